@@ -1,0 +1,32 @@
+# Every target installs what it needs and leaves the checkout as it was.
+.PHONY: install build check test demo bench clean help
+
+help: ## what there is to make
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+install: node_modules/.package-lock.json ## the packages of the lock file
+
+node_modules/.package-lock.json: package-lock.json
+	npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+build: install ## TypeScript to dist/
+	@npm run --silent build
+
+check: install ## formatting, lint, types, dependency rules
+	@npm run --silent format:check
+	@npm run --silent lint
+	@npm run --silent typecheck
+	@npm run --silent deps
+
+test: check build ## everything that must hold; what CI runs
+	@npm run --silent test
+
+demo: build ## two simulated nights on the stand-in platform, and three answers
+	@node dist/cli/main.js demo
+
+bench: build ## figures as ratios, measured in one run
+	@npm run --silent bench
+
+clean: ## what the targets above made
+	rm -rf node_modules dist coverage bench/results data/demo

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { join } from 'node:path'
+import { packageRoot } from '../src/store/root.ts'
+
+interface LockedPackage {
+  readonly version: string
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+  readonly hasInstallScript?: boolean
+}
+
+const read = (name: string): string => readFileSync(join(packageRoot, name), 'utf8')
+const lock = JSON.parse(read('package-lock.json')) as {
+  readonly packages: Readonly<Record<string, LockedPackage>>
+}
+const manifest = JSON.parse(read('package.json')) as {
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
+}
+
+describe('the lock file', () => {
+  it('holds the binary of every platform of every package that has binaries', () => {
+    const missing = Object.entries(lock.packages).flatMap(([path, each]) =>
+      Object.keys(each.optionalDependencies ?? {})
+        .filter((name) => !isLocked(path, name))
+        .map((name) => `${path} → ${name}`),
+    )
+    expect(missing).toEqual([])
+  })
+
+  it('has no package that the command needs which runs a script when it is installed', () => {
+    const scripted = Object.entries(lock.packages)
+      .filter(([, each]) => each.hasInstallScript === true)
+      .map(([path]) => path)
+    // Watches files for the test runner on macOS; optional, and built from its own source.
+    expect(scripted.filter((path) => path !== 'node_modules/fsevents')).toEqual([])
+  })
+
+  it('names no registry', () => {
+    expect(read('package-lock.json')).not.toMatch(/"resolved": "http/)
+  })
+})
+
+describe('the dependencies', () => {
+  it('are pinned, each with its reason', () => {
+    const reasons = read('docs/dependencies.md')
+    const all = { ...manifest.dependencies, ...manifest.devDependencies }
+    for (const [name, version] of Object.entries(all)) {
+      expect(version, name).toMatch(/^\d/)
+      if (!name.startsWith('@types/')) expect(reasons, name).toContain(`\`${name}\``)
+    }
+  })
+})
+
+/** npm looks for a package in the folder of the one that wants it, then in each one above. */
+function isLocked(path: string, name: string): boolean {
+  const parents = path.split('/node_modules/')
+  return (
+    parents.some((_, index) => {
+      const parent = parents.slice(0, parents.length - index).join('/node_modules/')
+      return lock.packages[`${parent}/node_modules/${name}`.replace(/^\//, '')] !== undefined
+    }) || lock.packages[`node_modules/${name}`] !== undefined
+  )
+}
