@@ -1,0 +1,70 @@
+import { UsageError } from './errors.ts'
+
+/** A UTC calendar day, `YYYY-MM-DD`. Days compare as strings. */
+export type Day = string & { readonly __day: true }
+
+/** The first day the platform keeps (PLATFORM_API, "Limits": analytics history). */
+export const HISTORY_START = '2026-01-14' as Day
+
+/** Both ends included, as the platform's `startDate` and `endDate` are. */
+export interface DayRange {
+  readonly first: Day
+  readonly last: Day
+}
+
+const MS_PER_DAY = 86_400_000
+const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/
+
+/** True for a real calendar day in the form `YYYY-MM-DD`: `2026-02-30` is none. */
+export function isDay(text: string): text is Day {
+  if (!DAY_PATTERN.test(text)) return false
+  const time = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+}
+
+/** @throws UsageError when `text` is not a calendar day; `what` names the value, e.g. `--from`. */
+export function parseDay(text: string, what: string): Day {
+  if (isDay(text)) return text
+  throw new UsageError(`${what}: '${text}' is not a date`, {
+    hint: 'Write a calendar day as YYYY-MM-DD, for example 2026-01-31.',
+  })
+}
+
+/** The UTC day that contains the instant `ms` (milliseconds since the epoch). */
+export function dayOf(ms: number): Day {
+  return new Date(ms).toISOString().slice(0, 10) as Day
+}
+
+/** The instant a UTC day begins, in milliseconds since the epoch. */
+export function startOf(day: Day): number {
+  return Date.parse(`${day}T00:00:00Z`)
+}
+
+export function addDays(day: Day, count: number): Day {
+  return dayOf(startOf(day) + count * MS_PER_DAY)
+}
+
+/** Whole days from `a` to `b`; negative when `b` is earlier. */
+export function daysBetween(a: Day, b: Day): number {
+  return Math.round((startOf(b) - startOf(a)) / MS_PER_DAY)
+}
+
+/** Every day of the range, in order; none when `first` is after `last`. */
+export function eachDay(range: DayRange): Day[] {
+  const count = daysBetween(range.first, range.last) + 1
+  return Array.from({ length: Math.max(0, count) }, (_, index) => addDays(range.first, index))
+}
+
+/** `YYYY-MM` of a day. */
+export function monthOf(day: Day): string {
+  return day.slice(0, 7)
+}
+
+/** The two halves of a range of two or more days. */
+export function halve(range: DayRange): readonly [DayRange, DayRange] {
+  const middle = addDays(range.first, Math.floor(daysBetween(range.first, range.last) / 2))
+  return [
+    { first: range.first, last: middle },
+    { first: addDays(middle, 1), last: range.last },
+  ]
+}

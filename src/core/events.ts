@@ -1,0 +1,103 @@
+/** Why an interval is asked for (the plan says it, the log repeats it). */
+export type PlanReason = 'missing' | 'failed' | 'look' | 'forced'
+
+/** What came of one asked interval. `unchanged`: a further look found what is already landed. */
+export type IntervalOutcome = 'landed' | 'empty' | 'unchanged'
+
+/** Everything that happens in a run. Progress, log and run record are listeners. */
+export type RunEvent =
+  | { readonly type: 'run.started'; readonly runId: string; readonly command: string }
+  /** The first answer of an organisation: who it is and what day it is there. */
+  | {
+      readonly type: 'organisation.identified'
+      readonly orgId: string
+      readonly today: string
+      /** Seconds by which the server's clock is ahead of this machine's. */
+      readonly skewSeconds: number
+    }
+  | {
+      readonly type: 'plan.made'
+      readonly orgId: string
+      readonly requests: number
+      /** Days to ask for, by resource. */
+      readonly days: Readonly<Record<string, number>>
+      readonly reasons: Readonly<Record<PlanReason, number>>
+    }
+  | {
+      readonly type: 'request.finished'
+      readonly path: string
+      readonly status: number
+      readonly durationMs: number
+      readonly bytes: number
+      readonly requestId: string | null
+    }
+  /** An attempt failed and will be made again after `waitMs`. */
+  | {
+      readonly type: 'request.retried'
+      readonly path: string
+      readonly attempt: number
+      readonly reason: string
+      readonly waitMs: number
+    }
+  /** Every request of the credential waits. */
+  | { readonly type: 'governor.paused'; readonly waitMs: number; readonly reason: string }
+  | {
+      readonly type: 'page.landed'
+      readonly orgId: string
+      readonly resource: string
+      readonly day: string
+      readonly rows: number
+    }
+  | {
+      readonly type: 'interval.finished'
+      readonly orgId: string
+      readonly resource: string
+      readonly day: string
+      readonly outcome: IntervalOutcome
+      readonly rows: number
+    }
+  | {
+      readonly type: 'interval.failed'
+      readonly orgId: string
+      readonly resource: string
+      readonly day: string
+      readonly error: string
+      readonly requestId: string | null
+    }
+  | {
+      readonly type: 'base.written'
+      readonly orgId: string
+      readonly entity: string
+      readonly month: string
+      readonly rows: number
+    }
+  | {
+      readonly type: 'model.built'
+      readonly model: string
+      readonly rows: number | null
+      readonly durationMs: number
+    }
+  | {
+      readonly type: 'check.finished'
+      readonly check: string
+      readonly severity: 'error' | 'warn'
+      readonly failures: number
+      readonly durationMs: number
+    }
+  | { readonly type: 'warehouse.published'; readonly path: string; readonly bytes: number }
+  | {
+      readonly type: 'export.finished'
+      readonly target: string
+      readonly path: string
+      readonly tables: number
+      readonly rows: number
+    }
+  | { readonly type: 'warning'; readonly message: string }
+  | { readonly type: 'stage.finished'; readonly stage: string; readonly durationMs: number }
+  | {
+      readonly type: 'run.finished'
+      readonly runId: string
+      readonly exitCode: number
+      /** One line: why the run ended before its work did. Absent when it came to its end. */
+      readonly error?: string
+    }

@@ -1,0 +1,39 @@
+import type { RunEvent } from './events.ts'
+
+/** One HTTP request, as the client hands it to the World. */
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  /** Milliseconds from the request to the last byte of the body. */
+  readonly timeoutMs: number
+  /** A longer body is an error: HttpTooLargeError. */
+  readonly maxBytes: number
+  readonly signal: AbortSignal
+}
+
+/** One HTTP response with its whole body. Header names are lower case. */
+export interface HttpResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+}
+
+/**
+ * Every effect that is not a file or a database. Tests own the clock, chance
+ * and the network by passing their own.
+ */
+export interface World {
+  /** Sends one request; rejects when no whole answer came. Never retries, never redirects. */
+  readonly fetch: (request: HttpRequest) => Promise<HttpResponse>
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Resolves after `ms`; rejects when the signal aborts first. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
+  /** A number in [0, 1). */
+  readonly random: () => number
+  readonly emit: (event: RunEvent) => void
+  /** Aborts on SIGINT and SIGTERM. */
+  readonly signal: AbortSignal
+}

@@ -1,0 +1,116 @@
+import {
+  DuckDBInstance,
+  DuckDBTimestampTZValue,
+  type DuckDBConnection,
+  type DuckDBValue,
+} from '@duckdb/node-api'
+
+// The library spells TIMESTAMPTZ in the machine's own zone, whatever the session's TimeZone says.
+DuckDBTimestampTZValue.timezoneOffsetInMinutes = 0
+
+/** A cell as JSON can carry it: exact integers beyond 2^53 and decimals are strings. */
+export type Cell =
+  string | number | boolean | null | readonly Cell[] | { readonly [key: string]: Cell }
+
+export type Row = Readonly<Record<string, Cell>>
+
+export interface OpenOptions {
+  readonly readOnly?: boolean
+  /** DuckDB's own limit, for example `256MB`. The process uses some 100 MB beyond it. */
+  readonly memoryLimit?: string
+  readonly threads?: number
+  /** Where queries spill when they outgrow the memory limit. */
+  readonly tempDirectory?: string
+}
+
+/** A result with its column names in order, duplicates and all. */
+export interface Table {
+  readonly columns: readonly string[]
+  /** DuckDB's name of each column's type, e.g. `BIGINT`. */
+  readonly types: readonly string[]
+  readonly rows: readonly (readonly Cell[])[]
+}
+
+/**
+ * One DuckDB database: the only door to `@duckdb/node-api`. Results are read
+ * whole, because the library's `stream*` methods end silently when a query
+ * fails half way (docs/dependencies.md).
+ */
+export class Database {
+  readonly #instance: DuckDBInstance
+  readonly #connection: DuckDBConnection
+
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection) {
+    this.#instance = instance
+    this.#connection = connection
+  }
+
+  /** Opens a file, or `:memory:`. Extensions are never fetched; time is UTC. */
+  static async open(path: string, options: OpenOptions = {}): Promise<Database> {
+    const instance = await DuckDBInstance.create(path, {
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      ...(options.readOnly === true ? { access_mode: 'READ_ONLY' } : {}),
+      ...(options.memoryLimit === undefined ? {} : { memory_limit: options.memoryLimit }),
+      ...(options.threads === undefined ? {} : { threads: String(options.threads) }),
+      ...(options.tempDirectory === undefined ? {} : { temp_directory: options.tempDirectory }),
+    })
+    const connection = await instance.connect()
+    await connection.run("set TimeZone = 'UTC'")
+    return new Database(instance, connection)
+  }
+
+  /** Runs one or more statements and reads nothing back. */
+  async run(sql: string): Promise<void> {
+    await this.#connection.run(sql)
+  }
+
+  /** Rows as objects. Positional (`$1`) or named (`$name`) parameters. */
+  async rows(
+    sql: string,
+    parameters?: DuckDBValue[] | Record<string, DuckDBValue>,
+  ): Promise<Row[]> {
+    const reader = await this.#connection.runAndReadAll(sql, parameters)
+    return reader.getRowObjectsJson()
+  }
+
+  /** The whole result with its column names and types. */
+  async table(sql: string): Promise<Table> {
+    const reader = await this.#connection.runAndReadAll(sql)
+    return {
+      columns: reader.columnNames(),
+      types: reader.columnTypes().map(String),
+      rows: reader.getRowsJson(),
+    }
+  }
+
+  /** Stops the running statement, which then fails with an interrupt error. */
+  interrupt(): void {
+    this.#connection.interrupt()
+  }
+
+  close(): void {
+    this.#connection.closeSync()
+    this.#instance.closeSync()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close()
+    await Promise.resolve()
+  }
+}
+
+/** A string as an SQL literal. */
+export function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+/** A name as a quoted SQL identifier. */
+export function identifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/** Strings as an SQL list literal. */
+export function listLiteral(texts: readonly string[]): string {
+  return `[${texts.map(literal).join(', ')}]`
+}

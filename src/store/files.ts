@@ -1,0 +1,112 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream, type Dirent } from 'node:fs'
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+/** Files that are not yet whole carry this mark in their name; readers and globs skip them. */
+const ASIDE = '.tmp-'
+
+/** A path in the same folder for writing aside before `settle`. Starts with a dot, so globs skip it. */
+export function asidePath(path: string): string {
+  const name = path.slice(dirname(path).length + 1)
+  return join(dirname(path), `${ASIDE}${randomUUID().slice(0, 8)}-${name}`)
+}
+
+/** True for a name that `asidePath` made. */
+export function isAside(name: string): boolean {
+  return name.startsWith(ASIDE)
+}
+
+export async function syncFile(path: string): Promise<void> {
+  const handle = await open(path, 'r+')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Makes a rename in the folder durable. Windows cannot sync folders and needs it not. */
+export async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Ends a write aside: sync, rename into place, sync the folder. Atomic for readers. */
+export async function settle(aside: string, path: string): Promise<void> {
+  await syncFile(aside)
+  await rename(aside, path)
+  await syncFolder(dirname(path))
+}
+
+/** Writes a whole file so that readers see the old one or the new one, never a part. */
+export async function writeAtomic(path: string, content: string | Uint8Array): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  const aside = asidePath(path)
+  try {
+    const handle = await open(aside, 'wx')
+    try {
+      await handle.writeFile(content)
+    } finally {
+      await handle.close()
+    }
+    await settle(aside, path)
+  } catch (error) {
+    await rm(aside, { force: true })
+    throw error
+  }
+}
+
+/** The text of a file, or undefined when there is none. */
+export async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** The entries of a folder, or none when there is no folder. */
+export async function listIfThere(path: string): Promise<Dirent[]> {
+  try {
+    return await readdir(path, { withFileTypes: true })
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}
+
+/** SHA-256 of a file's bytes, hex. */
+export async function sha256OfFile(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array)
+  return hash.digest('hex')
+}
+
+/** Anything as one path segment: letters, digits, `_` and `-` stay, the rest is percent-encoded. */
+export function pathSegment(text: string): string {
+  const encoded = [...Buffer.from(text, 'utf8')]
+    .map((byte) => {
+      const char = String.fromCharCode(byte)
+      return /[A-Za-z0-9_-]/.test(char)
+        ? char
+        : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+    })
+    .join('')
+  return encoded === '' ? '%00' : encoded
+}
+
+/** The text that `pathSegment` encoded. */
+export function fromPathSegment(segment: string): string {
+  return segment === '%00' ? '' : decodeURIComponent(segment)
+}

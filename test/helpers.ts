@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { onTestFinished } from 'vitest'
+import { createHttp } from '../src/client/index.ts'
+import type { RunEvent } from '../src/core/events.ts'
+import type { World } from '../src/core/world.ts'
+
+/** A folder that is gone when the test is over. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-warehouse-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export interface TestWorld extends World {
+  readonly events: RunEvent[]
+  /** Milliseconds that were slept, in order. */
+  readonly slept: number[]
+  readonly stop: AbortController
+}
+
+/**
+ * Real HTTP; the clock stands at `startsAt` and moves by what is slept, so that
+ * waiting costs no time. Chance always gives 0.5.
+ */
+export function testWorld(startsAt = Date.parse('2026-03-10T06:00:00Z')): TestWorld {
+  const http = createHttp()
+  onTestFinished(() => http.close())
+  const stop = new AbortController()
+  const events: RunEvent[] = []
+  const slept: number[] = []
+  let now = startsAt
+  return {
+    fetch: http.fetch,
+    now: () => now,
+    sleep: async (ms) => {
+      slept.push(ms)
+      now += ms
+      await delay(0)
+    },
+    random: () => 0.5,
+    emit: (event) => events.push(event),
+    signal: stop.signal,
+    events,
+    slept,
+    stop,
+  }
+}
+
+export type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void
+
+/** A real server on loopback whose answers the test writes; counts the requests. */
+export async function testServer(handler: Handler): Promise<{ url: string; requests: string[] }> {
+  const requests: string[] = []
+  const server = createServer((request, response) => {
+    requests.push(`${request.method ?? ''} ${request.url ?? ''}`)
+    handler(request, response, requests.length)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the server has no port')
+  return { url: `http://127.0.0.1:${address.port}`, requests }
+}
+
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers })
+  response.end(JSON.stringify(body))
+}
