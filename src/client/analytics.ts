@@ -1,0 +1,111 @@
+import type { Day, DayRange } from '../core/days.ts'
+import type { HttpResponse } from '../core/world.ts'
+import { sliceEnvelope, type ServedRow } from './envelope.ts'
+import { BodyError } from './errors.ts'
+import { serverTime } from './retry-after.ts'
+import type { Transport } from './transport.ts'
+
+/** The five analytics endpoints (PLATFORM_API, "Analytics"). */
+export type AnalyticsEndpoint = 'tokens' | 'tools' | 'activity' | 'productivity' | 'users'
+
+export interface AnalyticsQuery {
+  readonly range: DayRange
+  readonly groupBy?: 'model' | 'tool_name' | 'client'
+  /** `/users` only: users a page, 1 to 100. */
+  readonly limit?: number
+  /** `/users` only: `next_cursor` of the page before. */
+  readonly cursor?: string
+}
+
+/** One answer, its rows exactly as served. */
+export interface AnalyticsAnswer {
+  readonly rows: readonly ServedRow[]
+  readonly orgId: string | null
+  readonly hasMore: boolean
+  readonly nextCursor: string | null
+  /** Path and query, as asked. */
+  readonly request: string
+  readonly requestId: string | null
+  /** The server's clock, milliseconds since the epoch; null when it sent no `Date`. */
+  readonly serverTime: number | null
+}
+
+/** One page of a range may be this large; the caller halves ranges that outgrow it. */
+const MAX_RANGE_BYTES = 24 * 1024 * 1024
+
+/** A single day cannot be halved, so it may be as large as it must be. */
+const MAX_DAY_BYTES = 512 * 1024 * 1024
+
+/**
+ * Asks one analytics endpoint once. Rows are cut from the text as served and
+ * each is valid JSON; their fields are the reader's to check.
+ */
+export async function askAnalytics(
+  transport: Transport,
+  baseUrl: string,
+  endpoint: AnalyticsEndpoint,
+  query: AnalyticsQuery,
+): Promise<AnalyticsAnswer> {
+  const path = analyticsPath(endpoint, query)
+  const single = query.range.first === query.range.last
+  return transport.call(
+    { method: 'GET', base: baseUrl, path, maxBytes: single ? MAX_DAY_BYTES : MAX_RANGE_BYTES },
+    (response, requestId) => readAnswer(path, response, requestId),
+  )
+}
+
+export function analyticsPath(endpoint: AnalyticsEndpoint, query: AnalyticsQuery): string {
+  const parameters = new URLSearchParams({
+    startDate: query.range.first satisfies Day,
+    endDate: query.range.last,
+    ...(query.groupBy === undefined ? {} : { group_by: query.groupBy }),
+    ...(query.limit === undefined ? {} : { limit: String(query.limit) }),
+    ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
+  })
+  return `/api/v1/analytics/${endpoint}?${parameters.toString()}`
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function readAnswer(
+  path: string,
+  response: HttpResponse,
+  requestId: string | null,
+): AnalyticsAnswer {
+  const { rows, rest } = parseBody(path, response, requestId)
+  const meta = fieldOf(rest, 'meta')
+  const nextCursor = fieldOf(meta, 'next_cursor')
+  return {
+    rows,
+    orgId: textOf(fieldOf(meta, 'org_id')),
+    hasMore: fieldOf(meta, 'has_more') === true,
+    nextCursor: textOf(nextCursor),
+    request: path,
+    requestId,
+    serverTime: serverTime(response.headers) ?? null,
+  }
+}
+
+function parseBody(path: string, response: HttpResponse, requestId: string | null) {
+  try {
+    return sliceEnvelope(utf8.decode(response.body))
+  } catch (error) {
+    const type = response.headers['content-type'] ?? 'no content type'
+    throw new BodyError(
+      `GET ${path}: status ${response.status} but no analytics answer (${type}, ${response.body.byteLength} bytes): ${error instanceof Error ? error.message : String(error)}`,
+      requestId,
+      { cause: error },
+    )
+  }
+}
+
+/** The value of a field, or undefined where `value` is no object or has no such field. */
+export function fieldOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  return Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
+}
+
+function textOf(value: unknown): string | null {
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' && value !== '' ? value : null
+}

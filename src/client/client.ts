@@ -1,0 +1,161 @@
+import { parseDay, type DayRange } from '../core/days.ts'
+import { UsageError } from '../core/errors.ts'
+import type { World } from '../core/world.ts'
+import {
+  askAnalytics,
+  type AnalyticsAnswer,
+  type AnalyticsEndpoint,
+  type AnalyticsQuery,
+} from './analytics.ts'
+import { BodyError } from './errors.ts'
+import { Transport, type TransportOptions } from './transport.ts'
+import type {
+  ActivityDay,
+  GroupedRow,
+  ProductivityDay,
+  TokensDay,
+  ToolsDay,
+  UserDay,
+} from './types.ts'
+
+export interface ClientOptions extends TransportOptions {
+  /** The public API host, e.g. `https://api.example.com`. */
+  readonly baseUrl: string
+}
+
+/** Both days `YYYY-MM-DD`, UTC, included. */
+export interface DateRangeOptions {
+  readonly startDate: string
+  readonly endDate: string
+}
+
+/** Users on a page of `/users`, at most (PLATFORM_API, "Limits"). */
+export const MAX_PAGE_SIZE = 100
+
+/**
+ * The platform's public API, typed. Every method throws RefusedError (401,
+ * 403), ApiError with the Problem body, TransportError, BodyError, or
+ * DeferredError when a rate limit would outlast the deadline.
+ */
+export class PlatformClient {
+  readonly #transport: Transport
+  readonly #baseUrl: string
+
+  constructor(options: ClientOptions, world: World) {
+    this.#transport = new Transport(options, world)
+    this.#baseUrl = options.baseUrl.replace(/\/+$/, '')
+  }
+
+  /** One request to an analytics endpoint, its rows exactly as served. */
+  ask(endpoint: AnalyticsEndpoint, query: AnalyticsQuery): Promise<AnalyticsAnswer> {
+    return askAnalytics(this.#transport, this.#baseUrl, endpoint, query)
+  }
+
+  /** Credits and tokens, one row per day. */
+  tokens(range: DateRangeOptions): Promise<TokensDay[]> {
+    return this.#days('tokens', range)
+  }
+
+  /** Credits and tokens, one row per model and day. */
+  tokensByModel(range: DateRangeOptions): Promise<(GroupedRow & Omit<TokensDay, 'date'>)[]> {
+    return this.#days('tokens', range, 'model')
+  }
+
+  /** Tool usage, one row per day. */
+  tools(range: DateRangeOptions): Promise<ToolsDay[]> {
+    return this.#days('tools', range)
+  }
+
+  /** Tool calls, one row per tool and day. */
+  toolsByName(range: DateRangeOptions): Promise<(GroupedRow & { readonly tool_calls?: number })[]> {
+    return this.#days('tools', range, 'tool_name')
+  }
+
+  /** Active users and sessions, one row per day. */
+  activity(range: DateRangeOptions): Promise<ActivityDay[]> {
+    return this.#days('activity', range)
+  }
+
+  /** Active users, one row per client and day; a user on two clients is in both. */
+  activityByClient(
+    range: DateRangeOptions,
+  ): Promise<(GroupedRow & { readonly daily_active_users?: number })[]> {
+    return this.#days('activity', range, 'client')
+  }
+
+  /** Files, commits and pull requests, one row per day. */
+  productivity(range: DateRangeOptions): Promise<ProductivityDay[]> {
+    return this.#days('productivity', range)
+  }
+
+  /** Every user of every day in the range, page by page. */
+  async *users(range: DateRangeOptions): AsyncGenerator<readonly UserDay[], void, undefined> {
+    for await (const page of userPages(this, rangeOf(range))) {
+      yield page.rows.map((row) => typed<UserDay>(row.value))
+    }
+  }
+
+  async #days<T extends { readonly date: string }>(
+    endpoint: AnalyticsEndpoint,
+    range: DateRangeOptions,
+    groupBy?: NonNullable<AnalyticsQuery['groupBy']>,
+  ): Promise<T[]> {
+    const answer = await this.ask(endpoint, {
+      range: rangeOf(range),
+      ...(groupBy === undefined ? {} : { groupBy }),
+    })
+    return answer.rows.map((row) => typed<T>(row.value))
+  }
+}
+
+/**
+ * Pages of `/users` until the server says there are no more. Only `has_more`
+ * ends the walk; a cursor that does not move, or comes back, is an error.
+ */
+export async function* userPages(
+  client: Pick<PlatformClient, 'ask'>,
+  range: DayRange,
+): AsyncGenerator<AnalyticsAnswer, void, undefined> {
+  const seen = new Set<string>()
+  let cursor: string | undefined
+  for (;;) {
+    const answer: AnalyticsAnswer = await client.ask('users', {
+      range,
+      limit: MAX_PAGE_SIZE,
+      ...(cursor === undefined ? {} : { cursor }),
+    })
+    yield answer
+    if (!answer.hasMore) return
+    cursor = nextCursor(answer, seen)
+  }
+}
+
+function nextCursor(answer: AnalyticsAnswer, seen: Set<string>): string {
+  const next = answer.nextCursor
+  if (next === null) {
+    throw new BodyError(
+      `GET ${answer.request}: 'has_more' is true but there is no 'next_cursor'`,
+      answer.requestId,
+    )
+  }
+  if (seen.has(next)) {
+    throw new BodyError(
+      `GET ${answer.request}: the cursor '${next}' was given before, the pages go round in a loop`,
+      answer.requestId,
+    )
+  }
+  seen.add(next)
+  return next
+}
+
+function rangeOf(options: DateRangeOptions): DayRange {
+  const first = parseDay(options.startDate, 'startDate')
+  const last = parseDay(options.endDate, 'endDate')
+  if (first > last) throw new UsageError(`startDate ${first} is after endDate ${last}`)
+  return { first, last }
+}
+
+/** The specification's word is taken for the shape of a row; every field but the key is optional. */
+function typed<T>(value: unknown): T {
+  return value as T
+}

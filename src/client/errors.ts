@@ -1,0 +1,68 @@
+import { AppError, CredentialError, type FailureOptions } from '../core/errors.ts'
+
+/** The error body of every endpoint (PLATFORM_API, "Problem body"). Every field may be absent. */
+export interface Problem {
+  readonly title: string | null
+  readonly detail: string | null
+  readonly status: number | null
+  readonly requestId: string | null
+  readonly metadata: Readonly<Record<string, unknown>> | null
+}
+
+/** No whole answer came: refused, reset, timed out, or cut off. */
+export class TransportError extends AppError {
+  readonly timedOut: boolean
+
+  constructor(message: string, timedOut: boolean, options: FailureOptions = {}) {
+    super(message, options)
+    this.timedOut = timedOut
+  }
+}
+
+/** The body outgrew the size limit of its request. A smaller date range may fit. */
+export class BodyTooLargeError extends AppError {
+  constructor(url: string, limit: number) {
+    super(`${url}: the body is larger than ${limit} bytes`)
+  }
+}
+
+/** A 2xx answer whose body is not what the specification says. */
+export class BodyError extends AppError {
+  readonly requestId: string | null
+
+  constructor(message: string, requestId: string | null, options: FailureOptions = {}) {
+    super(requestId === null ? message : `${message} (request ${requestId})`, options)
+    this.requestId = requestId
+  }
+}
+
+/** An answer with an error status. The Problem body is shown as it came. */
+export class ApiError extends AppError {
+  readonly status: number
+  readonly problem: Problem
+
+  constructor(message: string, status: number, problem: Problem, options: FailureOptions = {}) {
+    super(message, options)
+    this.status = status
+    this.problem = problem
+  }
+}
+
+/** 401 or 403: no other request of this credential will fare better. */
+export class RefusedError extends CredentialError {
+  readonly status: number
+  readonly problem: Problem
+
+  constructor(message: string, status: number, problem: Problem, options: FailureOptions = {}) {
+    super(message, options)
+    this.status = status
+    this.problem = problem
+  }
+}
+
+/** The platform's id of the request that failed, where the answer named one. */
+export function requestIdOf(error: unknown): string | null {
+  if (error instanceof ApiError || error instanceof RefusedError) return error.problem.requestId
+  if (error instanceof BodyError) return error.requestId
+  return null
+}

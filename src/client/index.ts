@@ -1,0 +1,15 @@
+export { PlatformClient, userPages, MAX_PAGE_SIZE } from './client.ts'
+export type { ClientOptions, DateRangeOptions } from './client.ts'
+export { fieldOf, type AnalyticsAnswer, type AnalyticsQuery } from './analytics.ts'
+export type { ServedRow } from './envelope.ts'
+export {
+  ApiError,
+  BodyError,
+  BodyTooLargeError,
+  RefusedError,
+  requestIdOf,
+  TransportError,
+  type Problem,
+} from './errors.ts'
+export { createHttp } from './http.ts'
+export type * from './types.ts'

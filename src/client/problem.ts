@@ -1,0 +1,53 @@
+import type { HttpResponse } from '../core/world.ts'
+import { ApiError, RefusedError, type Problem } from './errors.ts'
+
+/** Reads a Problem body; what is no such body (an HTML page of a proxy, nothing) has NULL fields. */
+export function problemOf(response: HttpResponse): Problem {
+  const body = jsonObject(response.body)
+  return {
+    title: textOf(body?.['title']),
+    detail: textOf(body?.['detail']),
+    status: typeof body?.['status'] === 'number' ? body['status'] : null,
+    requestId: textOf(body?.['requestId']) ?? response.headers['x-request-id'] ?? null,
+    metadata: objectOf(body?.['metadata']),
+  }
+}
+
+/** The error that an answer with status 400 or above becomes. */
+export function failureOf(method: string, path: string, response: HttpResponse): Error {
+  const problem = problemOf(response)
+  const said = [problem.title, problem.detail].filter((text) => text !== null).join(': ')
+  const id = problem.requestId === null ? '' : ` (request ${problem.requestId})`
+  const message = `${method} ${path}: ${response.status}${said === '' ? '' : ` ${said}`}${id}`
+  if (response.status === 401) {
+    return new RefusedError(message, 401, problem, {
+      hint: 'The credential in AGENT_API_KEY is not valid: generate a new one at <app-url>/settings/api-keys.',
+    })
+  }
+  if (response.status === 403) {
+    return new RefusedError(message, 403, problem, {
+      hint: 'Analytics need a key of someone with the role Manager or Owner: members and guests are refused.',
+    })
+  }
+  return new ApiError(message, response.status, problem)
+}
+
+function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> | null {
+  try {
+    return objectOf(JSON.parse(Buffer.from(body).toString('utf8')))
+  } catch {
+    return null // not JSON: the status alone has to tell
+  }
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> | null {
+  return isObject(value) ? value : null
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}

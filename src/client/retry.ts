@@ -1,0 +1,32 @@
+import { ApiError, BodyError, TransportError } from './errors.ts'
+
+/** Attempts beyond the first for a failure that may pass. */
+export const RETRIES = 5
+
+/** Refusals for rate are waited out longer than faults: the server is well and says when. */
+export const RATE_RETRIES = 20
+
+const RETRYABLE = new Set([408, 425, 429, 500, 502, 503, 504])
+
+/** True when the same request may do better a moment later. Nothing else is ever repeated. */
+export function mayPass(error: unknown): boolean {
+  if (error instanceof ApiError) return RETRYABLE.has(error.status)
+  return error instanceof TransportError || error instanceof BodyError
+}
+
+/** True for answers that say "too much", as opposed to "broken". */
+export function isRateRefusal(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 429 || error.status === 503)
+}
+
+const BASE_MS = 500
+const CEILING_MS = 30_000
+
+/**
+ * Exponential wait with full jitter: uniform in [0, 500 ms * 2^(attempt - 1)],
+ * at most 30 s. `attempt` counts from 1, `random` is in [0, 1).
+ */
+export function backoffMs(attempt: number, random: number): number {
+  const ceiling = Math.min(CEILING_MS, BASE_MS * 2 ** (attempt - 1))
+  return Math.round(ceiling * random)
+}

@@ -1,0 +1,125 @@
+import pRetry from 'p-retry'
+import { DeferredError } from '../core/errors.ts'
+import type { HttpRequest, HttpResponse, World } from '../core/world.ts'
+import { ApiError, requestIdOf } from './errors.ts'
+import { Governor, type GovernorOptions } from './governor.ts'
+import { failureOf } from './problem.ts'
+import { backoffMs, isRateRefusal, mayPass, RATE_RETRIES, RETRIES } from './retry.ts'
+import { retryAfterMs } from './retry-after.ts'
+
+export interface TransportOptions extends GovernorOptions {
+  /** API key or JWT. */
+  readonly credential: string
+  /** Milliseconds for one whole answer. */
+  readonly timeoutMs?: number
+}
+
+/** One request to an origin, before the transport adds the credential. */
+export interface Call {
+  readonly method: HttpRequest['method']
+  /** `https://host/prefix`, without a trailing slash. */
+  readonly base: string
+  /** Path and query, beginning with `/`. */
+  readonly path: string
+  readonly maxBytes: number
+}
+
+/** What an answer means, decided inside the retry loop so that a cut-off body is asked for again. */
+export type Reader<T> = (response: HttpResponse, requestId: string | null) => T
+
+const DEFAULT_TIMEOUT_MS = 120_000
+
+/** Sends requests with the credential, through the governor, repeating what may be repeated. */
+export class Transport {
+  readonly #options: TransportOptions
+  readonly #world: World
+  readonly #governor: Governor
+
+  constructor(options: TransportOptions, world: World) {
+    this.#options = options
+    this.#world = world
+    this.#governor = new Governor(options, world)
+  }
+
+  /**
+   * @throws RefusedError (401, 403), ApiError, TransportError, BodyTooLargeError,
+   *   BodyError, and DeferredError when waiting would outlast the run.
+   */
+  async call<T>(call: Call, read: Reader<T>): Promise<T> {
+    return pRetry(() => this.#governor.run(() => this.#attempt(call, read)), {
+      retries: RATE_RETRIES,
+      minTimeout: 0,
+      maxTimeout: 0,
+      signal: this.#world.signal,
+      shouldRetry: ({ error, attemptNumber }) =>
+        call.method === 'GET' && mayPass(error) && attemptNumber <= allowance(error),
+      onFailedAttempt: ({ error, attemptNumber }) => this.#beforeRetry(call, error, attemptNumber),
+    }).catch((error: unknown) => {
+      throw isRateRefusal(error) ? outOfPatience(error) : error
+    })
+  }
+
+  async #attempt<T>(call: Call, read: Reader<T>): Promise<T> {
+    this.#governor.checkDeadline()
+    const startedAt = this.#world.now()
+    const response = await this.#world.fetch({
+      method: call.method,
+      url: call.base + call.path,
+      headers: {
+        authorization: `Bearer ${this.#options.credential}`,
+        accept: 'application/json',
+      },
+      timeoutMs: this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      maxBytes: call.maxBytes,
+      signal: this.#world.signal,
+    })
+    const requestId = response.headers['x-request-id'] ?? null
+    this.#world.emit({
+      type: 'request.finished',
+      path: call.path,
+      status: response.status,
+      durationMs: this.#world.now() - startedAt,
+      bytes: response.body.byteLength,
+      requestId,
+    })
+    if (response.status >= 200 && response.status < 300) return read(response, requestId)
+    const failure = failureOf(call.method, call.path, response)
+    if (isRateRefusal(failure)) rememberWait(failure, retryAfterMs(response.headers, startedAt))
+    throw failure
+  }
+
+  async #beforeRetry(call: Call, error: Error, attempt: number): Promise<void> {
+    if (call.method !== 'GET' || !mayPass(error) || attempt > allowance(error)) return
+    const told = waits.get(error)
+    const waitMs = told ?? backoffMs(attempt, this.#world.random())
+    this.#world.emit({
+      type: 'request.retried',
+      path: call.path,
+      attempt,
+      reason: error.message,
+      waitMs,
+    })
+    if (isRateRefusal(error)) await this.#governor.hold(waitMs, error.message)
+    else await this.#world.sleep(waitMs, this.#world.signal)
+  }
+}
+
+/** The wait that a refusal's headers asked for; kept beside the error, which is the caller's to see. */
+const waits = new WeakMap<Error, number>()
+
+function rememberWait(error: Error, waitMs: number | undefined): void {
+  if (waitMs !== undefined) waits.set(error, waitMs)
+}
+
+function allowance(error: unknown): number {
+  return isRateRefusal(error) ? RATE_RETRIES : RETRIES
+}
+
+function outOfPatience(error: unknown): Error {
+  if (!(error instanceof ApiError)) throw error
+  const id = requestIdOf(error)
+  return new DeferredError(`${error.message}: still refused after ${RATE_RETRIES} waits`, {
+    hint: `What has landed is kept; the next run goes on from there.${id === null ? '' : ` Request ${id}.`}`,
+    cause: error,
+  })
+}

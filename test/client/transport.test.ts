@@ -1,0 +1,246 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import {
+  ApiError,
+  BodyError,
+  BodyTooLargeError,
+  RefusedError,
+  TransportError,
+} from '../../src/client/index.ts'
+import { PlatformClient } from '../../src/client/index.ts'
+import { Transport } from '../../src/client/transport.ts'
+import { DeferredError } from '../../src/core/errors.ts'
+import { sendJson, testServer, testWorld, type Handler, type TestWorld } from '../helpers.ts'
+
+const RANGE = { startDate: '2026-03-01', endDate: '2026-03-02' }
+const EMPTY = { data: [], meta: { org_id: 'org-1' } }
+
+async function clientOf(handler: Handler, world: TestWorld = testWorld(), deadlineMs = 3_600_000) {
+  const server = await testServer(handler)
+  const client = new PlatformClient(
+    {
+      baseUrl: server.url,
+      credential: 'key-1',
+      rate: 1000,
+      concurrency: 4,
+      deadline: world.now() + deadlineMs,
+      timeoutMs: 300,
+    },
+    world,
+  )
+  return { client, world, requests: server.requests }
+}
+
+describe('the client', () => {
+  it('sends the credential and both days, and nothing else', async () => {
+    let seen: string | undefined
+    const { client, requests } = await clientOf((request, response) => {
+      seen = request.headers.authorization
+      sendJson(response, 200, EMPTY)
+    })
+    await client.tokens(RANGE)
+    expect(seen).toBe('Bearer key-1')
+    expect(requests).toEqual([
+      'GET /api/v1/analytics/tokens?startDate=2026-03-01&endDate=2026-03-02',
+    ])
+  })
+
+  it('gives typed rows', async () => {
+    const { client } = await clientOf((_, response) => {
+      sendJson(response, 200, { data: [{ date: '2026-03-01', daily_active_users: 3 }], meta: {} })
+    })
+    const [day] = await client.activity(RANGE)
+    expect(day?.daily_active_users).toBe(3)
+  })
+
+  it('reads a compressed body', async () => {
+    const { client } = await clientOf((_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' })
+      response.end(gzipSync(JSON.stringify({ data: [{ date: '2026-03-01' }] })))
+    })
+    expect(await client.tools(RANGE)).toHaveLength(1)
+  })
+
+  it.each([408, 425, 429, 500, 502, 503, 504])('asks again after a %i', async (status) => {
+    const { client, requests } = await clientOf((_, response, count) => {
+      if (count === 1) sendJson(response, status, { title: 'no' })
+      else sendJson(response, 200, EMPTY)
+    })
+    await client.tools(RANGE)
+    expect(requests).toHaveLength(2)
+  })
+
+  it.each<[string, Handler]>([
+    ['a body that is cut off', (_, response) => void response.end('{"data":[{"date":"2026-03')],
+    [
+      'an HTML page with status 200',
+      (_, response) => void response.end('<html>maintenance</html>'),
+    ],
+    ['a reset', (request) => void request.socket.destroy()],
+    ['a body that never ends', (_, response) => void response.write('{"data":[')],
+    ['silence', () => undefined],
+  ])('asks again after %s', async (_, fault) => {
+    const { client, requests } = await clientOf((request, response, count) => {
+      if (count === 1) fault(request, response, count)
+      else sendJson(response, 200, EMPTY)
+    })
+    await client.tools(RANGE)
+    expect(requests).toHaveLength(2)
+  })
+
+  it.each([400, 404, 409, 418])(
+    'never asks again after a %i, and shows the problem',
+    async (status) => {
+      const { client, requests } = await clientOf((_, response) => {
+        sendJson(response, status, { title: 'No', detail: 'because', requestId: 'req-9' })
+      })
+      const failure = await client.tools(RANGE).catch((error: unknown) => error)
+      expect(failure).toBeInstanceOf(ApiError)
+      expect(String(failure)).toContain(`${status} No: because (request req-9)`)
+      expect(requests).toHaveLength(1)
+    },
+  )
+
+  it.each([401, 403])('treats a %i as final for the credential', async (status) => {
+    const { client, requests } = await clientOf((_, response) => {
+      sendJson(response, status, { title: 'No' })
+    })
+    await expect(client.tools(RANGE)).rejects.toBeInstanceOf(RefusedError)
+    expect(requests).toHaveLength(1)
+  })
+
+  it('gives up after six attempts at a fault, and says the last one', async () => {
+    const { client, requests } = await clientOf((_, response) => {
+      response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>')
+    })
+    await expect(client.tools(RANGE)).rejects.toThrow(/502/)
+    expect(requests).toHaveLength(6)
+  })
+
+  it('fails with the reason when nobody listens', async () => {
+    const world = testWorld()
+    const client = new PlatformClient(
+      {
+        baseUrl: 'http://127.0.0.1:1',
+        credential: 'k',
+        rate: 100,
+        concurrency: 1,
+        deadline: Infinity,
+      },
+      world,
+    )
+    const failure = await client.tools(RANGE).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(TransportError)
+    expect(String(failure)).toContain('ECONNREFUSED')
+  })
+
+  it('never follows a redirect, so that the credential stays with its origin', async () => {
+    const { client, requests } = await clientOf((_, response) => {
+      response.writeHead(302, { location: '/elsewhere' }).end()
+    })
+    await expect(client.tools(RANGE)).rejects.toBeInstanceOf(ApiError)
+    expect(requests).toHaveLength(1)
+  })
+
+  it('stops reading a body that is larger than allowed', async () => {
+    const world = testWorld()
+    const server = await testServer((_, response) => {
+      response.write('x'.repeat(70_000))
+      response.end('x'.repeat(70_000))
+    })
+    const transport = new Transport(
+      { credential: 'k', rate: 100, concurrency: 1, deadline: Infinity },
+      world,
+    )
+    const call = { method: 'GET', base: server.url, path: '/', maxBytes: 100_000 } as const
+    await expect(transport.call(call, () => 1)).rejects.toBeInstanceOf(BodyTooLargeError)
+    expect(server.requests).toHaveLength(1)
+  })
+})
+
+describe('waiting', () => {
+  it('lasts exactly as long as Retry-After says, for every request', async () => {
+    const world = testWorld()
+    const { client } = await clientOf((_, response, count) => {
+      if (count === 1) sendJson(response, 429, {}, { 'retry-after': '17' })
+      else sendJson(response, 200, EMPTY)
+    }, world)
+    await client.tools(RANGE)
+    expect(world.slept).toEqual([17_000])
+    expect(world.events).toContainEqual(
+      expect.objectContaining({ type: 'governor.paused', waitMs: 17_000 }),
+    )
+  })
+
+  it('defers at once when Retry-After is longer than the run has left', async () => {
+    const world = testWorld()
+    const { client, requests } = await clientOf(
+      (_, response) => {
+        sendJson(response, 429, { title: 'Too many' }, { 'retry-after': '86400' })
+      },
+      world,
+      60_000,
+    )
+    await expect(client.tools(RANGE)).rejects.toBeInstanceOf(DeferredError)
+    expect(world.slept).toEqual([])
+    expect(requests).toHaveLength(1)
+  })
+
+  it('defers when the platform refuses again and again', async () => {
+    const { client, requests } = await clientOf((_, response) => {
+      sendJson(response, 429, {})
+    })
+    await expect(client.tools(RANGE)).rejects.toBeInstanceOf(DeferredError)
+    expect(requests).toHaveLength(21)
+  })
+
+  it('asks for nothing after the deadline', async () => {
+    const { client, requests } = await clientOf(
+      (_, response) => void response.end(),
+      testWorld(),
+      0,
+    )
+    await expect(client.tools(RANGE)).rejects.toBeInstanceOf(DeferredError)
+    expect(requests).toHaveLength(0)
+  })
+})
+
+describe('pages of users', () => {
+  const page = (users: string[], more: boolean, cursor: string | null) => ({
+    data: users.map((user) => ({ user_id: user, date: '2026-03-01' })),
+    meta: { org_id: 'o', has_more: more, next_cursor: cursor },
+  })
+  const day = { startDate: '2026-03-01', endDate: '2026-03-01' }
+  const walk = async (client: PlatformClient): Promise<string[]> => {
+    const users: string[] = []
+    for await (const rows of client.users(day)) users.push(...rows.map((row) => row.user_id))
+    return users
+  }
+
+  it('end when has_more is false, whatever the cursor says', async () => {
+    const { client, requests } = await clientOf((_, response, count) => {
+      sendJson(response, 200, count === 1 ? page(['a'], true, 'a') : page(['b'], false, 'b'))
+    })
+    expect(await walk(client)).toEqual(['a', 'b'])
+    expect(requests[1]).toContain('limit=100&cursor=a')
+  })
+
+  it('go on after an empty page that says there is more', async () => {
+    const { client } = await clientOf((_, response, count) => {
+      sendJson(response, 200, count === 1 ? page([], true, 'x') : page(['b'], false, null))
+    })
+    expect(await walk(client)).toEqual(['b'])
+  })
+
+  it.each([
+    ['a cursor that comes back', 'a'],
+    ['more promised without a cursor', null],
+  ])('fail on %s', async (_, cursor) => {
+    const { client } = await clientOf((__, response) => {
+      sendJson(response, 200, page(['a'], true, cursor), { 'x-request-id': 'req-5' })
+    })
+    const failure = await walk(client).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(BodyError)
+    expect(String(failure)).toContain('req-5')
+  })
+})
