@@ -1,0 +1,110 @@
+import type { Day } from '../core/days.ts'
+import { messageOf } from '../core/errors.ts'
+import type { IntervalOutcome } from '../core/events.ts'
+import type { World } from '../core/world.ts'
+import { requestIdOf } from '../client/index.ts'
+import { intervalKey, type Interval, type LedgerFile } from '../store/ledger.ts'
+import type { LandedDay } from './land.ts'
+import type { PageOrigin } from './part.ts'
+
+export interface LandedInterval {
+  readonly day: Day
+  /** Of the last page. */
+  readonly origin: PageOrigin
+  readonly result: LandedDay
+  /** Rows, or users where a user can be met twice. */
+  readonly rowCount: number
+}
+
+/** Keeps the ledger of one organisation during a run, and tells what happened. */
+export class IntervalBook {
+  readonly #ledger: LedgerFile
+  readonly #world: World
+  readonly #orgId: string
+  readonly counts = { landed: 0, failed: 0 }
+
+  constructor(ledger: LedgerFile, orgId: string, world: World) {
+    this.#ledger = ledger
+    this.#orgId = orgId
+    this.#world = world
+  }
+
+  pageLanded(resource: string, day: Day, rows: number): void {
+    this.#world.emit({ type: 'page.landed', orgId: this.#orgId, resource, day, rows })
+  }
+
+  async landed(resource: string, landed: readonly LandedInterval[]): Promise<void> {
+    await this.#ledger.record(landed.map((each) => this.#intervalOf(resource, each)))
+    this.counts.landed += landed.length
+    for (const { day, result, rowCount } of landed) {
+      const outcome = outcomeOf(result)
+      const { type, orgId } = { type: 'interval.finished', orgId: this.#orgId } as const
+      this.#world.emit({ type, orgId, resource, day, outcome, rows: rowCount })
+    }
+  }
+
+  /** A failed further look leaves the day landed: what is known of it stays true. */
+  async failed(resource: string, days: readonly Day[], error: unknown): Promise<void> {
+    const message = messageOf(error)
+    const requestId = requestIdOf(error)
+    await this.#ledger.record(
+      days.map((day) => {
+        const known = this.#known(resource, day)
+        return {
+          ...known,
+          attempts: known.attempts + 1,
+          error: message,
+          requestId: requestId ?? known.requestId,
+        }
+      }),
+    )
+    this.counts.failed += days.length
+    for (const day of days) {
+      const { type, orgId } = { type: 'interval.failed', orgId: this.#orgId } as const
+      this.#world.emit({ type, orgId, resource, day, error: message, requestId })
+    }
+  }
+
+  #intervalOf(resource: string, { day, origin, result, rowCount }: LandedInterval): Interval {
+    return {
+      resource,
+      day,
+      status: result.rows === 0 ? 'empty' : 'landed',
+      fetchedAt: origin.fetchedAt,
+      rowCount,
+      versions: result.versions,
+      attempts: this.#known(resource, day).attempts + 1,
+      requestId: origin.requestId,
+      file: result.file,
+      sha256: result.sha256,
+      digest: result.digest,
+      error: null,
+    }
+  }
+
+  #known(resource: string, day: Day): Interval {
+    return this.#ledger.intervals.get(intervalKey(resource, day)) ?? neverLanded(resource, day)
+  }
+}
+
+function outcomeOf(result: LandedDay): IntervalOutcome {
+  if (!result.isNew) return 'unchanged'
+  return result.rows === 0 ? 'empty' : 'landed'
+}
+
+function neverLanded(resource: string, day: Day): Interval {
+  return {
+    resource,
+    day,
+    status: 'failed',
+    fetchedAt: null,
+    rowCount: null,
+    versions: 0,
+    attempts: 0,
+    requestId: null,
+    file: null,
+    sha256: null,
+    digest: null,
+    error: null,
+  }
+}

@@ -1,0 +1,92 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Day } from '../core/days.ts'
+import { literal, type Database } from '../store/duckdb.ts'
+import { asidePath, pathSegment, settle, sha256OfFile } from '../store/files.ts'
+import { isVersionOf, rawFolder, versionName, versionsIn } from '../store/lake.ts'
+import { statement } from '../store/root.ts'
+import { fill } from '../store/template.ts'
+import { Part, type PartContent } from './part.ts'
+
+/** What the lake holds of one day after it was landed. */
+export interface LandedDay {
+  readonly file: string
+  readonly sha256: string
+  readonly digest: string
+  readonly rows: number
+  readonly versions: number
+  /** False when the newest version in the lake had these rows already. */
+  readonly isNew: boolean
+}
+
+const LAND = statement('land')
+
+/** DuckDB's own default for the longest line; longer rows raise it. */
+const MIN_OBJECT_BYTES = 16 * 1024 * 1024
+
+/** Writes raw days of one organisation: aside, synced, renamed. */
+export class RawWriter {
+  readonly #dataFolder: string
+  readonly #orgId: string
+  readonly #database: Database
+
+  constructor(dataFolder: string, orgId: string, database: Database) {
+    this.#dataFolder = dataFolder
+    this.#orgId = orgId
+    this.#database = database
+  }
+
+  /** Begins a day: add its pages to the part, then `land` it. */
+  async begin(resource: string, day: Day): Promise<Part> {
+    const name = `${pathSegment(this.#orgId)}-${resource}-${day}.ndjson`
+    return Part.create(join(this.#dataFolder, 'state', 'parts', name))
+  }
+
+  /**
+   * Turns a part into a version of the day, unless the newest version holds
+   * the same rows already. The part is gone afterwards.
+   */
+  async land(resource: string, day: Day, part: Part): Promise<LandedDay> {
+    const content = await part.close()
+    const folder = rawFolder(this.#dataFolder, this.#orgId, resource, day)
+    const versions = await versionsIn(folder)
+    const newest = versions.at(-1)
+    const isNew = newest === undefined || !isVersionOf(newest, content.digest)
+    const file = isNew ? versionName(content.last.fetchedAt, content.digest) : newest
+    if (isNew) await this.#write(resource, day, content, join(folder, file))
+    await rm(content.path, { force: true })
+    return {
+      file,
+      sha256: await sha256OfFile(join(folder, file)),
+      digest: content.digest,
+      rows: content.rows,
+      versions: versions.length + (isNew ? 1 : 0),
+      isNew,
+    }
+  }
+
+  async #write(resource: string, day: Day, content: PartContent, path: string): Promise<void> {
+    await mkdir(dirname(path), { recursive: true })
+    const aside = asidePath(path)
+    try {
+      await this.#database.run(
+        fill(LAND, {
+          part: literal(content.path),
+          file: literal(aside),
+          longest_line: String(Math.max(MIN_OBJECT_BYTES, content.longestLine)),
+          org_id: literal(this.#orgId),
+          resource: literal(resource),
+          activity_date: literal(day),
+          fetched_at: literal(new Date(content.last.fetchedAt).toISOString()),
+          request_id: literal(content.last.requestId ?? ''),
+          run_id: literal(content.last.runId),
+          digest: literal(content.digest),
+        }),
+      )
+      await settle(aside, path)
+    } catch (error) {
+      await rm(aside, { force: true })
+      throw error
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import { addDays, eachDay, HISTORY_START, type Day, type DayRange } from '../core/days.ts'
+import type { PlanReason } from '../core/events.ts'
+import { dueLook, intervalKey, isSettled, type Ledger } from '../store/ledger.ts'
+import { RESOURCES, type Resource } from './resources.ts'
+
+export interface PlannedDay {
+  readonly day: Day
+  readonly reason: PlanReason
+  /** For `look`: the age, in days, whose look is due. */
+  readonly age?: number
+}
+
+/** One window to ask a resource for. `/users` windows are single days. */
+export interface FetchTask {
+  readonly resource: Resource
+  readonly range: DayRange
+  /** The days of the window that are due, in order. */
+  readonly days: readonly PlannedDay[]
+}
+
+export interface PlanOptions {
+  /** The first UTC day that is not over. */
+  readonly today: Day
+  /** Milliseconds since the epoch, by the platform's clock. */
+  readonly now: number
+  readonly resources?: readonly Resource[]
+  /** Only days in this range. */
+  readonly within?: Partial<DayRange>
+  /** Ask for every day of the range, landed or not. */
+  readonly refetch?: boolean
+}
+
+/**
+ * What to ask for, and why, as a pure value: every day of history up to
+ * yesterday that is missing or failed, and every landed day whose next look is
+ * due. After the plan is executed at the same time, the plan is empty (law 2).
+ */
+export function planSync(ledger: Ledger, options: PlanOptions): FetchTask[] {
+  const range = {
+    first: later(HISTORY_START, options.within?.first),
+    last: earlier(addDays(options.today, -1), options.within?.last),
+  }
+  return (options.resources ?? RESOURCES).flatMap((resource) => {
+    const due = eachDay(range).flatMap((day) => dueDay(ledger, resource, day, options))
+    const windows = resource.grain === 'users' ? byUrgency(due) : runs(ledger, resource, due)
+    return windows.map((days) => taskOf(resource, days))
+  })
+}
+
+/**
+ * Single days, the newest first; days that failed before come last, so that
+ * they never keep the others from being asked for.
+ */
+function byUrgency(due: readonly PlannedDay[]): PlannedDay[][] {
+  const newestFirst = due.toReversed()
+  const isFailed = ({ reason }: PlannedDay): boolean => reason === 'failed'
+  return [...newestFirst.filter((day) => !isFailed(day)), ...newestFirst.filter(isFailed)].map(
+    (day) => [day],
+  )
+}
+
+function dueDay(ledger: Ledger, resource: Resource, day: Day, options: PlanOptions): PlannedDay[] {
+  const interval = ledger.get(intervalKey(resource.name, day))
+  if (options.refetch === true) return [{ day, reason: 'forced' }]
+  if (interval === undefined) return [{ day, reason: 'missing' }]
+  if (interval.status === 'failed') return [{ day, reason: 'failed' }]
+  const age = dueLook(interval, options.now)
+  return age === undefined ? [] : [{ day, reason: 'look', age }]
+}
+
+/**
+ * The fewest windows that cover the due days without asking for a settled day:
+ * two due days share a window when no day between them is settled.
+ */
+function runs(ledger: Ledger, resource: Resource, due: readonly PlannedDay[]): PlannedDay[][] {
+  const windows: PlannedDay[][] = []
+  for (const planned of due) {
+    const last = windows.at(-1)?.at(-1)
+    const between =
+      last === undefined
+        ? []
+        : eachDay({ first: addDays(last.day, 1), last: addDays(planned.day, -1) })
+    const joins =
+      last !== undefined && !between.some((day) => isLandedAndSettled(ledger, resource, day))
+    if (joins) windows.at(-1)?.push(planned)
+    else windows.push([planned])
+  }
+  return windows
+}
+
+function isLandedAndSettled(ledger: Ledger, resource: Resource, day: Day): boolean {
+  const interval = ledger.get(intervalKey(resource.name, day))
+  return interval !== undefined && isSettled(interval)
+}
+
+function taskOf(resource: Resource, days: readonly PlannedDay[]): FetchTask {
+  const first = days[0]
+  const last = days.at(-1)
+  if (first === undefined || last === undefined) throw new RangeError('a task without days')
+  return { resource, range: { first: first.day, last: last.day }, days }
+}
+
+function later(a: Day, b: Day | undefined): Day {
+  return b !== undefined && b > a ? b : a
+}
+
+function earlier(a: Day, b: Day | undefined): Day {
+  return b !== undefined && b < a ? b : a
+}

@@ -1,0 +1,22 @@
+/**
+ * One thing the platform can be asked for. `days`: one answer covers a range of
+ * days. `users`: pages, one day at a time, because a window of several days
+ * makes a page ambiguous.
+ */
+export interface Resource {
+  readonly name: string
+  readonly endpoint: 'tokens' | 'tools' | 'activity' | 'productivity' | 'users'
+  readonly groupBy?: 'model' | 'tool_name' | 'client'
+  readonly grain: 'days' | 'users'
+}
+
+export const RESOURCES: readonly Resource[] = [
+  { name: 'activity', endpoint: 'activity', grain: 'days' },
+  { name: 'tokens', endpoint: 'tokens', grain: 'days' },
+  { name: 'tools', endpoint: 'tools', grain: 'days' },
+  { name: 'productivity', endpoint: 'productivity', grain: 'days' },
+  { name: 'activity_by_client', endpoint: 'activity', groupBy: 'client', grain: 'days' },
+  { name: 'tokens_by_model', endpoint: 'tokens', groupBy: 'model', grain: 'days' },
+  { name: 'tools_by_name', endpoint: 'tools', groupBy: 'tool_name', grain: 'days' },
+  { name: 'users', endpoint: 'users', grain: 'users' },
+]

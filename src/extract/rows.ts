@@ -1,0 +1,47 @@
+import { isDay, type Day, type DayRange } from '../core/days.ts'
+import { BodyError, fieldOf, type AnalyticsAnswer, type ServedRow } from '../client/index.ts'
+
+/** The rows of an answer by their day. Days without rows are not in the map. */
+export function rowsByDay(answer: AnalyticsAnswer, range: DayRange): Map<Day, string[]> {
+  const days = new Map<Day, string[]>()
+  for (const row of answer.rows) {
+    const day = dayOfRow(answer, row, range)
+    const items = days.get(day)
+    if (items === undefined) days.set(day, [row.text])
+    else items.push(row.text)
+  }
+  return days
+}
+
+/** The users on a page of one day. */
+export function usersOfPage(answer: AnalyticsAnswer, day: Day): string[] {
+  return answer.rows.map((row) => {
+    dayOfRow(answer, row, { first: day, last: day })
+    const id = fieldOf(row.value, 'user_id')
+    if (typeof id === 'string' && id !== '') return id
+    if (typeof id === 'number') return String(id)
+    throw new BodyError(
+      `GET ${answer.request}: a row without 'user_id': ${row.text.slice(0, 200)}`,
+      answer.requestId,
+    )
+  })
+}
+
+/** @throws BodyError when the row has no day, or one that was not asked for. */
+function dayOfRow(answer: AnalyticsAnswer, row: ServedRow, range: DayRange): Day {
+  const date = fieldOf(row.value, 'date')
+  const day = typeof date === 'string' ? date.slice(0, 10) : ''
+  if (!isDay(day)) {
+    throw new BodyError(
+      `GET ${answer.request}: a row without a date: ${row.text.slice(0, 200)}`,
+      answer.requestId,
+    )
+  }
+  if (day < range.first || day > range.last) {
+    throw new BodyError(
+      `GET ${answer.request}: a row of ${day}, which was not asked for`,
+      answer.requestId,
+    )
+  }
+  return day
+}

@@ -1,0 +1,191 @@
+import { join } from 'node:path'
+import { addDays, dayOf } from '../core/days.ts'
+import { asError, CredentialError, DeferredError, UsageError } from '../core/errors.ts'
+import type { PlanReason } from '../core/events.ts'
+import type { World } from '../core/world.ts'
+import type { PlatformClient } from '../client/index.ts'
+import { Database } from '../store/duckdb.ts'
+import { LedgerFile } from '../store/ledger.ts'
+import { readOrganisations, rememberOrganisation } from '../store/organisations.ts'
+import { IntervalBook } from './book.ts'
+import { Breaker, isFatal } from './failures.ts'
+import { fetchTask, type FetchContext } from './fetch.ts'
+import { shakeHands, type Handshake } from './handshake.ts'
+import { RawWriter } from './land.ts'
+import { planSync, type FetchTask, type PlanOptions } from './plan.ts'
+
+export interface SyncOptions {
+  readonly client: PlatformClient
+  readonly world: World
+  readonly dataFolder: string
+  /** The organisation's name in the configuration. */
+  readonly organisation: string
+  readonly runId: string
+  /** Tasks under way at once; the governor bounds the requests. */
+  readonly concurrency: number
+  readonly plan: Pick<PlanOptions, 'resources' | 'within' | 'refetch'>
+}
+
+export interface SyncResult {
+  /** Null when the platform was never reached and the organisation is not known. */
+  readonly orgId: string | null
+  /** Whether the platform answered the first request. */
+  readonly isReached: boolean
+  readonly landed: number
+  readonly failed: number
+  /** What stopped the work before the plan was done: a refusal, a deferral. */
+  readonly stoppedBy: CredentialError | DeferredError | null
+  /** Why the first request failed, where it did. */
+  readonly unreachable: Error | null
+}
+
+/** Lands every interval of one organisation that is missing or due. */
+export async function syncOrganisation(options: SyncOptions): Promise<SyncResult> {
+  const { world, dataFolder, organisation } = options
+  const known = (await readOrganisations(dataFolder)).get(organisation)?.orgId ?? null
+  let hello: Handshake
+  try {
+    hello = await shakeHands(options.client, world)
+  } catch (error) {
+    if (error instanceof CredentialError || error instanceof DeferredError) {
+      return { ...nothing(known), stoppedBy: error }
+    }
+    if (isFatal(error)) throw error
+    return unreachable(options, known, error)
+  }
+  const orgId = identify(hello, known, organisation)
+  await rememberOrganisation(dataFolder, organisation, {
+    orgId,
+    lastDay: addDays(hello.today, -1),
+  })
+  warnOfSkew(hello, world)
+  world.emit({
+    type: 'organisation.identified',
+    orgId,
+    today: hello.today,
+    skewSeconds: Math.round(hello.skewMs / 1000),
+  })
+  return execute(options, orgId, hello)
+}
+
+async function execute(options: SyncOptions, orgId: string, hello: Handshake): Promise<SyncResult> {
+  const { world, dataFolder } = options
+  const ledger = await LedgerFile.open(dataFolder, orgId)
+  const now = world.now() + hello.skewMs
+  const tasks = planSync(ledger.intervals, { ...options.plan, today: hello.today, now })
+  announce(tasks, orgId, world)
+  const book = new IntervalBook(ledger, orgId, world)
+  const database = await openLandingDatabase(dataFolder)
+  try {
+    const context: FetchContext = {
+      client: options.client,
+      writer: new RawWriter(dataFolder, orgId, database),
+      book,
+      breaker: new Breaker(),
+      world,
+      runId: options.runId,
+      skewMs: hello.skewMs,
+    }
+    const stoppedBy = await runAll(tasks, options.concurrency, (task) => fetchTask(context, task))
+    return { ...nothing(orgId), ...book.counts, isReached: true, stoppedBy }
+  } finally {
+    database.close()
+  }
+}
+
+/** Small, because landing streams: a day's memory does not depend on its size. */
+function openLandingDatabase(dataFolder: string): Promise<Database> {
+  return Database.open(':memory:', {
+    memoryLimit: '160MB',
+    threads: 2,
+    tempDirectory: join(dataFolder, 'state', 'spill'),
+  })
+}
+
+/** Runs tasks in order, some at once. The first error that must stop the run ends it. */
+async function runAll(
+  tasks: readonly FetchTask[],
+  concurrency: number,
+  execute: (task: FetchTask) => Promise<void>,
+): Promise<CredentialError | DeferredError | null> {
+  const queue = tasks.values()
+  const stops: Error[] = []
+  const work = async (): Promise<void> => {
+    for (const task of queue) {
+      if (stops.length > 0) return
+      try {
+        await execute(task)
+      } catch (error) {
+        stops.push(asError(error))
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, work))
+  const unexpected = stops.find((stop) => !isExpected(stop))
+  if (unexpected !== undefined) throw unexpected
+  return stops.find(isExpected) ?? null
+}
+
+function isExpected(stop: Error): stop is CredentialError | DeferredError {
+  return stop instanceof CredentialError || stop instanceof DeferredError
+}
+
+/** Without an answer the plan goes by this machine's clock, and every due day is recorded as failed. */
+async function unreachable(
+  options: SyncOptions,
+  orgId: string | null,
+  error: unknown,
+): Promise<SyncResult> {
+  const failure = asError(error)
+  if (orgId === null) return { ...nothing(null), unreachable: failure }
+  const { world } = options
+  const ledger = await LedgerFile.open(options.dataFolder, orgId)
+  const now = world.now()
+  const tasks = planSync(ledger.intervals, { ...options.plan, today: dayOf(now), now })
+  announce(tasks, orgId, world)
+  const book = new IntervalBook(ledger, orgId, world)
+  for (const task of tasks) {
+    await book.failed(
+      task.resource.name,
+      task.days.map(({ day }) => day),
+      failure,
+    )
+  }
+  return { ...nothing(orgId), ...book.counts, unreachable: failure }
+}
+
+function nothing(orgId: string | null): SyncResult {
+  return { orgId, isReached: false, landed: 0, failed: 0, stoppedBy: null, unreachable: null }
+}
+
+/** @throws UsageError when the credential is another organisation's than the one landed here. */
+function identify(hello: Handshake, known: string | null, organisation: string): string {
+  if (known !== null && hello.orgId !== null && known !== hello.orgId) {
+    throw new UsageError(
+      `the credential of '${organisation}' belongs to the organisation '${hello.orgId}', but the data folder holds '${known}' under that name`,
+      { hint: 'Use another data folder, or list both organisations in agent-warehouse.yaml.' },
+    )
+  }
+  return hello.orgId ?? known ?? organisation
+}
+
+const TOLERATED_SKEW_MS = 5 * 60_000
+
+function warnOfSkew(hello: Handshake, world: World): void {
+  if (Math.abs(hello.skewMs) < TOLERATED_SKEW_MS) return
+  const minutes = Math.round(hello.skewMs / 60_000)
+  world.emit({
+    type: 'warning',
+    message: `this machine's clock is ${Math.abs(minutes)} minutes ${minutes > 0 ? 'behind' : 'ahead of'} the platform's; the platform's counts`,
+  })
+}
+
+function announce(tasks: readonly FetchTask[], orgId: string, world: World): void {
+  const days: Record<string, number> = {}
+  const reasons: Record<PlanReason, number> = { missing: 0, failed: 0, look: 0, forced: 0 }
+  for (const task of tasks) {
+    days[task.resource.name] = (days[task.resource.name] ?? 0) + task.days.length
+    for (const { reason } of task.days) reasons[reason] += 1
+  }
+  world.emit({ type: 'plan.made', orgId, requests: tasks.length, days, reasons })
+}

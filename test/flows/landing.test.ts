@@ -1,0 +1,279 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { sendJson, temporaryFolder, testServer, testWorld, type Handler } from '../helpers.ts'
+import { ledgerOf, readLake, syncFrom } from './platform.ts'
+
+const TODAY = Date.parse('2026-01-17T06:00:00Z')
+const DATE = new Date(TODAY).toUTCString()
+
+/** Answers every analytics request with `rows` as text, by endpoint. */
+function platform(rows: (path: string, query: URLSearchParams) => string[]): Handler {
+  return (request, response) => {
+    const url = new URL(request.url ?? '', 'http://platform')
+    response.writeHead(200, {
+      'content-type': 'application/json',
+      'x-request-id': 'req-1',
+      date: DATE,
+    })
+    const data = rows(url.pathname.split('/').at(-1) ?? '', url.searchParams).join(' ,\n')
+    response.end(`{"meta":{"org_id":"org/1","has_more":false}, "data":[ ${data} ]}`)
+  }
+}
+
+const inRange = (query: URLSearchParams, days: Readonly<Record<string, string>>): string[] =>
+  Object.entries(days)
+    .filter(([day]) => day >= (query.get('startDate') ?? '') && day <= (query.get('endDate') ?? ''))
+    .map(([, row]) => row)
+
+describe('landing', () => {
+  it('keeps every row byte for byte, one day a folder, an empty day as a file without rows', async () => {
+    const data = await temporaryFolder()
+    const days = {
+      '2026-01-14':
+        '{ "z":1e3, "date":"2026-01-14","big":9007199254740993,"one":1.0,"half":0.1000}',
+      '2026-01-16':
+        '{"date":"2026-01-16","text":"\\u00e9\\ud83d\\ude00 é 😀 \\/ \\"}]","n":{"b":1,"a":[ ]}}',
+    }
+    const { url } = await testServer(platform((_, query) => inRange(query, days)))
+    const { result } = await syncFrom(url, data, { only: ['tokens'], world: testWorld(TODAY) })
+
+    expect(result).toMatchObject({ orgId: 'org/1', landed: 3, failed: 0, stoppedBy: null })
+    const rows = await readLake(
+      data,
+      `select item, ordinal, page, request, request_id, run_id,
+         fetched_at at time zone 'UTC' = timestamp '2026-01-17 06:00:00' as at_server_time
+       from '{lake}/raw/tokens/org=org%2F1/date=*/*.parquet' order by filename`,
+    )
+    expect(rows.map((row) => row['item'])).toEqual(Object.values(days))
+    expect(rows[0]).toMatchObject({
+      ordinal: '0',
+      page: '1',
+      request: '/api/v1/analytics/tokens?startDate=2026-01-14&endDate=2026-01-16',
+      request_id: 'req-1',
+      at_server_time: true,
+    })
+    const empty = join(data, 'lake', 'raw', 'tokens', 'org=org%2F1', 'date=2026-01-15')
+    const [file] = await readdir(empty)
+    expect(await readLake(data, `select count(*) as n from '${join(empty, file ?? '')}'`)).toEqual([
+      { n: '0' },
+    ])
+    const ledger = await ledgerOf(data, 'org/1')
+    expect(
+      [...ledger.values()].map(({ day, status, rowCount }) => [day, status, rowCount]),
+    ).toEqual([
+      ['2026-01-14', 'landed', 1],
+      ['2026-01-15', 'empty', 0],
+      ['2026-01-16', 'landed', 1],
+    ])
+  })
+
+  it('leaves nothing aside', async () => {
+    const data = await temporaryFolder()
+    const { url } = await testServer(platform(() => []))
+    await syncFrom(url, data, { world: testWorld(TODAY) })
+    const files = await readdir(data, { recursive: true })
+    expect(files.filter((name) => name.includes('.tmp-') || name.endsWith('.ndjson'))).toEqual([
+      'state/ledger/org%2F1.ndjson',
+    ])
+  })
+
+  it('asks for nothing the second time but who it is', async () => {
+    const data = await temporaryFolder()
+    const { url, requests } = await testServer(platform(() => []))
+    await syncFrom(url, data, { world: testWorld(TODAY) })
+    const before = requests.length
+    const { result } = await syncFrom(url, data, { world: testWorld(TODAY + 60_000) })
+    expect(result).toMatchObject({ landed: 0, failed: 0 })
+    expect(requests.length - before).toBe(1)
+  })
+
+  it('keeps a restated day as a second version, and an unchanged one as it is', async () => {
+    const data = await temporaryFolder()
+    let value = 1
+    const { url } = await testServer(
+      platform((_, query) =>
+        inRange(query, {
+          '2026-01-15': `{"date":"2026-01-15","billable_tokens":${value}}`,
+          '2026-01-16': '{"date":"2026-01-16","billable_tokens":5}',
+        }),
+      ),
+    )
+    await syncFrom(url, data, { only: ['tokens'], world: testWorld(TODAY) })
+    value = 2
+    const plan = { refetch: true }
+    await syncFrom(url, data, { only: ['tokens'], world: testWorld(TODAY + 5_000), plan })
+    const ledger = await ledgerOf(data, 'org/1')
+    expect(ledger.get('tokens/2026-01-15')).toMatchObject({ versions: 2, attempts: 2 })
+    expect(ledger.get('tokens/2026-01-16')).toMatchObject({ versions: 1, attempts: 2 })
+  })
+
+  it('takes the order of rows for no change', async () => {
+    const data = await temporaryFolder()
+    const rows = ['{"user_id":"a","date":"2026-01-16"}', '{"user_id":"b","date":"2026-01-16"}']
+    const { url } = await testServer(
+      platform((_, query) => (query.get('startDate') === '2026-01-16' ? rows : [])),
+    )
+    const options = { only: ['users'], plan: { refetch: true } }
+    await syncFrom(url, data, { ...options, world: testWorld(TODAY) })
+    rows.reverse()
+    await syncFrom(url, data, { ...options, world: testWorld(TODAY + 5_000) })
+    expect((await ledgerOf(data, 'org/1')).get('users/2026-01-16')).toMatchObject({ versions: 1 })
+  })
+
+  it('does not let the organisation’s name out of its folder', async () => {
+    const data = await temporaryFolder()
+    const { url } = await testServer((_, response) => {
+      sendJson(response, 200, { data: [], meta: { org_id: '../../x' } }, { date: DATE })
+    })
+    await syncFrom(url, data, { only: ['tokens'], world: testWorld(TODAY) })
+    expect(await readdir(join(data, 'lake', 'raw', 'tokens'))).toEqual(['org=%2E%2E%2F%2E%2E%2Fx'])
+  })
+})
+
+describe('what cannot be had', () => {
+  const asked = (request: { url?: string }): { first: string; last: string; path: string } => {
+    const url = new URL(request.url ?? '', 'http://platform')
+    return {
+      first: url.searchParams.get('startDate') ?? '',
+      last: url.searchParams.get('endDate') ?? '',
+      path: url.pathname,
+    }
+  }
+
+  it('is one day when one day is bad: the window is halved down to it', async () => {
+    const data = await temporaryFolder()
+    const world = testWorld(Date.parse('2026-02-20T06:00:00Z'))
+    const { url } = await testServer((request, response) => {
+      const { first, last } = asked(request)
+      const isBad = first <= '2026-01-30' && last >= '2026-01-30'
+      const headers = { date: new Date(world.now()).toUTCString(), 'x-request-id': 'req-7' }
+      if (isBad) sendJson(response, 500, { title: 'Internal', requestId: 'req-7' }, headers)
+      else sendJson(response, 200, { data: [], meta: { org_id: 'o' } }, headers)
+    })
+    const { result } = await syncFrom(url, data, { only: ['tools'], world })
+    expect(result).toMatchObject({ landed: 36, failed: 1 })
+    const ledger = await ledgerOf(data, 'o')
+    expect(ledger.get('tools/2026-01-30')).toMatchObject({ status: 'failed', requestId: 'req-7' })
+    expect(ledger.get('tools/2026-01-30')?.error).toContain('500 Internal')
+  })
+
+  it('is nothing when only the range was too wide', async () => {
+    const data = await temporaryFolder()
+    const world = testWorld(Date.parse('2026-04-01T06:00:00Z'))
+    const { url, requests } = await testServer((request, response) => {
+      const { first, last } = asked(request)
+      const days = (Date.parse(last) - Date.parse(first)) / 86_400_000 + 1
+      const headers = { date: new Date(world.now()).toUTCString() }
+      if (days > 31) sendJson(response, 400, { title: 'Range too wide' }, headers)
+      else sendJson(response, 200, { data: [], meta: { org_id: 'o' } }, headers)
+    })
+    const { result } = await syncFrom(url, data, { only: ['activity'], world })
+    expect(result).toMatchObject({ landed: 77, failed: 0 })
+    expect(requests.length).toBeLessThanOrEqual(10)
+  })
+
+  it('costs few requests when the request is wrong for every day', async () => {
+    const data = await temporaryFolder()
+    const world = testWorld(Date.parse('2026-04-01T06:00:00Z'))
+    const { url, requests } = await testServer((request, response) => {
+      const headers = { date: new Date(world.now()).toUTCString() }
+      if (asked(request).path.endsWith('/tools')) sendJson(response, 400, { title: 'No' }, headers)
+      else sendJson(response, 200, { data: [], meta: { org_id: 'o' } }, headers)
+    })
+    const { result } = await syncFrom(url, data, { only: ['tools', 'tokens'], world })
+    expect(result).toMatchObject({ landed: 77, failed: 77 })
+    expect(requests.length).toBeLessThanOrEqual(4)
+  })
+
+  it('is one resource when one resource fails; the others land', async () => {
+    const data = await temporaryFolder()
+    const world = testWorld(Date.parse('2026-03-01T06:00:00Z'))
+    const { url, requests } = await testServer((request, response) => {
+      const headers = { date: new Date(world.now()).toUTCString() }
+      if (asked(request).path.endsWith('/users')) sendJson(response, 503, {}, headers)
+      else if (asked(request).path.endsWith('/tools')) sendJson(response, 500, {}, headers)
+      else sendJson(response, 200, { data: [], meta: { org_id: 'o' } }, headers)
+    })
+    const { result } = await syncFrom(url, data, { only: ['tools', 'tokens'], world })
+    expect(result).toMatchObject({ landed: 46, failed: 46 })
+    expect(requests.length).toBeLessThan(100)
+  })
+
+  it('ends at once with a refused key, after one request', async () => {
+    const data = await temporaryFolder()
+    const { url, requests } = await testServer((_, response) => {
+      sendJson(response, 403, { title: 'Forbidden', detail: 'Manager or Owner role required' })
+    })
+    const { result } = await syncFrom(url, data)
+    expect(result.stoppedBy?.exitCode).toBe(5)
+    expect(requests).toHaveLength(1)
+  })
+
+  it('defers when the platform asks to wait longer than the run has', async () => {
+    const data = await temporaryFolder()
+    const world = testWorld(TODAY)
+    const { url, requests } = await testServer((request, response, count) => {
+      const headers = { date: DATE, 'retry-after': '7200' }
+      if (count <= 2) sendJson(response, 200, { data: [], meta: { org_id: 'o' } }, headers)
+      else sendJson(response, 429, {}, headers)
+    })
+    const { result } = await syncFrom(url, data, { world })
+    expect(result.stoppedBy?.exitCode).toBe(4)
+    expect(result.landed).toBeGreaterThan(0)
+    expect(requests.length).toBeLessThan(10)
+    expect(world.slept).toEqual([])
+  })
+
+  it('is recorded as failed when nobody answers and the organisation is known', async () => {
+    const data = await temporaryFolder()
+    const { url } = await testServer(platform(() => []))
+    await syncFrom(url, data, { only: ['tokens'], world: testWorld(TODAY) })
+    const tomorrow = testWorld(TODAY + 86_400_000)
+    const { result } = await syncFrom('http://127.0.0.1:1', data, {
+      only: ['tokens'],
+      world: tomorrow,
+    })
+    expect(result).toMatchObject({ isReached: false, landed: 0 })
+    expect(result.unreachable?.message).toContain('ECONNREFUSED')
+    const ledger = await ledgerOf(data, 'org/1')
+    expect(ledger.get('tokens/2026-01-17')).toMatchObject({ status: 'failed', attempts: 1 })
+    expect(ledger.get('tokens/2026-01-16')).toMatchObject({ status: 'empty', attempts: 2 })
+  })
+
+  it('is the other organisation’s data in this one’s folder', async () => {
+    const data = await temporaryFolder()
+    const { url } = await testServer(platform(() => []))
+    await syncFrom(url, data, { only: ['tokens'], world: testWorld(TODAY) })
+    const other = await testServer((_, response) => {
+      sendJson(response, 200, { data: [], meta: { org_id: 'org-2' } }, { date: DATE })
+    })
+    await expect(syncFrom(other.url, data, { world: testWorld(TODAY) })).rejects.toThrow(/org-2/)
+  })
+
+  it.each([
+    ['a row of another day', '{"user_id":"a","date":"2026-01-13"}'],
+    ['a row without a day', '{"user_id":"a"}'],
+    ['a row without a user', '{"date":"2026-01-16"}'],
+  ])('is a day whose answer has %s', async (_, row) => {
+    const data = await temporaryFolder()
+    const { url } = await testServer(
+      platform((path, query) =>
+        path === 'users' && query.get('startDate') === '2026-01-16' ? [row] : [],
+      ),
+    )
+    const { result } = await syncFrom(url, data, { only: ['users'], world: testWorld(TODAY) })
+    expect(result).toMatchObject({ landed: 2, failed: 1 })
+  })
+})
+
+describe('the day', () => {
+  it('is the platform’s, whatever this machine’s clock says', async () => {
+    const data = await temporaryFolder()
+    const { url, requests } = await testServer(platform(() => []))
+    const world = testWorld(TODAY + 40 * 86_400_000)
+    await syncFrom(url, data, { only: ['tokens'], world })
+    expect(requests.at(-1)).toContain('startDate=2026-01-14&endDate=2026-01-16')
+    expect(world.events).toContainEqual(expect.objectContaining({ type: 'warning' }))
+  })
+})

@@ -1,0 +1,56 @@
+import { PlatformClient } from '../../src/client/index.ts'
+import { syncOrganisation, type SyncOptions, type SyncResult } from '../../src/extract/sync.ts'
+import { RESOURCES } from '../../src/extract/resources.ts'
+import { Database, type Row } from '../../src/store/duckdb.ts'
+import { LedgerFile, type Ledger } from '../../src/store/ledger.ts'
+import { testWorld, type TestWorld } from '../helpers.ts'
+
+export interface Sync {
+  readonly result: SyncResult
+  readonly world: TestWorld
+}
+
+/** Lands what is due from a server, as `sync` does, with a clock that costs no time. */
+export async function syncFrom(
+  url: string,
+  dataFolder: string,
+  options: {
+    readonly key?: string
+    readonly world?: TestWorld
+    readonly only?: readonly string[]
+    readonly plan?: SyncOptions['plan']
+    readonly runForMs?: number
+  } = {},
+): Promise<Sync> {
+  const world = options.world ?? testWorld()
+  const deadline = world.now() + (options.runForMs ?? 3_600_000)
+  const client = new PlatformClient(
+    { baseUrl: url, credential: options.key ?? 'key', rate: 2000, concurrency: 4, deadline },
+    world,
+  )
+  const resources = RESOURCES.filter(({ name }) => options.only?.includes(name) ?? true)
+  const result = await syncOrganisation({
+    client,
+    world,
+    dataFolder,
+    organisation: 'default',
+    runId: `run-${world.now()}`,
+    concurrency: 4,
+    plan: { resources, ...options.plan },
+  })
+  return { result, world }
+}
+
+/** Rows of a query on the lake; `lake` in the text stands for the lake's folder. */
+export async function readLake(dataFolder: string, sql: string): Promise<Row[]> {
+  const database = await Database.open(':memory:')
+  try {
+    return await database.rows(sql.replaceAll('{lake}', `${dataFolder}/lake`))
+  } finally {
+    database.close()
+  }
+}
+
+export async function ledgerOf(dataFolder: string, orgId: string): Promise<Ledger> {
+  return LedgerFile.read(dataFolder, orgId)
+}
