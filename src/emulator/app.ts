@@ -1,0 +1,186 @@
+import { Hono, type Context } from 'hono'
+
+import { DAY_RESOURCES, dayAnswer, userAnswer, type Platform } from './analytics.ts'
+import { mayReadAnalytics, roleOf, type Role } from './credentials.ts'
+import type { Limiter } from './limiter.ts'
+import { problemBody, Refusal } from './problems.ts'
+
+/** A request as a test sees it before the platform does. */
+export interface InterceptedRequest {
+  /** Without the query. */
+  readonly path: string
+  readonly query: URLSearchParams
+  /** 1 for the first request of this platform. */
+  readonly number: number
+  readonly method: string
+  readonly headers: Headers
+  /** The platform's own answer, to hand on changed. */
+  readonly answer: () => Promise<Response>
+}
+
+/** Answers in place of the platform, or not at all: `undefined` lets the request through. */
+export type Intercept = (
+  request: InterceptedRequest,
+) => Response | undefined | Promise<Response | undefined>
+
+/** A request that was answered. */
+export interface RequestRecord {
+  readonly number: number
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  readonly status: number
+  /** The role behind the credential; null when it was missing or unknown. */
+  readonly role: Role | null
+}
+
+export interface AppOptions {
+  readonly platform: Platform
+  readonly limiter: Limiter | null
+  /** `none`: a 429 does not say how long to wait. */
+  readonly limitStyle: 'retry-after' | 'none'
+  readonly intercept: Intercept | null
+  readonly record: (request: RequestRecord) => void
+}
+
+interface Env {
+  Variables: { requestId: string }
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** The routes of the stand-in platform. Every answer carries `date` and `x-request-id`. */
+export function createApp(options: AppOptions): Hono<Env> {
+  const app = new Hono<Env>()
+  let served = 0
+
+  app.use(async (context, next) => {
+    const number = (served += 1)
+    const requestId = `req_${number.toString(16).padStart(8, '0')}`
+    context.set('requestId', requestId)
+    await (options.intercept === null
+      ? next()
+      : interceptWith(options.intercept, context, number, next))
+    const { headers, status } = context.res
+    if (!headers.has('date')) headers.set('date', new Date(options.platform.now()).toUTCString())
+    if (!headers.has('x-request-id')) headers.set('x-request-id', requestId)
+    const { method, path } = context.req
+    const role = roleOf(context.req.header('authorization'))
+    options.record({ number, method, path: path + searchOf(context), status, role })
+  })
+
+  app.use('/api/v1/analytics/*', async (context, next) => {
+    admit(context.req.header('authorization'), options)
+    await next()
+  })
+
+  for (const [name, resource] of DAY_RESOURCES) {
+    app.get(`/api/v1/analytics/${name}`, (context) =>
+      context.body(
+        streamOf(dayAnswer(options.platform, resource, queryOf(context))),
+        200,
+        JSON_TYPE,
+      ),
+    )
+  }
+  app.get('/api/v1/analytics/users', (context) =>
+    context.body(userAnswer(options.platform, queryOf(context)), 200, JSON_TYPE),
+  )
+
+  app.notFound((context) => {
+    const { method, path } = context.req
+    return refuse(context, new Refusal(404, 'Not Found', `no route for ${method} ${path}`))
+  })
+  app.onError((error, context) =>
+    refuse(
+      context,
+      error instanceof Refusal ? error : new Refusal(500, 'Internal Server Error', error.message),
+    ),
+  )
+  return app
+}
+
+/** @throws Refusal 401, 429 or 403. */
+function admit(authorization: string | undefined, { limiter, limitStyle }: AppOptions): void {
+  const role = roleOf(authorization)
+  if (role === null) {
+    throw new Refusal(401, 'Unauthorized', 'the bearer credential is missing or unknown', {
+      'www-authenticate': 'Bearer',
+    })
+  }
+  const waitMs = limiter?.(role) ?? 0
+  if (waitMs > 0) {
+    const hint: Record<string, string> =
+      limitStyle === 'none' ? {} : { 'retry-after': `${Math.ceil(waitMs / 1000)}` }
+    throw new Refusal(429, 'Too Many Requests', 'the rate limit of this credential', hint)
+  }
+  if (!mayReadAnalytics(role)) {
+    throw new Refusal(403, 'Forbidden', `analytics need the role owner or manager, not ${role}`)
+  }
+}
+
+async function interceptWith(
+  intercept: Intercept,
+  context: Context<Env>,
+  number: number,
+  next: () => Promise<void>,
+): Promise<void> {
+  const answer = await intercept({
+    path: context.req.path,
+    query: queryOf(context),
+    number,
+    method: context.req.method,
+    headers: context.req.raw.headers,
+    answer: async () => {
+      await next()
+      return context.res
+    },
+  })
+  if (answer === undefined) {
+    if (!context.finalized) await next()
+    return
+  }
+  context.res = undefined // else the headers of the platform's own answer would be kept
+  context.res = answer
+}
+
+function refuse(context: Context<Env>, refusal: Refusal): Response {
+  return context.body(problemBody(refusal, context.get('requestId')), refusal.status, {
+    ...JSON_TYPE,
+    ...refusal.headers,
+  })
+}
+
+function queryOf(context: Context<Env>): URLSearchParams {
+  return new URLSearchParams(searchOf(context))
+}
+
+/** The query with its question mark, as it came; empty without one. */
+function searchOf(context: Context<Env>): string {
+  const { url } = context.req
+  const start = url.indexOf('?')
+  return start < 0 ? '' : url.slice(start)
+}
+
+const ENOUGH_CHARACTERS = 65_536
+
+/** Sends chunks as they are wanted, so that a slow reader never makes the platform hold them. */
+function streamOf(chunks: Iterable<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  const iterator = chunks[Symbol.iterator]()
+  return new ReadableStream({
+    pull(controller) {
+      let text = ''
+      while (text.length < ENOUGH_CHARACTERS) {
+        const chunk = iterator.next()
+        if (chunk.done === true) {
+          controller.enqueue(encoder.encode(text))
+          controller.close()
+          return
+        }
+        text += chunk.value
+      }
+      controller.enqueue(encoder.encode(text))
+    },
+  })
+}

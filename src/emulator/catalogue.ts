@@ -1,0 +1,247 @@
+/** A model of the platform. `price`: credits per weighted token. */
+export interface Model {
+  readonly id: string
+  readonly tier: 'standard' | 'thinking'
+  readonly price: number
+}
+
+/** The models of the first day; a person's favourite is one of these. */
+export const FIRST_MODELS: readonly Model[] = [
+  { id: 'atlas-2', tier: 'standard', price: 1 },
+  { id: 'atlas-2-thinking', tier: 'thinking', price: 1.5 },
+  { id: 'boreal-mini', tier: 'standard', price: 0.25 },
+  { id: 'cobalt-1', tier: 'standard', price: 0.6 },
+  { id: 'cobalt-1-deep', tier: 'thinking', price: 1.2 },
+]
+
+/** The model that appears on the day of the launch. */
+export const LAUNCHED_MODEL: Model = { id: 'atlas-3-thinking', tier: 'thinking', price: 1.8 }
+
+export const CLIENTS = ['terminal-ui', 'web', 'non-interactive-cli'] as const
+export type Client = (typeof CLIENTS)[number]
+
+export const DELEGATION_LEVELS = ['auto-high', 'auto-medium', 'auto-low', 'spec', 'manual'] as const
+export type DelegationLevel = (typeof DELEGATION_LEVELS)[number]
+
+/** A group of people with habits of its own. Weights and chances are per person and day. */
+export interface Team {
+  readonly name: string
+  /** Weight of the team among the organisation's people. */
+  readonly size: number
+  /** How much of a working day a weekend or holiday is. */
+  readonly restPace: number
+  readonly sessions: number
+  readonly turnsPerSession: number
+  readonly toolsPerTurn: number
+  readonly editsPerTool: number
+  readonly mcpShare: number
+  /** Chance of each client of CLIENTS, independent of the others. */
+  readonly clients: readonly [number, number, number]
+  /** Weights of DELEGATION_LEVELS. */
+  readonly delegation: readonly [number, number, number, number, number]
+  /** First is the favourite. */
+  readonly languages: readonly string[]
+  /** MCP servers as this team spells them. */
+  readonly servers: readonly string[]
+}
+
+const CAFE_COMPOSED = 'Caf\u00e9 Docs'
+const CAFE_DECOMPOSED = 'Cafe\u0301 Docs'
+
+export const TEAMS: readonly Team[] = [
+  {
+    name: 'platform',
+    size: 22,
+    restPace: 0.12,
+    sessions: 4,
+    turnsPerSession: 5,
+    toolsPerTurn: 9,
+    editsPerTool: 0.1,
+    mcpShare: 0.15,
+    clients: [0.95, 0.15, 0.4],
+    delegation: [5, 3, 1, 1, 1],
+    languages: ['Go', 'Python', 'HCL', 'Shell'],
+    servers: ['linear', 'github', 'sentry', 'postgres'],
+  },
+  {
+    name: 'product',
+    size: 34,
+    restPace: 0.06,
+    sessions: 5,
+    turnsPerSession: 6,
+    toolsPerTurn: 7,
+    editsPerTool: 0.16,
+    mcpShare: 0.2,
+    clients: [0.75, 0.5, 0.05],
+    delegation: [2, 4, 2, 2, 1],
+    languages: ['TypeScript', 'CSS', 'HTML', 'SQL'],
+    servers: ['Linear', 'GitHub', CAFE_COMPOSED, 'figma'],
+  },
+  {
+    name: 'data',
+    size: 16,
+    restPace: 0.08,
+    sessions: 3,
+    turnsPerSession: 7,
+    toolsPerTurn: 5,
+    editsPerTool: 0.12,
+    mcpShare: 0.3,
+    clients: [0.6, 0.45, 0.25],
+    delegation: [1, 2, 3, 2, 2],
+    languages: ['Python', 'SQL', 'YAML'],
+    servers: ['LINEAR ', 'Postgres', CAFE_DECOMPOSED],
+  },
+  {
+    name: 'mobile',
+    size: 14,
+    restPace: 0.04,
+    sessions: 3,
+    turnsPerSession: 4,
+    toolsPerTurn: 6,
+    editsPerTool: 0.14,
+    mcpShare: 0.08,
+    clients: [0.85, 0.3, 0],
+    delegation: [1, 1, 2, 1, 3],
+    languages: ['Kotlin', 'Swift', 'C++'],
+    servers: ['Linear', 'Sentry', 'figma'],
+  },
+  {
+    name: 'support',
+    size: 8,
+    restPace: 0.35,
+    sessions: 2,
+    turnsPerSession: 3,
+    toolsPerTurn: 2,
+    editsPerTool: 0.03,
+    mcpShare: 0.5,
+    clients: [0.05, 0.98, 0],
+    delegation: [0, 1, 1, 0, 5],
+    languages: ['Markdown'],
+    servers: ['linear', 'Sentry', CAFE_COMPOSED],
+  },
+  {
+    name: 'automation',
+    size: 6,
+    restPace: 0.85,
+    sessions: 14,
+    turnsPerSession: 1,
+    toolsPerTurn: 14,
+    editsPerTool: 0.05,
+    mcpShare: 0.05,
+    clients: [0, 0, 1],
+    delegation: [1, 0, 0, 0, 0],
+    languages: ['Go', 'TypeScript', 'YAML'],
+    servers: ['github'],
+  },
+]
+
+/** What people call their language, and the files it lives in. */
+export const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
+  Go: ['.go', '.mod'],
+  Python: ['.py', '.ipynb'],
+  HCL: ['.tf'],
+  Shell: ['.sh'],
+  TypeScript: ['.ts', '.tsx', '.mts'],
+  CSS: ['.css', '.scss'],
+  HTML: ['.html'],
+  SQL: ['.sql'],
+  YAML: ['.yml', '.yaml'],
+  Kotlin: ['.kt', '.kts'],
+  Swift: ['.swift'],
+  'C++': ['.cpp', '.h'],
+  Markdown: ['.md'],
+}
+
+/** A name and its weight among its kind. */
+export type Weighted = readonly [name: string, weight: number]
+
+export const BUILT_IN_TOOLS: readonly Weighted[] = [
+  ['Read', 34],
+  ['Execute', 22],
+  ['Edit', 16],
+  ['Grep', 11],
+  ['Glob', 5],
+  ['LS', 4],
+  ['Create', 4],
+  ['TodoWrite', 3],
+  ['ApplyPatch', 2],
+  ['WebSearch', 2],
+  ['FetchUrl', 1],
+  ['Task', 1],
+]
+
+/** Tools of each MCP server, by the server's plain name. */
+export const MCP_TOOLS: Readonly<Record<string, readonly Weighted[]>> = {
+  linear: [
+    ['linear___get_issue', 5],
+    ['linear___list_issues', 3],
+    ['linear___create_comment', 2],
+  ],
+  github: [
+    ['github___get_pull_request', 4],
+    ['github___search_code', 3],
+    ['github___create_pull_request', 1],
+  ],
+  sentry: [['sentry___get_issue_details', 1]],
+  postgres: [
+    ['postgres___query', 6],
+    ['postgres___list_tables', 1],
+  ],
+  'caf\u00e9 docs': [['cafe_docs___search', 1]],
+  figma: [['figma___get_file', 1]],
+}
+
+/** What the platform records as a tool name when it cannot parse a call. */
+export const UNPARSED_TOOLS: readonly string[] = [
+  'Read{"file_path":"src/a.ts"}',
+  '{"name": "Exec',
+  'Edit","arguments',
+  '<tool>Grep',
+]
+
+/** One starts with `=`: a spreadsheet must show it, not run it. */
+export const SKILLS: readonly Weighted[] = [
+  ['code-review', 8],
+  ['release-notes', 4],
+  ['migrate-tests', 3],
+  ['r\u00e9sum\u00e9-du-sprint', 2],
+  ['=cost-report', 1],
+]
+
+export const SLASH_COMMANDS: readonly Weighted[] = [
+  ['/review', 7],
+  ['/compact', 6],
+  ['/model', 3],
+  ['/fix-ci', 3],
+  ['/standup <team>', 1],
+]
+
+export interface Hook {
+  readonly event: string
+  readonly matcher: string
+  readonly command: string
+  readonly weight: number
+}
+
+export const HOOKS: readonly Hook[] = [
+  { event: 'PostToolUse', matcher: 'Edit|Create', command: 'prettier --write "$FILE"', weight: 9 },
+  { event: 'PostToolUse', matcher: 'Execute', command: '.hooks/audit.sh', weight: 4 },
+  { event: 'Notification', matcher: '', command: 'notify-send "agent waits"', weight: 3 },
+  { event: 'Stop', matcher: '', command: '.hooks/done.sh', weight: 3 },
+  { event: 'SubagentStop', matcher: '', command: '.hooks/done.sh', weight: 1 },
+  { event: 'SessionEnd', matcher: '', command: 'C:\\hooks\\archive.cmd', weight: 1 },
+]
+
+// prettier-ignore
+export const FIRST_NAMES: readonly string[] = [
+  'ada', 'alan', 'barbara', 'chen', 'dorothy', 'edsger', 'frances', 'grace', 'hedy', 'ines',
+  'jos\u00e9', 'katherine', 'linus', 'margaret', 'niklaus', 'olga', 'priya', 'quentin', 'radia',
+  'sofia', 'tim', 'ursula', 'vera', 'wei', 'ximena', 'yukihiro', 'zainab',
+]
+
+// prettier-ignore
+export const LAST_NAMES: readonly string[] = [
+  'abara', 'backus', 'cerf', 'diffie', 'engelbart', 'floyd', 'goldberg', 'hopper', 'iverson',
+  'johnson', 'knuth', 'lamport', 'mccarthy', 'naur', 'okafor', 'perlman', 'quispe', 'ritchie',
+  'shaw', 'thompson', 'ullman', 'vaughan', 'wirth', 'xu', 'yao', 'zuse',
+]

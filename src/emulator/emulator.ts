@@ -1,0 +1,137 @@
+import { getRequestListener } from '@hono/node-server'
+import { createServer, type Server } from 'node:http'
+
+import { parseDay } from '../core/days.ts'
+import { UsageError } from '../core/errors.ts'
+import { createPlatform } from './analytics.ts'
+import { createApp, type Intercept, type RequestRecord } from './app.ts'
+import { HISTORY_BEGINS } from './calendar.ts'
+import { DEFAULT_KEYS, type Keys } from './credentials.ts'
+import { createLimiter } from './limiter.ts'
+import { createOrganisation } from './organisation.ts'
+
+export { landmarksOf, type Landmarks } from './calendar.ts'
+export { DEFAULT_KEYS, type Keys, type Role } from './credentials.ts'
+export type { Intercept, InterceptedRequest, RequestRecord } from './app.ts'
+
+export interface EmulatorOptions {
+  /** @default 0, a free port */
+  readonly port?: number
+  /** @default '127.0.0.1' */
+  readonly host?: string
+  /** People who are ever in the organisation. @default 40 */
+  readonly users?: number
+  /** Another seed is another organisation. @default 1 */
+  readonly seed?: number
+  /** The first day of the history, `YYYY-MM-DD`. @default '2026-01-14' */
+  readonly firstDay?: string
+  /** Milliseconds since the epoch. Its UTC day is the platform's today. */
+  readonly now: () => number
+  /** Requests per second of a credential, by the clock `now`. @default no limit */
+  readonly rate?: number
+  /** Requests at once of a rested credential. @default `rate`, at least 1 */
+  readonly burst?: number
+  /** What a 429 says about the wait. @default 'retry-after' */
+  readonly limitStyle?: 'retry-after' | 'none'
+  /** @default 'org_demo' */
+  readonly orgId?: string
+  /** Faults for tests. */
+  readonly intercept?: Intercept
+  /** How many of the last requests `requests` remembers. @default 1000 */
+  readonly remember?: number
+}
+
+export interface Emulator {
+  /** `http://host:port`, the client's base address. */
+  readonly url: string
+  readonly port: number
+  readonly keys: Keys
+  /** The last requests, oldest first. */
+  readonly requests: readonly RequestRecord[]
+  /** Stops listening and drops open connections. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Serves the stand-in platform: the analytics endpoints over a made-up
+ * organisation. A day's data is a pure function of the seed, the number of
+ * users and the first day, whenever it is asked for.
+ * @throws UsageError for an option out of its range, or a port that cannot be had.
+ */
+export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
+  const { host = '127.0.0.1', now, rate } = options
+  const organisation = createOrganisation({
+    id: options.orgId ?? 'org_demo',
+    seed: wholeNumber('seed', options.seed ?? 1, 0),
+    users: wholeNumber('users', options.users ?? 40, 1),
+    firstDay: parseDay(
+      options.firstDay ?? HISTORY_BEGINS,
+      'the first day of the stand-in platform',
+    ),
+  })
+  const burst = wholeNumber('burst', options.burst ?? Math.max(1, Math.ceil(rate ?? 1)), 1)
+  const requests: RequestRecord[] = []
+  const remember = wholeNumber('remember', options.remember ?? 1_000, 0)
+  const app = createApp({
+    platform: createPlatform(organisation, now),
+    limiter:
+      rate === undefined ? null : createLimiter({ rate: positive('rate', rate), burst, now }),
+    limitStyle: options.limitStyle ?? 'retry-after',
+    intercept: options.intercept ?? null,
+    record: (request) => {
+      requests.push(request)
+      if (requests.length > remember) requests.shift()
+    },
+  })
+  const answer = getRequestListener(app.fetch)
+  const server = createServer((request, response) => void answer(request, response))
+  const port = await listen(server, wholeNumber('port', options.port ?? 0, 0, 65_535), host)
+  return {
+    url: `http://${host}:${port}`,
+    port,
+    keys: DEFAULT_KEYS,
+    requests,
+    close: () => stop(server),
+  }
+}
+
+function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => {
+      const hint = 'Choose another port, or 0 for a free one.'
+      reject(new UsageError(`cannot listen on ${host}:${port}: ${cause.message}`, { hint, cause }))
+    })
+    server.listen(port, host, () => {
+      const address = server.address()
+      resolve(typeof address === 'object' && address !== null ? address.port : port)
+    })
+  })
+}
+
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => {
+      resolve() // its one error is that the server was closed before
+    })
+    server.closeAllConnections()
+  })
+}
+
+function wholeNumber(
+  name: string,
+  value: number,
+  least: number,
+  most = Number.MAX_SAFE_INTEGER,
+): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value
+  throw new UsageError(`${name}: ${value} is not a whole number from ${least} to ${most}`, {
+    hint: `Give ${name} a whole number, for example ${least}.`,
+  })
+}
+
+function positive(name: string, value: number): number {
+  if (Number.isFinite(value) && value > 0) return value
+  throw new UsageError(`${name}: ${value} is not a number above 0`, {
+    hint: `Give ${name} a number above 0, for example 5.`,
+  })
+}

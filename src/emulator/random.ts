@@ -1,0 +1,57 @@
+const GOLDEN = 0x9e3779b1
+const TWO_TO_32 = 4_294_967_296
+
+/** Mixes 32 bits so that near inputs give far outputs; one to one, so distinct stays distinct. */
+export function mix(value: number): number {
+  let bits = value | 0
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35)
+  return (bits ^ (bits >>> 16)) >>> 0
+}
+
+/** A key for the pair (key, part): seed and person, person and day. */
+export function derive(key: number, part: number): number {
+  return mix(key ^ Math.imul(part + 1, GOLDEN))
+}
+
+/** A number in [0, 1): the draw named `stream` of a key. Pure, so no order of calls matters. */
+export function draw(key: number, stream: number): number {
+  return mix(key ^ Math.imul(stream + 1, GOLDEN)) / TWO_TO_32
+}
+
+/** Chooses an index by weight with a draw in [0, 1). Made once per list of weights. */
+export function createPicker(weights: readonly number[]): (unit: number) => number {
+  const whole = weights.reduce((sum, weight) => sum + weight, 0)
+  let sum = 0
+  const ends = weights.map((weight) => (sum += weight) / whole)
+  return (unit) => {
+    let index = 0
+    while (index < ends.length - 1 && unit >= (ends[index] ?? 1)) index += 1
+    return index
+  }
+}
+
+/**
+ * `total` in whole parts that follow the weights and add up to exactly `total`:
+ * each running sum is rounded down, and the last one is the total.
+ */
+export function apportion(total: number, weights: readonly number[]): number[] {
+  const whole = weights.reduce((sum, weight) => sum + weight, 0)
+  let weightSoFar = 0
+  let given = 0
+  return weights.map((weight, index) => {
+    weightSoFar += weight
+    const isLast = index === weights.length - 1
+    const upTo = isLast ? total : Math.floor((total * weightSoFar) / whole)
+    const part = upTo - given
+    given = upTo
+    return part
+  })
+}
+
+/** The entry at an index that is known to exist. @throws RangeError when it does not. */
+export function entry<T>(list: readonly T[], index: number): T {
+  const found = list[index]
+  if (found === undefined) throw new RangeError(`no entry ${index} in a list of ${list.length}`)
+  return found
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+
+import { createLru } from '../../src/emulator/lru.ts'
+
+/** An LRU of texts that tells which keys it had to make. */
+function texts(capacity: number) {
+  const made: string[] = []
+  const lru = createLru<string, string>(capacity, (text) => text.length)
+  const get = (key: string) =>
+    lru(key, () => {
+      made.push(key)
+      return key
+    })
+  return { made, get }
+}
+
+describe('createLru', () => {
+  it('makes a value once while there is room', () => {
+    const { made, get } = texts(10)
+    expect([get('aa'), get('bb'), get('aa')]).toEqual(['aa', 'bb', 'aa'])
+    expect(made).toEqual(['aa', 'bb'])
+  })
+
+  it('drops the longest unused first', () => {
+    const { made, get } = texts(4)
+    for (const key of ['aa', 'bb', 'aa', 'cc', 'aa', 'bb']) get(key)
+    expect(made).toEqual(['aa', 'bb', 'cc', 'bb'])
+  })
+
+  it('does not keep what is larger than all its room', () => {
+    const { made, get } = texts(4)
+    for (const key of ['large', 'large', 'aa', 'aa']) get(key)
+    expect(made).toEqual(['large', 'large', 'aa'])
+  })
+})
