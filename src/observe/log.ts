@@ -1,0 +1,130 @@
+import type { RunEvent } from '../core/events.ts'
+import { createRedact, type Redact } from './redact.ts'
+import { counted, digits, duration, oneLine, size } from './words.ts'
+
+/** Told of every event of a run, in order. */
+export type Listener = (event: RunEvent) => void
+
+export type Write = (text: string) => void
+
+/**
+ * One plain line for each event that a person wants in a nightly log. Requests,
+ * pages, base files and passed checks have none; the days of a resource have
+ * one each time another quarter of them is done.
+ */
+export function createTextLog(write: Write, redact: Redact = createRedact([])): Listener {
+  const quarterOf = createQuarters()
+  return (event) => {
+    for (const line of [lineOf(event), quarterOf(event)]) {
+      if (line !== undefined) write(`${oneLine(redact(line))}\n`)
+    }
+  }
+}
+
+/** Every event as a line of JSON: `at` (ISO 8601, UTC), then the event's own members. */
+export function createJsonLog(
+  write: Write,
+  now: () => number,
+  redact: Redact = createRedact([]),
+): Listener {
+  const redactValue = (_: string, value: unknown): unknown =>
+    typeof value === 'string' ? redact(value) : value
+  return (event) => {
+    const record = { at: new Date(now()).toISOString(), ...event }
+    write(`${JSON.stringify(record, redactValue)}\n`)
+  }
+}
+
+function lineOf(event: RunEvent): string | undefined {
+  switch (event.type) {
+    case 'run.started':
+      return `${event.command} started, run ${event.runId}`
+    case 'organisation.identified':
+      return `organisation ${event.orgId}, where it is ${event.today}${skewOf(event.skewSeconds)}`
+    case 'plan.made':
+      return planLine(event)
+    case 'request.retried':
+      return `retry ${event.path} in ${duration(event.waitMs)} after attempt ${event.attempt}: ${event.reason}`
+    case 'governor.paused':
+      return `waiting ${duration(event.waitMs)}: ${event.reason}`
+    case 'interval.failed':
+      return `failed ${event.resource} ${event.day} of ${event.orgId}: ${event.error}${request(event.requestId)}`
+    case 'model.built':
+      return `built ${event.model}${rowsOf(event.rows)} in ${duration(event.durationMs)}`
+    case 'check.finished':
+      return event.failures === 0 ? undefined : checkLine(event)
+    case 'warehouse.published':
+      return `published ${event.path} (${size(event.bytes)})`
+    case 'export.finished':
+      return `exported ${counted(event.tables, 'table')}, ${counted(event.rows, 'row')} to ${event.path}`
+    case 'warning':
+      return `warning: ${event.message}`
+    case 'stage.finished':
+      return `${event.stage} finished in ${duration(event.durationMs)}`
+    case 'run.finished':
+      return `run ${event.runId} finished with exit code ${event.exitCode}${reason(event.error)}`
+    case 'request.finished':
+    case 'page.landed':
+    case 'interval.finished':
+    case 'base.written':
+      return undefined
+  }
+}
+
+type PlanMade = Extract<RunEvent, { type: 'plan.made' }>
+type CheckFinished = Extract<RunEvent, { type: 'check.finished' }>
+
+function planLine({ orgId, requests, days, reasons }: PlanMade): string {
+  const due = Object.entries(days).filter(([, count]) => count > 0)
+  if (due.length === 0) return `plan for ${orgId}: nothing is due`
+  const asked = due.map(([resource, count]) => `${resource} ${digits(count)}`).join(', ')
+  const why = Object.entries(reasons).filter(([, count]) => count > 0)
+  const whyText = why.map(([name, count]) => `${digits(count)} ${name}`).join(', ')
+  return `plan for ${orgId}: ${counted(requests, 'request')} for days of ${asked} (${whyText})`
+}
+
+function checkLine({ check, severity, failures }: CheckFinished): string {
+  const verdict = severity === 'error' ? 'failed' : 'warned'
+  return `check ${check} ${verdict}: ${counted(failures, 'row')}`
+}
+
+/** Tells of a resource's days only when a further quarter of those due is done. */
+function createQuarters(): (event: RunEvent) => string | undefined {
+  const due = new Map<string, number>()
+  const done = new Map<string, number>()
+  const addTo = (counts: Map<string, number>, resource: string, count: number): number => {
+    const sum = (counts.get(resource) ?? 0) + count
+    counts.set(resource, sum)
+    return sum
+  }
+  return (event) => {
+    if (event.type === 'plan.made') {
+      for (const [resource, count] of Object.entries(event.days)) addTo(due, resource, count)
+      return undefined
+    }
+    if (event.type !== 'interval.finished' && event.type !== 'interval.failed') return undefined
+    const all = due.get(event.resource) ?? 0
+    const now = addTo(done, event.resource, 1)
+    const isFurther = Math.floor((4 * now) / all) > Math.floor((4 * (now - 1)) / all)
+    if (all === 0 || now > all || !isFurther) return undefined
+    return `${event.resource} ${digits(now)} of ${counted(all, 'day')}`
+  }
+}
+
+function skewOf(seconds: number): string {
+  return seconds === 0
+    ? ''
+    : ` (its clock is ${digits(Math.abs(seconds))}s ${seconds > 0 ? 'ahead' : 'behind'})`
+}
+
+function request(id: string | null): string {
+  return id === null ? '' : ` (request ${id})`
+}
+
+function rowsOf(rows: number | null): string {
+  return rows === null ? '' : `, ${counted(rows, 'row')},`
+}
+
+function reason(error: string | undefined): string {
+  return error === undefined ? '' : `: ${error}`
+}

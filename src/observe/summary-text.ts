@@ -1,0 +1,103 @@
+import type { FailedCheck, FailedInterval, ResourceTotals, Summary } from './summary.ts'
+import { allResources, verdictOf } from './verdict.ts'
+import { counted, digits, duration, oneLine, size } from './words.ts'
+
+const LISTED = 10
+const LABEL_WIDTH = 11
+
+/**
+ * The closing text of a run: the verdict, then what was asked, landed, empty,
+ * failed, built and published, and how long each stage took. Of failures and
+ * warnings the first ten are listed; the run record holds them all.
+ */
+export function renderSummary(summary: Summary): string {
+  const sections = [
+    section('asked', askedLines(summary)),
+    section('failed', listed(summary.failures, failureLine)),
+    section('built', builtLines(summary)),
+    section('checks', listed(summary.failedChecks, checkLine)),
+    section('published', publishedLines(summary)),
+    section('exported', summary.exports.map(exportLine)),
+    section('warnings', listed(summary.warnings, oneLine)),
+    section('took', tookLines(summary)),
+  ].flat()
+  const gap = sections.length === 0 ? [] : ['']
+  return `${[verdictOf(summary), ...gap, ...sections].join('\n')}\n`
+}
+
+/** The label stands before the first line; the others are indented as far. */
+function section(label: string, lines: readonly string[]): string[] {
+  return lines.map((line, at) => ((at === 0 ? label : '').padEnd(LABEL_WIDTH) + line).trimEnd())
+}
+
+const HEADER = ['', 'days', 'landed', 'empty', 'unchanged', 'failed', 'left', 'rows']
+
+function askedLines(summary: Summary): string[] {
+  const resources = Object.entries(summary.resources)
+  if (resources.length === 0) return summary.organisations.length > 0 ? ['nothing was due'] : []
+  const { made, retried, bytes } = summary.requests
+  const total: [string, ResourceTotals][] =
+    resources.length > 1 ? [['all', allResources(summary)]] : []
+  return [
+    `${counted(made, 'request')}, ${digits(retried)} retried, ${size(bytes)} read`,
+    ...aligned([HEADER, ...[...resources, ...total].map(resourceCells)]),
+  ]
+}
+
+function resourceCells([resource, totals]: [string, ResourceTotals]): string[] {
+  const { asked, landed, empty, unchanged, failed, left, rows } = totals
+  return [resource, ...[asked, landed, empty, unchanged, failed, left, rows].map(digits)]
+}
+
+function aligned(table: readonly (readonly string[])[]): string[] {
+  const widths = HEADER.map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0)))
+  return table.map((row) =>
+    row
+      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+      .join('  '),
+  )
+}
+
+function failureLine({ orgId, resource, day, error, requestId }: FailedInterval): string {
+  const request = requestId === null ? '' : ` (request ${requestId})`
+  return oneLine(`${resource} ${day} of ${orgId}: ${error}${request}`)
+}
+
+function checkLine({ check, severity, failures }: FailedCheck): string {
+  return `${severity === 'error' ? 'failed' : 'warned'}: ${check}, ${counted(failures, 'row')}`
+}
+
+function builtLines({ base, models, checks }: Summary): string[] {
+  const run = checks.passed + checks.warned + checks.failed
+  const parts = [
+    base.files > 0 ? counted(base.files, 'base file') : '',
+    models > 0 ? counted(models, 'model') : '',
+    run > 0 ? `${counted(run, 'check')} (${checkCounts(checks)})` : '',
+  ].filter((part) => part !== '')
+  return parts.length === 0 ? [] : [parts.join(', ')]
+}
+
+function checkCounts({ passed, warned, failed }: Summary['checks']): string {
+  return `${digits(passed)} passed, ${digits(warned)} warned, ${digits(failed)} failed`
+}
+
+function publishedLines({ published }: Summary): string[] {
+  return published === null ? [] : [`${published.path} (${size(published.bytes)})`]
+}
+
+function exportLine({ target, path, tables, rows }: Summary['exports'][number]): string {
+  return `${target}: ${counted(tables, 'table')}, ${counted(rows, 'row')} in ${path}`
+}
+
+function tookLines({ startedAt, finishedAt, stages }: Summary): string[] {
+  if (finishedAt === null) return []
+  const parts = stages.map(({ stage, durationMs }) => `${stage} ${duration(durationMs)}`)
+  const detail = parts.length === 0 ? '' : ` (${parts.join(', ')})`
+  return [`${duration(finishedAt - startedAt)}${detail}`]
+}
+
+function listed<T>(items: readonly T[], line: (item: T) => string): string[] {
+  const shown = items.slice(0, LISTED).map(line)
+  const more = items.length - shown.length
+  return more === 0 ? shown : [...shown, `and ${digits(more)} more in the run record`]
+}

@@ -1,0 +1,227 @@
+import type { IntervalOutcome, RunEvent } from '../core/events.ts'
+import type { Listener } from './log.ts'
+import { createRedact, type Redact } from './redact.ts'
+
+/** Days of one resource, over every organisation. */
+export interface ResourceTotals {
+  readonly asked: number
+  readonly landed: number
+  readonly empty: number
+  /** A further look found what was already landed. */
+  readonly unchanged: number
+  readonly failed: number
+  /** Asked for and not reached: a deadline or a rate limit came first. */
+  readonly left: number
+  readonly rows: number
+}
+
+export interface FailedInterval {
+  readonly orgId: string
+  readonly resource: string
+  readonly day: string
+  readonly error: string
+  readonly requestId: string | null
+}
+
+/** A check whose rows were not as they should be. */
+export interface FailedCheck {
+  readonly check: string
+  readonly severity: 'error' | 'warn'
+  readonly failures: number
+}
+
+/** What a run did. Times are milliseconds since the epoch; durations are milliseconds. */
+export interface Summary {
+  readonly runId: string
+  readonly command: string
+  readonly startedAt: number
+  /** Null while the run is under way. */
+  readonly finishedAt: number | null
+  readonly exitCode: number | null
+  readonly error: string | null
+  readonly organisations: readonly string[]
+  readonly resources: Readonly<Record<string, ResourceTotals>>
+  readonly failures: readonly FailedInterval[]
+  readonly requests: { readonly made: number; readonly retried: number; readonly bytes: number }
+  readonly base: { readonly files: number; readonly rows: number }
+  readonly models: number
+  readonly checks: { readonly passed: number; readonly warned: number; readonly failed: number }
+  readonly failedChecks: readonly FailedCheck[]
+  readonly published: { readonly path: string; readonly bytes: number } | null
+  readonly exports: readonly {
+    readonly target: string
+    readonly path: string
+    readonly tables: number
+    readonly rows: number
+  }[]
+  readonly warnings: readonly string[]
+  readonly stages: readonly { readonly stage: string; readonly durationMs: number }[]
+}
+
+export interface SummaryCollector {
+  readonly listener: Listener
+  /** What is known so far. */
+  readonly summary: () => Summary
+}
+
+interface Interval {
+  readonly resource: string
+  readonly rows: number
+  /** Of an interval told of twice, the last word counts. */
+  readonly outcome: IntervalOutcome | 'failed'
+  readonly failure: FailedInterval | null
+}
+
+/** Gathers a run's events into a Summary, secrets taken out of what it keeps. */
+export function createSummary(options: {
+  readonly now: () => number
+  readonly redact?: Redact
+}): SummaryCollector {
+  const { now, redact = createRedact([]) } = options
+  const intervals = new Map<string, Interval>()
+  const asked = new Map<string, number>()
+  let summary = emptySummary(now())
+
+  const listener: Listener = (event) => {
+    if (event.type === 'plan.made') {
+      for (const [resource, days] of Object.entries(event.days)) {
+        if (days > 0) asked.set(resource, (asked.get(resource) ?? 0) + days)
+      }
+    } else if (event.type === 'interval.finished' || event.type === 'interval.failed') {
+      intervals.set(`${event.orgId} ${event.resource} ${event.day}`, intervalOf(event, redact))
+    } else {
+      summary = { ...summary, ...changeOf(summary, event, now(), redact) }
+    }
+  }
+  return {
+    listener,
+    summary: () => ({
+      ...summary,
+      resources: totals(asked, [...intervals.values()]),
+      failures: [...intervals.values()].flatMap(({ failure }) => failure ?? []),
+    }),
+  }
+}
+
+type OtherEvent = Exclude<RunEvent, IntervalEvent | { type: 'plan.made' }>
+
+/** The members that an event changes. */
+function changeOf(
+  summary: Summary,
+  event: OtherEvent,
+  now: number,
+  redact: Redact,
+): Partial<Summary> {
+  const { requests, base } = summary
+  switch (event.type) {
+    case 'run.started':
+      return { runId: event.runId, command: event.command, startedAt: now }
+    case 'organisation.identified':
+      return { organisations: [...new Set([...summary.organisations, event.orgId])] }
+    case 'request.finished':
+      return {
+        requests: { ...requests, made: requests.made + 1, bytes: requests.bytes + event.bytes },
+      }
+    case 'request.retried':
+      return { requests: { ...requests, retried: requests.retried + 1 } }
+    case 'base.written':
+      return { base: { files: base.files + 1, rows: base.rows + event.rows } }
+    case 'model.built':
+      return { models: summary.models + 1 }
+    case 'check.finished':
+      return afterCheck(summary, event)
+    case 'warehouse.published':
+      return { published: { path: event.path, bytes: event.bytes } }
+    case 'export.finished': {
+      const { target, path, tables, rows } = event
+      return { exports: [...summary.exports, { target, path, tables, rows }] }
+    }
+    case 'warning':
+      return { warnings: [...summary.warnings, redact(event.message)] }
+    case 'stage.finished': {
+      const { stage, durationMs } = event
+      return { stages: [...summary.stages, { stage, durationMs }] }
+    }
+    case 'run.finished': {
+      const error = event.error === undefined ? null : redact(event.error)
+      return { finishedAt: now, exitCode: event.exitCode, error }
+    }
+    case 'page.landed':
+    case 'governor.paused':
+      return {}
+  }
+}
+
+function afterCheck(
+  { checks, failedChecks }: Summary,
+  { check, severity, failures }: FailedCheck,
+): Partial<Summary> {
+  if (failures === 0) return { checks: { ...checks, passed: checks.passed + 1 } }
+  const kind = severity === 'error' ? 'failed' : 'warned'
+  return {
+    checks: { ...checks, [kind]: checks[kind] + 1 },
+    failedChecks: [...failedChecks, { check, severity, failures }],
+  }
+}
+
+type IntervalEvent = Extract<RunEvent, { type: 'interval.finished' | 'interval.failed' }>
+
+function intervalOf(event: IntervalEvent, redact: Redact): Interval {
+  const { orgId, resource, day } = event
+  if (event.type === 'interval.finished') {
+    return { resource, rows: event.rows, outcome: event.outcome, failure: null }
+  }
+  const failure = { orgId, resource, day, error: redact(event.error), requestId: event.requestId }
+  return { resource, rows: 0, outcome: 'failed', failure }
+}
+
+function totals(
+  asked: ReadonlyMap<string, number>,
+  intervals: readonly Interval[],
+): Record<string, ResourceTotals> {
+  const resources = new Set([...asked.keys(), ...intervals.map(({ resource }) => resource)])
+  return Object.fromEntries(
+    [...resources].map((resource) => {
+      const own = intervals.filter((interval) => interval.resource === resource)
+      return [resource, totalsOf(own, asked.get(resource) ?? 0)]
+    }),
+  )
+}
+
+function totalsOf(intervals: readonly Interval[], planned: number): ResourceTotals {
+  const number = (outcome: Interval['outcome']): number =>
+    intervals.filter((interval) => interval.outcome === outcome).length
+  const asked = Math.max(planned, intervals.length)
+  return {
+    asked,
+    landed: number('landed'),
+    empty: number('empty'),
+    unchanged: number('unchanged'),
+    failed: number('failed'),
+    left: asked - intervals.length,
+    rows: intervals.reduce((sum, { rows }) => sum + rows, 0),
+  }
+}
+
+function emptySummary(startedAt: number): Summary {
+  return {
+    runId: '',
+    command: '',
+    startedAt,
+    finishedAt: null,
+    exitCode: null,
+    error: null,
+    organisations: [],
+    resources: {},
+    failures: [],
+    requests: { made: 0, retried: 0, bytes: 0 },
+    base: { files: 0, rows: 0 },
+    models: 0,
+    checks: { passed: 0, warned: 0, failed: 0 },
+    failedChecks: [],
+    published: null,
+    exports: [],
+    warnings: [],
+    stages: [],
+  }
+}

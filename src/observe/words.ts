@@ -1,0 +1,36 @@
+/** The text on one line, nothing in it that a terminal or a log reader would obey. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim()
+}
+
+/** `1,234,567`, whatever the machine's language. */
+export function digits(count: number): string {
+  return String(Math.round(count)).replaceAll(/\B(?=(\d{3})+$)/g, ',')
+}
+
+/** `1 day`, `2 days`. */
+export function counted(count: number, noun: string): string {
+  return `${digits(count)} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** Of milliseconds: `340ms`, `9.5s`, `4m 12s`, `2h 03m`. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)}ms`
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)}s`
+  const seconds = Math.round(ms / 1000)
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${twoDigits(seconds % 60)}s`
+  const minutes = Math.round(seconds / 60)
+  return `${Math.floor(minutes / 60)}h ${twoDigits(minutes % 60)}m`
+}
+
+/** Of bytes, in powers of a thousand: `512 B`, `12.3 MB`. */
+export function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  const units = ['kB', 'MB', 'GB', 'TB']
+  const power = Math.min(units.length, Math.floor(Math.log10(bytes) / 3))
+  return `${(bytes / 1000 ** power).toFixed(1)} ${units[power - 1] ?? 'TB'}`
+}
+
+function twoDigits(count: number): string {
+  return String(count).padStart(2, '0')
+}

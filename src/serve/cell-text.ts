@@ -1,0 +1,120 @@
+import type { Cell } from '../store/duckdb.ts'
+import type { ColumnType } from './column-type.ts'
+
+/** Any decimal of so many significant digits comes back from a double unchanged. */
+const EXACT_DIGITS = 15
+
+/**
+ * A cell as JSON. Integers are numbers up to 2^53 - 1 either side of zero and
+ * strings beyond, because most readers keep numbers as doubles; decimals are
+ * numbers where a double gives the same decimal back, else strings. NaN and
+ * the infinities are null, having no form in JSON. Dates are `YYYY-MM-DD`,
+ * timestamps ISO 8601 in UTC, intervals ISO 8601 durations.
+ */
+export function jsonText(cell: Cell, type: ColumnType): string {
+  if (cell === null) return 'null'
+  switch (type.kind) {
+    case 'integer':
+      return jsonInteger(scalarText(cell))
+    case 'decimal':
+      return jsonDecimal(scalarText(cell))
+    case 'float':
+      return typeof cell === 'number' ? JSON.stringify(cell) : 'null'
+    case 'timestamp':
+    case 'interval':
+      return JSON.stringify(cellText(cell, type))
+    case 'list':
+      return jsonList(cell, type.item)
+    case 'map':
+      return jsonMap(cell, type.key, type.value)
+    case 'struct':
+      return jsonStruct(cell, type.members)
+    case 'union':
+      return jsonUnion(cell, type.members)
+    case 'boolean':
+    case 'text':
+      return JSON.stringify(cell)
+  }
+}
+
+/** A cell as plain text: numbers exact, timestamps in ISO 8601, nested values as JSON. */
+export function cellText(cell: NonNullable<Cell>, type: ColumnType): string {
+  if (type.kind === 'timestamp') return isoTimestamp(scalarText(cell))
+  if (type.kind === 'interval') return isoDuration(cell)
+  return typeof cell === 'object' ? jsonText(cell, type) : String(cell)
+}
+
+function jsonInteger(digits: string): string {
+  return Number.isSafeInteger(Number(digits)) ? digits : JSON.stringify(digits)
+}
+
+/** `digits` as DuckDB spells a decimal, e.g. `-0.500`: always a digit before the point. */
+function jsonDecimal(digits: string): string {
+  const shortest = digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits
+  if (!shortest.includes('.')) return jsonInteger(shortest)
+  const significant = shortest.replace(/^-?[0.]*/, '').replace('.', '')
+  return significant.length <= EXACT_DIGITS ? shortest : JSON.stringify(digits)
+}
+
+function jsonList(cell: Cell, item: ColumnType): string {
+  if (!isList(cell)) return JSON.stringify(cell)
+  return `[${cell.map((each) => jsonText(each, item)).join(',')}]`
+}
+
+/** Maps arrive as lists of `{ key, value }`, and become objects. */
+function jsonMap(cell: Cell, key: ColumnType, value: ColumnType): string {
+  if (!isList(cell)) return JSON.stringify(cell)
+  const members = cell.filter(isObject).map((entry) => {
+    const name = entry['key'] ?? null
+    const text = name === null ? 'null' : cellText(name, key)
+    return `${JSON.stringify(text)}:${jsonText(entry['value'] ?? null, value)}`
+  })
+  return `{${members.join(',')}}`
+}
+
+function jsonStruct(cell: Cell, members: ReadonlyMap<string, ColumnType>): string {
+  if (!isObject(cell)) return JSON.stringify(cell)
+  const texts = [...members].map(
+    ([name, type]) => `${JSON.stringify(name)}:${jsonText(cell[name] ?? null, type)}`,
+  )
+  return `{${texts.join(',')}}`
+}
+
+/** Unions arrive as `{ tag, value }`, and become the value. */
+function jsonUnion(cell: Cell, members: ReadonlyMap<string, ColumnType>): string {
+  if (!isObject(cell)) return JSON.stringify(cell)
+  return jsonText(
+    cell['value'] ?? null,
+    members.get(scalarText(cell['tag'] ?? null)) ?? { kind: 'text' },
+  )
+}
+
+/** From `2026-01-14 01:02:03.5` or `… 01:02:03.5+00`; infinities and years BC stay as they are. */
+function isoTimestamp(text: string): string {
+  return text.replace(/^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)(?:\+00)?$/, '$1T$2Z')
+}
+
+/** Months, days and seconds stay apart, as DuckDB keeps them: `P1M-3DT7200.5S`. */
+function isoDuration(cell: NonNullable<Cell>): string {
+  if (!isObject(cell)) return scalarText(cell)
+  const { months = 0, days = 0, micros = 0 } = cell
+  const total = BigInt(scalarText(micros))
+  const size = total < 0n ? -total : total
+  const fraction = String(size % 1_000_000n)
+    .padStart(6, '0')
+    .replace(/0+$/, '')
+  const seconds = `${total < 0n ? '-' : ''}${size / 1_000_000n}${fraction && `.${fraction}`}`
+  return `P${scalarText(months)}M${scalarText(days)}DT${seconds}S`
+}
+
+function scalarText(cell: Cell): string {
+  return typeof cell === 'object' ? JSON.stringify(cell) : String(cell)
+}
+
+function isList(cell: Cell): cell is readonly Cell[] {
+  return Array.isArray(cell)
+}
+
+function isObject(cell: Cell): cell is { readonly [key: string]: Cell } {
+  return typeof cell === 'object' && cell !== null && !isList(cell)
+}

@@ -1,0 +1,92 @@
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { AppError, messageOf, UsageError } from '../core/errors.ts'
+import { asidePath, isAside, listIfThere, syncFolder } from '../store/files.ts'
+
+/** The file that a folder of ours always holds, written last. */
+export const MANIFEST = 'manifest.json'
+
+/**
+ * Makes a folder anew as a whole: `fill` writes into a folder aside, which then
+ * takes the place of `path` by renames. Readers see the old folder or the new
+ * one, and nothing between but the instant in which there is neither. What an
+ * earlier call left when it was killed is mended first. One caller at a time.
+ *
+ * @throws UsageError when `path` holds files but no manifest: it is not ours to replace.
+ */
+export async function replaceFolder<T>(
+  path: string,
+  fill: (aside: string) => Promise<T>,
+): Promise<T> {
+  await mkdir(dirname(path), { recursive: true })
+  await mend(path)
+  await requireOurs(path)
+  const aside = asidePath(path)
+  try {
+    await mkdir(aside)
+    const filled = await fill(aside)
+    await syncFolder(aside)
+    await swap(aside, path)
+    return filled
+  } catch (error) {
+    await rm(aside, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/**
+ * After a crash: the old folder goes back where nothing took its place, and
+ * what else was left is deleted. The old one is whole then, because deleting
+ * it begins only after the new one is in place.
+ */
+async function mend(path: string): Promise<void> {
+  const names = await namesIn(dirname(path))
+  const previous = previousOf(path)
+  if (names.includes(basename(previous))) {
+    if (names.includes(basename(path))) await rm(previous, { recursive: true })
+    else await rename(previous, path)
+  }
+  const leftovers = names.filter((name) => isAside(name) && name.endsWith(`-${basename(path)}`))
+  for (const name of leftovers) await rm(join(dirname(path), name), { recursive: true })
+}
+
+async function swap(aside: string, path: string): Promise<void> {
+  const replaces = (await namesIn(dirname(path))).includes(basename(path))
+  try {
+    if (replaces) await rename(path, previousOf(path))
+    await renameOrPutBack(aside, path, replaces)
+  } catch (error) {
+    throw new AppError(`${path} cannot be replaced: ${messageOf(error)}`, {
+      hint: 'The old files stay in place. Close the programs that have them open, then export again.',
+      cause: error,
+    })
+  }
+  await syncFolder(dirname(path))
+  await rm(previousOf(path), { recursive: true, force: true })
+}
+
+async function renameOrPutBack(aside: string, path: string, replaces: boolean): Promise<void> {
+  try {
+    await rename(aside, path)
+  } catch (error) {
+    if (replaces) await rename(previousOf(path), path)
+    throw error
+  }
+}
+
+async function requireOurs(path: string): Promise<void> {
+  const names = await namesIn(path)
+  if (names.length === 0 || names.includes(MANIFEST)) return
+  throw new UsageError(`${path} holds files but no ${MANIFEST}: no export made it`, {
+    hint: 'An export replaces the whole folder. Name another one, or move these files away.',
+  })
+}
+
+/** Starts with a dot, so that globs skip it. */
+function previousOf(path: string): string {
+  return join(dirname(path), `.previous-${basename(path)}`)
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return (await listIfThere(folder)).map((entry) => entry.name)
+}

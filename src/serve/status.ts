@@ -1,0 +1,114 @@
+import { stat } from 'node:fs/promises'
+import { addDays, type Day, type DayRange } from '../core/days.ts'
+import { isMissing } from '../store/files.ts'
+import { intervalRows, knownRange, type IntervalRow } from '../store/intervals.ts'
+import { warehousePath } from '../store/lake.ts'
+import { knownOrganisations, LedgerFile } from '../store/ledger.ts'
+import { lockOwner, type Owner } from '../store/lock.ts'
+import { lastPlannedDay, readOrganisations } from '../store/organisations.ts'
+
+/** Days without data that stand next to each other. */
+export interface Gap extends DayRange {
+  readonly status: 'failed' | 'missing'
+  readonly days: number
+  /** Why the last attempt failed; null when the days were never asked for. */
+  readonly error: string | null
+}
+
+export interface ResourceStatus {
+  readonly resource: string
+  readonly landed: number
+  readonly empty: number
+  readonly failed: number
+  readonly missing: number
+  readonly settled: number
+  /** The latest day that the platform answered for; null before the first. */
+  readonly latestDay: Day | null
+  readonly gaps: readonly Gap[]
+}
+
+export interface OrganisationStatus {
+  readonly orgId: string
+  readonly firstDay: Day
+  readonly lastDay: Day
+  readonly resources: readonly ResourceStatus[]
+}
+
+export interface Status {
+  readonly dataFolder: string
+  /** Null while nothing is published. */
+  readonly published: { readonly path: string; readonly at: string; readonly bytes: number } | null
+  /** Who writes in the folder at this moment. */
+  readonly running: Owner | null
+  readonly organisations: readonly OrganisationStatus[]
+}
+
+/** What the data folder holds and lacks. Takes no lock, so it answers while a run is under way. */
+export async function readStatus(
+  dataFolder: string,
+  resources: readonly string[],
+): Promise<Status> {
+  const known = await readOrganisations(dataFolder)
+  const organisations: OrganisationStatus[] = []
+  for (const orgId of await knownOrganisations(dataFolder)) {
+    const ledger = await LedgerFile.read(dataFolder, orgId)
+    const range = knownRange(ledger, lastPlannedDay(known, orgId))
+    const rows = intervalRows(orgId, ledger, resources, range)
+    organisations.push({
+      orgId,
+      firstDay: range.first,
+      lastDay: range.last,
+      resources: resources.map((resource) =>
+        resourceStatus(
+          resource,
+          rows.filter((row) => row.resource === resource),
+        ),
+      ),
+    })
+  }
+  return {
+    dataFolder,
+    published: await published(warehousePath(dataFolder)),
+    running: (await lockOwner(dataFolder)) ?? null,
+    organisations,
+  }
+}
+
+function resourceStatus(resource: string, rows: readonly IntervalRow[]): ResourceStatus {
+  const count = (status: IntervalRow['status']): number =>
+    rows.filter((row) => row.status === status).length
+  const answered = rows.filter(({ status }) => status === 'landed' || status === 'empty')
+  return {
+    resource,
+    landed: count('landed'),
+    empty: count('empty'),
+    failed: count('failed'),
+    missing: count('missing'),
+    settled: rows.filter((row) => row.isSettled).length,
+    latestDay: answered.at(-1)?.day ?? null,
+    gaps: gapsOf(rows),
+  }
+}
+
+function gapsOf(rows: readonly IntervalRow[]): Gap[] {
+  const gaps: Gap[] = []
+  for (const { status, day, error } of rows) {
+    if (status !== 'failed' && status !== 'missing') continue
+    const last = gaps.at(-1)
+    const joins = last?.status === status && addDays(last.last, 1) === day && last.error === error
+    if (last !== undefined && joins)
+      gaps[gaps.length - 1] = { ...last, last: day, days: last.days + 1 }
+    else gaps.push({ first: day, last: day, status, days: 1, error })
+  }
+  return gaps
+}
+
+async function published(path: string): Promise<Status['published']> {
+  try {
+    const file = await stat(path)
+    return { path, at: file.mtime.toISOString(), bytes: file.size }
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
+  }
+}

@@ -1,0 +1,82 @@
+import { identifier, literal, type Database } from '../store/duckdb.ts'
+import { columnType, isNumeric } from './column-type.ts'
+import { defusedSql } from './formula.ts'
+
+/** A column of a mart and DuckDB's name of its type. */
+export interface Column {
+  readonly name: string
+  readonly type: string
+}
+
+/** A table of the warehouse, its name and columns as stored. */
+export interface MartTable {
+  readonly schema: string
+  readonly name: string
+  readonly columns: readonly Column[]
+}
+
+const PARQUET_OPTIONS = 'format parquet, compression zstd'
+const CSV_OPTIONS = `format csv, header, timestampformat '%Y-%m-%dT%H:%M:%S.%fZ'`
+const BYTE_ORDER_MARK = '\ufeff'
+
+/** How a target writes one table to one file. */
+export interface TableWriter {
+  /** Of the file, without a dot. */
+  readonly extension: string
+  /** Writes every row in the order stored; resolves to their number. */
+  readonly write: (database: Database, table: MartTable, path: string) => Promise<number>
+}
+
+export type ExportTarget = 'parquet' | 'csv'
+
+export const tableWriters: Readonly<Record<ExportTarget, TableWriter>> = {
+  parquet: {
+    extension: 'parquet',
+    write: (database, table, path) =>
+      copy(database, table, table.columns.map(parquetColumn), path, PARQUET_OPTIONS),
+  },
+  /**
+   * UTF-8 with a byte order mark, because Excel takes a file without one for
+   * the machine's old code page, and BI tools and DuckDB skip it. Text that a
+   * spreadsheet would run as a formula gets a leading apostrophe. NULL is an
+   * empty cell and empty text `""`; timestamps are ISO 8601 in UTC.
+   */
+  csv: {
+    extension: 'csv',
+    write: (database, table, path) =>
+      copy(database, table, table.columns.map(csvColumn), path, CSV_OPTIONS),
+  },
+}
+
+/** DuckDB's Parquet writer turns 128-bit integers into doubles without a word. */
+function parquetColumn({ name, type }: Column): string {
+  const column = identifier(name)
+  if (type !== 'HUGEINT' && type !== 'UHUGEINT') return column
+  return `cast(${column} as decimal(38, 0)) as ${column}`
+}
+
+/** The mark rides on the first name of the header: COPY has no option for it. */
+function csvColumn({ name, type }: Column, at: number): string {
+  const alias = identifier(at === 0 ? BYTE_ORDER_MARK + name : name)
+  return `${csvExpression(identifier(name), type)} as ${alias}`
+}
+
+function csvExpression(column: string, type: string): string {
+  const known = columnType(type)
+  const isPlain = isNumeric(known) || known.kind === 'boolean' || known.kind === 'timestamp'
+  if (isPlain || type === 'DATE') return column
+  return defusedSql(type === 'VARCHAR' ? column : `cast(${column} as varchar)`)
+}
+
+async function copy(
+  database: Database,
+  table: MartTable,
+  columns: readonly string[],
+  path: string,
+  options: string,
+): Promise<number> {
+  const source = `${identifier(table.schema)}.${identifier(table.name)}`
+  const select = `select ${columns.join(', ')} from ${source}`
+  const [row] = await database.rows(`copy (${select}) to ${literal(path)} (${options})`)
+  return Number(row?.['Count'] ?? 0)
+}

@@ -1,0 +1,40 @@
+import { stat } from 'node:fs/promises'
+import { messageOf, UsageError } from '../core/errors.ts'
+import { Database } from '../store/duckdb.ts'
+import { isMissing } from '../store/files.ts'
+
+/**
+ * Opens the published warehouse for reading. A run may publish meanwhile: it
+ * renames a new file into place, and this reader keeps the one it has opened.
+ *
+ * @throws UsageError when there is no file, or when it is not a database that can be read.
+ */
+export async function openWarehouse(path: string): Promise<Database> {
+  await requireFile(path)
+  try {
+    return await Database.open(path, { readOnly: true })
+  } catch (error) {
+    throw new UsageError(`the warehouse ${path} cannot be read: ${sqlMessage(error)}`, {
+      hint: 'Close programs that hold it open for writing, or make it anew: `agent-warehouse build`.',
+      cause: error,
+    })
+  }
+}
+
+/** DuckDB's message in one line: its hints stay, the picture of the statement goes. */
+export function sqlMessage(error: unknown): string {
+  const [told = ''] = messageOf(error).split(/\n\s*LINE \d+:/)
+  return told.replaceAll(/\s+/g, ' ').trim()
+}
+
+async function requireFile(path: string): Promise<void> {
+  try {
+    await stat(path)
+  } catch (error) {
+    if (!isMissing(error)) throw error
+    throw new UsageError(`there is no published warehouse at ${path}`, {
+      hint: 'Run `agent-warehouse run` first, or `agent-warehouse demo`, which needs no credential.',
+      cause: error,
+    })
+  }
+}

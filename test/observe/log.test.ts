@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import { createJsonLog, createTextLog } from '../../src/observe/log.ts'
+import { createRedact } from '../../src/observe/redact.ts'
+import { failed, finished, night } from './support.ts'
+
+const AT = Date.parse('2026-01-16T02:00:00Z')
+
+describe('the text log', () => {
+  test('has a line for what matters, and none for requests, pages and passed checks', () => {
+    const lines: string[] = []
+    night.forEach(createTextLog((text) => lines.push(text)))
+    expect(lines).toEqual([
+      'run started, run run-1\n',
+      'organisation org, where it is 2026-01-16\n',
+      'plan for org: 3 requests for days of tokens 2, users 2 (3 missing, 1 look)\n',
+      'retry /users in 2.0s after attempt 1: HTTP 503\n',
+      'tokens 1 of 2 days\n',
+      'tokens 2 of 2 days\n',
+      'users 1 of 2 days\n',
+      'failed users 2026-01-15 of org: HTTP 500 Internal error (request req-9)\n',
+      'users 2 of 2 days\n',
+      'sync finished in 5.0s\n',
+      'built fct_user_day, 120 rows, in 30ms\n',
+      'check dau_adds_up warned: 2 rows\n',
+      'published data/warehouse.duckdb (12.3 MB)\n',
+      'warning: the disk is nearly full\n',
+      'exported 25 tables, 4,321 rows to data/exports/csv\n',
+      'build finished in 900ms\n',
+      'run run-1 finished with exit code 3\n',
+    ])
+  })
+
+  test('tells of a long history four times', () => {
+    const lines: string[] = []
+    const log = createTextLog((text) => lines.push(text))
+    const reasons = { missing: 311, failed: 0, look: 0, forced: 0 }
+    log({ type: 'plan.made', orgId: 'org', requests: 1, days: { tokens: 311 }, reasons })
+    for (let day = 0; day < 311; day += 1) log(finished('tokens', `day ${day}`, 'landed', 1))
+    expect(lines.slice(1)).toEqual(
+      ['78', '156', '234', '311'].map((done) => `tokens ${done} of 311 days\n`),
+    )
+  })
+
+  test('a message of the server forges no line and carries no credential', () => {
+    const lines: string[] = []
+    const log = createTextLog((text) => lines.push(text), createRedact(['secret-key-1']))
+    log(failed('users', '2026-01-15', 'refused secret-key-1\npublished /tmp/evil'))
+    expect(lines).toEqual([
+      'failed users 2026-01-15 of org: refused [redacted] published /tmp/evil\n',
+    ])
+  })
+
+  test('says why a run ended early', () => {
+    const lines: string[] = []
+    const log = createTextLog((text) => lines.push(text))
+    log({ type: 'run.finished', runId: 'r', exitCode: 4, error: 'told to wait 2 hours' })
+    expect(lines).toEqual(['run r finished with exit code 4: told to wait 2 hours\n'])
+  })
+})
+
+describe('the JSON log', () => {
+  test('has every event with its time', () => {
+    const lines: string[] = []
+    night.forEach(
+      createJsonLog(
+        (text) => lines.push(text),
+        () => AT,
+      ),
+    )
+    const read = lines.map((line): unknown => JSON.parse(line))
+    expect(read).toEqual(night.map((event) => ({ at: '2026-01-16T02:00:00.000Z', ...event })))
+  })
+
+  test('stays JSON when a credential with quotes is taken out of it', () => {
+    const lines: string[] = []
+    const log = createJsonLog(
+      (text) => lines.push(text),
+      () => AT,
+      createRedact(['a"b\\c"d']),
+    )
+    log({ type: 'warning', message: 'the key a"b\\c"d and Bearer abc123def"456' })
+    expect(JSON.parse(lines[0] ?? '')).toEqual({
+      at: '2026-01-16T02:00:00.000Z',
+      type: 'warning',
+      message: 'the key [redacted] and Bearer [redacted]"456',
+    })
+  })
+})

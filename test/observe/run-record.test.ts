@@ -1,0 +1,90 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { readRunRecords, runRecordOf, writeRunRecord } from '../../src/observe/run-record.ts'
+import { createSummary, type Summary } from '../../src/observe/summary.ts'
+import { temporaryFolder } from '../helpers.ts'
+import { clock, night } from './support.ts'
+
+function summaryOf(runId: string, startsAt: string, whole = true): Summary {
+  const { now, advance } = clock(Date.parse(startsAt))
+  const { listener, summary } = createSummary({ now })
+  for (const event of whole ? night : night.slice(0, 1)) {
+    listener(event.type === 'run.started' ? { ...event, runId } : event)
+    advance(500)
+  }
+  return summary()
+}
+
+test('a record says what the summary knows, under names that stay', async () => {
+  const folder = join(await temporaryFolder(), 'runs')
+  await writeRunRecord(folder, runRecordOf(summaryOf('run-1', '2026-01-16T02:00:00Z'), '0.1.0'))
+  const text = await readFile(join(folder, 'run-1.json'), 'utf8')
+  expect(JSON.parse(text)).toMatchObject({
+    run_id: 'run-1',
+    command: 'run',
+    version: '0.1.0',
+    status: 'partial',
+    started_at: '2026-01-16T02:00:00.000Z',
+    finished_at: '2026-01-16T02:00:09.500Z',
+    exit_code: 3,
+    totals: { asked: 4, landed: 1, failed: 1, rows: 121, requests: 1, retries: 1, models: 1 },
+    failures: [
+      {
+        org_id: 'org',
+        resource: 'users',
+        day: '2026-01-15',
+        error: 'HTTP 500 Internal error',
+        request_id: 'req-9',
+      },
+    ],
+    stages: [
+      { stage: 'sync', duration_ms: 5000 },
+      { stage: 'build', duration_ms: 900 },
+    ],
+  })
+})
+
+test('the record of the end takes the place of the one of the start', async () => {
+  const folder = await temporaryFolder()
+  const start = runRecordOf(summaryOf('run-1', '2026-01-16T02:00:00Z', false), '0.1.0')
+  await writeRunRecord(folder, start)
+  expect((await readRunRecords(folder)).records).toEqual([start])
+  expect(start).toMatchObject({ status: 'running', finished_at: null, exit_code: null })
+  const end = runRecordOf(summaryOf('run-1', '2026-01-16T02:00:00Z'), '0.1.0')
+  await writeRunRecord(folder, end)
+  expect((await readRunRecords(folder)).records).toEqual([end])
+  expect(await readdir(folder)).toEqual(['run-1.json'])
+})
+
+test('records come by start, and files that are none are told of and passed over', async () => {
+  const folder = await temporaryFolder()
+  for (const [runId, at] of [
+    ['a', '2026-01-18T02:00:00Z'],
+    ['b', '2026-01-16T02:00:00Z'],
+    ['c', '2026-01-17T02:00:00Z'],
+  ] as const) {
+    await writeRunRecord(folder, runRecordOf(summaryOf(runId, at), '0.1.0'))
+  }
+  await writeFile(join(folder, 'half.json'), '{"run_id": "ha')
+  await writeFile(join(folder, 'other.json'), '{"hello": "world"}')
+  await writeFile(join(folder, 'notes.txt'), 'not looked at')
+  await writeFile(join(folder, '.tmp-0123abcd-d.json'), '{')
+  await mkdir(join(folder, 'folder.json'))
+  const { records, skipped } = await readRunRecords(folder)
+  expect(records.map((record) => record.run_id)).toEqual(['b', 'c', 'a'])
+  expect(skipped.map(({ file }) => file).sort()).toEqual(['folder.json', 'half.json', 'other.json'])
+  expect(skipped.find(({ file }) => file === 'other.json')?.reason).toContain('run_id')
+})
+
+test('a record of a later version is read, its new members passed over', async () => {
+  const folder = await temporaryFolder()
+  const record = runRecordOf(summaryOf('run-1', '2026-01-16T02:00:00Z'), '9.0.0')
+  await writeFile(join(folder, 'run-1.json'), JSON.stringify({ ...record, mood: 'good' }))
+  expect(await readRunRecords(folder)).toEqual({ records: [record], skipped: [] })
+})
+
+test('without a folder there are no records', async () => {
+  const folder = join(await temporaryFolder(), 'none')
+  expect(await readRunRecords(folder)).toEqual({ records: [], skipped: [] })
+})

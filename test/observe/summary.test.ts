@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest'
+import type { RunEvent } from '../../src/core/events.ts'
+import { createRedact } from '../../src/observe/redact.ts'
+import { renderSummary } from '../../src/observe/summary-text.ts'
+import { createSummary, type Summary } from '../../src/observe/summary.ts'
+import { statusOf, verdictOf } from '../../src/observe/verdict.ts'
+import { clock, failed, finished, night } from './support.ts'
+
+function summaryOf(events: readonly RunEvent[]): Summary {
+  const { now, advance } = clock()
+  const collector = createSummary({ now, redact: createRedact(['secret-key-1']) })
+  for (const event of events) {
+    collector.listener(event)
+    advance(1000)
+  }
+  return collector.summary()
+}
+
+const started: RunEvent = { type: 'run.started', runId: 'r', command: 'run' }
+const known: RunEvent = {
+  type: 'organisation.identified',
+  orgId: 'org',
+  today: '2026-01-16',
+  skewSeconds: 0,
+}
+
+function planned(days: Readonly<Record<string, number>>): RunEvent {
+  const reasons = { missing: 1, failed: 0, look: 0, forced: 0 }
+  return { type: 'plan.made', orgId: 'org', requests: 1, days, reasons }
+}
+
+function landed(count: number): RunEvent[] {
+  return Array.from({ length: count }, (_, day) => finished('users', `day ${day}`, 'landed', 10))
+}
+
+function failing(count: number): RunEvent[] {
+  return Array.from({ length: count }, (_, day) => failed('users', `bad ${day}`, 'HTTP 500'))
+}
+
+function ended(exitCode: number, error?: string): RunEvent {
+  const event = { type: 'run.finished', runId: 'r', exitCode } as const
+  return error === undefined ? event : { ...event, error }
+}
+
+describe('the summary', () => {
+  test('adds up what a run was told to do and did', () => {
+    const summary = summaryOf(night)
+    expect(summary.resources).toEqual({
+      tokens: { asked: 2, landed: 1, empty: 1, unchanged: 0, failed: 0, left: 0, rows: 1 },
+      users: { asked: 2, landed: 0, empty: 0, unchanged: 1, failed: 1, left: 0, rows: 120 },
+    })
+    expect(summary).toMatchObject({
+      runId: 'run-1',
+      command: 'run',
+      organisations: ['org'],
+      requests: { made: 1, retried: 1, bytes: 1500 },
+      base: { files: 1, rows: 120 },
+      models: 1,
+      checks: { passed: 1, warned: 1, failed: 0 },
+      failedChecks: [{ check: 'dau_adds_up', severity: 'warn', failures: 2 }],
+      published: { path: 'data/warehouse.duckdb', bytes: 12_300_000 },
+      exports: [{ target: 'csv', path: 'data/exports/csv', tables: 25, rows: 4321 }],
+      warnings: ['the disk is nearly full'],
+      exitCode: 3,
+      error: null,
+    })
+    expect((summary.finishedAt ?? 0) - summary.startedAt).toBe(19_000)
+  })
+
+  test('an interval that failed and then came counts as landed', () => {
+    const summary = summaryOf([
+      planned({ users: 1 }),
+      failed('users', 'day 0', 'HTTP 500'),
+      ...landed(1),
+    ])
+    expect(summary.resources['users']).toMatchObject({ asked: 1, landed: 1, failed: 0, left: 0 })
+    expect(summary.failures).toEqual([])
+  })
+
+  test('keeps no credential', () => {
+    const summary = summaryOf([
+      failed('users', 'd', 'refused secret-key-1'),
+      { type: 'warning', message: 'odd secret-key-1' },
+      ended(1, 'gone: secret-key-1'),
+    ])
+    expect(JSON.stringify(summary)).not.toContain('secret-key-1')
+  })
+})
+
+describe('the verdict', () => {
+  const published: RunEvent = { type: 'warehouse.published', path: 'w.duckdb', bytes: 1 }
+  const check: RunEvent = {
+    type: 'check.finished',
+    check: 'c',
+    severity: 'error',
+    failures: 1,
+    durationMs: 1,
+  }
+  test.each<[string, string, RunEvent[]]>([
+    [
+      'complete',
+      'Complete: all 5 intervals answered, warehouse published.',
+      [known, planned({ users: 5 }), ...landed(5), published, ended(0)],
+    ],
+    ['complete', 'Complete: no interval was due.', [known, planned({ users: 0 }), ended(0)]],
+    [
+      'partial',
+      'Partial: 3 of 2,488 intervals failed; the next run asks again.',
+      [known, planned({ users: 2488 }), ...landed(2485), ...failing(3), published, ended(3)],
+    ],
+    [
+      'partial',
+      'Nothing landed: 4 of 4 intervals failed; the next run asks again.',
+      [known, planned({ users: 4 }), ...failing(4), ended(3)],
+    ],
+    [
+      'partial',
+      'Partial: 1 of 3 intervals were not reached; the next run asks again.',
+      [known, planned({ users: 3 }), ...landed(2), ended(0)],
+    ],
+    [
+      'partial',
+      'Partial: no organisation could be reached; the next run asks again.',
+      [ended(3, 'no organisation could be reached')],
+    ],
+    [
+      'deferred',
+      'Deferred: 1 of 10 intervals failed and 7 were not reached (told to wait 2 hours); ' +
+        'the next run goes on from there.',
+      [
+        known,
+        planned({ users: 10 }),
+        ...landed(2),
+        ...failing(1),
+        ended(4, 'told to wait 2 hours'),
+      ],
+    ],
+    ['refused', 'Refused: 403 Manager role needed', [ended(5, '403 Manager role needed')]],
+    [
+      'checks_failed',
+      'Not published: 1 of 1 check failed; what was published before stays in place.',
+      [check, ended(6)],
+    ],
+    ['locked', 'Locked: another run holds the data folder', [ended(7)]],
+    ['usage', 'Not run: --from is no date', [ended(2, '--from is no date')]],
+    ['failed', 'Failed: boom', [ended(1, 'boom')]],
+    ['failed', 'Failed: an unexpected error ended the run', [ended(99)]],
+    ['running', 'Under way: 2 of 5 intervals done.', [planned({ users: 5 }), ...landed(2)]],
+  ])('%s: %s', (status, verdict, events) => {
+    const summary = summaryOf([started, ...events])
+    expect(statusOf(summary)).toBe(status)
+    expect(verdictOf(summary)).toBe(verdict)
+  })
+})
+
+describe('the closing text', () => {
+  test('tells what was asked, landed, empty, failed, built and published, and how long it took', () => {
+    expect(renderSummary(summaryOf(night)).split('\n')).toEqual([
+      'Partial: 1 of 4 intervals failed; the next run asks again.',
+      '',
+      'asked      1 request, 1 retried, 1.5 kB read',
+      '                   days  landed  empty  unchanged  failed  left  rows',
+      '           tokens     2       1      1          0       0     0     1',
+      '           users      2       0      0          1       1     0   120',
+      '           all        4       1      1          1       1     0   121',
+      'failed     users 2026-01-15 of org: HTTP 500 Internal error (request req-9)',
+      'built      1 base file, 1 model, 2 checks (1 passed, 1 warned, 0 failed)',
+      'checks     warned: dau_adds_up, 2 rows',
+      'published  data/warehouse.duckdb (12.3 MB)',
+      'exported   csv: 25 tables, 4,321 rows in data/exports/csv',
+      'warnings   the disk is nearly full',
+      'took       19.0s (sync 5.0s, build 900ms)',
+      '',
+    ])
+  })
+
+  test('lists the first ten failures and counts the others', () => {
+    const text = renderSummary(summaryOf([planned({ users: 12 }), ...failing(12), ended(3)]))
+    expect(text.match(/users bad \d+ of org/g)).toHaveLength(10)
+    expect(text).toContain('and 2 more in the run record')
+  })
+
+  test('a run that did nothing has little to say', () => {
+    const text = renderSummary(summaryOf([started, ended(7)]))
+    expect(text).toBe('Locked: another run holds the data folder\n\ntook       1.0s\n')
+  })
+})

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { counted, digits, duration, oneLine, size } from '../../src/observe/words.ts'
+
+test.each([
+  [0, '0ms'],
+  [340, '340ms'],
+  [9500, '9.5s'],
+  [59_949, '59.9s'],
+  [59_950, '1m 00s'],
+  [252_000, '4m 12s'],
+  [3_599_600, '1h 00m'],
+  [7_380_000, '2h 03m'],
+])('%d ms is told as %s', (ms, text) => {
+  expect(duration(ms)).toBe(text)
+})
+
+test.each([
+  [512, '512 B'],
+  [1000, '1.0 kB'],
+  [12_300_000, '12.3 MB'],
+  [4e15, '4000.0 TB'],
+])('%d bytes are told as %s', (bytes, text) => {
+  expect(size(bytes)).toBe(text)
+})
+
+test('counts have thousands apart and the right number of the noun', () => {
+  expect(digits(1_234_567)).toBe('1,234,567')
+  expect(counted(1, 'day')).toBe('1 day')
+  expect(counted(2488, 'interval')).toBe('2,488 intervals')
+})
+
+test('what a server says stays on one line and commands no terminal', () => {
+  expect(oneLine('first\r\nsecond\u001b[2J\u202e!')).toBe('first second [2J !')
+})

@@ -1,0 +1,257 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { UsageError } from '../../src/core/errors.ts'
+import type { RunEvent } from '../../src/core/events.ts'
+import { exportTables, type ExportManifest } from '../../src/serve/export.ts'
+import type { ExportTarget } from '../../src/serve/table-writers.ts'
+import { Database, literal } from '../../src/store/duckdb.ts'
+import { ask, warehouseOf, writeWarehouse } from './support.ts'
+
+const MARTS = `
+  create table fct_user_day as
+  select
+      'org' as org_id, date '2026-01-14' + i::int as activity_date, name as user_id,
+      9007199254740993::bigint + i as billable_tokens, i / 3 as ratio,
+      timestamptz '2026-01-14 01:02:03.25+00' as fetched_at, i % 2 = 0 as is_even
+  from (values
+      (5, '=cmd'), (4, 'comma, "quoted"'), (3, chr(9) || '=1'), (2, null), (1, ''), (0, 'é日本')
+  ) as t(i, name);
+  create table dim_empty (id varchar, day date, n bigint);
+  create table huge as select sum(n) as total from (values (9223372036854775807), (2)) as t(n);
+  create view mart_view as select 1::bigint as one;
+  create schema staging;
+  create table staging.stg_users as select 1 as one;
+  create schema meta;
+  create table meta.runs as
+  select * from (values
+      ('run-1', timestamptz '2026-01-15 00:00:00+00'),
+      ('run-2', timestamptz '2026-01-16 00:00:00+00')
+  ) as t(run_id, started_at)`
+
+const CREATED = Date.parse('2026-01-16T03:04:05.678Z')
+
+interface Exporter {
+  readonly folder: string
+  readonly path: string
+  readonly events: RunEvent[]
+  readonly run: (target: ExportTarget, tables?: readonly string[]) => Promise<ExportManifest>
+}
+
+async function exporter(sql = MARTS): Promise<Exporter> {
+  const { folder, path } = await warehouseOf(sql)
+  const events: RunEvent[] = []
+  const exports = join(folder, 'exports')
+  const run: Exporter['run'] = (target, tables) =>
+    exportTables({
+      warehouse: path,
+      target,
+      folder: exports,
+      schema: 'main',
+      runId: 'run-3',
+      now: () => CREATED,
+      emit: (event) => events.push(event),
+      ...(tables === undefined ? {} : { tables }),
+    })
+  return { folder: exports, path, events, run }
+}
+
+/** `<main>` in the statement stands for the schema of the warehouse. */
+async function rowsIn(path: string, sql: string): Promise<unknown> {
+  const database = await Database.open(':memory:')
+  try {
+    await database.run(`attach ${literal(path)} as warehouse (read_only)`)
+    return (await database.table(sql.replaceAll('<main>', 'warehouse.main'))).rows
+  } finally {
+    database.close()
+  }
+}
+
+describe('export', () => {
+  test('writes every table and view of the schema, and no other', async () => {
+    const { folder, run, events } = await exporter()
+    const manifest = await run('parquet')
+    const names = ['dim_empty', 'fct_user_day', 'huge', 'mart_view']
+    expect(manifest.tables.map((table) => table.name)).toEqual(names)
+    expect((await readdir(join(folder, 'parquet'))).sort()).toEqual(
+      [...names.map((name) => `${name}.parquet`), 'manifest.json'].sort(),
+    )
+    const path = join(folder, 'parquet')
+    expect(events).toEqual([
+      { type: 'export.finished', target: 'parquet', path, tables: 4, rows: 8 },
+    ])
+  })
+
+  test('Parquet read again equals the table, types and order too', async () => {
+    const { folder, path, run } = await exporter()
+    await run('parquet')
+    const file = `'${join(folder, 'parquet', 'fct_user_day.parquet')}'`
+    expect(await rowsIn(path, `from ${file}`)).toEqual(
+      await rowsIn(path, 'from <main>.fct_user_day'),
+    )
+    const types = (await ask(`from ${file}`)).types
+    expect(types).toEqual([
+      'VARCHAR',
+      'DATE',
+      'VARCHAR',
+      'BIGINT',
+      'DOUBLE',
+      'TIMESTAMP WITH TIME ZONE',
+      'BOOLEAN',
+    ])
+  })
+
+  test('Parquet keeps a sum beyond 64 bits exact', async () => {
+    const { folder, run } = await exporter()
+    await run('parquet')
+    const table = await ask(`from '${join(folder, 'parquet', 'huge.parquet')}'`)
+    expect(table.rows).toEqual([['9223372036854775809']])
+  })
+
+  test('CSV read again equals the table, but for the apostrophe before formulas', async () => {
+    const { folder, path, run } = await exporter()
+    await run('csv')
+    const file = join(folder, 'csv', 'fct_user_day.csv')
+    const types = `{'org_id': 'varchar', 'activity_date': 'date', 'user_id': 'varchar',
+      'billable_tokens': 'bigint', 'ratio': 'double', 'fetched_at': 'timestamptz', 'is_even': 'boolean'}`
+    const read = `from read_csv('${file}', columns = ${types}, header = true, allow_quoted_nulls = false)`
+    const expected = `
+      select * replace (case when user_id in ('=cmd', chr(9) || '=1') then '''' || user_id else user_id end as user_id)
+      from <main>.fct_user_day`
+    expect(await rowsIn(path, read)).toEqual(await rowsIn(path, expected))
+  })
+
+  test('CSV is UTF-8 with a byte order mark, ISO dates, NULL empty and empty text quoted', async () => {
+    const { folder, run } = await exporter()
+    await run('csv')
+    const lines = (await readFile(join(folder, 'csv', 'fct_user_day.csv'), 'utf8')).split('\n')
+    expect(lines[0]).toBe(
+      '\ufefforg_id,activity_date,user_id,billable_tokens,ratio,fetched_at,is_even',
+    )
+    expect(lines[1]).toMatch(
+      /^org,2026-01-19,'=cmd,9007199254740998,1\.66\d*,2026-01-14T01:02:03\.250000Z,false$/,
+    )
+    expect(lines[2]).toContain(',"comma, ""quoted""",')
+    expect(lines[4]).toContain(',2026-01-16,,9007199254740995,')
+    expect(lines[5]).toContain(',2026-01-15,"",9007199254740994,')
+    expect(lines[6]).toContain(',é日本,')
+  })
+
+  test('an empty table gives a header and no rows', async () => {
+    const { folder, run } = await exporter()
+    await run('csv')
+    await run('parquet')
+    expect(await readFile(join(folder, 'csv', 'dim_empty.csv'), 'utf8')).toBe('\ufeffid,day,n\n')
+    const table = await ask(`from '${join(folder, 'parquet', 'dim_empty.parquet')}'`)
+    expect(table).toEqual({
+      columns: ['id', 'day', 'n'],
+      types: ['VARCHAR', 'DATE', 'BIGINT'],
+      rows: [],
+    })
+  })
+
+  test.each(['csv', 'parquet'] as const)('the manifest of %s verifies', async (target) => {
+    const { folder, run } = await exporter()
+    const manifest = await run(target)
+    const text = await readFile(join(folder, target, 'manifest.json'), 'utf8')
+    expect(JSON.parse(text)).toEqual(manifest)
+    expect(manifest).toMatchObject({
+      created_at: '2026-01-16T03:04:05.678Z',
+      run_id: 'run-3',
+      warehouse_run_id: 'run-2',
+      target,
+    })
+    expect(manifest.tables[1]).toMatchObject({
+      name: 'fct_user_day',
+      file: `fct_user_day.${target}`,
+      rows: 6,
+    })
+    expect(manifest.tables[0]?.columns).toEqual([
+      { name: 'id', type: 'VARCHAR' },
+      { name: 'day', type: 'DATE' },
+      { name: 'n', type: 'BIGINT' },
+    ])
+    for (const { file, bytes, sha256 } of manifest.tables) {
+      const content = await readFile(join(folder, target, file))
+      expect(content.length).toBe(bytes)
+      expect(createHash('sha256').update(content).digest('hex')).toBe(sha256)
+    }
+  })
+
+  test('twice is as once, and a table that is gone takes its file along', async () => {
+    const { folder, path, run } = await exporter()
+    const first = await run('csv')
+    expect(await run('csv')).toEqual(first)
+    await writeWarehouse(path, 'drop table huge')
+    await run('csv')
+    expect((await readdir(join(folder, 'csv'))).sort()).toEqual([
+      'dim_empty.csv',
+      'fct_user_day.csv',
+      'manifest.json',
+      'mart_view.csv',
+    ])
+    expect(await readdir(folder)).toEqual(['csv'])
+  })
+
+  test('only the tables named are written, and an unknown name lists those there are', async () => {
+    const { run } = await exporter()
+    const manifest = await run('csv', ['huge', 'dim_empty'])
+    expect(manifest.tables.map((table) => table.name)).toEqual(['dim_empty', 'huge'])
+    await expect(run('csv', ['nope'])).rejects.toThrow(`there is no table 'nope' in schema 'main'`)
+  })
+
+  test('a warehouse without runs says null, and one without marts is refused', async () => {
+    const { run } = await exporter('create table t as select 1 as n')
+    expect((await run('csv')).warehouse_run_id).toBeNull()
+    const empty = await exporter('create schema meta')
+    await expect(empty.run('csv')).rejects.toBeInstanceOf(UsageError)
+  })
+})
+
+describe('a killed export', () => {
+  test('that left a half-written folder aside is cleaned up by the next', async () => {
+    const { folder, run } = await exporter()
+    await run('csv')
+    await mkdir(join(folder, '.tmp-0123abcd-csv'))
+    await writeFile(join(folder, '.tmp-0123abcd-csv', 'fct_user_day.csv'), 'half')
+    await run('csv')
+    expect(await readdir(folder)).toEqual(['csv'])
+  })
+
+  test('that fell between the two renames is mended even when the next export fails', async () => {
+    const { folder, path, run } = await exporter()
+    const before = await run('csv')
+    await rename(join(folder, 'csv'), join(folder, '.previous-csv'))
+    await mkdir(join(folder, '.tmp-0123abcd-csv'))
+    await writeWarehouse(path, `create view a_broken_one as select error('no rows today') as n`)
+    await expect(run('csv')).rejects.toThrow('a_broken_one cannot be written')
+    expect(JSON.parse(await readFile(join(folder, 'csv', 'manifest.json'), 'utf8'))).toEqual(before)
+    expect(await readdir(folder)).toEqual(['csv'])
+  })
+
+  test('that fell before deleting the old folder is mended', async () => {
+    const { folder, run } = await exporter()
+    await run('csv')
+    await mkdir(join(folder, '.previous-csv'))
+    await writeFile(join(folder, '.previous-csv', 'old.csv'), 'old')
+    await run('csv')
+    expect(await readdir(folder)).toEqual(['csv'])
+  })
+
+  test('never costs a folder that no export made', async () => {
+    const { folder, run } = await exporter()
+    await mkdir(join(folder, 'csv'), { recursive: true })
+    await writeFile(join(folder, 'csv', 'budget.csv'), 'mine')
+    await expect(run('csv')).rejects.toThrow('holds files but no manifest.json')
+    expect(existsSync(join(folder, 'csv', 'budget.csv'))).toBe(true)
+  })
+
+  test('and a folder that is there but empty is used', async () => {
+    const { folder, run } = await exporter()
+    await mkdir(join(folder, 'csv'), { recursive: true })
+    await run('csv')
+    expect(await readdir(folder)).toEqual(['csv'])
+  })
+})

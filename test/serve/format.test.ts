@@ -1,0 +1,189 @@
+import fc from 'fast-check'
+import { describe, expect, test, vi } from 'vitest'
+import { distinctNames, formatCsv, formatJson, formatTable } from '../../src/serve/format.ts'
+import type { Table } from '../../src/store/duckdb.ts'
+import { ask } from './support.ts'
+
+vi.hoisted(() => {
+  process.env['TZ'] = 'America/New_York'
+})
+
+async function jsonOf(expression: string): Promise<string> {
+  const text = formatJson(await ask(`select ${expression} as v`))
+  return text.slice('[\n{"v":'.length, -'}\n]\n'.length)
+}
+
+describe('JSON', () => {
+  test.each([
+    ['9007199254740991::bigint', '9007199254740991'],
+    ['9007199254740992::bigint', '"9007199254740992"'],
+    ['9007199254740993::bigint', '"9007199254740993"'],
+    ['-9007199254740991::bigint', '-9007199254740991'],
+    ['-9007199254740993::bigint', '"-9007199254740993"'],
+    ['12::bigint', '12'],
+    ['-3::tinyint', '-3'],
+    ['count(*)', '1'],
+    ['sum(12::bigint)', '12'],
+    [
+      'sum(n) from (values (9223372036854775807), (9223372036854775807)) t(n)',
+      '"18446744073709551614"',
+    ],
+    ['18446744073709551615::ubigint', '"18446744073709551615"'],
+    ["'123456789012345678901234567890'::bignum", '"123456789012345678901234567890"'],
+  ])('an integer is exact, a number up to 2^53 - 1 and a string beyond: %s', async (sql, json) => {
+    const [expression = '', from] = sql.split(' from ')
+    const table = await ask(`select ${expression} as v ${from === undefined ? '' : `from ${from}`}`)
+    expect(formatJson(table)).toBe(`[\n{"v":${json}}\n]\n`)
+  })
+
+  test.each([
+    ['1.10::decimal(18, 3)', '1.1'],
+    ['-0.500::decimal(18, 3)', '-0.5'],
+    ['100::decimal(18, 0)', '100'],
+    ['100.00::decimal(18, 2)', '100'],
+    ['0.00::decimal(18, 2)', '0'],
+    ['0.00012::decimal(18, 5)', '0.00012'],
+    ["'9007199254740993.00'::decimal(38, 2)", '"9007199254740993"'],
+    ["'12345678901234567.25'::decimal(38, 2)", '"12345678901234567.25"'],
+  ])('a decimal is a number where a double keeps it, else a string: %s', async (sql, json) => {
+    expect(await jsonOf(sql)).toBe(json)
+  })
+
+  test.each([
+    ['0.1::double', '0.1'],
+    ['12::double', '12'],
+    ["'nan'::double", 'null'],
+    ["'-inf'::double", 'null'],
+    ['null::bigint', 'null'],
+    ['true', 'true'],
+    ["'it''s \"x\"' || chr(10)", String.raw`"it's \"x\"\n"`],
+    ["date '2026-01-14'", '"2026-01-14"'],
+    ["timestamp '2026-01-14 01:02:03'", '"2026-01-14T01:02:03Z"'],
+    ["timestamp '2026-01-14 01:02:03.1234'", '"2026-01-14T01:02:03.1234Z"'],
+    ["timestamp_ns '2026-01-14 01:02:03.123456789'", '"2026-01-14T01:02:03.123456789Z"'],
+    ["timestamptz '2026-01-14 01:02:03+02'", '"2026-01-13T23:02:03Z"'],
+    ["time '01:02:03'", '"01:02:03"'],
+    ["interval '-90 minutes'", '"P0M0DT-5400S"'],
+    ["interval '1 month 3 days 1.5 seconds'", '"P1M3DT1.5S"'],
+  ])('%s is written as %s, whatever the zone of the machine', async (sql, json) => {
+    expect(await jsonOf(sql)).toBe(json)
+  })
+
+  test.each([
+    ['[1::bigint, null, 9007199254740993]', '[1,null,"9007199254740993"]'],
+    ["{'a b': 1::bigint, 'd': date '2026-01-14'}", '{"a b":1,"d":"2026-01-14"}'],
+    ["map {date '2026-01-14': 2::bigint}", '{"2026-01-14":2}'],
+    ["[{'t': timestamptz '2026-01-14 00:00:00+00'}]", '[{"t":"2026-01-14T00:00:00Z"}]'],
+    ['union_value(n := 3::bigint)', '3'],
+    ['[1.50::decimal(4, 2), 2]', '[1.5,2]'],
+  ])('a nested value follows the same rules: %s', async (sql, json) => {
+    expect(await jsonOf(sql)).toBe(json)
+  })
+
+  test('columns of one name are told apart', async () => {
+    expect(formatJson(await ask('select 1 as a, 2 as a, 3 as a_1, 4 as a'))).toBe(
+      '[\n{"a":1,"a_2":2,"a_1":3,"a_3":4}\n]\n',
+    )
+  })
+
+  test('a result without rows is an empty array', async () => {
+    expect(formatJson(await ask('select 1 as a where false'))).toBe('[]\n')
+  })
+
+  test('every BIGINT comes back exactly', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (n) => {
+        const table: Table = { columns: ['n'], types: ['BIGINT'], rows: [[String(n)]] }
+        const isExact = n <= 2n ** 53n - 1n && n >= -(2n ** 53n) + 1n
+        expect(JSON.parse(formatJson(table))).toEqual([{ n: isExact ? Number(n) : String(n) }])
+      }),
+    )
+  })
+
+  test('names are distinct and the first of each stays, whatever they are', () => {
+    const names = fc.array(fc.constantFrom('a', 'a_1', 'a_2', 'a_1_1', 'b', ''), { maxLength: 12 })
+    fc.assert(
+      fc.property(names, (given) => {
+        const distinct = distinctNames(given)
+        expect(new Set(distinct).size).toBe(given.length)
+        for (const [at, name] of given.entries()) {
+          if (given.indexOf(name) === at) expect(distinct[at]).toBe(name)
+        }
+      }),
+    )
+  })
+})
+
+describe('CSV', () => {
+  test('quotes what RFC 4180 asks for, tells NULL from empty text, and spells times in UTC', async () => {
+    const table = await ask(`
+      select 'a,b' as "x,y", 'say "hi"' as q, 'l1' || chr(10) || 'l2' as l, null as n, '' as e,
+        -1 as i, -1.50::decimal(4, 2) as d, timestamptz '2026-01-14 01:02:03+00' as t`)
+    expect(formatCsv(table)).toBe(
+      '"x,y",q,l,n,e,i,d,t\n"a,b","say ""hi""","l1\nl2",,"",-1,-1.50,2026-01-14T01:02:03Z\n',
+    )
+  })
+
+  test('text that a spreadsheet would run is defused, numbers are not', async () => {
+    const table = await ask(`
+      select '=cmd|''/C calc''!A0' as a, '+1' as b, '-1' as c, '@x' as d, chr(9) || '=1' as e,
+        -1 as f, -0.5::double as g, 'a=1' as h, '  =1' as "=head"`)
+    expect(formatCsv(table)).toBe(
+      `a,b,c,d,e,f,g,h,'=head\n'=cmd|'/C calc'!A0,'+1,'-1,'@x,'\t=1,-1,-0.5,a=1,'  =1\n`,
+    )
+  })
+})
+
+describe('table', () => {
+  test('aligns columns, numbers to the right, and spells NULL', async () => {
+    const table = await ask(`
+      select * from (values ('alice', 12::bigint, 0.5::double), ('bo', 1234, null)) as t(name, n, r)`)
+    expect(formatTable(table)).toBe(
+      [
+        'name  |    n |    r',
+        '------+------+-----',
+        'alice |   12 |  0.5',
+        'bo    | 1234 | NULL',
+        '(2 rows)',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('wide and combining characters keep the columns straight', async () => {
+    const table = await ask(`
+      select * from (values ('日本', 1), ('e\u0301', 2), ('👩‍💻', 3), ('ab', 4)) as t(name, n)`)
+    expect(formatTable(table)).toBe(
+      [
+        'name | n',
+        '-----+--',
+        '日本 | 1',
+        'e\u0301    | 2',
+        '👩‍💻   | 3',
+        'ab   | 4',
+        '(4 rows)',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('control characters of a cell reach no terminal', async () => {
+    const table = await ask(`select 'a' || chr(27) || '[2J' || chr(10) || 'b' || chr(8238) as x`)
+    expect(formatTable(table)).toContain(String.raw`a\x1b[2J\nb\u202e`)
+  })
+
+  test('long text is cut to the width given, numbers never', async () => {
+    const table = await ask(
+      `select repeat('x', 50) as long, 1234567890123456::bigint as n, 'ok' as s`,
+    )
+    const lines = formatTable(table, { width: 40 }).split('\n')
+    expect(lines[2]).toBe(`${'x'.repeat(15)}… | 1234567890123456 | ok`)
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(40)
+    expect(formatTable(table)).toContain('x'.repeat(50))
+  })
+
+  test('one row is counted in the singular, and a statement without columns has only the count', async () => {
+    expect(formatTable(await ask('select 1 as a'))).toMatch(/\(1 row\)\n$/)
+    expect(formatTable({ columns: [], types: [], rows: [] })).toBe('(0 rows)\n')
+  })
+})

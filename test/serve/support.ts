@@ -1,0 +1,31 @@
+import { join } from 'node:path'
+import { Database, type Table } from '../../src/store/duckdb.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+/** The answer of an in-memory DuckDB. */
+export async function ask(sql: string): Promise<Table> {
+  const database = await Database.open(':memory:')
+  try {
+    return await database.table(sql)
+  } finally {
+    database.close()
+  }
+}
+
+/** A warehouse file made by the statements, in a folder of its own. */
+export async function warehouseOf(sql: string): Promise<{ folder: string; path: string }> {
+  const folder = await temporaryFolder()
+  const path = join(folder, 'warehouse.duckdb')
+  await writeWarehouse(path, sql)
+  return { folder, path }
+}
+
+export async function writeWarehouse(path: string, sql: string): Promise<void> {
+  const database = await Database.open(path)
+  try {
+    await database.run(sql)
+    await database.run('checkpoint')
+  } finally {
+    database.close()
+  }
+}
