@@ -1,0 +1,25 @@
+with
+
+clients as (
+
+    select * from {{ ref('fct_client_day') }}
+
+),
+
+final as (
+
+    select
+        client,
+        case client
+            when 'terminal-ui' then 'Interactive CLI'
+            when 'web' then 'Web application'
+            when 'non-interactive-cli' then 'Headless or automated CLI'
+        end as description,
+        min(activity_date) as first_active_date,
+        max(activity_date) as last_active_date
+    from clients
+    group by 1, 2
+
+)
+
+select * from final

@@ -1,0 +1,52 @@
+with
+
+servers as (
+
+    select * from {{ ref('stg_platform__tools_mcp_servers') }}
+
+),
+
+spellings as (
+
+    select
+        mcp_server,
+        spelling,
+        cast(sum(invocations) as bigint) as invocations,
+        min(activity_date) as first_active_date,
+        max(activity_date) as last_active_date
+    from servers
+    group by 1, 2
+
+),
+
+ranked as (
+
+    select
+        *,
+        row_number() over (
+            partition by mcp_server
+            order by invocations desc nulls last, spelling asc nulls last
+        ) as usage_rank
+    from spellings
+
+),
+
+final as (
+
+    select
+        mcp_server,
+        max(
+            case
+                when mcp_server = '(unnamed)' then mcp_server
+                when usage_rank = 1 then spelling
+            end
+        ) as display_name,
+        count(*) as spelling_count,
+        min(first_active_date) as first_active_date,
+        max(last_active_date) as last_active_date
+    from ranked
+    group by 1
+
+)
+
+select * from final

@@ -1,0 +1,66 @@
+with
+
+models as (
+
+    select * from {{ ref('fct_model_day') }}
+
+),
+
+user_models as (
+
+    select * from {{ ref('fct_user_model_day') }}
+
+),
+
+users as (
+
+    select * from {{ ref('fct_user_day') }}
+
+),
+
+occurrences as (
+
+    select model_id, activity_date, model_tier from models
+
+    union all
+
+    select model_id, activity_date, model_tier from user_models
+
+    union all
+
+    select
+        primary_model as model_id,
+        activity_date,
+        primary_model_tier as model_tier
+    from users
+    where primary_model is not null
+
+),
+
+model_days as (
+
+    select
+        model_id,
+        activity_date,
+        max(model_tier) as model_tier
+    from occurrences
+    group by 1, 2
+
+),
+
+final as (
+
+    select
+        model_id,
+        max_by(
+            model_tier,
+            case when model_tier is not null then activity_date end
+        ) as model_tier,
+        min(activity_date) as first_active_date,
+        max(activity_date) as last_active_date
+    from model_days
+    group by 1
+
+)
+
+select * from final

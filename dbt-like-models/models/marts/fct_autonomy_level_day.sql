@@ -1,0 +1,21 @@
+with
+
+levels as (
+
+    select * from {{ ref('stg_platform__tools_autonomy_levels') }}
+
+),
+
+final as (
+
+    select
+        org_id,
+        activity_date,
+        autonomy_level,
+        sum(share) as share
+    from levels
+    group by 1, 2, 3
+
+)
+
+select * from final

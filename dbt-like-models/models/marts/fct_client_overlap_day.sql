@@ -1,0 +1,64 @@
+with
+
+days as (
+
+    select * from {{ ref('stg_platform__activity_days') }}
+
+),
+
+clients as (
+
+    select * from {{ ref('fct_client_day') }}
+
+),
+
+memberships as (
+
+    select
+        org_id,
+        activity_date,
+        cast(sum(daily_active_users) as bigint) as client_memberships,
+        count(case when daily_active_users > 0 then 1 end) as active_clients
+    from clients
+    group by 1, 2
+    having count(*) = count(daily_active_users)
+
+),
+
+differences as (
+
+    select
+        days.org_id,
+        days.activity_date,
+        days.daily_active_users,
+        memberships.client_memberships,
+        memberships.active_clients,
+        memberships.client_memberships - days.daily_active_users as extra
+    from days
+    inner join memberships
+        on days.org_id = memberships.org_id
+        and days.activity_date = memberships.activity_date
+    where days.daily_active_users is not null
+
+),
+
+final as (
+
+    select
+        org_id,
+        activity_date,
+        daily_active_users,
+        client_memberships,
+        active_clients,
+        case
+            when active_clients <= 1 then cast(0 as bigint)
+            else cast(
+                ceil(cast(extra as double) / (active_clients - 1)) as bigint
+            )
+        end as multi_client_users_min,
+        extra as multi_client_users_max
+    from differences
+
+)
+
+select * from final

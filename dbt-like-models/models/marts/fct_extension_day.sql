@@ -1,0 +1,21 @@
+with
+
+extensions as (
+
+    select * from {{ ref('stg_platform__productivity_extensions') }}
+
+),
+
+final as (
+
+    select
+        org_id,
+        activity_date,
+        extension,
+        cast(sum(file_operations) as bigint) as file_operations
+    from extensions
+    group by 1, 2, 3
+
+)
+
+select * from final

@@ -1,0 +1,21 @@
+with
+
+servers as (
+
+    select * from {{ ref('stg_platform__tools_mcp_servers') }}
+
+),
+
+final as (
+
+    select
+        org_id,
+        activity_date,
+        mcp_server,
+        cast(sum(invocations) as bigint) as invocations
+    from servers
+    group by 1, 2, 3
+
+)
+
+select * from final

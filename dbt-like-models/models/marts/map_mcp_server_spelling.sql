@@ -1,0 +1,19 @@
+with
+
+servers as (
+
+    select * from {{ ref('stg_platform__tools_mcp_servers') }}
+
+),
+
+final as (
+
+    select
+        spelling,
+        max(mcp_server) as mcp_server
+    from servers
+    group by 1
+
+)
+
+select * from final

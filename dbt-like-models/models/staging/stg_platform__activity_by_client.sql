@@ -1,0 +1,21 @@
+with
+
+source as (
+
+    select * from {{ source('platform', 'activity_by_client') }}
+
+),
+
+renamed as (
+
+    select
+        org_id,
+        activity_date,
+        coalesce(nullif(group_key, ''), '(unnamed)') as client,
+        daily_active_users,
+        fetched_at
+    from source
+
+)
+
+select * from renamed

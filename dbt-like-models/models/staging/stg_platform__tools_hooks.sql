@@ -1,0 +1,23 @@
+with
+
+source as (
+
+    select * from {{ source('platform', 'tools_hooks') }}
+
+),
+
+renamed as (
+
+    select
+        org_id,
+        activity_date,
+        coalesce(nullif(event, ''), '(unnamed)') as hook_event,
+        coalesce(matcher, '') as matcher,
+        coalesce(command, '') as command,
+        count_value as invocations,
+        fetched_at
+    from source
+
+)
+
+select * from renamed

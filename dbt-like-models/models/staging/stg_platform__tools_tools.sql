@@ -1,0 +1,23 @@
+with
+
+source as (
+
+    select * from {{ source('platform', 'tools_tools') }}
+
+),
+
+renamed as (
+
+    select
+        org_id,
+        activity_date,
+        coalesce(tool, '') as spelling,
+        tool_key,
+        is_clean_name,
+        invocations,
+        fetched_at
+    from source
+
+)
+
+select * from renamed

@@ -1,0 +1,21 @@
+with
+
+source as (
+
+    select * from {{ source('platform', 'user_languages') }}
+
+),
+
+renamed as (
+
+    select
+        org_id,
+        activity_date,
+        coalesce(nullif(user_id, ''), '(unattributed)') as user_id,
+        language,
+        fetched_at
+    from source
+
+)
+
+select * from renamed

@@ -1,0 +1,54 @@
+-- One row per org and day of `tokens`.
+with
+
+newest as (
+
+    select
+        org_id,
+        activity_date,
+        page,
+        ordinal
+    from raw
+    qualify row_number() over (
+        partition by org_id, activity_date
+        order by page desc, ordinal desc
+    ) = 1
+
+),
+
+days as (
+
+    select
+        org_id,
+        activity_date,
+        page,
+        ordinal,
+        read_item(item, '{
+            "billable_tokens": "VARCHAR",
+            "input_tokens": "VARCHAR",
+            "output_tokens": "VARCHAR",
+            "cache_read_tokens": "VARCHAR",
+            "cache_write_tokens": "VARCHAR"
+        }') as day,
+        fetched_at
+    from raw
+
+),
+
+final as (
+
+    select
+        org_id,
+        activity_date,
+        to_count(day.billable_tokens) as billable_tokens,
+        to_count(day.input_tokens) as input_tokens,
+        to_count(day.output_tokens) as output_tokens,
+        to_count(day.cache_read_tokens) as cache_read_tokens,
+        to_count(day.cache_write_tokens) as cache_write_tokens,
+        fetched_at
+    from days
+    semi join newest using (org_id, activity_date, page, ordinal)
+
+)
+
+select * from final

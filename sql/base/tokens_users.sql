@@ -1,0 +1,75 @@
+-- One row per entry of `by_user`, repeated entries too.
+with
+
+newest as (
+
+    select
+        org_id,
+        activity_date,
+        page,
+        ordinal
+    from raw
+    qualify row_number() over (
+        partition by org_id, activity_date
+        order by page desc, ordinal desc
+    ) = 1
+
+),
+
+days as (
+
+    select
+        org_id,
+        activity_date,
+        page,
+        ordinal,
+        read_item(item, '{
+            "by_user": [{
+                "user_id": "VARCHAR",
+                "user_email": "VARCHAR",
+                "billable_tokens": "VARCHAR",
+                "input_tokens": "VARCHAR",
+                "output_tokens": "VARCHAR"
+            }]
+        }') as day,
+        fetched_at
+    from raw
+
+),
+
+entries as (
+
+    select
+        org_id,
+        activity_date,
+        page,
+        ordinal,
+        unnest(day.by_user) as entry,
+        fetched_at
+    from days
+
+),
+
+final as (
+
+    select
+        org_id,
+        activity_date,
+        nullif(entry.user_id, '') as user_id,
+        nullif(entry.user_email, '') as user_email,
+        to_count(entry.billable_tokens) as billable_tokens,
+        to_count(entry.input_tokens) as input_tokens,
+        to_count(entry.output_tokens) as output_tokens,
+        fetched_at
+    from entries
+    semi join newest using (org_id, activity_date, page, ordinal)
+    where
+        entry.user_id is not null
+        or entry.user_email is not null
+        or entry.billable_tokens is not null
+        or entry.input_tokens is not null
+        or entry.output_tokens is not null
+
+)
+
+select * from final

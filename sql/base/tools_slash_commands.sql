@@ -1,0 +1,66 @@
+-- One row per entry of `slash_commands_by_name`, repeated entries too.
+with
+
+newest as (
+
+    select
+        org_id,
+        activity_date,
+        page,
+        ordinal
+    from raw
+    qualify row_number() over (
+        partition by org_id, activity_date
+        order by page desc, ordinal desc
+    ) = 1
+
+),
+
+days as (
+
+    select
+        org_id,
+        activity_date,
+        page,
+        ordinal,
+        read_item(item, '{
+            "slash_commands_by_name": [{
+                "name": "VARCHAR",
+                "count": "VARCHAR"
+            }]
+        }') as day,
+        fetched_at
+    from raw
+
+),
+
+entries as (
+
+    select
+        org_id,
+        activity_date,
+        page,
+        ordinal,
+        unnest(day.slash_commands_by_name) as entry,
+        fetched_at
+    from days
+
+),
+
+final as (
+
+    select
+        org_id,
+        activity_date,
+        entry.name,
+        to_count(entry.count) as count_value,
+        fetched_at
+    from entries
+    semi join newest using (org_id, activity_date, page, ordinal)
+    where
+        entry.name is not null
+        or entry.count is not null
+
+)
+
+select * from final

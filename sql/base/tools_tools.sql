@@ -1,0 +1,70 @@
+-- One row per entry of `by_tool`, repeated entries too.
+-- `tool_key` is the name that the spelling may stand for: the spelling itself,
+-- NFC and trimmed, where that is a clean name, else the name it begins with.
+with
+
+newest as (
+
+    select
+        org_id,
+        activity_date,
+        page,
+        ordinal
+    from raw
+    qualify row_number() over (
+        partition by org_id, activity_date
+        order by page desc, ordinal desc
+    ) = 1
+
+),
+
+days as (
+
+    select
+        org_id,
+        activity_date,
+        page,
+        ordinal,
+        read_item(item, '{
+            "by_tool": [{
+                "tool": "VARCHAR",
+                "invocations": "VARCHAR"
+            }]
+        }') as day,
+        fetched_at
+    from raw
+
+),
+
+entries as (
+
+    select
+        org_id,
+        activity_date,
+        page,
+        ordinal,
+        unnest(day.by_tool) as entry,
+        fetched_at
+    from days
+
+),
+
+final as (
+
+    select
+        org_id,
+        activity_date,
+        entry.tool,
+        tool_key(entry.tool) as tool_key,
+        is_tool_name(entry.tool) as is_clean_name,
+        to_count(entry.invocations) as invocations,
+        fetched_at
+    from entries
+    semi join newest using (org_id, activity_date, page, ordinal)
+    where
+        entry.tool is not null
+        or entry.invocations is not null
+
+)
+
+select * from final

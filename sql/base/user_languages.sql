@@ -1,0 +1,55 @@
+-- One row per org, day, user and language of the rows that `users` keeps.
+with
+
+entries as (
+
+    select
+        org_id,
+        activity_date,
+        page,
+        ordinal,
+        read_item(item, '{
+            "user_id": "VARCHAR",
+            "languages": ["VARCHAR"]
+        }') as entry,
+        fetched_at
+    from raw
+
+),
+
+latest as (
+
+    select
+        org_id,
+        activity_date,
+        nullif(entry.user_id, '') as user_id,
+        entry.languages,
+        fetched_at
+    from entries
+    qualify user_id is null or row_number() over (
+        partition by org_id, activity_date, user_id
+        order by page desc, ordinal desc
+    ) = 1
+
+),
+
+languages as (
+
+    select
+        org_id,
+        activity_date,
+        user_id,
+        unnest(list_distinct(languages)) as language,
+        fetched_at
+    from latest
+
+),
+
+final as (
+
+    select * from languages
+    where trimmed(language) != ''
+
+)
+
+select * from final

@@ -1,0 +1,15 @@
+create or replace temp view raw as
+select
+    {{ org_id }} as org_id,
+    cast(
+        regexp_extract(filename, 'date=(\d{4}-\d{2}-\d{2})[/\\][^/\\]*$', 1)
+        as date
+    ) as activity_date,
+    item,
+    ordinal,
+    page,
+    fetched_at,
+    request,
+    request_id,
+    run_id
+from read_parquet({{ files }}, filename = true, hive_partitioning = false)

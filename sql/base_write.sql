@@ -1,0 +1,3 @@
+copy (
+{{ select }}
+) to {{ file }} (format parquet, compression zstd)

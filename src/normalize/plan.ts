@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { monthOf, type Day } from '../core/days.ts'
+import type { Ledger } from '../store/ledger.ts'
+import { ENTITIES, type Entity } from './entities.ts'
+
+/** The current version of one day. */
+export interface SourceFile {
+  readonly resource: string
+  readonly day: Day
+  readonly file: string
+}
+
+/** One base file to be written whole. */
+export interface BaseTask {
+  readonly entity: Entity
+  /** `YYYY-MM`. */
+  readonly month: string
+  readonly sources: readonly SourceFile[]
+  /** Of the statement and the versions it reads: the same fingerprint makes the same file. */
+  readonly fingerprint: string
+}
+
+/** Fingerprints of the base files that are there, by `baseKey`. */
+export type BaseState = Readonly<Record<string, string>>
+
+export function baseKey(task: Pick<BaseTask, 'entity' | 'month'>): string {
+  return `${task.entity.name}/${task.month}`
+}
+
+/**
+ * The base files whose versions or statement changed since they were written.
+ * Every entity has a file for `firstMonth`, so that a model finds a typed, empty
+ * table where nothing has landed.
+ */
+export function planBase(
+  ledger: Ledger,
+  state: BaseState,
+  firstMonth: string,
+  statementOf: (entity: Entity) => string,
+): BaseTask[] {
+  const byMonth = sourcesByMonth(ledger)
+  const months = [...new Set([firstMonth, ...[...byMonth.keys()].map(monthPart)])].sort()
+  return ENTITIES.flatMap((entity) =>
+    months.flatMap((month) => {
+      const sources = byMonth.get(`${entity.resource}/${month}`) ?? []
+      if (sources.length === 0 && month !== firstMonth) return []
+      const fingerprint = fingerprintOf(statementOf(entity), sources)
+      const task = { entity, month, sources, fingerprint }
+      return state[baseKey(task)] === fingerprint ? [] : [task]
+    }),
+  )
+}
+
+function sourcesByMonth(ledger: Ledger): Map<string, SourceFile[]> {
+  const months = new Map<string, SourceFile[]>()
+  const landed = [...ledger.values()].filter((interval) => interval.file !== null)
+  for (const { resource, day, file } of landed.sort((a, b) => (a.day < b.day ? -1 : 1))) {
+    if (file === null) continue
+    const key = `${resource}/${monthOf(day)}`
+    const sources = months.get(key)
+    if (sources === undefined) months.set(key, [{ resource, day, file }])
+    else sources.push({ resource, day, file })
+  }
+  return months
+}
+
+function monthPart(key: string): string {
+  return key.slice(key.indexOf('/') + 1)
+}
+
+function fingerprintOf(sql: string, sources: readonly SourceFile[]): string {
+  const hash = createHash('sha256').update(sql)
+  for (const { day, file } of sources) hash.update(`\n${day}/${file}`)
+  return hash.digest('hex')
+}

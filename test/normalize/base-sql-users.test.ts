@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Cell, Database } from '../../src/store/duckdb.ts'
+import type { Entity } from './columns.ts'
+import { flatten, openBase, type RawItem } from './flatten.ts'
+
+let database: Database
+
+beforeAll(async () => {
+  database = await openBase()
+})
+
+afterAll(() => {
+  database.close()
+})
+
+async function rowsOf(
+  entity: Entity,
+  items: readonly RawItem[],
+  ...columns: string[]
+): Promise<(readonly Cell[])[]> {
+  return flatten(database, entity, items, columns)
+}
+
+const day = (fields: Record<string, unknown>): RawItem[] => [{ item: fields }]
+
+describe('a page met again', () => {
+  const served = (fields: Record<string, unknown>, page: number, ordinal: number): RawItem => ({
+    item: { user_id: 'u1', ...fields },
+    page,
+    ordinal,
+  })
+
+  it('leaves one row per user and day, the later page and ordinal', async () => {
+    const items = [
+      served({ sessions: 3, languages: ['Go'] }, 2, 0),
+      served({ sessions: 2, languages: ['C', 'D'] }, 1, 7),
+      served({ sessions: 4, languages: ['Rust'] }, 2, 1),
+      { ...served({ sessions: 9, languages: ['Go'] }, 0, 0), day: '2026-01-15' },
+    ]
+    expect(await rowsOf('users', items, 'activity_date', 'user_id', 'sessions')).toEqual([
+      ['2026-01-14', 'u1', '4'],
+      ['2026-01-15', 'u1', '9'],
+    ])
+    expect(await rowsOf('user_languages', items, 'activity_date', 'language')).toEqual([
+      ['2026-01-14', 'Rust'],
+      ['2026-01-15', 'Go'],
+    ])
+  })
+
+  it('keeps every row that names no user', async () => {
+    const items = [{ item: { sessions: 1 } }, { item: { user_id: '', sessions: 2 } }]
+    expect(await rowsOf('users', items, 'user_id', 'sessions')).toEqual([
+      [null, '1'],
+      [null, '2'],
+    ])
+  })
+
+  it.each([
+    ['tokens_by_model', 'billable_tokens'],
+    ['tools_by_name', 'tool_calls'],
+    ['activity_by_client', 'daily_active_users'],
+  ] as const)('leaves one row per group and day in %s', async (entity, metric) => {
+    const group = (key: string, count: number, ordinal: number): RawItem => ({
+      item: { group_key: key, [metric]: count },
+      ordinal,
+    })
+    const items = [group('a', 2, 1), group('a', 1, 0), group('b', 3, 2)]
+    expect(await rowsOf(entity, items, 'group_key', metric)).toEqual([
+      ['a', '2'],
+      ['b', '3'],
+    ])
+  })
+})
+
+describe('the languages of a user', () => {
+  it('are distinct, without empty ones', async () => {
+    const languages = ['Go', 'Go', '', ' ', null, 7, 'TypeScript']
+    const rows = await rowsOf('user_languages', day({ user_id: 'u1', languages }), 'language')
+    expect(rows).toEqual([['7'], ['Go'], ['TypeScript']])
+  })
+})
+
+describe('a user row', () => {
+  it('is read whole', async () => {
+    const item = {
+      user_id: 'u1',
+      user_email: null,
+      tool_calls: '5',
+      primary_model: 'm',
+      primary_model_tier: 'thinking',
+      autonomy_ratio: 1.5,
+      delegation_level: 'auto-high',
+    }
+    const columns = Object.keys(item)
+    expect(await rowsOf('users', day(item), ...columns, 'hooks')).toEqual([
+      ['u1', null, '5', 'm', 'thinking', 1.5, 'auto-high', null],
+    ])
+  })
+})

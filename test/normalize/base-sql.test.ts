@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import fc from 'fast-check'
+import type { Cell, Database } from '../../src/store/duckdb.ts'
+import { statement } from '../../src/store/root.ts'
+import { COLUMNS, ENTITIES, type Entity } from './columns.ts'
+import { flatten, openBase, putRaw, type RawItem } from './flatten.ts'
+
+let database: Database
+
+beforeAll(async () => {
+  database = await openBase()
+})
+
+afterAll(() => {
+  database.close()
+})
+
+async function rowsOf(
+  entity: Entity,
+  items: readonly RawItem[],
+  ...columns: string[]
+): Promise<(readonly Cell[])[]> {
+  return flatten(database, entity, items, columns)
+}
+
+const day = (fields: Record<string, unknown>): RawItem[] => [{ item: fields }]
+
+describe('a count', () => {
+  it.each([
+    ['12', '12'],
+    ['12.0', '12'],
+    ['"12"', '12'],
+    ['"12.0"', '12'],
+    ['" 12 "', '12'],
+    ['1e3', '1000'],
+    ['"1e3"', '1000'],
+    ['0', '0'],
+    ['-3', '-3'],
+    ['12.4', '12'],
+    ['12.5', '13'],
+    ['"12.5"', '13'],
+    ['13.5', '14'],
+    ['9007199254740993', '9007199254740993'],
+    ['"9007199254740993"', '9007199254740993'],
+    ['9223372036854775807', '9223372036854775807'],
+    ['9223372036854775808', null],
+    ['1e30', null],
+    ['1e999', null],
+    ['null', null],
+    ['""', null],
+    ['"n/a"', null],
+    ['"1,000"', null],
+    ['"1_000"', null],
+    ['"0x10"', null],
+    ['"NaN"', null],
+    ['"Infinity"', null],
+    ['true', null],
+    ['"true"', null],
+    ['{}', null],
+    ['[12]', null],
+  ])('that arrives as %s is %s', async (served, expected) => {
+    const items = [{ item: `{"billable_tokens": ${served}}` }]
+    expect(await rowsOf('tokens_days', items, 'billable_tokens')).toEqual([[expected]])
+  })
+
+  it('is exact for every 64-bit integer, as number and as text', async () => {
+    const integers = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
+    await fc.assert(
+      fc.asyncProperty(integers, async (count) => {
+        const items = [{ item: `{"sessions": ${count}, "messages": "${count}"}` }]
+        const rows = await rowsOf('activity_days', items, 'sessions', 'messages')
+        expect(rows).toEqual([[String(count), String(count)]])
+      }),
+      { numRuns: 50 },
+    )
+  })
+})
+
+describe('a ratio', () => {
+  it.each([
+    ['4.25', 4.25],
+    ['"4.25"', 4.25],
+    ['4', 4],
+    ['1e-3', 0.001],
+    ['1e999', null],
+    ['"NaN"', null],
+    ['true', null],
+    ['{}', null],
+  ])('that arrives as %s is %s', async (served, expected) => {
+    const items = [{ item: `{"autonomy_ratio_avg": ${served}}` }]
+    expect(await rowsOf('tools_days', items, 'autonomy_ratio_avg')).toEqual([[expected]])
+  })
+})
+
+describe('a day', () => {
+  it.each(['tokens_days', 'tools_days', 'activity_days', 'productivity_days'] as const)(
+    'that sends nothing is one row of NULLs in %s, never of zeros',
+    async (entity) => {
+      const [row = []] = await rowsOf(entity, day({ date: '2026-01-14' }), '*')
+      expect(row.slice(0, 2)).toEqual(['org-1', '2026-01-14'])
+      expect(new Set(row.slice(2, -1))).toEqual(new Set([null]))
+      expect(row.at(-1)).toContain('2026-02-01 06:00:00')
+    },
+  )
+
+  it('is named by the interval that was asked for, not by the item', async () => {
+    const rows = await rowsOf('tokens_days', day({ date: '1999-01-01' }), 'activity_date')
+    expect(rows).toEqual([['2026-01-14']])
+  })
+
+  it('that was served twice is the row of the last page and ordinal, nested parts too', async () => {
+    const served = (tokens: number, page: number, ordinal: number): RawItem => ({
+      item: { billable_tokens: tokens, by_model: [{ model_id: `m${tokens}` }] },
+      page,
+      ordinal,
+    })
+    const items = [served(1, 0, 9), served(3, 1, 5), served(2, 1, 4)]
+    expect(await rowsOf('tokens_days', items, 'billable_tokens')).toEqual([['3']])
+    expect(await rowsOf('tokens_models', items, 'model_id')).toEqual([['m3']])
+  })
+
+  it('of one organisation or date does not hide that of another', async () => {
+    const items = ['a', 'b'].flatMap((org) =>
+      ['2026-01-14', '2026-01-15'].map((date) => ({ item: { git_commits: 1 }, org, day: date })),
+    )
+    expect(await rowsOf('productivity_days', items, 'org_id', 'activity_date')).toHaveLength(4)
+  })
+})
+
+describe('every entity', () => {
+  it.each(ENTITIES)('%s has its columns and types even without any item', async (entity) => {
+    await putRaw(database, [])
+    const table = await database.table(statement(`base/${entity}`))
+    expect(table.rows).toEqual([])
+    expect(table.columns.map((name, index) => `${name} ${table.types[index]}`)).toEqual([
+      'org_id VARCHAR',
+      'activity_date DATE',
+      ...COLUMNS[entity],
+      'fetched_at TIMESTAMP WITH TIME ZONE',
+    ])
+  })
+
+  it('reads any JSON without failing', async () => {
+    const names = fc.constantFrom(
+      ...['by_model', 'by_user', 'by_tool', 'model_id', 'user_id', 'languages', 'group_key'],
+      ...['tool', 'daily_active_users_by_client', 'tool_calls', 'billable_tokens', 'server'],
+    )
+    const { json } = fc.letrec<{ json: string }>((tie) => ({
+      json: fc.oneof(
+        { depthSize: 'small' },
+        fc.constantFrom('"\\ud800"', '"\\udc00x"', '1e999', '1e3', '"\\u0000"', '""', 'null'),
+        fc.integer().map(String),
+        fc.array(tie('json')).map((parts) => `[${parts.join()}]`),
+        fc
+          .array(fc.tuple(names, tie('json')))
+          .map((parts) => `{${parts.map(([name, part]) => `"${name}":${part}`).join()}}`),
+      ),
+    }))
+    await fc.assert(
+      fc.asyncProperty(fc.array(json, { minLength: 1, maxLength: 3 }), async (texts) => {
+        await putRaw(
+          database,
+          texts.map((text) => ({ item: text })),
+        )
+        for (const entity of ENTITIES) await database.table(statement(`base/${entity}`))
+      }),
+      { numRuns: 30 },
+    )
+  })
+})
+
+describe('an item that DuckDB refuses', () => {
+  const lone = '{"user_id": "u1", "user_email": "a\\ud83d@x", "sessions": 2}'
+
+  it('keeps all but the half surrogate pair', async () => {
+    const rows = await rowsOf('users', [{ item: lone }], 'user_id', 'user_email', 'sessions')
+    expect(rows).toEqual([['u1', 'a\ufffd@x', '2']])
+  })
+
+  it('keeps whole pairs and escaped backslashes as they are', async () => {
+    const item = '{"user_id": "\\ud83d\\ude00\\\\ud83d\\uDE00", "user_email": "C:\\\\ud800"}'
+    const rows = await rowsOf('users', [{ item }], 'user_id', 'user_email')
+    expect(rows).toEqual([['\u{1f600}\\ud83d\ufffd', 'C:\\ud800']])
+  })
+
+  it('is a row of NULLs where it is no JSON at all, and spares its neighbours', async () => {
+    const items = [{ item: '{"user_id": "u' }, { item: { user_id: 'u2' } }]
+    expect(await rowsOf('users', items, 'user_id')).toEqual([['u2'], [null]])
+  })
+})

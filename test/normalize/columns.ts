@@ -1,0 +1,112 @@
+/** What each base entity holds between `activity_date` and `fetched_at`. */
+export const COLUMNS = {
+  activity_by_client: ['group_key VARCHAR', 'daily_active_users BIGINT'],
+  activity_clients: ['client VARCHAR', 'daily_active_users BIGINT'],
+  activity_days: [
+    'daily_active_users BIGINT',
+    'weekly_active_users BIGINT',
+    'monthly_active_users BIGINT',
+    'sessions BIGINT',
+    'messages BIGINT',
+    'user_messages BIGINT',
+  ],
+  productivity_days: [
+    'files_created BIGINT',
+    'files_edited BIGINT',
+    'git_commits BIGINT',
+    'git_prs_created BIGINT',
+  ],
+  productivity_extensions: ['extension VARCHAR', 'count_value BIGINT'],
+  productivity_languages: ['language VARCHAR', 'count_value BIGINT'],
+  tokens_by_model: [
+    'group_key VARCHAR',
+    'billable_tokens BIGINT',
+    'input_tokens BIGINT',
+    'output_tokens BIGINT',
+  ],
+  tokens_days: [
+    'billable_tokens BIGINT',
+    'input_tokens BIGINT',
+    'output_tokens BIGINT',
+    'cache_read_tokens BIGINT',
+    'cache_write_tokens BIGINT',
+  ],
+  tokens_models: [
+    'model_id VARCHAR',
+    'model_tier VARCHAR',
+    'billable_tokens BIGINT',
+    'input_tokens BIGINT',
+    'output_tokens BIGINT',
+  ],
+  tokens_user_models: [
+    'user_id VARCHAR',
+    'model_id VARCHAR',
+    'model_tier VARCHAR',
+    'billable_tokens BIGINT',
+    'input_tokens BIGINT',
+    'output_tokens BIGINT',
+  ],
+  tokens_users: [
+    'user_id VARCHAR',
+    'user_email VARCHAR',
+    'billable_tokens BIGINT',
+    'input_tokens BIGINT',
+    'output_tokens BIGINT',
+  ],
+  tools_autonomy_levels: ['level_key VARCHAR', 'share DOUBLE'],
+  tools_by_name: [
+    'group_key VARCHAR',
+    'tool_key VARCHAR',
+    'is_clean_name BOOLEAN',
+    'tool_calls BIGINT',
+  ],
+  tools_days: [
+    'tool_calls BIGINT',
+    'mcp_users_with_mcp BIGINT',
+    'skills_invocations BIGINT',
+    'slash_commands_invocations BIGINT',
+    'hooks_invocations BIGINT',
+    'web_users BIGINT',
+    'autonomy_ratio_avg DOUBLE',
+    'autonomy_ratio_p50 DOUBLE',
+    'autonomy_ratio_p90 DOUBLE',
+    'tool_calls_per_session_avg DOUBLE',
+    'user_turns_per_session_avg DOUBLE',
+  ],
+  tools_hooks: ['event VARCHAR', 'matcher VARCHAR', 'command VARCHAR', 'count_value BIGINT'],
+  tools_mcp_servers: ['server VARCHAR', 'server_key VARCHAR', 'invocations BIGINT'],
+  tools_skills: ['name VARCHAR', 'count_value BIGINT'],
+  tools_slash_commands: ['name VARCHAR', 'count_value BIGINT'],
+  tools_tools: ['tool VARCHAR', 'tool_key VARCHAR', 'is_clean_name BOOLEAN', 'invocations BIGINT'],
+  user_languages: ['user_id VARCHAR', 'language VARCHAR'],
+  users: [
+    'user_id VARCHAR',
+    'user_email VARCHAR',
+    'tool_calls BIGINT',
+    'billable_tokens BIGINT',
+    'files_created BIGINT',
+    'files_edited BIGINT',
+    'git_commits BIGINT',
+    'git_prs_created BIGINT',
+    'mcp_calls BIGINT',
+    'skill_calls BIGINT',
+    'slash_commands BIGINT',
+    'hooks BIGINT',
+    'sessions BIGINT',
+    'messages BIGINT',
+    'user_messages BIGINT',
+    'assistant_messages BIGINT',
+    'primary_model VARCHAR',
+    'primary_model_tier VARCHAR',
+    'autonomy_ratio DOUBLE',
+    'delegation_level VARCHAR',
+  ],
+} as const
+
+export type Entity = keyof typeof COLUMNS
+
+function isEntity(name: string): name is Entity {
+  return name in COLUMNS
+}
+
+export const ENTITIES: readonly Entity[] = Object.keys(COLUMNS).filter(isEntity)
