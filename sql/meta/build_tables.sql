@@ -1,0 +1,61 @@
+create schema if not exists meta;
+
+create table if not exists meta.check_results (
+    run_id varchar,
+    check_name varchar,
+    model varchar,
+    column_name varchar,
+    severity varchar,
+    status varchar,
+    failures bigint,
+    query varchar,
+    checked_at timestamptz
+);
+
+create or replace table meta.columns (
+    table_schema varchar,
+    table_name varchar,
+    column_name varchar,
+    data_type varchar,
+    description varchar,
+    additivity varchar,
+    ordinal bigint
+);
+
+comment on table meta.check_results is
+    'One row per check: what came of it in the build that last ran it.';
+comment on column meta.check_results.run_id is
+    'The run that ran the check.';
+comment on column meta.check_results.check_name is
+    'The name of the check, e.g. not_null_fct_org_day_org_id.';
+comment on column meta.check_results.model is
+    'The model it is about. NULL: a check of several.';
+comment on column meta.check_results.column_name is
+    'The column it is about. NULL: the whole model.';
+comment on column meta.check_results.severity is
+    'error: a failure keeps the file from being published; warn: it does not.';
+comment on column meta.check_results.status is
+    'pass or warn; with a failed check nothing is published.';
+comment on column meta.check_results.failures is
+    'Rows that are wrong.';
+comment on column meta.check_results.query is
+    'The statement that shows the rows that are wrong.';
+comment on column meta.check_results.checked_at is
+    'When the check was run, UTC.';
+
+comment on table meta.columns is
+    'One row per column of every table and view here.';
+comment on column meta.columns.table_schema is
+    'main for marts, staging and intermediate for their inputs, or meta.';
+comment on column meta.columns.table_name is
+    'The table or view.';
+comment on column meta.columns.column_name is
+    'The column.';
+comment on column meta.columns.data_type is
+    'DuckDB''s name of its type.';
+comment on column meta.columns.description is
+    'What it means, its unit, and what NULL means.';
+comment on column meta.columns.additivity is
+    'How a metric may be added up. NULL: the column is no metric.';
+comment on column meta.columns.ordinal is
+    'The column''s place in its table, from 1.';

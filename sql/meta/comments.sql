@@ -1,0 +1,29 @@
+comment on table meta.intervals is
+    'One row per organisation, resource and day from 2026-01-14 to the last known day.';
+comment on column meta.intervals.org_id is 'The platform''s id of the organisation.';
+comment on column meta.intervals.resource is 'What was asked for, e.g. users or tokens_by_model.';
+comment on column meta.intervals.activity_date is 'The day, UTC.';
+comment on column meta.intervals.status is
+    'landed: rows are here; empty: the platform answered with no rows; failed: asked for and not had; missing: never had.';
+comment on column meta.intervals.is_settled is
+    'True when every scheduled look at the day (after 1, 2, 3, 7, 14 and 30 days) has been had.';
+comment on column meta.intervals.fetched_at is
+    'When the current version was last seen to be what the platform serves, by the platform''s clock. NULL: never had.';
+comment on column meta.intervals.row_count is 'Rows of the current version; users for the resource users. NULL: never had.';
+comment on column meta.intervals.versions is 'Versions of the day in the lake.';
+comment on column meta.intervals.attempts is 'Times the day was asked for, failures counted.';
+comment on column meta.intervals.request_id is 'The platform''s id of the last request. NULL: it named none.';
+comment on column meta.intervals.error is 'Why the last attempt failed. NULL: it did not.';
+comment on table meta.runs is 'One row per run of a command that writes, the publishing run included.';
+comment on column meta.runs.run_id is 'Names the run everywhere: here, in raw rows, in runs/<run_id>.json.';
+comment on column meta.runs.command is 'The command, e.g. run.';
+comment on column meta.runs.version is 'The version of agent-warehouse.';
+comment on column meta.runs.status is 'complete, partial, deferred, refused, failed, or running.';
+comment on column meta.runs.exit_code is 'The exit code. NULL: the run had not ended when this file was published.';
+comment on column meta.runs.started_at is 'When the run began, UTC.';
+comment on column meta.runs.finished_at is 'When the run ended, UTC. NULL: it had not ended when this file was published.';
+comment on column meta.runs.days_landed is 'Resource days landed with rows that were not here before.';
+comment on column meta.runs.days_empty is 'Resource days that the platform answered with no rows, new to the lake.';
+comment on column meta.runs.days_unchanged is 'Resource days looked at again and found as they were.';
+comment on column meta.runs.days_failed is 'Resource days asked for and not had.';
+comment on column meta.runs.requests is 'Requests answered by the platform.'

@@ -1,0 +1,34 @@
+create or replace table meta.intervals as
+select
+    row.org_id,
+    row.resource,
+    row.activity_date,
+    row.status,
+    row.is_settled,
+    row.fetched_at,
+    row.row_count,
+    row.versions,
+    row.attempts,
+    row.request_id,
+    row.error
+from (
+    select unnest(
+        from_json(
+            cast($rows as varchar),
+            '[{
+                "org_id": "VARCHAR",
+                "resource": "VARCHAR",
+                "activity_date": "DATE",
+                "status": "VARCHAR",
+                "is_settled": "BOOLEAN",
+                "fetched_at": "TIMESTAMPTZ",
+                "row_count": "BIGINT",
+                "versions": "BIGINT",
+                "attempts": "BIGINT",
+                "request_id": "VARCHAR",
+                "error": "VARCHAR"
+            }]'
+        )
+    ) as row
+)
+order by row.org_id, row.resource, row.activity_date

@@ -1,0 +1,112 @@
+import type { RunEvent } from '../core/events.ts'
+import { messageOf } from '../core/errors.ts'
+import { identifier, literal, type Database } from '../store/duckdb.ts'
+import { ProjectError, StatementError } from './errors.ts'
+import { suggestion } from './nearest.ts'
+import type { Materialized, ModelNode } from './types.ts'
+
+/** What the stages of a build share. */
+export interface BuildContext {
+  readonly db: Database
+  readonly emit: (event: RunEvent) => void
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  readonly signal?: AbortSignal
+}
+
+export interface BuiltModel {
+  readonly name: string
+  /** Null for a view. */
+  readonly rows: number | null
+  readonly durationMs: number
+}
+
+/**
+ * Builds the models, in the order given, into the database in use, and writes
+ * their descriptions as comments.
+ *
+ * @throws StatementError when DuckDB refuses a model; ProjectError when a
+ * model's columns are not those of its yml.
+ */
+export async function buildModels(
+  context: BuildContext,
+  nodes: readonly ModelNode[],
+): Promise<BuiltModel[]> {
+  for (const schema of new Set(nodes.map((node) => node.schema))) {
+    await context.db.run(`create schema if not exists ${identifier(schema)}`)
+  }
+  const built: BuiltModel[] = []
+  for (const node of nodes) {
+    context.signal?.throwIfAborted()
+    built.push(await buildModel(context, node))
+  }
+  return built
+}
+
+async function buildModel(context: BuildContext, node: ModelNode): Promise<BuiltModel> {
+  const { db, emit, now } = context
+  const startedAt = now()
+  await dropOtherKind(db, node)
+  await create(db, node)
+  await compareColumns(db, node)
+  await db.run(comments(node))
+  const rows = node.materialized === 'table' ? await countRows(db, node.relation) : null
+  const durationMs = now() - startedAt
+  emit({ type: 'model.built', model: node.name, rows, durationMs })
+  return { name: node.name, rows, durationMs }
+}
+
+/** The model begins on the first line, so that a line in DuckDB's message is the file's. */
+async function create(db: Database, node: ModelNode): Promise<void> {
+  try {
+    await db.run(`create or replace ${node.materialized} ${node.relation} as ${node.sql}`)
+  } catch (error) {
+    throw new StatementError(`${node.file}: model '${node.name}': ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+/** `create or replace` refuses to put a table where a view is, and the other way round. */
+async function dropOtherKind(db: Database, node: ModelNode): Promise<void> {
+  const found = await db.rows(
+    `select table_type from information_schema.tables
+    where table_catalog = current_database() and table_schema = $1 and table_name = $2`,
+    [node.schema, node.name],
+  )
+  const type = found[0]?.['table_type']
+  if (type === undefined) return
+  const kind: Materialized = type === 'VIEW' ? 'view' : 'table'
+  if (kind !== node.materialized) await db.run(`drop ${kind} ${node.relation}`)
+}
+
+async function compareColumns(db: Database, node: ModelNode): Promise<void> {
+  const { columns } = await db.table(`select * from ${node.relation} limit 0`)
+  const described = new Set(node.columns.map((column) => column.name))
+  for (const { name, place } of node.columns) {
+    if (columns.includes(name)) continue
+    throw new ProjectError(place, `model '${node.name}' has no column '${name}'`, {
+      hint: suggestion(name, columns),
+    })
+  }
+  const bare = columns.find((name) => !described.has(name))
+  if (bare === undefined) return
+  throw new ProjectError(node.documented, `column '${bare}' of '${node.name}' is not described`, {
+    hint: `Describe it, or take it out of ${node.file}.`,
+  })
+}
+
+function comments(node: ModelNode): string {
+  const { relation, materialized } = node
+  return [
+    `comment on ${materialized} ${relation} is ${literal(node.description)}`,
+    ...node.columns.map(
+      ({ name, description }) => `comment on column ${relation}.${name} is ${literal(description)}`,
+    ),
+  ].join(';\n')
+}
+
+async function countRows(db: Database, relation: string): Promise<number> {
+  const [row] = await db.rows(`select count(*) as rows from ${relation}`)
+  return Number(row?.['rows'] ?? 0)
+}

@@ -1,0 +1,160 @@
+import { messageOf } from '../core/errors.ts'
+import { literal } from '../store/duckdb.ts'
+import { statement } from '../store/root.ts'
+import type { BuildContext } from './build.ts'
+import { ProjectError, StatementError } from './errors.ts'
+import type { Plan } from './compile.ts'
+import type { GenericTest, ModelNode, Severity } from './types.ts'
+
+export type CheckStatus = 'pass' | 'warn' | 'fail'
+
+/** A statement that returns the rows that are wrong. */
+export interface Check {
+  readonly check: string
+  /** Null for a singular test. */
+  readonly model: string | null
+  readonly column: string | null
+  readonly severity: Severity
+  readonly sql: string
+  /** Where the project asks for it. */
+  readonly file: string
+}
+
+export interface CheckResult extends Check {
+  /** Rows that are wrong. */
+  readonly failures: number
+  readonly status: CheckStatus
+  readonly durationMs: number
+}
+
+/**
+ * The checks of the `chosen` models: their generic tests, and the singular
+ * tests that read any of them (with all models chosen: every one).
+ *
+ * @throws ProjectError when two checks have one name.
+ */
+export function planChecks(plan: Plan, chosen: readonly ModelNode[]): Check[] {
+  const relations = new Map(plan.models.map((node) => [node.name, node.relation]))
+  const names = new Set(chosen.map((node) => node.name))
+  const isWhole = chosen.length === plan.models.length
+  const generic = chosen.flatMap((node) => node.tests.map((test) => toCheck(test, node, relations)))
+  const singular = plan.tests
+    .filter((test) => isWhole || test.dependsOn.some((name) => names.has(name)))
+    .map(({ name, severity, sql, file }) => ({
+      check: name,
+      model: null,
+      column: null,
+      severity,
+      sql,
+      file,
+    }))
+  const checks = [...generic, ...singular]
+  refuseTwice(checks)
+  return checks
+}
+
+/** Runs the checks one after another. @throws StatementError when DuckDB refuses one. */
+export async function runChecks(
+  context: BuildContext,
+  checks: readonly Check[],
+): Promise<CheckResult[]> {
+  const results: CheckResult[] = []
+  for (const check of checks) {
+    context.signal?.throwIfAborted()
+    results.push(await runCheck(context, check))
+  }
+  return results
+}
+
+async function runCheck({ db, emit, now }: BuildContext, check: Check): Promise<CheckResult> {
+  const startedAt = now()
+  const failures = await countFailures(db, check)
+  const durationMs = now() - startedAt
+  const { severity } = check
+  emit({ type: 'check.finished', check: check.check, severity, failures, durationMs })
+  const broken = severity === 'error' ? 'fail' : 'warn'
+  return { ...check, failures, durationMs, status: failures === 0 ? 'pass' : broken }
+}
+
+async function countFailures(db: BuildContext['db'], check: Check): Promise<number> {
+  try {
+    const [row] = await db.rows(`select count(*) as failures from (${check.sql}\n)`)
+    return Number(row?.['failures'] ?? 0)
+  } catch (error) {
+    throw new StatementError(`${check.file}: check '${check.check}': ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+function toCheck(
+  test: GenericTest,
+  node: ModelNode,
+  relations: ReadonlyMap<string, string>,
+): Check {
+  return {
+    check: test.name,
+    model: node.name,
+    column: test.column,
+    severity: test.severity,
+    sql: fillCheck(statement(`checks/${test.arguments.kind}`), valuesOf(test, node, relations)),
+    file: test.place.file,
+  }
+}
+
+/** The placeholders that a generic test may use, as SQL. */
+function valuesOf(
+  test: GenericTest,
+  node: ModelNode,
+  relations: ReadonlyMap<string, string>,
+): Record<string, string> {
+  const shared = {
+    model: node.relation,
+    ...(test.column === null ? {} : { column_name: test.column }),
+  }
+  switch (test.arguments.kind) {
+    case 'accepted_values':
+      return { ...shared, values: test.arguments.values.map(sqlValue).join(', ') }
+    case 'relationships': {
+      const to = relations.get(test.arguments.to) ?? test.arguments.to
+      return { ...shared, to, field: test.arguments.field }
+    }
+    case 'unique_key':
+      return { ...shared, columns: test.arguments.columns.join(', ') }
+    case 'unique':
+    case 'not_null':
+      return shared
+  }
+}
+
+/**
+ * Puts values in the place of `{{ name }}`.
+ *
+ * @throws Error at a placeholder that has none.
+ */
+export function fillCheck(template: string, values: Readonly<Record<string, string>>): string {
+  const sql = template.replace(/\{\{\s*(.*?)\s*\}\}/g, (_, name: string) => {
+    const value = values[name]
+    if (value === undefined) {
+      throw new Error(`sql/checks: unknown placeholder '${name}' in: ${template.trim()}`)
+    }
+    return value
+  })
+  return sql.trim().replace(/;$/, '')
+}
+
+function sqlValue(value: string | number | boolean): string {
+  return typeof value === 'string' ? literal(value) : String(value)
+}
+
+function refuseTwice(checks: readonly Check[]): void {
+  const seen = new Set<string>()
+  for (const { check, file } of checks) {
+    if (seen.has(check)) {
+      throw new ProjectError({ file }, `two checks are called '${check}'`, {
+        hint: 'Give one of them a name of its own: name: …',
+      })
+    }
+    seen.add(check)
+  }
+}

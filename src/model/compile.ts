@@ -1,0 +1,112 @@
+import type { z } from 'zod'
+import { ProjectError } from './errors.ts'
+import { inOrder } from './graph.ts'
+import { unknownName } from './nearest.ts'
+import { settle } from './properties.ts'
+import { render, type Names, type Rendered } from './render.ts'
+import { modelConfigShape, testConfigShape } from './shapes.ts'
+import type { Model, ModelNode, ModelSettings, Project, SingularTest, TestNode } from './types.ts'
+
+/** What the project's files leave open. */
+export interface CompileOptions {
+  /** Overrule the project's own. */
+  readonly vars?: Readonly<Record<string, unknown>> | undefined
+  /** The relation to read a source's table from, as SQL. */
+  readonly sourceSql: (source: string, table: string) => string
+}
+
+export interface Plan {
+  /** Each behind the models that it reads, else by name. */
+  readonly models: readonly ModelNode[]
+  readonly tests: readonly TestNode[]
+}
+
+/**
+ * Renders every model and singular test. Rendering is done twice: `config(…)`
+ * inside a file may move a model to another schema, so its relation is known
+ * only after the first pass.
+ *
+ * @throws ProjectError with file and line.
+ */
+export function compilePlan(project: Project, options: CompileOptions): Plan {
+  const names = {
+    sources: new Map(project.sources.map((source) => [source.name, source.tables])),
+    sourceSql: options.sourceSql,
+    vars: { ...project.vars, ...options.vars },
+  }
+  const nameless = new Map(project.models.map((model) => [model.name, model.name]))
+  const settings = new Map(
+    project.models.map((model) => {
+      const first = render(model.template, model.file, { ...names, self: '', models: nameless })
+      return [model, settingsOf(model, first)]
+    }),
+  )
+  const models = new Map(
+    [...settings].map(([model, { schema }]) => [model.name, `${schema}.${model.name}`]),
+  )
+  refuseUnknownTargets(project.models)
+  const nodes = [...settings].map(([model, own]) => modelNode(model, own, { ...names, models }))
+  return {
+    models: inOrder(nodes),
+    tests: project.tests.map((test) => testNode(test, { ...names, models })),
+  }
+}
+
+function settingsOf(model: Model, rendered: Rendered): ModelSettings {
+  return settle([model.config, readConfig(modelConfigShape, rendered, model.file)])
+}
+
+function modelNode(model: Model, settings: ModelSettings, names: Omit<Names, 'self'>): ModelNode {
+  const { name, file, description, columns, tests, documented } = model
+  const relation = `${settings.schema}.${name}`
+  const rendered = render(model.template, file, { ...names, self: relation })
+  return {
+    name,
+    file,
+    description,
+    columns,
+    tests,
+    documented,
+    ...settings,
+    relation,
+    sql: needSql(rendered, file),
+    dependsOn: rendered.refs,
+    sources: rendered.sources,
+  }
+}
+
+function testNode(test: SingularTest, names: Omit<Names, 'self'>): TestNode {
+  const rendered = render(test.template, test.file, { ...names, self: test.name })
+  return {
+    name: test.name,
+    file: test.file,
+    severity: readConfig(testConfigShape, rendered, test.file).severity ?? 'error',
+    sql: needSql(rendered, test.file),
+    dependsOn: rendered.refs,
+  }
+}
+
+function readConfig<S extends z.ZodType>(shape: S, rendered: Rendered, file: string): z.output<S> {
+  const result = shape.safeParse(rendered.config)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  const where = (issue?.path ?? []).map((step) => `${String(step)}: `).join('')
+  const line = rendered.configLine === undefined ? {} : { line: rendered.configLine }
+  throw new ProjectError({ file, ...line }, `config: ${where}${issue?.message ?? 'wrong'}`)
+}
+
+/** The statement without its closing semicolon, for it is put into another. */
+function needSql(rendered: Rendered, file: string): string {
+  const sql = rendered.sql.replace(/;\s*$/, '')
+  if (sql.trim() === '') throw new ProjectError({ file }, 'the file renders to nothing')
+  return sql
+}
+
+function refuseUnknownTargets(models: readonly Model[]): void {
+  const known = models.map((model) => model.name)
+  for (const test of models.flatMap((model) => model.tests)) {
+    if (test.arguments.kind !== 'relationships') continue
+    const name = test.arguments.to
+    if (!known.includes(name)) throw unknownName(test.place, 'model', name, known)
+  }
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { ProjectError, type Place } from './errors.ts'
+import { modelConfigShape } from './shapes.ts'
+import type { ModelConfig } from './types.ts'
+
+/** What `dbt_project.yml` says of every model under a folder. */
+export interface FolderConfig {
+  /** Folders below the model path; the last may be a model's name. */
+  readonly path: readonly string[]
+  readonly config: ModelConfig
+  readonly place: Place
+}
+
+type PlaceOf = (...path: PropertyKey[]) => Place
+type Tree = Readonly<Record<string, unknown>>
+
+/** `+persist_docs` is allowed for dbt; here comments are always written. */
+const folderShape = modelConfigShape.extend({ persist_docs: z.unknown().optional() })
+
+/**
+ * The `models:` tree of `dbt_project.yml`, outermost folder first.
+ *
+ * @throws ProjectError with line at an unknown key.
+ */
+export function folderConfigs(models: Tree, project: string, placeOf: PlaceOf): FolderConfig[] {
+  return walk(models, ['models'], placeOf).map((found) => ({
+    ...found,
+    path: found.path[0] === project ? found.path.slice(1) : found.path,
+  }))
+}
+
+function walk(tree: Tree, at: readonly string[], placeOf: PlaceOf): FolderConfig[] {
+  const settings: [string, unknown][] = []
+  const folders: FolderConfig[] = []
+  for (const [key, value] of Object.entries(tree)) {
+    if (key.startsWith('+')) settings.push([key.slice(1), value])
+    else if (isTree(value)) folders.push(...walk(value, [...at, key], placeOf))
+    else {
+      throw new ProjectError(placeOf(...at, key), `'${key}' is neither a folder nor a setting`, {
+        hint: `Write settings with a plus: +${key}.`,
+      })
+    }
+  }
+  return [...ownConfig(settings, at, placeOf), ...folders]
+}
+
+function ownConfig(
+  settings: readonly [string, unknown][],
+  at: readonly string[],
+  placeOf: PlaceOf,
+): FolderConfig[] {
+  if (settings.length === 0) return []
+  const result = folderShape.safeParse(Object.fromEntries(settings))
+  if (!result.success) {
+    const [issue] = result.error.issues
+    const key = issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path[0]
+    const name = `+${String(key ?? '')}`
+    throw new ProjectError(placeOf(...at, name), `${name}: ${issue?.message ?? 'wrong'}`)
+  }
+  const { materialized, schema, tags, meta } = result.data
+  return [
+    { path: at.slice(1), config: { materialized, schema, tags, meta }, place: placeOf(...at) },
+  ]
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,134 @@
+import { ProjectError, type Place } from './errors.ts'
+import { unknownName } from './nearest.ts'
+import {
+  columnTests,
+  genericTestShape,
+  modelTests,
+  type ModelProperties,
+  type Properties,
+  type TestArguments,
+  type TestEntry,
+} from './shapes.ts'
+import type { Column, GenericTest, ModelConfig, ModelSettings, Source } from './types.ts'
+import type { YamlFile } from './yaml.ts'
+
+/** What one yml says of one model. */
+export interface ModelNote {
+  readonly name: string
+  readonly place: Place
+  readonly description: string
+  readonly config: ModelConfig
+  readonly columns: readonly Column[]
+  readonly tests: readonly GenericTest[]
+}
+
+/** @throws ProjectError at a test that is unknown, misplaced or has wrong arguments. */
+export function modelNotes(file: YamlFile<Properties>): ModelNote[] {
+  return file.value.models.map((model, index) => modelNote(model, ['models', index], file))
+}
+
+export function sourcesOf(file: YamlFile<Properties>): Source[] {
+  return file.value.sources.map((source, index) => ({
+    name: source.name,
+    tables: source.tables.map((table) => table.name),
+    place: file.placeOf('sources', index),
+  }))
+}
+
+/** A later setting overrules an earlier one; tags and meta add up, as they do in dbt. */
+export function settle(configs: readonly ModelConfig[]): ModelSettings {
+  return {
+    materialized: last(configs.map((config) => config.materialized)) ?? 'view',
+    schema: last(configs.map((config) => config.schema)) ?? 'main',
+    tags: [...new Set(configs.flatMap((config) => config.tags ?? []))],
+    meta: configs.reduce((all, each) => ({ ...all, ...each.meta }), {}),
+  }
+}
+
+function last<T>(values: readonly (T | undefined)[]): T | undefined {
+  return values.findLast((value) => value !== undefined)
+}
+
+type Path = readonly PropertyKey[]
+
+function modelNote(model: ModelProperties, path: Path, file: YamlFile<Properties>): ModelNote {
+  const columns = model.columns.map((column, index) => ({
+    name: column.name,
+    description: column.description,
+    additivity: textOrNull(column.config.meta?.['additivity']),
+    meta: column.config.meta ?? {},
+    place: file.placeOf(...path, 'columns', index),
+  }))
+  refuseTwice(columns)
+  const read = (entry: TestEntry, column: string | null, at: Path) =>
+    genericTest(entry, { model: model.name, column, columns, place: file.placeOf(...at) })
+  return {
+    name: model.name,
+    place: file.placeOf(...path),
+    description: model.description,
+    config: model.config,
+    columns,
+    tests: [
+      ...model.data_tests.map((entry, at) => read(entry, null, [...path, 'data_tests', at])),
+      ...model.columns.flatMap((column, index) =>
+        column.data_tests.map((entry, at) =>
+          read(entry, column.name, [...path, 'columns', index, 'data_tests', at]),
+        ),
+      ),
+    ],
+  }
+}
+
+interface TestContext {
+  readonly model: string
+  readonly column: string | null
+  readonly columns: readonly Column[]
+  readonly place: Place
+}
+
+function genericTest(entry: TestEntry, context: TestContext): GenericTest {
+  const [[kind, body] = ['', undefined]] = Object.entries(entry)
+  const { column, place } = context
+  const allowed = column === null ? modelTests : columnTests
+  const what = column === null ? 'test of a model' : 'test of a column'
+  if (!allowed.includes(kind)) throw unknownName(place, what, kind, allowed)
+  const result = genericTestShape.safeParse({ ...body?.arguments, kind })
+  if (!result.success) {
+    const [issue] = result.error.issues
+    const where = ['arguments', ...(issue?.path ?? [])].map(String).join('.')
+    throw new ProjectError(place, `${kind}: ${where}: ${issue?.message ?? 'wrong'}`)
+  }
+  if (result.data.kind === 'unique_key') refuseUnknown(result.data.columns, context)
+  return {
+    name: body?.name ?? testName(result.data, context),
+    column,
+    severity: body?.config.severity ?? 'error',
+    arguments: result.data,
+    place,
+  }
+}
+
+/** Close to dbt's names: `not_null_fct_org_day_org_id`. */
+function testName(test: TestArguments, context: TestContext): string {
+  const columns = test.kind === 'unique_key' ? test.columns : [context.column ?? '']
+  return [test.kind, context.model, ...columns].join('_')
+}
+
+function refuseUnknown(names: readonly string[], context: TestContext): void {
+  const known = context.columns.map((column) => column.name)
+  for (const name of names) {
+    if (!known.includes(name)) throw unknownName(context.place, 'column', name, known)
+  }
+}
+
+function refuseTwice(columns: readonly Column[]): void {
+  const seen = new Set<string>()
+  for (const { name, place } of columns) {
+    if (seen.has(name)) throw new ProjectError(place, `column '${name}' is there twice`)
+    seen.add(name)
+  }
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}

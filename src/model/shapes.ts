@@ -1,0 +1,153 @@
+import { z } from 'zod'
+
+/**
+ * The shapes of the project's yml files: dbt's, in its strict form (custom keys
+ * only under `config.meta`, tests under `data_tests`, their arguments under
+ * `arguments`). A key that the runner would not honour is refused, not ignored.
+ */
+
+const NAME = /^[a-z_][a-z0-9_]*$/
+const REF = /^ref\(\s*['"](\w+)['"]\s*\)$/
+const name = z.string().regex(NAME, 'a name is lower case letters, digits and _')
+const description = z.string().trim().min(1, 'must say something')
+const meta = z.record(z.string(), z.unknown())
+const tags = z.union([z.string().transform((tag) => [tag]), z.array(z.string())])
+const severity = z.enum(['error', 'warn'])
+
+/** What `config:`, `config(...)` and `+` keys may say about a model. */
+export const modelConfigShape = z.strictObject({
+  materialized: z
+    .enum(['view', 'table'], "the built-in runner makes 'view' and 'table'")
+    .optional(),
+  schema: name.optional(),
+  tags: tags.optional(),
+  meta: meta.optional(),
+})
+
+/** What a test may say of itself, in yml or with `config(...)`. */
+export const testConfigShape = z.strictObject({
+  severity: severity.optional(),
+  tags: tags.optional(),
+  meta: meta.optional(),
+})
+
+/** Each generic test with its arguments; its SQL is `sql/checks/<kind>.sql`. */
+export const genericTestShape = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('unique') }),
+  z.strictObject({ kind: z.literal('not_null') }),
+  z.strictObject({
+    kind: z.literal('accepted_values'),
+    values: z.array(z.union([z.string(), z.number(), z.boolean()])).min(1),
+  }),
+  z.strictObject({
+    kind: z.literal('relationships'),
+    to: z
+      .string()
+      .regex(REF, "write ref('model_name')")
+      .transform((to) => to.replace(REF, '$1')),
+    field: name,
+  }),
+  z.strictObject({ kind: z.literal('unique_key'), columns: z.array(name).min(1) }),
+])
+
+export type TestArguments = z.output<typeof genericTestShape>
+
+/** The kinds of generic tests, by what they are put under. */
+export const columnTests: readonly string[] = [
+  'unique',
+  'not_null',
+  'accepted_values',
+  'relationships',
+]
+export const modelTests: readonly string[] = ['unique_key']
+
+const testBody = z.strictObject({
+  name: name.optional(),
+  description: description.optional(),
+  arguments: z.record(z.string(), z.unknown()).default({}),
+  config: testConfigShape.default({}),
+})
+
+/** `unique`, or `unique: {…}`: both become [kind, body]. */
+const test = z.preprocess(
+  (value) => (typeof value === 'string' ? { [value]: {} } : value),
+  z
+    .record(
+      z.string(),
+      z.preprocess((body) => body ?? {}, testBody),
+    )
+    .refine((value) => Object.keys(value).length === 1, 'one test per item'),
+)
+
+const column = z.strictObject({
+  name,
+  description,
+  data_type: z.string().optional(),
+  config: z.strictObject({ meta: meta.optional(), tags: tags.optional() }).default({}),
+  data_tests: z.array(test).default([]),
+})
+
+const model = z.strictObject({
+  name,
+  description,
+  config: modelConfigShape.default({}),
+  columns: z.array(column).min(1),
+  data_tests: z.array(test).default([]),
+})
+
+const sourceTable = z.strictObject({
+  name,
+  description: description.optional(),
+  config: z.record(z.string(), z.unknown()).optional(),
+  columns: z
+    .array(
+      z.strictObject({
+        name,
+        description: description.optional(),
+        data_type: z.string().optional(),
+      }),
+    )
+    .optional(),
+})
+
+const source = z.strictObject({
+  name,
+  description: description.optional(),
+  database: z.string().optional(),
+  schema: z.string().optional(),
+  config: z.record(z.string(), z.unknown()).optional(),
+  tables: z.array(sourceTable).min(1),
+})
+
+/** A yml file under the model paths. */
+export const propertiesShape = z.strictObject({
+  version: z.literal(2).optional(),
+  models: z.array(model).default([]),
+  sources: z.array(source).default([]),
+})
+
+export type Properties = z.output<typeof propertiesShape>
+export type ModelProperties = Properties['models'][number]
+export type TestEntry = z.output<typeof test>
+
+const paths = (fallback: string) => z.array(z.string()).default([fallback])
+
+/** `dbt_project.yml`. Keys that only dbt itself needs are allowed and not read. */
+export const projectShape = z.strictObject({
+  name,
+  version: z.union([z.string(), z.number()]).optional(),
+  'config-version': z.literal(2).optional(),
+  profile: z.string().optional(),
+  'require-dbt-version': z.unknown().optional(),
+  'model-paths': paths('models'),
+  'test-paths': paths('tests'),
+  'macro-paths': paths('macros'),
+  'seed-paths': paths('seeds'),
+  'analysis-paths': paths('analyses'),
+  'snapshot-paths': paths('snapshots'),
+  'target-path': z.string().optional(),
+  'clean-targets': z.array(z.string()).optional(),
+  flags: z.record(z.string(), z.unknown()).optional(),
+  models: z.record(z.string(), z.unknown()).default({}),
+  vars: z.record(z.string(), z.unknown()).default({}),
+})

@@ -1,0 +1,92 @@
+import type { Place } from './errors.ts'
+import type { TestArguments } from './shapes.ts'
+
+export type Severity = 'error' | 'warn'
+export type Materialized = 'view' | 'table'
+
+/** A dbt project as its files say it, nothing rendered yet. */
+export interface Project {
+  readonly name: string
+  /** The folder of `dbt_project.yml`. */
+  readonly folder: string
+  readonly vars: Readonly<Record<string, unknown>>
+  /** By name. */
+  readonly models: readonly Model[]
+  readonly sources: readonly Source[]
+  readonly tests: readonly SingularTest[]
+}
+
+export interface Model {
+  readonly name: string
+  /** Relative to the project's folder, with `/`. */
+  readonly file: string
+  readonly template: string
+  readonly description: string
+  /** From `dbt_project.yml` and the yml; `config(…)` in the file may still overrule it. */
+  readonly config: ModelSettings
+  readonly columns: readonly Column[]
+  readonly tests: readonly GenericTest[]
+  /** Where the yml speaks of it. */
+  readonly documented: Place
+}
+
+export interface ModelSettings {
+  readonly materialized: Materialized
+  readonly schema: string
+  readonly tags: readonly string[]
+  readonly meta: Readonly<Record<string, unknown>>
+}
+
+/** What one place says of a model; the rest is said elsewhere. */
+export type ModelConfig = {
+  readonly [Key in keyof ModelSettings]?: ModelSettings[Key] | undefined
+}
+
+export interface Column {
+  readonly name: string
+  readonly description: string
+  /** `config.meta.additivity`: how the metric may be added up. */
+  readonly additivity: string | null
+  readonly meta: Readonly<Record<string, unknown>>
+  readonly place: Place
+}
+
+export interface GenericTest {
+  readonly name: string
+  /** Null for a test of the whole model. */
+  readonly column: string | null
+  readonly severity: Severity
+  readonly arguments: TestArguments
+  readonly place: Place
+}
+
+/** A statement under the test paths that returns the rows that are wrong. */
+export interface SingularTest {
+  readonly name: string
+  readonly file: string
+  readonly template: string
+}
+
+export interface Source {
+  readonly name: string
+  readonly tables: readonly string[]
+  readonly place: Place
+}
+
+/** A model as it will be built. */
+export interface ModelNode extends Omit<Model, 'template' | 'config'>, ModelSettings {
+  /** `schema.name` */
+  readonly relation: string
+  readonly sql: string
+  /** Names of models. */
+  readonly dependsOn: readonly string[]
+  /** `source.table` */
+  readonly sources: readonly string[]
+}
+
+/** A singular test as it will be run. */
+export interface TestNode extends Omit<SingularTest, 'template'> {
+  readonly severity: Severity
+  readonly sql: string
+  readonly dependsOn: readonly string[]
+}

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest'
+import { ChecksFailedError } from '../../src/core/errors.ts'
+import { fillCheck } from '../../src/model/checks.ts'
+import type { CheckResult } from '../../src/model/index.ts'
+import { Bench, type Files } from './fixture.ts'
+
+/** One table `t` of columns a and b with these rows, and a table `parent` of 1 and 2. */
+function project(rows: string, test: { column?: string; model?: string }): Files {
+  return {
+    'dbt_project.yml': 'name: tiny\nmodels: {tiny: {+materialized: table}}\n',
+    'models/t.sql': `select a, b from (values ${rows}) as v (a, b)`,
+    'models/parent.sql': 'select id from (values (1), (2)) as v (id)',
+    'models/t.yml': `models:
+  - name: t
+    description: Rows.
+    data_tests: [${test.model ?? ''}]
+    columns:
+      - name: a
+        description: A number.
+        data_tests: [${test.column ?? ''}]
+      - name: b
+        description: A text.
+  - name: parent
+    description: Numbers.
+    columns:
+      - name: id
+        description: A number.
+`,
+  }
+}
+
+async function failures(files: Files): Promise<number | undefined> {
+  const bench = await Bench.open()
+  try {
+    await bench.build(files)
+  } catch (error) {
+    if (!(error instanceof ChecksFailedError)) throw error
+  }
+  const [finished] = bench.events.flatMap((event) =>
+    event.type === 'check.finished' ? [event] : [],
+  )
+  return finished?.failures
+}
+
+describe('a generic test counts the rows that are wrong', () => {
+  const accepted = 'accepted_values: {arguments: {values: [1, 2]}}'
+  const parent = "relationships: {arguments: {to: ref('parent'), field: id}}"
+  const key = 'unique_key: {arguments: {columns: [a, b]}}'
+  const cases: [string, string, { column?: string; model?: string }, number][] = [
+    ['unique passes', "(1, 'x'), (2, 'x'), (null, 'x'), (null, 'x')", { column: 'unique' }, 0],
+    ['unique fails', "(1, 'x'), (1, 'y'), (2, 'x')", { column: 'unique' }, 1],
+    ['not_null passes', "(1, 'x'), (2, null)", { column: 'not_null' }, 0],
+    ['not_null fails', "(1, 'x'), (null, 'x'), (null, 'y')", { column: 'not_null' }, 2],
+    ['accepted_values passes', "(1, 'x'), (2, 'x'), (null, 'x')", { column: accepted }, 0],
+    ['accepted_values fails', "(1, 'x'), (3, 'x'), (4, 'x')", { column: accepted }, 2],
+    ['relationships passes', "(1, 'x'), (2, 'x'), (null, 'x')", { column: parent }, 0],
+    ['relationships fails', "(1, 'x'), (3, 'x'), (4, 'y')", { column: parent }, 2],
+    ['unique_key passes', "(1, 'x'), (1, 'y'), (2, 'x')", { model: key }, 0],
+    ['unique_key fails', "(1, 'x'), (1, 'x'), (1, 'y')", { model: key }, 1],
+  ]
+  it.each(cases)('%s', async (_, rows, test, count) => {
+    expect(await failures(project(rows, test))).toBe(count)
+  })
+})
+
+it('takes accepted texts as data, quotes and all', async () => {
+  const test = `accepted_values: {arguments: {values: ["it's", x]}}`
+  const files = project("('it''s', 1), ('x', 1), ('no', 1)", { column: test })
+  expect(await failures(files)).toBe(1)
+})
+
+it('tells each check with its query, severity, status and time', async () => {
+  const bench = await Bench.open()
+  const test = 'not_null: {config: {severity: warn}}'
+  const { checks } = await bench.build(project("(1, 'x'), (null, 'y')", { column: test }))
+  const result: CheckResult = {
+    check: 'not_null_t_a',
+    model: 't',
+    column: 'a',
+    severity: 'warn',
+    failures: 1,
+    status: 'warn',
+    durationMs: 5,
+    sql: checks[0]?.sql ?? '',
+    file: 'models/t.yml',
+  }
+  expect(checks).toEqual([result])
+  expect(await bench.rows(`from (${result.sql})`)).toHaveLength(1)
+  expect(bench.events).toContainEqual({
+    type: 'check.finished',
+    check: 'not_null_t_a',
+    severity: 'warn',
+    failures: 1,
+    durationMs: 5,
+  })
+})
+
+it('runs the singular tests of the project, with their own severity', async () => {
+  const bench = await Bench.open()
+  const { checks } = await bench.build({
+    ...project("(1, 'x'), (2, 'y')", {}),
+    'tests/no_twos.sql':
+      "{{ config(severity='warn') }}\nselect * from {{ ref('t') }} where a = 2 -- two\n;\n",
+    'tests/no_threes.sql': "select * from {{ ref('t') }} where a = 3",
+    'tests/generic/ignored.sql': '{% test ignored(model) %}{% endtest %}',
+  })
+  expect(
+    checks.map(({ check, model, status, failures }) => [check, model, status, failures]),
+  ).toEqual([
+    ['no_threes', null, 'pass', 0],
+    ['no_twos', null, 'warn', 1],
+  ])
+})
+
+it('refuses two checks of one name, and takes a name given', async () => {
+  const bench = await Bench.open()
+  const one = 'accepted_values: {arguments: {values: [1]}}'
+  const build = (other: string) => bench.build(project("(1, 'x')", { column: `${one}, ${other}` }))
+  await expect(build(one)).rejects.toThrow(
+    "models/t.yml: two checks are called 'accepted_values_t_a'",
+  )
+  const { checks } = await build('accepted_values: {name: only_one, arguments: {values: [1]}}')
+  expect(checks.map(({ check }) => check)).toEqual(['accepted_values_t_a', 'only_one'])
+})
+
+it("tells DuckDB's refusal with the check and its file", async () => {
+  const bench = await Bench.open()
+  const files = { ...project("(1, 'x')", {}), 'tests/broken.sql': "select c from {{ ref('t') }}" }
+  await expect(bench.build(files)).rejects.toThrow("tests/broken.sql: check 'broken': Binder Error")
+})
+
+describe('a placeholder', () => {
+  it('is put in wherever it stands', () => {
+    expect(fillCheck('{{ a }} {{b}} {{ a }};\n', { a: '$1', b: "'$&'" })).toBe("$1 '$&' $1")
+  })
+
+  it('that is unknown is an error', () => {
+    expect(() => fillCheck('select {{ colum }}', { column_name: 'a' })).toThrow(
+      "unknown placeholder 'colum'",
+    )
+  })
+})

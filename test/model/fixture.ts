@@ -1,0 +1,151 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll } from 'vitest'
+import type { RunEvent } from '../../src/core/events.ts'
+import {
+  buildAndPublish,
+  loadProject,
+  type BuildOptions,
+  type BuildResult,
+} from '../../src/model/index.ts'
+import { Database, literal, type Row } from '../../src/store/duckdb.ts'
+
+const folders: string[] = []
+
+afterAll(async () => {
+  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
+})
+
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-warehouse-model-'))
+  folders.push(folder)
+  return folder
+}
+
+export type Files = Readonly<Record<string, string>>
+
+export const PROJECT_YML = `name: tiny
+model-paths: ['models']
+models:
+  tiny:
+    staging:
+      +materialized: view
+      +schema: staging
+    marts:
+      +materialized: table
+      +tags: ['mart']
+vars:
+  smallest: 0
+`
+
+/** Two models over one source: a view in staging, a table in main. */
+export const TINY: Files = {
+  'dbt_project.yml': PROJECT_YML,
+  'models/staging/_sources.yml': `sources:
+  - name: platform
+    tables:
+      - name: users
+`,
+  'models/staging/stg_user.sql': `select org_id, user_id, sessions
+from {{ source('platform', 'users') }}
+where sessions >= {{ var('smallest') }}
+`,
+  'models/staging/stg_user.yml': `models:
+  - name: stg_user
+    description: One row per user.
+    columns:
+      - name: org_id
+        description: The organisation.
+      - name: user_id
+        description: The user's id.
+      - name: sessions
+        description: Sessions.
+`,
+  'models/marts/fct_user.sql': `select user_id, cast(sum(sessions) as bigint) as sessions
+from {{ ref('stg_user') }}
+group by 1
+order by 1
+`,
+  'models/marts/fct_user.yml': `models:
+  - name: fct_user
+    description: One row per user. It's a fact.
+    columns:
+      - name: user_id
+        description: The user's id.
+        data_tests:
+          - unique
+          - not_null
+      - name: sessions
+        description: Sessions of the user.
+        config:
+          meta:
+            additivity: sum
+`,
+}
+
+/** Writes the files into a new folder and returns it. */
+export async function writeFiles(files: Files): Promise<string> {
+  const folder = await temporaryFolder()
+  for (const [file, content] of Object.entries(files)) {
+    const path = join(folder, file)
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, content)
+  }
+  return folder
+}
+
+/** A data folder with a lake of three users, and what builds projects into it. */
+export class Bench {
+  readonly data: string
+  readonly events: RunEvent[] = []
+  #clock = Date.UTC(2026, 0, 31, 2)
+
+  private constructor(data: string) {
+    this.data = data
+  }
+
+  static async open(): Promise<Bench> {
+    const bench = new Bench(await temporaryFolder())
+    await bench.land("('a', 'u1', 3), ('a', 'u2', 0), ('a', 'u3', 5)")
+    return bench
+  }
+
+  get target(): string {
+    return join(this.data, 'warehouse.duckdb')
+  }
+
+  /** Writes the lake's only file: rows of org_id, user_id, sessions. */
+  async land(values: string): Promise<void> {
+    const db = await Database.open(':memory:')
+    await db.run(`copy (
+      select cast(org_id as varchar) as org_id, cast(user_id as varchar) as user_id,
+        cast(sessions as bigint) as sessions
+      from (values ${values}) as users (org_id, user_id, sessions)
+    ) to ${literal(join(this.data, 'users.parquet'))} (format parquet)`)
+    db.close()
+  }
+
+  async build(files: Files, options: Partial<BuildOptions> = {}): Promise<BuildResult> {
+    return buildAndPublish({
+      project: await loadProject(await writeFiles(files)),
+      target: this.target,
+      sourceSql: (_, table) => `read_parquet(${literal(join(this.data, `${table}.parquet`))})`,
+      runId: 'run-1',
+      now: () => (this.#clock += 5),
+      emit: (event) => this.events.push(event),
+      tempDirectory: join(this.data, 'spill'),
+      ...options,
+    })
+  }
+
+  /** Rows of the published file. */
+  async rows(sql: string): Promise<Row[]> {
+    const db = await Database.open(this.target, { readOnly: true })
+    try {
+      return await db.rows(sql)
+    } finally {
+      db.close()
+    }
+  }
+}

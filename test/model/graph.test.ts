@@ -1,0 +1,116 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { UsageError } from '../../src/core/errors.ts'
+import { inOrder, select, type Selectable } from '../../src/model/graph.ts'
+
+function node(name: string, dependsOn: string[] = [], tags: string[] = []): Selectable {
+  return { name, file: `models/${name.slice(0, 3)}/${name}.sql`, dependsOn, tags }
+}
+
+/** Nodes whose edges go from later to earlier ones, in any order. */
+const graphs = fc
+  .array(fc.array(fc.nat(), { maxLength: 4 }), { maxLength: 12 })
+  .map((edges) =>
+    edges.map((targets, index) =>
+      node(
+        `n${String(index)}`,
+        index === 0 ? [] : targets.map((each) => `n${String(each % index)}`),
+      ),
+    ),
+  )
+  .chain((nodes) => fc.shuffledSubarray(nodes, { minLength: nodes.length }))
+
+describe('the order', () => {
+  it('has every model behind those that it reads, and has each once', () => {
+    fc.assert(
+      fc.property(graphs, (nodes) => {
+        const names = inOrder(nodes).map(({ name }) => name)
+        expect([...names].sort()).toEqual(nodes.map(({ name }) => name).sort())
+        for (const { name, dependsOn } of nodes) {
+          for (const parent of dependsOn)
+            expect(names.indexOf(parent)).toBeLessThan(names.indexOf(name))
+        }
+      }),
+    )
+  })
+
+  it('leaves alone what is in order', () => {
+    fc.assert(
+      fc.property(graphs, (nodes) => {
+        const ordered = inOrder(nodes)
+        expect(inOrder(ordered)).toEqual(ordered)
+      }),
+    )
+  })
+
+  it('prints the circle and not the way to it', () => {
+    const nodes = [node('a', ['b']), node('b', ['c']), node('c', ['d']), node('d', ['b'])]
+    expect(() => inOrder(nodes)).toThrow('models/b/b.sql: models go in a circle: b -> c -> d -> b')
+  })
+
+  it('takes a model that reads itself for a circle', () => {
+    expect(() => inOrder([node('a', ['a'])])).toThrow('a -> a')
+  })
+})
+
+describe('a selector', () => {
+  const nodes = [
+    node('stg_a', [], ['raw']),
+    node('stg_b'),
+    node('int_a', ['stg_a']),
+    node('fct_a', ['int_a'], ['mart']),
+    node('fct_b', ['stg_b', 'fct_a'], ['mart', 'slow']),
+  ]
+  const cases: [string, string[]][] = [
+    ['fct_a', ['fct_a']],
+    ['+fct_a', ['stg_a', 'int_a', 'fct_a']],
+    ['int_a+', ['int_a', 'fct_a', 'fct_b']],
+    ['+int_a+', ['stg_a', 'int_a', 'fct_a', 'fct_b']],
+    ['tag:mart', ['fct_a', 'fct_b']],
+    ['+tag:slow', ['stg_a', 'stg_b', 'int_a', 'fct_a', 'fct_b']],
+    ['path:models/stg', ['stg_a', 'stg_b']],
+    ['path:models/stg/', ['stg_a', 'stg_b']],
+    ['path:models/fct/fct_a.sql', ['fct_a']],
+    ['path:models/stg+', ['stg_a', 'stg_b', 'int_a', 'fct_a', 'fct_b']],
+    ['fct_b  stg_a', ['stg_a', 'fct_b']],
+    ['fct_a fct_a', ['fct_a']],
+  ]
+  it.each(cases)('%s', (selector, names) => {
+    expect(select(nodes, selector).map(({ name }) => name)).toEqual(names)
+  })
+
+  const wrong: [string, string][] = [
+    ['fct_c', "Did you mean 'fct_a'?"],
+    ['tag:marts', "Did you mean 'tag:mart'?"],
+    ['path:models/fct/fct_b', "Did you mean 'path:models/fct/fct_b.sql'?"],
+    ['fct_a zzzzzzzz', 'Known: fct_a, fct_b, int_a, stg_a, stg_b.'],
+  ]
+  it.each(wrong)('%s means no model', (selector, hint) => {
+    const told = expect(() => select(nodes, selector))
+    told.toThrow(UsageError)
+    told.toThrow(expect.objectContaining({ hint }))
+  })
+
+  it('of nothing but spaces is refused', () => {
+    expect(() => select(nodes, '  ')).toThrow('the selector is empty')
+  })
+
+  it('with both pluses holds all above and all below, and keeps the order', () => {
+    fc.assert(
+      fc.property(graphs, fc.nat(), (shuffled, pick) => {
+        const all = inOrder(shuffled)
+        const chosen = all[pick % Math.max(all.length, 1)]
+        if (chosen === undefined) return
+        const names = new Set(select(all, `+${chosen.name}+`).map(({ name }) => name))
+        const above = new Set(select(all, `+${chosen.name}`).map(({ name }) => name))
+        const below = new Set(select(all, `${chosen.name}+`).map(({ name }) => name))
+        expect(names).toEqual(new Set([...above, ...below]))
+        for (const { name, dependsOn } of all) {
+          if (above.has(name)) for (const parent of dependsOn) expect(above.has(parent)).toBe(true)
+          if (dependsOn.some((parent) => below.has(parent))) expect(below.has(name)).toBe(true)
+        }
+        expect([...names]).toEqual(all.map(({ name }) => name).filter((name) => names.has(name)))
+      }),
+    )
+  })
+})

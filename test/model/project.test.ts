@@ -1,0 +1,259 @@
+import { describe, expect, it } from 'vitest'
+import { loadProject, planBuild } from '../../src/model/index.ts'
+import { PROJECT_YML, TINY, writeFiles, type Files } from './fixture.ts'
+
+const MART = TINY['models/marts/fct_user.yml'] ?? ''
+
+async function failure(changes: Files, without: readonly string[] = []): Promise<string> {
+  const files = Object.entries({ ...TINY, ...changes }).filter(([file]) => !without.includes(file))
+  const folder = await writeFiles(Object.fromEntries(files))
+  try {
+    planBuild(await loadProject(folder))
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    const hint = 'hint' in error && typeof error.hint === 'string' ? ` | ${error.hint}` : ''
+    return `${error.message.replace(folder, '')}${hint}`
+  }
+  throw new Error('the project was read')
+}
+
+it('reads models with their folder settings, columns and tests', async () => {
+  const project = await loadProject(await writeFiles(TINY))
+  expect(project.models.map((model) => model.name)).toEqual(['fct_user', 'stg_user'])
+  expect(project.models[0]).toMatchObject({
+    file: 'models/marts/fct_user.sql',
+    description: "One row per user. It's a fact.",
+    config: { materialized: 'table', schema: 'main', tags: ['mart'] },
+    columns: [
+      { name: 'user_id', additivity: null },
+      {
+        name: 'sessions',
+        additivity: 'sum',
+        place: { file: 'models/marts/fct_user.yml', line: 10 },
+      },
+    ],
+    tests: [
+      { name: 'unique_fct_user_user_id', column: 'user_id', severity: 'error' },
+      { name: 'not_null_fct_user_user_id', column: 'user_id', severity: 'error' },
+    ],
+  })
+  expect(project.sources).toMatchObject([{ name: 'platform', tables: ['users'] }])
+  expect(project.vars).toEqual({ smallest: 0 })
+})
+
+it('is frozen to its leaves', async () => {
+  const project = await loadProject(await writeFiles(TINY))
+  expect(Object.isFrozen(project.models[0]?.columns[0]?.meta)).toBe(true)
+})
+
+it('plans a build without a database', async () => {
+  const project = await loadProject(await writeFiles(TINY))
+  expect(planBuild(project).map(({ name, relation }) => [name, relation])).toEqual([
+    ['stg_user', 'staging.stg_user'],
+    ['fct_user', 'main.fct_user'],
+  ])
+  expect(planBuild(project, 'tag:mart').map(({ name }) => name)).toEqual(['fct_user'])
+})
+
+it('lets the file overrule the yml, and the yml the folders', async () => {
+  const folder = await writeFiles({
+    ...TINY,
+    'models/marts/fct_user.yml': MART.replace(
+      '    columns:',
+      '    config: {schema: other, tags: [late], meta: {owner: me}}\n    columns:',
+    ),
+    'models/marts/fct_user.sql':
+      "{{ config(materialized='view') }}select * from {{ ref('stg_user') }}",
+  })
+  const fact = planBuild(await loadProject(folder)).find(({ name }) => name === 'fct_user')
+  expect(fact).toMatchObject({
+    materialized: 'view',
+    relation: 'other.fct_user',
+    tags: ['mart', 'late'],
+    meta: { owner: 'me' },
+  })
+})
+
+it('reads vars under the name of the project', async () => {
+  const folder = await writeFiles({
+    ...TINY,
+    'dbt_project.yml': PROJECT_YML.replace('  smallest: 0', '  tiny:\n    smallest: 4'),
+  })
+  const [staging] = planBuild(await loadProject(folder))
+  expect(staging?.sql).toContain('where sessions >= 4')
+})
+
+describe('a broken project is refused, with file and line', () => {
+  const cases: [string, Files, string[], string][] = [
+    [
+      'no project file',
+      {},
+      ['dbt_project.yml'],
+      '/dbt_project.yml: no such file | A model project is a folder with a dbt_project.yml.',
+    ],
+    [
+      'a model without a yml',
+      {},
+      ['models/marts/fct_user.yml'],
+      "models/marts/fct_user.sql: model 'fct_user' has no yml | Describe the model and its columns in models/marts/fct_user.yml.",
+    ],
+    [
+      'a yml without its model',
+      { 'models/marts/x.yml': MART.replace('name: fct_user', 'name: fct_usr') },
+      [],
+      "models/marts/x.yml:2: unknown model 'fct_usr' | Did you mean 'fct_user'?",
+    ],
+    [
+      'a model described twice',
+      { 'models/marts/x.yml': MART },
+      [],
+      "models/marts/x.yml:2: model 'fct_user' is documented twice",
+    ],
+    [
+      'two models of one name',
+      { 'models/other/fct_user.sql': 'select 1' },
+      [],
+      "models/other/fct_user.sql: there is another model 'fct_user': models/marts/fct_user.sql",
+    ],
+    [
+      'bad YAML',
+      { 'models/marts/fct_user.yml': 'models:\n  - name: [\n' },
+      [],
+      'models/marts/fct_user.yml:3: ',
+    ],
+    [
+      'an unknown key of a model',
+      { 'models/marts/fct_user.yml': MART.replace('    columns:', '    owner: me\n    columns:') },
+      [],
+      "models/marts/fct_user.yml:4: models.0: unknown key 'owner' | Keys of your own belong under config.meta.",
+    ],
+    [
+      'an unknown key of a column',
+      { 'models/marts/fct_user.yml': MART.replace('        data_tests:', '        tests:') },
+      [],
+      "models/marts/fct_user.yml:7: models.0.columns.0: unknown key 'tests'",
+    ],
+    [
+      'a column without a description',
+      { 'models/marts/fct_user.yml': MART.replace("        description: The user's id.\n", '') },
+      [],
+      'models/marts/fct_user.yml:5: models.0.columns.0.description: ',
+    ],
+    [
+      'a column described twice',
+      { 'models/marts/fct_user.yml': MART.replace('- name: sessions', '- name: user_id') },
+      [],
+      "models/marts/fct_user.yml:10: column 'user_id' is there twice",
+    ],
+    [
+      'an unknown test',
+      { 'models/marts/fct_user.yml': MART.replace('- not_null', '- not_nul') },
+      [],
+      "models/marts/fct_user.yml:9: unknown test of a column 'not_nul' | Did you mean 'not_null'?",
+    ],
+    [
+      'wrong arguments of a test',
+      {
+        'models/marts/fct_user.yml': MART.replace(
+          '- unique',
+          '- accepted_values: {arguments: {value: [1]}}',
+        ),
+      },
+      [],
+      'models/marts/fct_user.yml:8: accepted_values: arguments.values: ',
+    ],
+    [
+      'arguments that are not under arguments',
+      { 'models/marts/fct_user.yml': MART.replace('- unique', '- accepted_values: {values: [1]}') },
+      [],
+      "models/marts/fct_user.yml:8: models.0.columns.0.data_tests.0.accepted_values: unknown key 'values'",
+    ],
+    [
+      'a relationship to no model',
+      {
+        'models/marts/fct_user.yml': MART.replace(
+          '- unique',
+          "- relationships: {arguments: {to: ref('stg_usr'), field: user_id}}",
+        ),
+      },
+      [],
+      "models/marts/fct_user.yml:8: unknown model 'stg_usr' | Did you mean 'stg_user'?",
+    ],
+    [
+      'a key of unknown columns',
+      {
+        'models/marts/fct_user.yml': MART.replace(
+          '    columns:',
+          '    data_tests:\n      - unique_key: {arguments: {columns: [user]}}\n    columns:',
+        ),
+      },
+      [],
+      "models/marts/fct_user.yml:5: unknown column 'user'",
+    ],
+    [
+      'an unknown setting of a folder',
+      { 'dbt_project.yml': PROJECT_YML.replace('+schema', '+shema') },
+      [],
+      'dbt_project.yml:7: +shema: Unrecognized key: "shema"',
+    ],
+    [
+      'a materialization that is not made',
+      { 'dbt_project.yml': PROJECT_YML.replace('+materialized: view', '+materialized: ephemeral') },
+      [],
+      "dbt_project.yml:6: +materialized: the built-in runner makes 'view' and 'table'",
+    ],
+    [
+      'a folder that is not there',
+      { 'dbt_project.yml': PROJECT_YML.replace('    marts:', '    mart:') },
+      [],
+      "dbt_project.yml:8: unknown folder 'mart' | Did you mean 'marts'?",
+    ],
+    [
+      'a setting without its plus',
+      { 'dbt_project.yml': PROJECT_YML.replace('+schema', 'schema') },
+      [],
+      "dbt_project.yml:7: 'schema' is neither a folder nor a setting | Write settings with a plus: +schema.",
+    ],
+    [
+      'an unknown key of the project',
+      { 'dbt_project.yml': `${PROJECT_YML}on-run-start: []\n` },
+      [],
+      "dbt_project.yml:13: unknown key 'on-run-start'",
+    ],
+    [
+      'an unknown setting in the file',
+      { 'models/marts/fct_user.sql': "\n{{ config(unique_key='a') }} select 1" },
+      [],
+      'models/marts/fct_user.sql:2: config: Unrecognized key: "unique_key"',
+    ],
+    [
+      'a reference to no model',
+      { 'models/marts/fct_user.sql': "select 1\nfrom {{ ref('stg_usr') }}" },
+      [],
+      "models/marts/fct_user.sql:2: unknown model 'stg_usr' | Did you mean 'stg_user'?",
+    ],
+    [
+      'an empty file',
+      { 'models/marts/fct_user.sql': '{# nothing #}\n' },
+      [],
+      'models/marts/fct_user.sql: the file renders to nothing',
+    ],
+    [
+      'models that go in a circle',
+      {
+        'models/staging/stg_user.sql': "select * from {{ ref('fct_user') }}",
+      },
+      [],
+      'models/marts/fct_user.sql: models go in a circle: fct_user -> stg_user -> fct_user | Take one of these references out.',
+    ],
+    [
+      'a source described twice',
+      { 'models/marts/_sources.yml': TINY['models/staging/_sources.yml'] ?? '' },
+      [],
+      "models/staging/_sources.yml:2: source 'platform' is described twice",
+    ],
+  ]
+  it.each(cases)('%s', async (_, changes, without, message) => {
+    expect(await failure(changes, without)).toContain(message)
+  })
+})
