@@ -30,6 +30,7 @@ export function usersOfPage(answer: AnalyticsAnswer, day: Day): string[] {
 /** @throws BodyError when the row has no day, or one that was not asked for. */
 function dayOfRow(answer: AnalyticsAnswer, row: ServedRow, range: DayRange): Day {
   const date = fieldOf(row.value, 'date')
+  if (date === range.first) return range.first // the one day of a page of users
   const day = typeof date === 'string' ? date.slice(0, 10) : ''
   if (!isDay(day)) {
     throw new BodyError(

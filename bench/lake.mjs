@@ -1,0 +1,93 @@
+// A raw lake of any size without a network: `--users` × `--days` user days, and
+// the day endpoints that agree with them, in the layout of the contract.
+import { createHash } from 'node:crypto'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Database, literal } from '../dist/store/duckdb.js'
+import { sha256OfFile } from '../dist/store/files.js'
+import { LedgerFile } from '../dist/store/ledger.js'
+import { fill } from '../dist/store/template.js'
+import { addDays, benchFolder, HISTORY_BEGINS } from './lib.mjs'
+
+const ORG = 'org_bench'
+
+const RESOURCES = [
+  'tokens',
+  'tokens_by_model',
+  'tools',
+  'tools_by_name',
+  'activity',
+  'activity_by_client',
+  'productivity',
+  'users',
+]
+
+/** Writes one version of every resource's every day, and the ledger that names them. */
+export async function writeLake(dataFolder, { users, days }) {
+  const database = await Database.open(':memory:')
+  try {
+    await database.run(fill(await statement('macros'), { users: String(users) }))
+    const selects = new Map()
+    for (const resource of RESOURCES) selects.set(resource, await statement(resource))
+    const userDay = await statement('user_day')
+    const rawDay = await statement('raw_day')
+    const intervals = []
+    for (let index = 0; index < days; index += 1) {
+      const day = addDays(HISTORY_BEGINS, index)
+      await database.run(fill(userDay, { day: literal(day) }))
+      for (const [resource, select] of selects) {
+        const version = await versionOf(dataFolder, resource, day)
+        await database.run(fill(rawDay, statementValues(version, select)))
+        intervals.push(await intervalOf(version))
+      }
+    }
+    const ledger = await LedgerFile.open(dataFolder, ORG)
+    await ledger.record(intervals)
+  } finally {
+    database.close()
+  }
+}
+
+/** A day that was fetched when it was settled, so that no further look is due. */
+async function versionOf(dataFolder, resource, day) {
+  const folder = join(dataFolder, 'lake', 'raw', resource, `org=${ORG}`, `date=${day}`)
+  await mkdir(folder, { recursive: true })
+  const digest = createHash('sha256').update(`${resource}/${day}`).digest('hex')
+  const fetchedAt = `${addDays(day, 40)}T06:00:00.000Z`
+  const file = `${fetchedAt.replaceAll(/[-:.]/g, '')}-${digest.slice(0, 16)}.parquet`
+  return { resource, day, digest, fetchedAt, file, path: join(folder, file) }
+}
+
+function statementValues({ resource, day, digest, fetchedAt, path }, select) {
+  return {
+    select: fill(select, { day: literal(day) }),
+    file: literal(path),
+    fetched_at: literal(fetchedAt),
+    request: literal(`/api/v1/analytics/${resource}?startDate=${day}&endDate=${day}`),
+    org_id: literal(ORG),
+    resource: literal(resource),
+    day: literal(day),
+    digest: literal(digest),
+  }
+}
+
+async function intervalOf({ resource, day, digest, fetchedAt, file, path }) {
+  return {
+    resource,
+    day,
+    status: 'landed',
+    fetchedAt: Date.parse(fetchedAt),
+    rowCount: null,
+    versions: 1,
+    attempts: 1,
+    requestId: 'req_00000001',
+    file,
+    sha256: await sha256OfFile(path),
+    digest,
+    error: null,
+  }
+}
+
+function statement(name) {
+  return readFile(join(benchFolder, 'sql', `${name}.sql`), 'utf8')
+}

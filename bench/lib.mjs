@@ -1,0 +1,118 @@
+import { fork, spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const benchFolder = dirname(fileURLToPath(import.meta.url))
+export const root = dirname(benchFolder)
+
+/** The first day of the platform's history. */
+export const HISTORY_BEGINS = '2026-01-14'
+
+const MS_PER_DAY = 86_400_000
+
+export function addDays(day, count) {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + count * MS_PER_DAY).toISOString().slice(0, 10)
+}
+
+export function yesterday() {
+  return new Date(Date.now() - MS_PER_DAY).toISOString().slice(0, 10)
+}
+
+export function daysBetween(first, last) {
+  return Math.round((Date.parse(last) - Date.parse(first)) / MS_PER_DAY)
+}
+
+/** Runs `work` with a folder that is gone afterwards. */
+export async function withFolder(work) {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-warehouse-bench-'))
+  try {
+    return await work(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Runs `work` with the stand-in platform of that many people in another process. */
+export async function withPlatform(users, work) {
+  const child = fork(join(benchFolder, 'platform.mjs'), [String(users)])
+  try {
+    const platform = await new Promise((resolve, reject) => {
+      child.once('message', resolve)
+      child.once('error', reject)
+      child.once('exit', (code) => reject(new Error(`the stand-in platform ended (${code})`)))
+    })
+    return await work(platform)
+  } finally {
+    child.kill()
+  }
+}
+
+/**
+ * Runs a script of ours to its end. Resolves to wall seconds, CPU seconds and
+ * peak resident bytes of its process.
+ * @throws Error with the end of its output when the exit code is not 0.
+ */
+export async function measure(script, args, env = {}) {
+  return withFolder(async (folder) => {
+    const peak = join(folder, 'peak.json')
+    const began = performance.now()
+    const output = await runToEnd([`--import=${join(benchFolder, 'peak.mjs')}`, script, ...args], {
+      ...env,
+      BENCH_PEAK: peak,
+    })
+    const seconds = (performance.now() - began) / 1000
+    return { seconds, output, ...JSON.parse(await readFile(peak, 'utf8')) }
+  })
+}
+
+/** `agent-warehouse <args>` on a data folder. Needs no platform unless `env` names one. */
+export function agentWarehouse(args, dataFolder, env = {}) {
+  return measure(join(root, 'dist', 'cli', 'main.js'), args, {
+    AGENT_WAREHOUSE_DATA: dataFolder,
+    ...env,
+  })
+}
+
+function runToEnd(args, env) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, {
+      env: { ...process.env, NODE_OPTIONS: '', NO_COLOR: '1', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      cwd: dirname(env.BENCH_PEAK),
+    })
+    let output = ''
+    const keep = (chunk) => {
+      output = (output + String(chunk)).slice(-4000)
+    }
+    child.stdout.on('data', keep)
+    child.stderr.on('data', keep)
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve(output)
+      else reject(new Error(`${args.slice(1).join(' ')} ended with ${signal ?? code}:\n${output}`))
+    })
+  })
+}
+
+export function median(values) {
+  const inOrder = [...values].sort((a, b) => a - b)
+  const middle = Math.floor(inOrder.length / 2)
+  if (inOrder.length % 2 === 1) return inOrder[middle]
+  return (inOrder[middle - 1] + inOrder[middle]) / 2
+}
+
+/** What a step is doing, for the person who waits. */
+export function tell(line) {
+  process.stderr.write(`${line}\n`)
+}
+
+/**
+ * Hands a bench's figures to the runner, or prints them when it was started alone.
+ * A figure: `{ name, value, unit, least?, most? }`; `least` and `most` are targets.
+ */
+export function report(figures) {
+  if (process.send === undefined) process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`)
+  else process.send(figures)
+}

@@ -1,0 +1,13 @@
+-- Numbers that look random and are the same in every run: 0 to below - 1.
+create macro draw(person, day, what, below) as
+    cast(hash(person, day, what) % below as bigint);
+
+create macro pick(names, person, day, what) as
+    names[draw(person, day, what, len(names)) + 1];
+
+create table people as
+select
+    n,
+    format('user_{:08x}', n) as user_id,
+    format('person.{}@acme.example', n) as user_email
+from range({{ users }}) as numbers(n);

@@ -1,0 +1,58 @@
+import type { Argv, ArgumentsCamelCase } from 'yargs'
+import type { ExitCode } from '../core/errors.ts'
+
+/** Where a command writes, and what it may read of the process. */
+export interface Terminal {
+  readonly out: (text: string) => void
+  readonly err: (text: string) => void
+  /** Of standard error, where progress goes. */
+  readonly isTty: boolean
+  readonly columns: number
+  /** Width of standard output where it is a terminal. */
+  readonly outWidth: number | undefined
+  readonly hasColour: boolean
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+}
+
+/** One command as data: what it is called, what it takes, what it does. */
+export interface Command<Options> {
+  /** yargs' form, e.g. `query <sql>`. */
+  readonly name: string
+  readonly describe: string
+  readonly examples: readonly [string, string][]
+  readonly options: (yargs: Argv) => Argv<Options>
+  readonly run: (options: ArgumentsCamelCase<Options>, terminal: Terminal) => Promise<ExitCode>
+}
+
+/** What yargs makes of a command's options. */
+export type OptionsOf<F extends (yargs: Argv) => Argv<unknown>> =
+  ReturnType<F> extends Argv<infer T> ? T : never
+
+/** Options that every command on a data folder takes. */
+export function dataOptions(yargs: Argv) {
+  return yargs
+    .option('data', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'data folder (default ./data, or AGENT_WAREHOUSE_DATA)',
+    })
+    .option('config', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'configuration file (default agent-warehouse.yaml, if there is one)',
+    })
+}
+
+export function jsonOption<T>(yargs: Argv<T>) {
+  return yargs.option('json', { type: 'boolean', default: false, describe: 'print JSON' })
+}
+
+/** Options of commands that do work and tell of it as it goes. */
+export function logOptions<T>(yargs: Argv<T>) {
+  return yargs.option('log', {
+    choices: ['auto', 'text', 'json', 'none'] as const,
+    default: 'auto' as const,
+    describe: 'progress on standard error: live on a terminal, else text lines',
+  })
+}

@@ -1,0 +1,133 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { loadConfig, type Config } from '../config.ts'
+import { ExitCode, UsageError } from '../core/errors.ts'
+import { startEmulator, type Emulator } from '../emulator/emulator.ts'
+import { run } from '../pipeline.ts'
+import { formatResult } from '../serve/format.ts'
+import { query } from '../serve/query.ts'
+import { listIfThere, readIfThere, writeAtomic } from '../store/files.ts'
+import { warehousePath } from '../store/lake.ts'
+import { statement } from '../store/root.ts'
+import { logOptions, type Command, type OptionsOf, type Terminal } from './command.ts'
+import { runJob } from './job.ts'
+import type { Argv } from 'yargs'
+
+const options = (yargs: Argv) =>
+  logOptions(yargs)
+    .option('data', {
+      type: 'string',
+      requiresArg: true,
+      default: './data/demo',
+      describe: 'data folder of the demo, made anew each time',
+    })
+    .option('users', { type: 'number', default: 40, describe: 'people in the organisation' })
+
+const MS_PER_DAY = 86_400_000
+const MARK = '.demo'
+
+const QUESTIONS = [
+  ['How many people use it, week by week?', 'active_users_by_week'],
+  ['Which models do this month’s credits go to?', 'spend_by_model_this_month'],
+  ['Which MCP servers are used, whatever their spelling?', 'mcp_servers_last_28_days'],
+] as const
+
+export const demoCommand: Command<OptionsOf<typeof options>> = {
+  name: 'demo',
+  describe: 'the whole way on the stand-in platform: nothing to configure',
+  examples: [['$0 demo', 'two simulated nights, then three answers']],
+  options,
+  run: async (flags, terminal) => {
+    const config = loadConfig({ data: flags.data }, {}, terminal.cwd)
+    await startAfresh(config.dataFolder)
+    const clock = createClock(Date.now() - MS_PER_DAY)
+    const emulator = await startEmulator({ now: clock.now, users: flags.users, remember: 0 })
+    try {
+      for (const night of ['first', 'second']) {
+        terminal.out(`The ${night} night\n\n`)
+        const exitCode = await oneNight(config, emulator, clock.now, flags.log, terminal)
+        if (exitCode !== ExitCode.complete) return exitCode
+        terminal.out('\n')
+        clock.advance(MS_PER_DAY)
+      }
+    } finally {
+      await emulator.close()
+    }
+    await answer(config.dataFolder, terminal)
+    return ExitCode.complete
+  },
+}
+
+function oneNight(
+  config: Config,
+  emulator: Emulator,
+  now: () => number,
+  log: 'auto' | 'text' | 'json' | 'none',
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const key = emulator.keys.manager
+  const organisation = {
+    name: 'demo',
+    baseUrl: emulator.url,
+    appUrl: null,
+    keyVariable: 'AGENT_API_KEY',
+    key,
+  }
+  const demoConfig = { ...config, rate: 1000, organisations: () => [organisation] }
+  return runJob(
+    {
+      command: 'demo',
+      config: demoConfig,
+      log,
+      json: false,
+      maxDurationMs: MS_PER_DAY,
+      secrets: [key],
+      now,
+    },
+    terminal,
+    (job, observer) => run(job, {}, observer.runs),
+  )
+}
+
+async function answer(dataFolder: string, terminal: Terminal): Promise<void> {
+  const warehouse = warehousePath(dataFolder)
+  for (const [question, analysis] of QUESTIONS) {
+    const table = await query(warehouse, statement(`analyses/${analysis}`))
+    terminal.out(`${question}\n\n${formatResult(table, 'table')}\n`)
+  }
+  terminal.out(
+    [
+      'What to try next:',
+      `  npx agent-warehouse status --data ${dataFolder}`,
+      `  npx agent-warehouse query "from fct_user_day limit 5" --data ${dataFolder}`,
+      `  npx agent-warehouse export csv --data ${dataFolder}`,
+      `  any SQL tool on ${warehouse} (DuckDB, read-only)`,
+      'With a real key: README.md, "With a real key".',
+      '',
+    ].join('\n'),
+  )
+}
+
+/** A clock that begins at `startsAt`, goes on at the usual pace, and can be put forward. */
+function createClock(startsAt: number): { now: () => number; advance: (ms: number) => void } {
+  let offset = startsAt - Date.now()
+  return {
+    now: () => Date.now() + offset,
+    advance: (ms) => {
+      offset += ms
+    },
+  }
+}
+
+/** @throws UsageError when the folder holds anything that no demo made. */
+async function startAfresh(dataFolder: string): Promise<void> {
+  const mark = join(dataFolder, MARK)
+  const isDemo = (await readIfThere(mark)) !== undefined
+  if (!isDemo && (await listIfThere(dataFolder)).length > 0) {
+    throw new UsageError(`${dataFolder} holds files that no demo made`, {
+      hint: 'Name an empty folder with --data.',
+    })
+  }
+  await rm(dataFolder, { recursive: true, force: true })
+  await writeAtomic(mark, 'This folder is made anew by each demo.\n')
+}

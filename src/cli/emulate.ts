@@ -1,0 +1,54 @@
+import { once } from 'node:events'
+import { ExitCode } from '../core/errors.ts'
+import { startEmulator } from '../emulator/emulator.ts'
+import type { Command, OptionsOf } from './command.ts'
+import type { Argv } from 'yargs'
+
+const options = (yargs: Argv) =>
+  yargs
+    .option('port', { type: 'number', default: 8787, describe: 'port; 0 takes a free one' })
+    .option('users', { type: 'number', default: 40, describe: 'people in the organisation' })
+    .option('seed', {
+      type: 'number',
+      default: 1,
+      describe: 'another seed is another organisation',
+    })
+    .option('from', { type: 'string', default: '2026-01-14', describe: 'first day of the history' })
+    .option('rate', { type: 'number', describe: 'requests a second before it answers 429' })
+    .option('burst', { type: 'number', describe: 'requests at once before it answers 429' })
+
+export const emulateCommand: Command<OptionsOf<typeof options>> = {
+  name: 'emulate',
+  describe: 'serve the stand-in platform on a port',
+  examples: [
+    ['$0 emulate', 'on port 8787, until Ctrl-C'],
+    ['$0 emulate --users 10000 --rate 5', 'a large organisation, and a strict limit'],
+  ],
+  options,
+  run: async (flags, terminal) => {
+    const { port, users, seed, from, rate, burst } = flags
+    const emulator = await startEmulator({
+      port,
+      users,
+      seed,
+      firstDay: from,
+      now: () => Date.now(),
+      remember: 0,
+      ...(rate === undefined ? {} : { rate }),
+      ...(burst === undefined ? {} : { burst }),
+    })
+    terminal.out(
+      [
+        `The stand-in platform listens on ${emulator.url}`,
+        ...Object.entries(emulator.keys).map(([role, key]) => `  key of the ${role}: ${key}`),
+        'In another terminal:',
+        `  AGENT_BASE_URL=${emulator.url} AGENT_API_KEY=${emulator.keys.manager} agent-warehouse run`,
+        'Ctrl-C ends it.',
+        '',
+      ].join('\n'),
+    )
+    await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+    await emulator.close()
+    return ExitCode.complete
+  },
+}

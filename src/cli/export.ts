@@ -1,0 +1,35 @@
+import { EXPORT_TARGETS, loadConfig } from '../config.ts'
+import { ExitCode } from '../core/errors.ts'
+import { exportMarts } from '../pipeline.ts'
+import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
+import { runJob } from './job.ts'
+import type { Argv } from 'yargs'
+
+const options = (yargs: Argv) =>
+  jsonOption(logOptions(dataOptions(yargs))).positional('target', {
+    choices: EXPORT_TARGETS,
+    demandOption: true,
+    describe: 'the form of the files',
+  })
+
+export const exportCommand: Command<OptionsOf<typeof options>> = {
+  name: 'export <target>',
+  describe: 'write the marts of the published warehouse as files',
+  examples: [
+    ['$0 export parquet', 'one Parquet file a mart, and a manifest'],
+    ['$0 export csv', 'for spreadsheets'],
+  ],
+  options,
+  run: async (flags, terminal) => {
+    const config = loadConfig(flags, terminal.environment, terminal.cwd)
+    const { log, json, target } = flags
+    return runJob(
+      { command: 'export', config, log, json, maxDurationMs: Infinity, secrets: [] },
+      terminal,
+      async (job) => {
+        await exportMarts(job, target)
+        return { exitCode: ExitCode.complete }
+      },
+    )
+  },
+}

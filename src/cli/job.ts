@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { access, mkdir } from 'node:fs/promises'
+import type { Config } from '../config.ts'
+import { AppError, asError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
+import type { Job } from '../pipeline.ts'
+import { lock } from '../store/lock.ts'
+import type { Terminal } from './command.ts'
+import { createObserver, type LogMode, type Observer } from './observer.ts'
+import { createWorld } from './world.ts'
+
+export interface JobOptions {
+  readonly command: string
+  readonly config: Config
+  readonly log: LogMode
+  readonly json: boolean
+  /** Milliseconds the job may last. */
+  readonly maxDurationMs: number
+  /** The clock, where it is not the real one. */
+  readonly now?: () => number
+  /** Credentials, which no log and no record may show. */
+  readonly secrets: readonly string[]
+}
+
+/** What a job came to. Problems are said after the summary, one line each. */
+export interface JobResult {
+  readonly exitCode: ExitCode
+  readonly problems?: readonly Error[]
+}
+
+/**
+ * Runs work that writes in the data folder: alone (the lock), observed, on
+ * record, with a closing summary on standard output.
+ */
+export async function runJob(
+  options: JobOptions,
+  terminal: Terminal,
+  work: (job: Job, observer: Observer) => Promise<JobResult>,
+): Promise<ExitCode> {
+  const { dataFolder } = options.config
+  await checkWritable(dataFolder)
+  const now = options.now ?? ((): number => Date.now())
+  const runId = newRunId(now())
+  const release = await lock(dataFolder, runId, Date.now())
+  const observer = createObserver({ ...options, runId, dataFolder, now }, terminal)
+  const { world, close } = createWorld(observer.emit, now)
+  try {
+    await observer.open()
+    const deadline = now() + options.maxDurationMs
+    const job = { config: options.config, world, runId, deadline }
+    const result = await settled(() => work(job, observer))
+    const first = result.problems?.[0] ?? null
+    const closing = await observer.close(result.exitCode, first)
+    if (options.json) terminal.out(`${JSON.stringify(closing.record, null, 2)}\n`)
+    else if (closing.didWork) terminal.out(closing.text)
+    if (result.unexpected !== undefined) throw result.unexpected
+    for (const problem of result.problems ?? []) say(problem, terminal)
+    return result.exitCode
+  } finally {
+    await close()
+    await release()
+  }
+}
+
+/** An expected failure becomes a result, so that its record and summary are written. */
+async function settled(
+  work: () => Promise<JobResult>,
+): Promise<JobResult & { readonly unexpected?: Error }> {
+  try {
+    return await work()
+  } catch (error) {
+    const failure = asError(error)
+    if (failure instanceof AppError) return { exitCode: failure.exitCode, problems: [failure] }
+    return { exitCode: ExitCode.unexpected, problems: [failure], unexpected: failure }
+  }
+}
+
+function say(problem: Error, terminal: Terminal): void {
+  terminal.err(`agent-warehouse: ${problem.message}\n`)
+  if (problem instanceof AppError && problem.hint !== undefined) terminal.err(`  ${problem.hint}\n`)
+}
+
+/** @throws UsageError when the data folder cannot be made or written. */
+async function checkWritable(dataFolder: string): Promise<void> {
+  try {
+    await mkdir(dataFolder, { recursive: true })
+    await access(dataFolder, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw new UsageError(`the data folder ${dataFolder} cannot be written: ${messageOf(error)}`, {
+      hint: 'Name another one with --data or AGENT_WAREHOUSE_DATA, or mend its permissions.',
+      cause: error,
+    })
+  }
+}
+
+/** Sorts by time; unique. */
+function newRunId(now: number): string {
+  const time = new Date(now).toISOString().replaceAll(/[-:]/g, '').slice(0, 15)
+  return `${time}Z-${randomBytes(3).toString('hex')}`
+}

@@ -1,0 +1,97 @@
+#!/usr/bin/env node
+import yargs, { type Argv } from 'yargs'
+import { AppError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
+import { version } from '../version.ts'
+import { buildCommand } from './build.ts'
+import type { Command, Terminal } from './command.ts'
+import { demoCommand } from './demo.ts'
+import { emulateCommand } from './emulate.ts'
+import { exportCommand } from './export.ts'
+import { planCommand } from './plan.ts'
+import { queryCommand } from './query.ts'
+import { runCommand } from './run.ts'
+import { statusCommand } from './status.ts'
+import { syncCommand } from './sync.ts'
+
+const EPILOGUE = `Exit codes: 0 complete, 1 unexpected, 2 usage or configuration, 3 partial (some
+intervals failed and are recorded), 4 deferred (the next run goes on), 5 credential
+or role refused, 6 checks failed (nothing published), 7 another run holds the lock.`
+
+/** argv → command → exit code. The one place that prints errors. */
+async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  let exitCode: ExitCode = ExitCode.complete
+  const register = <T>(parser: Argv, command: Command<T>): Argv =>
+    parser.command<T>(
+      command.name,
+      command.describe,
+      (sub) => command.options(sub.example(command.examples)),
+      async (options) => {
+        exitCode = await command.run(options, terminal)
+      },
+    )
+  let parser: Argv = yargs()
+    .scriptName('agent-warehouse')
+    .usage('$0 <command>\n\nThe usage of an AI-agent platform as a warehouse.')
+    .version(version)
+    .option('debug', { type: 'boolean', default: false, describe: 'show the stack of an error' })
+    .parserConfiguration({ 'duplicate-arguments-array': false })
+    .strict()
+    .demandCommand(1, 'Name a command.')
+    .recommendCommands()
+    .exitProcess(false)
+    .wrap(Math.min(100, terminal.columns))
+    .epilogue(EPILOGUE)
+    .fail((message: string | null, error: Error | undefined) => {
+      throw (
+        error ?? new UsageError(message ?? 'the arguments cannot be read', { hint: 'See --help.' })
+      )
+    })
+  parser = register(parser, runCommand)
+  parser = register(parser, syncCommand)
+  parser = register(parser, planCommand)
+  parser = register(parser, buildCommand)
+  parser = register(parser, statusCommand)
+  parser = register(parser, queryCommand)
+  parser = register(parser, exportCommand)
+  parser = register(parser, emulateCommand)
+  parser = register(parser, demoCommand)
+  try {
+    await parser.parseAsync(argv)
+    return exitCode
+  } catch (error) {
+    return say(error, argv.includes('--debug'), terminal)
+  }
+}
+
+function say(error: unknown, isDebug: boolean, terminal: Terminal): ExitCode {
+  const line = messageOf(error).replaceAll(/\s*\n\s*/g, ' ')
+  terminal.err(`agent-warehouse: ${line}\n`)
+  if (error instanceof AppError && error.hint !== undefined) terminal.err(`  ${error.hint}\n`)
+  if (isDebug && error instanceof Error) terminal.err(`${stackOf(error)}\n`)
+  else if (!(error instanceof AppError)) terminal.err('  --debug shows where it happened.\n')
+  return error instanceof AppError ? error.exitCode : ExitCode.unexpected
+}
+
+function stackOf(error: Error): string {
+  const cause = error.cause instanceof Error ? `\ncaused by ${stackOf(error.cause)}` : ''
+  return `${error.stack ?? error.message}${cause}`
+}
+
+/** A reader that has gone (`| head`) is no error: there is nobody left to tell. */
+function onPipeError(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(ExitCode.complete)
+  throw error
+}
+
+process.stdout.on('error', onPipeError)
+process.stderr.on('error', onPipeError)
+process.exitCode = await main(process.argv.slice(2), {
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+  isTty: process.stderr.isTTY,
+  columns: process.stderr.isTTY ? process.stderr.columns : 100,
+  outWidth: process.stdout.isTTY ? process.stdout.columns : undefined,
+  hasColour: process.stderr.isTTY && !process.env['NO_COLOR'],
+  environment: process.env,
+  cwd: process.cwd(),
+})

@@ -1,0 +1,108 @@
+import { loadConfig, type Config } from '../config.ts'
+import { dayOf } from '../core/days.ts'
+import { ExitCode } from '../core/errors.ts'
+import { planSync, type FetchTask } from '../extract/plan.ts'
+import { LedgerFile, type Ledger } from '../store/ledger.ts'
+import { readOrganisations } from '../store/organisations.ts'
+import { dataOptions, jsonOption, type Command, type OptionsOf } from './command.ts'
+import { selectionOf, selectionOptions } from './options.ts'
+import type { SyncSelection } from '../pipeline.ts'
+import type { Argv } from 'yargs'
+
+const options = (yargs: Argv) => jsonOption(selectionOptions(dataOptions(yargs)))
+
+export const planCommand: Command<OptionsOf<typeof options>> = {
+  name: 'plan',
+  describe: 'what sync would ask for and why, without asking',
+  examples: [
+    ['$0 plan', 'by resource and reason'],
+    ['$0 plan --only users --json', 'every window and every day of it'],
+  ],
+  options,
+  run: async (flags, terminal) => {
+    const selection = selectionOf(flags)
+    const config = loadConfig(flags, terminal.environment, terminal.cwd)
+    const plans = await plansOf(config, selection, Date.now())
+    terminal.out(
+      flags.json ? `${JSON.stringify(plans.map(asJson), null, 2)}\n` : plans.map(asText).join('\n'),
+    )
+    return ExitCode.complete
+  },
+}
+
+interface OrganisationPlan {
+  /** Null before the platform was ever asked. */
+  readonly orgId: string | null
+  readonly tasks: readonly FetchTask[]
+}
+
+/** By this machine's clock: only the platform knows its own day, and it is not asked. */
+async function plansOf(
+  config: Config,
+  selection: SyncSelection,
+  now: number,
+): Promise<OrganisationPlan[]> {
+  const known = [...(await readOrganisations(config.dataFolder)).values()]
+  const organisations = known.length === 0 ? [{ orgId: null }] : known
+  return Promise.all(
+    organisations.map(async ({ orgId }) => {
+      const ledger: Ledger =
+        orgId === null ? new Map() : await LedgerFile.read(config.dataFolder, orgId)
+      return { orgId, tasks: planSync(ledger, { ...selection, today: dayOf(now), now }) }
+    }),
+  )
+}
+
+function asJson({ orgId, tasks }: OrganisationPlan): object {
+  return {
+    org_id: orgId,
+    requests: tasks.length,
+    tasks: tasks.map(({ resource, range, days }) => ({
+      resource: resource.name,
+      from: range.first,
+      to: range.last,
+      days: days.map(({ day, reason, age }) => ({
+        activity_date: day,
+        reason,
+        ...(age === undefined ? {} : { age_days: age }),
+      })),
+    })),
+  }
+}
+
+function asText({ orgId, tasks }: OrganisationPlan): string {
+  const who = orgId ?? 'an organisation not asked before'
+  if (tasks.length === 0) return `${who}: nothing is due\n`
+  const names = [...new Set(tasks.map(({ resource }) => resource.name))]
+  const lines = names.map((name) =>
+    resourceLine(
+      name,
+      tasks.filter(({ resource }) => resource.name === name),
+    ),
+  )
+  return `${[`${who}:`, ...lines].join('\n')}\n`
+}
+
+const REASONS = {
+  missing: 'missing',
+  failed: 'failed before',
+  look: 'due for another look',
+  forced: 'forced',
+} as const
+
+function resourceLine(name: string, tasks: readonly FetchTask[]): string {
+  const days = tasks.flatMap((task) => task.days)
+  const sorted = days.map(({ day }) => day).sort()
+  const [first, last] = [sorted[0], sorted.at(-1)]
+  const why = Object.entries(REASONS)
+    .map(
+      ([reason, words]) => [days.filter((each) => each.reason === reason).length, words] as const,
+    )
+    .filter(([count]) => count > 0)
+    .map(([count, words]) => `${count} ${words}`)
+  const asking =
+    name === 'users'
+      ? 'page by page'
+      : `in ${tasks.length} ${tasks.length === 1 ? 'request' : 'requests'}`
+  return `  ${name.padEnd(20)} ${String(days.length).padStart(4)} days, ${first ?? ''} to ${last ?? ''}, ${asking}: ${why.join(', ')}`
+}

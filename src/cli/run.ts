@@ -1,0 +1,31 @@
+import { loadConfig } from '../config.ts'
+import { run } from '../pipeline.ts'
+import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
+import { runJob } from './job.ts'
+import { durationOf, paceOptions, selectionOf, selectionOptions } from './options.ts'
+import type { Argv } from 'yargs'
+
+const options = (yargs: Argv) =>
+  jsonOption(logOptions(paceOptions(selectionOptions(dataOptions(yargs)))))
+
+export const runCommand: Command<OptionsOf<typeof options>> = {
+  name: 'run',
+  describe: 'the nightly job: sync, build, check, publish, then the configured exports',
+  examples: [
+    ['AGENT_API_KEY=… AGENT_BASE_URL=https://… $0 run', 'the whole history the first time'],
+    ['$0 run --data /srv/warehouse --log json', 'from cron, with a log for machines'],
+  ],
+  options,
+  run: async (flags, terminal) => {
+    const selection = selectionOf(flags)
+    const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')
+    const config = loadConfig(flags, terminal.environment, terminal.cwd)
+    const secrets = config.organisations().map(({ key }) => key)
+    const { log, json } = flags
+    return runJob(
+      { command: 'run', config, log, json, maxDurationMs, secrets },
+      terminal,
+      (job, observer) => run(job, selection, observer.runs),
+    )
+  },
+}

@@ -1,0 +1,93 @@
+import { join } from 'node:path'
+import { loadConfig } from '../config.ts'
+import { ExitCode } from '../core/errors.ts'
+import { RESOURCES } from '../extract/resources.ts'
+import { readRunRecords, type RunRecord } from '../observe/run-record.ts'
+import { readStatus, type Gap, type OrganisationStatus, type Status } from '../serve/status.ts'
+import { dataOptions, jsonOption, type Command, type OptionsOf } from './command.ts'
+import type { Argv } from 'yargs'
+
+const options = (yargs: Argv) => jsonOption(dataOptions(yargs))
+
+const LISTED_RUNS = 5
+const LISTED_GAPS = 20
+
+export const statusCommand: Command<OptionsOf<typeof options>> = {
+  name: 'status',
+  describe: 'what has landed and what is missing, freshness, the last runs',
+  examples: [
+    ['$0 status', 'for people'],
+    ['$0 status --json', 'for a monitor'],
+  ],
+  options,
+  run: async (flags, terminal) => {
+    const config = loadConfig(flags, terminal.environment, terminal.cwd)
+    const names = RESOURCES.map(({ name }) => name)
+    const status = await readStatus(config.dataFolder, names)
+    const { records } = await readRunRecords(join(config.dataFolder, 'runs'))
+    const runs = records.slice(-LISTED_RUNS).reverse()
+    const limits = { rate: config.rate, concurrency: config.concurrency }
+    terminal.out(
+      flags.json
+        ? `${JSON.stringify({ ...status, limits, runs }, null, 2)}\n`
+        : render(status, limits, runs),
+    )
+    return ExitCode.complete
+  },
+}
+
+function render(
+  status: Status,
+  limits: { readonly rate: number; readonly concurrency: number },
+  runs: readonly RunRecord[],
+): string {
+  const { published, running } = status
+  return [
+    `data folder  ${status.dataFolder}`,
+    `published    ${published === null ? 'nothing yet' : `${published.path}, ${published.at}, ${published.bytes} bytes`}`,
+    ...(running === null
+      ? []
+      : [
+          `running      run ${running.runId}, process ${running.pid} on ${running.host}, since ${running.since}`,
+        ]),
+    `limits       ${limits.rate} requests a second, ${limits.concurrency} at once`,
+    ...(status.organisations.length === 0 ? ['', 'Nothing has landed yet.'] : []),
+    ...status.organisations.flatMap(organisationLines),
+    ...(runs.length === 0 ? [] : ['', 'last runs']),
+    ...runs.map(
+      (run) =>
+        `  ${run.started_at}  ${run.command.padEnd(8)} ${run.status.padEnd(13)} ${run.run_id}`,
+    ),
+    '',
+  ].join('\n')
+}
+
+function organisationLines(organisation: OrganisationStatus): string[] {
+  const { orgId, firstDay, lastDay, resources } = organisation
+  const header = ['', 'landed', 'empty', 'failed', 'missing', 'settled', 'latest']
+  const rows = resources.map((each) => [
+    each.resource,
+    ...[each.landed, each.empty, each.failed, each.missing, each.settled].map(String),
+    each.latestDay ?? '-',
+  ])
+  const gaps = resources.flatMap(({ resource, gaps: all }) =>
+    all.map((gap) => gapLine(resource, gap)),
+  )
+  return [
+    '',
+    `organisation ${orgId}, days ${firstDay} to ${lastDay}`,
+    ...[header, ...rows].map(
+      ([name = '', ...cells]) =>
+        `  ${name.padEnd(20)}${cells.map((cell) => cell.padStart(11)).join('')}`,
+    ),
+    ...(gaps.length === 0 ? ['  no gaps'] : gaps.slice(0, LISTED_GAPS)),
+    ...(gaps.length > LISTED_GAPS
+      ? [`  and ${gaps.length - LISTED_GAPS} more gaps: --json has them all`]
+      : []),
+  ]
+}
+
+function gapLine(resource: string, gap: Gap): string {
+  const days = gap.first === gap.last ? gap.first : `${gap.first} to ${gap.last} (${gap.days} days)`
+  return `  gap: ${resource} ${days} ${gap.status}${gap.error === null ? '' : `: ${gap.error}`}`
+}

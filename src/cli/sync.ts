@@ -1,0 +1,30 @@
+import { loadConfig } from '../config.ts'
+import { sync } from '../pipeline.ts'
+import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
+import { runJob } from './job.ts'
+import { durationOf, paceOptions, selectionOf, selectionOptions } from './options.ts'
+import type { Argv } from 'yargs'
+
+const options = (yargs: Argv) =>
+  jsonOption(logOptions(paceOptions(selectionOptions(dataOptions(yargs)))))
+
+export const syncCommand: Command<OptionsOf<typeof options>> = {
+  name: 'sync',
+  describe: 'ask the platform for every interval that is missing or due, and land it',
+  examples: [
+    ['$0 sync', 'land what is missing, up to yesterday'],
+    ['$0 sync --from 2026-02-01 --to 2026-02-28 --refetch', 'a month once more'],
+    ['$0 sync --only users --max-duration 20m', 'users alone, for 20 minutes at most'],
+  ],
+  options,
+  run: async (flags, terminal) => {
+    const selection = selectionOf(flags)
+    const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')
+    const config = loadConfig(flags, terminal.environment, terminal.cwd)
+    const secrets = config.organisations().map(({ key }) => key)
+    const { log, json } = flags
+    return runJob({ command: 'sync', config, log, json, maxDurationMs, secrets }, terminal, (job) =>
+      sync(job, selection),
+    )
+  },
+}

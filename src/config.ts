@@ -1,0 +1,191 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parse as parseYaml } from 'yaml'
+import { z } from 'zod'
+import { messageOf, UsageError } from './core/errors.ts'
+
+/** One organisation to pull from. The key itself is in the environment, never in a file. */
+export interface OrganisationConfig {
+  readonly name: string
+  readonly baseUrl: string
+  readonly appUrl: string | null
+  /** The environment variable that holds the API key or JWT. */
+  readonly keyVariable: string
+  readonly key: string
+}
+
+export const EXPORT_TARGETS = ['parquet', 'csv'] as const
+export type ExportTarget = (typeof EXPORT_TARGETS)[number]
+
+/** What every command needs. Made once, never changed. */
+export interface Config {
+  /** Absolute path of the data folder. */
+  readonly dataFolder: string
+  /** Requests a second, at most. */
+  readonly rate: number
+  /** Requests in flight, at most. */
+  readonly concurrency: number
+  /** Exports that `run` makes after publishing. */
+  readonly exports: readonly ExportTarget[]
+  /** @throws UsageError when an organisation has no address or no key. */
+  readonly organisations: () => readonly OrganisationConfig[]
+}
+
+/** Values from flags; what is undefined was not given. */
+export interface ConfigFlags {
+  readonly config?: string | undefined
+  readonly data?: string | undefined
+  readonly baseUrl?: string | undefined
+  readonly rate?: number | undefined
+  readonly concurrency?: number | undefined
+}
+
+const FILE_NAME = 'agent-warehouse.yaml'
+const DEFAULTS = { data: './data', rate: 20, concurrency: 4 }
+
+const positive = z.coerce.number().positive()
+const count = z.coerce.number().int().positive()
+
+const organisationSchema = z.strictObject({
+  name: z.string().min(1),
+  base_url: z.string().min(1),
+  app_url: z.string().min(1).optional(),
+  key_env: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable'),
+})
+
+const fileSchema = z.strictObject({
+  data: z.string().min(1).optional(),
+  rate: positive.optional(),
+  concurrency: count.optional(),
+  exports: z.array(z.enum(EXPORT_TARGETS)).optional(),
+  organisations: z.array(organisationSchema).min(1).optional(),
+})
+
+type FileConfig = z.infer<typeof fileSchema>
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * Flags > environment > agent-warehouse.yaml > defaults.
+ *
+ * @throws UsageError naming the place and the value that is wrong.
+ */
+export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: string): Config {
+  const file = readFile(flags, cwd)
+  const pick = <T>(schema: z.ZodType<T>, flag: unknown, variable: string, rest: T): T => {
+    const text = nonEmpty(environment[variable])
+    if (flag !== undefined)
+      return check(schema, flag, `--${variable.split('_').at(-1)?.toLowerCase() ?? ''}`)
+    return text === undefined ? rest : check(schema, text, variable)
+  }
+  const data =
+    flags.data ?? nonEmpty(environment['AGENT_WAREHOUSE_DATA']) ?? file.data ?? DEFAULTS.data
+  return Object.freeze({
+    dataFolder: resolve(cwd, data),
+    rate: pick(positive, flags.rate, 'AGENT_WAREHOUSE_RATE', file.rate ?? DEFAULTS.rate),
+    concurrency: pick(
+      count,
+      flags.concurrency,
+      'AGENT_WAREHOUSE_CONCURRENCY',
+      file.concurrency ?? DEFAULTS.concurrency,
+    ),
+    exports: file.exports ?? [],
+    organisations: () => organisationsOf(flags, environment, file),
+  })
+}
+
+function organisationsOf(
+  flags: ConfigFlags,
+  environment: Environment,
+  file: FileConfig,
+): readonly OrganisationConfig[] {
+  const listed = file.organisations?.map((each) => ({
+    name: each.name,
+    baseUrl: flags.baseUrl ?? each.base_url,
+    appUrl: each.app_url ?? null,
+    keyVariable: each.key_env,
+  })) ?? [
+    {
+      name: 'default',
+      baseUrl: flags.baseUrl ?? nonEmpty(environment['AGENT_BASE_URL']) ?? '',
+      appUrl: nonEmpty(environment['AGENT_APP_URL']) ?? null,
+      keyVariable: 'AGENT_API_KEY',
+    },
+  ]
+  const names = new Set(listed.map(({ name }) => name))
+  if (names.size < listed.length)
+    throw new UsageError(`${FILE_NAME}: two organisations have one name`)
+  return listed.map((each) => {
+    const key = keyOf(each, environment)
+    return { ...each, key, baseUrl: checkUrl(each.baseUrl, `the address of '${each.name}'`) }
+  })
+}
+
+function keyOf(
+  organisation: Pick<OrganisationConfig, 'name' | 'appUrl' | 'keyVariable'>,
+  environment: Environment,
+): string {
+  const key = nonEmpty(environment[organisation.keyVariable])
+  const page = `${organisation.appUrl ?? '<app-url>'}/settings/api-keys`
+  const hint = `A Manager or Owner generates one at ${page}; then: export ${organisation.keyVariable}=<key>`
+  if (key === undefined)
+    throw new UsageError(`no API key: ${organisation.keyVariable} is not set`, { hint })
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new UsageError(
+      `the API key in ${organisation.keyVariable} has characters that no key has`,
+      {
+        hint,
+      },
+    )
+  }
+  return key
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+function checkUrl(text: string, what: string): string {
+  const hint =
+    'Set AGENT_BASE_URL to the platform’s public API host, for example https://api.example.com.'
+  if (text === '') throw new UsageError('no API address: AGENT_BASE_URL is not set', { hint })
+  if (!URL.canParse(text)) throw new UsageError(`${what}: '${text}' is not a URL`, { hint })
+  const url = new URL(text)
+  const isPlain = url.protocol === 'http:' && LOOPBACK.test(url.hostname)
+  if (url.protocol !== 'https:' && !isPlain) {
+    throw new UsageError(`${what}: '${text}' is not https`, {
+      hint: 'A key is sent over https only; plain http is for loopback addresses.',
+    })
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new UsageError(`${what} must be a host and a path, nothing else`, { hint })
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+}
+
+function readFile(flags: ConfigFlags, cwd: string): FileConfig {
+  const path = resolve(cwd, flags.config ?? FILE_NAME)
+  if (!existsSync(path)) {
+    if (flags.config === undefined) return {}
+    throw new UsageError(`--config: there is no file ${path}`)
+  }
+  let content: unknown
+  try {
+    content = parseYaml(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new UsageError(`${path}: ${messageOf(error).split('\n')[0] ?? ''}`, { cause: error })
+  }
+  return check(fileSchema, content ?? {}, path)
+}
+
+function check<T>(schema: z.ZodType<T>, value: unknown, where: string): T {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const issue = result.error.issues[0]
+  const path = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}`
+  const shown = typeof value === 'string' || typeof value === 'number' ? ` '${value}'` : ''
+  throw new UsageError(`${where}${path}:${shown} ${issue?.message ?? 'is not valid'}`)
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === undefined || text.trim() === '' ? undefined : text.trim()
+}

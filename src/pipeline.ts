@@ -1,0 +1,221 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PlatformClient } from './client/index.ts'
+import type { Config, ExportTarget, OrganisationConfig } from './config.ts'
+import { HISTORY_START, monthOf } from './core/days.ts'
+import {
+  CredentialError,
+  DeferredError,
+  ExitCode,
+  PartialError,
+  UsageError,
+} from './core/errors.ts'
+import type { World } from './core/world.ts'
+import { RESOURCES } from './extract/resources.ts'
+import type { PlanOptions } from './extract/plan.ts'
+import { syncOrganisation, type SyncResult } from './extract/sync.ts'
+import { buildAndPublish, loadProject, type BuildResult } from './model/index.ts'
+import { writeRecord, type RunRow } from './model/record.ts'
+import { normalize } from './normalize/normalize.ts'
+import { exportTables } from './serve/export.ts'
+import { listLiteral, type Database } from './store/duckdb.ts'
+import { intervalRows, knownRange } from './store/intervals.ts'
+import { knownOrganisations, LedgerFile } from './store/ledger.ts'
+import { lastPlannedDay, readOrganisations } from './store/organisations.ts'
+import { packageRoot } from './store/root.ts'
+import { baseGlob, warehousePath } from './store/lake.ts'
+
+/** One invocation of the pipeline: what it works on, and with what. */
+export interface Job {
+  readonly config: Config
+  readonly world: World
+  readonly runId: string
+  /** When the run must be over, milliseconds since the epoch. */
+  readonly deadline: number
+}
+
+export type SyncSelection = Pick<PlanOptions, 'resources' | 'within' | 'refetch'>
+
+export interface SyncOutcome {
+  readonly results: readonly SyncResult[]
+  readonly exitCode: ExitCode
+  /** False when no organisation could be reached: then there is nothing new to build. */
+  readonly isAnyReached: boolean
+  /** What is to be said of it, an error an organisation that did not come to its end. */
+  readonly problems: readonly Error[]
+}
+
+/** The nightly job: land what is due, build, check, publish, export. */
+export async function run(
+  job: Job,
+  selection: SyncSelection,
+  runs: () => Promise<readonly RunRow[]>,
+): Promise<SyncOutcome> {
+  const outcome = await sync(job, selection)
+  if (!outcome.isAnyReached || job.world.signal.aborted) return outcome
+  await build(job, { runs })
+  for (const target of job.config.exports) await exportMarts(job, target)
+  return outcome
+}
+
+/** Source → raw → base, every organisation in turn. One that fails does not stop the others. */
+export async function sync(job: Job, selection: SyncSelection): Promise<SyncOutcome> {
+  const organisations = job.config.organisations()
+  const results: SyncResult[] = []
+  await timed(job, 'sync', async () => {
+    for (const organisation of organisations)
+      results.push(await syncOne(job, organisation, selection))
+  })
+  if (!job.world.signal.aborted) await normalizeAll(job)
+  return outcomeOf(results)
+}
+
+/** Base → models → published warehouse. Needs no network. */
+export async function build(
+  job: Job,
+  options: { readonly runs: () => Promise<readonly RunRow[]>; readonly select?: string },
+): Promise<BuildResult> {
+  const { config, world, runId } = job
+  const orgIds = await knownOrganisations(config.dataFolder)
+  if (orgIds.length === 0) {
+    throw new UsageError(`there is nothing to build: no day has landed in ${config.dataFolder}`, {
+      hint: 'Land something first: agent-warehouse run (or: agent-warehouse demo).',
+    })
+  }
+  await normalizeAll(job)
+  return timed(job, 'build', async () =>
+    buildAndPublish({
+      project: await loadProject(join(packageRoot, 'dbt-like-models')),
+      target: warehousePath(config.dataFolder),
+      sourceSql: (_source, table) => sourceSql(config.dataFolder, table),
+      meta: (database) => record(job, database, orgIds, options.runs),
+      runId,
+      now: world.now,
+      emit: world.emit,
+      signal: world.signal,
+      tempDirectory: join(config.dataFolder, 'state', 'spill'),
+      ...(options.select === undefined ? {} : { select: options.select }),
+    }),
+  )
+}
+
+/** The marts of the published warehouse as files. */
+export async function exportMarts(job: Job, target: ExportTarget): Promise<void> {
+  const { config, world, runId } = job
+  await timed(job, `export ${target}`, () =>
+    exportTables({
+      warehouse: warehousePath(config.dataFolder),
+      target,
+      folder: join(config.dataFolder, 'exports'),
+      schema: 'main',
+      runId,
+      now: world.now,
+      emit: world.emit,
+    }),
+  )
+}
+
+function syncOne(
+  job: Job,
+  organisation: OrganisationConfig,
+  selection: SyncSelection,
+): Promise<SyncResult> {
+  const { config, world, runId, deadline } = job
+  const client = new PlatformClient(
+    {
+      baseUrl: organisation.baseUrl,
+      credential: organisation.key,
+      rate: config.rate,
+      concurrency: config.concurrency,
+      deadline,
+    },
+    world,
+  )
+  return syncOrganisation({
+    client,
+    world,
+    dataFolder: config.dataFolder,
+    organisation: organisation.name,
+    runId,
+    concurrency: config.concurrency,
+    plan: selection,
+  })
+}
+
+async function normalizeAll(job: Job): Promise<void> {
+  const { config, world } = job
+  await timed(job, 'normalize', async () => {
+    for (const orgId of await knownOrganisations(config.dataFolder)) {
+      await normalize({
+        dataFolder: config.dataFolder,
+        orgId,
+        ledger: await LedgerFile.read(config.dataFolder, orgId),
+        firstMonth: monthOf(HISTORY_START),
+        emit: world.emit,
+      })
+    }
+    await rm(join(config.dataFolder, 'state', 'spill'), { recursive: true, force: true })
+  })
+}
+
+async function record(
+  job: Job,
+  database: Database,
+  orgIds: readonly string[],
+  runs: () => Promise<readonly RunRow[]>,
+): Promise<void> {
+  const resources = RESOURCES.map(({ name }) => name)
+  const known = await readOrganisations(job.config.dataFolder)
+  const intervals = []
+  for (const orgId of orgIds) {
+    const ledger = await LedgerFile.read(job.config.dataFolder, orgId)
+    const range = knownRange(ledger, lastPlannedDay(known, orgId))
+    intervals.push(...intervalRows(orgId, ledger, resources, range))
+  }
+  await writeRecord(database, intervals, await runs())
+}
+
+function sourceSql(dataFolder: string, table: string): string {
+  return `read_parquet(${listLiteral([baseGlob(dataFolder, table)])}, hive_partitioning = false)`
+}
+
+/** The most telling exit code: a refused key before a deferral before failed days. */
+function outcomeOf(results: readonly SyncResult[]): SyncOutcome {
+  const stops = results.flatMap(({ stoppedBy }) => (stoppedBy === null ? [] : [stoppedBy]))
+  const unreachable = results.flatMap((result) =>
+    result.unreachable === null ? [] : [result.unreachable],
+  )
+  const isAnyReached = results.some(
+    ({ isReached, landed, failed, stoppedBy }) =>
+      landed > 0 || (isReached && failed === 0 && stoppedBy === null),
+  )
+  return {
+    results,
+    isAnyReached,
+    exitCode: exitCodeOf(results, stops),
+    problems: [...stops, ...unreachable.map((error) => nobodyHome(error))],
+  }
+}
+
+function exitCodeOf(results: readonly SyncResult[], stops: readonly Error[]): ExitCode {
+  if (stops.some((stop) => stop instanceof CredentialError)) return ExitCode.credential
+  if (stops.some((stop) => stop instanceof DeferredError)) return ExitCode.deferred
+  const isShort = results.some(({ failed, unreachable }) => failed > 0 || unreachable !== null)
+  return isShort ? ExitCode.partial : ExitCode.complete
+}
+
+function nobodyHome(error: Error): PartialError {
+  return new PartialError(`the platform could not be reached: ${error.message}`, {
+    hint: 'Nothing new was published; the next run asks again.',
+    cause: error,
+  })
+}
+
+async function timed<T>(job: Job, stage: string, work: () => Promise<T>): Promise<T> {
+  const startedAt = job.world.now()
+  try {
+    return await work()
+  } finally {
+    job.world.emit({ type: 'stage.finished', stage, durationMs: job.world.now() - startedAt })
+  }
+}

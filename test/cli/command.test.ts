@@ -1,0 +1,357 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
+import { command, type Outcome } from '../command.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+const NOW = Date.parse('2026-02-03T05:00:00Z')
+
+async function stage(options: Partial<EmulatorOptions> = {}) {
+  const emulator = await startEmulator({ users: 12, now: () => NOW, ...options })
+  onTestFinished(() => emulator.close())
+  const data = await temporaryFolder()
+  return { emulator, data, environment: environmentOf(emulator, data) }
+}
+
+function environmentOf(emulator: Emulator, data: string): Record<string, string> {
+  return {
+    AGENT_BASE_URL: emulator.url,
+    AGENT_API_KEY: emulator.keys.manager,
+    AGENT_WAREHOUSE_DATA: data,
+    AGENT_WAREHOUSE_RATE: '2000',
+  }
+}
+
+const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '')
+
+describe('bad usage ends with 2 and one line, and touches nothing', () => {
+  it.each<[string, string[], RegExp]>([
+    ['an unknown option', ['sync', '--form', '2026-02-01'], /Unknown argument: form/],
+    ['an unknown command', ['snyc'], /Did you mean sync|Unknown/],
+    ['no command', [], /Name a command/],
+    ['a bad date', ['sync', '--from', '2026-02-30'], /--from: '2026-02-30' is not a date/],
+    [
+      'a range that ends before it begins',
+      ['run', '--from', '2026-02-02', '--to', '2026-02-01'],
+      /--from 2026-02-02 is after --to 2026-02-01/,
+    ],
+    ['an unknown resource', ['sync', '--only', 'users,bots'], /no resource 'bots'/],
+    ['a rate of nothing', ['sync', '--rate', '0'], /--rate/],
+    ['a duration that is none', ['sync', '--max-duration', 'soon'], /--max-duration: 'soon'/],
+    ['an unknown export', ['export', 'punchcards'], /punchcards/],
+    ['a configuration file that is not there', ['run', '--config', 'no.yaml'], /no\.yaml/],
+  ])('%s', async (_, args, told) => {
+    const { emulator, data, environment } = await stage()
+    const { code, out, err } = await command(args, environment)
+    expect(code).toBe(2)
+    expect(out).toBe('')
+    expect(lines(err)[0]).toMatch(told)
+    expect(lines(err).length).toBeLessThanOrEqual(2)
+    expect(await readdir(data)).toEqual([])
+    expect(emulator.requests).toEqual([])
+  })
+
+  it.each([{ AGENT_API_KEY: '' }, { AGENT_API_KEY: '  ' }])(
+    'no key: how to get one (%j)',
+    async (key) => {
+      const { data, environment } = await stage()
+      const { code, err } = await command(['run'], { ...environment, ...key })
+      expect(code).toBe(2)
+      expect(err).toContain('AGENT_API_KEY is not set')
+      expect(err).toContain('/settings/api-keys')
+      expect(await readdir(data)).toEqual([])
+    },
+  )
+
+  it('a key over plain http to another machine', async () => {
+    const { environment } = await stage()
+    const url = { AGENT_BASE_URL: 'http://api.example.com' }
+    const { code, err } = await command(['run'], { ...environment, ...url })
+    expect(code).toBe(2)
+    expect(err).toContain('is not https')
+  })
+
+  it('a data folder that cannot be written', async () => {
+    const { environment, data } = await stage()
+    await writeFile(join(data, 'file'), '')
+    const folder = { AGENT_WAREHOUSE_DATA: join(data, 'file', 'data') }
+    const { code, err } = await command(['run'], { ...environment, ...folder })
+    expect(code).toBe(2)
+    expect(lines(err)[0]).toContain('cannot be written')
+  })
+
+  it.each([['query', 'select 1'], ['export', 'csv'], ['build']])(
+    'nothing there yet: %s',
+    async (...args) => {
+      const { environment } = await stage()
+      const { code, err } = await command(args, environment)
+      expect(code).toBe(2)
+      expect(err).toContain('agent-warehouse run')
+    },
+  )
+})
+
+describe('help', () => {
+  it.each(['run', 'sync', 'plan', 'build', 'status', 'query', 'export', 'emulate', 'demo'])(
+    'of %s has an example',
+    async (name) => {
+      const { code, out } = await command([name, '--help'])
+      expect(code).toBe(0)
+      expect(out).toContain('Examples:')
+      expect(out).toContain(`agent-warehouse ${name}`)
+    },
+  )
+})
+
+describe('a refused key', () => {
+  it.each(['member', 'guest'] as const)(
+    'of a %s: 5, one line about the role, few requests',
+    async (role) => {
+      const { emulator, data, environment } = await stage()
+      const key = { AGENT_API_KEY: emulator.keys[role] }
+      const { code, err } = await command(['run', '--log', 'none'], { ...environment, ...key })
+      expect(code).toBe(5)
+      expect(lines(err)[0]).toMatch(/403/)
+      expect(err).toContain('Manager or Owner')
+      expect(emulator.requests.length).toBeLessThanOrEqual(3)
+      expect(await readdir(data)).not.toContain('warehouse.duckdb')
+    },
+  )
+
+  it('that nobody knows: 5, and no file or output has the key', async () => {
+    const { data, environment } = await stage()
+    const key = { AGENT_API_KEY: 'sk-secret-9f8e7d6c' }
+    const { code, out, err } = await command(['run', '--log', 'json'], { ...environment, ...key })
+    expect(code).toBe(5)
+    expect(out + err).not.toContain(key.AGENT_API_KEY)
+    for (const path of await filesIn(data)) {
+      expect(await readFile(path, 'latin1')).not.toContain(key.AGENT_API_KEY)
+    }
+  })
+})
+
+describe('a night', () => {
+  it('lands, builds and publishes; the same night again asks for nothing and changes nothing', async () => {
+    const { emulator, data, environment } = await stage()
+    const first = await command(['run'], environment)
+    expect(first, first.err).toMatchObject({ code: 0 })
+    expect(lines(first.out)[0]).toContain('Complete')
+    expect(emulator.requests.every(({ path }) => !path.includes('2026-02-03'))).toBe(true)
+
+    const marts = await martsOf(environment)
+    const lake = await filesIn(join(data, 'lake', 'raw'))
+    const asked = emulator.requests.length
+    const second = await command(['run'], environment)
+    expect(second, second.err).toMatchObject({ code: 0 })
+    expect(emulator.requests.length - asked).toBeLessThanOrEqual(2)
+    expect(await martsOf(environment)).toEqual(marts)
+    expect(await filesIn(join(data, 'lake', 'raw'))).toEqual(lake)
+  })
+
+  it('is on record: in runs/, in meta.runs, and every interval in meta.intervals', async () => {
+    const { data, environment } = await stage()
+    await command(['run'], environment)
+    const [name] = await readdir(join(data, 'runs'))
+    const record = JSON.parse(await readFile(join(data, 'runs', name ?? ''), 'utf8')) as object
+    expect(record).toMatchObject({ command: 'run', status: 'complete', exit_code: 0 })
+    expect(await ask(environment, 'select count(*) as n from meta.runs')).toEqual([{ n: 1 }])
+    expect(
+      await ask(
+        environment,
+        `select status, count(*) as days, count(distinct resource) as resources, min(activity_date) as first
+         from meta.intervals group by 1 order by 1`,
+      ),
+    ).toEqual([
+      { status: 'empty', days: 8, resources: 8, first: '2026-01-19' },
+      { status: 'landed', days: 19 * 8, resources: 8, first: '2026-01-14' },
+    ])
+  })
+
+  it('with a broken day publishes the rest, says which, and ends with 3; the next night mends it', async () => {
+    let isBroken = true
+    const { environment } = await stage({
+      intercept: ({ path, query }) =>
+        isBroken && path.endsWith('/users') && query.get('startDate') === '2026-01-22'
+          ? new Response('{"title":"Not found"}', { status: 404 })
+          : undefined,
+    })
+    const night = await command(['run', '--log', 'none'], environment)
+    expect(night, night.err).toMatchObject({ code: 3 })
+    expect(night.out).toContain('2026-01-22')
+    const failed = `select resource, activity_date from meta.intervals where status = 'failed'`
+    expect(await ask(environment, failed)).toEqual([
+      { resource: 'users', activity_date: '2026-01-22' },
+    ])
+    isBroken = false
+    expect(await command(['run', '--log', 'none'], environment)).toMatchObject({ code: 0 })
+    expect(await ask(environment, failed)).toEqual([])
+  })
+
+  it('that reaches nobody says so, ends with 3, and leaves what was published', async () => {
+    const { data, environment } = await stage()
+    await command(['run', '--log', 'none'], environment)
+    const published = await readFile(join(data, 'warehouse.duckdb'))
+    const nobody = { AGENT_BASE_URL: 'http://127.0.0.1:1' }
+    const night = await command(['run', '--log', 'none'], { ...environment, ...nobody })
+    expect(night.code).toBe(3)
+    expect(night.err).toContain('could not be reached')
+    expect(published.equals(await readFile(join(data, 'warehouse.duckdb')))).toBe(true)
+  })
+
+  it('that is told to wait longer than it may last ends with 4 and what it has', async () => {
+    let served = 0
+    const { environment } = await stage({
+      intercept: () =>
+        (served += 1) > 12
+          ? new Response('{"title":"Too many"}', {
+              status: 429,
+              headers: { 'retry-after': '3600' },
+            })
+          : undefined,
+    })
+    const night = await command(['run', '--max-duration', '10m', '--log', 'none'], environment)
+    expect(night, night.err).toMatchObject({ code: 4 })
+    expect(lines(night.out)[0]).toContain('Deferred')
+    expect(await ask(environment, 'select count(*) > 0 as some from fct_org_day')).toEqual([
+      { some: true },
+    ])
+  })
+
+  it('of two at once: the second says who holds the lock and ends with 7; readers go on', async () => {
+    const gate: { open?: () => void } = {}
+    const held = new Promise<void>((resolve) => (gate.open = resolve))
+    let isHeld = false
+    const { environment } = await stage({
+      intercept: async ({ number, answer }) => {
+        if (!isHeld || number < 2) return undefined
+        await held
+        return answer()
+      },
+    })
+    await command(['run', '--log', 'none'], environment)
+    isHeld = true
+    const refetch = ['sync', '--refetch', '--only', 'tokens', '--log', 'none']
+    const slow = command(refetch, environment)
+    const busy = await untilRunning(environment)
+    expect(busy.out).toContain('running')
+    expect(await ask(environment, 'select count(*) > 0 as some from fct_org_day')).toEqual([
+      { some: true },
+    ])
+    const second = await command(['run', '--log', 'none'], environment)
+    expect(second.code).toBe(7)
+    expect(second.err).toMatch(/in use by run .* \(process \d+/)
+    gate.open?.()
+    expect((await slow).code).toBe(0)
+  })
+})
+
+describe('the plan', () => {
+  it('says what is due and why, without asking', async () => {
+    const { emulator, environment } = await stage()
+    const { code, out } = await command(
+      ['plan', '--json', '--only', 'tokens', '--to', '2026-01-15'],
+      environment,
+    )
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toEqual([
+      {
+        org_id: null,
+        requests: 1,
+        tasks: [
+          {
+            resource: 'tokens',
+            from: '2026-01-14',
+            to: '2026-01-15',
+            days: [
+              { activity_date: '2026-01-14', reason: 'missing' },
+              { activity_date: '2026-01-15', reason: 'missing' },
+            ],
+          },
+        ],
+      },
+    ])
+    expect(emulator.requests).toEqual([])
+  })
+})
+
+describe('a file of configuration', () => {
+  it('lists organisations, each with the name of its key’s variable, and the exports', async () => {
+    const { emulator, data } = await stage()
+    const other = await startEmulator({ users: 5, seed: 2, orgId: 'org_two', now: () => NOW })
+    onTestFinished(() => other.close())
+    const file = join(data, 'agent-warehouse.yaml')
+    await writeFile(
+      file,
+      `data: ${join(data, 'warehouse')}
+rate: 2000
+exports: [csv]
+organisations:
+  - { name: one, base_url: '${emulator.url}', key_env: ONE_KEY }
+  - { name: two, base_url: '${other.url}', key_env: TWO_KEY }
+`,
+    )
+    const keys = { ONE_KEY: emulator.keys.manager, TWO_KEY: other.keys.owner }
+    const night = await command(['run', '--config', file, '--log', 'none'], keys)
+    expect(night, night.err).toMatchObject({ code: 0 })
+    const { out } = await command(
+      [
+        'query',
+        'select org_id, count(*) > 0 as some from fct_org_day group by 1 order by 1',
+        '--json',
+        '--config',
+        file,
+      ],
+      keys,
+    )
+    expect(JSON.parse(out)).toEqual([
+      { org_id: 'org_demo', some: true },
+      { org_id: 'org_two', some: true },
+    ])
+    expect(await readdir(join(data, 'warehouse', 'exports', 'csv'))).toContain('fct_org_day.csv')
+  })
+
+  it.each([
+    [
+      'a key in it',
+      'organisations: [{ name: a, base_url: "https://a", key: x, key_env: K }]',
+      /key/,
+    ],
+    ['a word that is not known', 'dta: ./x', /dta/],
+    ['no YAML', 'data: [', /agent-warehouse\.yaml/],
+  ])('is refused with %s', async (_, text, told) => {
+    const folder = await temporaryFolder()
+    await writeFile(join(folder, 'agent-warehouse.yaml'), text)
+    const { code, err } = await command(['status'], {}, folder)
+    expect(code).toBe(2)
+    expect(lines(err)[0]).toMatch(told)
+  })
+})
+
+async function ask(environment: Record<string, string>, sql: string): Promise<unknown> {
+  const { out, err } = await command(['query', sql, '--json'], environment)
+  if (err !== '') throw new Error(err)
+  return JSON.parse(out)
+}
+
+async function martsOf(environment: Record<string, string>): Promise<unknown> {
+  const tables = ['fct_org_day', 'fct_user_day', 'fct_tool_day', 'dim_user', 'mart_spend_month']
+  return Promise.all(tables.map((table) => ask(environment, `from ${table} order by all`)))
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}
+
+/** Asks for the status until a run is under way. */
+async function untilRunning(environment: Record<string, string>): Promise<Outcome> {
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    const status = await command(['status'], environment)
+    if (/^running/m.test(status.out)) return status
+  }
+  throw new Error('no run is under way')
+}
