@@ -59,7 +59,7 @@ async function land(platform, days) {
         AGENT_BASE_URL: platform.url,
         AGENT_API_KEY: platform.key,
         AGENT_WAREHOUSE_RATE: '100000',
-        AGENT_WAREHOUSE_CONCURRENCY: '16',
+        AGENT_WAREHOUSE_CONCURRENCY: '4',
       },
     )
     const raw = await countRows(join(dataFolder, 'lake', 'raw', 'users'))

@@ -49,6 +49,11 @@ create or replace temp macro read_item(item, shape) as
         try(from_json(mended(item), shape))
     );
 
+-- An id, or NULL where there is none. What the models write for a missing one is
+-- no id either, so that the two never meet.
+create or replace temp macro named(served) as
+    nullif(nullif(served, ''), '(unattributed)');
+
 -- NFC, and no white space of any script at either end.
 create or replace temp macro trimmed(served) as
     regexp_replace(

@@ -1,4 +1,5 @@
--- One row per entry of `by_model` in an entry of a day's `by_user`.
+-- One row per org, day, user and model of `by_user`; repeated entries add up.
+-- Entries that name no user or no model are one of their kind, NULL.
 with
 
 newest as (
@@ -68,13 +69,13 @@ entries as (
 
 ),
 
-final as (
+typed as (
 
     select
         org_id,
         activity_date,
-        nullif(user_id, '') as user_id,
-        coalesce(nullif(entry.model_id, ''), entry.model) as model_id,
+        named(user_id) as user_id,
+        named(coalesce(nullif(entry.model_id, ''), entry.model)) as model_id,
         entry.model_tier,
         to_count(entry.billable_tokens) as billable_tokens,
         to_count(entry.input_tokens) as input_tokens,
@@ -90,6 +91,23 @@ final as (
         or entry.input_tokens is not null
         or entry.output_tokens is not null
 
+),
+
+final as (
+
+    select
+        org_id,
+        activity_date,
+        user_id,
+        model_id,
+        max(model_tier) as model_tier,
+        cast(sum(billable_tokens) as bigint) as billable_tokens,
+        cast(sum(input_tokens) as bigint) as input_tokens,
+        cast(sum(output_tokens) as bigint) as output_tokens,
+        max(fetched_at) as fetched_at
+    from typed
+    group by 1, 2, 3, 4
+
 )
 
-select * from final
+select * from final order by 1, 2, 3, 4

@@ -1,4 +1,5 @@
--- One row per entry of `by_user`, repeated entries too.
+-- One row per org, day and user of `by_user`; repeated entries add up. Entries
+-- that name no user are one, NULL.
 with
 
 newest as (
@@ -50,12 +51,12 @@ entries as (
 
 ),
 
-final as (
+typed as (
 
     select
         org_id,
         activity_date,
-        nullif(entry.user_id, '') as user_id,
+        named(entry.user_id) as user_id,
         nullif(entry.user_email, '') as user_email,
         to_count(entry.billable_tokens) as billable_tokens,
         to_count(entry.input_tokens) as input_tokens,
@@ -70,6 +71,22 @@ final as (
         or entry.input_tokens is not null
         or entry.output_tokens is not null
 
+),
+
+final as (
+
+    select
+        org_id,
+        activity_date,
+        user_id,
+        max(user_email) as user_email,
+        cast(sum(billable_tokens) as bigint) as billable_tokens,
+        cast(sum(input_tokens) as bigint) as input_tokens,
+        cast(sum(output_tokens) as bigint) as output_tokens,
+        max(fetched_at) as fetched_at
+    from typed
+    group by 1, 2, 3
+
 )
 
-select * from final
+select * from final order by 1, 2, 3

@@ -13,8 +13,6 @@ const options = (yargs: Argv) =>
   })
 
 export const buildCommand: Command<OptionsOf<typeof options>> = {
-  name: 'build',
-  describe: 'build the models from what has landed, check them, and publish',
   examples: [
     ['$0 build', 'all models'],
     ['$0 build --select +fct_user_day', 'one mart and what it is made from'],

@@ -15,11 +15,8 @@ export interface Terminal {
   readonly cwd: string
 }
 
-/** One command as data: what it is called, what it takes, what it does. */
+/** One command as data: what it takes, what it does. Its name and purpose stand in `main.ts`. */
 export interface Command<Options> {
-  /** yargs' form, e.g. `query <sql>`. */
-  readonly name: string
-  readonly describe: string
   readonly examples: readonly [string, string][]
   readonly options: (yargs: Argv) => Argv<Options>
   readonly run: (options: ArgumentsCamelCase<Options>, terminal: Terminal) => Promise<ExitCode>

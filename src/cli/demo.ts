@@ -33,8 +33,6 @@ const QUESTIONS = [
 ] as const
 
 export const demoCommand: Command<OptionsOf<typeof options>> = {
-  name: 'demo',
-  describe: 'the whole way on the stand-in platform: nothing to configure',
   examples: [['$0 demo', 'two simulated nights, then three answers']],
   options,
   run: async (flags, terminal) => {

@@ -18,8 +18,6 @@ const options = (yargs: Argv) =>
     .option('burst', { type: 'number', describe: 'requests at once before it answers 429' })
 
 export const emulateCommand: Command<OptionsOf<typeof options>> = {
-  name: 'emulate',
-  describe: 'serve the stand-in platform on a port',
   examples: [
     ['$0 emulate', 'on port 8787, until Ctrl-C'],
     ['$0 emulate --users 10000 --rate 5', 'a large organisation, and a strict limit'],

@@ -13,8 +13,6 @@ const options = (yargs: Argv) =>
   })
 
 export const exportCommand: Command<OptionsOf<typeof options>> = {
-  name: 'export <target>',
-  describe: 'write the marts of the published warehouse as files',
   examples: [
     ['$0 export parquet', 'one Parquet file a mart, and a manifest'],
     ['$0 export csv', 'for spreadsheets'],

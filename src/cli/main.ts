@@ -1,17 +1,8 @@
 #!/usr/bin/env node
-import yargs, { type Argv } from 'yargs'
+import yargs, { type ArgumentsCamelCase, type Argv } from 'yargs'
 import { AppError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
 import { version } from '../version.ts'
-import { buildCommand } from './build.ts'
 import type { Command, Terminal } from './command.ts'
-import { demoCommand } from './demo.ts'
-import { emulateCommand } from './emulate.ts'
-import { exportCommand } from './export.ts'
-import { planCommand } from './plan.ts'
-import { queryCommand } from './query.ts'
-import { runCommand } from './run.ts'
-import { statusCommand } from './status.ts'
-import { syncCommand } from './sync.ts'
 
 const EPILOGUE = `Exit codes: 0 complete, 1 unexpected, 2 usage or configuration, 3 partial (some
 intervals failed and are recorded), 4 deferred (the next run goes on), 5 credential
@@ -20,16 +11,20 @@ or role refused, 6 checks failed (nothing published), 7 another run holds the lo
 /** argv → command → exit code. The one place that prints errors. */
 async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
   let exitCode: ExitCode = ExitCode.complete
-  const register = <T>(parser: Argv, command: Command<T>): Argv =>
-    parser.command<T>(
-      command.name,
-      command.describe,
-      (sub) => command.options(sub.example(command.examples)),
-      async (options) => {
-        exitCode = await command.run(options, terminal)
+  /** Only the module of the command that was given is loaded. */
+  const register = <T>(name: string, describe: string, load: () => Promise<Command<T>>): Argv =>
+    parser.command(
+      name,
+      describe,
+      async (sub) => {
+        const { options, examples } = await load()
+        return options(sub.example(examples))
+      },
+      async (options: ArgumentsCamelCase<T>) => {
+        exitCode = await (await load()).run(options, terminal)
       },
     )
-  let parser: Argv = yargs()
+  const parser: Argv = yargs()
     .scriptName('agent-warehouse')
     .usage('$0 <command>\n\nThe usage of an AI-agent platform as a warehouse.')
     .version(version)
@@ -46,15 +41,51 @@ async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCo
         error ?? new UsageError(message ?? 'the arguments cannot be read', { hint: 'See --help.' })
       )
     })
-  parser = register(parser, runCommand)
-  parser = register(parser, syncCommand)
-  parser = register(parser, planCommand)
-  parser = register(parser, buildCommand)
-  parser = register(parser, statusCommand)
-  parser = register(parser, queryCommand)
-  parser = register(parser, exportCommand)
-  parser = register(parser, emulateCommand)
-  parser = register(parser, demoCommand)
+  register(
+    'run',
+    'the nightly job: sync, build, check, publish, then the configured exports',
+    async () => (await import('./run.ts')).runCommand,
+  )
+  register(
+    'sync',
+    'ask the platform for every interval that is missing or due, and land it',
+    async () => (await import('./sync.ts')).syncCommand,
+  )
+  register(
+    'plan',
+    'what sync would ask for and why, without asking',
+    async () => (await import('./plan.ts')).planCommand,
+  )
+  register(
+    'build',
+    'build the models from what has landed, check them, and publish',
+    async () => (await import('./build.ts')).buildCommand,
+  )
+  register(
+    'status',
+    'what has landed and what is missing, freshness, the last runs',
+    async () => (await import('./status.ts')).statusCommand,
+  )
+  register(
+    'query <sql>',
+    'run SQL on the published warehouse',
+    async () => (await import('./query.ts')).queryCommand,
+  )
+  register(
+    'export <target>',
+    'write the marts of the published warehouse as files',
+    async () => (await import('./export.ts')).exportCommand,
+  )
+  register(
+    'emulate',
+    'serve the stand-in platform on a port',
+    async () => (await import('./emulate.ts')).emulateCommand,
+  )
+  register(
+    'demo',
+    'the whole way on the stand-in platform: nothing to configure',
+    async () => (await import('./demo.ts')).demoCommand,
+  )
   try {
     await parser.parseAsync(argv)
     return exitCode

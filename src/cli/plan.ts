@@ -12,8 +12,6 @@ import type { Argv } from 'yargs'
 const options = (yargs: Argv) => jsonOption(selectionOptions(dataOptions(yargs)))
 
 export const planCommand: Command<OptionsOf<typeof options>> = {
-  name: 'plan',
-  describe: 'what sync would ask for and why, without asking',
   examples: [
     ['$0 plan', 'by resource and reason'],
     ['$0 plan --only users --json', 'every window and every day of it'],

@@ -11,13 +11,11 @@ const options = (yargs: Argv) =>
     .positional('sql', { type: 'string', demandOption: true, describe: 'one statement' })
     .option('format', {
       choices: outputFormats,
-      describe: 'table on a terminal and elsewhere, unless said',
+      describe: 'form of the answer (default table)',
     })
     .option('json', { type: 'boolean', default: false, describe: 'the same as --format json' })
 
 export const queryCommand: Command<OptionsOf<typeof options>> = {
-  name: 'query <sql>',
-  describe: 'run SQL on the published warehouse',
   examples: [
     ['$0 query "from fct_org_day order by activity_date desc limit 7"', 'the last week'],
     ['$0 query "select * from meta.intervals" --format csv', 'for a spreadsheet'],

@@ -9,8 +9,6 @@ const options = (yargs: Argv) =>
   jsonOption(logOptions(paceOptions(selectionOptions(dataOptions(yargs)))))
 
 export const runCommand: Command<OptionsOf<typeof options>> = {
-  name: 'run',
-  describe: 'the nightly job: sync, build, check, publish, then the configured exports',
   examples: [
     ['AGENT_API_KEY=… AGENT_BASE_URL=https://… $0 run', 'the whole history the first time'],
     ['$0 run --data /srv/warehouse --log json', 'from cron, with a log for machines'],

@@ -13,8 +13,6 @@ const LISTED_RUNS = 5
 const LISTED_GAPS = 20
 
 export const statusCommand: Command<OptionsOf<typeof options>> = {
-  name: 'status',
-  describe: 'what has landed and what is missing, freshness, the last runs',
   examples: [
     ['$0 status', 'for people'],
     ['$0 status --json', 'for a monitor'],

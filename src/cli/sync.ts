@@ -9,8 +9,6 @@ const options = (yargs: Argv) =>
   jsonOption(logOptions(paceOptions(selectionOptions(dataOptions(yargs)))))
 
 export const syncCommand: Command<OptionsOf<typeof options>> = {
-  name: 'sync',
-  describe: 'ask the platform for every interval that is missing or due, and land it',
   examples: [
     ['$0 sync', 'land what is missing, up to yesterday'],
     ['$0 sync --from 2026-02-01 --to 2026-02-28 --refetch', 'a month once more'],

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto'
 import { mkdir, open, rm, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { RowsDigest } from './rows-digest.ts'
 
 /** Where a page's rows come from; repeated on every raw row. */
 export interface PageOrigin {
@@ -18,7 +18,7 @@ export interface PartContent {
   readonly rows: number
   /** Bytes of the longest line. */
   readonly longestLine: number
-  /** SHA-256 over the sorted digests of the rows: the same rows in any order have the same. */
+  /** Of the rows, whatever their order. */
   readonly digest: string
   readonly last: PageOrigin
 }
@@ -30,7 +30,7 @@ export interface PartContent {
 export class Part {
   readonly path: string
   readonly #file: FileHandle
-  readonly #digests: string[] = []
+  readonly #digest = new RowsDigest()
   #longestLine = 0
   #last: PageOrigin | undefined
 
@@ -51,7 +51,7 @@ export class Part {
     for (const [ordinal, item] of items.entries()) {
       const line = `{"item":${JSON.stringify(item)},"ordinal":${ordinal}${tail}`
       this.#longestLine = Math.max(this.#longestLine, line.length)
-      this.#digests.push(hash('sha256', item))
+      this.#digest.add(item)
       lines.push(line)
     }
     this.#last = origin
@@ -64,9 +64,9 @@ export class Part {
     if (this.#last === undefined) throw new RangeError(`${this.path}: a part without a page`)
     return {
       path: this.path,
-      rows: this.#digests.length,
+      rows: this.#digest.rows,
       longestLine: this.#longestLine * MAX_BYTES_PER_CHAR,
-      digest: hash('sha256', this.#digests.sort().join('')),
+      digest: this.#digest.value(),
       last: this.#last,
     }
   }

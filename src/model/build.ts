@@ -59,12 +59,31 @@ async function buildModel(context: BuildContext, node: ModelNode): Promise<Built
 /** The model begins on the first line, so that a line in DuckDB's message is the file's. */
 async function create(db: Database, node: ModelNode): Promise<void> {
   try {
-    await db.run(`create or replace ${node.materialized} ${node.relation} as ${node.sql}`)
+    await db.run(`create or replace ${node.materialized} ${node.relation} as ${bodyOf(node)}`)
   } catch (error) {
     throw new StatementError(`${node.file}: model '${node.name}': ${messageOf(error)}`, {
       cause: error,
     })
   }
+}
+
+/**
+ * A table is stored in the order of its key: two builds of the same rows make
+ * the same table, a filter on days reads few blocks, and strings pack better.
+ */
+function bodyOf(node: ModelNode): string {
+  const key = keyOf(node).map(identifier).join(', ')
+  if (node.materialized === 'view' || key === '') return node.sql
+  return `select * from (${node.sql}\n) order by ${key}`
+}
+
+/** The columns that the yml says are unique, together or one alone. */
+function keyOf(node: ModelNode): readonly string[] {
+  for (const { column, arguments: test } of node.tests) {
+    if (test.kind === 'unique_key') return test.columns
+    if (test.kind === 'unique' && column !== null) return [column]
+  }
+  return []
 }
 
 /** `create or replace` refuses to put a table where a view is, and the other way round. */

@@ -32,7 +32,7 @@ export async function normalize(options: NormalizeOptions): Promise<number> {
   if (tasks.length === 0) return 0
   const written: Record<string, string> = { ...present }
   const database = await Database.open(':memory:', {
-    memoryLimit: '200MB',
+    memoryLimit: '256MB',
     threads: 2,
     tempDirectory: join(dataFolder, 'state', 'spill'),
   })

@@ -132,7 +132,9 @@ describe('landing', () => {
 })
 
 describe('what cannot be had', () => {
-  const asked = (request: { url?: string }): { first: string; last: string; path: string } => {
+  const asked = (request: {
+    url?: string | undefined
+  }): { first: string; last: string; path: string } => {
     const url = new URL(request.url ?? '', 'http://platform')
     return {
       first: url.searchParams.get('startDate') ?? '',
@@ -213,7 +215,7 @@ describe('what cannot be had', () => {
   it('defers when the platform asks to wait longer than the run has', async () => {
     const data = await temporaryFolder()
     const world = testWorld(TODAY)
-    const { url, requests } = await testServer((request, response, count) => {
+    const { url, requests } = await testServer((_, response, count) => {
       const headers = { date: DATE, 'retry-after': '7200' }
       if (count <= 2) sendJson(response, 200, { data: [], meta: { org_id: 'o' } }, headers)
       else sendJson(response, 429, {}, headers)

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { command } from '../command.ts'
 import { temporaryFolder } from '../helpers.ts'
-import { compare, expectedMarts, fetchEverything } from '../truth/index.ts'
+import { compare, expectedMarts, fetchEverything, type ActualRow } from '../truth/index.ts'
 
 /** Lands and builds a stand-in of 40 users with the command, and returns the truth beside it. */
 async function warehouseAndTruth(seed: number, today: string, last: string) {
@@ -37,7 +37,7 @@ describe('the marts equal a truth computed without the warehouse', () => {
     const { environment, truth } = await warehouseAndTruth(seed, today, last)
     for (const [table, expected] of Object.entries(truth)) {
       const { out } = await command(['query', `from ${table}`, '--json'], environment)
-      expect(compare(expected, JSON.parse(out)), table).toEqual([])
+      expect(compare(expected, JSON.parse(out) as ActualRow[]), table).toEqual([])
     }
   })
 

@@ -15,52 +15,17 @@ parts as (
 
 ),
 
-both_sides as (
+user_parts as (
 
     select
         org_id,
         activity_date,
         user_id,
-        billable_tokens as total_billable,
-        input_tokens as total_input,
-        output_tokens as total_output,
-        cast(null as bigint) as part_billable,
-        cast(null as bigint) as part_input,
-        cast(null as bigint) as part_output,
-        0 as part_count
-    from totals
-
-    union all
-
-    select
-        org_id,
-        activity_date,
-        user_id,
-        cast(null as bigint) as total_billable,
-        cast(null as bigint) as total_input,
-        cast(null as bigint) as total_output,
-        billable_tokens as part_billable,
-        input_tokens as part_input,
-        output_tokens as part_output,
-        1 as part_count
+        cast(sum(billable_tokens) as bigint) as billable_tokens,
+        cast(sum(input_tokens) as bigint) as input_tokens,
+        cast(sum(output_tokens) as bigint) as output_tokens,
+        count(*) as part_count
     from parts
-
-),
-
-balanced as (
-
-    select
-        org_id,
-        activity_date,
-        user_id,
-        cast(sum(total_billable) as bigint) as total_billable,
-        cast(sum(total_input) as bigint) as total_input,
-        cast(sum(total_output) as bigint) as total_output,
-        cast(sum(part_billable) as bigint) as part_billable,
-        cast(sum(part_input) as bigint) as part_input,
-        cast(sum(part_output) as bigint) as part_output,
-        sum(part_count) as part_count
-    from both_sides
     group by 1, 2, 3
 
 ),
@@ -68,19 +33,32 @@ balanced as (
 differences as (
 
     select
-        org_id,
-        activity_date,
-        user_id,
-        total_billable - coalesce(part_billable, 0) as billable_tokens,
+        totals.org_id,
+        totals.activity_date,
+        totals.user_id,
+        totals.billable_tokens
+        - coalesce(user_parts.billable_tokens, 0) as billable_tokens,
         case
-            when part_count = 0 or part_input is not null
-            then total_input - coalesce(part_input, 0)
+            when
+                user_parts.part_count is null
+                or user_parts.input_tokens is not null
+            then
+                totals.input_tokens
+                - coalesce(user_parts.input_tokens, 0)
         end as input_tokens,
         case
-            when part_count = 0 or part_output is not null
-            then total_output - coalesce(part_output, 0)
+            when
+                user_parts.part_count is null
+                or user_parts.output_tokens is not null
+            then
+                totals.output_tokens
+                - coalesce(user_parts.output_tokens, 0)
         end as output_tokens
-    from balanced
+    from totals
+    left join user_parts
+        on totals.org_id = user_parts.org_id
+        and totals.activity_date = user_parts.activity_date
+        and totals.user_id = user_parts.user_id
 
 ),
 

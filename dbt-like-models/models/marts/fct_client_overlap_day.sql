@@ -17,28 +17,29 @@ memberships as (
     select
         org_id,
         activity_date,
-        cast(sum(daily_active_users) as bigint) as client_memberships,
+        case
+            when count(*) = count(daily_active_users)
+            then cast(sum(daily_active_users) as bigint)
+        end as client_memberships,
         count(case when daily_active_users > 0 then 1 end) as active_clients
     from clients
     group by 1, 2
-    having count(*) = count(daily_active_users)
 
 ),
 
 differences as (
 
     select
-        days.org_id,
-        days.activity_date,
+        memberships.org_id,
+        memberships.activity_date,
         days.daily_active_users,
         memberships.client_memberships,
         memberships.active_clients,
         memberships.client_memberships - days.daily_active_users as extra
-    from days
-    inner join memberships
-        on days.org_id = memberships.org_id
-        and days.activity_date = memberships.activity_date
-    where days.daily_active_users is not null
+    from memberships
+    left join days
+        on memberships.org_id = days.org_id
+        and memberships.activity_date = days.activity_date
 
 ),
 
@@ -51,6 +52,7 @@ final as (
         client_memberships,
         active_clients,
         case
+            when extra is null then cast(null as bigint)
             when active_clients <= 1 then cast(0 as bigint)
             else cast(
                 ceil(cast(extra as double) / (active_clients - 1)) as bigint

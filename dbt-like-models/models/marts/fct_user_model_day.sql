@@ -18,7 +18,7 @@ day_residuals as (
 
 ),
 
-parts_and_residuals as (
+identified as (
 
     select
         org_id,
@@ -30,6 +30,23 @@ parts_and_residuals as (
         input_tokens,
         output_tokens
     from user_models
+    where user_id != '(unattributed)' and model_id != '(unattributed)'
+
+),
+
+unattributed_parts as (
+
+    select
+        org_id,
+        activity_date,
+        user_id,
+        model_id,
+        model_tier,
+        billable_tokens,
+        input_tokens,
+        output_tokens
+    from user_models
+    where user_id = '(unattributed)' or model_id = '(unattributed)'
 
     union all
 
@@ -59,7 +76,7 @@ parts_and_residuals as (
 
 ),
 
-final as (
+unattributed as (
 
     select
         org_id,
@@ -70,8 +87,18 @@ final as (
         cast(sum(billable_tokens) as bigint) as billable_tokens,
         cast(sum(input_tokens) as bigint) as input_tokens,
         cast(sum(output_tokens) as bigint) as output_tokens
-    from parts_and_residuals
+    from unattributed_parts
     group by 1, 2, 3, 4
+
+),
+
+final as (
+
+    select * from identified
+
+    union all
+
+    select * from unattributed
 
 )
 

@@ -11,7 +11,7 @@ renamed as (
     select
         org_id,
         activity_date,
-        coalesce(nullif(client, ''), '(unnamed)') as client,
+        coalesce(client, '(unnamed)') as client,
         daily_active_users,
         fetched_at
     from source

@@ -11,7 +11,7 @@ renamed as (
     select
         org_id,
         activity_date,
-        coalesce(nullif(event, ''), '(unnamed)') as hook_event,
+        coalesce(event, '(unnamed)') as hook_event,
         coalesce(matcher, '') as matcher,
         coalesce(command, '') as command,
         count_value as invocations,

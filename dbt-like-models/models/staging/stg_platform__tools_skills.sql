@@ -11,7 +11,7 @@ renamed as (
     select
         org_id,
         activity_date,
-        coalesce(nullif(name, ''), '(unnamed)') as skill_name,
+        coalesce(name, '(unnamed)') as skill_name,
         count_value as invocations,
         fetched_at
     from source
