@@ -1,0 +1,107 @@
+import { mkdir, readFile, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { spawn } from 'node:child_process'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { parse } from 'yaml'
+import { startEmulator } from '../../src/emulator/emulator.ts'
+import { packageRoot } from '../../src/store/root.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+const read = (name: string): Promise<string> => readFile(join(packageRoot, name), 'utf8')
+
+/** The lines of the shell blocks. */
+async function shellLines(): Promise<string[]> {
+  const blocks = [...(await read('README.md')).matchAll(/```sh\n([\s\S]*?)```/g)]
+  return blocks.flatMap(([, block = '']) => block.split('\n').filter((line) => line !== ''))
+}
+
+function shell(script: string, environment: Record<string, string>, cwd: string) {
+  return new Promise<{ code: number | null; text: string }>((resolve, reject) => {
+    const child = spawn('bash', ['-euc', script], { cwd, env: environment })
+    let text = ''
+    child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    child.on('error', reject)
+    child.on('close', (code) => {
+      resolve({ code, text })
+    })
+  })
+}
+
+describe('the README', () => {
+  it('shows targets that there are; CI runs them', async () => {
+    const makefile = await read('Makefile')
+    const ci = await read('.ci/run')
+    const targets = (await shellLines()).filter((line) => line.startsWith('make '))
+    expect(targets).toEqual(['make demo', 'make test'])
+    for (const target of targets) {
+      expect(makefile).toContain(`\n${target.slice('make '.length)}:`)
+      expect(ci).toContain(target)
+    }
+  })
+
+  it('shows commands that work one after the other, the address and the key given', async () => {
+    const now = Date.parse('2026-01-20T05:00:00Z')
+    const emulator = await startEmulator({ users: 8, now: () => now })
+    onTestFinished(() => emulator.close())
+    const folder = await temporaryFolder()
+    const bin = join(folder, 'node_modules', '.bin')
+    await mkdir(bin, { recursive: true })
+    await symlink(join(packageRoot, 'dist', 'cli', 'main.js'), join(bin, 'agent-warehouse.js'))
+    const commands = (await shellLines())
+      .filter((line) => line.startsWith('npx agent-warehouse'))
+      .map((line) => line.replace('npx agent-warehouse', `node ${bin}/agent-warehouse.js`))
+    expect(commands.length).toBeGreaterThanOrEqual(4)
+    const { code, text } = await shell(
+      commands.join('\n'),
+      {
+        PATH: process.env['PATH'] ?? '',
+        AGENT_BASE_URL: emulator.url,
+        AGENT_API_KEY: emulator.keys.manager,
+      },
+      folder,
+    )
+    expect(code, text).toBe(0)
+    expect(text).toContain('Complete')
+    expect(text).toContain('daily_active_users')
+  })
+
+  it('has a configuration file that the command takes', async () => {
+    const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(await read('README.md')) ?? []
+    expect(Object.keys(parse(yaml) as object)).toEqual(['data', 'exports', 'organisations'])
+  })
+
+  it('and its nightly workflow run commands that there are', async () => {
+    const workflow = await read('.github/workflows/nightly.yml')
+    const main = await read('src/cli/main.ts')
+    const readme = await read('README.md')
+    const used = [...`${workflow}${readme}`.matchAll(/(?:main\.js|npx agent-warehouse) ([a-z]+)/g)]
+    expect(used.length).toBeGreaterThan(5)
+    for (const [, name = ''] of used) expect(main).toMatch(new RegExp(`'${name}[ ']`))
+  })
+})
+
+describe('the nightly workflow', () => {
+  it('runs by cron, one at a time, with the key from secrets, and keeps the data folder', async () => {
+    const workflow = parse(await read('.github/workflows/nightly.yml')) as {
+      on: { schedule: { cron: string }[] }
+      concurrency: { group: string; 'cancel-in-progress': boolean }
+      jobs: { nightly: { steps: { uses?: string; env?: Record<string, string>; if?: string }[] } }
+    }
+    expect(workflow.on.schedule[0]?.cron).toMatch(/^\d+ \d+ \* \* \*$/)
+    expect(workflow.concurrency['cancel-in-progress']).toBe(false)
+    const { steps } = workflow.jobs.nightly
+    const keyed = steps.filter((step) => step.env?.['AGENT_API_KEY'] !== undefined)
+    expect(keyed.map((step) => step.env?.['AGENT_API_KEY'])).toEqual([
+      '${{ secrets.AGENT_API_KEY }}',
+    ])
+    const uses = steps.map((step) => step.uses?.split('@')[0])
+    expect(uses).toEqual(
+      expect.arrayContaining([
+        'actions/cache/restore',
+        'actions/cache/save',
+        'actions/upload-artifact',
+      ]),
+    )
+  })
+})
