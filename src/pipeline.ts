@@ -53,7 +53,7 @@ export async function run(
 ): Promise<SyncOutcome> {
   const outcome = await sync(job, selection)
   if (!outcome.isAnyReached || job.world.signal.aborted) return outcome
-  await build(job, { runs })
+  await publishModels(job, await knownOrganisations(job.config.dataFolder), { runs })
   for (const target of job.config.exports) await exportMarts(job, target)
   return outcome
 }
@@ -70,19 +70,32 @@ export async function sync(job: Job, selection: SyncSelection): Promise<SyncOutc
   return outcomeOf(results)
 }
 
+export interface BuildChoice {
+  /** The runs so far, this one included. */
+  readonly runs: () => Promise<readonly RunRow[]>
+  /** A selector: these models only. */
+  readonly select?: string
+}
+
 /** Base → models → published warehouse. Needs no network. */
-export async function build(
-  job: Job,
-  options: { readonly runs: () => Promise<readonly RunRow[]>; readonly select?: string },
-): Promise<BuildResult> {
-  const { config, world, runId } = job
-  const orgIds = await knownOrganisations(config.dataFolder)
+export async function build(job: Job, options: BuildChoice): Promise<BuildResult> {
+  const { dataFolder } = job.config
+  const orgIds = await knownOrganisations(dataFolder)
   if (orgIds.length === 0) {
-    throw new UsageError(`there is nothing to build: no day has landed in ${config.dataFolder}`, {
+    throw new UsageError(`there is nothing to build: no day has landed in ${dataFolder}`, {
       hint: 'Land something first: agent-warehouse run (or: agent-warehouse demo).',
     })
   }
   await normalizeAll(job)
+  return publishModels(job, orgIds, options)
+}
+
+function publishModels(
+  job: Job,
+  orgIds: readonly string[],
+  options: BuildChoice,
+): Promise<BuildResult> {
+  const { config, world, runId } = job
   return timed(job, 'build', async () =>
     buildAndPublish({
       project: await loadProject(join(packageRoot, 'dbt-like-models')),

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { access, mkdir } from 'node:fs/promises'
+import { access, mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { AppError, asError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
 import type { Job } from '../pipeline.ts'
+import { removeAsides } from '../store/files.ts'
 import { lock } from '../store/lock.ts'
 import type { Terminal } from './command.ts'
 import { createObserver, type LogMode, type Observer } from './observer.ts'
@@ -41,11 +43,12 @@ export async function runJob(
   await checkWritable(dataFolder)
   const now = options.now ?? ((): number => Date.now())
   const runId = newRunId(now())
-  const release = await lock(dataFolder, runId, Date.now())
+  const { wasLeft, release } = await lock(dataFolder, runId, Date.now())
   const observer = createObserver({ ...options, runId, dataFolder, now }, terminal)
   const { world, close } = createWorld(observer.emit, now)
   try {
     await observer.open()
+    if (wasLeft) await tidyUp(dataFolder, observer)
     const deadline = now() + options.maxDurationMs
     const job = { config: options.config, world, runId, deadline }
     const result = await settled(() => work(job, observer))
@@ -60,6 +63,14 @@ export async function runJob(
     await close()
     await release()
   }
+}
+
+/** After a run that was killed: what it was writing is worth nothing, and is asked for again. */
+async function tidyUp(dataFolder: string, observer: Observer): Promise<void> {
+  const removed = await removeAsides(dataFolder)
+  await rm(join(dataFolder, 'state', 'parts'), { recursive: true, force: true })
+  const message = `the last run was killed; ${removed} unfinished files of it were removed`
+  observer.emit({ type: 'warning', message })
 }
 
 /** An expected failure becomes a result, so that its record and summary are written. */

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { ChecksFailedError, UsageError } from '../core/errors.ts'
 import type { RunEvent } from '../core/events.ts'
 import { Database, literal } from '../store/duckdb.ts'
-import { asidePath, isAside, isMissing, listIfThere, settle } from '../store/files.ts'
+import { asideOf, asidePath, isMissing, listIfThere, settle } from '../store/files.ts'
 import { buildModels, type BuildContext, type BuiltModel } from './build.ts'
 import { planChecks, runChecks, type Check, type CheckResult } from './checks.ts'
 import { compilePlan } from './compile.ts'
@@ -181,10 +181,9 @@ async function copyPublished(target: string, aside: string): Promise<void> {
 }
 
 async function removeLeftovers(target: string): Promise<void> {
-  const ending = `-${basename(target)}`
   for (const { name } of await listIfThere(dirname(target))) {
-    const isOurs = name.endsWith(ending) || name.endsWith(walOf(ending))
-    if (isAside(name) && isOurs) await rm(join(dirname(target), name), { force: true })
+    if (asideOf(name) !== basename(target)) continue
+    await rm(join(dirname(target), name), { force: true })
   }
 }
 

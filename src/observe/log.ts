@@ -7,10 +7,16 @@ export type Listener = (event: RunEvent) => void
 
 export type Write = (text: string) => void
 
+/** A model that takes less has no line of its own: there are dozens. */
+const SLOW_MODEL_MS = 5_000
+
+/** Fewer days have no lines on the way: a night has a handful a resource. */
+const MANY_DAYS = 40
+
 /**
  * One plain line for each event that a person wants in a nightly log. Requests,
- * pages, base files and passed checks have none; the days of a resource have
- * one each time another quarter of them is done.
+ * pages, base files, quick models and passed checks have none; the many days of
+ * a backfill have one each time another quarter of a resource's is done.
  */
 export function createTextLog(write: Write, redact: Redact = createRedact([])): Listener {
   const quarterOf = createQuarters()
@@ -50,7 +56,9 @@ function lineOf(event: RunEvent): string | undefined {
     case 'interval.failed':
       return `failed ${event.resource} ${event.day} of ${event.orgId}: ${event.error}${request(event.requestId)}`
     case 'model.built':
-      return `built ${event.model}${rowsOf(event.rows)} in ${duration(event.durationMs)}`
+      return event.durationMs < SLOW_MODEL_MS
+        ? undefined
+        : `built ${event.model}${rowsOf(event.rows)} in ${duration(event.durationMs)}`
     case 'check.finished':
       return event.failures === 0 ? undefined : checkLine(event)
     case 'warehouse.published':
@@ -106,7 +114,7 @@ function createQuarters(): (event: RunEvent) => string | undefined {
     const all = due.get(event.resource) ?? 0
     const now = addTo(done, event.resource, 1)
     const isFurther = Math.floor((4 * now) / all) > Math.floor((4 * (now - 1)) / all)
-    if (all === 0 || now > all || !isFurther) return undefined
+    if (all < MANY_DAYS || now > all || !isFurther) return undefined
     return `${event.resource} ${digits(now)} of ${counted(all, 'day')}`
   }
 }

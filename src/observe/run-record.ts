@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { messageOf } from '../core/errors.ts'
-import { isAside, listIfThere, pathSegment, writeAtomic } from '../store/files.ts'
+import { listIfThere, pathSegment, writeAtomic } from '../store/files.ts'
 import type { Summary } from './summary.ts'
 import { allResources, statusOf } from './verdict.ts'
 
@@ -128,7 +128,7 @@ export async function writeRunRecord(folder: string, record: RunRecord): Promise
 export async function readRunRecords(folder: string): Promise<RunRecords> {
   const names = (await listIfThere(folder))
     .map(({ name }) => name)
-    .filter((name) => name.endsWith('.json') && !isAside(name))
+    .filter((name) => name.endsWith('.json'))
   const read = await Promise.all(names.map((file) => readRecord(folder, file)))
   return {
     records: read.flatMap(({ record }) => record ?? []).sort(byStart),

@@ -1,7 +1,7 @@
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { AppError, messageOf, UsageError } from '../core/errors.ts'
-import { asidePath, isAside, listIfThere, syncFolder } from '../store/files.ts'
+import { asideOf, asidePath, listIfThere, syncFolder } from '../store/files.ts'
 
 /** The file that a folder of ours always holds, written last. */
 export const MANIFEST = 'manifest.json'
@@ -46,7 +46,7 @@ async function mend(path: string): Promise<void> {
     if (names.includes(basename(path))) await rm(previous, { recursive: true })
     else await rename(previous, path)
   }
-  const leftovers = names.filter((name) => isAside(name) && name.endsWith(`-${basename(path)}`))
+  const leftovers = names.filter((name) => asideOf(name) === basename(path))
   for (const name of leftovers) await rm(join(dirname(path), name), { recursive: true })
 }
 

@@ -3,18 +3,37 @@ import { createReadStream, type Dirent } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** Files that are not yet whole carry this mark in their name; readers and globs skip them. */
-const ASIDE = '.tmp-'
+const ASIDE = /^\.[0-9a-f]{8}-(?<name>.+)\.part(?:\.wal)?$/
 
-/** A path in the same folder for writing aside before `settle`. Starts with a dot, so globs skip it. */
+/**
+ * A path in the same folder for writing aside before `settle`. The ending keeps
+ * it out of globs like `*.parquet`: DuckDB's take files with a leading dot too.
+ */
 export function asidePath(path: string): string {
-  const name = path.slice(dirname(path).length + 1)
-  return join(dirname(path), `${ASIDE}${randomUUID().slice(0, 8)}-${name}`)
+  const folder = dirname(path)
+  const name = path.slice(folder.length + 1)
+  return join(folder, `.${randomUUID().slice(0, 8)}-${name}.part`)
 }
 
-/** True for a name that `asidePath` made. */
-export function isAside(name: string): boolean {
-  return name.startsWith(ASIDE)
+/** The name of the file that stands aside under `name`; undefined for any other file. */
+export function asideOf(name: string): string | undefined {
+  return ASIDE.exec(name)?.groups?.['name']
+}
+
+/**
+ * Removes what a crash left aside, in the folder and below it. Only for the
+ * holder of the lock: another's file aside is being written.
+ */
+export async function removeAsides(folder: string): Promise<number> {
+  let removed = 0
+  for (const entry of await listIfThere(folder)) {
+    const path = join(folder, entry.name)
+    if (asideOf(entry.name) !== undefined) {
+      await rm(path, { recursive: true, force: true })
+      removed += 1
+    } else if (entry.isDirectory()) removed += await removeAsides(path)
+  }
+  return removed
 }
 
 export async function syncFile(path: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Day } from '../core/days.ts'
-import { isAside, listIfThere, pathSegment } from './files.ts'
+import { listIfThere, pathSegment } from './files.ts'
 
 /** `<data>/lake/raw/<resource>/org=<org>/date=<day>`: every version of one day, as served. */
 export function rawFolder(dataFolder: string, orgId: string, resource: string, day: Day): string {
@@ -33,7 +33,7 @@ export async function versionsIn(folder: string): Promise<string[]> {
   const entries = await listIfThere(folder)
   return entries
     .map((entry) => entry.name)
-    .filter((name) => name.endsWith('.parquet') && !isAside(name))
+    .filter((name) => name.endsWith('.parquet'))
     .sort()
 }
 

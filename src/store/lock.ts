@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { mkdir, open, readFile, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -10,10 +11,15 @@ export interface Owner {
   readonly host: string
   readonly runId: string
   readonly since: string
+  /** When the process began, as the system tells it: another process may get its number. */
+  readonly begun: string | null
 }
 
-/** Releases the lock. */
-export type Release = () => Promise<void>
+export interface Lock {
+  /** True when the last holder's process is gone without having released it. */
+  readonly wasLeft: boolean
+  readonly release: () => Promise<void>
+}
 
 /**
  * Takes the data folder's one lock for writers. A lock whose process on this
@@ -21,7 +27,7 @@ export type Release = () => Promise<void>
  *
  * @throws LockedError naming who holds it.
  */
-export async function lock(dataFolder: string, runId: string, now: number): Promise<Release> {
+export async function lock(dataFolder: string, runId: string, now: number): Promise<Lock> {
   const folder = join(dataFolder, 'state')
   const path = join(folder, 'lock')
   await mkdir(folder, { recursive: true })
@@ -30,14 +36,16 @@ export async function lock(dataFolder: string, runId: string, now: number): Prom
     host: hostname(),
     runId,
     since: new Date(now).toISOString(),
+    begun: begunOf(process.pid) ?? null,
   }
-  if (!(await create(path, owner))) {
+  const isFree = await create(path, owner)
+  if (!isFree) {
     const holder = await readOwner(path)
     if (holder !== undefined && !isGone(holder)) throw held(holder, path)
     await rm(path, { force: true })
     if (!(await create(path, owner))) throw held(await readOwner(path), path)
   }
-  return () => rm(path, { force: true })
+  return { wasLeft: !isFree, release: () => rm(path, { force: true }) }
 }
 
 /** Who writes in the data folder now; undefined when nobody does. */
@@ -77,9 +85,26 @@ function isGone(owner: Owner): boolean {
   if (owner.host !== hostname()) return false
   try {
     process.kill(owner.pid, 0)
-    return false
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'ESRCH'
+  }
+  const begun = begunOf(owner.pid)
+  return begun === null || (begun !== undefined && owner.begun !== null && begun !== owner.begun)
+}
+
+/**
+ * When a process began, in ticks since the machine did; null for a process that
+ * has ended and that nobody has asked after (a zombie); undefined where the
+ * system does not tell (it has no /proc).
+ */
+function begunOf(pid: number): string | null | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields[0] === 'Z' || fields[0] === 'X' ? null : fields[19]
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
   }
 }
 

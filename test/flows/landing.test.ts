@@ -73,7 +73,7 @@ describe('landing', () => {
     const { url } = await testServer(platform(() => []))
     await syncFrom(url, data, { world: testWorld(TODAY) })
     const files = await readdir(data, { recursive: true })
-    expect(files.filter((name) => name.includes('.tmp-') || name.endsWith('.ndjson'))).toEqual([
+    expect(files.filter((name) => name.endsWith('.part') || name.endsWith('.ndjson'))).toEqual([
       'state/ledger/org%2F1.ndjson',
     ])
   })

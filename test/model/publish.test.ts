@@ -164,8 +164,8 @@ it('publishes nothing when the caller’s meta fails', async () => {
 
 it('removes what a crash left beside the published file, and nothing else', async () => {
   const bench = await Bench.open()
-  const leftovers = ['.tmp-01234567-warehouse.duckdb', '.tmp-01234567-warehouse.duckdb.wal']
-  const others = ['.tmp-01234567-other.json', 'my-warehouse.duckdb', 'notes.txt']
+  const leftovers = ['.01234567-warehouse.duckdb.part', '.01234567-warehouse.duckdb.part.wal']
+  const others = ['.01234567-other.json.part', 'my-warehouse.duckdb', 'notes.txt']
   for (const name of [...leftovers, ...others]) await writeFile(join(bench.data, name), 'x')
   await bench.build(TINY)
   expect(await readdir(bench.data)).toEqual(

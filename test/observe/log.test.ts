@@ -6,7 +6,7 @@ import { failed, finished, night } from './support.ts'
 const AT = Date.parse('2026-01-16T02:00:00Z')
 
 describe('the text log', () => {
-  test('has a line for what matters, and none for requests, pages and passed checks', () => {
+  test('has a line for what matters, and none for requests, pages, quick models and passed checks', () => {
     const lines: string[] = []
     night.forEach(createTextLog((text) => lines.push(text)))
     expect(lines).toEqual([
@@ -14,13 +14,8 @@ describe('the text log', () => {
       'organisation org, where it is 2026-01-16\n',
       'plan for org: 3 requests for days of tokens 2, users 2 (3 missing, 1 look)\n',
       'retry /users in 2.0s after attempt 1: HTTP 503\n',
-      'tokens 1 of 2 days\n',
-      'tokens 2 of 2 days\n',
-      'users 1 of 2 days\n',
       'failed users 2026-01-15 of org: HTTP 500 Internal error (request req-9)\n',
-      'users 2 of 2 days\n',
       'sync finished in 5.0s\n',
-      'built fct_user_day, 120 rows, in 30ms\n',
       'check dau_adds_up warned: 2 rows\n',
       'published data/warehouse.duckdb (12.3 MB)\n',
       'warning: the disk is nearly full\n',

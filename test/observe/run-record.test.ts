@@ -69,7 +69,7 @@ test('records come by start, and files that are none are told of and passed over
   await writeFile(join(folder, 'half.json'), '{"run_id": "ha')
   await writeFile(join(folder, 'other.json'), '{"hello": "world"}')
   await writeFile(join(folder, 'notes.txt'), 'not looked at')
-  await writeFile(join(folder, '.tmp-0123abcd-d.json'), '{')
+  await writeFile(join(folder, '.0123abcd-d.json.part'), '{')
   await mkdir(join(folder, 'folder.json'))
   const { records, skipped } = await readRunRecords(folder)
   expect(records.map((record) => record.run_id)).toEqual(['b', 'c', 'a'])

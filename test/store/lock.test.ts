@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { LockedError } from '../../src/core/errors.ts'
+import { lock, lockOwner } from '../../src/store/lock.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+const NOW = Date.parse('2026-03-01T02:00:00Z')
+
+async function leave(data: string, text: string): Promise<void> {
+  await mkdir(join(data, 'state'))
+  await writeFile(join(data, 'state', 'lock'), text)
+}
+
+/** The number of a process that has ended. */
+async function goneProcess(): Promise<number> {
+  const child = spawn(process.execPath, ['-e', ''])
+  await once(child, 'exit')
+  if (child.pid === undefined) throw new Error('the process did not start')
+  return child.pid
+}
+
+describe('the lock', () => {
+  it('is one run’s at a time, and names its holder', async () => {
+    const data = await temporaryFolder()
+    const { release, wasLeft } = await lock(data, 'run-1', NOW)
+    expect(wasLeft).toBe(false)
+    const refusal = await lock(data, 'run-2', NOW).catch((error: unknown) => error)
+    expect(refusal).toBeInstanceOf(LockedError)
+    expect(String(refusal)).toContain(`run run-1 (process ${process.pid} on ${hostname()}`)
+    expect(await lockOwner(data)).toMatchObject({ runId: 'run-1' })
+    await release()
+    expect(await lockOwner(data)).toBeUndefined()
+    await (await lock(data, 'run-2', NOW)).release()
+  })
+
+  it.each([
+    ['of a process that is gone', async () => ({ pid: await goneProcess(), begun: null })],
+    ['of a process whose number another has now', () => ({ pid: process.pid, begun: '1' })],
+  ])('%s is taken over', async (_, owner) => {
+    const data = await temporaryFolder()
+    const left = { host: hostname(), runId: 'old', since: 'then', ...(await owner()) }
+    await leave(data, JSON.stringify(left))
+    expect((await lock(data, 'run-2', NOW)).wasLeft).toBe(true)
+    expect(await readFile(join(data, 'state', 'lock'), 'utf8')).toContain('run-2')
+  })
+
+  it('cut off by a crash is taken over', async () => {
+    const data = await temporaryFolder()
+    await leave(data, '{"pid":')
+    expect((await lock(data, 'run-2', NOW)).wasLeft).toBe(true)
+  })
+
+  it('of another machine is never taken over', async () => {
+    const data = await temporaryFolder()
+    await leave(
+      data,
+      JSON.stringify({ pid: 1, begun: null, host: 'elsewhere', runId: 'old', since: 'then' }),
+    )
+    await expect(lock(data, 'run-2', NOW)).rejects.toThrow(/elsewhere/)
+  })
+})
