@@ -1,4 +1,5 @@
--- What the base statements share. Run once on a connection, before any of them.
+-- What the base statements share. Run once on a connection, after a view `raw`
+-- and before any of them.
 --
 -- Each statement reads the items first and picks the newest row of a day after
 -- that: one item can be megabytes long (`by_user` of a large organisation), and
@@ -111,3 +112,17 @@ create or replace temp macro tool_key(served) as
             1
         ), '.:/@-'), '')
     end;
+
+-- Where the row of a day stands that counts: an API that sends a day twice
+-- means the later one.
+create or replace temp macro newest_rows() as table
+    select
+        org_id,
+        activity_date,
+        page,
+        ordinal
+    from raw
+    qualify row_number() over (
+        partition by org_id, activity_date
+        order by page desc, ordinal desc
+    ) = 1;

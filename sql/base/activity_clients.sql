@@ -1,21 +1,6 @@
 -- One row per key of `daily_active_users_by_client`, whatever the keys.
 with
 
-newest as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal
-    from raw
-    qualify row_number() over (
-        partition by org_id, activity_date
-        order by page desc, ordinal desc
-    ) = 1
-
-),
-
 days as (
 
     select
@@ -53,7 +38,7 @@ final as (
         to_count(entry.value) as daily_active_users,
         fetched_at
     from entries
-    semi join newest using (org_id, activity_date, page, ordinal)
+    semi join newest_rows() using (org_id, activity_date, page, ordinal)
 
 )
 

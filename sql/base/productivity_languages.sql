@@ -1,21 +1,6 @@
 -- One row per entry of `by_language`, repeated entries too.
 with
 
-newest as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal
-    from raw
-    qualify row_number() over (
-        partition by org_id, activity_date
-        order by page desc, ordinal desc
-    ) = 1
-
-),
-
 days as (
 
     select
@@ -56,7 +41,7 @@ final as (
         to_count(entry.count) as count_value,
         fetched_at
     from entries
-    semi join newest using (org_id, activity_date, page, ordinal)
+    semi join newest_rows() using (org_id, activity_date, page, ordinal)
     where
         entry.language is not null
         or entry.count is not null

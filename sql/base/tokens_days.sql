@@ -1,21 +1,6 @@
 -- One row per org and day of `tokens`.
 with
 
-newest as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal
-    from raw
-    qualify row_number() over (
-        partition by org_id, activity_date
-        order by page desc, ordinal desc
-    ) = 1
-
-),
-
 days as (
 
     select
@@ -47,7 +32,7 @@ final as (
         to_count(day.cache_write_tokens) as cache_write_tokens,
         fetched_at
     from days
-    semi join newest using (org_id, activity_date, page, ordinal)
+    semi join newest_rows() using (org_id, activity_date, page, ordinal)
 
 )
 

@@ -2,21 +2,6 @@
 -- Entries that name no user or no model are one of their kind, NULL.
 with
 
-newest as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal
-    from raw
-    qualify row_number() over (
-        partition by org_id, activity_date
-        order by page desc, ordinal desc
-    ) = 1
-
-),
-
 days as (
 
     select
@@ -82,7 +67,7 @@ typed as (
         to_count(entry.output_tokens) as output_tokens,
         fetched_at
     from entries
-    semi join newest using (org_id, activity_date, page, ordinal)
+    semi join newest_rows() using (org_id, activity_date, page, ordinal)
     where
         entry.model_id is not null
         or entry.model is not null

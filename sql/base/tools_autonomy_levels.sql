@@ -1,21 +1,6 @@
 -- One row per key of `tool_autonomy_level_ratio`, whatever the keys.
 with
 
-newest as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal
-    from raw
-    qualify row_number() over (
-        partition by org_id, activity_date
-        order by page desc, ordinal desc
-    ) = 1
-
-),
-
 days as (
 
     select
@@ -53,7 +38,7 @@ final as (
         to_ratio(entry.value) as share,
         fetched_at
     from entries
-    semi join newest using (org_id, activity_date, page, ordinal)
+    semi join newest_rows() using (org_id, activity_date, page, ordinal)
 
 )
 

@@ -1,21 +1,6 @@
 -- One row per org and day of `tools`.
 with
 
-newest as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal
-    from raw
-    qualify row_number() over (
-        partition by org_id, activity_date
-        order by page desc, ordinal desc
-    ) = 1
-
-),
-
 days as (
 
     select
@@ -59,7 +44,7 @@ final as (
         to_ratio(day.user_turns_per_session_avg) as user_turns_per_session_avg,
         fetched_at
     from days
-    semi join newest using (org_id, activity_date, page, ordinal)
+    semi join newest_rows() using (org_id, activity_date, page, ordinal)
 
 )
 

@@ -1,21 +1,6 @@
 -- One row per entry of `hooks_by_event`, repeated entries too.
 with
 
-newest as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal
-    from raw
-    qualify row_number() over (
-        partition by org_id, activity_date
-        order by page desc, ordinal desc
-    ) = 1
-
-),
-
 days as (
 
     select
@@ -60,7 +45,7 @@ final as (
         to_count(entry.count) as count_value,
         fetched_at
     from entries
-    semi join newest using (org_id, activity_date, page, ordinal)
+    semi join newest_rows() using (org_id, activity_date, page, ordinal)
     where
         entry.event is not null
         or entry.matcher is not null

@@ -3,21 +3,6 @@
 -- NFC and trimmed, where that is a clean name, else the name it begins with.
 with
 
-newest as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal
-    from raw
-    qualify row_number() over (
-        partition by org_id, activity_date
-        order by page desc, ordinal desc
-    ) = 1
-
-),
-
 days as (
 
     select
@@ -60,7 +45,7 @@ final as (
         to_count(entry.invocations) as invocations,
         fetched_at
     from entries
-    semi join newest using (org_id, activity_date, page, ordinal)
+    semi join newest_rows() using (org_id, activity_date, page, ordinal)
     where
         entry.tool is not null
         or entry.invocations is not null

@@ -37,7 +37,7 @@ export async function normalize(options: NormalizeOptions): Promise<number> {
     tempDirectory: join(dataFolder, 'state', 'spill'),
   })
   try {
-    await database.run(MACROS)
+    await database.run(`${RAW_EMPTY};\n${MACROS}`)
     for (const task of tasks) {
       await writeMonth(options, database, task)
       written[baseKey(task)] = task.fingerprint

@@ -14,11 +14,11 @@ export interface RawItem {
 /** A database with the macros, as the runner prepares it. The caller closes it. */
 export async function openBase(): Promise<Database> {
   const database = await Database.open(':memory:')
-  await database.run(statement('base/_macros'))
   await database.run(`create table raw_rows (
     org_id varchar, activity_date date, item varchar, ordinal bigint, page bigint,
     fetched_at timestamptz, request varchar, request_id varchar, run_id varchar)`)
   await database.run('create temp view raw as select * from raw_rows')
+  await database.run(statement('base/_macros'))
   return database
 }
 
