@@ -34,8 +34,7 @@ export async function fetchTask(context: FetchContext, task: FetchTask): Promise
 
 /**
  * Asks for days in one window. A window that fails may be too wide, or hold one
- * bad day: its halves tell. A 400 is tried on a single day before halving, so
- * that a request that is wrong for every day is not repeated for every day.
+ * bad day: its halves tell.
  *
  * @returns whether a day landed.
  */
@@ -64,18 +63,53 @@ async function fetchRange(
     context.breaker.failed(resource.name, error)
     const status = error instanceof ApiError ? error.status : undefined
     if (days.length === 1 || status === 404) return giveUp(context, resource, days, error)
-    const isProbe = status === 400 && isRangeInDoubt
-    const middle = isProbe ? days.length - 1 : Math.floor(days.length / 2)
-    const newer = await fetchRange(
-      context,
-      resource,
-      days.slice(middle),
-      isRangeInDoubt && !isProbe,
-    )
-    if (isProbe && !newer) return giveUp(context, resource, days.slice(0, middle), error)
-    const older = await fetchRange(context, resource, days.slice(0, middle), false)
-    return newer || older
+    if (status === 400 && isRangeInDoubt) return probe(context, resource, days, error)
+    return halves(context, resource, days)
   }
+}
+
+async function halves(
+  context: FetchContext,
+  resource: Resource,
+  days: readonly Day[],
+): Promise<boolean> {
+  const middle = Math.floor(days.length / 2)
+  const newer = await fetchRange(context, resource, days.slice(middle), false)
+  const older = await fetchRange(context, resource, days.slice(0, middle), false)
+  return newer || older
+}
+
+/**
+ * What a 400 means is told by asking for single days, not by its text. The
+ * newest is answered: the range was too wide. Neither it nor the oldest is: the
+ * request is wrong for every day, and is not repeated for every day. Else the
+ * newest days are not to be had yet, and the last that is lies between.
+ */
+async function probe(
+  context: FetchContext,
+  resource: Resource,
+  days: readonly Day[],
+  error: unknown,
+): Promise<boolean> {
+  const probed = new Set<Day | undefined>()
+  const isAnswered = (index: number): Promise<boolean> => {
+    probed.add(days[index])
+    return fetchRange(context, resource, days.slice(index, index + 1))
+  }
+  const last = days.length - 1
+  if (await isAnswered(last)) return halves(context, resource, days.slice(0, last))
+  if (!(await isAnswered(0))) return giveUp(context, resource, days.slice(1, last), error)
+  let answered = 0
+  let refused = last
+  while (refused - answered > 1) {
+    const middle = Math.floor((answered + refused) / 2)
+    if (await isAnswered(middle)) answered = middle
+    else refused = middle
+  }
+  const isLeft = (day: Day): boolean => !probed.has(day)
+  await giveUp(context, resource, days.slice(refused).filter(isLeft), error)
+  await fetchRange(context, resource, days.slice(0, answered).filter(isLeft), false)
+  return true
 }
 
 async function giveUp(
