@@ -73,23 +73,18 @@ type Environment = Readonly<Record<string, string | undefined>>
  */
 export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: string): Config {
   const file = readFile(flags, cwd)
-  const pick = <T>(schema: z.ZodType<T>, flag: unknown, variable: string, rest: T): T => {
+  const pick = <T>(schema: z.ZodType<T>, name: 'rate' | 'concurrency', otherwise: T): T => {
+    const variable = `AGENT_WAREHOUSE_${name.toUpperCase()}`
     const text = nonEmpty(environment[variable])
-    if (flag !== undefined)
-      return check(schema, flag, `--${variable.split('_').at(-1)?.toLowerCase() ?? ''}`)
-    return text === undefined ? rest : check(schema, text, variable)
+    if (flags[name] !== undefined) return check(schema, flags[name], `--${name}`)
+    return text === undefined ? otherwise : check(schema, text, variable)
   }
   const data =
     flags.data ?? nonEmpty(environment['AGENT_WAREHOUSE_DATA']) ?? file.data ?? DEFAULTS.data
   return Object.freeze({
     dataFolder: resolve(cwd, data),
-    rate: pick(positive, flags.rate, 'AGENT_WAREHOUSE_RATE', file.rate ?? DEFAULTS.rate),
-    concurrency: pick(
-      count,
-      flags.concurrency,
-      'AGENT_WAREHOUSE_CONCURRENCY',
-      file.concurrency ?? DEFAULTS.concurrency,
-    ),
+    rate: pick(positive, 'rate', file.rate ?? DEFAULTS.rate),
+    concurrency: pick(count, 'concurrency', file.concurrency ?? DEFAULTS.concurrency),
     exports: file.exports ?? [],
     organisations: () => organisationsOf(flags, environment, file),
   })

@@ -3,13 +3,7 @@ import { join } from 'node:path'
 import { PlatformClient } from './client/index.ts'
 import type { Config, ExportTarget, OrganisationConfig } from './config.ts'
 import { HISTORY_START, monthOf } from './core/days.ts'
-import {
-  CredentialError,
-  DeferredError,
-  ExitCode,
-  PartialError,
-  UsageError,
-} from './core/errors.ts'
+import { ExitCode, PartialError, UsageError, type AppError } from './core/errors.ts'
 import type { World } from './core/world.ts'
 import { RESOURCES } from './extract/resources.ts'
 import type { PlanOptions } from './extract/plan.ts'
@@ -192,7 +186,6 @@ function sourceSql(dataFolder: string, table: string): string {
   return `read_parquet(${listLiteral([baseGlob(dataFolder, table)])}, hive_partitioning = false)`
 }
 
-/** The most telling exit code: a refused key before a deferral before failed days. */
 function outcomeOf(results: readonly SyncResult[]): SyncOutcome {
   const stops = results.flatMap(({ stoppedBy }) => (stoppedBy === null ? [] : [stoppedBy]))
   const unreachable = results.flatMap((result) =>
@@ -210,9 +203,11 @@ function outcomeOf(results: readonly SyncResult[]): SyncOutcome {
   }
 }
 
-function exitCodeOf(results: readonly SyncResult[], stops: readonly Error[]): ExitCode {
-  if (stops.some((stop) => stop instanceof CredentialError)) return ExitCode.credential
-  if (stops.some((stop) => stop instanceof DeferredError)) return ExitCode.deferred
+/** The most telling exit code: a refused key before a deferral before failed days. */
+function exitCodeOf(results: readonly SyncResult[], stops: readonly AppError[]): ExitCode {
+  const order = [ExitCode.credential, ExitCode.usage, ExitCode.deferred]
+  const told = order.find((code) => stops.some((stop) => stop.exitCode === code))
+  if (told !== undefined) return told
   const isShort = results.some(({ failed, unreachable }) => failed > 0 || unreachable !== null)
   return isShort ? ExitCode.partial : ExitCode.complete
 }

@@ -18,7 +18,7 @@ comment on table meta.runs is 'One row per run of a command that writes, the pub
 comment on column meta.runs.run_id is 'Names the run everywhere: here, in raw rows, in runs/<run_id>.json.';
 comment on column meta.runs.command is 'The command, e.g. run.';
 comment on column meta.runs.version is 'The version of agent-warehouse.';
-comment on column meta.runs.status is 'complete, partial, deferred, refused, failed, or running.';
+comment on column meta.runs.status is 'complete, partial, deferred, refused, checks_failed, usage, failed, killed, or running.';
 comment on column meta.runs.exit_code is 'The exit code. NULL: the run had not ended when this file was published.';
 comment on column meta.runs.started_at is 'When the run began, UTC.';
 comment on column meta.runs.finished_at is 'When the run ended, UTC. NULL: it had not ended when this file was published.';

@@ -61,7 +61,7 @@ export function createObserver(options: ObserverOptions, terminal: Terminal): Ob
     emit,
     runs: async () => {
       const { records } = await readRunRecords(runsFolder)
-      const earlier = records.filter((each) => each.run_id !== options.runId)
+      const earlier = records.filter((each) => each.run_id !== options.runId).map(ended)
       return [...earlier, record()].map(runRow)
     },
     open: async () => {
@@ -96,6 +96,11 @@ function shownListener(
   if (mode === 'text' || !terminal.isTty) return { listener: createTextLog(write, redact), stop }
   const columns = (): number => terminal.columns
   return createProgress({ write, now, columns, colour: terminal.hasColour, redact })
+}
+
+/** Only the holder of the lock runs: an earlier run that has not ended never will. */
+function ended(record: RunRecord): RunRecord {
+  return record.status === 'running' ? { ...record, status: 'killed' } : record
 }
 
 function runRow(record: RunRecord): RunRow {

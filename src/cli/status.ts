@@ -23,7 +23,12 @@ export const statusCommand: Command<OptionsOf<typeof options>> = {
     const names = RESOURCES.map(({ name }) => name)
     const status = await readStatus(config.dataFolder, names)
     const { records } = await readRunRecords(join(config.dataFolder, 'runs'))
-    const runs = records.slice(-LISTED_RUNS).reverse()
+    const isKilled = (run: RunRecord): boolean =>
+      run.status === 'running' && run.run_id !== status.running?.runId
+    const runs = records
+      .slice(-LISTED_RUNS)
+      .map((run): RunRecord => (isKilled(run) ? { ...run, status: 'killed' } : run))
+      .reverse()
     const limits = { rate: config.rate, concurrency: config.concurrency }
     terminal.out(
       flags.json

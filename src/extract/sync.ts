@@ -1,6 +1,12 @@
 import { join } from 'node:path'
 import { addDays, dayOf } from '../core/days.ts'
-import { asError, CredentialError, DeferredError, UsageError } from '../core/errors.ts'
+import {
+  asError,
+  CredentialError,
+  DeferredError,
+  UsageError,
+  type AppError,
+} from '../core/errors.ts'
 import type { PlanReason } from '../core/events.ts'
 import type { World } from '../core/world.ts'
 import type { PlatformClient } from '../client/index.ts'
@@ -33,8 +39,8 @@ export interface SyncResult {
   readonly isReached: boolean
   readonly landed: number
   readonly failed: number
-  /** What stopped the work before the plan was done: a refusal, a deferral. */
-  readonly stoppedBy: CredentialError | DeferredError | null
+  /** What stopped the work before the plan was done: a refusal, a deferral, another's credential. */
+  readonly stoppedBy: AppError | null
   /** Why the first request failed, where it did. */
   readonly unreachable: Error | null
 }
@@ -53,7 +59,10 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
     if (isFatal(error)) throw error
     return unreachable(options, known, error)
   }
-  const orgId = identify(hello, known, organisation)
+  const orgId = hello.orgId ?? known ?? organisation
+  if (known !== null && known !== orgId) {
+    return { ...nothing(known), stoppedBy: mixedUp(organisation, orgId, known) }
+  }
   await rememberOrganisation(dataFolder, organisation, {
     orgId,
     lastDay: addDays(hello.today, -1),
@@ -158,15 +167,12 @@ function nothing(orgId: string | null): SyncResult {
   return { orgId, isReached: false, landed: 0, failed: 0, stoppedBy: null, unreachable: null }
 }
 
-/** @throws UsageError when the credential is another organisation's than the one landed here. */
-function identify(hello: Handshake, known: string | null, organisation: string): string {
-  if (known !== null && hello.orgId !== null && known !== hello.orgId) {
-    throw new UsageError(
-      `the credential of '${organisation}' belongs to the organisation '${hello.orgId}', but the data folder holds '${known}' under that name`,
-      { hint: 'Use another data folder, or list both organisations in agent-warehouse.yaml.' },
-    )
-  }
-  return hello.orgId ?? known ?? organisation
+/** Two organisations in one folder under one name would be one history of both. */
+function mixedUp(organisation: string, orgId: string, known: string): UsageError {
+  return new UsageError(
+    `the credential of '${organisation}' belongs to the organisation '${orgId}', but the data folder holds '${known}' under that name`,
+    { hint: 'Use another data folder, or list both organisations in agent-warehouse.yaml.' },
+  )
 }
 
 const TOLERATED_SKEW_MS = 5 * 60_000

@@ -22,9 +22,10 @@ const runRecord = z.object({
   run_id: z.string().min(1),
   command: z.string(),
   version: z.string(),
-  /** `running` until the end is written: a run that was killed keeps it. */
+  /** `running` until the end is written; a run that was killed keeps it on file. */
   status: z.enum([
     'running',
+    'killed',
     'complete',
     'partial',
     'deferred',

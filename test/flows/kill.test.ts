@@ -15,12 +15,12 @@ describe('a run that is killed', () => {
   it.each([2, 6, 9, 15, 24])(
     'at request %i leaves nothing half done: the next run makes the same warehouse',
     async (killAt) => {
-      let victim: ChildProcess | undefined
+      const running: { victim?: ChildProcess } = {}
       const emulator = await startEmulator({
         users: 12,
         now: () => NOW,
         intercept: ({ number }) => {
-          if (number === killAt) victim?.kill('SIGKILL')
+          if (number === killAt) running.victim?.kill('SIGKILL')
           return undefined
         },
       })
@@ -34,10 +34,11 @@ describe('a run that is killed', () => {
         AGENT_WAREHOUSE_RATE: '2000',
       })
       const main = join(packageRoot, 'dist', 'cli', 'main.js')
-      victim = spawn(process.execPath, [main, 'run', '--log', 'none'], {
+      const victim = spawn(process.execPath, [main, 'run', '--log', 'none'], {
         env: environment(killed),
         stdio: 'ignore',
       })
+      running.victim = victim
       const [, signal] = (await once(victim, 'exit')) as [number | null, string | null]
       expect(signal).toBe('SIGKILL')
 

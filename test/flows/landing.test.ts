@@ -265,7 +265,10 @@ describe('what cannot be had', () => {
     const other = await testServer((_, response) => {
       sendJson(response, 200, { data: [], meta: { org_id: 'org-2' } }, { date: DATE })
     })
-    await expect(syncFrom(other.url, data, { world: testWorld(TODAY) })).rejects.toThrow(/org-2/)
+    const { result } = await syncFrom(other.url, data, { world: testWorld(TODAY) })
+    expect(result.stoppedBy?.exitCode).toBe(2)
+    expect(result.stoppedBy?.message).toContain('org-2')
+    expect(result.landed).toBe(0)
   })
 
   it.each([
