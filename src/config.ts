@@ -173,6 +173,7 @@ function readFile(flags: ConfigFlags, cwd: string): FileConfig {
 }
 
 function check<T>(schema: z.ZodType<T>, value: unknown, where: string): T {
+  if (Number.isNaN(value)) throw new UsageError(`${where}: that is not a number`)
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const issue = result.error.issues[0]

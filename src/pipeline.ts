@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PlatformClient } from './client/index.ts'
+import { PlatformClient, TransportError } from './client/index.ts'
 import type { Config, ExportTarget, OrganisationConfig } from './config.ts'
 import { HISTORY_START, monthOf } from './core/days.ts'
 import { ExitCode, PartialError, UsageError, type AppError } from './core/errors.ts'
@@ -43,11 +43,12 @@ export interface SyncOutcome {
 export async function run(
   job: Job,
   selection: SyncSelection,
-  runs: () => Promise<readonly RunRow[]>,
+  runs: RunsSoFar,
 ): Promise<SyncOutcome> {
   const outcome = await sync(job, selection)
   if (!outcome.isAnyReached || job.world.signal.aborted) return outcome
-  await publishModels(job, await knownOrganisations(job.config.dataFolder), { runs })
+  const orgIds = await knownOrganisations(job.config.dataFolder)
+  await publishModels(job, orgIds, { runs, exitCode: outcome.exitCode })
   for (const target of job.config.exports) await exportMarts(job, target)
   return outcome
 }
@@ -60,13 +61,18 @@ export async function sync(job: Job, selection: SyncSelection): Promise<SyncOutc
     for (const organisation of organisations)
       results.push(await syncOne(job, organisation, selection))
   })
-  if (!job.world.signal.aborted) await normalizeAll(job)
-  return outcomeOf(results)
+  const outcome = outcomeOf(results)
+  if (outcome.isAnyReached && !job.world.signal.aborted) await normalizeAll(job)
+  return outcome
 }
 
+/** The runs up to this one, which ends with the code if the warehouse it makes is published. */
+export type RunsSoFar = (exitCode: ExitCode) => Promise<readonly RunRow[]>
+
 export interface BuildChoice {
-  /** The runs so far, this one included. */
-  readonly runs: () => Promise<readonly RunRow[]>
+  readonly runs: RunsSoFar
+  /** What the run comes to when its warehouse is published. Default: complete. */
+  readonly exitCode?: ExitCode
   /** A selector: these models only. */
   readonly select?: string
 }
@@ -95,7 +101,10 @@ function publishModels(
       project: await loadProject(join(packageRoot, 'dbt-like-models')),
       target: warehousePath(config.dataFolder),
       sourceSql: (_source, table) => sourceSql(config.dataFolder, table),
-      meta: (database) => record(job, database, orgIds, options.runs),
+      meta: async (database) => {
+        const runs = await options.runs(options.exitCode ?? ExitCode.complete)
+        await record(job, database, orgIds, runs)
+      },
       runId,
       now: world.now,
       emit: world.emit,
@@ -169,7 +178,7 @@ async function record(
   job: Job,
   database: Database,
   orgIds: readonly string[],
-  runs: () => Promise<readonly RunRow[]>,
+  runs: readonly RunRow[],
 ): Promise<void> {
   const resources = RESOURCES.map(({ name }) => name)
   const known = await readOrganisations(job.config.dataFolder)
@@ -179,7 +188,7 @@ async function record(
     const range = knownRange(ledger, lastPlannedDay(known, orgId))
     intervals.push(...intervalRows(orgId, ledger, resources, range))
   }
-  await writeRecord(database, intervals, await runs())
+  await writeRecord(database, intervals, runs)
 }
 
 function sourceSql(dataFolder: string, table: string): string {
@@ -213,7 +222,9 @@ function exitCodeOf(results: readonly SyncResult[], stops: readonly AppError[]):
 }
 
 function nobodyHome(error: Error): PartialError {
-  return new PartialError(`the platform could not be reached: ${error.message}`, {
+  const what =
+    error instanceof TransportError ? 'could not be reached' : 'did not answer as it should'
+  return new PartialError(`the platform ${what}: ${error.message}`, {
     hint: 'Nothing new was published; the next run asks again.',
     cause: error,
   })

@@ -18,10 +18,10 @@ comment on table meta.runs is 'One row per run of a command that writes, the pub
 comment on column meta.runs.run_id is 'Names the run everywhere: here, in raw rows, in runs/<run_id>.json.';
 comment on column meta.runs.command is 'The command, e.g. run.';
 comment on column meta.runs.version is 'The version of agent-warehouse.';
-comment on column meta.runs.status is 'complete, partial, deferred, refused, checks_failed, usage, failed, killed, or running.';
-comment on column meta.runs.exit_code is 'The exit code. NULL: the run had not ended when this file was published.';
+comment on column meta.runs.status is 'complete, partial, deferred, refused, checks_failed, usage, failed, or killed.';
+comment on column meta.runs.exit_code is 'The exit code; of the publishing run, what it came to when it published. NULL: the run was killed.';
 comment on column meta.runs.started_at is 'When the run began, UTC.';
-comment on column meta.runs.finished_at is 'When the run ended, UTC. NULL: it had not ended when this file was published.';
+comment on column meta.runs.finished_at is 'When the run ended, UTC; of the publishing run, when it published. NULL: the run was killed.';
 comment on column meta.runs.days_landed is 'Resource days landed with rows that were not here before.';
 comment on column meta.runs.days_empty is 'Resource days that the platform answered with no rows, new to the lake.';
 comment on column meta.runs.days_unchanged is 'Resource days looked at again and found as they were.';

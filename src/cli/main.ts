@@ -108,10 +108,9 @@ function stackOf(error: Error): string {
   return `${error.stack ?? error.message}${cause}`
 }
 
-/** A reader that has gone (`| head`) is no error: there is nobody left to tell. */
+/** A reader that has gone (`| head`) is no error; the work goes on to its end. */
 function onPipeError(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') process.exit(ExitCode.complete)
-  throw error
+  if (error.code !== 'EPIPE') throw error
 }
 
 process.stdout.on('error', onPipeError)

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { messageOf, type ExitCode } from '../core/errors.ts'
 import type { RunEvent } from '../core/events.ts'
 import type { RunRow } from '../model/record.ts'
+import type { RunsSoFar } from '../pipeline.ts'
 import { createJsonLog, createTextLog, type Listener } from '../observe/log.ts'
 import { createProgress } from '../observe/progress.ts'
 import { createRedact, type Redact } from '../observe/redact.ts'
@@ -21,8 +22,8 @@ export type LogMode = 'auto' | 'text' | 'json' | 'none'
 /** Everything that listens to one run: progress or log, the summary, the run record. */
 export interface Observer {
   readonly emit: (event: RunEvent) => void
-  /** This run and the ones before it, for `meta.runs`. */
-  readonly runs: () => Promise<readonly RunRow[]>
+  /** This run, as it will have ended, and the ones before it, for `meta.runs`. */
+  readonly runs: RunsSoFar
   /** Writes the first run record: from here on the run is on file. */
   readonly open: () => Promise<void>
   /** Ends the run record. */
@@ -59,10 +60,11 @@ export function createObserver(options: ObserverOptions, terminal: Terminal): Ob
   const record = (): RunRecord => runRecordOf(summary.summary(), version)
   return {
     emit,
-    runs: async () => {
+    runs: async (exitCode) => {
       const { records } = await readRunRecords(runsFolder)
       const earlier = records.filter((each) => each.run_id !== options.runId).map(ended)
-      return [...earlier, record()].map(runRow)
+      const soFar = { ...summary.summary(), exitCode, finishedAt: now() }
+      return [...earlier, runRecordOf(soFar, version)].map(runRow)
     },
     open: async () => {
       emit({ type: 'run.started', runId: options.runId, command: options.command })

@@ -34,19 +34,20 @@ interface OrganisationPlan {
   readonly tasks: readonly FetchTask[]
 }
 
-/** By this machine's clock: only the platform knows its own day, and it is not asked. */
+/** The platform is not asked: its clock is reckoned as it was last seen. */
 async function plansOf(
   config: Config,
   selection: SyncSelection,
   now: number,
 ): Promise<OrganisationPlan[]> {
   const known = [...(await readOrganisations(config.dataFolder)).values()]
-  const organisations = known.length === 0 ? [{ orgId: null }] : known
+  const organisations = known.length === 0 ? [{ orgId: null, skewMs: 0 }] : known
   return Promise.all(
-    organisations.map(async ({ orgId }) => {
+    organisations.map(async ({ orgId, skewMs }) => {
+      const there = now + skewMs
       const ledger: Ledger =
         orgId === null ? new Map() : await LedgerFile.read(config.dataFolder, orgId)
-      return { orgId, tasks: planSync(ledger, { ...selection, today: dayOf(now), now }) }
+      return { orgId, tasks: planSync(ledger, { ...selection, today: dayOf(there), now: there }) }
     }),
   )
 }

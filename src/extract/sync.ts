@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { addDays, dayOf } from '../core/days.ts'
+import { addDays, dayOf, HISTORY_START } from '../core/days.ts'
 import {
   asError,
   CredentialError,
@@ -9,10 +9,14 @@ import {
 } from '../core/errors.ts'
 import type { PlanReason } from '../core/events.ts'
 import type { World } from '../core/world.ts'
-import type { PlatformClient } from '../client/index.ts'
+import { ApiError, type PlatformClient } from '../client/index.ts'
 import { Database } from '../store/duckdb.ts'
 import { LedgerFile } from '../store/ledger.ts'
-import { readOrganisations, rememberOrganisation } from '../store/organisations.ts'
+import {
+  readOrganisations,
+  rememberOrganisation,
+  type KnownOrganisation,
+} from '../store/organisations.ts'
 import { IntervalBook } from './book.ts'
 import { Breaker, isFatal } from './failures.ts'
 import { fetchTask, type FetchContext } from './fetch.ts'
@@ -48,7 +52,8 @@ export interface SyncResult {
 /** Lands every interval of one organisation that is missing or due. */
 export async function syncOrganisation(options: SyncOptions): Promise<SyncResult> {
   const { world, dataFolder, organisation } = options
-  const known = (await readOrganisations(dataFolder)).get(organisation)?.orgId ?? null
+  const remembered = (await readOrganisations(dataFolder)).get(organisation)
+  const known = remembered?.orgId ?? null
   let hello: Handshake
   try {
     hello = await shakeHands(options.client, world)
@@ -57,7 +62,8 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
       return { ...nothing(known), stoppedBy: error }
     }
     if (isFatal(error)) throw error
-    return unreachable(options, known, error)
+    if (isWrongAddress(error)) return { ...nothing(known), stoppedBy: wrongAddress(error) }
+    return unreachable(options, remembered, error)
   }
   const orgId = hello.orgId ?? known ?? organisation
   if (known !== null && known !== orgId) {
@@ -66,8 +72,10 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   await rememberOrganisation(dataFolder, organisation, {
     orgId,
     lastDay: addDays(hello.today, -1),
+    skewMs: hello.skewMs,
   })
   warnOfSkew(hello, world)
+  warnOfRange(options, hello, world)
   world.emit({
     type: 'organisation.identified',
     orgId,
@@ -139,17 +147,18 @@ function isExpected(stop: Error): stop is CredentialError | DeferredError {
   return stop instanceof CredentialError || stop instanceof DeferredError
 }
 
-/** Without an answer the plan goes by this machine's clock, and every due day is recorded as failed. */
+/** Without an answer, the platform's clock is reckoned as it was last seen; every due day has failed. */
 async function unreachable(
   options: SyncOptions,
-  orgId: string | null,
+  remembered: KnownOrganisation | undefined,
   error: unknown,
 ): Promise<SyncResult> {
   const failure = asError(error)
-  if (orgId === null) return { ...nothing(null), unreachable: failure }
+  if (remembered === undefined) return { ...nothing(null), unreachable: failure }
+  const { orgId, skewMs } = remembered
   const { world } = options
   const ledger = await LedgerFile.open(options.dataFolder, orgId)
-  const now = world.now()
+  const now = world.now() + skewMs
   const tasks = planSync(ledger.intervals, { ...options.plan, today: dayOf(now), now })
   announce(tasks, orgId, world)
   const book = new IntervalBook(ledger, orgId, world)
@@ -161,6 +170,18 @@ async function unreachable(
     )
   }
   return { ...nothing(orgId), ...book.counts, unreachable: failure }
+}
+
+/** The first request is for what every such platform has: 404 or a redirect is another server's. */
+function isWrongAddress(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.status === 404 || error.status < 400)
+}
+
+function wrongAddress(error: ApiError): UsageError {
+  return new UsageError(error.message, {
+    hint: 'Is AGENT_BASE_URL the platform’s public API host? Nothing was asked for beyond that.',
+    cause: error,
+  })
 }
 
 function nothing(orgId: string | null): SyncResult {
@@ -184,6 +205,18 @@ function warnOfSkew(hello: Handshake, world: World): void {
     type: 'warning',
     message: `this machine's clock is ${Math.abs(minutes)} minutes ${minutes > 0 ? 'behind' : 'ahead of'} the platform's; the platform's counts`,
   })
+}
+
+function warnOfRange({ plan }: SyncOptions, hello: Handshake, world: World): void {
+  const { first, last } = plan.within ?? {}
+  if (first !== undefined && first < HISTORY_START) {
+    world.emit({ type: 'warning', message: `the platform's history begins ${HISTORY_START}` })
+  }
+  const end = [first, last].some((day) => day !== undefined && day >= hello.today)
+  if (end) {
+    const message = `it is ${hello.today} at the platform: days before that can be asked for`
+    world.emit({ type: 'warning', message })
+  }
 }
 
 function announce(tasks: readonly FetchTask[], orgId: string, world: World): void {

@@ -54,7 +54,7 @@ function lineOf(event: RunEvent): string | undefined {
     case 'governor.paused':
       return `waiting ${duration(event.waitMs)}: ${event.reason}`
     case 'interval.failed':
-      return `failed ${event.resource} ${event.day} of ${event.orgId}: ${event.error}${request(event.requestId)}`
+      return `failed ${event.resource} ${event.day} of ${event.orgId}: ${event.error}${request(event.requestId, event.error)}`
     case 'model.built':
       return event.durationMs < SLOW_MODEL_MS
         ? undefined
@@ -70,7 +70,7 @@ function lineOf(event: RunEvent): string | undefined {
     case 'stage.finished':
       return `${event.stage} finished in ${duration(event.durationMs)}`
     case 'run.finished':
-      return `run ${event.runId} finished with exit code ${event.exitCode}${reason(event.error)}`
+      return `run ${event.runId} finished with exit code ${event.exitCode}`
     case 'request.finished':
     case 'page.landed':
     case 'interval.finished':
@@ -125,14 +125,11 @@ function skewOf(seconds: number): string {
     : ` (its clock is ${digits(Math.abs(seconds))}s ${seconds > 0 ? 'ahead' : 'behind'})`
 }
 
-function request(id: string | null): string {
-  return id === null ? '' : ` (request ${id})`
+/** An error of the client names the request already. */
+function request(id: string | null, error: string): string {
+  return id === null || error.includes(id) ? '' : ` (request ${id})`
 }
 
 function rowsOf(rows: number | null): string {
   return rows === null ? '' : `, ${counted(rows, 'row')},`
-}
-
-function reason(error: string | undefined): string {
-  return error === undefined ? '' : `: ${error}`
 }

@@ -59,7 +59,8 @@ function aligned(table: readonly (readonly string[])[]): string[] {
 }
 
 function failureLine({ orgId, resource, day, error, requestId }: FailedInterval): string {
-  const request = requestId === null ? '' : ` (request ${requestId})`
+  const isNamed = requestId === null || error.includes(requestId)
+  const request = isNamed ? '' : ` (request ${requestId})`
   return oneLine(`${resource} ${day} of ${orgId}: ${error}${request}`)
 }
 

@@ -61,7 +61,7 @@ function failureOf(message: string, cause: unknown): UsageError {
 
 function onlyTheWarehouse(message: string, cause?: unknown): UsageError {
   return new UsageError(`the query may read the published warehouse only: ${message}`, {
-    hint: 'To write files, use `agent-warehouse export`, or --format csv with a redirect.',
+    hint: 'To write files: `agent-warehouse export`. After the data folder was moved: `agent-warehouse build`.',
     cause,
   })
 }

@@ -7,6 +7,8 @@ export interface KnownOrganisation {
   readonly orgId: string
   /** The last day that a run has planned for, by the platform's clock. */
   readonly lastDay: Day
+  /** The platform's clock less this machine's, milliseconds, as last seen. */
+  readonly skewMs: number
 }
 
 /** The organisations met so far, by their name in the configuration. */

@@ -155,7 +155,12 @@ describe('a night', () => {
     const [name] = await readdir(join(data, 'runs'))
     const record = JSON.parse(await readFile(join(data, 'runs', name ?? ''), 'utf8')) as object
     expect(record).toMatchObject({ command: 'run', status: 'complete', exit_code: 0 })
-    expect(await ask(environment, 'select count(*) as n from meta.runs')).toEqual([{ n: 1 }])
+    expect(
+      await ask(
+        environment,
+        'select status, exit_code, finished_at is null as is_open from meta.runs',
+      ),
+    ).toEqual([{ status: 'complete', exit_code: 0, is_open: false }])
     expect(
       await ask(
         environment,

@@ -258,6 +258,29 @@ describe('what cannot be had', () => {
     expect(ledger.get('tokens/2026-01-16')).toMatchObject({ status: 'empty', attempts: 2 })
   })
 
+  it('is never a day that has not come yet where the platform is, however late it is here', async () => {
+    const data = await temporaryFolder()
+    const { url } = await testServer(platform(() => []))
+    const late = TODAY + 300 * 86_400_000
+    await syncFrom(url, data, { only: ['tokens'], world: testWorld(late) })
+    const down = { only: ['tokens'], world: testWorld(late + 86_400_000) }
+    const { result } = await syncFrom('http://127.0.0.1:1', data, down)
+    expect(result.unreachable).not.toBeNull()
+    const days = [...(await ledgerOf(data, 'org/1')).values()].map(({ day }) => day)
+    expect(days.sort().at(-1)).toBe('2026-01-17')
+  })
+
+  it.each([404, 302])('is everything at a wrong address, which a %i tells', async (status) => {
+    const data = await temporaryFolder()
+    const { url, requests } = await testServer((_, response) => {
+      sendJson(response, status, {}, { location: '/login' })
+    })
+    const { result } = await syncFrom(url, data)
+    expect(result.stoppedBy?.exitCode).toBe(2)
+    expect(result.stoppedBy?.hint).toContain('AGENT_BASE_URL')
+    expect(requests).toHaveLength(1)
+  })
+
   it('is the other organisation’s data in this one’s folder', async () => {
     const data = await temporaryFolder()
     const { url } = await testServer(platform(() => []))

@@ -44,13 +44,6 @@ describe('the text log', () => {
       'failed users 2026-01-15 of org: refused [redacted] published /tmp/evil\n',
     ])
   })
-
-  test('says why a run ended early', () => {
-    const lines: string[] = []
-    const log = createTextLog((text) => lines.push(text))
-    log({ type: 'run.finished', runId: 'r', exitCode: 4, error: 'told to wait 2 hours' })
-    expect(lines).toEqual(['run r finished with exit code 4: told to wait 2 hours\n'])
-  })
 })
 
 describe('the JSON log', () => {

@@ -82,13 +82,14 @@ test('skills and slash commands add up by name as served', () => {
   ])
 })
 
-test('a hook without matcher or command has empty ones', () => {
+test('a hook without matcher or command has NULL there, and an empty one stays empty', () => {
   const marts = toolsOf(
     `"hooks_by_event":[{"event":"Stop","count":1},{"event":"Stop","matcher":null,"command":"","count":2},
       {"event":"Stop","matcher":"*","command":"a.sh","count":3}]`,
   )
   expect(valuesOf(marts.fct_hook_day, 'hook_event', 'matcher', 'command', 'invocations')).toEqual([
-    ['Stop', '', '', 3n],
+    ['Stop', null, null, 1n],
+    ['Stop', null, '', 2n],
     ['Stop', '*', 'a.sh', 3n],
   ])
 })
@@ -111,8 +112,8 @@ test('what a total has beyond its skills, commands or hooks may be a row of its 
     {
       ...day,
       hook_event: '(unattributed)',
-      matcher: '',
-      command: '',
+      matcher: null,
+      command: null,
       invocations: 9007199254740993n,
     },
   ])

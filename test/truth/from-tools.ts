@@ -106,14 +106,14 @@ export function slashCommandDays(answers: PlatformAnswers): ExpectedTable {
   return withResiduals(answers, table, 'slash_commands_invocations', { command_name: UNATTRIBUTED })
 }
 
-/** fct_hook_day: a hook without matcher or command has '' there. The residual as for skills. */
+/** fct_hook_day: a hook without matcher or command has NULL there. The residual as for skills. */
 export function hookDays(answers: PlatformAnswers): ExpectedTable {
   const rows = [...byDay(answers.tools)].flatMap(([day, row]) => {
     const parts = items(row.get('hooks_by_event')).map((hook) => ({
       members: {
         hook_event: text(hook.get('event')) ?? '',
-        matcher: text(hook.get('matcher')) ?? '',
-        command: text(hook.get('command')) ?? '',
+        matcher: text(hook.get('matcher')),
+        command: text(hook.get('command')),
       },
       counts: { invocations: count(hook.get('count')) },
     }))
@@ -121,7 +121,7 @@ export function hookDays(answers: PlatformAnswers): ExpectedTable {
   })
   const key = ['org_id', 'activity_date', 'hook_event', 'matcher', 'command']
   const table = expectedTable(key, ['invocations'], rows)
-  const nobody = { hook_event: UNATTRIBUTED, matcher: '', command: '' }
+  const nobody = { hook_event: UNATTRIBUTED, matcher: null, command: null }
   return withResiduals(answers, table, 'hooks_invocations', nobody)
 }
 

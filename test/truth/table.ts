@@ -22,7 +22,7 @@ export interface ExpectedTable {
 
 /** Something counted: who or what it belongs to, and its counts. */
 export interface Part {
-  readonly members: Readonly<Record<string, string>>
+  readonly members: Readonly<Record<string, string | null>>
   readonly counts: Readonly<Record<string, bigint | null>>
 }
 

@@ -29,8 +29,8 @@ residuals as (
         days.org_id,
         days.activity_date,
         '(unattributed)' as hook_event,
-        '' as matcher,
-        '' as command,
+        cast(null as string) as matcher,
+        cast(null as string) as command,
         days.hooks_invocations
         - coalesce(totals.invocations, 0) as invocations
     from days

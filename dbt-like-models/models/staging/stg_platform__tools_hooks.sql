@@ -12,8 +12,8 @@ renamed as (
         org_id,
         activity_date,
         coalesce(event, '(unnamed)') as hook_event,
-        coalesce(matcher, '') as matcher,
-        coalesce(command, '') as command,
+        matcher,
+        command,
         count_value as invocations,
         fetched_at
     from source
