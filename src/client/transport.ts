@@ -5,7 +5,7 @@ import { ApiError, requestIdOf } from './errors.ts'
 import { Governor, type GovernorOptions } from './governor.ts'
 import { failureOf } from './problem.ts'
 import { backoffMs, isRateRefusal, mayPass, RATE_RETRIES, RETRIES } from './retry.ts'
-import { retryAfterMs } from './retry-after.ts'
+import { waitOf } from './wait.ts'
 
 export interface TransportOptions extends GovernorOptions {
   /** API key or JWT. */
@@ -46,7 +46,9 @@ export class Transport {
    *   BodyError, and DeferredError when waiting would outlast the run.
    */
   async call<T>(call: Call, read: Reader<T>): Promise<T> {
-    return pRetry(() => this.#governor.run(() => this.#attempt(call, read)), {
+    const send = (attempt: number): Promise<T> =>
+      this.#governor.run(() => this.#attempt(call, read, attempt))
+    return pRetry(send, {
       retries: RATE_RETRIES,
       minTimeout: 0,
       maxTimeout: 0,
@@ -59,7 +61,7 @@ export class Transport {
     })
   }
 
-  async #attempt<T>(call: Call, read: Reader<T>): Promise<T> {
+  async #attempt<T>(call: Call, read: Reader<T>, attempt: number): Promise<T> {
     this.#governor.checkDeadline()
     const startedAt = this.#world.now()
     const response = await this.#world.fetch({
@@ -84,14 +86,16 @@ export class Transport {
     })
     if (response.status >= 200 && response.status < 300) return read(response, requestId)
     const failure = failureOf(call.method, call.path, response)
-    if (isRateRefusal(failure)) rememberWait(failure, retryAfterMs(response.headers, startedAt))
+    if (isRateRefusal(failure)) {
+      const now = this.#world.now()
+      waits.set(failure, waitOf(response.headers, attempt, now, this.#world.random()).waitMs)
+    }
     throw failure
   }
 
   async #beforeRetry(call: Call, error: Error, attempt: number): Promise<void> {
     if (call.method !== 'GET' || !mayPass(error) || attempt > allowance(error)) return
-    const told = waits.get(error)
-    const waitMs = told ?? backoffMs(attempt, this.#world.random())
+    const waitMs = waits.get(error) ?? backoffMs(attempt, this.#world.random())
     this.#world.emit({
       type: 'request.retried',
       path: call.path,
@@ -104,12 +108,8 @@ export class Transport {
   }
 }
 
-/** The wait that a refusal's headers asked for; kept beside the error, which is the caller's to see. */
+/** The wait after a refusal; kept beside the error, which is the caller's to see. */
 const waits = new WeakMap<Error, number>()
-
-function rememberWait(error: Error, waitMs: number | undefined): void {
-  if (waitMs !== undefined) waits.set(error, waitMs)
-}
 
 function allowance(error: unknown): number {
   return isRateRefusal(error) ? RATE_RETRIES : RETRIES
