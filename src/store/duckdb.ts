@@ -51,8 +51,8 @@ export class Database {
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
       // Freed memory goes back to the system soon: by default hundreds of megabytes stay.
-      allocator_flush_threshold: '8MB',
-      allocator_bulk_deallocation_flush_threshold: '8MB',
+      allocator_flush_threshold: '16MB',
+      allocator_bulk_deallocation_flush_threshold: '16MB',
       ...(options.readOnly === true ? { access_mode: 'READ_ONLY' } : {}),
       ...(options.memoryLimit === undefined ? {} : { memory_limit: options.memoryLimit }),
       ...(options.threads === undefined ? {} : { threads: String(options.threads) }),
