@@ -1,7 +1,7 @@
 import { httpDate } from './retry-after.ts'
 
 /** A hint that asks for more than a day is a mistake of the server, or of its documentation. */
-export const LONGEST_HINT_MS = 86_400_000
+const LONGEST_HINT_MS = 86_400_000
 
 /** From this size a number is a point in time, in this many parts of a millisecond. */
 const EPOCHS: readonly (readonly [number, number])[] = [

@@ -14,9 +14,9 @@ export function mayPass(error: unknown): boolean {
   return error instanceof TransportError || error instanceof BodyError
 }
 
-/** True for answers that say "too much", as opposed to "broken". */
-export function isRateRefusal(error: unknown): boolean {
-  return error instanceof ApiError && (error.status === 429 || error.status === 503)
+/** True for the answer that says "too much", as opposed to "broken". */
+export function isRateRefusal(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 429
 }
 
 const BASE_MS = 500

@@ -1,7 +1,7 @@
 import pRetry from 'p-retry'
 import { DeferredError } from '../core/errors.ts'
 import type { HttpRequest, HttpResponse, World } from '../core/world.ts'
-import { ApiError, requestIdOf } from './errors.ts'
+import type { ApiError } from './errors.ts'
 import { Governor, type GovernorOptions } from './governor.ts'
 import { failureOf } from './problem.ts'
 import { backoffMs, isRateRefusal, mayPass, RATE_RETRIES, RETRIES } from './retry.ts'
@@ -86,16 +86,17 @@ export class Transport {
     })
     if (response.status >= 200 && response.status < 300) return read(response, requestId)
     const failure = failureOf(call.method, call.path, response)
-    if (isRateRefusal(failure)) {
-      const now = this.#world.now()
-      waits.set(failure, waitOf(response.headers, attempt, now, this.#world.random()).waitMs)
-    }
+    const { now, random } = this.#world
+    const wait = waitOf(response.headers, attempt, now(), random())
+    const isTold = response.status === 503 && wait.source !== 'backoff'
+    if (isRateRefusal(failure) || isTold) waits.set(failure, wait.waitMs)
     throw failure
   }
 
   async #beforeRetry(call: Call, error: Error, attempt: number): Promise<void> {
     if (call.method !== 'GET' || !mayPass(error) || attempt > allowance(error)) return
-    const waitMs = waits.get(error) ?? backoffMs(attempt, this.#world.random())
+    const held = waits.get(error)
+    const waitMs = held ?? backoffMs(attempt, this.#world.random())
     this.#world.emit({
       type: 'request.retried',
       path: call.path,
@@ -103,23 +104,21 @@ export class Transport {
       reason: error.message,
       waitMs,
     })
-    if (isRateRefusal(error)) await this.#governor.hold(waitMs, error.message)
-    else await this.#world.sleep(waitMs, this.#world.signal)
+    if (held === undefined) await this.#world.sleep(waitMs, this.#world.signal)
+    else await this.#governor.hold(waitMs, error.message)
   }
 }
 
-/** The wait after a refusal; kept beside the error, which is the caller's to see. */
+/** How long every request waits after a refusal, or after a 503 that says how long. */
 const waits = new WeakMap<Error, number>()
 
 function allowance(error: unknown): number {
   return isRateRefusal(error) ? RATE_RETRIES : RETRIES
 }
 
-function outOfPatience(error: unknown): Error {
-  if (!(error instanceof ApiError)) throw error
-  const id = requestIdOf(error)
+function outOfPatience(error: ApiError): DeferredError {
   return new DeferredError(`${error.message}: still refused after ${RATE_RETRIES} waits`, {
-    hint: `What has landed is kept; the next run goes on from there.${id === null ? '' : ` Request ${id}.`}`,
+    hint: 'What has landed is kept; the next run goes on from there.',
     cause: error,
   })
 }

@@ -59,12 +59,3 @@ export function eachDay(range: DayRange): Day[] {
 export function monthOf(day: Day): string {
   return day.slice(0, 7)
 }
-
-/** The two halves of a range of two or more days. */
-export function halve(range: DayRange): readonly [DayRange, DayRange] {
-  const middle = addDays(range.first, Math.floor(daysBetween(range.first, range.last) / 2))
-  return [
-    { first: range.first, last: middle },
-    { first: addDays(middle, 1), last: range.last },
-  ]
-}

@@ -1,6 +1,7 @@
 import { messageOf } from '../core/errors.ts'
 import { literal } from '../store/duckdb.ts'
 import { statement } from '../store/root.ts'
+import { fill } from '../store/template.ts'
 import type { BuildContext } from './build.ts'
 import { ProjectError, StatementError } from './errors.ts'
 import type { Plan } from './compile.ts'
@@ -97,7 +98,7 @@ function toCheck(
     model: node.name,
     column: test.column,
     severity: test.severity,
-    sql: fillCheck(statement(`checks/${test.arguments.kind}`), valuesOf(test, node, relations)),
+    sql: fill(statement(`checks/${test.arguments.kind}`), valuesOf(test, node, relations)).trim(),
     file: test.place.file,
   }
 }
@@ -125,22 +126,6 @@ function valuesOf(
     case 'not_null':
       return shared
   }
-}
-
-/**
- * Puts values in the place of `{{ name }}`.
- *
- * @throws Error at a placeholder that has none.
- */
-export function fillCheck(template: string, values: Readonly<Record<string, string>>): string {
-  const sql = template.replace(/\{\{\s*(.*?)\s*\}\}/g, (_, name: string) => {
-    const value = values[name]
-    if (value === undefined) {
-      throw new Error(`sql/checks: unknown placeholder '${name}' in: ${template.trim()}`)
-    }
-    return value
-  })
-  return sql.trim().replace(/;$/, '')
 }
 
 function sqlValue(value: string | number | boolean): string {

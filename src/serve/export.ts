@@ -55,12 +55,6 @@ export interface ExportedTable {
   readonly sha256: string
 }
 
-export const exportTargets: readonly string[] = Object.keys(tableWriters)
-
-export function isExportTarget(text: string): text is ExportTarget {
-  return exportTargets.includes(text)
-}
-
 /**
  * Writes the marts to `<folder>/<target>/<table>.<extension>` with a manifest
  * beside them. The folder is replaced whole: it holds what this export wrote,

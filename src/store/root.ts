@@ -16,8 +16,3 @@ function findRoot(folder: string): string {
 export function statement(name: string): string {
   return readFileSync(join(packageRoot, 'sql', `${name}.sql`), 'utf8')
 }
-
-/** The names of the statements in a folder under `sql/`. */
-export function sqlPath(name: string): string {
-  return join(packageRoot, 'sql', name)
-}

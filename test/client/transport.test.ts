@@ -172,6 +172,24 @@ describe('waiting', () => {
     )
   })
 
+  it('is what a 503 says, where it says how long', async () => {
+    const world = testWorld()
+    const { client } = await clientOf((_, response, count) => {
+      if (count === 1) sendJson(response, 503, {}, { 'retry-after': '9' })
+      else sendJson(response, 200, EMPTY)
+    }, world)
+    await client.tools(RANGE)
+    expect(world.slept).toEqual([9_000])
+  })
+
+  it('ends for a 503 as for any fault: a platform that is down is not a rate limit', async () => {
+    const { client, requests } = await clientOf((_, response) => {
+      sendJson(response, 503, {})
+    })
+    await expect(client.tools(RANGE)).rejects.toBeInstanceOf(ApiError)
+    expect(requests).toHaveLength(6)
+  })
+
   it('defers at once when Retry-After is longer than the run has left', async () => {
     const world = testWorld()
     const { client, requests } = await clientOf(

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { ChecksFailedError } from '../../src/core/errors.ts'
-import { fillCheck } from '../../src/model/checks.ts'
 import type { CheckResult } from '../../src/model/index.ts'
 import { Bench, type Files } from './fixture.ts'
 
@@ -127,16 +126,4 @@ it("tells DuckDB's refusal with the check and its file", async () => {
   const bench = await Bench.open()
   const files = { ...project("(1, 'x')", {}), 'tests/broken.sql': "select c from {{ ref('t') }}" }
   await expect(bench.build(files)).rejects.toThrow("tests/broken.sql: check 'broken': Binder Error")
-})
-
-describe('a placeholder', () => {
-  it('is put in wherever it stands', () => {
-    expect(fillCheck('{{ a }} {{b}} {{ a }};\n', { a: '$1', b: "'$&'" })).toBe("$1 '$&' $1")
-  })
-
-  it('that is unknown is an error', () => {
-    expect(() => fillCheck('select {{ colum }}', { column_name: 'a' })).toThrow(
-      "unknown placeholder 'colum'",
-    )
-  })
 })
