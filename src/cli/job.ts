@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { access, mkdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { access, mkdir, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Config } from '../config.ts'
 import { AppError, asError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
 import type { Job } from '../pipeline.ts'
@@ -94,13 +94,27 @@ function say(problem: Error, terminal: Terminal): void {
 /** @throws UsageError when the data folder cannot be made or written. */
 async function checkWritable(dataFolder: string): Promise<void> {
   try {
-    await mkdir(dataFolder, { recursive: true })
+    await makeFolder(dataFolder)
+    if (!(await stat(dataFolder)).isDirectory()) throw new Error('it is not a folder')
     await access(dataFolder, constants.W_OK | constants.X_OK)
   } catch (error) {
     throw new UsageError(`the data folder ${dataFolder} cannot be written: ${messageOf(error)}`, {
       hint: 'Name another one with --data or AGENT_WAREHOUSE_DATA, or mend its permissions.',
       cause: error,
     })
+  }
+}
+
+/** Folder by folder: where the system refuses, Node 20's own recursion may never end (under /proc). */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'EEXIST') return
+    if (code !== 'ENOENT' || dirname(path) === path) throw error
+    await makeFolder(dirname(path))
+    await mkdir(path)
   }
 }
 

@@ -81,6 +81,14 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
     expect(lines(err)[0]).toContain('cannot be written')
   })
 
+  it('a data folder where the system has none', async () => {
+    const { environment } = await stage()
+    const folder = { AGENT_WAREHOUSE_DATA: '/proc/agent-warehouse/data' }
+    const { code, err } = await command(['run'], { ...environment, ...folder })
+    expect(code).toBe(2)
+    expect(lines(err)[0]).toContain('cannot be written')
+  })
+
   it.each([['query', 'select 1'], ['export', 'csv'], ['build']])(
     'nothing there yet: %s',
     async (...args) => {
