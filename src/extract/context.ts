@@ -1,0 +1,29 @@
+import type { World } from '../core/world.ts'
+import type { AnalyticsAnswer, PlatformClient } from '../client/index.ts'
+import type { IntervalBook } from './book.ts'
+import type { Breaker } from './failures.ts'
+import type { RawWriter } from './land.ts'
+import type { PageOrigin } from './part.ts'
+
+/** What every task of one organisation's plan works with. */
+export interface FetchContext {
+  readonly client: PlatformClient
+  readonly writer: RawWriter
+  readonly book: IntervalBook
+  readonly breaker: Breaker
+  readonly world: World
+  readonly runId: string
+  /** The platform's clock less this machine's, milliseconds. */
+  readonly skewMs: number
+}
+
+/** Where the rows of an answer come from. */
+export function originOf(context: FetchContext, answer: AnalyticsAnswer, page: number): PageOrigin {
+  return {
+    page,
+    fetchedAt: context.world.now() + context.skewMs,
+    request: answer.request,
+    requestId: answer.requestId,
+    runId: context.runId,
+  }
+}
