@@ -1,3 +1,7 @@
 copy (
 {{ select }}
-) to {{ file }} (format parquet, compression zstd)
+) to {{ file }} (
+    format parquet,
+    compression zstd,
+    row_group_size 20480
+)

@@ -25,7 +25,7 @@ copy (
 ) to {{ file }} (
     format parquet,
     compression zstd,
-    row_group_size 20480,
+    row_group_size 4096,
     kv_metadata {
         org_id: {{ org_id }},
         resource: {{ resource }},

@@ -111,11 +111,12 @@ async function execute(options: SyncOptions, orgId: string, hello: Handshake): P
   }
 }
 
-/** Small, because landing streams: a day's memory does not depend on its size. */
+/** One thread streams: what it takes does not depend on the day's rows, only on the largest of them. */
 function openLandingDatabase(dataFolder: string): Promise<Database> {
   return Database.open(':memory:', {
-    memoryLimit: '160MB',
-    threads: 2,
+    memoryLimit: '512MB',
+    threads: 1,
+    isFrugal: true,
     tempDirectory: join(dataFolder, 'state', 'spill'),
   })
 }

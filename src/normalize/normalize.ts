@@ -34,6 +34,7 @@ export async function normalize(options: NormalizeOptions): Promise<number> {
   const database = await Database.open(':memory:', {
     memoryLimit: '256MB',
     threads: 2,
+    isFrugal: true,
     tempDirectory: join(dataFolder, 'state', 'spill'),
   })
   try {
