@@ -22,6 +22,7 @@ copy (
             run_id: 'VARCHAR'
         }
     )
+    where item is not null -- the others are marks between the pages of a walk
 ) to {{ file }} (
     format parquet,
     compression zstd,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { PlatformClient, TransportError } from './client/index.ts'
 import type { Config, ExportTarget, OrganisationConfig } from './config.ts'
 import { HISTORY_START, monthOf } from './core/days.ts'
-import { ExitCode, PartialError, UsageError, type AppError } from './core/errors.ts'
+import { asError, ExitCode, PartialError, UsageError, type AppError } from './core/errors.ts'
 import type { World } from './core/world.ts'
 import { RESOURCES } from './extract/resources.ts'
 import type { PlanOptions } from './extract/plan.ts'
@@ -62,8 +62,16 @@ export async function sync(job: Job, selection: SyncSelection): Promise<SyncOutc
       results.push(await syncOne(job, organisation, selection))
   })
   const outcome = outcomeOf(results)
-  if (outcome.isAnyReached && !job.world.signal.aborted) await normalizeAll(job)
+  if (job.world.signal.aborted) return stopped(outcome, job.world.signal.reason)
+  if (outcome.isAnyReached) await normalizeAll(job)
   return outcome
+}
+
+/** A signal after the last request left nothing out but the build: that is a deferral too. */
+function stopped(outcome: SyncOutcome, reason: unknown): SyncOutcome {
+  if (outcome.results.some(({ stoppedBy }) => stoppedBy !== null)) return outcome
+  const problems = [...outcome.problems, asError(reason)]
+  return { ...outcome, exitCode: ExitCode.deferred, problems }
 }
 
 /** The runs up to this one, which ends with the code if the warehouse it makes is published. */

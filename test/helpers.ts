@@ -29,7 +29,7 @@ export interface TestWorld extends World {
 export function testWorld(startsAt = Date.parse('2026-03-10T06:00:00Z')): TestWorld {
   const http = createHttp()
   onTestFinished(() => http.close())
-  const stop = new AbortController()
+  const [stop, hangUp] = [new AbortController(), new AbortController()]
   const events: RunEvent[] = []
   const slept: number[] = []
   let now = startsAt
@@ -44,6 +44,7 @@ export function testWorld(startsAt = Date.parse('2026-03-10T06:00:00Z')): TestWo
     random: () => 0.5,
     emit: (event) => events.push(event),
     signal: stop.signal,
+    hangUp: hangUp.signal,
     events,
     slept,
     stop,

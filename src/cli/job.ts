@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { access, mkdir, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { access, mkdir, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Config } from '../config.ts'
 import { AppError, asError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
 import type { Job } from '../pipeline.ts'
@@ -65,10 +65,12 @@ export async function runJob(
   }
 }
 
-/** After a run that was killed: what it was writing is worth nothing, and is asked for again. */
+/**
+ * After a run that was killed: the files it was writing are worth nothing, and
+ * are made again. The pages it had in `state/parts` are the next sync's to go on with.
+ */
 async function tidyUp(dataFolder: string, observer: Observer): Promise<void> {
   const removed = await removeAsides(dataFolder)
-  await rm(join(dataFolder, 'state', 'parts'), { recursive: true, force: true })
   const message = `the last run was killed; ${removed} unfinished files of it were removed`
   observer.emit({ type: 'warning', message })
 }

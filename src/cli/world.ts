@@ -5,6 +5,9 @@ import { DeferredError } from '../core/errors.ts'
 import type { RunEvent } from '../core/events.ts'
 import type { World } from '../core/world.ts'
 
+/** A service manager kills what has not ended some 10 s after its signal. */
+const GRACE_MS = 8_000
+
 /** The real clock, chance and network; `close` ends its connections and signal handlers. */
 export function createWorld(
   emit: (event: RunEvent) => void,
@@ -14,17 +17,7 @@ export function createWorld(
   close: () => Promise<void>
 } {
   const http = createHttp()
-  const stop = new AbortController()
-  setMaxListeners(0, stop.signal) // one listener for each request under way
-  const onSignal = (signal: NodeJS.Signals): void => {
-    stop.abort(
-      new DeferredError(`stopped by ${signal}`, {
-        hint: 'What has landed is kept; the next run goes on from there.',
-      }),
-    )
-  }
-  process.once('SIGINT', onSignal)
-  process.once('SIGTERM', onSignal)
+  const stop = stopOnSignals(emit)
   const world: World = {
     fetch: http.fetch,
     now,
@@ -36,13 +29,47 @@ export function createWorld(
     random: () => Math.random(),
     emit,
     signal: stop.signal,
+    hangUp: stop.hangUp,
   }
   return {
     world,
     close: async () => {
-      process.off('SIGINT', onSignal)
-      process.off('SIGTERM', onSignal)
+      stop.close()
       await http.close()
     },
   }
+}
+
+interface Stop extends Pick<World, 'signal' | 'hangUp'> {
+  readonly close: () => void
+}
+
+/** The first signal stops the asking, the second what is under way, a third the process. */
+function stopOnSignals(emit: (event: RunEvent) => void): Stop {
+  const [asking, underWay] = [new AbortController(), new AbortController()]
+  // One listener for each request.
+  for (const { signal } of [asking, underWay]) setMaxListeners(0, signal)
+  let grace: NodeJS.Timeout | undefined
+  const close = (): void => {
+    clearTimeout(grace)
+    for (const name of ['SIGINT', 'SIGTERM']) process.off(name, onSignal)
+  }
+  const onSignal = (name: NodeJS.Signals): void => {
+    const reason = new DeferredError(`stopped by ${name}`, {
+      hint: 'What has landed is kept; the next run goes on from there.',
+    })
+    if (asking.signal.aborted) {
+      underWay.abort(reason)
+      close()
+      return
+    }
+    const message = `${name}: nothing more is asked for; requests under way have ${GRACE_MS / 1000} s to finish, or until the next signal`
+    emit({ type: 'warning', message })
+    asking.abort(reason)
+    grace = setTimeout(() => {
+      underWay.abort(reason)
+    }, GRACE_MS)
+  }
+  for (const name of ['SIGINT', 'SIGTERM']) process.on(name, onSignal)
+  return { signal: asking.signal, hangUp: underWay.signal, close }
 }

@@ -30,10 +30,10 @@ export interface AnalyticsAnswer {
   readonly serverTime: number | null
 }
 
-/** One page of a range may be this large; the caller halves ranges that outgrow it. */
-const MAX_RANGE_BYTES = 24 * 1024 * 1024
+/** Enough for a page of users; a range of days that outgrows it is halved by the caller. */
+const MAX_ANSWER_BYTES = 24 * 1024 * 1024
 
-/** A single day cannot be halved, so it may be as large as it must be. */
+/** A single day of a day endpoint cannot be halved, so it may be as large as it must be. */
 const MAX_DAY_BYTES = 512 * 1024 * 1024
 
 /**
@@ -47,9 +47,9 @@ export async function askAnalytics(
   query: AnalyticsQuery,
 ): Promise<AnalyticsAnswer> {
   const path = analyticsPath(endpoint, query)
-  const single = query.range.first === query.range.last
+  const isDay = endpoint !== 'users' && query.range.first === query.range.last
   return transport.call(
-    { method: 'GET', base: baseUrl, path, maxBytes: single ? MAX_DAY_BYTES : MAX_RANGE_BYTES },
+    { method: 'GET', base: baseUrl, path, maxBytes: isDay ? MAX_DAY_BYTES : MAX_ANSWER_BYTES },
     (response, requestId) => readAnswer(path, response, requestId),
   )
 }
@@ -74,16 +74,32 @@ function readAnswer(
 ): AnalyticsAnswer {
   const { rows, rest } = parseBody(path, response, requestId)
   const meta = fieldOf(rest, 'meta')
-  const nextCursor = fieldOf(meta, 'next_cursor')
+  const nextCursor = textOf(fieldOf(meta, 'next_cursor'))
   return {
     rows,
     orgId: textOf(fieldOf(meta, 'org_id')),
-    hasMore: fieldOf(meta, 'has_more') === true,
-    nextCursor: textOf(nextCursor),
+    hasMore: hasMoreOf(fieldOf(meta, 'has_more'), nextCursor, path, requestId),
+    nextCursor,
     request: path,
     requestId,
     serverTime: serverTime(response.headers) ?? null,
   }
+}
+
+/** Absent where there are no pages. What is neither true nor false must not end a walk. */
+function hasMoreOf(
+  value: unknown,
+  nextCursor: string | null,
+  path: string,
+  requestId: string | null,
+): boolean {
+  if (typeof value === 'boolean') return value
+  if ((value === undefined || value === null) && nextCursor === null) return false
+  const said = value === undefined ? 'absent' : JSON.stringify(value)
+  throw new BodyError(
+    `GET ${path}: 'has_more' is ${said}, so it is not known whether there is another page`,
+    requestId,
+  )
 }
 
 function parseBody(path: string, response: HttpResponse, requestId: string | null) {

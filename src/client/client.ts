@@ -7,7 +7,7 @@ import {
   type AnalyticsEndpoint,
   type AnalyticsQuery,
 } from './analytics.ts'
-import { BodyError } from './errors.ts'
+import { ContradictionError } from './errors.ts'
 import { Transport, type TransportOptions } from './transport.ts'
 import type {
   ActivityDay,
@@ -110,36 +110,42 @@ export class PlatformClient {
 
 /**
  * Pages of `/users` until the server says there are no more. Only `has_more`
- * ends the walk; a cursor that does not move, or comes back, is an error.
+ * ends the walk; a cursor that does not move, or comes back, is an error before
+ * its page is handed on. `followed`: the cursors of a walk that was cut off, in
+ * order; it goes on with the last of them.
+ *
+ * @throws ContradictionError when the pages do not lead to an end.
  */
 export async function* userPages(
   client: Pick<PlatformClient, 'ask'>,
   range: DayRange,
+  followed: readonly string[] = [],
 ): AsyncGenerator<AnalyticsAnswer, void, undefined> {
-  const seen = new Set<string>()
-  let cursor: string | undefined
+  const seen = new Set(followed)
+  let cursor = followed.at(-1)
   for (;;) {
     const answer: AnalyticsAnswer = await client.ask('users', {
       range,
       limit: MAX_PAGE_SIZE,
       ...(cursor === undefined ? {} : { cursor }),
     })
+    const next = answer.hasMore ? nextCursor(answer, seen) : undefined
     yield answer
-    if (!answer.hasMore) return
-    cursor = nextCursor(answer, seen)
+    if (next === undefined) return
+    cursor = next
   }
 }
 
 function nextCursor(answer: AnalyticsAnswer, seen: Set<string>): string {
   const next = answer.nextCursor
   if (next === null) {
-    throw new BodyError(
+    throw new ContradictionError(
       `GET ${answer.request}: 'has_more' is true but there is no 'next_cursor'`,
       answer.requestId,
     )
   }
   if (seen.has(next)) {
-    throw new BodyError(
+    throw new ContradictionError(
       `GET ${answer.request}: the cursor '${next}' was given before, the pages go round in a loop`,
       answer.requestId,
     )

@@ -36,6 +36,12 @@ export class BodyError extends AppError {
   }
 }
 
+/**
+ * A whole answer that contradicts what was asked, or the answers before it: a
+ * cursor that comes back, a row of another day. Asking again will not mend it.
+ */
+export class ContradictionError extends BodyError {}
+
 /** An answer with an error status. The Problem body is shown as it came. */
 export class ApiError extends AppError {
   readonly status: number

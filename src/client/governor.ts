@@ -37,15 +37,26 @@ export class Governor {
     this.#deadline = options.deadline
   }
 
-  /** Runs one request when its turn has come. */
+  /** Runs one request when its turn has come. Before that, a stop of the run ends the waiting. */
   async run<T>(request: () => Promise<T>): Promise<T> {
-    return this.#queue.add(
-      async () => {
-        await this.#pause
-        return request()
-      },
-      { signal: this.#world.signal },
-    )
+    const { signal } = this.#world
+    const waiting = new AbortController()
+    const stop = (): void => {
+      waiting.abort(signal.reason)
+    }
+    signal.addEventListener('abort', stop)
+    const begin = async (): Promise<T> => {
+      await this.#pause
+      signal.throwIfAborted()
+      signal.removeEventListener('abort', stop)
+      return request()
+    }
+    try {
+      signal.throwIfAborted()
+      return await this.#queue.add(begin, { signal: waiting.signal })
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
   }
 
   /**

@@ -6,6 +6,7 @@ export {
   ApiError,
   BodyError,
   BodyTooLargeError,
+  ContradictionError,
   RefusedError,
   requestIdOf,
   TransportError,

@@ -43,7 +43,9 @@ export class Transport {
 
   /**
    * @throws RefusedError (401, 403), ApiError, TransportError, BodyTooLargeError,
-   *   BodyError, and DeferredError when waiting would outlast the run.
+   *   BodyError, and DeferredError when waiting would outlast the run. After
+   *   `world.signal` no request begins and none is repeated; one that is under
+   *   way is awaited, and its answer is good.
    */
   async call<T>(call: Call, read: Reader<T>): Promise<T> {
     const send = (attempt: number): Promise<T> =>
@@ -52,7 +54,6 @@ export class Transport {
       retries: RATE_RETRIES,
       minTimeout: 0,
       maxTimeout: 0,
-      signal: this.#world.signal,
       shouldRetry: ({ error, attemptNumber }) =>
         call.method === 'GET' && mayPass(error) && attemptNumber <= allowance(error),
       onFailedAttempt: ({ error, attemptNumber }) => this.#beforeRetry(call, error, attemptNumber),
@@ -73,7 +74,7 @@ export class Transport {
       },
       timeoutMs: this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
       maxBytes: call.maxBytes,
-      signal: this.#world.signal,
+      signal: this.#world.hangUp,
     })
     const requestId = response.headers['x-request-id'] ?? null
     this.#world.emit({
@@ -95,6 +96,7 @@ export class Transport {
 
   async #beforeRetry(call: Call, error: Error, attempt: number): Promise<void> {
     if (call.method !== 'GET' || !mayPass(error) || attempt > allowance(error)) return
+    this.#world.signal.throwIfAborted()
     const held = waits.get(error)
     const waitMs = held ?? backoffMs(attempt, this.#world.random())
     this.#world.emit({

@@ -48,6 +48,14 @@ export type RunEvent =
       readonly day: string
       readonly rows: number
     }
+  /** A walk that an earlier run began goes on; its first pages are not asked for again. */
+  | {
+      readonly type: 'walk.resumed'
+      readonly orgId: string
+      readonly resource: string
+      readonly day: string
+      readonly pages: number
+    }
   | {
       readonly type: 'interval.finished'
       readonly orgId: string

@@ -3,7 +3,7 @@ import { messageOf } from '../core/errors.ts'
 import type { IntervalOutcome } from '../core/events.ts'
 import type { World } from '../core/world.ts'
 import { requestIdOf } from '../client/index.ts'
-import { intervalKey, type Interval, type LedgerFile } from '../store/ledger.ts'
+import { intervalKey, type Interval, type Ledger, type LedgerFile } from '../store/ledger.ts'
 import type { LandedDay } from './land.ts'
 import type { PageOrigin } from './part.ts'
 
@@ -14,6 +14,8 @@ export interface LandedInterval {
   readonly result: LandedDay
   /** Rows, or users where a user can be met twice. */
   readonly rowCount: number
+  /** See Interval. */
+  readonly unprovenSince?: number | null
 }
 
 /** Keeps the ledger of one organisation during a run, and tells what happened. */
@@ -29,6 +31,14 @@ export class IntervalBook {
     this.#world = world
   }
 
+  get intervals(): Ledger {
+    return this.#ledger.intervals
+  }
+
+  walkResumed(resource: string, day: Day, pages: number): void {
+    this.#world.emit({ type: 'walk.resumed', orgId: this.#orgId, resource, day, pages })
+  }
+
   pageLanded(resource: string, day: Day, rows: number): void {
     this.#world.emit({ type: 'page.landed', orgId: this.#orgId, resource, day, rows })
   }
@@ -41,6 +51,11 @@ export class IntervalBook {
       const { type, orgId } = { type: 'interval.finished', orgId: this.#orgId } as const
       this.#world.emit({ type, orgId, resource, day, outcome, rows: rowCount })
     }
+  }
+
+  /** All pages of the day are of one snapshot, as far as can be known. */
+  async proven(intervals: readonly Interval[]): Promise<void> {
+    await this.#ledger.record(intervals.map((each) => ({ ...each, unprovenSince: null })))
   }
 
   /** A failed further look leaves the day landed: what is known of it stays true. */
@@ -65,7 +80,8 @@ export class IntervalBook {
     }
   }
 
-  #intervalOf(resource: string, { day, origin, result, rowCount }: LandedInterval): Interval {
+  #intervalOf(resource: string, landed: LandedInterval): Interval {
+    const { day, origin, result, rowCount, unprovenSince = null } = landed
     return {
       resource,
       day,
@@ -79,6 +95,7 @@ export class IntervalBook {
       sha256: result.sha256,
       digest: result.digest,
       error: null,
+      unprovenSince,
     }
   }
 

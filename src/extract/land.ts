@@ -2,11 +2,12 @@ import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Day } from '../core/days.ts'
 import { literal, type Database } from '../store/duckdb.ts'
-import { asidePath, pathSegment, settle, sha256OfFile } from '../store/files.ts'
+import { asidePath, settle, sha256OfFile } from '../store/files.ts'
 import { isVersionOf, rawFolder, versionName, versionsIn } from '../store/lake.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
 import { Part, type PartContent } from './part.ts'
+import { partPath } from './parts-folder.ts'
 
 /** What the lake holds of one day after it was landed. */
 export interface LandedDay {
@@ -38,8 +39,12 @@ export class RawWriter {
 
   /** Begins a day: add its pages to the part, then `land` it. */
   async begin(resource: string, day: Day): Promise<Part> {
-    const name = `${pathSegment(this.#orgId)}-${resource}-${day}.ndjson`
-    return Part.create(join(this.#dataFolder, 'state', 'parts', name))
+    return Part.create(partPath(this.#dataFolder, this.#orgId, resource, day))
+  }
+
+  /** Goes on with the part that a walk of the day left, its rows told in order; or begins one. */
+  async resume(resource: string, day: Day, onItem: (item: string) => void): Promise<Part> {
+    return Part.reopen(partPath(this.#dataFolder, this.#orgId, resource, day), onItem)
   }
 
   /**

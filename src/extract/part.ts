@@ -1,16 +1,10 @@
-import { mkdir, open, rm, type FileHandle } from 'node:fs/promises'
+import { mkdir, open, rm, truncate, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { syncFolder } from '../store/files.ts'
+import { markLine, provenPages, rowLine, type PageOrigin } from './part-text.ts'
 import { RowsDigest } from './rows-digest.ts'
 
-/** Where a page's rows come from; repeated on every raw row. */
-export interface PageOrigin {
-  readonly page: number
-  /** By the platform's clock, milliseconds since the epoch. */
-  readonly fetchedAt: number
-  readonly request: string
-  readonly requestId: string | null
-  readonly runId: string
-}
+export type { PageOrigin } from './part-text.ts'
 
 /** What a closed part holds. */
 export interface PartContent {
@@ -25,14 +19,18 @@ export interface PartContent {
 
 /**
  * The rows of one day on their way to the lake: JSON lines aside, page by
- * page, so that memory does not grow with the day.
+ * page, so that memory does not grow with the day. The pages of a walk are
+ * durable, each with the cursor that it leads to: a killed walk goes on.
  */
 export class Part {
   readonly path: string
   readonly #file: FileHandle
-  readonly #digest = new RowsDigest()
+  #digest = new RowsDigest()
   #longestLine = 0
+  #first: PageOrigin | undefined
   #last: PageOrigin | undefined
+  #cursors: string[] = []
+  #isWhole = false
 
   private constructor(path: string, file: FileHandle) {
     this.path = path
@@ -44,18 +42,87 @@ export class Part {
     return new Part(path, await open(path, 'w'))
   }
 
-  /** Adds a page. `items` are the JSON texts of its rows, exactly as served. */
-  async addPage(items: readonly string[], origin: PageOrigin): Promise<void> {
-    const tail = tailOf(origin)
-    const lines: string[] = []
-    for (const [ordinal, item] of items.entries()) {
-      const line = `{"item":${JSON.stringify(item)},"ordinal":${ordinal}${tail}`
-      this.#longestLine = Math.max(this.#longestLine, line.length)
-      this.#digest.add(item)
-      lines.push(line)
+  /**
+   * The part that a walk left, up to its last page that is proven to be whole,
+   * or an empty one. `onItem` is told the rows that are there, in order.
+   */
+  static async reopen(path: string, onItem: (item: string) => void): Promise<Part> {
+    await mkdir(dirname(path), { recursive: true })
+    const part = new Part(path, await open(path, 'a'))
+    let end = 0
+    for await (const page of provenPages(path)) {
+      if (page.mark.origin.page !== part.pages + 1) break
+      for (const { item, line } of page.rows) {
+        part.#count(item, line)
+        onItem(item)
+      }
+      part.#turn(page.mark.origin, page.mark.nextCursor)
+      end = page.end
     }
-    this.#last = origin
-    if (lines.length > 0) await this.#file.appendFile(lines.join(''))
+    await truncate(path, end)
+    return part
+  }
+
+  /** Pages so far. */
+  get pages(): number {
+    return this.#last?.page ?? 0
+  }
+
+  /** When the first page was had, by the platform's clock; undefined before it. */
+  get beganAt(): number | undefined {
+    return this.#first?.fetchedAt
+  }
+
+  get last(): PageOrigin | undefined {
+    return this.#last
+  }
+
+  /** The cursors that the pages led to, in order. */
+  get cursors(): readonly string[] {
+    return this.#cursors
+  }
+
+  /** True when the last page of the walk is there. */
+  get isWhole(): boolean {
+    return this.#isWhole
+  }
+
+  /** Adds the one page of a day. `items` are the JSON texts of its rows, exactly as served. */
+  async addPage(items: readonly string[], origin: PageOrigin): Promise<void> {
+    const text = this.#rows(items, origin)
+    this.#turn(origin, null)
+    if (text !== '') await this.#file.appendFile(text)
+  }
+
+  /**
+   * Adds a page of a walk. With a next cursor it is durable when the promise
+   * resolves: only then may the next page be asked for. The last page, whose
+   * next cursor is null, is landed at once.
+   */
+  async addWalkedPage(
+    items: readonly string[],
+    origin: PageOrigin,
+    nextCursor: string | null,
+  ): Promise<void> {
+    const rows = this.#rows(items, origin)
+    const isFirst = this.pages === 0
+    await this.#file.appendFile(rows + markLine(rows, { origin, nextCursor }))
+    if (nextCursor !== null) {
+      await this.#file.datasync()
+      if (isFirst) await syncFolder(dirname(this.path))
+    }
+    this.#turn(origin, nextCursor)
+  }
+
+  /** Forgets every page. */
+  async restart(): Promise<void> {
+    await truncate(this.path, 0)
+    this.#digest = new RowsDigest()
+    this.#longestLine = 0
+    this.#first = undefined
+    this.#last = undefined
+    this.#cursors = []
+    this.#isWhole = false
   }
 
   /** Ends the writing. @throws RangeError when no page was added. */
@@ -71,23 +138,38 @@ export class Part {
     }
   }
 
+  /** Leaves the pages for the run that goes on with them. */
+  async keep(): Promise<void> {
+    if (this.pages === 0) await this.discard()
+    else await this.#file.close()
+  }
+
   async discard(): Promise<void> {
     await this.#file.close()
     await rm(this.path, { force: true })
+  }
+
+  #rows(items: readonly string[], origin: PageOrigin): string {
+    const lines = items.map((item, ordinal) => {
+      const line = rowLine(item, ordinal, origin)
+      this.#count(item, line)
+      return line
+    })
+    return lines.join('')
+  }
+
+  #count(item: string, line: string): void {
+    this.#longestLine = Math.max(this.#longestLine, line.length)
+    this.#digest.add(item)
+  }
+
+  #turn(origin: PageOrigin, nextCursor: string | null): void {
+    this.#first ??= origin
+    this.#last = origin
+    if (nextCursor === null) this.#isWhole = true
+    else this.#cursors.push(nextCursor)
   }
 }
 
 /** UTF-8 bytes that one UTF-16 unit of a string takes, at most. */
 const MAX_BYTES_PER_CHAR = 3
-
-function tailOf(origin: PageOrigin): string {
-  const { page, fetchedAt, request, requestId, runId } = origin
-  const fields = {
-    page,
-    fetched_at: new Date(fetchedAt).toISOString(),
-    request,
-    request_id: requestId,
-    run_id: runId,
-  }
-  return `,${JSON.stringify(fields).slice(1)}\n`
-}

@@ -1,5 +1,10 @@
 import { isDay, type Day, type DayRange } from '../core/days.ts'
-import { BodyError, fieldOf, type AnalyticsAnswer, type ServedRow } from '../client/index.ts'
+import {
+  ContradictionError,
+  fieldOf,
+  type AnalyticsAnswer,
+  type ServedRow,
+} from '../client/index.ts'
 
 /** The rows of an answer by their day. Days without rows are not in the map. */
 export function rowsByDay(answer: AnalyticsAnswer, range: DayRange): Map<Day, string[]> {
@@ -17,29 +22,35 @@ export function rowsByDay(answer: AnalyticsAnswer, range: DayRange): Map<Day, st
 export function usersOfPage(answer: AnalyticsAnswer, day: Day): string[] {
   return answer.rows.map((row) => {
     dayOfRow(answer, row, { first: day, last: day })
-    const id = fieldOf(row.value, 'user_id')
-    if (typeof id === 'string' && id !== '') return id
-    if (typeof id === 'number') return String(id)
-    throw new BodyError(
+    const user = userOf(row.value)
+    if (user !== null) return user
+    throw new ContradictionError(
       `GET ${answer.request}: a row without 'user_id': ${row.text.slice(0, 200)}`,
       answer.requestId,
     )
   })
 }
 
-/** @throws BodyError when the row has no day, or one that was not asked for. */
+/** The user of a row of `/users`; null when it names none. */
+export function userOf(row: unknown): string | null {
+  const id = fieldOf(row, 'user_id')
+  if (typeof id === 'number') return String(id)
+  return typeof id === 'string' && id !== '' ? id : null
+}
+
+/** @throws ContradictionError when the row has no day, or one that was not asked for. */
 function dayOfRow(answer: AnalyticsAnswer, row: ServedRow, range: DayRange): Day {
   const date = fieldOf(row.value, 'date')
   if (date === range.first) return range.first // the one day of a page of users
   const day = typeof date === 'string' ? date.slice(0, 10) : ''
   if (!isDay(day)) {
-    throw new BodyError(
+    throw new ContradictionError(
       `GET ${answer.request}: a row without a date: ${row.text.slice(0, 200)}`,
       answer.requestId,
     )
   }
   if (day < range.first || day > range.last) {
-    throw new BodyError(
+    throw new ContradictionError(
       `GET ${answer.request}: a row of ${day}, which was not asked for`,
       answer.requestId,
     )

@@ -11,7 +11,7 @@ import type { PlanReason } from '../core/events.ts'
 import type { World } from '../core/world.ts'
 import { ApiError, type PlatformClient } from '../client/index.ts'
 import { Database } from '../store/duckdb.ts'
-import { LedgerFile } from '../store/ledger.ts'
+import { intervalKey, LedgerFile } from '../store/ledger.ts'
 import {
   readOrganisations,
   rememberOrganisation,
@@ -20,10 +20,12 @@ import {
 import { IntervalBook } from './book.ts'
 import { Breaker, isFatal } from './failures.ts'
 import type { FetchContext } from './context.ts'
-import { fetchTask } from './fetch.ts'
+import { fetchAll } from './fetch.ts'
 import { shakeHands, type Handshake } from './handshake.ts'
 import { RawWriter } from './land.ts'
+import { removeParts } from './parts-folder.ts'
 import { planSync, type FetchTask, type PlanOptions } from './plan.ts'
+import { RESOURCES } from './resources.ts'
 
 export interface SyncOptions {
   readonly client: PlatformClient
@@ -92,6 +94,9 @@ async function execute(options: SyncOptions, orgId: string, hello: Handshake): P
   const now = world.now() + hello.skewMs
   const tasks = planSync(ledger.intervals, { ...options.plan, today: hello.today, now })
   announce(tasks, orgId, world)
+  const resources = options.plan.resources ?? RESOURCES
+  const due = planSync(ledger.intervals, { today: hello.today, now })
+  await removeParts(dataFolder, orgId, walksOf([...tasks, ...due]))
   const book = new IntervalBook(ledger, orgId, world)
   const database = await openLandingDatabase(dataFolder)
   try {
@@ -104,11 +109,24 @@ async function execute(options: SyncOptions, orgId: string, hello: Handshake): P
       runId: options.runId,
       skewMs: hello.skewMs,
     }
-    const stoppedBy = await runAll(tasks, options.concurrency, (task) => fetchTask(context, task))
+    const users = resources.find(({ grain }) => grain === 'users')
+    const stoppedBy = await fetchAll(context, tasks, users, (items, work) =>
+      runAll(items, options.concurrency, work),
+    )
     return { ...nothing(orgId), ...book.counts, isReached: true, stoppedBy }
   } finally {
     database.close()
   }
+}
+
+type Stop = CredentialError | DeferredError
+
+/** What may be gone on with: the part of a window is worth nothing. */
+function walksOf(tasks: readonly FetchTask[]): Set<string> {
+  const walks = tasks.filter(({ resource }) => resource.grain === 'users')
+  return new Set(
+    walks.flatMap(({ resource, days }) => days.map(({ day }) => intervalKey(resource.name, day))),
+  )
 }
 
 /** One thread streams: what it takes does not depend on the day's rows, only on the largest of them. */
@@ -121,19 +139,19 @@ function openLandingDatabase(dataFolder: string): Promise<Database> {
   })
 }
 
-/** Runs tasks in order, some at once. The first error that must stop the run ends it. */
-async function runAll(
-  tasks: readonly FetchTask[],
+/** Does the work for every item in order, some at once. The first error that must stop the run ends it. */
+async function runAll<T>(
+  items: readonly T[],
   concurrency: number,
-  execute: (task: FetchTask) => Promise<void>,
-): Promise<CredentialError | DeferredError | null> {
-  const queue = tasks.values()
+  execute: (item: T) => Promise<unknown>,
+): Promise<Stop | null> {
+  const queue = items.values()
   const stops: Error[] = []
   const work = async (): Promise<void> => {
-    for (const task of queue) {
+    for (const item of queue) {
       if (stops.length > 0) return
       try {
-        await execute(task)
+        await execute(item)
       } catch (error) {
         stops.push(asError(error))
       }
@@ -145,7 +163,7 @@ async function runAll(
   return stops.find(isExpected) ?? null
 }
 
-function isExpected(stop: Error): stop is CredentialError | DeferredError {
+function isExpected(stop: Error): stop is Stop {
   return stop instanceof CredentialError || stop instanceof DeferredError
 }
 

@@ -1,40 +1,125 @@
 import type { Day } from '../core/days.ts'
-import { userPages } from '../client/index.ts'
+import { messageOf } from '../core/errors.ts'
+import { ApiError, ContradictionError, userPages, type AnalyticsAnswer } from '../client/index.ts'
 import { originOf, type FetchContext } from './context.ts'
 import { isFatal } from './failures.ts'
-import type { PageOrigin } from './part.ts'
+import type { Part } from './part.ts'
 import type { Resource } from './resources.ts'
-import { usersOfPage } from './rows.ts'
+import { userOf, usersOfPage } from './rows.ts'
 
-/** Lands one day of users, page by page. A day that cannot be had is recorded as failed. */
+/** One day of users under way. */
+interface Walk {
+  readonly resource: Resource
+  readonly day: Day
+  readonly part: Part
+  /** Everyone met so far. */
+  readonly users: Set<string>
+}
+
+/**
+ * Lands one day of users, page by page, each durable before the next is asked
+ * for. A walk that was cut off goes on where it was. A day that cannot be had
+ * is recorded as failed; its pages are kept for the next run, unless it is the
+ * pages that are at fault.
+ */
 export async function fetchUsersDay(
   context: FetchContext,
   resource: Resource,
   day: Day,
 ): Promise<void> {
-  const part = await context.writer.begin(resource.name, day)
+  const walk = await openWalk(context, resource, day)
   try {
-    const users = new Set<string>()
-    let page = 0
-    let origin: PageOrigin | undefined
-    for await (const answer of userPages(context.client, { first: day, last: day })) {
-      page += 1
-      origin = originOf(context, answer, page)
-      for (const user of usersOfPage(answer, day)) users.add(user)
-      await part.addPage(
-        answer.rows.map((row) => row.text),
-        origin,
-      )
-      context.book.pageLanded(resource.name, day, answer.rows.length)
-    }
-    if (origin === undefined) return
-    const result = await context.writer.land(resource.name, day, part)
-    await context.book.landed(resource.name, [{ day, origin, result, rowCount: users.size }])
+    await readPages(context, walk)
+    await land(context, walk)
     context.breaker.succeeded(resource.name)
   } catch (error) {
-    await part.discard()
+    const isUseless = error instanceof ContradictionError || isRefusedCursor(walk, error)
+    await (isUseless ? walk.part.discard() : walk.part.keep())
     if (isFatal(error)) throw error
     context.breaker.failed(resource.name, error)
     await context.book.failed(resource.name, [day], error)
   }
+}
+
+/** Pages that are further apart would not be one picture of the day. */
+const MAX_AGE_MS = 20 * 3_600_000
+
+async function openWalk(context: FetchContext, resource: Resource, day: Day): Promise<Walk> {
+  const users = new Set<string>()
+  const part = await context.writer.resume(resource.name, day, (item) => {
+    const user = userOf(JSON.parse(item))
+    if (user !== null) users.add(user)
+  })
+  const walk = { resource, day, part, users }
+  if (part.beganAt === undefined) return walk
+  const now = context.world.now() + context.skewMs
+  if (Math.abs(now - part.beganAt) > MAX_AGE_MS) await startAgain(walk)
+  else context.book.walkResumed(resource.name, day, part.pages)
+  return walk
+}
+
+/** Cursors may not outlive a run, or a night: a refused one starts the day again, once. */
+async function readPages(context: FetchContext, walk: Walk): Promise<void> {
+  try {
+    await goOn(context, walk)
+  } catch (error) {
+    if (!isRefusedCursor(walk, error)) throw error
+    const message = `${walk.resource.name} ${walk.day} starts again from its first page, because its cursor was refused: ${messageOf(error)}`
+    context.world.emit({ type: 'warning', message })
+    await startAgain(walk)
+    await goOn(context, walk)
+  }
+}
+
+async function startAgain(walk: Walk): Promise<void> {
+  walk.users.clear()
+  await walk.part.restart()
+}
+
+/**
+ * Pages in a row that may bring no user who was not met before. The platform
+ * may pass over people in its pages, but a walk must come to an end.
+ */
+const MAX_IDLE_PAGES = 50
+
+async function goOn(context: FetchContext, walk: Walk): Promise<void> {
+  const { resource, day, part, users } = walk
+  if (part.isWhole) return
+  let idle = 0
+  for await (const answer of userPages(context.client, { first: day, last: day }, part.cursors)) {
+    const met = users.size
+    for (const user of usersOfPage(answer, day)) users.add(user)
+    idle = users.size > met ? 0 : idle + 1
+    if (answer.hasMore && idle >= MAX_IDLE_PAGES) throw endless(answer)
+    await part.addWalkedPage(
+      answer.rows.map((row) => row.text),
+      originOf(context, answer, part.pages + 1),
+      answer.hasMore ? answer.nextCursor : null,
+    )
+    context.book.pageLanded(resource.name, day, answer.rows.length)
+  }
+}
+
+function endless({ request, requestId }: AnalyticsAnswer): ContradictionError {
+  return new ContradictionError(
+    `GET ${request}: 'has_more' is true, but the last ${MAX_IDLE_PAGES} pages brought no new user`,
+    requestId,
+  )
+}
+
+async function land(context: FetchContext, { resource, day, part, users }: Walk): Promise<void> {
+  const { last: origin, beganAt, pages } = part
+  if (origin === undefined || beganAt === undefined) return
+  const result = await context.writer.land(resource.name, day, part)
+  const unprovenSince = pages === 1 ? null : beganAt
+  const landed = { day, origin, result, rowCount: users.size, unprovenSince }
+  await context.book.landed(resource.name, [landed])
+}
+
+/** 4xx that say nothing of the cursor: the request came at a bad time, or its answer is too large. */
+const NOT_ABOUT_THE_CURSOR = new Set([408, 413, 425, 429])
+
+function isRefusedCursor({ part }: Walk, error: unknown): boolean {
+  if (!(error instanceof ApiError) || part.cursors.length === 0) return false
+  return error.status >= 400 && error.status < 500 && !NOT_ABOUT_THE_CURSOR.has(error.status)
 }

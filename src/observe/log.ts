@@ -53,6 +53,8 @@ function lineOf(event: RunEvent): string | undefined {
       return `retry ${event.path} in ${duration(event.waitMs)} after attempt ${event.attempt}: ${event.reason}`
     case 'governor.paused':
       return `waiting ${duration(event.waitMs)}: ${event.reason}`
+    case 'walk.resumed':
+      return `${event.resource} ${event.day} of ${event.orgId} goes on after page ${digits(event.pages)}`
     case 'interval.failed':
       return `failed ${event.resource} ${event.day} of ${event.orgId}: ${event.error}${request(event.requestId, event.error)}`
     case 'model.built':

@@ -67,7 +67,6 @@ export interface SummaryCollector {
 interface Interval {
   readonly resource: string
   readonly rows: number
-  /** Of an interval told of twice, the last word counts. */
   readonly outcome: IntervalOutcome | 'failed'
   readonly failure: FailedInterval | null
 }
@@ -88,7 +87,8 @@ export function createSummary(options: {
         if (days > 0) asked.set(resource, (asked.get(resource) ?? 0) + days)
       }
     } else if (event.type === 'interval.finished' || event.type === 'interval.failed') {
-      intervals.set(`${event.orgId} ${event.resource} ${event.day}`, intervalOf(event, redact))
+      const key = `${event.orgId} ${event.resource} ${event.day}`
+      intervals.set(key, latest(intervals.get(key), intervalOf(event, redact)))
     } else {
       summary = { ...summary, ...changeOf(summary, event, now(), redact) }
     }
@@ -147,6 +147,7 @@ function changeOf(
       return { finishedAt: now, exitCode: event.exitCode, error }
     }
     case 'page.landed':
+    case 'walk.resumed':
     case 'governor.paused':
       return {}
   }
@@ -162,6 +163,12 @@ function afterCheck(
     checks: { ...checks, [kind]: checks[kind] + 1 },
     failedChecks: [...failedChecks, { check, severity, failures }],
   }
+}
+
+/** Of an interval told of twice, the last word counts; but what landed in the run stays landed. */
+function latest(before: Interval | undefined, now: Interval): Interval {
+  const isLanded = before?.outcome === 'landed' || before?.outcome === 'empty'
+  return isLanded && now.outcome === 'unchanged' ? before : now
 }
 
 type IntervalEvent = Extract<RunEvent, { type: 'interval.finished' | 'interval.failed' }>

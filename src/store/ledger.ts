@@ -25,6 +25,11 @@ export interface Interval {
   readonly digest: string | null
   /** Why the last attempt failed; null when it did not. */
   readonly error: string | null
+  /**
+   * When the first of several pages was had, by the platform's clock, as long
+   * as it is not proven that all of them are of one snapshot; else null.
+   */
+  readonly unprovenSince?: number | null
 }
 
 /** One organisation's intervals. The lake is the truth; this is its index. */

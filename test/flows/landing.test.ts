@@ -213,7 +213,9 @@ describe('what cannot be had', () => {
       else sendJson(response, 200, { data: [], meta: { org_id: 'o' } }, headers)
     })
     const { result } = await syncFrom(url, data, { only: ['tools', 'tokens', 'users'], world })
-    expect(result).toMatchObject({ landed: 46, failed: 92, stoppedBy: null })
+    expect(result).toMatchObject({ failed: 92, stoppedBy: null })
+    const landed = [...(await ledgerOf(data, 'o')).values()].filter(({ file }) => file !== null)
+    expect(landed.filter(({ resource }) => resource === 'tokens')).toHaveLength(46)
     expect(requests.length).toBeLessThan(200)
   })
 
@@ -306,7 +308,15 @@ describe('what cannot be had', () => {
       ),
     )
     const { result } = await syncFrom(url, data, { only: ['users'], world: testWorld(TODAY) })
-    expect(result).toMatchObject({ landed: 2, failed: 1 })
+    expect(result).toMatchObject({ failed: 1 })
+    const users = [...(await ledgerOf(data, 'org/1')).values()].filter(
+      ({ resource }) => resource === 'users',
+    )
+    expect(users.map(({ day, status }) => [day, status]).sort()).toEqual([
+      ['2026-01-14', 'empty'],
+      ['2026-01-15', 'empty'],
+      ['2026-01-16', 'failed'],
+    ])
   })
 })
 
