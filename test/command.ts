@@ -17,6 +17,22 @@ export function command(
   environment: Readonly<Record<string, string>> = {},
   cwd = packageRoot,
 ): Promise<Outcome> {
+  return startCommand(args, environment, cwd).outcome
+}
+
+/** A command under way. */
+export interface Running {
+  readonly kill: (signal: NodeJS.Signals) => void
+  /** Resolves when its standard error holds the text. */
+  readonly told: (text: string) => Promise<void>
+  readonly outcome: Promise<Outcome>
+}
+
+export function startCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  cwd = packageRoot,
+): Running {
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd,
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment },
@@ -29,10 +45,19 @@ export function command(
   let err = ''
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
-  return new Promise((resolve, reject) => {
+  const outcome = new Promise<Outcome>((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code) => {
       resolve({ code, out, err })
     })
   })
+  const told = (text: string): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (err.includes(text)) resolve()
+      }
+      child.stderr.on('data', look)
+      look()
+    })
+  return { kill: (signal) => void child.kill(signal), told, outcome }
 }

@@ -15,7 +15,7 @@ export interface LandedInterval {
   /** Rows, or users where a user can be met twice. */
   readonly rowCount: number
   /** See Interval. */
-  readonly unprovenSince?: number | null
+  readonly witness?: string | null
 }
 
 /** Keeps the ledger of one organisation during a run, and tells what happened. */
@@ -55,7 +55,7 @@ export class IntervalBook {
 
   /** All pages of the day are of one snapshot, as far as can be known. */
   async proven(intervals: readonly Interval[]): Promise<void> {
-    await this.#ledger.record(intervals.map((each) => ({ ...each, unprovenSince: null })))
+    await this.#ledger.record(intervals.map((each) => ({ ...each, witness: null })))
   }
 
   /** A failed further look leaves the day landed: what is known of it stays true. */
@@ -81,7 +81,7 @@ export class IntervalBook {
   }
 
   #intervalOf(resource: string, landed: LandedInterval): Interval {
-    const { day, origin, result, rowCount, unprovenSince = null } = landed
+    const { day, origin, result, rowCount, witness = null } = landed
     return {
       resource,
       day,
@@ -95,7 +95,7 @@ export class IntervalBook {
       sha256: result.sha256,
       digest: result.digest,
       error: null,
-      unprovenSince,
+      witness,
     }
   }
 

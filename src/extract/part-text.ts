@@ -16,6 +16,8 @@ export interface PageMark {
   readonly origin: PageOrigin
   /** What the next page is asked for with; null behind the last page. */
   readonly nextCursor: string | null
+  /** What is known of the day's totals; the first page's tells what was, before it was asked for. */
+  readonly witness: string
 }
 
 /** A page of a part whose bytes are the ones that were written. */

@@ -1,7 +1,7 @@
 import { mkdir, open, rm, truncate, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { syncFolder } from '../store/files.ts'
-import { markLine, provenPages, rowLine, type PageOrigin } from './part-text.ts'
+import { markLine, provenPages, rowLine, type PageMark, type PageOrigin } from './part-text.ts'
 import { RowsDigest } from './rows-digest.ts'
 
 export type { PageOrigin } from './part-text.ts'
@@ -27,7 +27,7 @@ export class Part {
   readonly #file: FileHandle
   #digest = new RowsDigest()
   #longestLine = 0
-  #first: PageOrigin | undefined
+  #first: PageMark | undefined
   #last: PageOrigin | undefined
   #cursors: string[] = []
   #isWhole = false
@@ -56,7 +56,7 @@ export class Part {
         part.#count(item, line)
         onItem(item)
       }
-      part.#turn(page.mark.origin, page.mark.nextCursor)
+      part.#turn(page.mark)
       end = page.end
     }
     await truncate(path, end)
@@ -68,9 +68,9 @@ export class Part {
     return this.#last?.page ?? 0
   }
 
-  /** When the first page was had, by the platform's clock; undefined before it. */
-  get beganAt(): number | undefined {
-    return this.#first?.fetchedAt
+  /** Of the first walked page; undefined before it. */
+  get first(): PageMark | undefined {
+    return this.#first
   }
 
   get last(): PageOrigin | undefined {
@@ -90,7 +90,7 @@ export class Part {
   /** Adds the one page of a day. `items` are the JSON texts of its rows, exactly as served. */
   async addPage(items: readonly string[], origin: PageOrigin): Promise<void> {
     const text = this.#rows(items, origin)
-    this.#turn(origin, null)
+    this.#last = origin
     if (text !== '') await this.#file.appendFile(text)
   }
 
@@ -99,19 +99,14 @@ export class Part {
    * resolves: only then may the next page be asked for. The last page, whose
    * next cursor is null, is landed at once.
    */
-  async addWalkedPage(
-    items: readonly string[],
-    origin: PageOrigin,
-    nextCursor: string | null,
-  ): Promise<void> {
-    const rows = this.#rows(items, origin)
-    const isFirst = this.pages === 0
-    await this.#file.appendFile(rows + markLine(rows, { origin, nextCursor }))
-    if (nextCursor !== null) {
+  async addWalkedPage(items: readonly string[], mark: PageMark): Promise<void> {
+    const rows = this.#rows(items, mark.origin)
+    await this.#file.appendFile(rows + markLine(rows, mark))
+    if (mark.nextCursor !== null) {
       await this.#file.datasync()
-      if (isFirst) await syncFolder(dirname(this.path))
+      if (this.pages === 0) await syncFolder(dirname(this.path))
     }
-    this.#turn(origin, nextCursor)
+    this.#turn(mark)
   }
 
   /** Forgets every page. */
@@ -163,11 +158,11 @@ export class Part {
     this.#digest.add(item)
   }
 
-  #turn(origin: PageOrigin, nextCursor: string | null): void {
-    this.#first ??= origin
-    this.#last = origin
-    if (nextCursor === null) this.#isWhole = true
-    else this.#cursors.push(nextCursor)
+  #turn(mark: PageMark): void {
+    this.#first ??= mark
+    this.#last = mark.origin
+    if (mark.nextCursor === null) this.#isWhole = true
+    else this.#cursors.push(mark.nextCursor)
   }
 }
 

@@ -1,19 +1,11 @@
 import type { Day } from '../core/days.ts'
-import { isVersionAfter } from '../store/lake.ts'
 import { intervalKey, type Interval, type Ledger } from '../store/ledger.ts'
 import type { FetchContext } from './context.ts'
+import { GUARDS, witnessOf } from './guards.ts'
 import type { FetchTask } from './plan.ts'
-import { RESOURCES, type Resource } from './resources.ts'
+import type { Resource } from './resources.ts'
 import { fetchUsersDay } from './walk.ts'
 import { fetchRange } from './window.ts'
-
-/**
- * What a day's pages of users are held against: when none of these moved while
- * the pages were read, the pages are of one snapshot.
- */
-const GUARDS = RESOURCES.filter(({ name }) =>
-  ['activity', 'tokens_by_model', 'productivity'].includes(name),
-)
 
 /** Times that a day is walked in a run because its guards moved, the first walk included. */
 const MAX_WALKS = 3
@@ -37,7 +29,7 @@ export async function landGuards<Stop>(
   const walked = daysOf(tasks.filter(({ resource }) => resource.grain === 'users')).sort()
   return forAll(GUARDS, (guard) => {
     const planned = new Set(daysOf(tasks.filter(({ resource }) => resource.name === guard.name)))
-    const isLanded = (day: Day): boolean => fileOf(known, guard, day) !== null
+    const isLanded = (day: Day): boolean => known.get(intervalKey(guard.name, day))?.file != null
     const days = walked.filter((day) => !planned.has(day) && !isLanded(day))
     return fetchRange(context, guard, days)
   })
@@ -76,30 +68,25 @@ export async function proveWalks<Stop>(
 
 /** A landed day of several pages that are not known to be of one snapshot. */
 interface Unproven extends Interval {
-  readonly fetchedAt: number
-  readonly unprovenSince: number
+  readonly witness: string
 }
 
 function isUnproven({ name }: Resource): (interval: Interval) => interval is Unproven {
   return (interval): interval is Unproven =>
-    interval.resource === name &&
-    interval.fetchedAt !== null &&
-    typeof interval.unprovenSince === 'number'
+    interval.resource === name && typeof interval.witness === 'string'
 }
 
 type Verdict = 'proven' | 'moved' | 'unknown'
 
 /** `before` and `after`: what was known when the guards were asked again, and what is now. */
-function verdictOn(walk: Unproven, before: Ledger, after: Ledger): Verdict {
-  const verdicts = GUARDS.map((guard): Verdict => {
-    const file = fileOf(after, guard, walk.day)
-    const seenAt = after.get(intervalKey(guard.name, walk.day))?.fetchedAt ?? null
-    if (file === null || seenAt === null || seenAt < walk.fetchedAt) return 'unknown'
-    const isNew = file !== fileOf(before, guard, walk.day)
-    return isNew || isVersionAfter(file, walk.unprovenSince) ? 'moved' : 'proven'
+function verdictOn({ day, witness }: Unproven, before: Ledger, after: Ledger): Verdict {
+  const isTold = GUARDS.every(({ name }) => {
+    const key = intervalKey(name, day)
+    const guard = after.get(key)
+    return guard?.error === null && guard.attempts !== before.get(key)?.attempts
   })
-  if (verdicts.includes('moved')) return 'moved'
-  return verdicts.includes('unknown') ? 'unknown' : 'proven'
+  if (!isTold) return 'unknown'
+  return witness === witnessOf(after, day) ? 'proven' : 'moved'
 }
 
 /** The day as a further walk landed it; nothing when it could not be had, or has one page now. */
@@ -120,10 +107,6 @@ async function keepAsTheyAre(context: FetchContext, moved: readonly Unproven[]):
 function warn({ world }: FetchContext, day: Day, then: string): void {
   const message = `the totals of ${day} moved while its users were read: ${then}`
   world.emit({ type: 'warning', message })
-}
-
-function fileOf(known: Ledger, { name }: Resource, day: Day): string | null {
-  return known.get(intervalKey(name, day))?.file ?? null
 }
 
 function daysOf(tasks: readonly FetchTask[]): Day[] {

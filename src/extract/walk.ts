@@ -3,6 +3,7 @@ import { messageOf } from '../core/errors.ts'
 import { ApiError, ContradictionError, userPages, type AnalyticsAnswer } from '../client/index.ts'
 import { originOf, type FetchContext } from './context.ts'
 import { isFatal } from './failures.ts'
+import { witnessOf } from './guards.ts'
 import type { Part } from './part.ts'
 import type { Resource } from './resources.ts'
 import { userOf, usersOfPage } from './rows.ts'
@@ -51,9 +52,9 @@ async function openWalk(context: FetchContext, resource: Resource, day: Day): Pr
     if (user !== null) users.add(user)
   })
   const walk = { resource, day, part, users }
-  if (part.beganAt === undefined) return walk
-  const now = context.world.now() + context.skewMs
-  if (Math.abs(now - part.beganAt) > MAX_AGE_MS) await startAgain(walk)
+  if (part.first === undefined) return walk
+  const age = context.world.now() + context.skewMs - part.first.origin.fetchedAt
+  if (Math.abs(age) > MAX_AGE_MS) await startAgain(walk)
   else context.book.walkResumed(resource.name, day, part.pages)
   return walk
 }
@@ -85,17 +86,17 @@ const MAX_IDLE_PAGES = 50
 async function goOn(context: FetchContext, walk: Walk): Promise<void> {
   const { resource, day, part, users } = walk
   if (part.isWhole) return
+  const witness = witnessOf(context.book.intervals, day)
   let idle = 0
   for await (const answer of userPages(context.client, { first: day, last: day }, part.cursors)) {
     const met = users.size
     for (const user of usersOfPage(answer, day)) users.add(user)
     idle = users.size > met ? 0 : idle + 1
     if (answer.hasMore && idle >= MAX_IDLE_PAGES) throw endless(answer)
-    await part.addWalkedPage(
-      answer.rows.map((row) => row.text),
-      originOf(context, answer, part.pages + 1),
-      answer.hasMore ? answer.nextCursor : null,
-    )
+    const items = answer.rows.map((row) => row.text)
+    const origin = originOf(context, answer, part.pages + 1)
+    const nextCursor = answer.hasMore ? answer.nextCursor : null
+    await part.addWalkedPage(items, { origin, nextCursor, witness })
     context.book.pageLanded(resource.name, day, answer.rows.length)
   }
 }
@@ -108,11 +109,11 @@ function endless({ request, requestId }: AnalyticsAnswer): ContradictionError {
 }
 
 async function land(context: FetchContext, { resource, day, part, users }: Walk): Promise<void> {
-  const { last: origin, beganAt, pages } = part
-  if (origin === undefined || beganAt === undefined) return
+  const { first, last: origin } = part
+  if (first === undefined || origin === undefined) return
   const result = await context.writer.land(resource.name, day, part)
-  const unprovenSince = pages === 1 ? null : beganAt
-  const landed = { day, origin, result, rowCount: users.size, unprovenSince }
+  const witness = part.pages === 1 ? null : first.witness
+  const landed = { day, origin, result, rowCount: users.size, witness }
   await context.book.landed(resource.name, [landed])
 }
 

@@ -19,17 +19,8 @@ export function baseFile(dataFolder: string, orgId: string, entity: string, mont
  * that names sort by age and a version is recognised without being opened.
  */
 export function versionName(fetchedAt: number, digest: string): string {
-  return `${timeInName(fetchedAt)}-${digest.slice(0, 16)}.parquet`
-}
-
-/** True when the version was first fetched after the instant, milliseconds since the epoch. */
-export function isVersionAfter(name: string, instant: number): boolean {
-  const time = timeInName(instant)
-  return name.slice(0, time.length) > time
-}
-
-function timeInName(instant: number): string {
-  return new Date(instant).toISOString().replaceAll(/[-:.]/g, '')
+  const time = new Date(fetchedAt).toISOString().replaceAll(/[-:.]/g, '')
+  return `${time}-${digest.slice(0, 16)}.parquet`
 }
 
 /** True when the version holds rows with this digest. */

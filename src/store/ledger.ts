@@ -26,10 +26,10 @@ export interface Interval {
   /** Why the last attempt failed; null when it did not. */
   readonly error: string | null
   /**
-   * When the first of several pages was had, by the platform's clock, as long
-   * as it is not proven that all of them are of one snapshot; else null.
+   * What the day's totals were when the first of several pages was asked for,
+   * as long as it is not proven that they stayed so up to the last; else null.
    */
-  readonly unprovenSince?: number | null
+  readonly witness?: string | null
 }
 
 /** One organisation's intervals. The lake is the truth; this is its index. */

@@ -10,6 +10,7 @@ import {
 import { PlatformClient } from '../../src/client/index.ts'
 import { Transport } from '../../src/client/transport.ts'
 import { DeferredError } from '../../src/core/errors.ts'
+import type { HttpRequest } from '../../src/core/world.ts'
 import { sendJson, testServer, testWorld, type Handler, type TestWorld } from '../helpers.ts'
 
 const RANGE = { startDate: '2026-03-01', endDate: '2026-03-02' }
@@ -223,6 +224,45 @@ describe('waiting', () => {
   })
 })
 
+describe('a run that is stopped', () => {
+  it('awaits the answer that is under way, and takes it', async () => {
+    const world = testWorld()
+    const { client, requests } = await clientOf((_, response) => {
+      world.stop.abort(new DeferredError('stopped'))
+      sendJson(response, 200, { data: [{ date: '2026-03-01' }], meta: {} })
+    }, world)
+    expect(await client.tools(RANGE)).toHaveLength(1)
+    await expect(client.tools(RANGE)).rejects.toThrow('stopped')
+    expect(requests).toHaveLength(1)
+  })
+
+  it.each([429, 500])('does not repeat what it awaited and got a %i for', async (status) => {
+    const world = testWorld()
+    const { client, requests } = await clientOf((_, response) => {
+      world.stop.abort(new DeferredError('stopped'))
+      sendJson(response, status, {})
+    }, world)
+    await expect(client.tools(RANGE)).rejects.toBeInstanceOf(DeferredError)
+    expect(requests).toHaveLength(1)
+  })
+
+  it('ends the wait for a turn at once', async () => {
+    const world = testWorld()
+    const server = await testServer((_, response) => {
+      sendJson(response, 200, EMPTY)
+    })
+    const client = new PlatformClient(
+      { baseUrl: server.url, credential: 'k', rate: 0.01, concurrency: 4, deadline: Infinity },
+      world,
+    )
+    await client.tools(RANGE)
+    const waiting = client.tools(RANGE)
+    world.stop.abort(new DeferredError('stopped'))
+    await expect(waiting).rejects.toThrow('stopped')
+    expect(server.requests).toHaveLength(1)
+  })
+})
+
 describe('pages of users', () => {
   const page = (users: string[], more: boolean, cursor: string | null) => ({
     data: users.map((user) => ({ user_id: user, date: '2026-03-01' })),
@@ -248,6 +288,27 @@ describe('pages of users', () => {
       sendJson(response, 200, count === 1 ? page([], true, 'x') : page(['b'], false, null))
     })
     expect(await walk(client)).toEqual(['b'])
+  })
+
+  it('may have a page’s bytes, not a day’s', async () => {
+    const base = testWorld()
+    const limits: number[] = []
+    const world = {
+      ...base,
+      fetch: (request: HttpRequest) => {
+        limits.push(request.maxBytes)
+        return base.fetch(request)
+      },
+    }
+    const { client } = await clientOf((_, response) => {
+      sendJson(response, 200, EMPTY)
+    }, world)
+    await walk(client)
+    await client.tools(RANGE)
+    await client.tools(day)
+    const [page, range, single] = limits
+    expect(page).toBe(range)
+    expect(single).toBeGreaterThan(page ?? Infinity)
   })
 
   it.each([

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Part, type PageOrigin } from '../../src/extract/part.ts'
+import type { PageMark } from '../../src/extract/part-text.ts'
 import { temporaryFolder } from '../helpers.ts'
 
 const originOf = (page: number): PageOrigin => ({
@@ -11,6 +12,12 @@ const originOf = (page: number): PageOrigin => ({
   request: `/users?cursor=${page - 1}`,
   requestId: page % 2 === 0 ? null : `req-${page}`,
   runId: 'run-1',
+})
+
+const markOf = (page: number, nextCursor: string | null): PageMark => ({
+  origin: originOf(page),
+  nextCursor,
+  witness: `totals ${page}`,
 })
 
 /** Pages with everything that text may hold; the last line ends are no ends of lines here. */
@@ -34,7 +41,7 @@ async function create(path: string): Promise<Part> {
 async function write(path: string, pages: readonly (readonly string[])[]): Promise<Part> {
   const part = await create(path)
   for (const [at, items] of pages.entries()) {
-    await part.addWalkedPage(items, originOf(at + 1), `cursor-${at + 1}`)
+    await part.addWalkedPage(items, markOf(at + 1, `cursor-${at + 1}`))
   }
   return part
 }
@@ -55,7 +62,7 @@ describe('a part that a walk left', () => {
     expect(items).toEqual(PAGES.flat())
     expect(part).toMatchObject({
       pages: 3,
-      beganAt: originOf(1).fetchedAt,
+      first: markOf(1, 'cursor-1'),
       last: originOf(3),
       cursors: ['cursor-1', 'cursor-2', 'cursor-3'],
       isWhole: false,
@@ -66,7 +73,7 @@ describe('a part that a walk left', () => {
   it('is whole once the last page is in it', async () => {
     const path = join(await temporaryFolder(), 'part')
     const before = await write(path, PAGES)
-    await before.addWalkedPage(['{"user_id":"d"}'], originOf(4), null)
+    await before.addWalkedPage(['{"user_id":"d"}'], markOf(4, null))
     await before.keep()
     expect((await reopen(path)).part).toMatchObject({ pages: 4, isWhole: true })
   })
@@ -76,7 +83,7 @@ describe('a part that a walk left', () => {
     const [left, undisturbed] = [join(folder, 'left'), join(folder, 'undisturbed')]
     await (await write(left, PAGES.slice(0, 2))).keep()
     const { part } = await reopen(left)
-    await part.addWalkedPage(PAGES[2] ?? [], originOf(3), 'cursor-3')
+    await part.addWalkedPage(PAGES[2] ?? [], markOf(3, 'cursor-3'))
     const content = await part.close()
     const other = await (await write(undisturbed, PAGES)).close()
     expect(content).toEqual({ ...other, path: left })
@@ -88,7 +95,7 @@ describe('a part that a walk left', () => {
     const ends: number[] = []
     const part = await create(path)
     for (const [at, items] of PAGES.entries()) {
-      await part.addWalkedPage(items, originOf(at + 1), `cursor-${at + 1}`)
+      await part.addWalkedPage(items, markOf(at + 1, `cursor-${at + 1}`))
       ends.push((await stat(path)).size)
     }
     await part.keep()
@@ -110,7 +117,7 @@ describe('a part that a walk left', () => {
     const path = join(await temporaryFolder(), 'part')
     const part = await write(path, PAGES.slice(0, 1))
     const end = (await stat(path)).size
-    await part.addWalkedPage(PAGES[2] ?? [], originOf(2), 'cursor-2')
+    await part.addWalkedPage(PAGES[2] ?? [], markOf(2, 'cursor-2'))
     await part.keep()
     const whole = await readFile(path)
     const inSecondPage = fc.integer({ min: end, max: whole.byteLength - 1 })
@@ -160,10 +167,10 @@ describe('a part that a walk left', () => {
     await (await write(path, PAGES)).keep()
     const { part } = await reopen(path)
     await part.restart()
-    expect(part).toMatchObject({ pages: 0, beganAt: undefined, cursors: [], isWhole: false })
-    await part.addWalkedPage(PAGES[0] ?? [], originOf(1), null)
+    expect(part).toMatchObject({ pages: 0, first: undefined, cursors: [], isWhole: false })
+    await part.addWalkedPage(PAGES[0] ?? [], markOf(1, null))
     const other = await create(join(await temporaryFolder(), 'part'))
-    await other.addWalkedPage(PAGES[0] ?? [], originOf(1), null)
+    await other.addWalkedPage(PAGES[0] ?? [], markOf(1, null))
     expect(await readFile(path, 'utf8')).toBe(await readFile(other.path, 'utf8'))
     expect(await part.close()).toEqual({ ...(await other.close()), path })
   })

@@ -1,0 +1,343 @@
+import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { Part } from '../../src/extract/part.ts'
+import { RESOURCES } from '../../src/extract/resources.ts'
+import type { Day } from '../../src/core/days.ts'
+import { sendJson, temporaryFolder } from '../helpers.ts'
+import {
+  LAST_DAY,
+  MORNING,
+  pagedPlatform,
+  partsIn,
+  refuse,
+  usersIn,
+  type Disturb,
+  type Paged,
+} from './paged.ts'
+import { ledgerOf, syncFrom } from './platform.ts'
+
+const DAY = LAST_DAY as Day
+const PART = `o-users-${DAY}.ndjson`
+const ALL = Array.from({ length: 9 }, (_, at) => [`u${at + 1}`, 1, Math.floor(at / 2) + 1, at % 2])
+
+/** Nine users, two a page. */
+const platform = (): Promise<Paged> => pagedPlatform({ users: 9, perPage: 2 })
+
+/** Lands the users of one day. */
+async function land(
+  paged: Paged,
+  data: string,
+  { at, runForMs }: { readonly at?: string; readonly runForMs?: number } = {},
+) {
+  paged.forget()
+  const resources = RESOURCES.filter(({ name }) => name === 'users')
+  const plan = { resources, within: { first: DAY, last: DAY } }
+  const limit = runForMs === undefined ? {} : { runForMs }
+  return syncFrom(paged.url, data, { world: paged.worldAt(at), plan, ...limit })
+}
+
+/** Answers the page behind this cursor with 500, however often it is asked for. */
+const broken =
+  (cursor: string): Disturb =>
+  (asked, response) =>
+    asked.cursor === cursor && refuse(response, 500)
+
+/** A run that could not have the third page. */
+async function cutOff(paged: Paged, data: string): Promise<void> {
+  paged.disturb = broken('u4')
+  const { result } = await land(paged, data)
+  paged.disturb = () => undefined
+  expect(result).toMatchObject({ failed: 1, stoppedBy: null })
+  expect(await partsIn(data)).toEqual([PART])
+}
+
+describe('a walk that was cut off', () => {
+  it('goes on with the page it did not get, and makes the rows of an undisturbed walk', async () => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    await cutOff(paged, data)
+    const { result, world } = await land(paged, data)
+    expect(result).toMatchObject({ failed: 0, stoppedBy: null })
+    expect(paged.cursors()).toEqual(['u4', 'u6', 'u8'])
+    expect(await usersIn(data, DAY)).toEqual(ALL)
+    expect(await partsIn(data)).toEqual([])
+    const interval = (await ledgerOf(data, 'o')).get(`users/${DAY}`)
+    expect(interval).toMatchObject({ status: 'landed', rowCount: 9, versions: 1, error: null })
+    expect(world.events).toContainEqual(
+      expect.objectContaining({ type: 'walk.resumed', resource: 'users', day: DAY, pages: 2 }),
+    )
+  })
+
+  it('by --max-duration keeps its pages too', async () => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    paged.disturb = async ({ cursor }) => {
+      if (cursor === 'u4') await paged.pass(60_000)
+      return undefined
+    }
+    const { result } = await land(paged, data, { runForMs: 60_000 })
+    expect(result.stoppedBy?.exitCode).toBe(4)
+    expect(paged.cursors()).toEqual(['', 'u2', 'u4'])
+    paged.disturb = () => undefined
+    await land(paged, data)
+    expect(paged.cursors()).toEqual(['u6', 'u8'])
+    expect(await usersIn(data, DAY)).toEqual(ALL)
+  })
+
+  it('behind its last page only lands', async () => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    await cutOff(paged, data)
+    const part = await Part.reopen(join(data, 'state', 'parts', PART), () => undefined)
+    for (const page of [3, 4, 5]) {
+      const items = ALL.filter(([, , at]) => at === page).map(
+        ([user]) => `{"user_id":"${user ?? ''}","date":"${DAY}","sessions":1}`,
+      )
+      const fetchedAt = Date.parse(MORNING) + 70_000
+      const origin = { page, fetchedAt, request: '/', requestId: null, runId: 'killed' }
+      const nextCursor = page === 5 ? null : `u${page * 2}`
+      await part.addWalkedPage(items, { origin, nextCursor, witness: '' })
+    }
+    await part.keep()
+    await land(paged, data)
+    expect(paged.cursors()).toEqual([])
+    expect(await usersIn(data, DAY)).toEqual(ALL)
+    expect(await partsIn(data)).toEqual([])
+  })
+
+  it.each([
+    [
+      'a torn last line',
+      (text: string) => `${text}{"item":"{\\"user_id\\":\\"u5`,
+      ['u4', 'u6', 'u8'],
+    ],
+    ['a lost end', (text: string) => text.slice(0, -7), ['u2', 'u4', 'u6', 'u8']],
+    ['a changed row', (text: string) => text.replace('u3', 'x3'), ['u2', 'u4', 'u6', 'u8']],
+    [
+      'a changed cursor',
+      (text: string) => text.replace('"nextCursor":"u4"', '"nextCursor":"u8"'),
+      ['u2', 'u4', 'u6', 'u8'],
+    ],
+    ['a changed beginning', (text: string) => `x${text}`, ['', 'u2', 'u4', 'u6', 'u8']],
+    ['nothing in it', () => '', ['', 'u2', 'u4', 'u6', 'u8']],
+  ])('with %s goes on behind the last page that is proven', async (_, damage, cursors) => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    await cutOff(paged, data)
+    const part = join(data, 'state', 'parts', PART)
+    const text = await readFile(part, 'utf8')
+    expect(damage(text)).not.toBe(text)
+    await writeFile(part, damage(text))
+    await land(paged, data)
+    expect(paged.cursors()).toEqual(cursors)
+    expect(await usersIn(data, DAY)).toEqual(ALL)
+  })
+
+  it.each([
+    ['19 hours', '2026-01-18T01:00:00Z', ['u4', 'u6', 'u8']],
+    ['21 hours', '2026-01-18T03:00:01Z', ['', 'u2', 'u4', 'u6', 'u8']],
+  ])('%s ago', async (_, at, cursors) => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    await cutOff(paged, data)
+    await land(paged, data, { at })
+    expect(paged.cursors()).toEqual(cursors)
+    expect(await usersIn(data, DAY)).toEqual(ALL)
+  })
+
+  it('keeps a user who is met again on a later page in both rows, and counts one', async () => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    await cutOff(paged, data)
+    paged.disturb = ({ cursor }, response) => {
+      if (cursor !== 'u8') return undefined
+      const data = [{ user_id: 'u1', date: DAY, sessions: 7 }]
+      sendJson(
+        response,
+        200,
+        { data, meta: { has_more: false } },
+        { date: new Date(MORNING).toUTCString() },
+      )
+      return true
+    }
+    await land(paged, data)
+    const rows = await usersIn(data, DAY)
+    expect(rows.filter((row) => Array.isArray(row) && row[0] === 'u1')).toEqual([
+      ['u1', 1, 1, 0],
+      ['u1', 7, 5, 0],
+    ])
+    expect((await ledgerOf(data, 'o')).get(`users/${DAY}`)?.rowCount).toBe(8)
+  })
+})
+
+describe('a refused cursor', () => {
+  it.each([400, 404, 410, 422])('(%i) starts that day again, that day alone', async (status) => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    const resources = RESOURCES.filter(({ name }) => name === 'users')
+    paged.disturb = broken('u4')
+    await syncFrom(paged.url, data, { world: paged.worldAt(), plan: { resources } })
+    expect(await partsIn(data)).toHaveLength(3)
+    let isNew = true
+    paged.disturb = ({ day, cursor }, response) => {
+      const isRefused = isNew && day === DAY && cursor === 'u4'
+      if (!isRefused) return undefined
+      isNew = false
+      return refuse(response, status, 'Unknown cursor')
+    }
+    paged.forget()
+    const world = paged.worldAt()
+    const { result } = await syncFrom(paged.url, data, { world, plan: { resources } })
+    expect(result).toMatchObject({ failed: 0 })
+    expect(paged.cursors(DAY)).toEqual(['u4', '', 'u2', 'u4', 'u6', 'u8'])
+    expect(paged.cursors('2026-01-15')).toEqual(['u4', 'u6', 'u8'])
+    expect(await usersIn(data, DAY)).toEqual(ALL)
+    expect(world.events).toContainEqual(
+      expect.objectContaining({
+        type: 'warning',
+        message: expect.stringContaining('Unknown cursor') as string,
+      }),
+    )
+  })
+
+  it('in the middle of an undisturbed walk starts the day again once', async () => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    let refusals = 1
+    paged.disturb = ({ cursor }, response) =>
+      cursor === 'u6' && refusals-- > 0 && refuse(response, 400)
+    const { result } = await land(paged, data)
+    expect(result).toMatchObject({ failed: 0 })
+    expect(paged.cursors()).toEqual(['', 'u2', 'u4', 'u6', '', 'u2', 'u4', 'u6', 'u8'])
+    expect(await usersIn(data, DAY)).toEqual(ALL)
+  })
+
+  it('that is refused again is a failed day, of which nothing is kept', async () => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    paged.disturb = ({ cursor }, response) => cursor === 'u6' && refuse(response, 400)
+    const { result } = await land(paged, data)
+    expect(result).toMatchObject({ failed: 1 })
+    expect(paged.cursors()).toEqual(['', 'u2', 'u4', 'u6', '', 'u2', 'u4', 'u6'])
+    expect(await partsIn(data)).toEqual([])
+    paged.disturb = () => undefined
+    await land(paged, data)
+    expect(paged.cursors()).toEqual(['', 'u2', 'u4', 'u6', 'u8'])
+  })
+
+  it('is no refusal of the first page', async () => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    paged.disturb = ({ endpoint }, response) => endpoint === 'users' && refuse(response, 400)
+    await land(paged, data)
+    expect(paged.cursors()).toEqual([''])
+    expect(await partsIn(data)).toEqual([])
+  })
+})
+
+describe('pages that contradict themselves', () => {
+  const page = (users: string[], more: unknown, next: unknown, date: string = DAY) => ({
+    data: users.map((user) => ({ user_id: user, date })),
+    meta: { org_id: 'o', has_more: more, next_cursor: next },
+  })
+
+  it.each<[string, unknown, RegExp]>([
+    ['a cursor that was given before', page(['u5'], true, 'u2'), /given before.*\(request req-5\)/],
+    ['a cursor that does not move', page(['u5'], true, 'u4'), /given before.*\(request req-5\)/],
+    ['more promised without a cursor', page(['u5'], true, null), /no 'next_cursor'.*req-5/],
+    ['a row of another day', page(['u5'], true, 'u6', '2026-01-15'), /not asked for.*req-5/],
+    ['a row without a user', page([''], true, 'u6'), /without 'user_id'.*req-5/],
+  ])('by %s fail the day at once, and nothing is kept', async (_, body, told) => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    paged.disturb = ({ cursor }, response) => {
+      if (cursor !== 'u4') return undefined
+      const headers = { date: new Date(MORNING).toUTCString(), 'x-request-id': 'req-5' }
+      sendJson(response, 200, body, headers)
+      return true
+    }
+    const { result } = await land(paged, data)
+    expect(result).toMatchObject({ failed: 1 })
+    expect(paged.cursors()).toEqual(['', 'u2', 'u4'])
+    const interval = (await ledgerOf(data, 'o')).get(`users/${DAY}`)
+    expect(interval?.error).toMatch(told)
+    expect(interval?.requestId).toBe('req-5')
+    expect(await partsIn(data)).toEqual([])
+  })
+
+  it('by a cursor that was given before the walk was cut off fail too', async () => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    await cutOff(paged, data)
+    paged.disturb = ({ cursor }, response) => {
+      if (cursor !== 'u4') return undefined
+      sendJson(response, 200, page(['u5'], true, 'u2'), { date: new Date(MORNING).toUTCString() })
+      return true
+    }
+    await land(paged, data)
+    expect((await ledgerOf(data, 'o')).get(`users/${DAY}`)?.error).toContain('given before')
+    expect(await partsIn(data)).toEqual([])
+  })
+
+  it.each([
+    ['empty', []],
+    ['the same', ['u1', 'u2']],
+  ])('by %s pages without end, each with a new cursor, fail after 50', async (_, users) => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    let pages = 0
+    paged.disturb = ({ endpoint }, response) => {
+      if (endpoint !== 'users') return undefined
+      pages += 1
+      const headers = { date: new Date(MORNING).toUTCString(), 'x-request-id': `req-${pages}` }
+      sendJson(response, 200, page(users, true, `c${pages}`), headers)
+      return true
+    }
+    await land(paged, data)
+    expect(pages).toBe(users.length === 0 ? 50 : 51)
+    const error = (await ledgerOf(data, 'o')).get(`users/${DAY}`)?.error
+    expect(error).toContain(`brought no new user (request req-${pages})`)
+    expect(await partsIn(data)).toEqual([])
+  })
+
+  it.each<[string, unknown]>([
+    ['text', 'true'],
+    ['absent beside a cursor', undefined],
+  ])('by a has_more that is %s end no walk', async (_, more) => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    paged.disturb = ({ cursor }, response) => {
+      if (cursor !== 'u2') return undefined
+      sendJson(response, 200, page(['u3', 'u4'], more, 'u4'))
+      return true
+    }
+    await land(paged, data)
+    const interval = (await ledgerOf(data, 'o')).get(`users/${DAY}`)
+    expect(interval).toMatchObject({ status: 'failed' })
+    expect(interval?.error).toContain("'has_more'")
+  })
+
+  it('only a little are borne: empty pages between, more promised behind the last', async () => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    paged.disturb = ({ endpoint, cursor }, response) => {
+      if (endpoint !== 'users') return undefined
+      const headers = { date: new Date(MORNING).toUTCString() }
+      if (cursor === null) sendJson(response, 200, page([], true, 'a'), headers)
+      else if (cursor === 'a') sendJson(response, 200, page(['u1'], true, 'u1'), headers)
+      else sendJson(response, 200, page([], false, 'u9'), headers)
+      return true
+    }
+    const { result } = await land(paged, data)
+    expect(result).toMatchObject({ failed: 0 })
+    expect((await ledgerOf(data, 'o')).get(`users/${DAY}`)).toMatchObject({ rowCount: 1 })
+  })
+})
+
+describe('a part', () => {
+  it('of a day that is no longer due, or of no walk, is removed; another organisation’s stays', async () => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    await cutOff(paged, data)
+    await land(paged, data)
+    const others = ['p-users-2026-01-16.ndjson', 'o-x-users-2026-01-16.ndjson', 'notes.txt']
+    const ours = [PART, 'o-activity-2026-01-16.ndjson', 'o-users-2025-12-31.ndjson']
+    for (const name of [...others, ...ours]) {
+      await appendFile(join(data, 'state', 'parts', name), 'x')
+    }
+    await land(paged, data)
+    expect(await partsIn(data)).toEqual(others.toSorted())
+  })
+
+  it('of a due day stays while other days or resources are asked for', async () => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    await cutOff(paged, data)
+    await syncFrom(paged.url, data, { only: ['tokens'], world: paged.worldAt() })
+    expect(await partsIn(data)).toEqual([PART])
+  })
+})

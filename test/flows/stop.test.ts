@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest'
+import { command, startCommand, type Running } from '../command.ts'
+import { sendJson, temporaryFolder } from '../helpers.ts'
+import { LAST_DAY, pagedPlatform, partsIn, usersIn, type Paged } from './paged.ts'
+
+const DAY = LAST_DAY
+const PAGES = ['', 'u2', 'u4', 'u6', 'u8']
+const ALL = Array.from({ length: 9 }, (_, at) => [`u${at + 1}`, 1, Math.floor(at / 2) + 1, at % 2])
+const SYNC = ['sync', '--only', 'users', '--from', DAY, '--to', DAY, '--log', 'text']
+
+/** Nine users, two a page, and the command that lands them. */
+async function stage() {
+  const paged = await pagedPlatform({ users: 9, perPage: 2 })
+  const data = await temporaryFolder()
+  const environment = {
+    AGENT_BASE_URL: paged.url,
+    AGENT_API_KEY: 'key',
+    AGENT_WAREHOUSE_DATA: data,
+    AGENT_WAREHOUSE_RATE: '2000',
+  }
+  return { paged, data, environment }
+}
+
+/** Starts the command; `act` is called when the page behind the cursor is asked for. */
+function startUntil(
+  { paged, environment }: Awaited<ReturnType<typeof stage>>,
+  cursor: string,
+  act: (running: Running, answer: () => void) => Promise<void>,
+): Running {
+  const began: { running?: Running } = {}
+  paged.disturb = async (asked) => {
+    const { running } = began
+    if (asked.endpoint !== 'users' || (asked.cursor ?? '') !== cursor) return undefined
+    if (running !== undefined) await act(running, asked.answer)
+    return true
+  }
+  const running = startCommand(SYNC, environment)
+  began.running = running
+  return running
+}
+
+/** The undisturbed run after it. */
+async function goOn(paged: Paged, environment: Record<string, string>) {
+  paged.disturb = () => undefined
+  paged.forget()
+  return command(SYNC, environment)
+}
+
+describe('a killed walk', () => {
+  it.each([
+    ['first', 0],
+    ['second', 1],
+    ['third', 2],
+    ['last', 4],
+  ])('loses at most the page in flight, here the %s', async (_, at) => {
+    const { paged, data, environment } = await stage()
+    const running = startUntil({ paged, data, environment }, PAGES[at] ?? '', async (self) => {
+      self.kill('SIGKILL')
+      await self.outcome
+    })
+    expect((await running.outcome).code).toBeNull()
+    expect(await goOn(paged, environment)).toMatchObject({ code: 0 })
+    expect(paged.cursors()).toEqual(PAGES.slice(at))
+    expect(await usersIn(data, DAY)).toEqual(ALL)
+    expect(await partsIn(data)).toEqual([])
+  })
+
+  it('that is killed at every page in turn still comes to its end', async () => {
+    const { paged, data, environment } = await stage()
+    for (const [at, cursor] of PAGES.entries()) {
+      const running = startUntil({ paged, data, environment }, cursor, async (self) => {
+        self.kill('SIGKILL')
+        await self.outcome
+      })
+      paged.forget()
+      await running.outcome
+      expect(paged.cursors()).toEqual(PAGES.slice(Math.max(0, at - 1), at + 1))
+    }
+    expect(await goOn(paged, environment)).toMatchObject({ code: 0 })
+    expect(paged.cursors()).toEqual(['u8'])
+    expect(await usersIn(data, DAY)).toEqual(ALL)
+  })
+})
+
+describe('a signal', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    '(%s) lets the page in flight come, keeps it, and ends with 4',
+    async (signal) => {
+      const { paged, data, environment } = await stage()
+      const running = startUntil({ paged, data, environment }, 'u4', async (self, answer) => {
+        self.kill(signal)
+        await self.told('nothing more is asked for')
+        answer()
+      })
+      const { code, err } = await running.outcome
+      expect(code, err).toBe(4)
+      expect(err).toContain(`stopped by ${signal}`)
+      expect(paged.cursors()).toEqual(['', 'u2', 'u4'])
+      expect(await partsIn(data)).toHaveLength(1)
+      expect(await goOn(paged, environment)).toMatchObject({ code: 0 })
+      expect(paged.cursors()).toEqual(['u6', 'u8'])
+      expect(await usersIn(data, DAY)).toEqual(ALL)
+    },
+  )
+
+  it('and a second one: what is under way ends too, and what came before it is kept', async () => {
+    const { paged, data, environment } = await stage()
+    const running = startUntil({ paged, data, environment }, 'u4', async (self) => {
+      self.kill('SIGTERM')
+      await self.told('nothing more is asked for')
+      self.kill('SIGINT')
+    })
+    const { code, err } = await running.outcome
+    expect(code, err).toBe(4)
+    expect(await goOn(paged, environment)).toMatchObject({ code: 0 })
+    expect(paged.cursors()).toEqual(['u4', 'u6', 'u8'])
+    expect(await usersIn(data, DAY)).toEqual(ALL)
+  })
+
+  it('alone ends what is under way when the grace is over', async () => {
+    const { paged, data, environment } = await stage()
+    const running = startUntil({ paged, data, environment }, 'u4', async (self) => {
+      self.kill('SIGTERM')
+      await self.outcome
+    })
+    expect((await running.outcome).code).toBe(4)
+    expect(await goOn(paged, environment)).toMatchObject({ code: 0 })
+    expect(paged.cursors()).toEqual(['u4', 'u6', 'u8'])
+  })
+
+  it('ends a wait, and asks for nothing more', async () => {
+    const { paged, environment } = await stage()
+    paged.disturb = ({ endpoint }, response) => {
+      if (endpoint !== 'users') return undefined
+      sendJson(response, 429, {}, { 'retry-after': '3600' })
+      return true
+    }
+    const running = startCommand([...SYNC, '--max-duration', '5h'], environment)
+    await running.told('waiting')
+    running.kill('SIGTERM')
+    const { code, err } = await running.outcome
+    expect(code, err).toBe(4)
+    expect(paged.cursors()).toEqual([''])
+  })
+
+  it('at the last page lands the day, and still says that the run did not come to its end', async () => {
+    const { paged, data, environment } = await stage()
+    const running = startUntil({ paged, data, environment }, 'u8', async (self, answer) => {
+      self.kill('SIGTERM')
+      await self.told('nothing more is asked for')
+      answer()
+    })
+    expect((await running.outcome).code).toBe(4)
+    expect(await usersIn(data, DAY)).toEqual(ALL)
+    expect(await goOn(paged, environment)).toMatchObject({ code: 0 })
+    expect(paged.cursors()).toEqual([])
+  })
+})
