@@ -34,9 +34,12 @@ export async function withFolder(work) {
   }
 }
 
-/** Runs `work` with the stand-in platform of that many people in another process. */
-export async function withPlatform(users, work) {
-  const child = fork(join(benchFolder, 'platform.mjs'), [String(users)])
+/**
+ * Runs `work` with the stand-in platform of that many people in another process.
+ * Its clock stands at `now` (milliseconds since the epoch), or is the real one.
+ */
+export async function withPlatform(users, work, now) {
+  const child = fork(join(benchFolder, 'platform.mjs'), [String(users), String(now ?? '')])
   try {
     const platform = await new Promise((resolve, reject) => {
       child.once('message', resolve)
@@ -75,6 +78,8 @@ export function agentWarehouse(args, dataFolder, env = {}) {
   })
 }
 
+const LONGEST_OUTPUT = 4_000_000
+
 function runToEnd(args, env) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, {
@@ -84,14 +89,17 @@ function runToEnd(args, env) {
     })
     let output = ''
     const keep = (chunk) => {
-      output = (output + String(chunk)).slice(-4000)
+      output = (output + String(chunk)).slice(-LONGEST_OUTPUT)
     }
     child.stdout.on('data', keep)
     child.stderr.on('data', keep)
     child.once('error', reject)
     child.once('close', (code, signal) => {
       if (code === 0) resolve(output)
-      else reject(new Error(`${args.slice(1).join(' ')} ended with ${signal ?? code}:\n${output}`))
+      else {
+        const end = output.slice(-4000)
+        reject(new Error(`${args.slice(1).join(' ')} ended with ${signal ?? code}:\n${end}`))
+      }
     })
   })
 }

@@ -1,9 +1,10 @@
 // The stand-in platform in a process of its own: prints its address and key, serves until killed.
 import { startEmulator } from '../dist/emulator/emulator.js'
 
+const [, , users, clock] = process.argv
 const emulator = await startEmulator({
-  now: Date.now,
-  users: Number(process.argv[2]),
+  now: clock ? () => Number(clock) : Date.now,
+  users: Number(users),
   remember: 0,
 })
 process.send({ url: emulator.url, key: emulator.keys.owner })

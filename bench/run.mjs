@@ -1,4 +1,4 @@
-// npm run bench [-- land build]: builds, runs each bench in its own process, prints the figures
+// npm run bench [-- land memory …]: builds, runs each bench in its own process, prints the figures
 // beside their targets and writes bench/results/latest.json. Fails when a bench breaks, not when it is slow.
 import { fork, spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { benchFolder, root } from './lib.mjs'
 
-const BENCHES = ['land', 'build']
+const BENCHES = ['land', 'memory', 'idle', 'build']
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.find((name) => !BENCHES.includes(name))
