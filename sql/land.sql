@@ -8,7 +8,7 @@ copy (
         request_id,
         run_id
     from read_json(
-        {{ part }},
+        {{ parts }},
         format = 'newline_delimited',
         auto_detect = false,
         maximum_object_size = {{ longest_line }},

@@ -1,12 +1,13 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Day } from '../core/days.ts'
-import { literal, type Database } from '../store/duckdb.ts'
+import { listLiteral, literal, type Database } from '../store/duckdb.ts'
 import { asidePath, settle, sha256OfFile } from '../store/files.ts'
 import { isVersionOf, rawFolder, versionName, versionsIn } from '../store/lake.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
 import { Part, type PartContent } from './part.ts'
+import { withSegments } from './segments.ts'
 import { partPath } from './parts-folder.ts'
 
 /** What the lake holds of one day after it was landed. */
@@ -22,8 +23,8 @@ export interface LandedDay {
 
 const LAND = statement('land')
 
-/** DuckDB's own default for the longest line; longer rows raise it. */
-const MIN_OBJECT_BYTES = 16 * 1024 * 1024
+/** Longer rows raise it. */
+const MIN_OBJECT_BYTES = 1024 * 1024
 
 /** Writes raw days of one organisation: aside, synced, renamed. */
 export class RawWriter {
@@ -74,19 +75,21 @@ export class RawWriter {
     await mkdir(dirname(path), { recursive: true })
     const aside = asidePath(path)
     try {
-      await this.#database.run(
-        fill(LAND, {
-          part: literal(content.path),
-          file: literal(aside),
-          longest_line: String(Math.max(MIN_OBJECT_BYTES, content.longestLine)),
-          org_id: literal(this.#orgId),
-          resource: literal(resource),
-          activity_date: literal(day),
-          fetched_at: literal(new Date(content.last.fetchedAt).toISOString()),
-          request_id: literal(content.last.requestId ?? ''),
-          run_id: literal(content.last.runId),
-          digest: literal(content.digest),
-        }),
+      await withSegments(content.path, (parts) =>
+        this.#database.run(
+          fill(LAND, {
+            parts: listLiteral(parts),
+            file: literal(aside),
+            longest_line: String(Math.max(MIN_OBJECT_BYTES, content.longestLine)),
+            org_id: literal(this.#orgId),
+            resource: literal(resource),
+            activity_date: literal(day),
+            fetched_at: literal(new Date(content.last.fetchedAt).toISOString()),
+            request_id: literal(content.last.requestId ?? ''),
+            run_id: literal(content.last.runId),
+            digest: literal(content.digest),
+          }),
+        ),
       )
       await settle(aside, path)
     } catch (error) {
