@@ -3,15 +3,31 @@ import { join } from 'node:path'
 import { PlatformClient, TransportError } from './client/index.ts'
 import type { Config, ExportTarget, OrganisationConfig } from './config.ts'
 import { HISTORY_START, monthOf } from './core/days.ts'
-import { asError, ExitCode, PartialError, UsageError, type AppError } from './core/errors.ts'
+import {
+  asError,
+  ChecksFailedError,
+  ExitCode,
+  PartialError,
+  UsageError,
+  type AppError,
+} from './core/errors.ts'
 import type { World } from './core/world.ts'
 import { RESOURCES } from './extract/resources.ts'
 import type { PlanOptions } from './extract/plan.ts'
 import { syncOrganisation, type SyncResult } from './extract/sync.ts'
-import { buildAndPublish, loadProject, type BuildResult } from './model/index.ts'
+import { buildAndPublish, createFactViews, loadProject, type BuildResult } from './model/index.ts'
 import { writeRecord, type RunRow } from './model/record.ts'
+import { ENTITIES } from './normalize/entities.ts'
 import { normalize } from './normalize/normalize.ts'
 import { exportTables } from './serve/export.ts'
+import { openScratch, removeScratch, withoutLanding } from './serve/verify/scratch.ts'
+import {
+  chooseSample,
+  isEqual,
+  verifyWarehouse,
+  type SampleChoice,
+  type Verification,
+} from './serve/verify/verify.ts'
 import { listLiteral, type Database } from './store/duckdb.ts'
 import { intervalRows, knownRange } from './store/intervals.ts'
 import { knownOrganisations, LedgerFile } from './store/ledger.ts'
@@ -28,7 +44,7 @@ export interface Job {
   readonly deadline: number
 }
 
-export type SyncSelection = Pick<PlanOptions, 'resources' | 'within' | 'refetch'>
+export type SyncSelection = Pick<PlanOptions, 'resources' | 'within' | 'days' | 'refetch'>
 
 export interface SyncOutcome {
   readonly results: readonly SyncResult[]
@@ -137,6 +153,57 @@ export async function exportMarts(job: Job, target: ExportTarget): Promise<void>
       emit: world.emit,
     }),
   )
+}
+
+export interface VerifyOutcome {
+  readonly exitCode: ExitCode
+  readonly problems: readonly Error[]
+  /** Null when the platform could not be asked. */
+  readonly verification: Verification | null
+}
+
+/**
+ * Fetches days again, aside, and compares the published warehouse with what
+ * they make. Lake, ledger and warehouse stay as they are.
+ *
+ * @throws UsageError when nothing is published.
+ */
+export async function verify(job: Job, choice: SampleChoice): Promise<VerifyOutcome> {
+  const { config, world } = job
+  const { dataFolder } = config
+  const sample = await chooseSample(dataFolder, choice, world)
+  try {
+    const scratch = await openScratch(dataFolder)
+    const quiet = { ...world, emit: withoutLanding(world.emit) }
+    const aside = { ...job, config: { ...config, dataFolder: scratch }, world: quiet }
+    const fetched = await sync(aside, { days: new Set(sample.days) })
+    if (!fetched.isAnyReached || world.signal.aborted) return { ...fetched, verification: null }
+    const project = await loadProject(join(packageRoot, 'dbt-like-models'))
+    const verification = await timed(job, 'compare', () =>
+      verifyWarehouse({
+        dataFolder,
+        scratch,
+        sample,
+        resources: RESOURCES.map(({ name }) => name),
+        resourceOf: (entity) => ENTITIES.find(({ name }) => name === entity)?.resource,
+        makeFacts: (database, source) => createFactViews(database, project, source),
+      }),
+    )
+    return verifiedOutcome(fetched, verification)
+  } finally {
+    await removeScratch(dataFolder)
+  }
+}
+
+function verifiedOutcome(fetched: SyncOutcome, verification: Verification): VerifyOutcome {
+  const { exitCode, problems } = fetched
+  if (verification.days.length === 0 && exitCode === ExitCode.complete) {
+    const nothing = new PartialError('the warehouse has none of the days that were fetched')
+    return { exitCode: nothing.exitCode, problems: [nothing], verification }
+  }
+  if (isEqual(verification)) return { exitCode, problems, verification }
+  const differs = new ChecksFailedError('the warehouse is not what the platform serves')
+  return { exitCode: differs.exitCode, problems: [differs, ...problems], verification }
 }
 
 function syncOne(

@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import type { Config } from '../config.ts'
 import { AppError, asError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
 import type { Job } from '../pipeline.ts'
+import { removeScratch } from '../serve/verify/scratch.ts'
 import { removeAsides } from '../store/files.ts'
 import { lock } from '../store/lock.ts'
 import type { Terminal } from './command.ts'
@@ -28,6 +29,8 @@ export interface JobOptions {
 export interface JobResult {
   readonly exitCode: ExitCode
   readonly problems?: readonly Error[]
+  /** What the command prints in place of the run's summary. */
+  readonly report?: { readonly text: string; readonly json: object }
 }
 
 /**
@@ -54,8 +57,9 @@ export async function runJob(
     const result = await settled(() => work(job, observer))
     const first = result.problems?.[0] ?? null
     const closing = await observer.close(result.exitCode, first)
-    if (options.json) terminal.out(`${JSON.stringify(closing.record, null, 2)}\n`)
-    else if (closing.didWork) terminal.out(closing.text)
+    const { text = closing.text, json = closing.record } = result.report ?? {}
+    if (options.json) terminal.out(`${JSON.stringify(json, null, 2)}\n`)
+    else if (closing.didWork) terminal.out(text)
     if (result.unexpected !== undefined) throw result.unexpected
     for (const problem of result.problems ?? []) say(problem, terminal)
     return result.exitCode
@@ -71,6 +75,7 @@ export async function runJob(
  */
 async function tidyUp(dataFolder: string, observer: Observer): Promise<void> {
   const removed = await removeAsides(dataFolder)
+  await removeScratch(dataFolder)
   const message = `the last run was killed; ${removed} unfinished files of it were removed`
   observer.emit({ type: 'warning', message })
 }

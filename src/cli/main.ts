@@ -7,7 +7,8 @@ import type { Command, Terminal } from './command.ts'
 
 const EPILOGUE = `Exit codes: 0 complete, 1 unexpected, 2 usage or configuration, 3 partial (some
 intervals failed and are recorded), 4 deferred (the next run goes on), 5 credential
-or role refused, 6 checks failed (nothing published), 7 another run holds the lock.`
+or role refused, 6 checks failed (nothing published) or verify found a difference,
+7 another run holds the lock.`
 
 /** argv → command → exit code. The one place that prints errors. */
 async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
@@ -76,6 +77,11 @@ async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCo
     'export <target>',
     'write the marts of the published warehouse as files',
     async () => (await import('./export.ts')).exportCommand,
+  )
+  register(
+    'verify',
+    'fetch a sample of days again and prove that the warehouse equals it',
+    async () => (await import('./verify.ts')).verifyCommand,
   )
   register(
     'emulate',

@@ -4,8 +4,8 @@ import { RESOURCES, type Resource } from '../extract/resources.ts'
 import type { SyncSelection } from '../pipeline.ts'
 import type { Argv } from 'yargs'
 
-/** Which intervals to ask for. */
-export function selectionOptions<T>(yargs: Argv<T>) {
+/** Which days. */
+export function rangeOptions<T>(yargs: Argv<T>) {
   return yargs
     .option('from', {
       type: 'string',
@@ -17,6 +17,11 @@ export function selectionOptions<T>(yargs: Argv<T>) {
       requiresArg: true,
       describe: 'last day, YYYY-MM-DD (default: yesterday, UTC)',
     })
+}
+
+/** Which intervals to ask for. */
+export function selectionOptions<T>(yargs: Argv<T>) {
+  return rangeOptions(yargs)
     .option('only', {
       type: 'string',
       requiresArg: true,
@@ -51,9 +56,12 @@ export function paceOptions<T>(yargs: Argv<T>) {
     })
 }
 
-interface SelectionFlags {
+interface RangeFlags {
   readonly from?: string | undefined
   readonly to?: string | undefined
+}
+
+interface SelectionFlags extends RangeFlags {
   readonly only?: string | undefined
   readonly refetch: boolean
 }
@@ -67,7 +75,8 @@ export function selectionOf(flags: SelectionFlags): SyncSelection {
   }
 }
 
-function rangeOf(flags: SelectionFlags): Partial<DayRange> {
+/** @throws UsageError for a bad date, and for a range that ends before it begins. */
+export function rangeOf(flags: RangeFlags): Partial<DayRange> {
   const first = flags.from === undefined ? undefined : parseDay(flags.from, '--from')
   const last = flags.to === undefined ? undefined : parseDay(flags.to, '--to')
   if (first !== undefined && last !== undefined && first > last) {

@@ -49,7 +49,7 @@ export class DeferredError extends AppError {
   override readonly exitCode = ExitCode.deferred
 }
 
-/** Checks of severity error failed; nothing was published. */
+/** Checks of severity error failed and nothing was published, or the warehouse is not the truth. */
 export class ChecksFailedError extends AppError {
   override readonly exitCode = ExitCode.checksFailed
 }

@@ -1,8 +1,11 @@
 /** Why an interval is asked for (the plan says it, the log repeats it). */
 export type PlanReason = 'missing' | 'failed' | 'look' | 'forced'
 
-/** What came of one asked interval. `unchanged`: a further look found what is already landed. */
-export type IntervalOutcome = 'landed' | 'empty' | 'unchanged'
+/**
+ * What came of one asked interval. `unchanged`: a further look found what is
+ * already landed. `compared`: asked for to verify the warehouse, not to land.
+ */
+export type IntervalOutcome = 'landed' | 'empty' | 'unchanged' | 'compared'
 
 /** Everything that happens in a run. Progress, log and run record are listeners. */
 export type RunEvent =

@@ -26,6 +26,8 @@ export interface PlanOptions {
   readonly resources?: readonly Resource[]
   /** Only days in this range. */
   readonly within?: Partial<DayRange>
+  /** Only these days. */
+  readonly days?: ReadonlySet<Day>
   /** Ask for every day of the range, landed or not. */
   readonly refetch?: boolean
 }
@@ -41,7 +43,8 @@ export function planSync(ledger: Ledger, options: PlanOptions): FetchTask[] {
     last: earlier(addDays(options.today, -1), options.within?.last),
   }
   return (options.resources ?? RESOURCES).flatMap((resource) => {
-    const due = eachDay(range).flatMap((day) => dueDay(ledger, resource, day, options))
+    const days = eachDay(range).filter((day) => options.days?.has(day) ?? true)
+    const due = days.flatMap((day) => dueDay(ledger, resource, day, options))
     const windows = resource.grain === 'users' ? byUrgency(due) : runs(ledger, resource, due)
     return windows.map((days) => taskOf(resource, days))
   })

@@ -36,7 +36,7 @@ export interface SyncOptions {
   readonly runId: string
   /** Tasks under way at once; the governor bounds the requests. */
   readonly concurrency: number
-  readonly plan: Pick<PlanOptions, 'resources' | 'within' | 'refetch'>
+  readonly plan: Pick<PlanOptions, 'resources' | 'within' | 'days' | 'refetch'>
 }
 
 export interface SyncResult {

@@ -78,7 +78,7 @@ function bodyOf(node: ModelNode): string {
 }
 
 /** The columns that the yml says are unique, together or one alone. */
-function keyOf(node: ModelNode): readonly string[] {
+export function keyOf(node: ModelNode): readonly string[] {
   for (const { column, arguments: test } of node.tests) {
     if (test.kind === 'unique_key') return test.columns
     if (test.kind === 'unique' && column !== null) return [column]

@@ -7,6 +7,7 @@ export type { BuiltModel } from './build.ts'
 export type { CheckResult, CheckStatus } from './checks.ts'
 export { ProjectError, StatementError } from './errors.ts'
 export { loadProject } from './project.ts'
+export { createFactViews } from './views.ts'
 export type { Column, GenericTest, ModelNode, Project } from './types.ts'
 
 /**

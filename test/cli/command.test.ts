@@ -101,15 +101,23 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
 })
 
 describe('help', () => {
-  it.each(['run', 'sync', 'plan', 'build', 'status', 'query', 'export', 'emulate', 'demo'])(
-    'of %s has an example',
-    async (name) => {
-      const { code, out } = await command([name, '--help'])
-      expect(code).toBe(0)
-      expect(out).toContain('Examples:')
-      expect(out).toContain(`agent-warehouse ${name}`)
-    },
-  )
+  it.each([
+    'run',
+    'sync',
+    'plan',
+    'build',
+    'status',
+    'query',
+    'export',
+    'verify',
+    'emulate',
+    'demo',
+  ])('of %s has an example', async (name) => {
+    const { code, out } = await command([name, '--help'])
+    expect(code).toBe(0)
+    expect(out).toContain('Examples:')
+    expect(out).toContain(`agent-warehouse ${name}`)
+  })
 })
 
 describe('a refused key', () => {

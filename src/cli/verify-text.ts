@@ -1,0 +1,147 @@
+import { addDays, isDay, type Day } from '../core/days.ts'
+import { counted, digits, oneLine } from '../observe/words.ts'
+import type { Difference } from '../serve/verify/compare.ts'
+import type { DamagedFile } from '../serve/verify/files.ts'
+import type { LeftOut } from '../serve/verify/scope.ts'
+import { isEqual, type Verification } from '../serve/verify/verify.ts'
+
+const LISTED = 50
+
+/** What came of a verification, for people: the verdict, what differs, and what mends it. */
+export function verificationText(verification: Verification): string {
+  const { differences, files, leftOut } = verification
+  const commands = mendingCommands(verification)
+  const lines = [
+    verdictOf(verification),
+    ...listed(files.damaged, damageLine),
+    ...listed(differences, differenceLine),
+    ...notCompared(leftOut),
+    ...(commands.length === 0 ? [] : ['What mends it:', ...commands.map((each) => `  ${each}`)]),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+/** The same for machines, whole. */
+export function verificationJson(verification: Verification): object {
+  const { history, sampled, days, tables, rows, values, files } = verification
+  return {
+    is_equal: isEqual(verification),
+    history_days: history,
+    sampled_days: sampled,
+    compared: { days, tables, rows, values, files: files.files },
+    differences: verification.differences.map(({ orgId, day, ...difference }) => ({
+      org_id: orgId,
+      activity_date: day,
+      ...difference,
+    })),
+    damaged_files: files.damaged.map(({ orgId, day, ...file }) => ({
+      org_id: orgId,
+      activity_date: day,
+      ...file,
+    })),
+    not_compared: verification.leftOut.map(({ orgId, day, ...interval }) => ({
+      org_id: orgId,
+      activity_date: day,
+      ...interval,
+    })),
+    mend: mendingCommands(verification),
+  }
+}
+
+function verdictOf(verification: Verification): string {
+  const { history, days, tables, rows, values, files } = verification
+  if (days.length === 0) return 'Nothing was compared.'
+  const isAll = days.length === history
+  const which = `${isAll ? 'all ' : ''}${counted(days.length, 'day')}${isAll ? '' : ` of ${digits(history)}`}`
+  const scope = `${which}, ${counted(tables, 'table')}, ${counted(rows, 'row')}, ${counted(values, 'value')}; ${counted(files.files, 'raw file')} proven by SHA-256`
+  if (isEqual(verification)) {
+    return `Equal: the warehouse is what the platform serves${isAll ? ', the whole history' : ''} (${scope}).`
+  }
+  return `Different: ${whatDiffers(verification)} (compared: ${scope}).`
+}
+
+function whatDiffers({ differences, files }: Verification): string {
+  const number = (kind: Difference['kind']): number =>
+    differences.filter((difference) => difference.kind === kind).length
+  return [
+    [number('value'), 'value', 'otherwise than the platform serves it'] as const,
+    [number('missing'), 'row', 'missing in the warehouse'] as const,
+    [number('extra'), 'row', 'that the platform does not serve'] as const,
+    [files.damaged.length, 'raw file', 'damaged'] as const,
+  ]
+    .filter(([count]) => count > 0)
+    .map(([count, noun, what]) => `${counted(count, noun)} ${what}`)
+    .join(', ')
+}
+
+function differenceLine(difference: Difference): string {
+  const { table, day, orgId, key, column, warehouse, platform, kind } = difference
+  const names = Object.entries(key).map(([name, value]) => `${name}=${value ?? 'NULL'}`)
+  const where = [table, day, orgId, ...names].join(' ')
+  if (kind === 'missing') return `${where}: the warehouse has no such row`
+  if (kind === 'extra') return `${where}: the platform serves no such row`
+  return `${where}: ${column ?? ''} is ${warehouse ?? 'NULL'} in the warehouse, ${platform ?? 'NULL'} at the platform`
+}
+
+function damageLine({ path, expected, found }: DamagedFile): string {
+  if (found === null) return `${path} is not there`
+  return `${path} is damaged: its SHA-256 is ${found}, not ${expected ?? 'known'}`
+}
+
+/** Days of a resource that are left out for one reason are one line. */
+function notCompared(leftOut: readonly LeftOut[]): string[] {
+  const groups = new Map<string, LeftOut[]>()
+  for (const each of leftOut) {
+    const key = JSON.stringify([each.orgId, each.why, each.error, each.resource])
+    groups.set(key, [...(groups.get(key) ?? []), each])
+  }
+  return listed([...groups.values()], (group) => {
+    const [first] = group
+    const days = rangesOf(group.map(({ day }) => day)).map(rangeText)
+    const why =
+      first?.why === 'absent'
+        ? 'the warehouse does not have it'
+        : `the platform did not give it${first?.error == null ? '' : `: ${first.error}`}`
+    return `not compared: ${first?.resource ?? ''} ${days.join(', ')} of ${first?.orgId ?? ''}: ${why}`
+  })
+}
+
+/** Asking again for the days that differ, and building from what comes. */
+function mendingCommands({ differences, files }: Verification): string[] {
+  const texts = [...differences, ...files.damaged].map(({ day }) => day)
+  const ranges = rangesOf([...new Set(texts)].filter(isDay).sort())
+  if (ranges.length === 0) return []
+  return [
+    ...ranges.map(
+      ({ first, last }) => `agent-warehouse sync --refetch --from ${first} --to ${last}`,
+    ),
+    'agent-warehouse build',
+  ]
+}
+
+interface Range {
+  readonly first: Day
+  readonly last: Day
+}
+
+/** Sorted days as the fewest ranges. */
+function rangesOf(days: readonly Day[]): Range[] {
+  const ranges: Range[] = []
+  for (const day of days) {
+    const open = ranges.at(-1)
+    if (open !== undefined && addDays(open.last, 1) === day) {
+      ranges[ranges.length - 1] = { first: open.first, last: day }
+    } else ranges.push({ first: day, last: day })
+  }
+  return ranges
+}
+
+function rangeText({ first, last }: Range): string {
+  return first === last ? first : `${first} to ${last}`
+}
+
+function listed<T>(items: readonly T[], line: (item: T) => string): string[] {
+  const shown = items.slice(0, LISTED).map((item) => `  ${oneLine(line(item))}`)
+  const more = items.length - shown.length
+  return more === 0 ? shown : [...shown, `  and ${digits(more)} more: --json has them all`]
+}

@@ -1,0 +1,73 @@
+import { loadConfig } from '../config.ts'
+import { UsageError } from '../core/errors.ts'
+import { verify } from '../pipeline.ts'
+import type { SampleChoice } from '../serve/verify/verify.ts'
+import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
+import { runJob } from './job.ts'
+import { durationOf, paceOptions, rangeOf, rangeOptions } from './options.ts'
+import { verificationJson, verificationText } from './verify-text.ts'
+import type { Argv } from 'yargs'
+
+const DEFAULT_DAYS = 7
+
+const options = (yargs: Argv) =>
+  jsonOption(logOptions(paceOptions(rangeOptions(dataOptions(yargs)))))
+    .option('days', {
+      type: 'number',
+      requiresArg: true,
+      describe: `how many days: the last one and others by chance (default ${DEFAULT_DAYS}, or all of --from --to)`,
+    })
+    .option('all', { type: 'boolean', default: false, describe: 'every day of history' })
+
+export const verifyCommand: Command<OptionsOf<typeof options>> = {
+  examples: [
+    ['$0 verify', 'yesterday and six days by chance'],
+    ['$0 verify --all', 'the whole history'],
+    ['$0 verify --from 2026-02-01 --to 2026-02-28 --json', 'a month, every difference'],
+  ],
+  options,
+  run: async (flags, terminal) => {
+    const choice = choiceOf(flags)
+    const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')
+    const config = loadConfig(flags, terminal.environment, terminal.cwd)
+    const secrets = config.organisations().map(({ key }) => key)
+    const { log, json } = flags
+    return runJob(
+      { command: 'verify', config, log, json, maxDurationMs, secrets },
+      terminal,
+      async (job) => {
+        const { verification, ...outcome } = await verify(job, choice)
+        if (verification === null) return outcome
+        const report = {
+          text: verificationText(verification),
+          json: { run_id: job.runId, ...verificationJson(verification) },
+        }
+        return { ...outcome, report }
+      },
+    )
+  },
+}
+
+interface ChoiceFlags {
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly days?: number | undefined
+  readonly all: boolean
+}
+
+/** @throws UsageError for a bad date or number, and for --all beside a choice of days. */
+function choiceOf(flags: ChoiceFlags): SampleChoice {
+  const within = rangeOf(flags)
+  const { days } = flags
+  const hasRange = within.first !== undefined || within.last !== undefined
+  if (days !== undefined && (!Number.isInteger(days) || days < 1)) {
+    throw new UsageError(`--days: ${days} is not a number of days`, {
+      hint: 'Write a whole number from 1, for example --days 7.',
+    })
+  }
+  if (flags.all && (hasRange || days !== undefined)) {
+    throw new UsageError('--all means every day of history: leave out --days, --from and --to')
+  }
+  const count = days ?? (flags.all || hasRange ? undefined : DEFAULT_DAYS)
+  return { within, ...(count === undefined ? {} : { count }) }
+}

@@ -1,0 +1,42 @@
+import { cp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RunEvent } from '../../core/events.ts'
+import { isMissing } from '../../store/files.ts'
+
+/** Who the organisations are, and what was learnt of the platform's limits. */
+const REMEMBERED = ['organisations.json', 'governor', 'windows']
+
+/** The data folder of a verification: gone when it is over, or when the next begins. */
+export function scratchFolder(dataFolder: string): string {
+  return join(dataFolder, 'state', 'verify')
+}
+
+/** Makes the folder anew. It begins with what is remembered of the platform, and no day. */
+export async function openScratch(dataFolder: string): Promise<string> {
+  const scratch = scratchFolder(dataFolder)
+  await removeScratch(dataFolder)
+  for (const name of REMEMBERED) {
+    await copyIfThere(join(dataFolder, 'state', name), join(scratch, 'state', name))
+  }
+  return scratch
+}
+
+export async function removeScratch(dataFolder: string): Promise<void> {
+  await rm(scratchFolder(dataFolder), { recursive: true, force: true })
+}
+
+/** What happens in the scratch folder lands in no lake, and the run's record must not say so. */
+export function withoutLanding(emit: (event: RunEvent) => void): (event: RunEvent) => void {
+  return (event) => {
+    if (event.type === 'interval.finished') emit({ ...event, outcome: 'compared' })
+    else if (event.type !== 'base.written') emit(event)
+  }
+}
+
+async function copyIfThere(from: string, to: string): Promise<void> {
+  try {
+    await cp(from, to, { recursive: true })
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+}

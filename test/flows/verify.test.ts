@@ -1,0 +1,295 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startEmulator, type Intercept } from '../../src/emulator/emulator.ts'
+import { Database } from '../../src/store/duckdb.ts'
+import { sha256OfFile } from '../../src/store/files.ts'
+import { packageRoot } from '../../src/store/root.ts'
+import { command, type Outcome } from '../command.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+const NOW = Date.parse('2026-01-24T05:00:00Z')
+
+/** A warehouse of ten days, and a platform that may change its mind. */
+async function stage(before: Intercept = () => undefined) {
+  const platform: { intercept: Intercept } = { intercept: before }
+  const emulator = await startEmulator({
+    users: 12,
+    now: () => NOW,
+    intercept: (request) => platform.intercept(request),
+  })
+  onTestFinished(() => emulator.close())
+  const data = await temporaryFolder()
+  const environment = {
+    AGENT_BASE_URL: emulator.url,
+    AGENT_API_KEY: emulator.keys.manager,
+    AGENT_WAREHOUSE_DATA: data,
+    AGENT_WAREHOUSE_RATE: '2000',
+  }
+  const run = (...args: string[]): Promise<Outcome> =>
+    command([...args, '--log', 'none'], environment)
+  const first = await run('run')
+  return { platform, data, environment, run, first }
+}
+
+interface Report {
+  readonly is_equal: boolean
+  readonly compared: { readonly days: readonly string[]; readonly rows: number }
+  readonly differences: readonly { readonly activity_date: string; readonly table: string }[]
+  readonly damaged_files: readonly { readonly resource: string; readonly found: string | null }[]
+  readonly not_compared: readonly object[]
+  readonly mend: readonly string[]
+}
+
+async function report(run: (...args: string[]) => Promise<Outcome>, ...args: string[]) {
+  const { code, out, err } = await run('verify', '--json', ...args)
+  return { code, err, report: JSON.parse(out) as Report }
+}
+
+/** Changes the published file behind the warehouse's back. */
+async function tamper(data: string, sql: string): Promise<void> {
+  const database = await Database.open(join(data, 'warehouse.duckdb'))
+  await database.run(`${sql}; checkpoint`)
+  database.close()
+}
+
+/** Path and SHA-256 of all that a verification may not touch. */
+async function precious(data: string): Promise<Record<string, string>> {
+  const entries = await readdir(data, { recursive: true, withFileTypes: true })
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => /lake|ledger|warehouse\.duckdb/.test(path))
+  const hashes = await Promise.all(paths.map((path) => sha256OfFile(path)))
+  return Object.fromEntries(paths.map((path, index) => [path, hashes[index] ?? '']))
+}
+
+async function mend(run: (...args: string[]) => Promise<Outcome>, commands: readonly string[]) {
+  for (const line of commands) {
+    const outcome = await run(...line.split(' ').slice(1))
+    expect(outcome, outcome.err).toMatchObject({ code: 0 })
+  }
+}
+
+async function answerOf(answer: () => Promise<Response>) {
+  const response = await answer()
+  const { headers, status } = response
+  return { headers, status, text: await response.clone().text() }
+}
+
+/** Adds one to the credits of every user on a day. */
+const restating =
+  (day: string): Intercept =>
+  async ({ path, query, answer }) => {
+    if (!path.endsWith('/users') || query.get('startDate') !== day) return undefined
+    const { headers, status, ...original } = await answerOf(answer)
+    const changed = original.text.replaceAll(
+      /"billable_tokens":(\d+)/g,
+      (_, value: string) => `"billable_tokens":${Number(value) + 1}`,
+    )
+    return new Response(changed, { status, headers })
+  }
+
+describe('verify', () => {
+  it('says how much it compared and found equal, and leaves everything as it was', async () => {
+    const { data, run } = await stage()
+    const before = await precious(data)
+    const sample = await run('verify', '--days', '3')
+    expect(sample, sample.err).toMatchObject({ code: 0 })
+    expect(sample.out).toMatch(/^Equal: .*3 days of 10, 15 tables, \d+ rows, [\d,]+ values; 24 raw/)
+    const whole = await report(run, '--all')
+    expect(whole).toMatchObject({ code: 0, report: { is_equal: true, differences: [] } })
+    expect(whole.report.compared.days).toHaveLength(10)
+    expect(await precious(data)).toEqual(before)
+    expect(await readdir(join(data, 'state'))).not.toContain('verify')
+  })
+
+  it('always takes yesterday, and with --from and --to every day between them', async () => {
+    const { run } = await stage()
+    const one = await report(run, '--days', '1')
+    expect(one.report.compared.days).toEqual(['2026-01-23'])
+    const range = await report(run, '--from', '2026-01-15', '--to', '2026-01-17')
+    expect(range.report.compared.days).toEqual(['2026-01-15', '2026-01-16', '2026-01-17'])
+    const none = await run('verify', '--from', '2026-01-24')
+    expect(none.code).toBe(2)
+    expect(none.err).toContain('no day to verify')
+  })
+
+  it('lands nothing, and its record says so', async () => {
+    const { data, run } = await stage()
+    await run('verify', '--all')
+    const records = await Promise.all(
+      (await readdir(join(data, 'runs'))).map(
+        async (name) => JSON.parse(await readFile(join(data, 'runs', name), 'utf8')) as object,
+      ),
+    )
+    expect(records).toContainEqual(
+      expect.objectContaining({
+        command: 'verify',
+        status: 'complete',
+        totals: expect.objectContaining({ asked: 80, landed: 0, failed: 0, left: 0 }) as object,
+      }),
+    )
+  })
+
+  it('finds a changed value, a row too few and a row too many, and says what mends them', async () => {
+    const { data, run } = await stage()
+    await tamper(
+      data,
+      `update fct_org_day set sessions = sessions + 1 where activity_date = '2026-01-15';
+       update fct_org_day set git_commits = null where activity_date = '2026-01-20';
+       delete from fct_client_day where activity_date = '2026-01-16' and client = 'web';
+       insert into fct_tool_day
+         select * from fct_tool_day where activity_date = '2026-01-17' limit 1`,
+    )
+    const { code, err, report: told } = await report(run, '--all')
+    expect(code).toBe(6)
+    expect(err).toContain('not what the platform serves')
+    const day = (date: string) => expect.objectContaining({ activity_date: date }) as object
+    expect(told.differences).toEqual([
+      expect.objectContaining({
+        table: 'fct_client_day',
+        activity_date: '2026-01-16',
+        kind: 'missing',
+        key: { client: 'web' },
+      }),
+      expect.objectContaining({ table: 'fct_org_day', column: 'sessions', kind: 'value' }),
+      expect.objectContaining({ column: 'git_commits', warehouse: null }),
+      expect.objectContaining({ table: 'fct_tool_day', kind: 'extra' }),
+    ])
+    expect(told.differences).toEqual(
+      ['2026-01-16', '2026-01-15', '2026-01-20', '2026-01-17'].map(day),
+    )
+    expect(told.mend).toEqual([
+      'agent-warehouse sync --refetch --from 2026-01-15 --to 2026-01-17',
+      'agent-warehouse sync --refetch --from 2026-01-20 --to 2026-01-20',
+      'agent-warehouse build',
+    ])
+    const text = await run('verify', '--all')
+    expect(text.code).toBe(6)
+    expect(text.out).toMatch(/^Different: 2 values .*1 row missing .*1 row that the platform/)
+    expect(text.out).toContain('client=web: the warehouse has no such row')
+    expect(text.out).toContain('git_commits is NULL in the warehouse')
+    await mend(run, told.mend)
+    expect(await report(run, '--all')).toMatchObject({ code: 0, report: { is_equal: true } })
+  })
+
+  it('finds a day that the platform has restated and no look has seen', async () => {
+    const { platform, run } = await stage()
+    platform.intercept = restating('2026-01-16')
+    const { code, report: told } = await report(run, '--all')
+    expect(code).toBe(6)
+    expect(new Set(told.differences.map(({ table }) => table))).toEqual(new Set(['fct_user_day']))
+    expect(told.differences.every(({ activity_date }) => activity_date === '2026-01-16')).toBe(true)
+    await mend(run, told.mend)
+    expect(await report(run, '--all')).toMatchObject({ code: 0, report: { is_equal: true } })
+  })
+
+  it('finds a raw file of which a bit was flipped, and one that is gone', async () => {
+    const { data, run } = await stage()
+    const folder = join(data, 'lake', 'raw', 'tokens', 'org=org_demo', 'date=2026-01-18')
+    const [name = ''] = await readdir(folder)
+    const bytes = await readFile(join(folder, name))
+    bytes[100] = (bytes[100] ?? 0) ^ 1
+    await writeFile(join(folder, name), bytes)
+    await rm(join(data, 'lake', 'raw', 'tools', 'org=org_demo', 'date=2026-01-17'), {
+      recursive: true,
+    })
+    const { code, report: told } = await report(run, '--all')
+    expect(code).toBe(6)
+    expect(told.differences).toEqual([])
+    expect(told.damaged_files).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ resource: 'tokens', activity_date: '2026-01-18' }),
+        expect.objectContaining({ resource: 'tools', activity_date: '2026-01-17', found: null }),
+      ]),
+    )
+    expect(told.damaged_files).toHaveLength(2)
+    expect(told.mend[0]).toContain('--from 2026-01-17 --to 2026-01-18')
+  })
+
+  it('says which days the warehouse does not have, and takes them for no difference', async () => {
+    const { platform, run, first } = await stage(({ path, query }) =>
+      path.endsWith('/users') && query.get('startDate') === '2026-01-16'
+        ? new Response('{"title":"Gone"}', { status: 404 })
+        : undefined,
+    )
+    expect(first.code).toBe(3)
+    platform.intercept = () => undefined
+    const { code, out } = await run('verify', '--all')
+    expect(code).toBe(0)
+    expect(out).toContain(
+      'not compared: users 2026-01-16 of org_demo: the warehouse does not have it',
+    )
+  })
+
+  it('proves nothing of a day that the platform does not give again, and ends with 3', async () => {
+    const { platform, run } = await stage()
+    platform.intercept = ({ path, query }) =>
+      path.endsWith('/users') && query.get('startDate') === '2026-01-16'
+        ? new Response('{"title":"Gone"}', { status: 404 })
+        : undefined
+    const { code, report: told } = await report(run, '--all')
+    expect(code).toBe(3)
+    expect(told.compared.days).toHaveLength(9)
+    expect(told.not_compared).toEqual([
+      expect.objectContaining({
+        resource: 'users',
+        activity_date: '2026-01-16',
+        why: 'unanswered',
+        error: expect.stringContaining('404 Gone') as string,
+      }),
+    ])
+  })
+
+  it('that is killed leaves a folder, which the next run removes', async () => {
+    const { platform, data, environment, run } = await stage()
+    const victim = spawn(
+      process.execPath,
+      [join(packageRoot, 'dist', 'cli', 'main.js'), 'verify', '--all', '--log', 'none'],
+      { env: { PATH: process.env['PATH'] ?? '', ...environment }, stdio: 'ignore' },
+    )
+    platform.intercept = ({ path }) => {
+      if (path.endsWith('/users')) victim.kill('SIGKILL')
+      return undefined
+    }
+    await once(victim, 'exit')
+    expect(await readdir(join(data, 'state'))).toContain('verify')
+    platform.intercept = () => undefined
+    expect(await run('run')).toMatchObject({ code: 0 })
+    expect(await readdir(join(data, 'state'))).not.toContain('verify')
+    expect(await report(run, '--all')).toMatchObject({ code: 0, report: { is_equal: true } })
+  })
+
+  it.each([
+    [['--days', '0'], /--days: 0/],
+    [['--all', '--days', '3'], /--all means every day/],
+    [['--from', '2026-02-02', '--to', '2026-02-01'], /--from 2026-02-02 is after/],
+  ])('with %j ends with 2', async (args, told) => {
+    const { environment } = await nothingYet()
+    const { code, err } = await command(['verify', ...args], environment)
+    expect(code).toBe(2)
+    expect(err).toMatch(told)
+  })
+
+  it('of nothing published ends with 2 before it asks', async () => {
+    const { emulator, environment } = await nothingYet()
+    const { code, err } = await command(['verify', '--log', 'none'], environment)
+    expect(code).toBe(2)
+    expect(err).toContain('agent-warehouse run')
+    expect(emulator.requests).toEqual([])
+  })
+})
+
+async function nothingYet() {
+  const emulator = await startEmulator({ users: 3, now: () => NOW })
+  onTestFinished(() => emulator.close())
+  const environment = {
+    AGENT_BASE_URL: emulator.url,
+    AGENT_API_KEY: emulator.keys.manager,
+    AGENT_WAREHOUSE_DATA: await temporaryFolder(),
+  }
+  return { emulator, environment }
+}

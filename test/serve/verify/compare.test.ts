@@ -1,0 +1,123 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Day } from '../../../src/core/days.ts'
+import { compareFacts, type FactTable } from '../../../src/serve/verify/compare.ts'
+import { Database } from '../../../src/store/duckdb.ts'
+import { temporaryFolder } from '../../helpers.ts'
+
+const FACT: FactTable = {
+  name: 'fct_x',
+  relation: 'main.fct_x',
+  columns: ['org_id', 'activity_date', 'name', 'n', 'r'],
+  key: ['org_id', 'activity_date', 'name'],
+}
+
+const TABLE = `create table fct_x (
+  org_id varchar, activity_date date, name varchar, n bigint, r double)`
+
+/** Rows of the warehouse, and of the platform, as SQL tuples. */
+async function compare(warehouse: readonly string[], platform: readonly string[]) {
+  const folder = await temporaryFolder()
+  const path = join(folder, 'warehouse.duckdb')
+  const fill = (rows: readonly string[]): string =>
+    rows.length === 0 ? TABLE : `${TABLE}; insert into fct_x values ${rows.join(', ')}`
+  const database = await Database.open(path)
+  await database.run(`${fill(warehouse)}; checkpoint`)
+  database.close()
+  const days = ['2026-01-15', '2026-01-16'] as Day[]
+  return compareFacts({
+    warehouse: path,
+    intervals: days.map((day) => ({ orgId: 'o', resource: 'x', day, isLanded: true })),
+    makeFacts: async (memory) => {
+      await memory.run(fill(platform))
+      return [FACT]
+    },
+    tempDirectory: folder,
+  })
+}
+
+const row = (day: string, name: string | null, n: string, r: string, org = 'o'): string =>
+  `('${org}', '${day}', ${name === null ? 'null' : `'${name}'`}, ${n}, ${r})`
+
+const A = row('2026-01-15', 'a', '1', '0.5')
+
+describe('the comparison', () => {
+  it('counts what it compared, and finds equal rows equal: NULL, big integers, twice the same', async () => {
+    const rows = [
+      A,
+      A,
+      row('2026-01-16', null, 'null', 'null'),
+      row('2026-01-16', 'b', '9007199254740993', '0.1'),
+    ]
+    expect(await compare(rows, rows.toReversed())).toEqual({
+      tables: 1,
+      rows: 4,
+      values: 20,
+      differences: [],
+    })
+  })
+
+  it.each([
+    ['NULL is not 0', 'null', '0', '0.5', '0.5', ['n', null, '0']],
+    ['nor 0 NULL', '0', 'null', '0.5', '0.5', ['n', '0', null]],
+    [
+      'the last digit of a big integer',
+      '9007199254740993',
+      '9007199254740992',
+      '0.5',
+      '0.5',
+      ['n', '9007199254740993', '9007199254740992'],
+    ],
+    [
+      'the last bit of a ratio',
+      '1',
+      '1',
+      '0.30000000000000004',
+      '0.3',
+      ['r', '0.30000000000000004', '0.3'],
+    ],
+  ])('%s', async (_, n, m, r, s, [column, warehouse, platform]) => {
+    const { differences } = await compare(
+      [row('2026-01-15', 'a', n, r)],
+      [row('2026-01-15', 'a', m, s)],
+    )
+    expect(differences).toEqual([
+      {
+        table: 'fct_x',
+        orgId: 'o',
+        day: '2026-01-15',
+        key: { name: 'a' },
+        kind: 'value',
+        column,
+        warehouse,
+        platform,
+      },
+    ])
+  })
+
+  it.each([
+    ['a row that only the platform has', [], [A], 'missing'],
+    ['a row that only the warehouse has', [A], [], 'extra'],
+    ['a row that stands twice here', [A, A], [A], 'extra'],
+    ['a row that stands twice there', [A], [A, A], 'missing'],
+  ])('tells %s', async (_, warehouse, platform, kind) => {
+    const { differences } = await compare(warehouse, platform)
+    expect(differences).toEqual([
+      expect.objectContaining({ kind, key: { name: 'a' }, column: null }),
+    ])
+  })
+
+  it('matches a row without a name with the other', async () => {
+    const { differences } = await compare(
+      [row('2026-01-15', null, '1', '1')],
+      [row('2026-01-15', null, '2', '1')],
+    )
+    expect(differences).toEqual([expect.objectContaining({ key: { name: null }, column: 'n' })])
+  })
+
+  it('passes over other days and other organisations', async () => {
+    const others = [row('2026-01-17', 'a', '1', '1'), row('2026-01-15', 'a', '1', '1', 'p')]
+    expect(await compare([A, ...others], [A])).toMatchObject({ rows: 1, differences: [] })
+    expect(await compare([A], [A, ...others])).toMatchObject({ rows: 1, differences: [] })
+  })
+})

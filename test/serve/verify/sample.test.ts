@@ -1,0 +1,37 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { addDays, eachDay, HISTORY_START } from '../../../src/core/days.ts'
+import { sampleDays } from '../../../src/serve/verify/sample.ts'
+
+const days = (count: number) =>
+  eachDay({ first: HISTORY_START, last: addDays(HISTORY_START, count - 1) })
+
+describe('a sample of days', () => {
+  it('has the last day, as many as asked for, each once and in order', () => {
+    const chances = fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }))
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 40 }),
+        fc.integer({ min: 1, max: 50 }),
+        chances,
+        (history, count, stream) => {
+          const sample = sampleDays(days(history), count, () => [...stream.take(1)][0] ?? 0)
+          expect(sample).toHaveLength(Math.min(history, count))
+          expect(new Set(sample).size).toBe(sample.length)
+          expect(sample).toEqual(sample.toSorted())
+          expect(sample.at(-1)).toBe(days(history).at(-1))
+        },
+      ),
+    )
+  })
+
+  it('reaches every day', () => {
+    const all = days(10)
+    const reached = all.map((_, index) => sampleDays(all, 2, () => index / 10)[0])
+    expect(new Set(reached).size).toBe(9)
+  })
+
+  it('of no days is none', () => {
+    expect(sampleDays([], 3, () => 0)).toEqual([])
+  })
+})

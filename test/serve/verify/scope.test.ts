@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import type { Day } from '../../../src/core/days.ts'
+import { scopeOf } from '../../../src/serve/verify/scope.ts'
+import type { Interval } from '../../../src/store/ledger.ts'
+
+const DAY = '2026-01-15' as Day
+
+function interval(resource: string, change: Partial<Interval>): Interval {
+  return {
+    resource,
+    day: DAY,
+    status: 'landed',
+    fetchedAt: 1,
+    rowCount: 1,
+    versions: 1,
+    attempts: 1,
+    requestId: null,
+    file: 'f.parquet',
+    sha256: 's',
+    digest: 'd',
+    error: null,
+    ...change,
+  }
+}
+
+const landed = (resource: string) => interval(resource, {})
+const failed = (resource: string) =>
+  interval(resource, { status: 'failed', file: null, error: '500' })
+
+function scope(published: readonly string[], fresh: readonly Interval[]) {
+  return scopeOf({
+    orgId: 'o',
+    days: [DAY],
+    resources: ['tokens', 'users'],
+    published: new Set(published.map((resource) => `${resource}/${DAY}`)),
+    fresh: new Map(fresh.map((each) => [`${each.resource}/${DAY}`, each])),
+  })
+}
+
+describe('a day is compared', () => {
+  it.each([
+    ['when all of it was fetched', ['tokens', 'users'], [landed('tokens'), landed('users')], 2, []],
+    [
+      'without what the warehouse does not have, fetched or not',
+      ['tokens'],
+      [landed('tokens'), landed('users')],
+      2,
+      ['users absent'],
+    ],
+    [
+      'not at all when the platform did not give what the warehouse has',
+      ['tokens', 'users'],
+      [landed('tokens'), failed('users')],
+      0,
+      ['users unanswered'],
+    ],
+    [
+      'not when it was not asked for in time',
+      ['tokens'],
+      [],
+      0,
+      ['tokens unanswered', 'users absent'],
+    ],
+    [
+      'not when the warehouse has none of it',
+      [],
+      [landed('tokens')],
+      0,
+      ['tokens absent', 'users absent'],
+    ],
+  ])('%s', (_, published, fresh, intervals, leftOut) => {
+    const found = scope(published, fresh)
+    expect(found.intervals).toHaveLength(intervals)
+    expect(found.leftOut.map(({ resource, why }) => `${resource} ${why}`)).toEqual(leftOut)
+  })
+
+  it('with the intervals that neither side may have told from the others', () => {
+    expect(
+      scope(['tokens'], [landed('tokens')]).intervals.map(({ resource, isLanded }) => [
+        resource,
+        isLanded,
+      ]),
+    ).toEqual([
+      ['tokens', true],
+      ['users', false],
+    ])
+  })
+})
