@@ -1,0 +1,129 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { startOf } from '../../src/core/days.ts'
+import { intervalKey, isSettled } from '../../src/store/ledger.ts'
+import { histories, type History } from './histories.ts'
+import { BOUNDED, changes, live, truth, versionsOf } from './lives.ts'
+import { daysBefore, inFolder, lakeOf, syncNight, type Night } from './nights.ts'
+import { contentAt, nightOf, rowsOf } from './platform.ts'
+
+const BOUNDS = { firstNight: 3, lastNight: 11, lived: 6, resources: 3, restatements: 10 }
+
+describe('over any history of answers, failures and restatements', () => {
+  it('law 2: a night takes off the plan what was answered, and nothing else; without failures all', async () => {
+    await fc.assert(
+      fc.asyncProperty(histories(BOUNDS), (history) =>
+        inFolder(async (data) => {
+          for (const night of await live(data, history)) {
+            const answered = new Set(night.finished)
+            expect(night.left).toEqual(night.due.filter((key) => !answered.has(key)))
+            const { failed, stoppedBy, unreachable } = night.result
+            if (failed === 0 && stoppedBy === null && unreachable === null) {
+              expect(night.left).toEqual([])
+            }
+          }
+        }),
+      ),
+      { ...BOUNDED, numRuns: 20 },
+    )
+  })
+
+  it('law 5: every day is landed, empty, failed or missing, as the platform has it', async () => {
+    await fc.assert(
+      fc.asyncProperty(histories(BOUNDS), (history) =>
+        inFolder(async (data) => {
+          for (const night of await live(data, history)) {
+            expectStates(history, night)
+          }
+        }),
+      ),
+      { ...BOUNDED, numRuns: 20 },
+    )
+  })
+
+  it('law 6: nights one by one and then one without failures are one full pull', async () => {
+    const quiet = BOUNDS.lastNight + 9
+    await fc.assert(
+      fc.asyncProperty(histories({ ...BOUNDS, resources: 2 }), (history) =>
+        inFolder(async (data) => {
+          await live(data, history)
+          const last = await syncNight(data, history.model, quiet, history.only)
+          expect(last.due).toHaveLength(history.only.length * quiet)
+          expect(last.left).toEqual([])
+          await inFolder(async (fresh) => {
+            await syncNight(fresh, history.model, quiet, history.only)
+            for (const resource of history.only) {
+              const [ours, theirs] = [await lakeOf(data, resource), await lakeOf(fresh, resource)]
+              for (const day of daysBefore(quiet)) {
+                const newest = (await ours(day)).at(-1)
+                expect(newest).toEqual(truth(history.model, resource, day, quiet))
+                expect([newest]).toEqual(await theirs(day))
+              }
+            }
+          })
+        }),
+      ),
+      { ...BOUNDED, numRuns: 10 },
+    )
+  })
+
+  it('law 8: each change that a look was served is a version, and nothing else is', async () => {
+    await fc.assert(
+      fc.asyncProperty(histories(BOUNDS), (history) =>
+        inFolder(async (data) => {
+          const lived = await live(data, history)
+          const { only, model } = history
+          expect(await versionsOf(data, history, lived)).toEqual(changes(lived, only, model))
+        }),
+      ),
+      { ...BOUNDED, numRuns: 20 },
+    )
+  })
+})
+
+function expectStates({ only, model }: History, { night, after, ...run }: Night): void {
+  const failed = new Set(run.failed)
+  const answered = new Set(run.finished)
+  for (const resource of only) {
+    for (const day of daysBefore(night)) {
+      const key = intervalKey(resource, day)
+      const interval = after.get(key)
+      const hasFailed = failed.has(key) && !answered.has(key)
+      if (interval?.fetchedAt == null) {
+        expect([undefined, 'failed']).toContain(interval?.status)
+        expect(interval?.file ?? null).toBeNull()
+        expect(answered.has(key), `${key} was answered`).toBe(false)
+        expect(run.left, `${key} is due`).toContain(key)
+      } else {
+        const served = rowsOf(resource, day, contentAt(model, resource, day, interval.fetchedAt))
+        expect(interval).toMatchObject({
+          status: served.length === 0 ? 'empty' : 'landed',
+          rowCount: served.length,
+        })
+        expect(interval.fetchedAt).toBeGreaterThanOrEqual(startOf(day))
+        expect(isSettled(interval)).toBe(false)
+        if (answered.has(key)) expect(interval.fetchedAt).toBeGreaterThanOrEqual(nightOf(night))
+      }
+      if (hasFailed) expect(interval?.error, key).not.toBeNull()
+    }
+  }
+  expectHonest(only, night, after, run)
+}
+
+/** A night that says complete has every day; one that does not says how many it lacks. */
+function expectHonest(
+  only: readonly string[],
+  night: number,
+  after: Night['after'],
+  { result, left }: Omit<Night, 'night' | 'after'>,
+): void {
+  const { isReached, failed, stoppedBy, unreachable } = result
+  const isComplete = isReached && failed === 0 && stoppedBy === null && unreachable === null
+  const lacking = only.flatMap((resource) =>
+    daysBefore(night).filter((day) => after.get(intervalKey(resource, day))?.fetchedAt == null),
+  )
+  if (isComplete) expect([...lacking, ...left]).toEqual([])
+  if (stoppedBy === null && unreachable === null) {
+    expect(failed).toBeGreaterThanOrEqual(left.length)
+  }
+}
