@@ -1,0 +1,147 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts'
+import { Database, type Row } from '../../src/store/duckdb.ts'
+import { command } from '../command.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+const MS_PER_DAY = 86_400_000
+const FIRST_NIGHT = Date.parse('2026-01-22T05:00:00Z')
+const NIGHTS = 8
+
+/** From which night on a day is told otherwise. Each is looked at again after that. */
+const RESTATED: Readonly<Record<string, string>> = {
+  '2026-01-17': '2026-01-23', // has no rows any more
+  '2026-01-19': '2026-01-24', // had no rows
+  '2026-01-21': '2026-01-24',
+  '2026-01-24': '2026-01-26',
+}
+
+/** What a mart keeps of when it was looked at, and therefore differs. */
+const HISTORY_OF_LOOKS = 'fct_restatement'
+
+interface Answer {
+  readonly data: readonly { readonly date: string }[]
+  readonly meta: object
+}
+
+/** A platform that from a night on tells days as another one would. */
+async function changingPlatform(now: () => number): Promise<Emulator> {
+  const other = await startEmulator({ users: 12, seed: 2, firstDay: '2026-01-12', now })
+  const isRestated = (day: string): boolean => {
+    const since = RESTATED[day]
+    return since !== undefined && now() >= Date.parse(since)
+  }
+  const platform = await startEmulator({
+    users: 12,
+    now,
+    intercept: async ({ path, query, headers, answer }) => {
+      const own = await answer()
+      if (own.status !== 200) return undefined
+      const authorization = headers.get('authorization') ?? ''
+      const askTheOther = async (): Promise<Answer> => {
+        const url = `${other.url}${path}?${query.toString()}`
+        return (await (await fetch(url, { headers: { authorization } })).json()) as Answer
+      }
+      if (path.endsWith('/users')) {
+        const isOthers = isRestated(query.get('startDate') ?? '')
+        return isOthers ? Response.json(await askTheOther()) : undefined
+      }
+      const [ours, theirs] = [(await own.clone().json()) as Answer, await askTheOther()]
+      const data = [
+        ...ours.data.filter(({ date }) => !isRestated(date)),
+        ...theirs.data.filter(({ date }) => isRestated(date)),
+      ]
+      return Response.json({ ...ours, data })
+    },
+  })
+  onTestFinished(async () => {
+    await platform.close()
+    await other.close()
+  })
+  return platform
+}
+
+async function folderOf(platform: Emulator) {
+  const data = await temporaryFolder()
+  const environment = {
+    AGENT_BASE_URL: platform.url,
+    AGENT_API_KEY: platform.keys.manager,
+    AGENT_WAREHOUSE_DATA: data,
+    AGENT_WAREHOUSE_RATE: '2000',
+  }
+  const run = async (name: string): Promise<void> => {
+    const outcome = await command([name, '--log', 'none'], environment)
+    expect(outcome, outcome.err).toMatchObject({ code: 0 })
+  }
+  return { data, run }
+}
+
+type Work = (database: Database) => Promise<void>
+
+async function inWarehouse(data: string, work: Work): Promise<void> {
+  const database = await Database.open(join(data, 'warehouse.duckdb'), { readOnly: true })
+  try {
+    await work(database)
+  } finally {
+    database.close()
+  }
+}
+
+/** The rows of every mart, in order, as text. */
+async function martsOf(data: string): Promise<Record<string, string[]>> {
+  const marts: Record<string, string[]> = {}
+  await inWarehouse(data, async (database) => {
+    const tables = await database.table(
+      `select table_name from information_schema.tables where table_schema = 'main'`,
+    )
+    for (const [table] of tables.rows) {
+      if (typeof table !== 'string' || table === HISTORY_OF_LOOKS) continue
+      const { rows } = await database.table(`from main.${table} order by all`)
+      marts[table] = rows.map((row) => JSON.stringify(row))
+    }
+  })
+  return marts
+}
+
+async function rowsOf(data: string, sql: string): Promise<readonly Row[]> {
+  const found: Row[] = []
+  await inWarehouse(data, async (database) => {
+    found.push(...(await database.rows(sql)))
+  })
+  return found
+}
+
+describe('the same nights one by one and all at once', () => {
+  it('make equal marts, restated days included; and so does a build of everything anew', async () => {
+    let now = FIRST_NIGHT
+    const platform = await changingPlatform(() => now)
+    const nightly = await folderOf(platform)
+    for (let night = 0; night < NIGHTS; night += 1) {
+      now = FIRST_NIGHT + night * MS_PER_DAY
+      await nightly.run('run')
+    }
+    const once = await folderOf(platform)
+    await once.run('run')
+
+    const marts = await martsOf(nightly.data)
+    expect(Object.keys(marts).length).toBeGreaterThan(20)
+    expect(Object.values(marts).filter((rows) => rows.length === 0)).toEqual([])
+    expect(await martsOf(once.data)).toEqual(marts)
+
+    const states = 'select resource, activity_date, status, row_count from meta.intervals'
+    expect(await rowsOf(nightly.data, states)).toEqual(await rowsOf(once.data, states))
+    const restated = await rowsOf(
+      nightly.data,
+      `select activity_date from meta.intervals where versions > 1 group by 1 order by 1`,
+    )
+    expect(restated.map(({ activity_date }) => activity_date)).toEqual(Object.keys(RESTATED))
+
+    await rm(join(nightly.data, 'lake', 'base'), { recursive: true })
+    await rm(join(nightly.data, 'state', 'base'), { recursive: true })
+    await rm(join(nightly.data, 'warehouse.duckdb'))
+    await nightly.run('build')
+    expect(await martsOf(nightly.data)).toEqual(marts)
+  }, 300_000)
+})
