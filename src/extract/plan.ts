@@ -1,6 +1,7 @@
 import { addDays, eachDay, HISTORY_START, type Day, type DayRange } from '../core/days.ts'
 import type { PlanReason } from '../core/events.ts'
-import { dueLook, intervalKey, isSettled, type Ledger } from '../store/ledger.ts'
+import { intervalKey, isSettled, type Ledger } from '../store/ledger.ts'
+import { dueLook } from './looks.ts'
 import { RESOURCES, type Resource } from './resources.ts'
 
 export interface PlannedDay {
@@ -67,7 +68,7 @@ function dueDay(ledger: Ledger, resource: Resource, day: Day, options: PlanOptio
   if (options.refetch === true) return [{ day, reason: 'forced' }]
   if (interval === undefined) return [{ day, reason: 'missing' }]
   if (interval.status === 'failed') return [{ day, reason: 'failed' }]
-  const age = dueLook(interval, options.now)
+  const age = dueLook(resource, interval, options.today)
   return age === undefined ? [] : [{ day, reason: 'look', age }]
 }
 

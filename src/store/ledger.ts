@@ -39,26 +39,15 @@ export function intervalKey(resource: string, day: Day): string {
   return `${resource}/${day}`
 }
 
-/** Ages in days at which a day is looked at again (law 8). */
-export const LOOK_AGES = [1, 2, 3, 7, 14, 30] as const
-
 const MS_PER_DAY = 86_400_000
-const SETTLED_AGE = 30
+
+/** The age, in days, of the last scheduled look: what comes after it is the sweep. */
+export const SETTLED_AGE = 30
 
 /** True when the last scheduled look at the day has been had. */
 export function isSettled(interval: Pick<Interval, 'day' | 'fetchedAt'>): boolean {
   if (interval.fetchedAt === null) return false
   return interval.fetchedAt >= startOf(interval.day) + SETTLED_AGE * MS_PER_DAY
-}
-
-/** The age, in days, of the latest look that is due and has not been had. */
-export function dueLook(interval: Interval, now: number): number | undefined {
-  const { day, fetchedAt } = interval
-  if (fetchedAt === null) return undefined
-  return LOOK_AGES.filter((age) => {
-    const due = startOf(day) + age * MS_PER_DAY
-    return due <= now && fetchedAt < due
-  }).at(-1)
 }
 
 /**

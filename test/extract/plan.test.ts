@@ -81,7 +81,7 @@ describe('the plan', () => {
     ])
   })
 
-  it('looks at a day again after 1, 2, 3, 7, 14 and 30 days, and then it is settled', () => {
+  it('looks at a day again after 1, 2, 3, 7, 14 and 30 days, then it is settled, and then every 28 days', () => {
     const first = HISTORY_START
     let known = interval('users', first)
     const looks: number[] = []
@@ -92,7 +92,7 @@ describe('the plan', () => {
       looks.push(age)
       known = { ...known, fetchedAt: options.now }
     }
-    expect(looks).toEqual([2, 3, 7, 14, 30])
+    expect(looks).toEqual([2, 3, 7, 14, 30, 58, 86])
     expect(isSettled(known)).toBe(true)
   })
 
