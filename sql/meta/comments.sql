@@ -7,6 +7,8 @@ comment on column meta.intervals.status is
     'landed: rows are here; empty: the platform answered with no rows; failed: asked for and not had; missing: never had.';
 comment on column meta.intervals.is_settled is
     'True when every scheduled look at the day (after 1, 2, 3, 7, 14 and 30 days) has been had.';
+comment on column meta.intervals.is_suspect is
+    'True when the last look found the settled day empty or less than half as large: its rows stay until a second look confirms it.';
 comment on column meta.intervals.fetched_at is
     'When the current version was last seen to be what the platform serves, by the platform''s clock. NULL: never had.';
 comment on column meta.intervals.row_count is 'Rows of the current version; users for the resource users. NULL: never had.';

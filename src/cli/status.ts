@@ -3,7 +3,13 @@ import { loadConfig } from '../config.ts'
 import { ExitCode } from '../core/errors.ts'
 import { RESOURCES } from '../extract/resources.ts'
 import { readRunRecords, type RunRecord } from '../observe/run-record.ts'
-import { readStatus, type Gap, type OrganisationStatus, type Status } from '../serve/status.ts'
+import {
+  readStatus,
+  type Gap,
+  type OrganisationStatus,
+  type ResourceStatus,
+  type Status,
+} from '../serve/status.ts'
 import { dataOptions, jsonOption, type Command, type OptionsOf } from './command.ts'
 import type { Argv } from 'yargs'
 
@@ -76,6 +82,7 @@ function organisationLines(organisation: OrganisationStatus): string[] {
   const gaps = resources.flatMap(({ resource, gaps: all }) =>
     all.map((gap) => gapLine(resource, gap)),
   )
+  const notes = resources.flatMap(noteLines)
   return [
     '',
     `organisation ${orgId}, days ${firstDay} to ${lastDay}`,
@@ -87,7 +94,15 @@ function organisationLines(organisation: OrganisationStatus): string[] {
     ...(gaps.length > LISTED_GAPS
       ? [`  and ${gaps.length - LISTED_GAPS} more gaps: --json has them all`]
       : []),
+    ...notes,
   ]
+}
+
+function noteLines({ resource, suspects }: ResourceStatus): string[] {
+  const days = suspects.length > 3 ? `${suspects.length} days` : suspects.join(', ')
+  return suspects.length === 0
+    ? []
+    : [`  suspect: ${resource} ${days} came back much smaller; the next run looks again`]
 }
 
 function gapLine(resource: string, gap: Gap): string {

@@ -67,6 +67,17 @@ export type RunEvent =
       readonly outcome: IntervalOutcome
       readonly rows: number
     }
+  /** A settled day came back empty or less than half as large; it counts once a second look confirms it. */
+  | {
+      readonly type: 'interval.shrunk'
+      readonly orgId: string
+      readonly resource: string
+      readonly day: string
+      /** Users, daily active users, or rows, as landed. */
+      readonly sizeBefore: number
+      readonly size: number
+      readonly isConfirmed: boolean
+    }
   | {
       readonly type: 'interval.failed'
       readonly orgId: string

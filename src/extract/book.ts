@@ -3,7 +3,13 @@ import { messageOf } from '../core/errors.ts'
 import type { IntervalOutcome } from '../core/events.ts'
 import type { World } from '../core/world.ts'
 import { requestIdOf } from '../client/index.ts'
-import { intervalKey, type Interval, type Ledger, type LedgerFile } from '../store/ledger.ts'
+import {
+  intervalKey,
+  type Interval,
+  type Ledger,
+  type LedgerFile,
+  type Suspect,
+} from '../store/ledger.ts'
 import type { LandedDay } from './land.ts'
 import type { PageOrigin } from './part.ts'
 
@@ -16,6 +22,13 @@ export interface LandedInterval {
   readonly rowCount: number
   /** See Interval. */
   readonly witness?: string | null
+}
+
+/** A settled day that came back much smaller. Sizes are users, daily active users, or rows. */
+export interface ShrunkInterval {
+  readonly known: Interval
+  readonly sizeBefore: number
+  readonly size: number
 }
 
 /** Keeps the ledger of one organisation during a run, and tells what happened. */
@@ -47,15 +60,28 @@ export class IntervalBook {
     await this.#ledger.record(landed.map((each) => this.#intervalOf(resource, each)))
     this.counts.landed += landed.length
     for (const { day, result, rowCount } of landed) {
-      const outcome = outcomeOf(result)
-      const { type, orgId } = { type: 'interval.finished', orgId: this.#orgId } as const
-      this.#world.emit({ type, orgId, resource, day, outcome, rows: rowCount })
+      this.#finished(resource, day, outcomeOf(result), rowCount)
     }
   }
 
   /** All pages of the day are of one snapshot, as far as can be known. */
   async proven(intervals: readonly Interval[]): Promise<void> {
     await this.#ledger.record(intervals.map((each) => ({ ...each, witness: null })))
+  }
+
+  /** Rows that are not believed yet: the day stays as it was landed, until a second look. */
+  async suspected(resource: string, shrunk: ShrunkInterval, suspect: Suspect): Promise<void> {
+    const { known } = shrunk
+    const attempts = known.attempts + 1
+    await this.#ledger.record([{ ...known, attempts, error: null, suspect }])
+    this.counts.landed += 1
+    this.#finished(resource, known.day, 'unchanged', known.rowCount ?? 0)
+    this.#shrunk(resource, shrunk, false)
+  }
+
+  /** Rows that a second look has found too: they count. */
+  confirmed(resource: string, shrunk: ShrunkInterval): void {
+    this.#shrunk(resource, shrunk, true)
   }
 
   /** A failed further look leaves the day landed: what is known of it stays true. */
@@ -99,8 +125,24 @@ export class IntervalBook {
     }
   }
 
+  /** What is known of the day; undefined before it was ever asked for. */
+  interval(resource: string, day: Day): Interval | undefined {
+    return this.#ledger.intervals.get(intervalKey(resource, day))
+  }
+
   #known(resource: string, day: Day): Interval {
-    return this.#ledger.intervals.get(intervalKey(resource, day)) ?? neverLanded(resource, day)
+    return this.interval(resource, day) ?? neverLanded(resource, day)
+  }
+
+  #finished(resource: string, day: Day, outcome: IntervalOutcome, rows: number): void {
+    const { type, orgId } = { type: 'interval.finished', orgId: this.#orgId } as const
+    this.#world.emit({ type, orgId, resource, day, outcome, rows })
+  }
+
+  #shrunk(resource: string, shrunk: ShrunkInterval, isConfirmed: boolean): void {
+    const { type, orgId } = { type: 'interval.shrunk', orgId: this.#orgId } as const
+    const { known, sizeBefore, size } = shrunk
+    this.#world.emit({ type, orgId, resource, day: known.day, sizeBefore, size, isConfirmed })
   }
 }
 

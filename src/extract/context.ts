@@ -4,6 +4,7 @@ import type { IntervalBook } from './book.ts'
 import type { Breaker } from './failures.ts'
 import type { RawWriter } from './land.ts'
 import type { PageOrigin } from './part.ts'
+import type { LooksOfRun } from './shrink.ts'
 
 /** What every task of one organisation's plan works with. */
 export interface FetchContext {
@@ -11,6 +12,7 @@ export interface FetchContext {
   readonly writer: RawWriter
   readonly book: IntervalBook
   readonly breaker: Breaker
+  readonly looks: LooksOfRun
   readonly world: World
   readonly runId: string
   /** The platform's clock less this machine's, milliseconds. */

@@ -4,6 +4,7 @@ import type { Day } from '../core/days.ts'
 import { listLiteral, literal, type Database } from '../store/duckdb.ts'
 import { asidePath, settle, sha256OfFile } from '../store/files.ts'
 import { isVersionOf, rawFolder, versionName, versionsIn } from '../store/lake.ts'
+import { readItems } from '../store/raw-items.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
 import { Part, type PartContent } from './part.ts'
@@ -69,6 +70,11 @@ export class RawWriter {
       versions: versions.length + (isNew ? 1 : 0),
       isNew,
     }
+  }
+
+  /** The rows of a version, as served; null for one that cannot be read. */
+  async items(resource: string, day: Day, file: string): Promise<readonly string[] | null> {
+    return readItems(join(rawFolder(this.#dataFolder, this.#orgId, resource, day), file))
   }
 
   async #write(resource: string, day: Day, content: PartContent, path: string): Promise<void> {

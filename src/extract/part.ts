@@ -63,6 +63,11 @@ export class Part {
     return part
   }
 
+  /** Of the rows so far, whatever their order. */
+  get digest(): string {
+    return this.#digest.value()
+  }
+
   /** Pages so far. */
   get pages(): number {
     return this.#last?.page ?? 0

@@ -1,8 +1,16 @@
-import { addDays, eachDay, HISTORY_START, type Day, type DayRange } from '../core/days.ts'
+import {
+  addDays,
+  daysBetween,
+  eachDay,
+  HISTORY_START,
+  type Day,
+  type DayRange,
+} from '../core/days.ts'
 import type { PlanReason } from '../core/events.ts'
-import { intervalKey, isSettled, type Ledger } from '../store/ledger.ts'
+import { intervalKey, isSettled, type Interval, type Ledger } from '../store/ledger.ts'
 import { dueLook } from './looks.ts'
 import { RESOURCES, type Resource } from './resources.ts'
+import { isSecondLookDue } from './shrink.ts'
 
 export interface PlannedDay {
   readonly day: Day
@@ -68,8 +76,17 @@ function dueDay(ledger: Ledger, resource: Resource, day: Day, options: PlanOptio
   if (options.refetch === true) return [{ day, reason: 'forced' }]
   if (interval === undefined) return [{ day, reason: 'missing' }]
   if (interval.status === 'failed') return [{ day, reason: 'failed' }]
-  const age = dueLook(resource, interval, options.today)
+  const age = lookOf(resource, interval, options)
   return age === undefined ? [] : [{ day, reason: 'look', age }]
+}
+
+function lookOf(
+  resource: Resource,
+  interval: Interval,
+  { today, now }: PlanOptions,
+): number | undefined {
+  if (interval.suspect === undefined) return dueLook(resource, interval, today)
+  return isSecondLookDue(interval.suspect, now) ? daysBetween(interval.day, today) : undefined
 }
 
 /**

@@ -8,10 +8,12 @@ export interface Resource {
   readonly endpoint: 'tokens' | 'tools' | 'activity' | 'productivity' | 'users'
   readonly groupBy?: 'model' | 'tool_name' | 'client'
   readonly grain: 'days' | 'users'
+  /** The field of a row that tells how large the day was; without one its rows or users are counted. */
+  readonly sizeField?: string
 }
 
 export const RESOURCES: readonly Resource[] = [
-  { name: 'activity', endpoint: 'activity', grain: 'days' },
+  { name: 'activity', endpoint: 'activity', grain: 'days', sizeField: 'daily_active_users' },
   { name: 'tokens', endpoint: 'tokens', grain: 'days' },
   { name: 'tools', endpoint: 'tools', grain: 'days' },
   { name: 'productivity', endpoint: 'productivity', grain: 'days' },

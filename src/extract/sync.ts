@@ -97,6 +97,7 @@ async function execute(options: SyncOptions, orgId: string, hello: Handshake): P
   const resources = options.plan.resources ?? RESOURCES
   const due = planSync(ledger.intervals, { today: hello.today, now })
   await removeParts(dataFolder, orgId, walksOf([...tasks, ...due]))
+  const looks = { plannedAt: now, isForced: options.plan.refetch === true }
   const book = new IntervalBook(ledger, orgId, world)
   const database = await openLandingDatabase(dataFolder)
   try {
@@ -105,6 +106,7 @@ async function execute(options: SyncOptions, orgId: string, hello: Handshake): P
       writer: new RawWriter(dataFolder, orgId, database),
       book,
       breaker: new Breaker(),
+      looks,
       world,
       runId: options.runId,
       skewMs: hello.skewMs,

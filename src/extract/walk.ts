@@ -4,6 +4,7 @@ import { ApiError, ContradictionError, userPages, type AnalyticsAnswer } from '.
 import { originOf, type FetchContext } from './context.ts'
 import { isFatal } from './failures.ts'
 import { witnessOf } from './guards.ts'
+import { landDay } from './land-day.ts'
 import type { Part } from './part.ts'
 import type { Resource } from './resources.ts'
 import { userOf, usersOfPage } from './rows.ts'
@@ -111,10 +112,10 @@ function endless({ request, requestId }: AnalyticsAnswer): ContradictionError {
 async function land(context: FetchContext, { resource, day, part, users }: Walk): Promise<void> {
   const { first, last: origin } = part
   if (first === undefined || origin === undefined) return
-  const result = await context.writer.land(resource.name, day, part)
   const witness = part.pages === 1 ? null : first.witness
-  const landed = { day, origin, result, rowCount: users.size, witness }
-  await context.book.landed(resource.name, [landed])
+  const size = users.size
+  const landed = await landDay(context, resource, { day, origin, part, rowCount: size, size })
+  if (landed !== null) await context.book.landed(resource.name, [{ ...landed, witness }])
 }
 
 /** 4xx that say nothing of the cursor: the request came at a bad time, or its answer is too large. */

@@ -1,10 +1,13 @@
 import type { Day } from '../core/days.ts'
 import { ApiError } from '../client/index.ts'
+import type { LandedInterval } from './book.ts'
 import { originOf, type FetchContext } from './context.ts'
 import { isFatal } from './failures.ts'
+import { landDay } from './land-day.ts'
 import type { PageOrigin } from './part.ts'
 import type { Resource } from './resources.ts'
 import { rowsByDay } from './rows.ts'
+import { sizeOf } from './shrink.ts'
 
 /**
  * Asks for days in one window. A window that fails may be too wide, or hold one
@@ -107,13 +110,16 @@ async function landDays(
   origin: PageOrigin,
 ): Promise<void> {
   for (let start = 0; start < days.length; start += DAYS_PER_RECORD) {
-    const landed = []
+    const landed: LandedInterval[] = []
     for (const day of days.slice(start, start + DAYS_PER_RECORD)) {
       const part = await context.writer.begin(resource.name, day)
-      await part.addPage(rows.get(day) ?? [], origin)
-      const result = await context.writer.land(resource.name, day, part)
-      landed.push({ day, origin, result, rowCount: result.rows })
+      const items = rows.get(day) ?? []
+      await part.addPage(items, origin)
+      const size = sizeOf(resource, items)
+      const served = { day, origin, part, rowCount: items.length, size }
+      const interval = await landDay(context, resource, served)
+      if (interval !== null) landed.push(interval)
     }
-    await context.book.landed(resource.name, landed)
+    if (landed.length > 0) await context.book.landed(resource.name, landed)
   }
 }

@@ -38,6 +38,7 @@ function intervalFields(row: IntervalRow): object {
     activity_date: row.day,
     status: row.status,
     is_settled: row.isSettled,
+    is_suspect: row.isSuspect,
     fetched_at: row.fetchedAt,
     row_count: row.rowCount,
     versions: row.versions,

@@ -1,6 +1,6 @@
 import type { RunEvent } from '../core/events.ts'
 import { createRedact, type Redact } from './redact.ts'
-import { counted, digits, duration, oneLine, size } from './words.ts'
+import { counted, digits, duration, oneLine, shrinkage, size } from './words.ts'
 
 /** Told of every event of a run, in order. */
 export type Listener = (event: RunEvent) => void
@@ -55,6 +55,8 @@ function lineOf(event: RunEvent): string | undefined {
       return `waiting ${duration(event.waitMs)}: ${event.reason}`
     case 'walk.resumed':
       return `${event.resource} ${event.day} of ${event.orgId} goes on after page ${digits(event.pages)}`
+    case 'interval.shrunk':
+      return `shrunk: ${shrinkage(event)}`
     case 'interval.failed':
       return `failed ${event.resource} ${event.day} of ${event.orgId}: ${event.error}${request(event.requestId, event.error)}`
     case 'model.built':

@@ -2,7 +2,7 @@ import pc from 'picocolors'
 import type { RunEvent } from '../core/events.ts'
 import type { Listener, Write } from './log.ts'
 import { createRedact, type Redact } from './redact.ts'
-import { counted, digits, duration, oneLine } from './words.ts'
+import { counted, digits, duration, oneLine, shrinkage } from './words.ts'
 
 export interface ProgressOptions {
   /** Writes to the terminal. */
@@ -60,8 +60,9 @@ export function createProgress(options: ProgressOptions): Progress {
   return {
     listener: (event) => {
       record(state, event, now())
-      if (event.type === 'warning') {
-        draw(`${colours.yellow('warning')} ${oneLine(redact(event.message))}\n`)
+      const warning = warningOf(event)
+      if (warning !== undefined) {
+        draw(`${colours.yellow('warning')} ${oneLine(redact(warning))}\n`)
       } else if (now() - drawnAt >= REDRAW_EVERY_MS) draw('')
     },
     stop: () => {
@@ -69,6 +70,11 @@ export function createProgress(options: ProgressOptions): Progress {
       drawn = 0
     },
   }
+}
+
+function warningOf(event: RunEvent): string | undefined {
+  if (event.type === 'interval.shrunk') return shrinkage(event)
+  return event.type === 'warning' ? event.message : undefined
 }
 
 interface State {

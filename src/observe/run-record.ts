@@ -61,6 +61,19 @@ const runRecord = z.object({
       request_id: z.string().nullable(),
     }),
   ),
+  /** Settled days that came back much smaller; not in records of versions before this was known. */
+  shrunk: z
+    .array(
+      z.object({
+        org_id: z.string(),
+        resource: z.string(),
+        day: z.string(),
+        size_before: z.number(),
+        size: z.number(),
+        is_confirmed: z.boolean(),
+      }),
+    )
+    .default([]),
   failed_checks: z.array(
     z.object({ check: z.string(), severity: z.enum(['error', 'warn']), failures: count }),
   ),
@@ -110,6 +123,14 @@ export function runRecordOf(summary: Summary, version: string): RunRecord {
       day,
       error,
       request_id: requestId,
+    })),
+    shrunk: summary.shrunk.map(({ orgId, resource, day, sizeBefore, size, isConfirmed }) => ({
+      org_id: orgId,
+      resource,
+      day,
+      size_before: sizeBefore,
+      size,
+      is_confirmed: isConfirmed,
     })),
     failed_checks: [...summary.failedChecks],
     published: summary.published,

@@ -1,6 +1,6 @@
 import type { FailedCheck, FailedInterval, ResourceTotals, Summary } from './summary.ts'
 import { allResources, verdictOf } from './verdict.ts'
-import { counted, digits, duration, oneLine, size } from './words.ts'
+import { counted, digits, duration, oneLine, shrinkage, size } from './words.ts'
 
 const LISTED = 10
 const LABEL_WIDTH = 11
@@ -14,6 +14,10 @@ export function renderSummary(summary: Summary): string {
   const sections = [
     section('asked', askedLines(summary)),
     section('failed', listed(summary.failures, failureLine)),
+    section(
+      'shrunk',
+      listed(summary.shrunk, (each) => oneLine(shrinkage(each))),
+    ),
     section('built', builtLines(summary)),
     section('checks', listed(summary.failedChecks, checkLine)),
     section('published', publishedLines(summary)),

@@ -23,6 +23,17 @@ export interface FailedInterval {
   readonly requestId: string | null
 }
 
+/** A settled day that came back much smaller. Sizes are users, daily active users, or rows. */
+export interface ShrunkInterval {
+  readonly orgId: string
+  readonly resource: string
+  readonly day: string
+  readonly sizeBefore: number
+  readonly size: number
+  /** False: kept as it was until a second look. */
+  readonly isConfirmed: boolean
+}
+
 /** A check whose rows were not as they should be. */
 export interface FailedCheck {
   readonly check: string
@@ -42,6 +53,7 @@ export interface Summary {
   readonly organisations: readonly string[]
   readonly resources: Readonly<Record<string, ResourceTotals>>
   readonly failures: readonly FailedInterval[]
+  readonly shrunk: readonly ShrunkInterval[]
   readonly requests: { readonly made: number; readonly retried: number; readonly bytes: number }
   readonly base: { readonly files: number; readonly rows: number }
   readonly models: number
@@ -118,6 +130,11 @@ function changeOf(
       return { runId: event.runId, command: event.command, startedAt: now }
     case 'organisation.identified':
       return { organisations: [...new Set([...summary.organisations, event.orgId])] }
+    case 'interval.shrunk': {
+      const { orgId, resource, day, sizeBefore, size, isConfirmed } = event
+      const shrunk = { orgId, resource, day, sizeBefore, size, isConfirmed }
+      return { shrunk: [...summary.shrunk, shrunk] }
+    }
     case 'request.finished':
       return {
         requests: { ...requests, made: requests.made + 1, bytes: requests.bytes + event.bytes },
@@ -221,6 +238,7 @@ function emptySummary(startedAt: number): Summary {
     organisations: [],
     resources: {},
     failures: [],
+    shrunk: [],
     requests: { made: 0, retried: 0, bytes: 0 },
     base: { files: 0, rows: 0 },
     models: 0,

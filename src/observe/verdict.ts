@@ -77,13 +77,18 @@ export function allResources(summary: Summary): ResourceTotals {
 
 function whatWasDone(summary: Summary, all: ResourceTotals): string {
   const parts = [
-    all.asked > 0 ? `all ${counted(all.asked, 'interval')} answered` : '',
+    all.asked > 0 ? `all ${counted(all.asked, 'interval')} answered${inDoubt(summary)}` : '',
     all.asked === 0 && summary.organisations.length > 0 ? 'no interval was due' : '',
     summary.models > 0 ? `${counted(summary.models, 'model')} built` : '',
     summary.published === null ? '' : 'warehouse published',
     summary.exports.length > 0 ? 'exports written' : '',
   ].filter((part) => part !== '')
   return parts.length === 0 ? 'nothing was left to do' : parts.join(', ')
+}
+
+function inDoubt({ shrunk }: Summary): string {
+  const doubted = shrunk.filter(({ isConfirmed }) => !isConfirmed).length
+  return doubted === 0 ? '' : ` (${digits(doubted)} to be confirmed by a second look)`
 }
 
 function whatIsMissing(all: ResourceTotals, error: string | null): string {

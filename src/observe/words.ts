@@ -31,6 +31,22 @@ export function size(bytes: number): string {
   return `${(bytes / 1000 ** power).toFixed(1)} ${units[power - 1] ?? 'TB'}`
 }
 
+/** A settled day that came back much smaller, and what became of it. */
+export function shrinkage(shrunk: {
+  readonly orgId: string
+  readonly resource: string
+  readonly day: string
+  readonly sizeBefore: number
+  readonly size: number
+  readonly isConfirmed: boolean
+}): string {
+  const { orgId, resource, day, sizeBefore, size, isConfirmed } = shrunk
+  const what = `${resource} ${day} of ${orgId} came back with ${digits(size)} instead of ${digits(sizeBefore)}`
+  return isConfirmed
+    ? `${what}, confirmed by a second look: it counts`
+    : `${what}: kept as it was until a second look confirms it`
+}
+
 function twoDigits(count: number): string {
   return String(count).padStart(2, '0')
 }

@@ -25,6 +25,8 @@ export interface ResourceStatus {
   /** The latest day that the platform answered for; null before the first. */
   readonly latestDay: Day | null
   readonly gaps: readonly Gap[]
+  /** Days that came back much smaller; the next run looks a second time. */
+  readonly suspects: readonly Day[]
 }
 
 export interface OrganisationStatus {
@@ -87,6 +89,7 @@ function resourceStatus(resource: string, rows: readonly IntervalRow[]): Resourc
     settled: rows.filter((row) => row.isSettled).length,
     latestDay: answered.at(-1)?.day ?? null,
     gaps: gapsOf(rows),
+    suspects: rows.filter(({ isSuspect }) => isSuspect).map(({ day }) => day),
   }
 }
 

@@ -9,6 +9,8 @@ export interface IntervalRow {
   readonly status: 'landed' | 'empty' | 'failed' | 'missing'
   /** True when every scheduled look at the day has been had. */
   readonly isSettled: boolean
+  /** True when the last look found much less, which a second look must confirm. */
+  readonly isSuspect: boolean
   /** ISO 8601, UTC. */
   readonly fetchedAt: string | null
   readonly rowCount: number | null
@@ -35,6 +37,7 @@ export function intervalRows(
         day,
         status: known?.status ?? 'missing',
         isSettled: known !== undefined && isSettled(known),
+        isSuspect: known?.suspect !== undefined,
         fetchedAt: fetchedAt === null ? null : new Date(fetchedAt).toISOString(),
         rowCount: known?.rowCount ?? null,
         versions: known?.versions ?? 0,

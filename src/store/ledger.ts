@@ -30,6 +30,17 @@ export interface Interval {
    * as long as it is not proven that they stayed so up to the last; else null.
    */
   readonly witness?: string | null
+  /** What the last look found of a settled day that came back much smaller, until a second look. */
+  readonly suspect?: Suspect
+}
+
+/** Rows that are believed when they are found a second time. */
+export interface Suspect {
+  /** Of the rows, whatever their order. */
+  readonly digest: string
+  readonly rowCount: number
+  /** When they were first found, by the platform's clock, milliseconds since the epoch. */
+  readonly seenAt: number
 }
 
 /** One organisation's intervals. The lake is the truth; this is its index. */

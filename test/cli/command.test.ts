@@ -180,12 +180,13 @@ describe('a night', () => {
     expect(
       await ask(
         environment,
-        `select status, count(*) as days, count(distinct resource) as resources, min(activity_date) as first
+        `select status, count(*) as days, count(distinct resource) as resources, min(activity_date) as first,
+           bool_or(is_suspect) as has_suspects
          from meta.intervals group by 1 order by 1`,
       ),
     ).toEqual([
-      { status: 'empty', days: 8, resources: 8, first: '2026-01-19' },
-      { status: 'landed', days: 19 * 8, resources: 8, first: '2026-01-14' },
+      { status: 'empty', days: 8, resources: 8, first: '2026-01-19', has_suspects: false },
+      { status: 'landed', days: 19 * 8, resources: 8, first: '2026-01-14', has_suspects: false },
     ])
   })
 

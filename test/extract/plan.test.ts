@@ -146,6 +146,20 @@ describe('the plan', () => {
     expect(reasons(plan)).toEqual(['2026-01-14 forced'])
   })
 
+  it('looks a second time at a suspect day after an hour, and not sooner', () => {
+    const today = day('2026-06-02')
+    const now = startOf(today) + 5 * HOUR
+    const planAt = (seenAt: number): string[] => {
+      const suspect = { digest: 'other', rowCount: 0, seenAt }
+      const known = interval('users', HISTORY_START, { fetchedAt: startOf(today), suspect })
+      const within = { first: HISTORY_START, last: HISTORY_START }
+      const options = at(today, { now, resources: only('users'), within })
+      return reasons(planSync(ledgerOf([known]), options))
+    }
+    expect(planAt(now - HOUR + 1)).toEqual([])
+    expect(planAt(now - HOUR)).toEqual(['2026-01-14 look139'])
+  })
+
   it('is empty after it was executed at the same time, whatever was known before', () => {
     const status = fc.constantFrom('landed', 'empty', 'failed', 'missing')
     const known = fc.array(fc.tuple(status, fc.integer({ min: 0, max: 60 * 24 })), {

@@ -1,0 +1,3 @@
+select item
+from read_parquet({{ file }}, hive_partitioning = false)
+order by page, ordinal

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest'
+import type { RunEvent } from '../../src/core/events.ts'
+import { createTextLog } from '../../src/observe/log.ts'
+import { createProgress } from '../../src/observe/progress.ts'
+import { runRecordOf } from '../../src/observe/run-record.ts'
+import { createSummary, type Summary } from '../../src/observe/summary.ts'
+import { renderSummary } from '../../src/observe/summary-text.ts'
+import { verdictOf } from '../../src/observe/verdict.ts'
+import { clock, finished } from './support.ts'
+
+function shrunk(day: string, size: number, isConfirmed: boolean): RunEvent {
+  const of = { orgId: 'org', resource: 'users', day } as const
+  return { type: 'interval.shrunk', ...of, sizeBefore: 1512, size, isConfirmed }
+}
+
+const DOUBTED =
+  'users 2026-03-01 of org came back with 0 instead of 1,512: kept as it was until a second look confirms it'
+const CONFIRMED =
+  'users 2026-03-02 of org came back with 3 instead of 1,512, confirmed by a second look: it counts'
+
+const night: readonly RunEvent[] = [
+  { type: 'run.started', runId: 'r', command: 'run' },
+  finished('users', '2026-03-01', 'unchanged', 1512),
+  shrunk('2026-03-01', 0, false),
+  finished('users', '2026-03-02', 'landed', 3),
+  shrunk('2026-03-02', 3, true),
+  { type: 'run.finished', runId: 'r', exitCode: 0 },
+]
+
+function summaryOf(events: readonly RunEvent[]): Summary {
+  const { listener, summary } = createSummary({ now: clock().now })
+  events.forEach(listener)
+  return summary()
+}
+
+test('a settled day that shrank has a line in the log', () => {
+  const lines: string[] = []
+  night.forEach(createTextLog((text) => lines.push(text)))
+  expect(lines).toContain(`shrunk: ${DOUBTED}\n`)
+  expect(lines).toContain(`shrunk: ${CONFIRMED}\n`)
+})
+
+test('it stays above the progress, as a warning does', () => {
+  let text = ''
+  const { listener } = createProgress({
+    write: (more) => (text += more),
+    now: clock().now,
+    columns: () => 200,
+    colour: false,
+  })
+  night.forEach(listener)
+  expect(text).toContain(`warning ${DOUBTED}\n`)
+})
+
+test('the closing text tells of it, and the verdict of what is still in doubt', () => {
+  const summary = summaryOf(night)
+  const lines = renderSummary(summary).split('\n')
+  expect(lines).toContain(`shrunk     ${DOUBTED}`)
+  expect(lines).toContain(`           ${CONFIRMED}`)
+  expect(verdictOf(summary)).toBe(
+    'Complete: all 2 intervals answered (1 to be confirmed by a second look).',
+  )
+  expect(summary.resources['users']).toMatchObject({ landed: 1, unchanged: 1, left: 0 })
+})
+
+test('the run record holds it', () => {
+  expect(runRecordOf(summaryOf(night), '0.1.0').shrunk).toEqual([
+    {
+      org_id: 'org',
+      resource: 'users',
+      day: '2026-03-01',
+      size_before: 1512,
+      size: 0,
+      is_confirmed: false,
+    },
+    {
+      org_id: 'org',
+      resource: 'users',
+      day: '2026-03-02',
+      size_before: 1512,
+      size: 3,
+      is_confirmed: true,
+    },
+  ])
+})
