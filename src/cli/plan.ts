@@ -4,6 +4,7 @@ import { ExitCode } from '../core/errors.ts'
 import { planSync, type FetchTask } from '../extract/plan.ts'
 import { LedgerFile, type Ledger } from '../store/ledger.ts'
 import { readOrganisations } from '../store/organisations.ts'
+import { readWindowCaps, type WindowCaps } from '../store/windows.ts'
 import { dataOptions, jsonOption, type Command, type OptionsOf } from './command.ts'
 import { selectionOf, selectionOptions } from './options.ts'
 import type { SyncSelection } from '../pipeline.ts'
@@ -47,7 +48,10 @@ async function plansOf(
       const there = now + skewMs
       const ledger: Ledger =
         orgId === null ? new Map() : await LedgerFile.read(config.dataFolder, orgId)
-      return { orgId, tasks: planSync(ledger, { ...selection, today: dayOf(there), now: there }) }
+      const caps: WindowCaps =
+        orgId === null ? new Map() : await readWindowCaps(config.dataFolder, orgId)
+      const when = { today: dayOf(there), now: there }
+      return { orgId, tasks: planSync(ledger, { ...selection, ...when, caps }) }
     }),
   )
 }

@@ -98,11 +98,18 @@ function organisationLines(organisation: OrganisationStatus): string[] {
   ]
 }
 
-function noteLines({ resource, suspects }: ResourceStatus): string[] {
+function noteLines({ resource, suspects, window }: ResourceStatus): string[] {
   const days = suspects.length > 3 ? `${suspects.length} days` : suspects.join(', ')
-  return suspects.length === 0
-    ? []
-    : [`  suspect: ${resource} ${days} came back much smaller; the next run looks again`]
+  return [
+    ...(suspects.length === 0
+      ? []
+      : [`  suspect: ${resource} ${days} came back much smaller; the next run looks again`]),
+    ...(window === null
+      ? []
+      : [
+          `  window: ${resource} is asked for ${window.maxDays} ${window.maxDays === 1 ? 'day' : 'days'} at once at most, learnt ${window.learntAt}`,
+        ]),
+  ]
 }
 
 function gapLine(resource: string, gap: Gap): string {

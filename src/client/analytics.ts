@@ -15,6 +15,8 @@ export interface AnalyticsQuery {
   readonly limit?: number
   /** `/users` only: `next_cursor` of the page before. */
   readonly cursor?: string
+  /** See Call. */
+  readonly isDivisible?: boolean
 }
 
 /** One answer, its rows exactly as served. */
@@ -49,7 +51,13 @@ export async function askAnalytics(
   const path = analyticsPath(endpoint, query)
   const isDay = endpoint !== 'users' && query.range.first === query.range.last
   return transport.call(
-    { method: 'GET', base: baseUrl, path, maxBytes: isDay ? MAX_DAY_BYTES : MAX_ANSWER_BYTES },
+    {
+      method: 'GET',
+      base: baseUrl,
+      path,
+      maxBytes: isDay ? MAX_DAY_BYTES : MAX_ANSWER_BYTES,
+      isDivisible: query.isDivisible ?? false,
+    },
     (response, requestId) => readAnswer(path, response, requestId),
   )
 }

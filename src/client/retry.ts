@@ -14,6 +14,12 @@ export function mayPass(error: unknown): boolean {
   return error instanceof TransportError || error instanceof BodyError
 }
 
+/** True when no answer came in time: one to a smaller request may. */
+export function isTooSlow(error: unknown): boolean {
+  if (error instanceof ApiError) return error.status === 504
+  return error instanceof TransportError && error.timedOut
+}
+
 /** True for the answer that says "too much", as opposed to "broken". */
 export function isRateRefusal(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 429

@@ -4,7 +4,7 @@ import type { HttpRequest, HttpResponse, World } from '../core/world.ts'
 import type { ApiError } from './errors.ts'
 import { Governor, type GovernorOptions } from './governor.ts'
 import { failureOf } from './problem.ts'
-import { backoffMs, isRateRefusal, mayPass, RATE_RETRIES, RETRIES } from './retry.ts'
+import { backoffMs, isRateRefusal, isTooSlow, mayPass, RATE_RETRIES, RETRIES } from './retry.ts'
 import { waitOf } from './wait.ts'
 
 export interface TransportOptions extends GovernorOptions {
@@ -22,6 +22,8 @@ export interface Call {
   /** Path and query, beginning with `/`. */
   readonly path: string
   readonly maxBytes: number
+  /** The caller asks for less when this takes too long, so that it is not repeated as it is. */
+  readonly isDivisible?: boolean
 }
 
 /** What an answer means, decided inside the retry loop so that a cut-off body is asked for again. */
@@ -55,7 +57,7 @@ export class Transport {
       minTimeout: 0,
       maxTimeout: 0,
       shouldRetry: ({ error, attemptNumber }) =>
-        call.method === 'GET' && mayPass(error) && attemptNumber <= allowance(error),
+        mayRepeat(call, error) && attemptNumber <= allowance(error),
       onFailedAttempt: ({ error, attemptNumber }) => this.#beforeRetry(call, error, attemptNumber),
     }).catch((error: unknown) => {
       throw isRateRefusal(error) ? outOfPatience(error) : error
@@ -95,7 +97,7 @@ export class Transport {
   }
 
   async #beforeRetry(call: Call, error: Error, attempt: number): Promise<void> {
-    if (call.method !== 'GET' || !mayPass(error) || attempt > allowance(error)) return
+    if (!mayRepeat(call, error) || attempt > allowance(error)) return
     this.#world.signal.throwIfAborted()
     const held = waits.get(error)
     const waitMs = held ?? backoffMs(attempt, this.#world.random())
@@ -113,6 +115,11 @@ export class Transport {
 
 /** How long every request waits after a refusal, or after a 503 that says how long. */
 const waits = new WeakMap<Error, number>()
+
+function mayRepeat(call: Call, error: unknown): boolean {
+  if (call.method !== 'GET' || !mayPass(error)) return false
+  return call.isDivisible !== true || !isTooSlow(error)
+}
 
 function allowance(error: unknown): number {
   return isRateRefusal(error) ? RATE_RETRIES : RETRIES

@@ -2,9 +2,10 @@ import type { Day } from '../core/days.ts'
 import { messageOf } from '../core/errors.ts'
 import type { IntervalOutcome } from '../core/events.ts'
 import type { World } from '../core/world.ts'
-import { requestIdOf } from '../client/index.ts'
+import { ApiError, requestIdOf } from '../client/index.ts'
 import {
   intervalKey,
+  isOld,
   type Interval,
   type Ledger,
   type LedgerFile,
@@ -12,6 +13,7 @@ import {
 } from '../store/ledger.ts'
 import type { LandedDay } from './land.ts'
 import type { PageOrigin } from './part.ts'
+import type { LooksOfRun } from './shrink.ts'
 
 export interface LandedInterval {
   readonly day: Day
@@ -36,12 +38,14 @@ export class IntervalBook {
   readonly #ledger: LedgerFile
   readonly #world: World
   readonly #orgId: string
+  readonly #looks: LooksOfRun
   readonly counts = { landed: 0, failed: 0 }
 
-  constructor(ledger: LedgerFile, orgId: string, world: World) {
+  constructor(ledger: LedgerFile, orgId: string, world: World, looks: LooksOfRun) {
     this.#ledger = ledger
     this.#orgId = orgId
     this.#world = world
+    this.#looks = looks
   }
 
   get intervals(): Ledger {
@@ -84,26 +88,26 @@ export class IntervalBook {
     this.#shrunk(resource, shrunk, true)
   }
 
-  /** A failed further look leaves the day landed: what is known of it stays true. */
+  /**
+   * A failed further look leaves the day landed: what is known of it stays true.
+   * Where the platform refuses an old day that nobody asked for, that look was
+   * had: it may forget old days.
+   */
   async failed(resource: string, days: readonly Day[], error: unknown): Promise<void> {
-    const message = messageOf(error)
-    const requestId = requestIdOf(error)
-    await this.#ledger.record(
-      days.map((day) => {
-        const known = this.#known(resource, day)
-        return {
-          ...known,
-          attempts: known.attempts + 1,
-          error: message,
-          requestId: requestId ?? known.requestId,
-        }
-      }),
-    )
-    this.counts.failed += days.length
-    for (const day of days) {
-      const { type, orgId } = { type: 'interval.failed', orgId: this.#orgId } as const
-      this.#world.emit({ type, orgId, resource, day, error: message, requestId })
-    }
+    const known = days.map((day) => this.#known(resource, day))
+    const { plannedAt: refusedAt, isForced } = this.#looks
+    const isKept = ({ day, fetchedAt }: Interval): boolean =>
+      !isForced && isRefusal(error) && fetchedAt !== null && isOld(day, refusedAt)
+    const failed = known.filter((interval) => !isKept(interval))
+    const kept = known.filter(isKept)
+    await this.#ledger.record([
+      ...failed.map((interval) => afterFailure(interval, error)),
+      ...kept.map((interval) => ({ ...afterFailure(undoubted(interval), error), refusedAt })),
+    ])
+    this.counts.failed += failed.length
+    this.counts.landed += kept.length
+    this.#tellFailed(resource, failed, error)
+    this.#tellKept(resource, kept, error)
   }
 
   #intervalOf(resource: string, landed: LandedInterval): Interval {
@@ -134,6 +138,26 @@ export class IntervalBook {
     return this.interval(resource, day) ?? neverLanded(resource, day)
   }
 
+  #tellFailed(resource: string, intervals: readonly Interval[], thrown: unknown): void {
+    const [error, requestId] = [messageOf(thrown), requestIdOf(thrown)]
+    for (const { day } of intervals) {
+      const { type, orgId } = { type: 'interval.failed', orgId: this.#orgId } as const
+      this.#world.emit({ type, orgId, resource, day, error, requestId })
+    }
+  }
+
+  #tellKept(resource: string, intervals: readonly Interval[], thrown: unknown): void {
+    const first = intervals[0]
+    const last = intervals.at(-1)
+    if (first === undefined || last === undefined) return
+    for (const { day, rowCount } of intervals) {
+      this.#finished(resource, day, 'unchanged', rowCount ?? 0)
+    }
+    const days = first === last ? first.day : `${first.day} to ${last.day}`
+    const message = `${resource} ${days} of ${this.#orgId}: what has landed is kept, but it is no longer to be had: ${messageOf(thrown)}`
+    this.#world.emit({ type: 'warning', message })
+  }
+
   #finished(resource: string, day: Day, outcome: IntervalOutcome, rows: number): void {
     const { type, orgId } = { type: 'interval.finished', orgId: this.#orgId } as const
     this.#world.emit({ type, orgId, resource, day, outcome, rows })
@@ -144,6 +168,29 @@ export class IntervalBook {
     const { known, sizeBefore, size } = shrunk
     this.#world.emit({ type, orgId, resource, day: known.day, sizeBefore, size, isConfirmed })
   }
+}
+
+/** Answers that say that the day is not served, whoever asks and whenever. */
+const REFUSALS = [400, 404, 410]
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && REFUSALS.includes(error.status)
+}
+
+function afterFailure(known: Interval, error: unknown): Interval {
+  return {
+    ...known,
+    attempts: known.attempts + 1,
+    error: messageOf(error),
+    requestId: requestIdOf(error) ?? known.requestId,
+  }
+}
+
+/** Whoever doubts looks twice, and the second look was refused. */
+function undoubted(interval: Interval): Interval {
+  const copy = { ...interval }
+  delete copy.suspect
+  return copy
 }
 
 function outcomeOf(result: LandedDay): IntervalOutcome {

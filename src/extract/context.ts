@@ -5,6 +5,7 @@ import type { Breaker } from './failures.ts'
 import type { RawWriter } from './land.ts'
 import type { PageOrigin } from './part.ts'
 import type { LooksOfRun } from './shrink.ts'
+import type { Widths } from './widths.ts'
 
 /** What every task of one organisation's plan works with. */
 export interface FetchContext {
@@ -12,6 +13,7 @@ export interface FetchContext {
   readonly writer: RawWriter
   readonly book: IntervalBook
   readonly breaker: Breaker
+  readonly widths: Widths
   readonly looks: LooksOfRun
   readonly world: World
   readonly runId: string

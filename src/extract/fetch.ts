@@ -1,9 +1,10 @@
+import { spanOf } from './caps.ts'
 import type { FetchContext } from './context.ts'
 import type { FetchTask } from './plan.ts'
 import type { Resource } from './resources.ts'
 import { landGuards, proveWalks, type ForAll } from './snapshot.ts'
 import { fetchUsersDay } from './walk.ts'
-import { fetchRange } from './window.ts'
+import { fetchWithin } from './window.ts'
 
 /**
  * Executes the plan. Totals before users: what a walk is held against is landed
@@ -34,6 +35,7 @@ async function fetchTask(context: FetchContext, task: FetchTask): Promise<void> 
   const days = task.days.map(({ day }) => day)
   const tripped = context.breaker.tripped(task.resource.name)
   if (tripped !== undefined) await context.book.failed(task.resource.name, days, tripped)
-  else if (task.resource.grain === 'days') await fetchRange(context, task.resource, days)
-  else for (const day of days) await fetchUsersDay(context, task.resource, day)
+  else if (task.resource.grain === 'days') {
+    await fetchWithin(context, task.resource, days, spanOf(task.range))
+  } else for (const day of days) await fetchUsersDay(context, task.resource, day)
 }

@@ -16,10 +16,11 @@ const SWEEP_NIGHTS = 28
  * @param today the first UTC day that is not over.
  */
 export function dueLook(resource: Resource, interval: Interval, today: Day): number | undefined {
-  const { day, fetchedAt } = interval
+  const { day, fetchedAt, refusedAt = 0 } = interval
   const age = latestLook(resource, day, today)
   if (fetchedAt === null || age === undefined) return undefined
-  return fetchedAt < startOf(day) + age * MS_PER_DAY ? age : undefined
+  const lookedAt = Math.max(fetchedAt, refusedAt)
+  return lookedAt < startOf(day) + age * MS_PER_DAY ? age : undefined
 }
 
 const MS_PER_DAY = 86_400_000

@@ -8,6 +8,8 @@ import {
 } from '../core/days.ts'
 import type { PlanReason } from '../core/events.ts'
 import { intervalKey, isSettled, type Interval, type Ledger } from '../store/ledger.ts'
+import type { WindowCap, WindowCaps } from '../store/windows.ts'
+import { countWithin, probeWidth, spanOf } from './caps.ts'
 import { dueLook } from './looks.ts'
 import { RESOURCES, type Resource } from './resources.ts'
 import { isSecondLookDue } from './shrink.ts'
@@ -39,12 +41,15 @@ export interface PlanOptions {
   readonly days?: ReadonlySet<Day>
   /** Ask for every day of the range, landed or not. */
   readonly refetch?: boolean
+  /** What is known of how wide a window may be. */
+  readonly caps?: WindowCaps
 }
 
 /**
  * What to ask for, and why, as a pure value: every day of history up to
  * yesterday that is missing or failed, and every landed day whose next look is
- * due. After the plan is executed at the same time, the plan is empty (law 2).
+ * due, in windows no wider than the platform answers. After the plan is
+ * executed at the same time, the plan is empty (law 2).
  */
 export function planSync(ledger: Ledger, options: PlanOptions): FetchTask[] {
   const range = {
@@ -54,7 +59,10 @@ export function planSync(ledger: Ledger, options: PlanOptions): FetchTask[] {
   return (options.resources ?? RESOURCES).flatMap((resource) => {
     const days = eachDay(range).filter((day) => options.days?.has(day) ?? true)
     const due = days.flatMap((day) => dueDay(ledger, resource, day, options))
-    const windows = resource.grain === 'users' ? byUrgency(due) : runs(ledger, resource, due)
+    const windows =
+      resource.grain === 'users'
+        ? byUrgency(due)
+        : withinCap(runs(ledger, resource, due), options.caps?.get(resource.name), options.now)
     return windows.map((days) => taskOf(resource, days))
   })
 }
@@ -109,16 +117,47 @@ function runs(ledger: Ledger, resource: Resource, due: readonly PlannedDay[]): P
   return windows
 }
 
+/** Cuts windows to the learnt cap. Where it is time, the widest begins with a wider one. */
+function withinCap(
+  windows: readonly (readonly PlannedDay[])[],
+  cap: WindowCap | undefined,
+  now: number,
+): readonly (readonly PlannedDay[])[] {
+  if (cap === undefined) return windows
+  const widest = windows.toSorted((a, b) => spanOf(rangeOf(b)) - spanOf(rangeOf(a)))[0]
+  return windows.flatMap((days) =>
+    cut(days, cap.maxDays, days === widest ? probeWidth(cap, now) : cap.maxDays),
+  )
+}
+
+/** Windows of at most `width` days, the newest of at most `first`. */
+function cut(days: readonly PlannedDay[], width: number, first: number): PlannedDay[][] {
+  const windows: PlannedDay[][] = []
+  for (let left = days, limit = first; left.length > 0; limit = width) {
+    const count = countWithin(
+      left.map(({ day }) => day),
+      limit,
+    )
+    windows.push(left.slice(-count))
+    left = left.slice(0, -count)
+  }
+  return windows
+}
+
 function isLandedAndSettled(ledger: Ledger, resource: Resource, day: Day): boolean {
   const interval = ledger.get(intervalKey(resource.name, day))
   return interval !== undefined && isSettled(interval)
 }
 
 function taskOf(resource: Resource, days: readonly PlannedDay[]): FetchTask {
+  return { resource, range: rangeOf(days), days }
+}
+
+function rangeOf(days: readonly PlannedDay[]): DayRange {
   const first = days[0]
   const last = days.at(-1)
-  if (first === undefined || last === undefined) throw new RangeError('a task without days')
-  return { resource, range: { first: first.day, last: last.day }, days }
+  if (first === undefined || last === undefined) throw new RangeError('a window without days')
+  return { first: first.day, last: last.day }
 }
 
 function later(a: Day, b: Day | undefined): Day {

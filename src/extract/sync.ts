@@ -17,6 +17,7 @@ import {
   rememberOrganisation,
   type KnownOrganisation,
 } from '../store/organisations.ts'
+import { readWindowCaps, writeWindowCaps } from '../store/windows.ts'
 import { IntervalBook } from './book.ts'
 import { Breaker, isFatal } from './failures.ts'
 import type { FetchContext } from './context.ts'
@@ -26,6 +27,8 @@ import { RawWriter } from './land.ts'
 import { removeParts } from './parts-folder.ts'
 import { planSync, type FetchTask, type PlanOptions } from './plan.ts'
 import { RESOURCES } from './resources.ts'
+import type { LooksOfRun } from './shrink.ts'
+import { Widths } from './widths.ts'
 
 export interface SyncOptions {
   readonly client: PlatformClient
@@ -92,13 +95,15 @@ async function execute(options: SyncOptions, orgId: string, hello: Handshake): P
   const { world, dataFolder } = options
   const ledger = await LedgerFile.open(dataFolder, orgId)
   const now = world.now() + hello.skewMs
-  const tasks = planSync(ledger.intervals, { ...options.plan, today: hello.today, now })
+  const caps = await readWindowCaps(dataFolder, orgId)
+  const tasks = planSync(ledger.intervals, { ...options.plan, today: hello.today, now, caps })
   announce(tasks, orgId, world)
   const resources = options.plan.resources ?? RESOURCES
   const due = planSync(ledger.intervals, { today: hello.today, now })
   await removeParts(dataFolder, orgId, walksOf([...tasks, ...due]))
-  const looks = { plannedAt: now, isForced: options.plan.refetch === true }
-  const book = new IntervalBook(ledger, orgId, world)
+  const looks = looksOf(options, now)
+  const book = new IntervalBook(ledger, orgId, world, looks)
+  const widths = new Widths(caps)
   const database = await openLandingDatabase(dataFolder)
   try {
     const context: FetchContext = {
@@ -106,6 +111,7 @@ async function execute(options: SyncOptions, orgId: string, hello: Handshake): P
       writer: new RawWriter(dataFolder, orgId, database),
       book,
       breaker: new Breaker(),
+      widths,
       looks,
       world,
       runId: options.runId,
@@ -115,10 +121,15 @@ async function execute(options: SyncOptions, orgId: string, hello: Handshake): P
     const stoppedBy = await fetchAll(context, tasks, users, (items, work) =>
       runAll(items, options.concurrency, work),
     )
+    await writeWindowCaps(dataFolder, orgId, caps, widths.learnt(now))
     return { ...nothing(orgId), ...book.counts, isReached: true, stoppedBy }
   } finally {
     database.close()
   }
+}
+
+function looksOf({ plan }: SyncOptions, now: number): LooksOfRun {
+  return { plannedAt: now, isForced: plan.refetch === true }
 }
 
 type Stop = CredentialError | DeferredError
@@ -183,7 +194,7 @@ async function unreachable(
   const now = world.now() + skewMs
   const tasks = planSync(ledger.intervals, { ...options.plan, today: dayOf(now), now })
   announce(tasks, orgId, world)
-  const book = new IntervalBook(ledger, orgId, world)
+  const book = new IntervalBook(ledger, orgId, world, looksOf(options, now))
   for (const task of tasks) {
     await book.failed(
       task.resource.name,

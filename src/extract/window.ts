@@ -1,6 +1,7 @@
-import type { Day } from '../core/days.ts'
+import type { Day, DayRange } from '../core/days.ts'
 import { ApiError } from '../client/index.ts'
 import type { LandedInterval } from './book.ts'
+import { countWithin } from './caps.ts'
 import { originOf, type FetchContext } from './context.ts'
 import { isFatal } from './failures.ts'
 import { landDay } from './land-day.ts'
@@ -9,84 +10,145 @@ import type { Resource } from './resources.ts'
 import { rowsByDay } from './rows.ts'
 import { sizeOf } from './shrink.ts'
 
-/**
- * Asks for days in one window. A window that fails may be too wide, or hold one
- * bad day: its halves tell.
- *
- * @returns whether a day landed.
- */
+/** Asks for days in windows of any width that is known to be answered. See `fetchWithin`. */
 export async function fetchRange(
   context: FetchContext,
   resource: Resource,
   days: readonly Day[],
-  isRangeInDoubt = true,
-): Promise<boolean> {
-  const first = days[0]
-  const last = days.at(-1)
-  if (first === undefined || last === undefined) return false
-  const tripped = context.breaker.tripped(resource.name)
-  if (tripped !== undefined) return giveUp(context, resource, days, tripped)
-  try {
-    const range = { first, last }
-    const answer = await context.client.ask(resource.endpoint, {
-      range,
-      ...(resource.groupBy === undefined ? {} : { groupBy: resource.groupBy }),
-    })
-    await landDays(context, resource, days, rowsByDay(answer, range), originOf(context, answer, 1))
-    context.breaker.succeeded(resource.name)
-    return true
-  } catch (error) {
-    if (isFatal(error)) throw error
-    context.breaker.failed(resource.name, error)
-    const status = error instanceof ApiError ? error.status : undefined
-    if (days.length === 1 || status === 404) return giveUp(context, resource, days, error)
-    if (status === 400 && isRangeInDoubt) return probe(context, resource, days, error)
-    return halves(context, resource, days)
-  }
-}
-
-async function halves(
-  context: FetchContext,
-  resource: Resource,
-  days: readonly Day[],
-): Promise<boolean> {
-  const middle = Math.floor(days.length / 2)
-  const newer = await fetchRange(context, resource, days.slice(middle), false)
-  const older = await fetchRange(context, resource, days.slice(0, middle), false)
-  return newer || older
+): Promise<void> {
+  await fetchWithin(context, resource, days, context.widths.usual(resource.name))
 }
 
 /**
- * What a 400 means is told by asking for single days, not by its text. The
- * newest is answered: the range was too wide. Neither it nor the oldest is: the
- * request is wrong for every day, and is not repeated for every day. Else the
- * newest days are not to be had yet, and the last that is lies between.
+ * Asks for days in windows of at most `width` days, the newest first. A window
+ * that is not answered may be too wide, or hold a day that cannot be had:
+ * narrower ones tell. Days that cannot be had are recorded as failed.
+ *
+ * @param isInDoubt whether it is not known yet what a 400 means.
+ */
+export async function fetchWithin(
+  context: FetchContext,
+  resource: Resource,
+  days: readonly Day[],
+  width: number,
+  isInDoubt = true,
+): Promise<void> {
+  let left = days
+  while (left.length > 0) {
+    const tripped = context.breaker.tripped(resource.name)
+    if (tripped !== undefined) return giveUp(context, resource, left, tripped)
+    const count = countWithin(left, Math.min(width, context.widths.next(resource.name)))
+    await fetchWindow(context, resource, left.slice(-count), isInDoubt)
+    left = left.slice(0, -count)
+  }
+}
+
+/** @returns the status that the platform refused the window with; undefined where it did not. */
+async function fetchWindow(
+  context: FetchContext,
+  resource: Resource,
+  days: readonly Day[],
+  isInDoubt: boolean,
+): Promise<number | undefined> {
+  const range = rangeOf(days)
+  try {
+    const answer = await context.client.ask(resource.endpoint, {
+      range,
+      ...(resource.groupBy === undefined ? {} : { groupBy: resource.groupBy }),
+      isDivisible: days.length > 1,
+    })
+    await landDays(context, resource, days, rowsByDay(answer, range), originOf(context, answer, 1))
+    context.breaker.succeeded(resource.name)
+    context.widths.answered(resource.name, range)
+    return undefined
+  } catch (error) {
+    if (isFatal(error)) throw error
+    context.breaker.failed(resource.name, error)
+    await narrow(context, resource, days, error, isInDoubt)
+    return error instanceof ApiError ? error.status : undefined
+  }
+}
+
+/** After a window that was not answered. */
+async function narrow(
+  context: FetchContext,
+  resource: Resource,
+  days: readonly Day[],
+  error: unknown,
+  isInDoubt: boolean,
+): Promise<void> {
+  const status = error instanceof ApiError ? error.status : undefined
+  if (days.length === 1 || status === 404) return giveUp(context, resource, days, error)
+  context.widths.refused(resource.name, rangeOf(days))
+  if (status === 400 && isInDoubt) return probe(context, resource, days, error)
+  const width = context.widths.narrower(resource.name, rangeOf(days))
+  return fetchWithin(context, resource, days, width, false)
+}
+
+/**
+ * What a 400 means is told by asking for single days, not by its text. Both
+ * ends are served: the window was too wide. Not the newest, or not the oldest:
+ * days are not to be had yet, or no longer, and the others lie between. None of
+ * a few: the request is wrong for every day, and is not repeated for every day.
+ * A day that fails in another way is served as far as this goes.
  */
 async function probe(
   context: FetchContext,
   resource: Resource,
   days: readonly Day[],
   error: unknown,
-): Promise<boolean> {
-  const probed = new Set<Day | undefined>()
-  const isAnswered = (index: number): Promise<boolean> => {
-    probed.add(days[index])
-    return fetchRange(context, resource, days.slice(index, index + 1))
+): Promise<void> {
+  const answers = new Map<number, boolean>()
+  const isServed = async (index: number): Promise<boolean> => {
+    const known = answers.get(index)
+    if (known !== undefined) return known
+    const status = await fetchWindow(context, resource, days.slice(index, index + 1), false)
+    answers.set(index, status !== 400)
+    return status !== 400
   }
-  const last = days.length - 1
-  if (await isAnswered(last)) return halves(context, resource, days.slice(0, last))
-  if (!(await isAnswered(0))) return giveUp(context, resource, days.slice(1, last), error)
-  let answered = 0
-  let refused = last
-  while (refused - answered > 1) {
-    const middle = Math.floor((answered + refused) / 2)
-    if (await isAnswered(middle)) answered = middle
-    else refused = middle
+  const end = days.length - 1
+  const isTooWide = (await isServed(end)) && (await isServed(0))
+  const left = (isWanted: (index: number) => boolean): Day[] =>
+    days.filter((_, index) => !answers.has(index) && isWanted(index))
+  const anchor = await firstOf([end, 0, end - 1, end - 3, end - 7, end >> 1], isServed)
+  const newest = anchor === undefined ? -1 : await frontier(isServed, anchor, end)
+  const oldest = anchor === undefined ? 0 : await frontier(isServed, anchor, 0)
+  const isToBeHad = (index: number): boolean => index >= oldest && index <= newest
+  const lost = left((index) => !isToBeHad(index))
+  await giveUp(context, resource, lost, error)
+  const width = isTooWide
+    ? context.widths.narrower(resource.name, rangeOf(days))
+    : Number.POSITIVE_INFINITY
+  await fetchWithin(context, resource, left(isToBeHad), width, false)
+}
+
+type IsServed = (index: number) => Promise<boolean>
+
+/** The first of the indexes that is served. */
+async function firstOf(
+  indexes: readonly number[],
+  isServed: IsServed,
+): Promise<number | undefined> {
+  for (const index of indexes) if (index >= 0 && (await isServed(index))) return index
+  return undefined
+}
+
+/**
+ * The last index that is served on the way from one that is to an end. Mostly
+ * only a day or two are not, so the search begins at the end, in growing steps.
+ */
+async function frontier(isServed: IsServed, anchor: number, end: number): Promise<number> {
+  if (await isServed(end)) return end
+  let served = anchor
+  let refused = end
+  for (let step = 1; Math.abs(refused - served) > 1; step *= 2) {
+    const gap = Math.abs(refused - served)
+    const away = Math.min(step, Math.floor(gap / 2))
+    const index = refused + Math.sign(served - refused) * away
+    if (await isServed(index)) served = index
+    else refused = index
   }
-  const isLeft = (day: Day): boolean => !probed.has(day)
-  await giveUp(context, resource, days.slice(refused).filter(isLeft), error)
-  await fetchRange(context, resource, days.slice(0, answered).filter(isLeft), false)
-  return true
+  return served
 }
 
 async function giveUp(
@@ -94,9 +156,17 @@ async function giveUp(
   resource: Resource,
   days: readonly Day[],
   error: unknown,
-): Promise<false> {
+): Promise<void> {
+  if (days.length === 0) return
+  context.widths.failed(resource.name, days)
   await context.book.failed(resource.name, days, error)
-  return false
+}
+
+function rangeOf(days: readonly Day[]): DayRange {
+  const first = days[0]
+  const last = days.at(-1)
+  if (first === undefined || last === undefined) throw new RangeError('a window without days')
+  return { first, last }
 }
 
 /** Days recorded at once: one durable write for many small files. */

@@ -6,6 +6,7 @@ import { warehousePath } from '../store/lake.ts'
 import { knownOrganisations, LedgerFile } from '../store/ledger.ts'
 import { lockOwner, type Owner } from '../store/lock.ts'
 import { lastPlannedDay, readOrganisations } from '../store/organisations.ts'
+import { readWindowCaps, type WindowCap } from '../store/windows.ts'
 
 /** Days without data that stand next to each other. */
 export interface Gap extends DayRange {
@@ -27,6 +28,8 @@ export interface ResourceStatus {
   readonly gaps: readonly Gap[]
   /** Days that came back much smaller; the next run looks a second time. */
   readonly suspects: readonly Day[]
+  /** How wide a window may be, as learnt; null where none was refused for its width. */
+  readonly window: { readonly maxDays: number; readonly learntAt: string } | null
 }
 
 export interface OrganisationStatus {
@@ -56,6 +59,7 @@ export async function readStatus(
     const ledger = await LedgerFile.read(dataFolder, orgId)
     const range = knownRange(ledger, lastPlannedDay(known, orgId))
     const rows = intervalRows(orgId, ledger, resources, range)
+    const caps = await readWindowCaps(dataFolder, orgId)
     organisations.push({
       orgId,
       firstDay: range.first,
@@ -64,6 +68,7 @@ export async function readStatus(
         resourceStatus(
           resource,
           rows.filter((row) => row.resource === resource),
+          caps.get(resource),
         ),
       ),
     })
@@ -76,7 +81,11 @@ export async function readStatus(
   }
 }
 
-function resourceStatus(resource: string, rows: readonly IntervalRow[]): ResourceStatus {
+function resourceStatus(
+  resource: string,
+  rows: readonly IntervalRow[],
+  cap: WindowCap | undefined,
+): ResourceStatus {
   const count = (status: IntervalRow['status']): number =>
     rows.filter((row) => row.status === status).length
   const answered = rows.filter(({ status }) => status === 'landed' || status === 'empty')
@@ -90,7 +99,12 @@ function resourceStatus(resource: string, rows: readonly IntervalRow[]): Resourc
     latestDay: answered.at(-1)?.day ?? null,
     gaps: gapsOf(rows),
     suspects: rows.filter(({ isSuspect }) => isSuspect).map(({ day }) => day),
+    window: cap === undefined ? null : windowOf(cap),
   }
+}
+
+function windowOf({ maxDays, learntAt }: WindowCap): ResourceStatus['window'] {
+  return { maxDays, learntAt: new Date(learntAt).toISOString() }
 }
 
 function gapsOf(rows: readonly IntervalRow[]): Gap[] {

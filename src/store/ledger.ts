@@ -30,6 +30,8 @@ export interface Interval {
    * as long as it is not proven that they stayed so up to the last; else null.
    */
   readonly witness?: string | null
+  /** When the platform last refused to serve the landed day again, milliseconds since the epoch. */
+  readonly refusedAt?: number
   /** What the last look found of a settled day that came back much smaller, until a second look. */
   readonly suspect?: Suspect
 }
@@ -58,7 +60,12 @@ export const SETTLED_AGE = 30
 /** True when the last scheduled look at the day has been had. */
 export function isSettled(interval: Pick<Interval, 'day' | 'fetchedAt'>): boolean {
   if (interval.fetchedAt === null) return false
-  return interval.fetchedAt >= startOf(interval.day) + SETTLED_AGE * MS_PER_DAY
+  return isOld(interval.day, interval.fetchedAt)
+}
+
+/** True when the day's last scheduled look has come. */
+export function isOld(day: Day, now: number): boolean {
+  return now >= startOf(day) + SETTLED_AGE * MS_PER_DAY
 }
 
 /**

@@ -9,6 +9,7 @@ import {
 } from '../../src/client/index.ts'
 import { PlatformClient } from '../../src/client/index.ts'
 import { Transport } from '../../src/client/transport.ts'
+import type { Day } from '../../src/core/days.ts'
 import { DeferredError } from '../../src/core/errors.ts'
 import type { HttpRequest } from '../../src/core/world.ts'
 import { sendJson, testServer, testWorld, type Handler, type TestWorld } from '../helpers.ts'
@@ -116,6 +117,19 @@ describe('the client', () => {
     })
     await expect(client.tools(RANGE)).rejects.toThrow(/502/)
     expect(requests).toHaveLength(6)
+  })
+
+  it.each([
+    ['a timeout', 0],
+    ['a 504', 504],
+  ])('does not repeat after %s what the caller can ask for in parts', async (_, status) => {
+    const { client, requests } = await clientOf((_, response) => {
+      if (status > 0) sendJson(response, status, {})
+    })
+    const range = { first: '2026-03-01' as Day, last: '2026-03-02' as Day }
+    const failure = client.ask('tools', { range, isDivisible: true })
+    await expect(failure).rejects.toThrow(/504|no whole answer/)
+    expect(requests).toHaveLength(1)
   })
 
   it('fails with the reason when nobody listens', async () => {

@@ -1,9 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addDays, eachDay, HISTORY_START, startOf, type Day } from '../../src/core/days.ts'
+import {
+  addDays,
+  daysBetween,
+  eachDay,
+  HISTORY_START,
+  startOf,
+  type Day,
+} from '../../src/core/days.ts'
+import { probeWidth } from '../../src/extract/caps.ts'
 import { planSync, type FetchTask, type PlanOptions } from '../../src/extract/plan.ts'
 import { RESOURCES, type Resource } from '../../src/extract/resources.ts'
 import { intervalKey, isSettled, type Interval } from '../../src/store/ledger.ts'
+import type { WindowCap } from '../../src/store/windows.ts'
 
 const day = (text: string): Day => text as Day
 const HOUR = 3_600_000
@@ -25,6 +34,18 @@ function interval(resource: string, of: Day, change: Partial<Interval> = {}): In
     error: null,
     ...change,
   }
+}
+
+/** No cap, or one learnt up to 20 days before the clock. */
+function anyCap(): fc.Arbitrary<(now: number) => WindowCap> {
+  const width = fc.integer({ min: 1, max: 200 })
+  return fc
+    .tuple(width, fc.option(width), fc.integer({ min: 0, max: 20 }))
+    .map(([maxDays, more, ago]) => (now) => {
+      const learntAt = now - ago * 24 * HOUR
+      const tooWide = more === null ? null : maxDays + more
+      return { maxDays, tooWide, learntAt, probedAt: learntAt }
+    })
 }
 
 function ledgerOf(intervals: readonly Interval[]): Map<string, Interval> {
@@ -134,6 +155,34 @@ describe('the plan', () => {
     ])
   })
 
+  it('asks for no window that is wider than the learnt cap, the newest days first', () => {
+    const tokens = { maxDays: 4, tooWide: 5, learntAt: 0, probedAt: startOf(day('2026-01-20')) }
+    const options = at('2026-01-24', {
+      resources: only('tokens'),
+      caps: new Map([['tokens', tokens]]),
+    })
+    expect(windows(planSync(new Map(), options))).toEqual([
+      'tokens 2026-01-20..2026-01-23',
+      'tokens 2026-01-16..2026-01-19',
+      'tokens 2026-01-14..2026-01-15',
+    ])
+  })
+
+  it.each([
+    ['twice as wide', 5, ['2026-01-17..2026-01-24', '2026-01-14..2026-01-16']],
+    ['half way to what was refused', 7, ['2026-01-20..2026-01-24', '2026-01-16..2026-01-19']],
+    ['twice as wide where nothing is known', null, ['2026-01-17..2026-01-24']],
+  ])('tries one window %s a week after the last refusal', (_, tooWide, expected) => {
+    const probedAt = startOf(day('2026-01-18'))
+    const tokens = { maxDays: 4, tooWide, learntAt: 0, probedAt }
+    const options = at('2026-01-25', {
+      resources: only('tokens'),
+      caps: new Map([['tokens', tokens]]),
+    })
+    const asked = windows(planSync(new Map(), options))
+    expect(asked.slice(0, expected.length)).toEqual(expected.map((each) => `tokens ${each}`))
+  })
+
   it('asks for every day of the range when forced', () => {
     const ledger = ledgerOf([
       interval('tokens', HISTORY_START, { fetchedAt: startOf(day('2026-06-01')) }),
@@ -160,37 +209,84 @@ describe('the plan', () => {
     expect(planAt(now - HOUR)).toEqual(['2026-01-14 look139'])
   })
 
+  it('asks once for every day that has not landed, whatever landed after it, in windows that fit', () => {
+    const state = fc.constantFrom('settled', 'young', 'failed', 'missing')
+    fc.assert(
+      fc.property(fc.array(state, { minLength: 1, maxLength: 120 }), anyCap(), (states, cap) => {
+        const today = addDays(HISTORY_START, states.length)
+        const now = startOf(today) + 2 * HOUR
+        const ledger = ledgerOf(
+          states.flatMap((each, index) => {
+            const of = addDays(HISTORY_START, index)
+            if (each === 'missing') return []
+            if (each === 'failed')
+              return [interval('tokens', of, { status: each, fetchedAt: null })]
+            return [interval('tokens', of, each === 'settled' ? { fetchedAt: now } : {})]
+          }),
+        )
+        const tokens = cap(now)
+        const caps = new Map([['tokens', tokens]])
+        const tasks = planSync(ledger, at(today, { resources: only('tokens'), caps }))
+        const asked = tasks.flatMap(({ days }) => days.map((each) => each.day)).sort()
+        expect(asked).toEqual([...new Set(asked)])
+        const lacking = states.flatMap((each, index) =>
+          each === 'failed' || each === 'missing' ? [addDays(HISTORY_START, index)] : [],
+        )
+        expect(asked).toEqual(expect.arrayContaining(lacking))
+        const spans = tasks.map(({ range }) => daysBetween(range.first, range.last) + 1)
+        expect(spans.filter((span) => span > tokens.maxDays).length).toBeLessThanOrEqual(1)
+        expect(Math.max(0, ...spans)).toBeLessThanOrEqual(probeWidth(tokens, now))
+      }),
+      { numRuns: 60 },
+    )
+  })
+
   it('is empty after it was executed at the same time, whatever was known before', () => {
-    const status = fc.constantFrom('landed', 'empty', 'failed', 'missing')
-    const known = fc.array(fc.tuple(status, fc.integer({ min: 0, max: 60 * 24 })), {
-      maxLength: 50,
+    const status = fc.constantFrom('landed', 'empty', 'failed', 'missing', 'suspect', 'refused')
+    const known = fc.array(fc.tuple(status, fc.integer({ min: 0, max: 160 * 24 })), {
+      maxLength: 120,
     })
     fc.assert(
-      fc.property(known, fc.integer({ min: 0, max: 80 }), (days, age) => {
+      fc.property(known, fc.integer({ min: 0, max: 160 }), anyCap(), (days, age, cap) => {
         const today = addDays(HISTORY_START, age)
-        const options = at(today)
+        const caps = new Map(RESOURCES.map(({ name }) => [name, cap(startOf(today))]))
+        const options = at(today, { caps })
         const ledger = new Map<string, Interval>()
         for (const { name } of RESOURCES) {
           for (const [index, [state, hours]] of days.entries()) {
             const of = addDays(HISTORY_START, index)
             if (state === 'missing' || of >= today) continue
             const fetchedAt = Math.min(startOf(of) + (24 + hours) * HOUR, options.now)
-            const change =
-              state === 'failed' ? { status: state, fetchedAt: null } : { status: state, fetchedAt }
-            ledger.set(intervalKey(name, of), interval(name, of, change))
+            const suspect = { digest: 'other', rowCount: 0, seenAt: fetchedAt }
+            const change = {
+              landed: { fetchedAt },
+              empty: { status: 'empty', fetchedAt },
+              failed: { status: 'failed', fetchedAt: null },
+              suspect: { fetchedAt: startOf(of) + 30 * 24 * HOUR, suspect },
+              refused: { fetchedAt: startOf(of) + 24 * HOUR, refusedAt: fetchedAt },
+            } as const
+            ledger.set(intervalKey(name, of), interval(name, of, change[state]))
           }
         }
         for (const { resource, days: asked } of planSync(ledger, options)) {
           for (const { day: each } of asked) {
-            ledger.set(
-              intervalKey(resource.name, each),
-              interval(resource.name, each, { fetchedAt: options.now }),
-            )
+            const key = intervalKey(resource.name, each)
+            ledger.set(key, afterLook(resource.name, each, ledger.get(key), options.now))
           }
         }
         expect(planSync(ledger, options)).toEqual([])
       }),
-      { numRuns: 50 },
+      { numRuns: 60 },
     )
   })
 })
+
+/** What a look leaves behind: mostly rows; of some settled days, doubt, or a refusal. */
+function afterLook(resource: string, of: Day, known: Interval | undefined, now: number): Interval {
+  const kind = Number(of.slice(-2)) % 3
+  if (known === undefined || !isSettled(known) || kind === 0) {
+    return interval(resource, of, { fetchedAt: now })
+  }
+  if (kind === 1) return interval(resource, of, { fetchedAt: known.fetchedAt, refusedAt: now })
+  return { ...known, suspect: { digest: 'other', rowCount: 0, seenAt: now } }
+}

@@ -200,7 +200,7 @@ describe('what cannot be had', () => {
     })
     const { result } = await syncFrom(url, data, { only: ['tools', 'tokens'], world })
     expect(result).toMatchObject({ landed: 77, failed: 77 })
-    expect(requests.length).toBeLessThanOrEqual(5)
+    expect(requests.length).toBeLessThanOrEqual(9)
   })
 
   it('is one resource when one resource fails; the others land', async () => {

@@ -1,0 +1,271 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { addDays, daysBetween, HISTORY_START, startOf, type Day } from '../../src/core/days.ts'
+import type { RunEvent } from '../../src/core/events.ts'
+import type { World } from '../../src/core/world.ts'
+import { readStatus } from '../../src/serve/status.ts'
+import { readWindowCaps } from '../../src/store/windows.ts'
+import { command } from '../command.ts'
+import { sendJson, temporaryFolder, testServer, testWorld } from '../helpers.ts'
+import { ledgerOf, syncFrom } from './platform.ts'
+
+const DAY = 86_400_000
+/** The first night after so many days of history. */
+const nightAfter = (days: number): number => startOf(addDays(HISTORY_START, days)) + DAY / 12
+const FIRST_NIGHT = nightAfter(70)
+
+/** One request of a range, and the status that the platform answers it with; 0: never. */
+type Rule = (asked: { first: string; last: string; days: number; yesterday: string }) => number
+
+interface Night {
+  readonly landed: number
+  readonly failed: number
+  /** Beyond the first, which asks who it is. */
+  readonly requests: number
+  readonly refused: number
+}
+
+function rangeOf(path: string): { first: string; last: string } {
+  const query = new URL(path, 'http://platform').searchParams
+  return { first: query.get('startDate') ?? '', last: query.get('endDate') ?? '' }
+}
+
+function warningOf(event: RunEvent): string[] {
+  return event.type === 'warning' ? [event.message] : []
+}
+
+function spanOf(path: string): number {
+  const { first, last } = rangeOf(path)
+  return (Date.parse(last) - Date.parse(first)) / DAY + 1
+}
+
+/** A platform that keeps a rule, and nights of `tokens` on it. */
+async function platformWith(
+  first: Rule,
+  changed: Partial<Pick<World, 'fetch'>> = {},
+  history = 70,
+) {
+  const data = await temporaryFolder()
+  let rule = first
+  let now = nightAfter(history)
+  const log: number[] = []
+  const warnings: string[] = []
+  const { url } = await testServer((request, response) => {
+    const asked = rangeOf(request.url ?? '')
+    const days = spanOf(request.url ?? '')
+    const yesterday = new Date(now - DAY).toISOString().slice(0, 10)
+    const isHello = request.url?.includes('/activity') === true
+    const status = isHello ? 200 : rule({ ...asked, days, yesterday })
+    if (!isHello) log.push(status)
+    const headers = { date: new Date(now).toUTCString() }
+    if (status === 200) sendJson(response, 200, { data: [], meta: { org_id: 'o' } }, headers)
+    else if (status > 0) sendJson(response, status, { title: 'Not so' }, headers)
+  })
+  return {
+    data,
+    warnings,
+    isNow: (next: Rule): void => {
+      rule = next
+    },
+    night: async (index: number, plan = {}): Promise<Night> => {
+      now = nightAfter(history) + index * DAY
+      log.length = 0
+      const world = { ...testWorld(now), ...changed }
+      const { result } = await syncFrom(url, data, { only: ['tokens'], world, plan })
+      const { landed, failed } = result
+      warnings.push(...world.events.flatMap((event) => warningOf(event)))
+      return {
+        landed,
+        failed,
+        requests: log.length,
+        refused: log.filter((status) => status !== 200).length,
+      }
+    },
+    cap: async () => (await readWindowCaps(data, 'o')).get('tokens'),
+  }
+}
+
+const upTo =
+  (cap: number, status = 400): Rule =>
+  ({ days }) =>
+    days > cap ? status : 200
+
+const from =
+  (day: string): Rule =>
+  ({ first }) =>
+    first < day ? 400 : 200
+
+/** As it is, but requests of more than a week have next to no time, or room. */
+function shortOf(what: 'time' | 'room'): Pick<World, 'fetch'> {
+  const { fetch } = testWorld()
+  const limit = what === 'time' ? { timeoutMs: 20 } : { maxBytes: 20 }
+  return {
+    fetch: (request) => fetch(spanOf(request.url) > 7 ? { ...request, ...limit } : request),
+  }
+}
+
+describe('a cap on the width of a window', () => {
+  it.each([
+    ['of a week, told with a 400', upTo(7), {}, { requests: 20, refused: 5 }, 7],
+    ['of a week, told with a 413', upTo(7, 413), {}, { requests: 16, refused: 4 }, 7],
+    ['of a week, told with a 504', upTo(7, 504), {}, { requests: 16, refused: 4 }, 7],
+    ['of a day', upTo(1), {}, { requests: 77, refused: 7 }, 1],
+    ['that history hardly outgrew', upTo(60), {}, { requests: 5, refused: 1 }, 35],
+  ])('%s is learnt, and the next night keeps to it', async (_, rule, changed, asked, maxDays) => {
+    const { night, cap } = await platformWith(rule, changed)
+    expect(await night(0)).toEqual({ landed: 70, failed: 0, ...asked })
+    expect(await cap()).toMatchObject({ maxDays })
+    expect(await night(1)).toMatchObject({ failed: 0, refused: 0 })
+    expect(await cap()).toMatchObject({ maxDays })
+  })
+
+  it('is learnt from answers that do not come in time, each waited for once', async () => {
+    const { night, cap } = await platformWith(upTo(7, 0), shortOf('time'))
+    expect(await night(0)).toEqual({ landed: 70, failed: 0, requests: 16, refused: 4 })
+    expect(await cap()).toMatchObject({ maxDays: 7 })
+    expect(await night(1)).toMatchObject({ failed: 0, refused: 0 })
+  })
+
+  it('is learnt from answers that are too large', async () => {
+    const { night, cap } = await platformWith(upTo(200), shortOf('room'))
+    expect(await night(0)).toMatchObject({ landed: 70, failed: 0, requests: 16 })
+    expect(await cap()).toMatchObject({ maxDays: 7 })
+    expect(await night(1)).toMatchObject({ failed: 0, requests: 3 })
+  })
+
+  it('is found again when it was lifted', async () => {
+    const { night, cap, isNow } = await platformWith(upTo(5))
+    await night(0)
+    expect(await cap()).toMatchObject({ maxDays: 5 })
+    isNow(upTo(200))
+    const everything = { refetch: true }
+    const asked = []
+    for (const index of [6, 7, 8, 9, 10]) asked.push(await night(index, everything))
+    expect(asked.map(({ requests }) => requests)).toEqual([16, 15, 7, 3, 1])
+    expect(asked.every(({ failed, refused }) => failed + refused === 0)).toBe(true)
+  })
+
+  it('is tried again once a week while it stays', async () => {
+    const { night, cap } = await platformWith(upTo(7))
+    await night(0)
+    const triedOn = []
+    for (let index = 5; index <= 15; index += 1) {
+      const { refused, failed } = await night(index, { refetch: true })
+      if (refused > 0) triedOn.push(index)
+      expect([failed, refused]).toEqual([0, refused > 0 ? 1 : 0])
+    }
+    expect(triedOn).toEqual([7, 14])
+    expect(await cap()).toMatchObject({ maxDays: 7, tooWide: 8 })
+  })
+
+  it('is learnt anew when it was lowered', async () => {
+    const { night, cap, isNow } = await platformWith(upTo(7))
+    await night(0)
+    isNow(upTo(3))
+    expect(await night(1)).toMatchObject({ failed: 0 })
+    expect((await cap())?.maxDays).toBeLessThanOrEqual(3)
+    await night(1)
+    await night(2)
+    expect(await night(3)).toMatchObject({ failed: 0, refused: 0 })
+  })
+
+  it('is learnt again when what was learnt cannot be read', async () => {
+    const { data, night, cap } = await platformWith(upTo(7))
+    await night(0)
+    await writeFile(join(data, 'state', 'windows', 'o.json'), '{"tokens":{"maxDays":')
+    await night(1, { refetch: true })
+    expect(await cap()).toMatchObject({ maxDays: 7 })
+  })
+
+  it('is told by status', async () => {
+    const { data, night } = await platformWith(upTo(7))
+    await night(0)
+    const { organisations } = await readStatus(data, ['tokens'])
+    const learntAt = new Date(FIRST_NIGHT).toISOString()
+    expect(organisations[0]?.resources[0]?.window).toEqual({ maxDays: 7, learntAt })
+    const { out } = await command(['status'], { AGENT_WAREHOUSE_DATA: data })
+    expect(out).toContain(`window: tokens is asked for 7 days at once at most, learnt ${learntAt}`)
+  })
+})
+
+describe('days that are not to be had', () => {
+  it('are what fails, and nothing else, whatever lies together', async () => {
+    const cases = fc.record({
+      cap: fc.integer({ min: 1, max: 45 }),
+      lag: fc.integer({ min: 0, max: 7 }),
+      forgotten: fc.integer({ min: 0, max: 15 }),
+      bad: fc.option(fc.integer({ min: 0, max: 39 }), { nil: -1 }),
+      status: fc.constantFrom(400, 413, 504),
+    })
+    await fc.assert(
+      fc.asyncProperty(cases, async ({ cap, lag, forgotten, bad, status }) => {
+        const indexOf = (day: string): number => daysBetween(HISTORY_START, day as Day)
+        const { data, night } = await platformWith(
+          ({ first, last, days }) => {
+            if (indexOf(first) < forgotten || indexOf(last) >= 40 - lag) return 400
+            if (days > cap) return status
+            return indexOf(first) <= bad && indexOf(last) >= bad ? 500 : 200
+          },
+          {},
+          40,
+        )
+        await night(0)
+        const failed = [...(await ledgerOf(data, 'o')).values()]
+          .filter((interval) => interval.status === 'failed')
+          .map(({ day }) => indexOf(day))
+          .sort((a, b) => a - b)
+        const all = Array.from({ length: 40 }, (_, index) => index)
+        const isLost = (index: number): boolean =>
+          index < forgotten || index >= 40 - lag || index === bad
+        expect(failed).toEqual(all.filter(isLost))
+      }),
+      { numRuns: 8 },
+    )
+  })
+
+  it('teach no cap when they are the newest, and cost four requests a night', async () => {
+    const notYet: Rule = ({ last, yesterday }) => (last >= yesterday ? 400 : 200)
+    const { data, night, cap } = await platformWith(notYet)
+    expect(await night(0)).toEqual({ landed: 69, failed: 1, requests: 5, refused: 2 })
+    expect(await night(1)).toMatchObject({ failed: 1, refused: 2 })
+    expect(await cap()).toBeUndefined()
+    const { status } = (await ledgerOf(data, 'o')).get('tokens/2026-03-25') ?? {}
+    expect(status).toBe('failed')
+    expect((await ledgerOf(data, 'o')).get('tokens/2026-03-24')).toMatchObject({ status: 'empty' })
+  })
+
+  it('teach no cap when the platform forgot them, and are not asked for one by one', async () => {
+    const { data, night, cap } = await platformWith(from('2026-02-03'))
+    expect(await night(0)).toEqual({ landed: 50, failed: 20, requests: 13, refused: 7 })
+    await night(1)
+    await night(2)
+    expect(await night(3)).toMatchObject({ failed: 20, refused: 7 })
+    expect(await cap()).toBeUndefined()
+    const ledger = [...(await ledgerOf(data, 'o')).values()]
+    const failed = ledger.filter(({ status }) => status === 'failed').map(({ day }) => day)
+    expect(failed.sort().at(-1)).toBe('2026-02-02')
+    expect(failed).toHaveLength(20)
+  })
+
+  it('are kept when they had landed before the platform forgot them, and asked for in a month', async () => {
+    const { data, night, isNow, warnings } = await platformWith(upTo(200))
+    await night(0)
+    isNow(from('2026-02-03'))
+    for (const index of [7, 14, 21, 28]) expect(await night(index)).toMatchObject({ failed: 0 })
+    expect(warnings.filter((each) => each.includes('what has landed is kept'))).not.toEqual([])
+    const first = (await ledgerOf(data, 'o')).get('tokens/2026-01-14')
+    expect(first).toMatchObject({ status: 'empty', fetchedAt: FIRST_NIGHT, attempts: 2 })
+    expect(first?.error).toContain('400')
+    const again = { refetch: true, within: { last: HISTORY_START } }
+    expect(await night(29, again), 'but who asks is told').toMatchObject({ failed: 1 })
+  })
+
+  it('do not hide a cap behind them', async () => {
+    const both: Rule = (asked) => (asked.first < '2026-02-03' || asked.days > 7 ? 400 : 200)
+    const { night, cap } = await platformWith(both)
+    expect(await night(0)).toMatchObject({ landed: 50, failed: 20 })
+    expect((await cap())?.maxDays).toBe(7)
+  })
+})
