@@ -239,6 +239,7 @@ async function normalizeAll(job: Job): Promise<void> {
     for (const orgId of await knownOrganisations(config.dataFolder)) {
       await normalize({
         dataFolder: config.dataFolder,
+        baseIn: config.dataFolder,
         orgId,
         ledger: await LedgerFile.read(config.dataFolder, orgId),
         firstMonth: monthOf(HISTORY_START),

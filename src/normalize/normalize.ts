@@ -2,34 +2,27 @@ import { existsSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError, messageOf } from '../core/errors.ts'
-import type { World } from '../core/world.ts'
 import { Database, listLiteral, literal } from '../store/duckdb.ts'
 import { asidePath, pathSegment, readIfThere, settle, writeAtomic } from '../store/files.ts'
 import { baseFile, rawFolder } from '../store/lake.ts'
-import type { Ledger } from '../store/ledger.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
+import { dayKey, planDays, writeDays } from './by-day.ts'
 import type { Entity } from './entities.ts'
-import { baseKey, planBase, type BaseState, type BaseTask } from './plan.ts'
-
-export interface NormalizeOptions {
-  readonly dataFolder: string
-  readonly orgId: string
-  readonly ledger: Ledger
-  /** `YYYY-MM` in which history begins. */
-  readonly firstMonth: string
-  readonly emit: World['emit']
-}
+import { baseKey, planBase } from './plan.ts'
+import type { BaseState, BaseTask, NormalizeOptions } from './plan.ts'
+import { RESTATEMENTS } from './restatements.ts'
 
 /** Writes the base months of one organisation whose raw days changed. Returns how many. */
 export async function normalize(options: NormalizeOptions): Promise<number> {
-  const { dataFolder, orgId } = options
-  const state = await readState(dataFolder, orgId)
+  const { dataFolder, baseIn, orgId } = options
+  const state = await readState(baseIn, orgId)
   const present = Object.fromEntries(
-    Object.entries(state).filter(([key]) => existsSync(pathOf(dataFolder, orgId, key))),
+    Object.entries(state).filter(([key]) => existsSync(pathOf(baseIn, orgId, key))),
   )
   const tasks = planBase(options.ledger, present, options.firstMonth, statementOf)
-  if (tasks.length === 0) return 0
+  const dayTasks = await planDays(options, RESTATEMENTS, present)
+  if (tasks.length + dayTasks.length === 0) return 0
   const written: Record<string, string> = { ...present }
   const database = await Database.open(':memory:', {
     memoryLimit: '256MB',
@@ -43,11 +36,15 @@ export async function normalize(options: NormalizeOptions): Promise<number> {
       await writeMonth(options, database, task)
       written[baseKey(task)] = task.fingerprint
     }
+    for (const task of dayTasks) {
+      await writeDays(options, database, task)
+      written[dayKey(task)] = task.fingerprint
+    }
   } finally {
-    await writeState(dataFolder, orgId, written)
+    await writeState(baseIn, orgId, written)
     database.close()
   }
-  return tasks.length
+  return tasks.length + dayTasks.length
 }
 
 async function writeMonth(
@@ -55,8 +52,8 @@ async function writeMonth(
   database: Database,
   task: BaseTask,
 ): Promise<void> {
-  const { dataFolder, orgId, emit } = options
-  const path = baseFile(dataFolder, orgId, task.entity.name, task.month)
+  const { dataFolder, baseIn, orgId, emit } = options
+  const path = baseFile(baseIn, orgId, task.entity.name, task.month)
   const aside = asidePath(path)
   await mkdir(dirname(path), { recursive: true })
   try {

@@ -1,7 +1,20 @@
 import { createHash } from 'node:crypto'
 import { monthOf, type Day } from '../core/days.ts'
+import type { World } from '../core/world.ts'
 import type { Ledger } from '../store/ledger.ts'
 import { ENTITIES, type Entity } from './entities.ts'
+
+export interface NormalizeOptions {
+  /** The data folder whose raw is read. */
+  readonly dataFolder: string
+  /** The folder whose `lake/base` is written: the data folder, or one for a view of it. */
+  readonly baseIn: string
+  readonly orgId: string
+  readonly ledger: Ledger
+  /** `YYYY-MM` in which history begins. */
+  readonly firstMonth: string
+  readonly emit: World['emit']
+}
 
 /** The current version of one day. */
 export interface SourceFile {
@@ -30,7 +43,7 @@ export function baseKey(task: Pick<BaseTask, 'entity' | 'month'>): string {
 /**
  * The base files whose versions or statement changed since they were written.
  * Every entity has a file for `firstMonth`, so that a model finds a typed, empty
- * table where nothing has landed.
+ * table where nothing has landed, and a month that has lost its days is written empty.
  */
 export function planBase(
   ledger: Ledger,
@@ -39,14 +52,15 @@ export function planBase(
   statementOf: (entity: Entity) => string,
 ): BaseTask[] {
   const byMonth = sourcesByMonth(ledger)
-  const months = [...new Set([firstMonth, ...[...byMonth.keys()].map(monthPart)])].sort()
+  const keys = [...byMonth.keys(), ...Object.keys(state)]
+  const months = [...new Set([firstMonth, ...keys.map(monthPart)])].sort()
   return ENTITIES.flatMap((entity) =>
     months.flatMap((month) => {
       const sources = byMonth.get(`${entity.resource}/${month}`) ?? []
-      if (sources.length === 0 && month !== firstMonth) return []
+      const written = state[baseKey({ entity, month })]
+      if (sources.length === 0 && month !== firstMonth && written === undefined) return []
       const fingerprint = fingerprintOf(statementOf(entity), sources)
-      const task = { entity, month, sources, fingerprint }
-      return state[baseKey(task)] === fingerprint ? [] : [task]
+      return written === fingerprint ? [] : [{ entity, month, sources, fingerprint }]
     }),
   )
 }

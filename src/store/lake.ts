@@ -28,6 +28,27 @@ export function isVersionOf(name: string, digest: string): boolean {
   return name.endsWith(`-${digest.slice(0, 16)}.parquet`)
 }
 
+/** When a version was fetched, milliseconds since the epoch; NaN for a name that is none. */
+export function versionTime(name: string): number {
+  const [, date, hour, minute, second, ms] = /^(\d{8})T(\d\d)(\d\d)(\d\d)(\d{3})Z-/.exec(name) ?? []
+  if (date === undefined) return NaN
+  const day = `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}`
+  return Date.parse(`${day}T${hour}:${minute}:${second}.${ms}Z`)
+}
+
+/**
+ * A day's versions up to the one that counts, oldest first. Of two that were
+ * fetched in the same millisecond the later name stands, and a file that is
+ * younger than the one that counts is not known of yet.
+ */
+export async function versionsUpTo(folder: string, current: string): Promise<string[]> {
+  const earlier = (await versionsIn(folder)).filter(
+    (name) => versionTime(name) < versionTime(current),
+  )
+  const latest = new Map(earlier.map((name) => [versionTime(name), name]))
+  return [...latest.values(), current]
+}
+
 /** The versions in a day's folder, oldest first. */
 export async function versionsIn(folder: string): Promise<string[]> {
   const entries = await listIfThere(folder)

@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { monthOf, type Day } from '../core/days.ts'
+import { AppError, messageOf } from '../core/errors.ts'
+import { listLiteral, literal, type Database } from '../store/duckdb.ts'
+import { asidePath, settle } from '../store/files.ts'
+import { baseFile, rawFolder } from '../store/lake.ts'
+import { statement } from '../store/root.ts'
+import { fill } from '../store/template.ts'
+import type { BaseState, NormalizeOptions } from './plan.ts'
+
+/** The raw files that the rows of one day are made from, the oldest first. */
+export interface DaySource {
+  readonly resource: string
+  readonly day: Day
+  readonly files: readonly string[]
+}
+
+/** Days of one resource, few enough to be read at once. Their files are the view `raw`. */
+export interface DayBatch {
+  readonly orgId: string
+  readonly resource: string
+  readonly days: readonly DaySource[]
+}
+
+/**
+ * A base entity over every resource whose rows of a day are made from the files
+ * of that day alone: of a month only the days are made anew whose files changed.
+ */
+export interface DayEntity {
+  readonly name: string
+  /** Makes the temporary table `base_rows`, empty. */
+  readonly table: string
+  /** Everything else its rows are made by: a change makes every day due. */
+  readonly statements: readonly string[]
+  readonly sources: (options: NormalizeOptions) => Promise<DaySource[]>
+  /** The select of the rows of a batch: `activity_date`, then what follows `made_from`. */
+  readonly select: (database: Database, batch: DayBatch) => Promise<string>
+  /** Told before a month is put in place, with what its new days are made from. */
+  readonly beforeWrite?: (
+    options: NormalizeOptions,
+    database: Database,
+    madeFrom: readonly string[],
+  ) => Promise<void>
+}
+
+/** A day and the digest of what its rows are made from. */
+interface MadeDay extends DaySource {
+  readonly madeFrom: string
+}
+
+/** One month of such an entity, to be written. */
+export interface DayTask {
+  readonly entity: DayEntity
+  /** `YYYY-MM`. */
+  readonly month: string
+  readonly days: readonly MadeDay[]
+  /** Of the statements and the files: the same fingerprint makes the same month. */
+  readonly fingerprint: string
+}
+
+export function dayKey(task: Pick<DayTask, 'entity' | 'month'>): string {
+  return `${task.entity.name}/${task.month}`
+}
+
+/**
+ * The months whose days or statements changed since they were written. Every
+ * entity has a file for the first month, and a month without days any more is
+ * written empty.
+ */
+export async function planDays(
+  options: NormalizeOptions,
+  entity: DayEntity,
+  state: BaseState,
+): Promise<DayTask[]> {
+  const madeBy = digestOf([entity.table, MACROS, RAW, ADD, ...entity.statements])
+  const months = new Map<string, MadeDay[]>([[options.firstMonth, []]])
+  for (const key of Object.keys(state)) {
+    const [name, month = ''] = key.split('/')
+    if (name === entity.name) months.set(month, [])
+  }
+  for (const source of (await entity.sources(options)).sort(byResource)) {
+    const { resource, day, files } = source
+    const madeFrom = digestOf([madeBy, resource, day, ...files])
+    const month = months.get(monthOf(day)) ?? []
+    months.set(monthOf(day), month)
+    month.push({ ...source, madeFrom })
+  }
+  return [...months.keys()].sort().flatMap((month) => {
+    const days = months.get(month) ?? []
+    const fingerprint = digestOf([madeBy, ...days.map(({ madeFrom }) => madeFrom).sort()])
+    const task = { entity, month, days, fingerprint }
+    return state[dayKey(task)] === fingerprint ? [] : [task]
+  })
+}
+
+/** Writes one month: the days that are as they were from the file there, the others anew. */
+export async function writeDays(
+  options: NormalizeOptions,
+  database: Database,
+  task: DayTask,
+): Promise<void> {
+  const { entity, month } = task
+  const path = baseFile(options.baseIn, options.orgId, entity.name, month)
+  const aside = asidePath(path)
+  try {
+    await database.run(entity.table)
+    const kept = await keepDays(database, path, task)
+    const due = task.days.filter(({ madeFrom }) => !kept.has(madeFrom))
+    for (const days of batchesOf(due)) await addDays(options, database, entity, days)
+    const madeFrom = due.map((day) => day.madeFrom)
+    await entity.beforeWrite?.(options, database, madeFrom)
+    await mkdir(dirname(path), { recursive: true })
+    const write = fill(WRITE, { select: 'from base_rows order by all', file: literal(aside) })
+    const [count] = await database.rows(write)
+    await settle(aside, path)
+    const rows = Number(count?.['Count'] ?? 0)
+    options.emit({ type: 'base.written', orgId: options.orgId, entity: entity.name, month, rows })
+  } catch (error) {
+    await rm(aside, { force: true })
+    throw new AppError(`${entity.name}, month ${month}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+const WRITE = statement('base_write')
+const RAW = statement('base_raw')
+const MACROS = statement('base/_macros')
+const DAYS = statement('base_days')
+const KEEP = statement('base_days_keep')
+const ADD = statement('base_days_add')
+
+/** A month of one version each: what a base statement reads at once. */
+const FILES_AT_ONCE = 31
+
+/** The name of its file stands in the place of the organisation: a version is told by it. */
+const FILE_NAME = String.raw`regexp_extract(filename, '[^/\\]+$')`
+
+/** Takes over the days whose files are the same. A file that cannot be read has none. */
+async function keepDays(
+  database: Database,
+  path: string,
+  { days }: DayTask,
+): Promise<ReadonlySet<string>> {
+  if (!existsSync(path)) return new Set()
+  const made = days.map(({ madeFrom }) => madeFrom)
+  try {
+    await database.run(fill(KEEP, { file: literal(path), made_from: listLiteral(made) }))
+  } catch {
+    return new Set() // of another version, or damaged: made anew whole
+  }
+  const kept = await database.table('select distinct made_from from base_rows')
+  return new Set(kept.rows.map(String))
+}
+
+function byResource(a: DaySource, b: DaySource): number {
+  const [first, second] = [`${a.resource}/${a.day}`, `${b.resource}/${b.day}`]
+  return first < second ? -1 : 1
+}
+
+function batchesOf(days: readonly MadeDay[]): MadeDay[][] {
+  const batches: MadeDay[][] = []
+  let files = 0
+  for (const day of days) {
+    const batch = batches.at(-1)
+    files += day.files.length
+    if (batch?.[0]?.resource === day.resource && files <= FILES_AT_ONCE) batch.push(day)
+    else {
+      batches.push([day])
+      files = day.files.length
+    }
+  }
+  return batches
+}
+
+async function addDays(
+  options: NormalizeOptions,
+  database: Database,
+  entity: DayEntity,
+  days: readonly MadeDay[],
+): Promise<void> {
+  const { dataFolder, orgId } = options
+  const resource = days[0]?.resource ?? ''
+  const files = days.flatMap(({ day, files: names }) =>
+    names.map((name) => join(rawFolder(dataFolder, orgId, resource, day), name)),
+  )
+  await database.run(fill(RAW, { org_id: FILE_NAME, files: listLiteral(files) }))
+  const rows = days.map(({ day, madeFrom }) => ({ activity_date: day, made_from: madeFrom }))
+  await database.rows(DAYS, { rows: JSON.stringify(rows) })
+  const select = await entity.select(database, { orgId, resource, days })
+  const values = { select, org_id: literal(orgId), resource: literal(resource) }
+  await database.run(fill(ADD, values))
+}
+
+function digestOf(texts: readonly string[]): string {
+  const hash = createHash('sha256')
+  for (const text of texts) hash.update(`${text}\n`)
+  return hash.digest('hex')
+}

@@ -1,0 +1,66 @@
+import { identifier, type Database } from '../store/duckdb.ts'
+import { rawFolder, versionsUpTo, versionTime } from '../store/lake.ts'
+import { statement } from '../store/root.ts'
+import { fill } from '../store/template.ts'
+import type { DayEntity, DaySource } from './by-day.ts'
+import { keySql, METRICS, type EntityMetrics } from './metrics.ts'
+import type { NormalizeOptions } from './plan.ts'
+
+const VERSIONS = statement('restatements/versions')
+const SERVED_TABLE = statement('restatements/served_table')
+const SERVED = statement('restatements/served')
+const CHANGES = statement('restatements/changes')
+
+/**
+ * What the platform said of a day and later said otherwise: every metric of every
+ * version held against the version before it. A day with one version has nothing.
+ */
+export const RESTATEMENTS: DayEntity = {
+  name: 'restatements',
+  table: statement('restatements/table'),
+  statements: [VERSIONS, SERVED_TABLE, CHANGES, ...everyServed('')],
+  sources: restatedDays,
+  select: async (database, { orgId, resource, days }) => {
+    await prepare(database, days)
+    for (const metrics of METRICS[resource] ?? []) await database.run(servedSql(metrics, orgId))
+    return CHANGES
+  },
+}
+
+async function restatedDays({ dataFolder, orgId, ledger }: NormalizeOptions): Promise<DaySource[]> {
+  const days: DaySource[] = []
+  for (const { resource, day, file, versions } of ledger.values()) {
+    if (file === null || versions < 2) continue
+    const files = await versionsUpTo(rawFolder(dataFolder, orgId, resource, day), file)
+    if (files.length > 1) days.push({ resource, day, files })
+  }
+  return days
+}
+
+async function prepare(database: Database, days: readonly DaySource[]): Promise<void> {
+  const rows = days.flatMap(({ day, files }) =>
+    files.map((file, index) => ({
+      activity_date: day,
+      file,
+      number: index + 1,
+      versions: files.length,
+      fetched_at: new Date(versionTime(file)).toISOString(),
+    })),
+  )
+  await database.rows(VERSIONS, { rows: JSON.stringify(rows) })
+  await database.run(SERVED_TABLE)
+}
+
+function servedSql(metrics: EntityMetrics, orgId: string): string {
+  const columns = [...metrics.metrics].map(([name, column]) => `${column} as ${identifier(name)}`)
+  return fill(SERVED, {
+    key: keySql(metrics, orgId),
+    metrics: columns.join(', '),
+    names: [...metrics.metrics.keys()].map(identifier).join(', '),
+    select: statement(`base/${metrics.entity}`),
+  })
+}
+
+function everyServed(orgId: string): string[] {
+  return Object.values(METRICS).flatMap((all) => all.map((metrics) => servedSql(metrics, orgId)))
+}

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseDay } from '../../src/core/days.ts'
+import type { RunEvent } from '../../src/core/events.ts'
+import { normalize } from '../../src/normalize/normalize.ts'
+import { Database, literal, type Row } from '../../src/store/duckdb.ts'
+import { baseGlob, rawFolder, versionName, versionsIn } from '../../src/store/lake.ts'
+import { LedgerFile, type Interval } from '../../src/store/ledger.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+export const ORG = 'org/1'
+
+/** Rows of one answer: JSON text, or values to be written as such. */
+export type Items = readonly unknown[]
+
+/** A data folder whose raw versions a test writes by hand. */
+export class Lake {
+  readonly data: string
+  readonly events: RunEvent[] = []
+
+  private constructor(data: string) {
+    this.data = data
+  }
+
+  static async open(): Promise<Lake> {
+    return new Lake(await temporaryFolder())
+  }
+
+  /** Lands one version of one day, and makes it the one that counts. */
+  async land(resource: string, date: string, at: string, items: Items): Promise<void> {
+    const day = parseDay(date, 'the day')
+    const folder = rawFolder(this.data, ORG, resource, day)
+    const texts = items.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)))
+    const digest = createHash('sha256').update(texts.join('\n')).digest('hex')
+    const file = versionName(Date.parse(at), digest)
+    await mkdir(folder, { recursive: true })
+    await writeRaw(join(folder, file), texts, { at, request: `/${resource}?startDate=${date}` })
+    await this.record({
+      resource,
+      day,
+      status: items.length === 0 ? 'empty' : 'landed',
+      fetchedAt: Date.parse(at),
+      rowCount: items.length,
+      versions: (await versionsIn(folder)).length,
+      attempts: 1,
+      requestId: `req ${at}`,
+      file,
+      sha256: null,
+      digest,
+      error: null,
+    })
+  }
+
+  async record(...intervals: Interval[]): Promise<void> {
+    const ledger = await LedgerFile.open(this.data, ORG)
+    await ledger.record(intervals)
+  }
+
+  /** Raw to base. Returns how many months were written. */
+  async normalize(): Promise<number> {
+    return normalize({
+      dataFolder: this.data,
+      baseIn: this.data,
+      orgId: ORG,
+      ledger: await LedgerFile.read(this.data, ORG),
+      firstMonth: '2026-01',
+      emit: (event) => this.events.push(event),
+    })
+  }
+
+  /** Rows of a statement; `{entity}` in it stands for the files of a base entity. */
+  async rows(sql: string): Promise<Row[]> {
+    const database = await Database.open(':memory:')
+    const filled = sql.replaceAll(/\{(\w+)\}/g, (_, entity: string) =>
+      literal(baseGlob(this.data, entity)),
+    )
+    try {
+      return await database.rows(filled)
+    } finally {
+      database.close()
+    }
+  }
+}
+
+async function writeRaw(
+  path: string,
+  items: readonly string[],
+  { at, request }: { readonly at: string; readonly request: string },
+): Promise<void> {
+  const database = await Database.open(':memory:')
+  try {
+    await database.rows(
+      `create table items as select unnest(from_json(cast($items as varchar), '["VARCHAR"]')) as item`,
+      { items: JSON.stringify(items) },
+    )
+    await database.run(`copy (
+      select item, cast(row_number() over () - 1 as bigint) as ordinal, cast(1 as bigint) as page,
+        timestamptz ${literal(at)} as fetched_at, ${literal(request)} as request,
+        ${literal(`req ${at}`)} as request_id, 'run' as run_id
+      from items
+    ) to ${literal(path)} (format parquet)`)
+  } finally {
+    database.close()
+  }
+}
