@@ -16,6 +16,7 @@ import { RESOURCES } from './extract/resources.ts'
 import type { PlanOptions } from './extract/plan.ts'
 import { syncOrganisation, type SyncResult } from './extract/sync.ts'
 import { buildAndPublish, createFactViews, loadProject, type BuildResult } from './model/index.ts'
+import { writeProvenance } from './model/provenance.ts'
 import { writeRecord, type RunRow } from './model/record.ts'
 import { ENTITIES } from './normalize/entities.ts'
 import { normalize } from './normalize/normalize.ts'
@@ -28,12 +29,14 @@ import {
   type SampleChoice,
   type Verification,
 } from './serve/verify/verify.ts'
+import { publishedAsOf } from './serve/warehouse.ts'
 import { listLiteral, type Database } from './store/duckdb.ts'
 import { intervalRows, knownRange } from './store/intervals.ts'
-import { knownOrganisations, LedgerFile } from './store/ledger.ts'
+import { knownOrganisations } from './store/ledger.ts'
 import { lastPlannedDay, readOrganisations } from './store/organisations.ts'
 import { packageRoot } from './store/root.ts'
-import { baseGlob, warehousePath } from './store/lake.ts'
+import { baseGlob, pastFolder, warehousePath } from './store/lake.ts'
+import { past, present, type View } from './view.ts'
 
 /** One invocation of the pipeline: what it works on, and with what. */
 export interface Job {
@@ -99,6 +102,8 @@ export interface BuildChoice {
   readonly exitCode?: ExitCode
   /** A selector: these models only. */
   readonly select?: string
+  /** Builds what was known at this moment, milliseconds since the epoch. */
+  readonly asOf?: number
 }
 
 /** Base → models → published warehouse. Needs no network. */
@@ -110,24 +115,46 @@ export async function build(job: Job, options: BuildChoice): Promise<BuildResult
       hint: 'Land something first: agent-warehouse run (or: agent-warehouse demo).',
     })
   }
+  if (options.select !== undefined) await refuseMixture(dataFolder)
+  if (options.asOf !== undefined) return buildPast(job, orgIds, options, options.asOf)
   await normalizeAll(job)
   return publishModels(job, orgIds, options)
 }
 
-function publishModels(
+/** @throws UsageError when nothing had landed at the moment. */
+async function buildPast(
   job: Job,
   orgIds: readonly string[],
   options: BuildChoice,
+  asOf: number,
+): Promise<BuildResult> {
+  const view = await past(job.config.dataFolder, orgIds, asOf)
+  await rm(view.baseIn, { recursive: true, force: true })
+  await normalizeAll(job, view)
+  const result = await publishModels(job, orgIds, options, view)
+  const when = new Date(asOf).toISOString()
+  job.world.emit({
+    type: 'warning',
+    message: `the warehouse is published as it was known at ${when}; the next ordinary build brings the present back`,
+  })
+  return result
+}
+
+async function publishModels(
+  job: Job,
+  orgIds: readonly string[],
+  options: BuildChoice,
+  view: View = present(job.config.dataFolder),
 ): Promise<BuildResult> {
   const { config, world, runId } = job
-  return timed(job, 'build', async () =>
+  const result = await timed(job, 'build', async () =>
     buildAndPublish({
       project: await loadProject(join(packageRoot, 'dbt-like-models')),
       target: warehousePath(config.dataFolder),
-      sourceSql: (_source, table) => sourceSql(config.dataFolder, table),
+      sourceSql: (_source, table) => sourceSql(view.baseIn, table),
       meta: async (database) => {
         const runs = await options.runs(options.exitCode ?? ExitCode.complete)
-        await record(job, database, orgIds, runs)
+        await record(job, database, orgIds, runs, view)
       },
       runId,
       now: world.now,
@@ -137,6 +164,8 @@ function publishModels(
       ...(options.select === undefined ? {} : { select: options.select }),
     }),
   )
+  if (view.asOf === null) await rm(pastFolder(config.dataFolder), { recursive: true, force: true })
+  return result
 }
 
 /** The marts of the published warehouse as files. */
@@ -233,15 +262,15 @@ function syncOne(
   })
 }
 
-async function normalizeAll(job: Job): Promise<void> {
+async function normalizeAll(job: Job, view: View = present(job.config.dataFolder)): Promise<void> {
   const { config, world } = job
   await timed(job, 'normalize', async () => {
     for (const orgId of await knownOrganisations(config.dataFolder)) {
       await normalize({
         dataFolder: config.dataFolder,
-        baseIn: config.dataFolder,
+        baseIn: view.baseIn,
         orgId,
-        ledger: await LedgerFile.read(config.dataFolder, orgId),
+        ledger: await view.ledgerOf(orgId),
         firstMonth: monthOf(HISTORY_START),
         emit: world.emit,
       })
@@ -255,16 +284,28 @@ async function record(
   database: Database,
   orgIds: readonly string[],
   runs: readonly RunRow[],
+  view: View,
 ): Promise<void> {
   const resources = RESOURCES.map(({ name }) => name)
   const known = await readOrganisations(job.config.dataFolder)
   const intervals = []
   for (const orgId of orgIds) {
-    const ledger = await LedgerFile.read(job.config.dataFolder, orgId)
-    const range = knownRange(ledger, lastPlannedDay(known, orgId))
-    intervals.push(...intervalRows(orgId, ledger, resources, range))
+    const ledger = await view.ledgerOf(orgId)
+    const range = knownRange(ledger, view.lastDay(lastPlannedDay(known, orgId)))
+    intervals.push(...intervalRows(orgId, ledger, resources, range).map(view.tell))
   }
   await writeRecord(database, intervals, runs)
+  const { runId, world } = job
+  await writeProvenance(database, { runId, builtAt: world.now(), asOf: view.asOf })
+}
+
+/** @throws UsageError when the published warehouse holds the past: part of it would be the present. */
+async function refuseMixture(dataFolder: string): Promise<void> {
+  const asOf = await publishedAsOf(warehousePath(dataFolder))
+  if (asOf === null) return
+  throw new UsageError(`--select: the published warehouse holds what was known at ${asOf}`, {
+    hint: 'Build everything first: agent-warehouse build.',
+  })
 }
 
 function sourceSql(dataFolder: string, table: string): string {

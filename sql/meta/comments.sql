@@ -13,7 +13,7 @@ comment on column meta.intervals.fetched_at is
     'When the current version was last seen to be what the platform serves, by the platform''s clock. NULL: never had.';
 comment on column meta.intervals.row_count is 'Rows of the current version; users for the resource users. NULL: never had.';
 comment on column meta.intervals.versions is 'Versions of the day in the lake.';
-comment on column meta.intervals.attempts is 'Times the day was asked for, failures counted.';
+comment on column meta.intervals.attempts is 'Times the day was asked for, failures counted. NULL in a warehouse as it was known before: not on record.';
 comment on column meta.intervals.request_id is 'The platform''s id of the last request. NULL: it named none.';
 comment on column meta.intervals.error is 'Why the last attempt failed. NULL: it did not.';
 comment on table meta.runs is 'One row per run of a command that writes, the publishing run included.';

@@ -1,4 +1,4 @@
-import { parseDay, type DayRange } from '../core/days.ts'
+import { addDays, isDay, parseDay, startOf, type DayRange } from '../core/days.ts'
 import { UsageError } from '../core/errors.ts'
 import { RESOURCES, type Resource } from '../extract/resources.ts'
 import type { SyncSelection } from '../pipeline.ts'
@@ -113,4 +113,20 @@ export function durationOf(text: string, what: string): number {
     })
   }
   return Number(amount) * scale
+}
+
+const INSTANT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/
+
+/**
+ * An ISO 8601 instant with its zone, or a day for the end of it (UTC), as
+ * milliseconds since the epoch. @throws UsageError
+ */
+export function momentOf(text: string, what: string): number {
+  if (isDay(text)) return startOf(addDays(text, 1)) - 1
+  const [, day = ''] = INSTANT.exec(text) ?? []
+  const moment = Date.parse(text)
+  if (isDay(day) && !Number.isNaN(moment)) return moment
+  throw new UsageError(`${what}: '${text}' is not a time`, {
+    hint: 'Write a day, 2026-03-01, or a time with its zone, 2026-03-01T06:00:00Z.',
+  })
 }

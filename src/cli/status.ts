@@ -53,7 +53,7 @@ function render(
   const { published, running } = status
   return [
     `data folder  ${status.dataFolder}`,
-    `published    ${published === null ? 'nothing yet' : `${published.path}, ${published.at}, ${published.bytes} bytes`}`,
+    `published    ${publishedText(published)}`,
     ...(running === null
       ? []
       : [
@@ -69,6 +69,13 @@ function render(
     ),
     '',
   ].join('\n')
+}
+
+function publishedText(published: Status['published']): string {
+  if (published === null) return 'nothing yet'
+  const { path, at, bytes, asOf } = published
+  const when = asOf === null ? '' : `\n             as it was known at ${asOf}`
+  return `${path}, ${at}, ${bytes} bytes${when}`
 }
 
 function organisationLines(organisation: OrganisationStatus): string[] {

@@ -1,6 +1,7 @@
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { UsageError } from '../core/errors.ts'
 import { listLiteral, type Database, type Table } from '../store/duckdb.ts'
+import { pastFolder } from '../store/lake.ts'
 import { openWarehouse, sqlMessage } from './warehouse.ts'
 
 /** Comments and everything quoted: what a semicolon may stand in without ending a statement. */
@@ -25,9 +26,10 @@ const OPAQUE = [
 export async function query(path: string, sql: string): Promise<Table> {
   requireOneStatement(sql)
   const database = await openWarehouse(path)
-  const base = resolve(dirname(path), 'lake', 'base')
+  const dataFolder = resolve(dirname(path))
+  const bases = [dataFolder, pastFolder(dataFolder)].map((folder) => join(folder, 'lake', 'base'))
   try {
-    await database.run(`set allowed_directories = ${listLiteral([base])}`)
+    await database.run(`set allowed_directories = ${listLiteral(bases)}`)
     await database.run('set enable_external_access = false')
     return await answer(database, sql)
   } finally {

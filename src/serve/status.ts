@@ -7,6 +7,7 @@ import { knownOrganisations, LedgerFile } from '../store/ledger.ts'
 import { lockOwner, type Owner } from '../store/lock.ts'
 import { lastPlannedDay, readOrganisations } from '../store/organisations.ts'
 import { readWindowCaps, type WindowCap } from '../store/windows.ts'
+import { publishedAsOf } from './warehouse.ts'
 
 /** Days without data that stand next to each other. */
 export interface Gap extends DayRange {
@@ -39,10 +40,19 @@ export interface OrganisationStatus {
   readonly resources: readonly ResourceStatus[]
 }
 
+export interface Published {
+  readonly path: string
+  /** When, ISO 8601, UTC. */
+  readonly at: string
+  readonly bytes: number
+  /** The moment whose knowledge it holds, ISO 8601, UTC; null: all that had landed. */
+  readonly asOf: string | null
+}
+
 export interface Status {
   readonly dataFolder: string
   /** Null while nothing is published. */
-  readonly published: { readonly path: string; readonly at: string; readonly bytes: number } | null
+  readonly published: Published | null
   /** Who writes in the folder at this moment. */
   readonly running: Owner | null
   readonly organisations: readonly OrganisationStatus[]
@@ -120,10 +130,11 @@ function gapsOf(rows: readonly IntervalRow[]): Gap[] {
   return gaps
 }
 
-async function published(path: string): Promise<Status['published']> {
+async function published(path: string): Promise<Published | null> {
   try {
     const file = await stat(path)
-    return { path, at: file.mtime.toISOString(), bytes: file.size }
+    const asOf = await publishedAsOf(path)
+    return { path, at: file.mtime.toISOString(), bytes: file.size, asOf }
   } catch (error) {
     if (isMissing(error)) return null
     throw error

@@ -21,6 +21,28 @@ export async function openWarehouse(path: string): Promise<Database> {
   }
 }
 
+/**
+ * The moment whose knowledge the warehouse at `path` holds, ISO 8601, UTC. Null when
+ * it holds all that had landed, and where there is no warehouse that can be read.
+ */
+export async function publishedAsOf(path: string): Promise<string | null> {
+  let database: Database
+  try {
+    database = await openWarehouse(path)
+  } catch {
+    return null
+  }
+  try {
+    const [row] = await database.rows('select epoch_ms(as_of) as ms from meta.build')
+    const ms = row?.['ms'] ?? null
+    return ms === null ? null : new Date(Number(ms)).toISOString()
+  } catch {
+    return null // of an earlier version
+  } finally {
+    database.close()
+  }
+}
+
 /** DuckDB's message in one line: its hints stay, the picture of the statement goes. */
 export function sqlMessage(error: unknown): string {
   const [told = ''] = messageOf(error).split(/\n\s*LINE \d+:/)

@@ -15,7 +15,8 @@ export interface IntervalRow {
   readonly fetchedAt: string | null
   readonly rowCount: number | null
   readonly versions: number
-  readonly attempts: number
+  /** Null where it is not known. */
+  readonly attempts: number | null
   readonly requestId: string | null
   readonly error: string | null
 }

@@ -67,3 +67,8 @@ export function baseGlob(dataFolder: string, entity: string): string {
 export function warehousePath(dataFolder: string): string {
   return join(dataFolder, 'warehouse.duckdb')
 }
+
+/** Where the base of a warehouse as it was known before is, laid out as a data folder. */
+export function pastFolder(dataFolder: string): string {
+  return join(dataFolder, 'state', 'as-of')
+}

@@ -39,6 +39,12 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
     ['an unknown resource', ['sync', '--only', 'users,bots'], /no resource 'bots'/],
     ['a rate of nothing', ['sync', '--rate', '0'], /--rate/],
     ['a duration that is none', ['sync', '--max-duration', 'soon'], /--max-duration: 'soon'/],
+    ['a time that is none', ['build', '--as-of', '2026-02-03T05:00'], /'2026-02-03T05:00' is not/],
+    [
+      'a part as it was known',
+      ['build', '--as-of', '2026-02-03', '--select', 'dim_user'],
+      /as-of and select/,
+    ],
     ['an unknown export', ['export', 'punchcards'], /punchcards/],
     ['a configuration file that is not there', ['run', '--config', 'no.yaml'], /no\.yaml/],
   ])('%s', async (_, args, told) => {

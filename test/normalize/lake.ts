@@ -99,7 +99,7 @@ async function writeRaw(
         timestamptz ${literal(at)} as fetched_at, ${literal(request)} as request,
         ${literal(`req ${at}`)} as request_id, 'run' as run_id
       from items
-    ) to ${literal(path)} (format parquet)`)
+    ) to ${literal(path)} (format parquet, kv_metadata {request_id: ${literal(`req ${at}`)}})`)
   } finally {
     database.close()
   }

@@ -1,0 +1,150 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startEmulator } from '../../src/emulator/emulator.ts'
+import { Database, type Cell, type Row } from '../../src/store/duckdb.ts'
+import { command, type Outcome } from '../command.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+const FIRST_NIGHT = Date.parse('2026-02-03T05:00:00Z')
+const MS_PER_DAY = 86_400_000
+
+/** What the platform says otherwise on the second night: of a day of rows, of text. */
+const RESTATED: Readonly<Record<string, readonly [RegExp, string]>> = {
+  activity: [/"sessions":(\d+)/g, '"sessions":1$1'],
+  users: [/"sessions":(\d+)/g, '"sessions":2$1'],
+  tokens: [/"output_tokens":(\d+)/g, '"output_tokens":3$1'],
+}
+
+/** Two nights of a platform that restates its last days in between, with the command. */
+async function twoNights() {
+  let now = FIRST_NIGHT
+  const emulator = await startEmulator({
+    users: 6,
+    now: () => now,
+    intercept: async ({ path, query, answer }) => {
+      const [pattern, otherwise] = RESTATED[path.split('/').at(-1) ?? ''] ?? []
+      const isNamed = query.has('group_by') || pattern === undefined
+      if (now === FIRST_NIGHT || isNamed || otherwise === undefined) return undefined
+      const response = await answer()
+      const text = (await response.text()).replaceAll(pattern, otherwise)
+      return new Response(text, { status: response.status, headers: response.headers })
+    },
+  })
+  onTestFinished(() => emulator.close())
+  const data = await temporaryFolder()
+  const environment = {
+    AGENT_BASE_URL: emulator.url,
+    AGENT_API_KEY: emulator.keys.manager,
+    AGENT_WAREHOUSE_DATA: data,
+    AGENT_WAREHOUSE_RATE: '2000',
+  }
+  const night = () => done(command(['run', '--log', 'none'], environment))
+  await night()
+  const first = await publishedIn(data)
+  now += MS_PER_DAY
+  await night()
+  return { environment, data, first, second: await publishedIn(data) }
+}
+
+async function done(running: Promise<Outcome>): Promise<Outcome> {
+  const outcome = await running
+  expect(outcome, outcome.err).toMatchObject({ code: 0 })
+  return outcome
+}
+
+/** Rows of the published warehouse. */
+async function ask(data: string, sql: string): Promise<readonly Row[]> {
+  const database = await Database.open(join(data, 'warehouse.duckdb'), { readOnly: true })
+  try {
+    return await database.rows(sql)
+  } finally {
+    database.close()
+  }
+}
+
+/** Every mart, row by row. */
+async function publishedIn(data: string): Promise<Marts> {
+  const tables = await ask(
+    data,
+    `select table_name as name from information_schema.tables
+     where table_schema = 'main' and table_catalog = current_database() order by 1`,
+  )
+  const marts: Record<string, readonly Row[]> = {}
+  for (const { name } of tables) {
+    if (typeof name === 'string') marts[name] = await ask(data, `from ${name} order by all`)
+  }
+  return marts
+}
+
+const INTERVALS = `select * exclude (attempts) from meta.intervals order by all`
+
+describe('a warehouse as it was known', () => {
+  it('between two nights is the one of the first, after both that of the second', async () => {
+    const { environment, data, first, second } = await twoNights()
+    const build = (...args: string[]) => done(command(['build', ...args], environment))
+    const status = async () => (await done(command(['status'], environment))).out
+    const intervals = await ask(data, INTERVALS)
+    expectRestatements(first, second)
+
+    const early = await command(['build', '--as-of', '2026-01-20'], environment)
+    expect(early).toMatchObject({ code: 2 })
+    expect(early.err).toContain('nothing had landed by 2026-01-20T23:59:59.999Z')
+    expect(early.err).toContain('The first day landed at 2026-02-03T05:0')
+
+    const told = 'as it was known at 2026-02-03T20:00:00.000Z'
+    expect((await build('--as-of', '2026-02-03T21:00:00+01:00')).out).toContain(told)
+    expect(await publishedIn(data)).toEqual(first)
+    expect(await status()).toContain(told)
+    expect(
+      await ask(data, 'select max(activity_date) as last, max(versions) as n from meta.intervals'),
+    ).toEqual([{ last: '2026-02-02', n: '1' }])
+    // the views of the stages before look at what was known then, too
+    const staged = 'select sum(sessions) as n from staging.stg_platform__users'
+    const asked = await done(command(['query', staged, '--json'], environment))
+    expect(JSON.parse(asked.out)).toEqual(
+      await ask(data, 'select cast(sum(sessions) as integer) as n from fct_user_day'),
+    )
+    const some = await command(['build', '--select', 'dim_user'], environment)
+    expect(some).toMatchObject({ code: 2 })
+    expect(some.err).toContain('holds what was known at 2026-02-03T20:00:00.000Z')
+
+    await build('--as-of', '2026-02-04')
+    expect(await publishedIn(data)).toEqual(second)
+    expect(await ask(data, INTERVALS)).toEqual(intervals)
+
+    await build('--log', 'none')
+    expect(await publishedIn(data)).toEqual(second)
+    expect(await status()).not.toContain('as it was known')
+    expect(await readdir(join(data, 'state'))).not.toContain('as-of')
+  })
+})
+
+type Marts = Readonly<Record<string, readonly Row[]>>
+
+/** Both values of what changed, and when each was known. */
+function expectRestatements(first: Marts, second: Marts): void {
+  expect(first['fct_restatement']).toEqual([])
+  const restated = second['fct_restatement'] ?? []
+  const named = restated.map(({ resource, metric }) => JSON.stringify([resource, metric]))
+  expect([...new Set(named)].sort()).toEqual([
+    '["activity","sessions"]',
+    '["tokens","by_model.output_tokens"]',
+    '["tokens","by_user.by_model.output_tokens"]',
+    '["tokens","output_tokens"]',
+    '["users","sessions"]',
+  ])
+  const [before, after] = [sessionsOf(first), sessionsOf(second)]
+  for (const row of restated.filter(({ resource }) => resource === 'activity')) {
+    const day = row['activity_date']
+    expect(row).toMatchObject({ org_id: 'org_demo', entity_key: 'org_demo' })
+    expect([row['old_value'], row['new_value']]).toEqual([before.get(day), after.get(day)])
+    expect(row['old_fetched_at']).toContain('2026-02-03')
+    expect(row['new_fetched_at']).toContain('2026-02-04')
+  }
+}
+
+function sessionsOf(marts: Marts): ReadonlyMap<Cell | undefined, Cell | undefined> {
+  const days = marts['fct_org_day'] ?? []
+  return new Map(days.map((row) => [row['activity_date'], row['sessions']]))
+}
