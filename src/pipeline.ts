@@ -16,7 +16,7 @@ import { RESOURCES } from './extract/resources.ts'
 import type { PlanOptions } from './extract/plan.ts'
 import { syncOrganisation, type SyncResult } from './extract/sync.ts'
 import { buildAndPublish, createFactViews, loadProject, type BuildResult } from './model/index.ts'
-import { writeProvenance } from './model/provenance.ts'
+import { writeProvenance, writeSchemaDrift } from './model/provenance.ts'
 import { writeRecord, type RunRow } from './model/record.ts'
 import { ENTITIES } from './normalize/entities.ts'
 import { normalize } from './normalize/normalize.ts'
@@ -272,7 +272,10 @@ async function normalizeAll(job: Job, view: View = present(job.config.dataFolder
         orgId,
         ledger: await view.ledgerOf(orgId),
         firstMonth: monthOf(HISTORY_START),
-        emit: world.emit,
+        // what was known before is no news
+        emit: (event) => {
+          if (view.asOf === null || event.type !== 'warning') world.emit(event)
+        },
       })
     }
     await rm(join(config.dataFolder, 'state', 'spill'), { recursive: true, force: true })
@@ -296,6 +299,7 @@ async function record(
   }
   await writeRecord(database, intervals, runs)
   const { runId, world } = job
+  await writeSchemaDrift(database, sourceSql(view.baseIn, 'schema_drift'))
   await writeProvenance(database, { runId, builtAt: world.now(), asOf: view.asOf })
 }
 

@@ -1,5 +1,6 @@
 import type { Database } from '../store/duckdb.ts'
 import { statement } from '../store/root.ts'
+import { fill } from '../store/template.ts'
 
 /** What a warehouse was built from. Times are milliseconds since the epoch. */
 export interface Provenance {
@@ -21,4 +22,10 @@ export async function writeProvenance(
   }
   await database.rows(statement('meta/build'), { rows: JSON.stringify([row]) })
   await database.run(statement('meta/build_comments'))
+}
+
+/** Writes `meta.schema_drift` into the warehouse, from the base entity behind `source` (SQL). */
+export async function writeSchemaDrift(database: Database, source: string): Promise<void> {
+  await database.run(fill(statement('meta/schema_drift'), { source }))
+  await database.run(statement('meta/schema_drift_comments'))
 }

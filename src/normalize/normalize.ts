@@ -8,6 +8,7 @@ import { baseFile, rawFolder } from '../store/lake.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
 import { dayKey, planDays, writeDays } from './by-day.ts'
+import { SCHEMA_DRIFT } from './drift.ts'
 import type { Entity } from './entities.ts'
 import { baseKey, planBase } from './plan.ts'
 import type { BaseState, BaseTask, NormalizeOptions } from './plan.ts'
@@ -21,7 +22,10 @@ export async function normalize(options: NormalizeOptions): Promise<number> {
     Object.entries(state).filter(([key]) => existsSync(pathOf(baseIn, orgId, key))),
   )
   const tasks = planBase(options.ledger, present, options.firstMonth, statementOf)
-  const dayTasks = await planDays(options, RESTATEMENTS, present)
+  const dayTasks = [
+    ...(await planDays(options, RESTATEMENTS, present)),
+    ...(await planDays(options, SCHEMA_DRIFT, present)),
+  ]
   if (tasks.length + dayTasks.length === 0) return 0
   const written: Record<string, string> = { ...present }
   const database = await Database.open(':memory:', {

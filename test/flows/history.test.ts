@@ -9,9 +9,9 @@ import { temporaryFolder } from '../helpers.ts'
 const FIRST_NIGHT = Date.parse('2026-02-03T05:00:00Z')
 const MS_PER_DAY = 86_400_000
 
-/** What the platform says otherwise on the second night: of a day of rows, of text. */
+/** What the platform says otherwise on the second night, and a field that is new. */
 const RESTATED: Readonly<Record<string, readonly [RegExp, string]>> = {
-  activity: [/"sessions":(\d+)/g, '"sessions":1$1'],
+  activity: [/"sessions":(\d+)/g, '"sessions":1$1,"agents":7'],
   users: [/"sessions":(\d+)/g, '"sessions":2$1'],
   tokens: [/"output_tokens":(\d+)/g, '"output_tokens":3$1'],
 }
@@ -40,10 +40,12 @@ async function twoNights() {
     AGENT_WAREHOUSE_RATE: '2000',
   }
   const night = () => done(command(['run', '--log', 'none'], environment))
-  await night()
+  expect((await night()).out).toContain('$.seat of users is a field that is not documented')
   const first = await publishedIn(data)
   now += MS_PER_DAY
-  await night()
+  expect((await night()).out).toContain('$.agents of activity is a field that is not documented')
+  const again = await night()
+  expect(again.out).not.toContain('not documented')
   return { environment, data, first, second: await publishedIn(data) }
 }
 
@@ -77,6 +79,12 @@ async function publishedIn(data: string): Promise<Marts> {
   return marts
 }
 
+const DRIFT = `select path, kind, first_day, last_day, days, example from meta.schema_drift
+  order by resource, path`
+
+/** What the stand-in platform does otherwise than documented, by itself. */
+const STAND_IN_DRIFT = ['$.cache_write_tokens', '$.hooks_by_event', '$.delegation_level', '$.seat']
+
 const INTERVALS = `select * exclude (attempts) from meta.intervals order by all`
 
 describe('a warehouse as it was known', () => {
@@ -85,7 +93,13 @@ describe('a warehouse as it was known', () => {
     const build = (...args: string[]) => done(command(['build', ...args], environment))
     const status = async () => (await done(command(['status'], environment))).out
     const intervals = await ask(data, INTERVALS)
+    const drift = await ask(data, DRIFT)
     expectRestatements(first, second)
+    expect(drift.find(({ path }) => path === '$.agents')).toMatchObject({
+      kind: 'unknown',
+      example: '7',
+      last_day: '2026-02-03',
+    })
 
     const early = await command(['build', '--as-of', '2026-01-20'], environment)
     expect(early).toMatchObject({ code: 2 })
@@ -99,6 +113,8 @@ describe('a warehouse as it was known', () => {
     expect(
       await ask(data, 'select max(activity_date) as last, max(versions) as n from meta.intervals'),
     ).toEqual([{ last: '2026-02-02', n: '1' }])
+    const then = await ask(data, DRIFT)
+    expect(then.map(({ path }) => path)).toEqual([...STAND_IN_DRIFT])
     // the views of the stages before look at what was known then, too
     const staged = 'select sum(sessions) as n from staging.stg_platform__users'
     const asked = await done(command(['query', staged, '--json'], environment))
@@ -112,6 +128,7 @@ describe('a warehouse as it was known', () => {
     await build('--as-of', '2026-02-04')
     expect(await publishedIn(data)).toEqual(second)
     expect(await ask(data, INTERVALS)).toEqual(intervals)
+    expect(await ask(data, DRIFT)).toEqual(drift)
 
     await build('--log', 'none')
     expect(await publishedIn(data)).toEqual(second)

@@ -1,0 +1,8 @@
+-- What is documented of the objects in the items of a resource.
+select
+    object,
+    field,
+    type
+from expected
+where resource = {{ resource }}
+order by 1, 2

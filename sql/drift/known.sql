@@ -1,0 +1,6 @@
+select
+    resource,
+    path,
+    kind
+from read_parquet({{ files }}, hive_partitioning = false)
+where path is not null

@@ -1,0 +1,12 @@
+-- Objects of the items: the elements of an array.
+select
+    activity_date,
+    place + unnest(range(1, len(elements) + 1)) as place,
+    unnest(elements) as object
+from (
+    select
+        activity_date,
+        place,
+        json_extract(item, {{ path }}) as elements
+    from {{ items }}
+) as arrays

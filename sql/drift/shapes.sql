@@ -1,0 +1,34 @@
+-- The distinct shapes of one kind of object on each day: its keys and the types
+-- of their values, and by bit which of its numbers cannot be read or may not be
+-- the whole number that they should be. `place` is that of the first such object.
+insert into shapes by name
+select
+    {{ object }} as object,
+    activity_date,
+    own_type,
+    keys,
+    types,
+    unread,
+    inexact,
+    min(place) as place
+from (
+    select
+        activity_date,
+        place,
+        json_type(object) as own_type,
+        json_keys(object) as keys,
+        json_type(object, '$.*') as types,
+        {{ unread }} as unread,
+        {{ inexact }} as inexact
+    from (
+        select
+            activity_date,
+            place,
+            object,
+            from_json(object, {{ numbers }}) as numbers
+        from (
+{{ objects }}
+        ) as objects
+    ) as numbered
+) as shaped
+group by all

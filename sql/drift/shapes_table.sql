@@ -1,0 +1,10 @@
+create or replace temp table shapes (
+    object varchar,
+    activity_date date,
+    own_type varchar,
+    keys varchar[],
+    types varchar[],
+    unread bigint,
+    inexact bigint,
+    place bigint
+)

@@ -1,0 +1,271 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { addDays, parseDay } from '../../src/core/days.ts'
+import type { RunEvent } from '../../src/core/events.ts'
+import { DOCUMENTED } from './documented-rows.ts'
+import { Lake } from './lake.ts'
+
+type Resource = keyof typeof DOCUMENTED
+
+/** The documented row with other fields, or without those that are undefined. */
+function row(resource: Resource, fields: object = {}): object {
+  return { ...DOCUMENTED[resource], ...fields }
+}
+
+const FINDINGS = `select resource, activity_date as day, path, kind, expected, example
+  from {schema_drift} where path is not null order by all`
+
+/** Field and value as served, and what is found: path, kind, what was expected, example. */
+type Case = readonly [
+  Resource,
+  object,
+  ...(readonly [string, string, string | null, string | null])[],
+]
+
+const CASES: readonly Case[] = [
+  // as documented
+  ['users', {}],
+  ['users', { user_email: 'a@b' }],
+  ['users', { tool_calls: null, primary_model: null, languages: null }],
+  ['users', { languages: [] }],
+  ['users', { languages: ['é', null] }],
+  ['tokens', { by_user: [], by_model: [] }],
+  ['tokens', { by_model: [{ model: 'm', input_tokens: 1, output_tokens: 2 }] }],
+  ['activity', { daily_active_users_by_client: { 'a new one': 3 } }],
+  ['activity', { daily_active_users_by_client: {} }],
+  // unknown
+  ['users', { agents: 3 }, ['$.agents', 'unknown', null, '3']],
+  ['users', { agents: null }, ['$.agents', 'unknown', null, 'null']],
+  ['users', { 'a key': 'x' }, ['$."a key"', 'unknown', null, '"x"']],
+  ['users', { nested: { a: [1] } }, ['$.nested', 'unknown', null, '{"a":[1]}']],
+  [
+    'tools',
+    { by_tool: [{ tool: 'Read', invocations: 3, ms: 9 }] },
+    ['$.by_tool[].ms', 'unknown', null, '9'],
+  ],
+  [
+    'tokens',
+    { by_user: [{ user_id: 'u' }, { user_id: 'v', by_model: [{ model_id: 'm', usd: 0.5 }] }] },
+    ['$.by_user[].by_model[].usd', 'unknown', null, '0.5'],
+  ],
+  // missing
+  ['users', { sessions: undefined }, ['$.sessions', 'missing', 'integer', null]],
+  ['tools', { by_tool: undefined }, ['$.by_tool', 'missing', 'array', null]],
+  [
+    'tools',
+    { hooks_by_event: [{ event: 'Stop', count: 1, command: 'x' }] },
+    ['$.hooks_by_event[].matcher', 'missing', 'string', null],
+  ],
+  ['tokens', { by_user: [{}] }],
+  // another type, read all the same
+  ['users', { sessions: '12' }, ['$.sessions', 'type', 'integer', '"12"']],
+  ['users', { sessions: '12.0' }, ['$.sessions', 'type', 'integer', '"12.0"']],
+  ['users', { autonomy_ratio: '1.5' }, ['$.autonomy_ratio', 'type', 'number', '"1.5"']],
+  ['users', { user_id: 7 }, ['$.user_id', 'type', 'string', '7']],
+  ['users', { languages: ['C', 7] }, ['$.languages[]', 'type', 'string', '7']],
+  [
+    'tools',
+    { by_tool: [{ tool: true, invocations: 3 }] },
+    ['$.by_tool[].tool', 'type', 'string', 'true'],
+  ],
+  // what base cannot read
+  ['users', { sessions: 'abc' }, ['$.sessions', 'unreadable', 'integer', '"abc"']],
+  ['users', { sessions: true }, ['$.sessions', 'unreadable', 'integer', 'true']],
+  ['users', { sessions: {} }, ['$.sessions', 'unreadable', 'integer', '{}']],
+  ['users', { languages: 'Go' }, ['$.languages', 'unreadable', 'array', '"Go"']],
+  ['tools', { by_tool: { Read: 3 } }, ['$.by_tool', 'unreadable', 'array', '{"Read":3}']],
+  ['tools', { by_tool: ['Read'] }, ['$.by_tool[]', 'unreadable', 'object', '"Read"']],
+  [
+    'activity',
+    { daily_active_users_by_client: [] },
+    ['$.daily_active_users_by_client', 'unreadable', 'object', '[]'],
+  ],
+  [
+    'activity',
+    { daily_active_users_by_client: { web: 'x' } },
+    ['$.daily_active_users_by_client.*', 'unreadable', 'integer', '"x"'],
+  ],
+  // what base rounds
+  ['users', { sessions: 12.5 }, ['$.sessions', 'rounded', 'integer', '12.5']],
+  ['users', { sessions: '12.5' }, ['$.sessions', 'rounded', 'integer', '"12.5"']],
+  [
+    'tokens',
+    { by_user: [{ user_id: 'u', billable_tokens: 0.25 }] },
+    ['$.by_user[].billable_tokens', 'rounded', 'integer', '0.25'],
+  ],
+  [
+    'activity',
+    { daily_active_users_by_client: { web: 1.5 } },
+    ['$.daily_active_users_by_client.*', 'rounded', 'integer', '1.5'],
+  ],
+]
+
+/** Numbers as text, because JavaScript would respell them. */
+const SPELLINGS: readonly (readonly [string, ...string[]])[] = [
+  ['12.0'],
+  ['1e3'],
+  ['-3'],
+  ['9007199254740993'],
+  ['9223372036854775807'],
+  ['9223372036854775808', 'unreadable'],
+  ['18446744073709551616', 'unreadable'],
+  ['1e30', 'unreadable'],
+  ['1e999', 'unreadable'],
+  ['12.000001', 'rounded'],
+]
+
+describe('a row', () => {
+  it('that is served otherwise than documented is found, field by field, and no other', async () => {
+    const lake = await Lake.open()
+    const first = parseDay('2026-01-14', 'the day')
+    for (const [index, [resource, fields]] of CASES.entries()) {
+      const rows = [row(resource), row(resource, fields)]
+      await lake.land(resource, addDays(first, index), '2026-04-01T03:00:00Z', rows)
+    }
+    await lake.normalize()
+    expect(await lake.rows(FINDINGS)).toEqual(
+      CASES.flatMap(([resource, , ...found], index) =>
+        found.map(([path, kind, expected, example]) => ({
+          resource,
+          day: addDays(first, index),
+          path,
+          kind,
+          expected,
+          example,
+        })),
+      ).sort((a, b) => (`${a.resource} ${a.day}` < `${b.resource} ${b.day}` ? -1 : 1)),
+    )
+  })
+
+  it('of documented rows alone, in any order of fields, has nothing to say', async () => {
+    const lake = await Lake.open()
+    for (const [resource, fields] of Object.entries(DOCUMENTED)) {
+      const turned = Object.fromEntries(Object.entries(fields).reverse())
+      await lake.land(resource, '2026-01-14', '2026-01-15T03:00:00Z', [fields, turned])
+    }
+    await lake.normalize()
+    expect(await lake.rows(FINDINGS)).toEqual([])
+    expect(lake.events.filter(({ type }) => type === 'warning')).toEqual([])
+  })
+
+  it.each(['sessions', 'autonomy_ratio'])('has a %s in any spelling of a number', async (field) => {
+    const lake = await Lake.open()
+    const first = parseDay('2026-01-14', 'the day')
+    for (const [index, [spelling]] of SPELLINGS.entries()) {
+      const text = JSON.stringify(row('users', { [field]: 0 })).replace(
+        `"${field}":0`,
+        `"${field}" : ${spelling}`,
+      )
+      await lake.land('users', addDays(first, index), '2026-04-01T03:00:00Z', [row('users'), text])
+    }
+    await lake.normalize()
+    const found = await lake.rows(FINDINGS)
+    const expected = SPELLINGS.flatMap(([spelling, kind], index) => {
+      const isRatio = field === 'autonomy_ratio'
+      if (kind === undefined || (isRatio && spelling !== '1e999')) return []
+      return [{ day: addDays(first, index), kind }]
+    })
+    expect(found.map(({ day, kind }) => ({ day, kind }))).toEqual(expected)
+  })
+
+  it('that is no JSON for DuckDB is mended, or said to be unreadable', async () => {
+    const lake = await Lake.open()
+    const lone = JSON.stringify(row('users', { agents: 1 })).replace('"u"', '"\\ud83d"')
+    const items = [row('users'), lone, '{"user_id": "cut o']
+    await lake.land('users', '2026-01-14', '2026-01-15T03:00:00Z', items)
+    await lake.normalize()
+    const found = await lake.rows(FINDINGS)
+    expect(found.map(({ path, kind }) => [path, kind])).toEqual([
+      ['$', 'unreadable'],
+      ['$.agents', 'unknown'],
+    ])
+  })
+})
+
+describe('a count', () => {
+  const scalar = fc.oneof(
+    fc.constantFrom('null', 'true', '""', '"n/a"', '{}', '[1]', '1e400', '"1_000"', '" 7 "'),
+    fc.integer().map(String),
+    fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e6, max: 1e6 }).map(String),
+    fc.bigInt({ min: -(2n ** 65n), max: 2n ** 65n }).map(String),
+  )
+  const text = fc.tuple(scalar, fc.boolean()).map(([value, isQuoted]) => {
+    return isQuoted && !/["{[]/.test(value) ? `"${value}"` : value
+  })
+
+  it('that the base cannot read is found, and one that it can is not', async () => {
+    const days = 40
+    await fc.assert(
+      fc.asyncProperty(fc.array(text, { minLength: days, maxLength: days }), async (values) => {
+        const lake = await Lake.open()
+        const first = parseDay('2026-01-14', 'the day')
+        for (const [index, value] of values.entries()) {
+          const item = JSON.stringify(row('activity')).replace(
+            '"sessions":1',
+            `"sessions":${value}`,
+          )
+          await lake.land('activity', addDays(first, index), '2026-04-01T03:00:00Z', [item])
+        }
+        await lake.normalize()
+        const differing = await lake.rows(`
+          select activity_date, sessions, kind from {activity_days}
+          left join (from {schema_drift} where path is not null) using (activity_date)
+          where (sessions is null) <> (kind is not distinct from 'unreadable') order by 1`)
+        const nulls = values.flatMap((value, index) =>
+          value === 'null'
+            ? [{ activity_date: addDays(first, index), sessions: null, kind: null }]
+            : [],
+        )
+        expect(differing).toEqual(nulls)
+      }),
+      { numRuns: 3 },
+    )
+  })
+})
+
+describe('what is found', () => {
+  it('keeps the first example, no longer than it is of use, and its request', async () => {
+    const lake = await Lake.open()
+    const rows = ['x'.repeat(500), 'later'].map((extra) => row('users', { extra }))
+    await lake.land('users', '2026-01-14', '2026-01-15T03:00:00Z', rows)
+    await lake.normalize()
+    expect(await lake.rows('select example, request_id from {schema_drift}')).toEqual([
+      { example: `"${'x'.repeat(99)}…`, request_id: 'req 2026-01-15T03:00:00Z' },
+    ])
+  })
+
+  it('is at most a hundred paths a day', async () => {
+    const lake = await Lake.open()
+    const rows = Array.from({ length: 150 }, (_, n) => row('users', { [`field_${n}`]: n }))
+    await lake.land('users', '2026-01-14', '2026-01-15T03:00:00Z', rows)
+    await lake.normalize()
+    expect(await lake.rows('select count(*) as n from {schema_drift}')).toEqual([{ n: '100' }])
+  })
+
+  it('is told of once, when it is first seen', async () => {
+    const lake = await Lake.open()
+    const warnings = (): string[] =>
+      lake.events
+        .splice(0)
+        .flatMap((event: RunEvent) => (event.type === 'warning' ? [event.message] : []))
+    await lake.land('users', '2026-01-14', '2026-01-15T03:00:00Z', [row('users')])
+    await lake.normalize()
+    expect(warnings()).toEqual([])
+
+    await lake.land('users', '2026-01-31', '2026-02-01T03:00:00Z', [row('users', { agents: 3 })])
+    await lake.normalize()
+    expect(warnings()).toEqual([
+      'org/1: $.agents of users is a field that is not documented and not read, since 2026-01-31, e.g. 3',
+    ])
+    await lake.land('users', '2026-02-01', '2026-02-02T03:00:00Z', [row('users', { agents: 4 })])
+    await lake.normalize()
+    expect(warnings()).toEqual([])
+
+    const many = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`field_${n}`, n]))
+    await lake.land('users', '2026-02-02', '2026-02-03T03:00:00Z', [row('users', many)])
+    await lake.normalize()
+    const told = warnings()
+    expect(told).toHaveLength(11)
+    expect(told.at(-1)).toContain('2 more fields')
+  })
+})
