@@ -2,7 +2,8 @@
 select
     object,
     field,
-    type
+    type,
+    is_promised
 from expected
 where resource = {{ resource }}
 order by 1, 2

@@ -1,8 +1,14 @@
 /** What a field is documented to be, in the words of `sql/drift/expected.sql`. */
 export type FieldType = 'integer' | 'number' | 'string' | 'array' | 'object'
 
+export interface Field {
+  readonly type: FieldType
+  /** Every object of its kind is to have it. */
+  readonly isPromised: boolean
+}
+
 /** The fields of one kind of object; `*` is any key, and an empty field the object itself. */
-export type Fields = ReadonlyMap<string, FieldType>
+export type Fields = ReadonlyMap<string, Field>
 
 /** The kinds of objects in the items of a resource: `$`, `$.by_user[]`, … */
 export type Documented = ReadonlyMap<string, Fields>
@@ -25,13 +31,14 @@ export function shapeOf(documented: Documented, sample: string): string {
 }
 
 function objectShape(documented: Documented, object: string, sample: unknown): Shape {
-  const fields = documented.get(object) ?? new Map<string, FieldType>()
-  if (typeof sample !== 'object' || sample === null) return NO_FIELDS
-  const shapes = Object.entries(sample).flatMap(([field, value]) => {
-    const type = fields.get(field)
-    return type === undefined
-      ? []
-      : [[field, fieldShape(documented, `${object}.${field}`, type, value)] as const]
+  const fields = documented.get(object) ?? new Map<string, Field>()
+  const served = new Map(isObject(sample) ? Object.entries(sample) : [])
+  // a promised field that the sample lacks is in the shape: without it nothing comes back as it was
+  const promised = [...fields].flatMap(([field, { isPromised }]) => (isPromised ? [field] : []))
+  const shapes = [...new Set([...served.keys(), ...promised])].flatMap((field) => {
+    const type = fields.get(field)?.type
+    if (type === undefined) return []
+    return [[field, fieldShape(documented, `${object}.${field}`, type, served.get(field))] as const]
   })
   return shapes.length === 0 ? NO_FIELDS : Object.fromEntries(shapes)
 }
@@ -39,14 +46,18 @@ function objectShape(documented: Documented, object: string, sample: unknown): S
 function fieldShape(documented: Documented, path: string, type: FieldType, sample: unknown): Shape {
   if (type === 'array') return [elementShape(documented, `${path}[]`, sample)]
   if (type !== 'object') return SCALARS[type]
-  const values = documented.get(path)?.get('*')
-  return values === 'integer' ? 'MAP(VARCHAR, BIGINT)' : 'MAP(VARCHAR, DOUBLE)'
+  const isCounts = documented.get(path)?.get('*')?.type === 'integer'
+  return isCounts ? 'MAP(VARCHAR, BIGINT)' : 'MAP(VARCHAR, DOUBLE)'
 }
 
 function elementShape(documented: Documented, path: string, sample: unknown): Shape {
-  if (documented.get(path)?.get('') === 'string') return SCALARS.string
+  if (documented.get(path)?.get('')?.type === 'string') return SCALARS.string
   const elements: readonly unknown[] = Array.isArray(sample) ? sample : []
   return objectShape(documented, path, elements[0])
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function parsed(text: string): unknown {

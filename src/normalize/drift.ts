@@ -2,7 +2,14 @@ import { identifier, literal, type Database } from '../store/duckdb.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
 import type { DayEntity, DaySource } from './by-day.ts'
-import { NO_FIELDS, shapeOf, type Documented, type Fields, type FieldType } from './documented.ts'
+import {
+  NO_FIELDS,
+  shapeOf,
+  type Documented,
+  type Field,
+  type Fields,
+  type FieldType,
+} from './documented.ts'
 import { tellOfNews } from './drift-news.ts'
 import type { NormalizeOptions } from './plan.ts'
 
@@ -33,13 +40,7 @@ export const SCHEMA_DRIFT: DayEntity = {
   table: [EXPECTED, statement('drift/table')].join(';\n'),
   statements: [
     ...[ITEMS, OBJECTS_ITEM, OBJECTS_PART, OBJECTS_ELEMENTS, SHAPES, SUSPECTS, FINDINGS],
-    shapesSql(
-      '$',
-      new Map([
-        ['count', 'integer'],
-        ['ratio', 'number'],
-      ]),
-    ),
+    shapesSql('$', new Map([['count', { type: 'integer', isPromised: true }]])),
   ],
   sources: landedDays,
   select: async (database, { resource }) => {
@@ -65,11 +66,11 @@ async function landedDays({ ledger }: NormalizeOptions): Promise<DaySource[]> {
 
 async function documentedOf(database: Database, resource: string): Promise<Documented> {
   const { rows } = await database.table(fill(FIELDS, { resource: literal(resource) }))
-  const documented = new Map<string, Map<string, FieldType>>()
-  for (const [object, field, type] of rows) {
+  const documented = new Map<string, Map<string, Field>>()
+  for (const [object, field, type, isPromised] of rows) {
     if (typeof object !== 'string' || typeof field !== 'string' || !isFieldType(type)) continue
-    const fields = documented.get(object) ?? new Map<string, FieldType>()
-    documented.set(object, fields.set(field, type))
+    const fields = documented.get(object) ?? new Map<string, Field>()
+    documented.set(object, fields.set(field, { type, isPromised: isPromised === true }))
   }
   return documented
 }
@@ -101,10 +102,10 @@ async function takeSuspects(
 
 function shapesSql(object: string, fields: Fields): string {
   const numbers = [...fields].filter(
-    ([field, type]) => (type === 'integer' || type === 'number') && field !== '*',
+    ([field, { type }]) => (type === 'integer' || type === 'number') && field !== '*',
   )
   const shape = Object.fromEntries(numbers.map(([field]) => [field, 'DOUBLE']))
-  const columns = numbers.map(([field, type]) => ({
+  const columns = numbers.map(([field, { type }]) => ({
     number: `numbers.${identifier(field)}`,
     isCount: type === 'integer',
   }))

@@ -148,6 +148,19 @@ describe('a row', () => {
     expect(lake.events.filter(({ type }) => type === 'warning')).toEqual([])
   })
 
+  it('lacks a promised field, also where every row does', async () => {
+    const lake = await Lake.open()
+    const users = [1, 2].map((sessions) => row('users', { sessions, hooks: undefined }))
+    const tools = row('tools', { skills_by_name: [{ name: 'review' }] })
+    await lake.land('users', '2026-01-14', '2026-01-15T03:00:00Z', users)
+    await lake.land('tools', '2026-01-14', '2026-01-15T03:00:00Z', [tools])
+    await lake.normalize()
+    expect((await lake.rows(FINDINGS)).map(({ path, kind }) => [path, kind])).toEqual([
+      ['$.skills_by_name[].count', 'missing'],
+      ['$.hooks', 'missing'],
+    ])
+  })
+
   it.each(['sessions', 'autonomy_ratio'])('has a %s in any spelling of a number', async (field) => {
     const lake = await Lake.open()
     const first = parseDay('2026-01-14', 'the day')
