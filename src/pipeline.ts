@@ -3,39 +3,25 @@ import { join } from 'node:path'
 import { PlatformClient, TransportError } from './client/index.ts'
 import type { Config, ExportTarget, OrganisationConfig } from './config.ts'
 import { HISTORY_START, monthOf } from './core/days.ts'
-import {
-  asError,
-  ChecksFailedError,
-  ExitCode,
-  PartialError,
-  UsageError,
-  type AppError,
-} from './core/errors.ts'
+import { asError, ExitCode, PartialError, UsageError, type AppError } from './core/errors.ts'
 import type { World } from './core/world.ts'
 import { RESOURCES } from './extract/resources.ts'
 import type { PlanOptions } from './extract/plan.ts'
+import { takeOutDamaged } from './extract/lost.ts'
+import { rebuildLedger } from './extract/rebuild.ts'
 import { syncOrganisation, type SyncResult } from './extract/sync.ts'
-import { buildAndPublish, createFactViews, loadProject, type BuildResult } from './model/index.ts'
+import { buildAndPublish, loadProject, type BuildResult } from './model/index.ts'
 import { writeProvenance, writeSchemaDrift } from './model/provenance.ts'
 import { writeRecord, type RunRow } from './model/record.ts'
-import { ENTITIES } from './normalize/entities.ts'
 import { normalize } from './normalize/normalize.ts'
 import { exportTables } from './serve/export.ts'
-import { openScratch, removeScratch, withoutLanding } from './serve/verify/scratch.ts'
-import {
-  chooseSample,
-  isEqual,
-  verifyWarehouse,
-  type SampleChoice,
-  type Verification,
-} from './serve/verify/verify.ts'
 import { publishedAsOf } from './serve/warehouse.ts'
 import { listLiteral, type Database } from './store/duckdb.ts'
 import { intervalRows, knownRange } from './store/intervals.ts'
 import { knownOrganisations } from './store/ledger.ts'
 import { lastPlannedDay, readOrganisations } from './store/organisations.ts'
 import { packageRoot } from './store/root.ts'
-import { baseGlob, pastFolder, warehousePath } from './store/lake.ts'
+import { baseGlob, organisationsInLake, pastFolder, warehousePath } from './store/lake.ts'
 import { past, present, type View } from './view.ts'
 
 /** One invocation of the pipeline: what it works on, and with what. */
@@ -82,8 +68,7 @@ export async function sync(job: Job, selection: SyncSelection): Promise<SyncOutc
   })
   const outcome = outcomeOf(results)
   if (job.world.signal.aborted) return stopped(outcome, job.world.signal.reason)
-  if (outcome.isAnyReached) await normalizeAll(job)
-  return outcome
+  return outcome.isAnyReached ? afterLosing(await normalizeAll(job), outcome) : outcome
 }
 
 /** A signal after the last request left nothing out but the build: that is a deferral too. */
@@ -106,19 +91,59 @@ export interface BuildChoice {
   readonly asOf?: number
 }
 
+/** What work without the network came to. */
+export interface BuildOutcome {
+  readonly exitCode: ExitCode
+  readonly problems: readonly Error[]
+}
+
 /** Base → models → published warehouse. Needs no network. */
-export async function build(job: Job, options: BuildChoice): Promise<BuildResult> {
+export async function build(job: Job, options: BuildChoice): Promise<BuildOutcome> {
   const { dataFolder } = job.config
-  const orgIds = await knownOrganisations(dataFolder)
-  if (orgIds.length === 0) {
-    throw new UsageError(`there is nothing to build: no day has landed in ${dataFolder}`, {
-      hint: 'Land something first: agent-warehouse run (or: agent-warehouse demo).',
-    })
-  }
+  const orgIds = requireSome(job, await knownOrganisations(dataFolder))
   if (options.select !== undefined) await refuseMixture(dataFolder)
   if (options.asOf !== undefined) return buildPast(job, orgIds, options, options.asOf)
-  await normalizeAll(job)
-  return publishModels(job, orgIds, options)
+  const lost = await normalizeAll(job)
+  return publishWhatIsLeft(job, orgIds, options, lost)
+}
+
+/** Raw → ledger, base, models → published warehouse, all made anew. Needs no network. */
+export async function rebuild(job: Job, options: BuildChoice): Promise<BuildOutcome> {
+  const { dataFolder } = job.config
+  const inLake = await organisationsInLake(dataFolder)
+  const orgIds = requireSome(job, union(inLake, await knownOrganisations(dataFolder)))
+  let lost = 0
+  await timed(job, 'ledger', async () => {
+    for (const orgId of orgIds) lost += await rebuildLedger(dataFolder, orgId, warner(job))
+  })
+  for (const made of [join('lake', 'base'), join('state', 'base')])
+    await rm(join(dataFolder, made), { recursive: true, force: true })
+  lost += await normalizeAll(job)
+  return publishWhatIsLeft(job, orgIds, options, lost)
+}
+
+async function publishWhatIsLeft(
+  job: Job,
+  orgIds: readonly string[],
+  options: BuildChoice,
+  lost: number,
+): Promise<BuildOutcome> {
+  const outcome = afterLosing(lost, { exitCode: ExitCode.complete, problems: [] })
+  await publishModels(job, orgIds, { ...options, exitCode: outcome.exitCode })
+  return outcome
+}
+
+function union(a: readonly string[], b: readonly string[]): readonly string[] {
+  return [...new Set([...a, ...b])].sort()
+}
+
+/** @throws UsageError when there is no organisation. */
+function requireSome(job: Job, orgIds: readonly string[]): readonly string[] {
+  if (orgIds.length > 0) return orgIds
+  const { dataFolder } = job.config
+  throw new UsageError(`there is nothing to build: no day has landed in ${dataFolder}`, {
+    hint: 'Land something first: agent-warehouse run (or: agent-warehouse demo).',
+  })
 }
 
 /** @throws UsageError when nothing had landed at the moment. */
@@ -127,17 +152,17 @@ async function buildPast(
   orgIds: readonly string[],
   options: BuildChoice,
   asOf: number,
-): Promise<BuildResult> {
+): Promise<BuildOutcome> {
   const view = await past(job.config.dataFolder, orgIds, asOf)
   await rm(view.baseIn, { recursive: true, force: true })
   await normalizeAll(job, view)
-  const result = await publishModels(job, orgIds, options, view)
+  await publishModels(job, orgIds, options, view)
   const when = new Date(asOf).toISOString()
   job.world.emit({
     type: 'warning',
     message: `the warehouse is published as it was known at ${when}; the next ordinary build brings the present back`,
   })
-  return result
+  return { exitCode: ExitCode.complete, problems: [] }
 }
 
 async function publishModels(
@@ -184,57 +209,6 @@ export async function exportMarts(job: Job, target: ExportTarget): Promise<void>
   )
 }
 
-export interface VerifyOutcome {
-  readonly exitCode: ExitCode
-  readonly problems: readonly Error[]
-  /** Null when the platform could not be asked. */
-  readonly verification: Verification | null
-}
-
-/**
- * Fetches days again, aside, and compares the published warehouse with what
- * they make. Lake, ledger and warehouse stay as they are.
- *
- * @throws UsageError when nothing is published.
- */
-export async function verify(job: Job, choice: SampleChoice): Promise<VerifyOutcome> {
-  const { config, world } = job
-  const { dataFolder } = config
-  const sample = await chooseSample(dataFolder, choice, world)
-  try {
-    const scratch = await openScratch(dataFolder)
-    const quiet = { ...world, emit: withoutLanding(world.emit) }
-    const aside = { ...job, config: { ...config, dataFolder: scratch }, world: quiet }
-    const fetched = await sync(aside, { days: new Set(sample.days) })
-    if (!fetched.isAnyReached || world.signal.aborted) return { ...fetched, verification: null }
-    const project = await loadProject(join(packageRoot, 'dbt-like-models'))
-    const verification = await timed(job, 'compare', () =>
-      verifyWarehouse({
-        dataFolder,
-        scratch,
-        sample,
-        resources: RESOURCES.map(({ name }) => name),
-        resourceOf: (entity) => ENTITIES.find(({ name }) => name === entity)?.resource,
-        makeFacts: (database, source) => createFactViews(database, project, source),
-      }),
-    )
-    return verifiedOutcome(fetched, verification)
-  } finally {
-    await removeScratch(dataFolder)
-  }
-}
-
-function verifiedOutcome(fetched: SyncOutcome, verification: Verification): VerifyOutcome {
-  const { exitCode, problems } = fetched
-  if (verification.days.length === 0 && exitCode === ExitCode.complete) {
-    const nothing = new PartialError('the warehouse has none of the days that were fetched')
-    return { exitCode: nothing.exitCode, problems: [nothing], verification }
-  }
-  if (isEqual(verification)) return { exitCode, problems, verification }
-  const differs = new ChecksFailedError('the warehouse is not what the platform serves')
-  return { exitCode: differs.exitCode, problems: [differs, ...problems], verification }
-}
-
 function syncOne(
   job: Job,
   organisation: OrganisationConfig,
@@ -262,8 +236,13 @@ function syncOne(
   })
 }
 
-async function normalizeAll(job: Job, view: View = present(job.config.dataFolder)): Promise<void> {
+/** Returns how many days were lost to damaged files. */
+async function normalizeAll(
+  job: Job,
+  view: View = present(job.config.dataFolder),
+): Promise<number> {
   const { config, world } = job
+  let lost = 0
   await timed(job, 'normalize', async () => {
     for (const orgId of await knownOrganisations(config.dataFolder)) {
       await normalize({
@@ -276,10 +255,23 @@ async function normalizeAll(job: Job, view: View = present(job.config.dataFolder
         emit: (event) => {
           if (view.asOf === null || event.type !== 'warning') world.emit(event)
         },
+        takeOutDamaged: async (files) => {
+          if (view.asOf !== null) return []
+          const damaged = await takeOutDamaged(config.dataFolder, orgId, files, warner(job))
+          lost += damaged.length
+          return damaged
+        },
       })
     }
     await rm(join(config.dataFolder, 'state', 'spill'), { recursive: true, force: true })
   })
+  return lost
+}
+
+function warner({ world }: Job): (message: string) => void {
+  return (message) => {
+    world.emit({ type: 'warning', message })
+  }
 }
 
 async function record(
@@ -325,11 +317,26 @@ function outcomeOf(results: readonly SyncResult[]): SyncOutcome {
     ({ isReached, landed, failed, stoppedBy }) =>
       landed > 0 || (isReached && failed === 0 && stoppedBy === null),
   )
-  return {
+  const lost = results.reduce((sum, result) => sum + result.lost, 0)
+  return afterLosing(lost, {
     results,
     isAnyReached,
     exitCode: exitCodeOf(results, stops),
     problems: [...stops, ...unreachable.map((error) => nobodyHome(error))],
+  })
+}
+
+/** A day whose file was lost is missing, whatever else the run came to. */
+function afterLosing<T extends BuildOutcome>(lost: number, outcome: T): T {
+  if (lost === 0 || outcome.exitCode !== ExitCode.complete) return outcome
+  const files = lost === 1 ? 'a file of the lake was' : `${lost} files of the lake were`
+  const problem = new PartialError(`${files} damaged or gone`, {
+    hint: 'Days that are missing now are asked for by the next run; what was damaged is in quarantine/.',
+  })
+  return {
+    ...outcome,
+    exitCode: ExitCode.partial,
+    problems: [...outcome.problems, problem],
   }
 }
 
@@ -351,7 +358,8 @@ function nobodyHome(error: Error): PartialError {
   })
 }
 
-async function timed<T>(job: Job, stage: string, work: () => Promise<T>): Promise<T> {
+/** Work that is told with how long it took. */
+export async function timed<T>(job: Job, stage: string, work: () => Promise<T>): Promise<T> {
   const startedAt = job.world.now()
   try {
     return await work()

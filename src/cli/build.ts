@@ -1,5 +1,4 @@
 import { loadConfig } from '../config.ts'
-import { ExitCode } from '../core/errors.ts'
 import { build } from '../pipeline.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
 import { runJob } from './job.ts'
@@ -34,14 +33,12 @@ export const buildCommand: Command<OptionsOf<typeof options>> = {
     return runJob(
       { command: 'build', config, log, json, maxDurationMs: Infinity, secrets: [] },
       terminal,
-      async (job, { runs }) => {
-        await build(job, {
+      (job, { runs }) =>
+        build(job, {
           runs,
           ...(select === undefined ? {} : { select }),
           ...(asOf === undefined ? {} : { asOf }),
-        })
-        return { exitCode: ExitCode.complete }
-      },
+        }),
     )
   },
 }

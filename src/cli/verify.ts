@@ -1,6 +1,6 @@
 import { loadConfig } from '../config.ts'
 import { UsageError } from '../core/errors.ts'
-import { verify } from '../pipeline.ts'
+import { verify } from '../verification.ts'
 import type { SampleChoice } from '../serve/verify/verify.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
 import { runJob } from './job.ts'

@@ -3,13 +3,16 @@ import { dirname, join } from 'node:path'
 import type { Day } from '../core/days.ts'
 import { listLiteral, literal, type Database } from '../store/duckdb.ts'
 import { asidePath, settle, sha256OfFile } from '../store/files.ts'
-import { isVersionOf, rawFolder, versionName, versionsIn } from '../store/lake.ts'
+import { isVersionOf, quarantineFolder, rawFolder, versionName, versionsIn } from '../store/lake.ts'
+import { intervalKey, type Ledger } from '../store/ledger.ts'
+import { damageOf, quarantine, type DamagedFile, type RawFile } from '../store/quarantine.ts'
 import { readItems } from '../store/raw-items.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
 import { Part, type PartContent } from './part.ts'
 import { withSegments } from './segments.ts'
 import { partPath } from './parts-folder.ts'
+import { proveVersions } from './versions.ts'
 
 /** What the lake holds of one day after it was landed. */
 export interface LandedDay {
@@ -27,16 +30,29 @@ const LAND = statement('land')
 /** Longer rows raise it. */
 const MIN_OBJECT_BYTES = 1024 * 1024
 
+export interface RawWriterOptions {
+  readonly dataFolder: string
+  readonly orgId: string
+  /** What the files are proven against. */
+  readonly ledger: Ledger
+  readonly database: Database
+  readonly warn: (message: string) => void
+}
+
 /** Writes raw days of one organisation: aside, synced, renamed. */
 export class RawWriter {
   readonly #dataFolder: string
   readonly #orgId: string
+  readonly #ledger: Ledger
   readonly #database: Database
+  readonly #warn: RawWriterOptions['warn']
 
-  constructor(dataFolder: string, orgId: string, database: Database) {
-    this.#dataFolder = dataFolder
-    this.#orgId = orgId
-    this.#database = database
+  constructor(options: RawWriterOptions) {
+    this.#dataFolder = options.dataFolder
+    this.#orgId = options.orgId
+    this.#ledger = options.ledger
+    this.#database = options.database
+    this.#warn = options.warn
   }
 
   /** Begins a day: add its pages to the part, then `land` it. */
@@ -55,26 +71,53 @@ export class RawWriter {
    */
   async land(resource: string, day: Day, part: Part): Promise<LandedDay> {
     const content = await part.close()
-    const folder = rawFolder(this.#dataFolder, this.#orgId, resource, day)
-    const versions = await versionsIn(folder)
-    const newest = versions.at(-1)
-    const isNew = newest === undefined || !isVersionOf(newest, content.digest)
-    const file = isNew ? versionName(content.last.fetchedAt, content.digest) : newest
-    if (isNew) await this.#write(resource, day, content, join(folder, file))
+    const folder = this.#folder(rawFolder, resource, day)
+    const same = await this.#newestOf(resource, day, content.digest)
+    const file = same ?? versionName(content.last.fetchedAt, content.digest)
+    if (same === undefined) await this.#write(resource, day, content, join(folder, file))
     await rm(content.path, { force: true })
     return {
       file,
       sha256: await sha256OfFile(join(folder, file)),
       digest: content.digest,
       rows: content.rows,
-      versions: versions.length + (isNew ? 1 : 0),
-      isNew,
+      versions: (await versionsIn(folder)).length,
+      isNew: same === undefined,
     }
   }
 
   /** The rows of a version, as served; null for one that cannot be read. */
   async items(resource: string, day: Day, file: string): Promise<readonly string[] | null> {
     return readItems(join(rawFolder(this.#dataFolder, this.#orgId, resource, day), file))
+  }
+
+  /**
+   * The newest version, where it holds these rows and is proven to. One that
+   * fails its proof goes into quarantine; the one before it is not the newest truth.
+   */
+  async #newestOf(resource: string, day: Day, digest: string): Promise<string | undefined> {
+    const file = (await versionsIn(this.#folder(rawFolder, resource, day))).at(-1)
+    const lost = (await versionsIn(this.#folder(quarantineFolder, resource, day))).at(-1)
+    if (file === undefined || !isVersionOf(file, digest)) return undefined
+    if (lost !== undefined && lost > file) return undefined
+    const damage = await this.#damageOf({ resource, day, file })
+    if (damage === undefined) return file
+    const found = await quarantine(this.#dataFolder, this.#orgId, damage)
+    this.#warn(`${found}; the day is landed anew`)
+    return undefined
+  }
+
+  /** A file that the ledger does not know was left by a crash: it is opened. */
+  async #damageOf(raw: RawFile): Promise<DamagedFile | undefined> {
+    const known = this.#ledger.get(intervalKey(raw.resource, raw.day))
+    if (known?.file === raw.file && known.sha256 !== null) {
+      return damageOf(this.#dataFolder, this.#orgId, raw, known.sha256)
+    }
+    return (await proveVersions(this.#dataFolder, this.#orgId, [raw])).damaged[0]
+  }
+
+  #folder(place: typeof rawFolder, resource: string, day: Day): string {
+    return place(this.#dataFolder, this.#orgId, resource, day)
   }
 
   async #write(resource: string, day: Day, content: PartContent, path: string): Promise<void> {

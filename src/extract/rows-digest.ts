@@ -28,6 +28,11 @@ export class RowsDigest {
 
   /** Hex, 64 characters. */
   value(): string {
-    return hash('sha256', `${this.rows}:${this.#lanes.join(',')}`)
+    return digestOf(this.rows, [...this.#lanes])
   }
+}
+
+/** The digest of rows whose hashes come to these lanes (sql/raw_versions.sql adds them up too). */
+export function digestOf(rows: number, lanes: readonly number[]): string {
+  return hash('sha256', `${rows}:${lanes.join(',')}`)
 }

@@ -24,6 +24,7 @@ import type { FetchContext } from './context.ts'
 import { fetchAll } from './fetch.ts'
 import { shakeHands, type Handshake } from './handshake.ts'
 import { RawWriter } from './land.ts'
+import { forgetLost, stillLost } from './lost.ts'
 import { removeParts } from './parts-folder.ts'
 import { planSync, type FetchTask, type PlanOptions } from './plan.ts'
 import { RESOURCES } from './resources.ts'
@@ -49,6 +50,8 @@ export interface SyncResult {
   readonly isReached: boolean
   readonly landed: number
   readonly failed: number
+  /** Days whose file in the lake was gone, and which were not asked for. */
+  readonly lost: number
   /** What stopped the work before the plan was done: a refusal, a deferral, another's credential. */
   readonly stoppedBy: AppError | null
   /** Why the first request failed, where it did. */
@@ -75,11 +78,8 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   if (known !== null && known !== orgId) {
     return { ...nothing(known), stoppedBy: mixedUp(organisation, orgId, known) }
   }
-  await rememberOrganisation(dataFolder, organisation, {
-    orgId,
-    lastDay: addDays(hello.today, -1),
-    skewMs: hello.skewMs,
-  })
+  const remember = { orgId, lastDay: addDays(hello.today, -1), skewMs: hello.skewMs }
+  await rememberOrganisation(dataFolder, organisation, remember, warner(world))
   warnOfSkew(hello, world)
   warnOfRange(options, hello, world)
   world.emit({
@@ -93,7 +93,9 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
 
 async function execute(options: SyncOptions, orgId: string, hello: Handshake): Promise<SyncResult> {
   const { world, dataFolder } = options
-  const ledger = await LedgerFile.open(dataFolder, orgId)
+  const warn = warner(world)
+  const ledger = await LedgerFile.open(dataFolder, orgId, warn)
+  const lost = await forgetLost(dataFolder, orgId, ledger, warn)
   const now = world.now() + hello.skewMs
   const caps = await readWindowCaps(dataFolder, orgId)
   const tasks = planSync(ledger.intervals, { ...options.plan, today: hello.today, now, caps })
@@ -108,7 +110,7 @@ async function execute(options: SyncOptions, orgId: string, hello: Handshake): P
   try {
     const context: FetchContext = {
       client: options.client,
-      writer: new RawWriter(dataFolder, orgId, database),
+      writer: new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn }),
       book,
       breaker: new Breaker(),
       widths,
@@ -122,7 +124,8 @@ async function execute(options: SyncOptions, orgId: string, hello: Handshake): P
       runAll(items, options.concurrency, work),
     )
     await writeWindowCaps(dataFolder, orgId, caps, widths.learnt(now))
-    return { ...nothing(orgId), ...book.counts, isReached: true, stoppedBy }
+    const counts = { ...book.counts, lost: stillLost(lost, ledger.intervals) }
+    return { ...nothing(orgId), ...counts, isReached: true, stoppedBy }
   } finally {
     database.close()
   }
@@ -190,7 +193,7 @@ async function unreachable(
   if (remembered === undefined) return { ...nothing(null), unreachable: failure }
   const { orgId, skewMs } = remembered
   const { world } = options
-  const ledger = await LedgerFile.open(options.dataFolder, orgId)
+  const ledger = await LedgerFile.open(options.dataFolder, orgId, warner(world))
   const now = world.now() + skewMs
   const tasks = planSync(ledger.intervals, { ...options.plan, today: dayOf(now), now })
   announce(tasks, orgId, world)
@@ -206,11 +209,11 @@ async function unreachable(
 }
 
 /** The first request is for what every such platform has: 404 or a redirect is another server's. */
-function isWrongAddress(error: unknown): error is ApiError {
+export function isWrongAddress(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 404 || error.status < 400)
 }
 
-function wrongAddress(error: ApiError): UsageError {
+export function wrongAddress(error: ApiError): UsageError {
   return new UsageError(error.message, {
     hint: 'Is AGENT_BASE_URL the platform’s public API host? Nothing was asked for beyond that.',
     cause: error,
@@ -218,18 +221,25 @@ function wrongAddress(error: ApiError): UsageError {
 }
 
 function nothing(orgId: string | null): SyncResult {
-  return { orgId, isReached: false, landed: 0, failed: 0, stoppedBy: null, unreachable: null }
+  const counts = { landed: 0, failed: 0, lost: 0 }
+  return { orgId, isReached: false, ...counts, stoppedBy: null, unreachable: null }
+}
+
+function warner(world: World): (message: string) => void {
+  return (message) => {
+    world.emit({ type: 'warning', message })
+  }
 }
 
 /** Two organisations in one folder under one name would be one history of both. */
-function mixedUp(organisation: string, orgId: string, known: string): UsageError {
+export function mixedUp(organisation: string, orgId: string, known: string): UsageError {
   return new UsageError(
     `the credential of '${organisation}' belongs to the organisation '${orgId}', but the data folder holds '${known}' under that name`,
     { hint: 'Use another data folder, or list both organisations in agent-warehouse.yaml.' },
   )
 }
 
-const TOLERATED_SKEW_MS = 5 * 60_000
+export const TOLERATED_SKEW_MS = 5 * 60_000
 
 function warnOfSkew(hello: Handshake, world: World): void {
   if (Math.abs(hello.skewMs) < TOLERATED_SKEW_MS) return

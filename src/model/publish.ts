@@ -1,6 +1,6 @@
 import { copyFile, mkdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { ChecksFailedError, UsageError } from '../core/errors.ts'
+import { ChecksFailedError, messageOf, UsageError } from '../core/errors.ts'
 import type { RunEvent } from '../core/events.ts'
 import { Database, literal } from '../store/duckdb.ts'
 import { asideOf, asidePath, isMissing, listIfThere, settle } from '../store/files.ts'
@@ -98,16 +98,28 @@ async function buildAside(
   const db = await Database.open(':memory:', { threads: THREADS, memoryLimit, tempDirectory })
   const release = interruptOnAbort(db, signal)
   try {
-    await db.run(
-      `attach ${literal(aside)} as warehouse (storage_version ${literal(STORAGE_VERSION)});
-      use warehouse`,
-    )
+    await attach(db, aside, options)
     const built = await fill({ ...options, db }, options, work)
     await db.run('checkpoint warehouse; use memory; detach warehouse')
     return built
   } finally {
     release()
     db.close()
+  }
+}
+
+async function attach(db: Database, aside: string, options: BuildOptions): Promise<void> {
+  try {
+    await db.run(
+      `attach ${literal(aside)} as warehouse (storage_version ${literal(STORAGE_VERSION)});
+      use warehouse`,
+    )
+  } catch (error) {
+    if (options.select === undefined) throw error
+    throw new UsageError(`the warehouse ${options.target} cannot be read: ${messageOf(error)}`, {
+      hint: 'A selection is built into a copy of it. Build everything: agent-warehouse build.',
+      cause: error,
+    })
   }
 }
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { monthOf, type Day } from '../core/days.ts'
 import { AppError, messageOf } from '../core/errors.ts'
 import { listLiteral, literal, type Database } from '../store/duckdb.ts'
-import { asidePath, settle } from '../store/files.ts'
+import { asidePath, settle, sha256OfFile } from '../store/files.ts'
 import { baseFile, rawFolder } from '../store/lake.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
@@ -96,12 +96,15 @@ export async function planDays(
   })
 }
 
-/** Writes one month: the days that are as they were from the file there, the others anew. */
+/**
+ * Writes one month: the days that are as they were from the file there, the
+ * others anew. Returns the SHA-256 of the file, hex.
+ */
 export async function writeDays(
   options: NormalizeOptions,
   database: Database,
   task: DayTask,
-): Promise<void> {
+): Promise<string> {
   const { entity, month } = task
   const path = baseFile(options.baseIn, options.orgId, entity.name, month)
   const aside = asidePath(path)
@@ -115,9 +118,11 @@ export async function writeDays(
     await mkdir(dirname(path), { recursive: true })
     const write = fill(WRITE, { select: 'from base_rows order by all', file: literal(aside) })
     const [count] = await database.rows(write)
+    const sha256 = await sha256OfFile(aside)
     await settle(aside, path)
     const rows = Number(count?.['Count'] ?? 0)
     options.emit({ type: 'base.written', orgId: options.orgId, entity: entity.name, month, rows })
+    return sha256
   } catch (error) {
     await rm(aside, { force: true })
     throw new AppError(`${entity.name}, month ${month}: ${messageOf(error)}`, { cause: error })

@@ -1,33 +1,69 @@
-import { existsSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError, messageOf } from '../core/errors.ts'
 import { Database, listLiteral, literal } from '../store/duckdb.ts'
-import { asidePath, pathSegment, readIfThere, settle, writeAtomic } from '../store/files.ts'
+import { asidePath, settle, sha256OfFile } from '../store/files.ts'
 import { baseFile, rawFolder } from '../store/lake.ts'
+import { intervalKey, type Ledger } from '../store/ledger.ts'
+import type { RawFile } from '../store/quarantine.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
-import { dayKey, planDays, writeDays } from './by-day.ts'
+import { dayKey, planDays, writeDays, type DayTask } from './by-day.ts'
 import { SCHEMA_DRIFT } from './drift.ts'
-import type { Entity } from './entities.ts'
-import { baseKey, planBase } from './plan.ts'
-import type { BaseState, BaseTask, NormalizeOptions } from './plan.ts'
+import { ENTITIES, type Entity } from './entities.ts'
+import { baseKey, planBase, type BaseTask, type NormalizeOptions } from './plan.ts'
 import { RESTATEMENTS } from './restatements.ts'
+import { readBaseState, writeBaseState, type BaseFile } from './state.ts'
+
+/** What is made day by day, beside the base months. */
+const DAY_ENTITIES = [RESTATEMENTS, SCHEMA_DRIFT]
 
 /** Writes the base months of one organisation whose raw days changed. Returns how many. */
 export async function normalize(options: NormalizeOptions): Promise<number> {
-  const { dataFolder, baseIn, orgId } = options
-  const state = await readState(baseIn, orgId)
-  const present = Object.fromEntries(
-    Object.entries(state).filter(([key]) => existsSync(pathOf(baseIn, orgId, key))),
+  const { baseIn, orgId, ledger, firstMonth, emit } = options
+  const names = [...ENTITIES, ...DAY_ENTITIES].map(({ name }) => name)
+  const present = await readBaseState(baseIn, orgId, names, (message) => {
+    emit({ type: 'warning', message })
+  })
+  const fingerprints = Object.fromEntries(
+    [...present].map(([key, { fingerprint }]) => [key, fingerprint]),
   )
-  const tasks = planBase(options.ledger, present, options.firstMonth, statementOf)
-  const dayTasks = [
-    ...(await planDays(options, RESTATEMENTS, present)),
-    ...(await planDays(options, SCHEMA_DRIFT, present)),
-  ]
-  if (tasks.length + dayTasks.length === 0) return 0
-  const written: Record<string, string> = { ...present }
+  const plan = (proven: Ledger): BaseTask[] =>
+    planBase(proven, fingerprints, firstMonth, statementOf)
+  const damaged = await options.takeOutDamaged(sourcesOf(plan(ledger)))
+  const proven = without(ledger, damaged)
+  const tasks = plan(proven)
+  const dayTasks: DayTask[] = []
+  for (const entity of DAY_ENTITIES)
+    dayTasks.push(...(await planDays({ ...options, ledger: proven }, entity, fingerprints)))
+  const count = tasks.length + dayTasks.length
+  if (count > 0) await writeMonths(options, tasks, dayTasks, present)
+  return count
+}
+
+/** Each file once: several entities are made from one resource. */
+function sourcesOf(tasks: readonly BaseTask[]): RawFile[] {
+  const sources = tasks.flatMap((task) => task.sources)
+  return [...new Map(sources.map((raw) => [intervalKey(raw.resource, raw.day), raw])).values()]
+}
+
+function without(ledger: Ledger, damaged: readonly RawFile[]): Ledger {
+  const rest = new Map(ledger)
+  for (const { resource, day } of damaged) rest.delete(intervalKey(resource, day))
+  return rest
+}
+
+async function writeMonths(
+  options: NormalizeOptions,
+  tasks: readonly BaseTask[],
+  dayTasks: readonly DayTask[],
+  present: ReadonlyMap<string, BaseFile>,
+): Promise<void> {
+  const { dataFolder, baseIn, orgId } = options
+  const written = new Map(present)
+  for (const task of tasks) written.delete(baseKey(task))
+  for (const task of dayTasks) written.delete(dayKey(task))
+  await writeBaseState(baseIn, orgId, written) // of a killed run, nothing is claimed
   const database = await Database.open(':memory:', {
     memoryLimit: '256MB',
     threads: 2,
@@ -37,25 +73,24 @@ export async function normalize(options: NormalizeOptions): Promise<number> {
   try {
     await database.run(`${RAW_EMPTY};\n${MACROS}`)
     for (const task of tasks) {
-      await writeMonth(options, database, task)
-      written[baseKey(task)] = task.fingerprint
+      const sha256 = await writeMonth(options, database, task)
+      written.set(baseKey(task), { fingerprint: task.fingerprint, sha256 })
     }
     for (const task of dayTasks) {
-      await writeDays(options, database, task)
-      written[dayKey(task)] = task.fingerprint
+      const sha256 = await writeDays(options, database, task)
+      written.set(dayKey(task), { fingerprint: task.fingerprint, sha256 })
     }
   } finally {
-    await writeState(baseIn, orgId, written)
+    await writeBaseState(baseIn, orgId, written)
     database.close()
   }
-  return tasks.length + dayTasks.length
 }
 
 async function writeMonth(
   options: NormalizeOptions,
   database: Database,
   task: BaseTask,
-): Promise<void> {
+): Promise<string> {
   const { dataFolder, baseIn, orgId, emit } = options
   const path = baseFile(baseIn, orgId, task.entity.name, task.month)
   const aside = asidePath(path)
@@ -64,9 +99,11 @@ async function writeMonth(
     await database.run(rawView(dataFolder, orgId, task))
     const select = statement(`base/${task.entity.name}`)
     const [count] = await database.rows(fill(WRITE, { select, file: literal(aside) }))
+    const sha256 = await sha256OfFile(aside)
     await settle(aside, path)
     const rows = Number(count?.['Count'] ?? 0)
     emit({ type: 'base.written', orgId, entity: task.entity.name, month: task.month, rows })
+    return sha256
   } catch (error) {
     await rm(aside, { force: true })
     throw new AppError(
@@ -92,25 +129,4 @@ function rawView(dataFolder: string, orgId: string, task: BaseTask): string {
 /** What a base file is made by; a change makes every month of the entity due. */
 function statementOf(entity: Entity): string {
   return [MACROS, RAW, WRITE, statement(`base/${entity.name}`)].join('\n')
-}
-
-function pathOf(dataFolder: string, orgId: string, key: string): string {
-  const [entity = '', month = ''] = key.split('/')
-  return baseFile(dataFolder, orgId, entity, month)
-}
-
-function statePath(dataFolder: string, orgId: string): string {
-  return join(dataFolder, 'state', 'base', `${pathSegment(orgId)}.json`)
-}
-
-async function readState(dataFolder: string, orgId: string): Promise<BaseState> {
-  const text = await readIfThere(statePath(dataFolder, orgId))
-  if (text === undefined) return {}
-  const state: unknown = JSON.parse(text)
-  if (typeof state !== 'object' || state === null) return {}
-  return Object.fromEntries(Object.entries(state).map(([key, value]) => [key, String(value)]))
-}
-
-async function writeState(dataFolder: string, orgId: string, state: BaseState): Promise<void> {
-  await writeAtomic(statePath(dataFolder, orgId), `${JSON.stringify(state, null, 1)}\n`)
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { monthOf, type Day } from '../core/days.ts'
 import type { World } from '../core/world.ts'
 import type { Ledger } from '../store/ledger.ts'
+import type { RawFile } from '../store/quarantine.ts'
 import { ENTITIES, type Entity } from './entities.ts'
 
 export interface NormalizeOptions {
@@ -14,6 +15,8 @@ export interface NormalizeOptions {
   /** `YYYY-MM` in which history begins. */
   readonly firstMonth: string
   readonly emit: World['emit']
+  /** Proves raw files before they are read; returns those that are in the lake no longer. */
+  readonly takeOutDamaged: (files: readonly RawFile[]) => Promise<readonly RawFile[]>
 }
 
 /** The current version of one day. */
@@ -33,7 +36,7 @@ export interface BaseTask {
   readonly fingerprint: string
 }
 
-/** Fingerprints of the base files that are there, by `baseKey`. */
+/** Fingerprints of the base files that are there, by `baseKey`; empty for one that is not whole. */
 export type BaseState = Readonly<Record<string, string>>
 
 export function baseKey(task: Pick<BaseTask, 'entity' | 'month'>): string {
@@ -41,9 +44,9 @@ export function baseKey(task: Pick<BaseTask, 'entity' | 'month'>): string {
 }
 
 /**
- * The base files whose versions or statement changed since they were written.
- * Every entity has a file for `firstMonth`, so that a model finds a typed, empty
- * table where nothing has landed, and a month that has lost its days is written empty.
+ * The base files whose versions or statement changed since they were written,
+ * also to no version at all. Every entity has a file for `firstMonth`, so that a
+ * model finds a typed, empty table where nothing has landed.
  */
 export function planBase(
   ledger: Ledger,
@@ -52,8 +55,8 @@ export function planBase(
   statementOf: (entity: Entity) => string,
 ): BaseTask[] {
   const byMonth = sourcesByMonth(ledger)
-  const keys = [...byMonth.keys(), ...Object.keys(state)]
-  const months = [...new Set([firstMonth, ...keys.map(monthPart)])].sort()
+  const monthsOf = [...byMonth.keys(), ...Object.keys(state)].map(monthPart)
+  const months = [...new Set([firstMonth, ...monthsOf])].sort()
   return ENTITIES.flatMap((entity) =>
     months.flatMap((month) => {
       const sources = byMonth.get(`${entity.resource}/${month}`) ?? []

@@ -3,7 +3,8 @@ import { createReadStream, type Dirent } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-const ASIDE = /^\.[0-9a-f]{8}-(?<name>.+)\.part(?:\.wal)?$/
+/** `tmp_` is what DuckDB puts before the name of a file that it writes over. */
+const ASIDE = /^(?:tmp_)?\.[0-9a-f]{8}-(?<name>.+)\.part(?:\.wal)?$/
 
 /**
  * A path in the same folder for writing aside before `settle`. The ending keeps
@@ -91,6 +92,21 @@ export async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
+/**
+ * The value in a JSON file; undefined when there is none, and when it cannot be
+ * read, of which it warns. For files that are made anew where they are lacking.
+ */
+export async function readJson(path: string, warn: (message: string) => void): Promise<unknown> {
+  const text = await readIfThere(path)
+  try {
+    return text === undefined ? undefined : JSON.parse(text)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    warn(`${path} cannot be read and is made anew: ${error.message}`)
+    return undefined
+  }
+}
+
 /** The entries of a folder, or none when there is no folder. */
 export async function listIfThere(path: string): Promise<Dirent[]> {
   try {
@@ -102,7 +118,13 @@ export async function listIfThere(path: string): Promise<Dirent[]> {
 }
 
 export function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+  return codeOf(error) === 'ENOENT'
+}
+
+/** The system's code of an error, e.g. `ENOSPC`. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
 }
 
 /** SHA-256 of a file's bytes, hex. */

@@ -1,11 +1,25 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Day } from '../core/days.ts'
-import { listIfThere, pathSegment } from './files.ts'
+import { isDay, type Day } from '../core/days.ts'
+import { fromPathSegment, listIfThere, pathSegment } from './files.ts'
 
 /** `<data>/lake/raw/<resource>/org=<org>/date=<day>`: every version of one day, as served. */
 export function rawFolder(dataFolder: string, orgId: string, resource: string, day: Day): string {
-  const org = `org=${pathSegment(orgId)}`
-  return join(dataFolder, 'lake', 'raw', resource, org, `date=${day}`)
+  return join(dataFolder, 'lake', 'raw', dayPath(orgId, resource, day))
+}
+
+/** `<data>/quarantine/<resource>/org=<org>/date=<day>`: versions of one day that failed their proof. */
+export function quarantineFolder(
+  dataFolder: string,
+  orgId: string,
+  resource: string,
+  day: Day,
+): string {
+  return join(dataFolder, 'quarantine', dayPath(orgId, resource, day))
+}
+
+function dayPath(orgId: string, resource: string, day: Day): string {
+  return join(resource, `org=${pathSegment(orgId)}`, `date=${day}`)
 }
 
 /** `<data>/lake/base/<entity>/org=<org>/month=<month>/data.parquet`. */
@@ -49,13 +63,55 @@ export async function versionsUpTo(folder: string, current: string): Promise<str
   return [...latest.values(), current]
 }
 
-/** The versions in a day's folder, oldest first. */
+const VERSION = /^\d{8}T\d{9}Z-[0-9a-f]{16}\.parquet$/
+
+/** The versions in a day's folder, oldest first. Files of other names are not ours. */
 export async function versionsIn(folder: string): Promise<string[]> {
   const entries = await listIfThere(folder)
   return entries
     .map((entry) => entry.name)
-    .filter((name) => name.endsWith('.parquet'))
+    .filter((name) => VERSION.test(name))
     .sort()
+}
+
+/** One organisation's days that have a folder in the lake, by resource and day. */
+export async function rawDays(
+  dataFolder: string,
+  orgId: string,
+): Promise<{ readonly resource: string; readonly day: Day }[]> {
+  const days = []
+  for (const resource of await namesIn(join(dataFolder, 'lake', 'raw'))) {
+    const org = join(dataFolder, 'lake', 'raw', resource, `org=${pathSegment(orgId)}`)
+    for (const day of await namesIn(org, 'date=')) if (isDay(day)) days.push({ resource, day })
+  }
+  return days
+}
+
+/** The organisations that the lake holds raw days of. */
+export async function organisationsInLake(dataFolder: string): Promise<string[]> {
+  const raw = join(dataFolder, 'lake', 'raw')
+  const resources = await namesIn(raw)
+  const segments = await Promise.all(resources.map((name) => namesIn(join(raw, name), 'org=')))
+  return [...new Set(segments.flat())].map(fromPathSegment).sort()
+}
+
+async function namesIn(folder: string, prefix = ''): Promise<string[]> {
+  const entries = await listIfThere(folder)
+  return entries
+    .filter((entry) => entry.isDirectory() && entry.name.startsWith(prefix))
+    .map((entry) => entry.name.slice(prefix.length))
+    .sort()
+}
+
+/** The months, `YYYY-MM`, that one organisation has a base file of. */
+export async function baseMonths(
+  dataFolder: string,
+  orgId: string,
+  entity: string,
+): Promise<string[]> {
+  const folder = join(dataFolder, 'lake', 'base', entity, `org=${pathSegment(orgId)}`)
+  const months = await namesIn(folder, 'month=')
+  return months.filter((month) => existsSync(baseFile(dataFolder, orgId, entity, month)))
 }
 
 /** Every month of a base entity, of every organisation. */

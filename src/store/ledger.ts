@@ -2,6 +2,7 @@ import { appendFile, mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { startOf, type Day } from '../core/days.ts'
 import { fromPathSegment, listIfThere, pathSegment, readIfThere, writeAtomic } from './files.ts'
+import { readLine, type Forgotten } from './ledger-line.ts'
 
 /** What is known of one organisation's resource on one day. No entry: the day is missing. */
 export interface Interval {
@@ -71,36 +72,49 @@ export function isOld(day: Day, now: number): boolean {
 /**
  * The ledger on disk: one journal of JSON lines an organisation, each line the
  * whole state of one interval, the last line of an interval winning. Readable
- * at any time, also while a run appends; a line cut off by a crash is passed
+ * at any time, also while a run appends; a line that cannot be read is passed
  * over, and its day's file is found again in the lake when the day is asked for.
  */
 export class LedgerFile {
   readonly #path: string
   readonly #intervals: Map<string, Interval>
-  #lines: number
   #pending: string[] = []
   #writing: Promise<void> | undefined
-  /** What the next append begins with: a line that a crash cut off is ended first. */
-  #opening: '' | '\n'
+  /** What the next append begins with: a line that was cut off is ended first. */
+  #opening: '' | '\n' = ''
 
-  private constructor(path: string, journal: string) {
-    const lines = linesOf(journal)
+  private constructor(path: string, intervals: Map<string, Interval>) {
     this.#path = path
-    this.#intervals = fold(lines)
-    this.#lines = lines.length
-    this.#opening = journal === '' || journal.endsWith('\n') ? '' : '\n'
+    this.#intervals = intervals
   }
 
-  static async open(dataFolder: string, orgId: string): Promise<LedgerFile> {
-    const path = ledgerPath(dataFolder, orgId)
-    const ledger = new LedgerFile(path, (await readIfThere(path)) ?? '')
-    await ledger.#compactWhenLong()
-    return ledger
+  /** For the holder of the lock. Lines that cannot be read are told of and taken out. */
+  static async open(
+    dataFolder: string,
+    orgId: string,
+    warn: (message: string) => void,
+  ): Promise<LedgerFile> {
+    const journal = await readJournal(dataFolder, orgId)
+    const { path, intervals, lines, isCutOff, damaged } = journal
+    if (damaged.length > 0) warn(damagedLines(path, damaged))
+    const isLong = lines > 10_000 && lines >= 4 * intervals.size
+    if (isLong || isCutOff || damaged.length > 0)
+      await writeAtomic(path, journalOf(intervals.values()))
+    return new LedgerFile(path, intervals)
+  }
+
+  /** Makes the journal anew of these intervals alone. */
+  static async replace(
+    dataFolder: string,
+    orgId: string,
+    intervals: readonly Interval[],
+  ): Promise<void> {
+    await writeAtomic(ledgerPath(dataFolder, orgId), journalOf(intervals))
   }
 
   /** Reads without the right to write. */
   static async read(dataFolder: string, orgId: string): Promise<Ledger> {
-    return fold(linesOf((await readIfThere(ledgerPath(dataFolder, orgId))) ?? ''))
+    return (await readJournal(dataFolder, orgId)).intervals
   }
 
   get intervals(): Ledger {
@@ -113,9 +127,23 @@ export class LedgerFile {
       this.#intervals.set(intervalKey(interval.resource, interval.day), interval)
       this.#pending.push(JSON.stringify(interval))
     }
+    await this.#write()
+  }
+
+  /** Knows nothing of the days any more: they are missing. Durable as `record` is. */
+  async forget(days: readonly Pick<Interval, 'resource' | 'day'>[]): Promise<void> {
+    for (const { resource, day } of days) {
+      this.#intervals.delete(intervalKey(resource, day))
+      const line: Forgotten = { resource, day, status: 'missing' }
+      this.#pending.push(JSON.stringify(line))
+    }
+    await this.#write()
+  }
+
+  async #write(): Promise<void> {
     this.#writing ??= this.#flush()
     await this.#writing
-    if (this.#pending.length > 0) await this.record([])
+    if (this.#pending.length > 0) await this.#write()
   }
 
   /** Writers that come while a flush is under way share the next one. */
@@ -124,23 +152,16 @@ export class LedgerFile {
       const lines = this.#pending
       this.#pending = []
       await mkdir(dirname(this.#path), { recursive: true })
-      await appendFile(this.#path, this.#opening + lines.map((line) => `${line}\n`).join(''))
+      const opening = this.#opening
+      this.#opening = '\n' // until the append is whole: a full disk may cut it off
+      await appendFile(this.#path, opening + lines.map((line) => `${line}\n`).join(''))
       this.#opening = ''
       const handle = await open(this.#path, 'r+')
       await handle.datasync()
       await handle.close()
-      this.#lines += lines.length
     } finally {
       this.#writing = undefined
     }
-  }
-
-  async #compactWhenLong(): Promise<void> {
-    if (this.#lines <= 10_000 || this.#lines < 4 * this.#intervals.size) return
-    const lines = [...this.#intervals.values()].map((interval) => `${JSON.stringify(interval)}\n`)
-    await writeAtomic(this.#path, lines.join(''))
-    this.#opening = ''
-    this.#lines = lines.length
   }
 }
 
@@ -157,24 +178,51 @@ function ledgerPath(dataFolder: string, orgId: string): string {
   return join(dataFolder, 'state', 'ledger', `${pathSegment(orgId)}.ndjson`)
 }
 
-function linesOf(journal: string): string[] {
-  return journal.split('\n').filter((line) => line !== '')
+/** What a journal holds. */
+export interface Journal {
+  readonly path: string
+  readonly intervals: Map<string, Interval>
+  readonly lines: number
+  /** Whether a crash cut off the last line. */
+  readonly isCutOff: boolean
+  /** Numbers, from 1, of the other lines that cannot be read. */
+  readonly damaged: readonly number[]
 }
 
-function fold(lines: readonly string[]): Map<string, Interval> {
+export async function readJournal(dataFolder: string, orgId: string): Promise<Journal> {
+  const path = ledgerPath(dataFolder, orgId)
+  return { path, ...fold((await readIfThere(path)) ?? '') }
+}
+
+/** What to say of lines that no run wrote so: more than a crash happened to the file. */
+export function damagedLines(path: string, lines: readonly number[]): string {
+  const listed = lines.slice(0, 5).join(', ')
+  const which = lines.length === 1 ? `line ${listed}` : `lines ${listed}`
+  const more = lines.length > 5 ? ` and ${lines.length - 5} more` : ''
+  return `${path}: ${which}${more} cannot be read; agent-warehouse rebuild makes the ledger anew from the lake`
+}
+
+function fold(journal: string): Omit<Journal, 'path'> {
   const intervals = new Map<string, Interval>()
-  for (const line of lines) {
-    const interval = parseLine(line)
-    if (interval !== undefined)
-      intervals.set(intervalKey(interval.resource, interval.day), interval)
+  const damaged: number[] = []
+  const lines = journal.split('\n')
+  const last = lines.pop() ?? ''
+  for (const [index, line] of [...lines, last].entries()) {
+    const said = line === '' ? null : readLine(line)
+    if (said === undefined) damaged.push(index + 1)
+    else if (said?.status === 'missing') intervals.delete(intervalKey(said.resource, said.day))
+    else if (said !== null) intervals.set(intervalKey(said.resource, said.day), said)
   }
-  return intervals
+  const isCutOff = last !== ''
+  const isTorn = isCutOff && damaged.at(-1) === lines.length + 1
+  return {
+    intervals,
+    lines: lines.length,
+    isCutOff,
+    damaged: isTorn ? damaged.slice(0, -1) : damaged,
+  }
 }
 
-function parseLine(line: string): Interval | undefined {
-  try {
-    return JSON.parse(line) as Interval
-  } catch {
-    return undefined // cut off by a crash: the day is asked for again
-  }
+function journalOf(intervals: Iterable<Interval>): string {
+  return [...intervals].map((interval) => `${JSON.stringify(interval)}\n`).join('')
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { isDay, type Day } from '../core/days.ts'
-import { readIfThere, writeAtomic } from './files.ts'
+import { readJson, writeAtomic } from './files.ts'
 
 /** Which organisation of the platform a name in the configuration turned out to be. */
 export interface KnownOrganisation {
@@ -14,10 +14,10 @@ export interface KnownOrganisation {
 /** The organisations met so far, by their name in the configuration. */
 export async function readOrganisations(
   dataFolder: string,
+  warn: (message: string) => void = () => undefined,
 ): Promise<ReadonlyMap<string, KnownOrganisation>> {
-  const text = await readIfThere(pathIn(dataFolder))
+  const content = await readJson(pathIn(dataFolder), warn)
   const known = new Map<string, KnownOrganisation>()
-  const content: unknown = text === undefined ? {} : JSON.parse(text)
   for (const [name, value] of Object.entries(content ?? {})) {
     if (isKnown(value)) known.set(name, value)
   }
@@ -29,8 +29,9 @@ export async function rememberOrganisation(
   dataFolder: string,
   name: string,
   organisation: KnownOrganisation,
+  warn: (message: string) => void,
 ): Promise<void> {
-  const known = new Map(await readOrganisations(dataFolder))
+  const known = new Map(await readOrganisations(dataFolder, warn))
   known.set(name, organisation)
   await writeAtomic(pathIn(dataFolder), `${JSON.stringify(Object.fromEntries(known), null, 2)}\n`)
 }
@@ -48,9 +49,13 @@ export function lastPlannedDay(
 
 function isKnown(value: unknown): value is KnownOrganisation {
   if (typeof value !== 'object' || value === null) return false
-  if (!('orgId' in value) || !('lastDay' in value)) return false
+  if (!('orgId' in value) || !('lastDay' in value) || !('skewMs' in value)) return false
+  const { orgId, lastDay, skewMs } = value
   return (
-    typeof value.orgId === 'string' && typeof value.lastDay === 'string' && isDay(value.lastDay)
+    typeof orgId === 'string' &&
+    typeof lastDay === 'string' &&
+    isDay(lastDay) &&
+    Number.isFinite(skewMs)
   )
 }
 

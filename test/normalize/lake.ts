@@ -53,7 +53,7 @@ export class Lake {
   }
 
   async record(...intervals: Interval[]): Promise<void> {
-    const ledger = await LedgerFile.open(this.data, ORG)
+    const ledger = await LedgerFile.open(this.data, ORG, () => undefined)
     await ledger.record(intervals)
   }
 
@@ -66,6 +66,7 @@ export class Lake {
       ledger: await LedgerFile.read(this.data, ORG),
       firstMonth: '2026-01',
       emit: (event) => this.events.push(event),
+      takeOutDamaged: () => Promise.resolve([]),
     })
   }
 

@@ -22,10 +22,14 @@ function landed(offset: number, rowCount = 1): Interval {
   }
 }
 
+function neverWarned(message: string): void {
+  throw new Error(message)
+}
+
 describe('the ledger', () => {
   it('remembers the last state of every interval', async () => {
     const data = await temporaryFolder()
-    const ledger = await LedgerFile.open(data, 'org/1')
+    const ledger = await LedgerFile.open(data, 'org/1', neverWarned)
     await ledger.record([landed(0), landed(1)])
     await ledger.record([landed(1, 9)])
     const again = await LedgerFile.read(data, 'org/1')
@@ -35,27 +39,60 @@ describe('the ledger', () => {
 
   it('holds every state that was recorded at once', async () => {
     const data = await temporaryFolder()
-    const ledger = await LedgerFile.open(data, 'o')
+    const ledger = await LedgerFile.open(data, 'o', neverWarned)
     await Promise.all(Array.from({ length: 200 }, (_, index) => ledger.record([landed(index)])))
     expect((await LedgerFile.read(data, 'o')).size).toBe(200)
   })
 
   it('passes over a line that a crash cut off, and goes on after it', async () => {
     const data = await temporaryFolder()
-    const ledger = await LedgerFile.open(data, 'o')
+    const ledger = await LedgerFile.open(data, 'o', neverWarned)
     await ledger.record([landed(0)])
     await appendFile(join(data, 'state', 'ledger', 'o.ndjson'), '{"resource":"users","da')
-    const resumed = await LedgerFile.open(data, 'o')
+    const resumed = await LedgerFile.open(data, 'o', neverWarned)
     await resumed.record([landed(1)])
+    expect((await LedgerFile.read(data, 'o')).size).toBe(2)
+  })
+
+  it.each([
+    ['no JSON', '}{ of another file'],
+    ['no interval', '{"resource":"users"}'],
+    ['a day that is none', JSON.stringify({ ...landed(0), day: '2026-02-30' })],
+    ['a file elsewhere', JSON.stringify({ ...landed(0), file: '../../warehouse.duckdb' })],
+    ['a state that is none', JSON.stringify({ ...landed(0), status: 'lost' })],
+    ['a landed day without a file', JSON.stringify({ ...landed(0), file: null })],
+    ['zeros', '\0\0\0\0'],
+  ])('tells of a line that is %s, by its number, and takes it out', async (_, line) => {
+    const data = await temporaryFolder()
+    const path = join(data, 'state', 'ledger', 'o.ndjson')
+    const ledger = await LedgerFile.open(data, 'o', neverWarned)
+    await ledger.record([landed(1)])
+    await appendFile(path, `${line}\n${JSON.stringify(landed(2))}\n`)
+    expect([...(await LedgerFile.read(data, 'o')).values()]).toEqual([landed(1), landed(2)])
+    const told: string[] = []
+    await LedgerFile.open(data, 'o', (message) => told.push(message))
+    expect(told).toHaveLength(1)
+    expect(told[0]).toContain(`${path}: line 2 cannot be read`)
+    const mended = await LedgerFile.open(data, 'o', neverWarned)
+    expect([...mended.intervals.values()]).toEqual([landed(1), landed(2)])
+  })
+
+  it('forgets days, also for who reads the journal, until they are recorded again', async () => {
+    const data = await temporaryFolder()
+    const ledger = await LedgerFile.open(data, 'o', neverWarned)
+    await ledger.record([landed(0), landed(1)])
+    await ledger.forget([landed(0)])
+    expect([...(await LedgerFile.read(data, 'o')).values()]).toEqual([landed(1)])
+    await ledger.record([landed(0, 7)])
     expect((await LedgerFile.read(data, 'o')).size).toBe(2)
   })
 
   it('is rewritten when its journal has grown long, and loses nothing', async () => {
     const data = await temporaryFolder()
-    const ledger = await LedgerFile.open(data, 'o')
+    const ledger = await LedgerFile.open(data, 'o', neverWarned)
     const many = Array.from({ length: 10_001 }, (_, index) => landed(index % 20, index))
     await ledger.record(many)
-    const compacted = await LedgerFile.open(data, 'o')
+    const compacted = await LedgerFile.open(data, 'o', neverWarned)
     const lines = (await readFile(join(data, 'state', 'ledger', 'o.ndjson'), 'utf8'))
       .trim()
       .split('\n')

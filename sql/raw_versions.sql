@@ -1,0 +1,62 @@
+with
+
+metadata as (
+
+    select
+        file_name as path,
+        map_from_entries(list((decode(key), decode(value)))) as said
+    from parquet_kv_metadata({{ files }})
+    group by 1
+
+),
+
+hashed as (
+
+    select
+        filename as path,
+        {{ entity }} as entity,
+        sha256(item) as hash
+    from read_parquet({{ files }}, filename = true, hive_partitioning = false)
+
+),
+
+-- The hash as eight words, low byte first, each added up apart.
+contents as (
+
+    select
+        path,
+        count(*) as row_count,
+        count(distinct entity) as entity_count,
+        [
+            sum(word(hash, 0)), sum(word(hash, 1)), sum(word(hash, 2)),
+            sum(word(hash, 3)), sum(word(hash, 4)), sum(word(hash, 5)),
+            sum(word(hash, 6)), sum(word(hash, 7))
+        ] as lanes
+    from hashed
+    group by 1
+
+),
+
+final as (
+
+    select
+        metadata.path,
+        metadata.said['org_id'] as org_id,
+        metadata.said['resource'] as resource,
+        metadata.said['activity_date'] as activity_date,
+        metadata.said['fetched_at'] as fetched_at,
+        metadata.said['request_id'] as request_id,
+        metadata.said['digest'] as digest,
+        cast(coalesce(contents.row_count, 0) as integer) as row_count,
+        cast(coalesce(contents.entity_count, 0) as integer) as entity_count,
+        list_transform(
+            coalesce(contents.lanes, [0, 0, 0, 0, 0, 0, 0, 0]),
+            lambda lane: cast(lane % 4294967296 as bigint)
+        ) as lanes
+    from metadata
+    left join contents
+        on metadata.path = contents.path
+
+)
+
+select * from final

@@ -1,0 +1,86 @@
+import {
+  damageOf,
+  intervalsWithoutFile,
+  quarantine,
+  type DamagedFile,
+  type RawFile,
+} from '../store/quarantine.ts'
+import { intervalKey, LedgerFile, type Interval, type Ledger } from '../store/ledger.ts'
+
+import { proveVersions } from './versions.ts'
+
+const LISTED = 5
+
+/**
+ * The ledger never claims a file that is not there (law 3): intervals whose file
+ * is gone are forgotten, so that their days are missing and asked for again.
+ */
+export async function forgetLost(
+  dataFolder: string,
+  orgId: string,
+  ledger: LedgerFile,
+  warn: (message: string) => void,
+): Promise<readonly Interval[]> {
+  const lost = await intervalsWithoutFile(dataFolder, orgId, ledger.intervals.values())
+  if (lost.length === 0) return lost
+  await ledger.forget(lost)
+  const listed = lost.slice(0, LISTED).map(({ resource, day }) => `${resource} ${day}`)
+  const more = lost.length > LISTED ? ` and ${lost.length - LISTED} more` : ''
+  warn(
+    `files of ${orgId} that the ledger names are not in the lake: ${listed.join(', ')}${more}; these days are missing again`,
+  )
+  return lost
+}
+
+/** How many of the days have not been landed since. */
+export function stillLost(lost: readonly Interval[], ledger: Ledger): number {
+  return lost.filter(({ resource, day }) => !ledger.has(intervalKey(resource, day))).length
+}
+
+/**
+ * Proves files of the lake before they are read, and takes the damaged ones out
+ * of it. A day whose current version was damaged is missing, and due.
+ */
+export async function takeOutDamaged(
+  dataFolder: string,
+  orgId: string,
+  files: readonly RawFile[],
+  warn: (message: string) => void,
+): Promise<readonly DamagedFile[]> {
+  const known = await LedgerFile.read(dataFolder, orgId)
+  const damaged = await damagedOf(dataFolder, orgId, files, known)
+  if (damaged.length === 0) return damaged
+  for (const each of damaged) {
+    const isCurrent = known.get(keyOf(each))?.file === each.file
+    const found = await quarantine(dataFolder, orgId, each)
+    warn(`${found}; ${isCurrent ? 'the day is missing again' : 'it was not the newest of its day'}`)
+  }
+  const ledger = await LedgerFile.open(dataFolder, orgId, warn)
+  await ledger.forget(damaged.filter((each) => known.get(keyOf(each))?.file === each.file))
+  return damaged
+}
+
+/** The current versions by their bytes, the others by the digest of their rows. */
+async function damagedOf(
+  dataFolder: string,
+  orgId: string,
+  files: readonly RawFile[],
+  ledger: Ledger,
+): Promise<DamagedFile[]> {
+  const damaged: DamagedFile[] = []
+  const others: RawFile[] = []
+  for (const raw of files) {
+    const { file, sha256 = null } = ledger.get(keyOf(raw)) ?? {}
+    if (file !== raw.file || sha256 === null) others.push(raw)
+    else damaged.push(...[await damageOf(dataFolder, orgId, raw, sha256)].filter(isDamage))
+  }
+  return [...damaged, ...(await proveVersions(dataFolder, orgId, others)).damaged]
+}
+
+function isDamage(damage: DamagedFile | undefined): damage is DamagedFile {
+  return damage !== undefined
+}
+
+function keyOf({ resource, day }: RawFile): string {
+  return intervalKey(resource, day)
+}

@@ -1,0 +1,164 @@
+import { basename, join } from 'node:path'
+import { z } from 'zod'
+import { AppError, messageOf } from '../core/errors.ts'
+import { Database, listLiteral } from '../store/duckdb.ts'
+import { diskFault } from '../store/disk.ts'
+import { rawFolder, versionName } from '../store/lake.ts'
+import type { DamagedFile, RawFile } from '../store/quarantine.ts'
+import { statement } from '../store/root.ts'
+import { fill } from '../store/template.ts'
+import { RESOURCES } from './resources.ts'
+import { digestOf } from './rows-digest.ts'
+
+/** A version that was opened, and whose rows are those it was landed with. */
+export interface ProvenVersion extends RawFile {
+  /** By the platform's clock, milliseconds since the epoch. */
+  readonly fetchedAt: number
+  readonly requestId: string | null
+  /** Of the rows, whatever their order. */
+  readonly digest: string
+  readonly rows: number
+  /** Rows, or users where a user can be met twice. */
+  readonly rowCount: number
+}
+
+export interface ProvenVersions {
+  readonly proven: readonly ProvenVersion[]
+  readonly damaged: readonly DamagedFile[]
+}
+
+/** Files that one statement opens: many at once for speed, not all for memory. */
+const FILES_AT_ONCE = 64
+
+/**
+ * Opens versions in the lake, whatever the ledger says of them, and proves each:
+ * it is what its folder and its name say, and its rows have the digest that
+ * they were landed with.
+ */
+export async function proveVersions(
+  dataFolder: string,
+  orgId: string,
+  files: readonly RawFile[],
+): Promise<ProvenVersions> {
+  const proven: ProvenVersion[] = []
+  const damaged: DamagedFile[] = []
+  const pathOf = ({ resource, day, file }: RawFile): string =>
+    join(rawFolder(dataFolder, orgId, resource, day), file)
+  for (const { name: resource } of RESOURCES) {
+    const own = files.filter((raw) => raw.resource === resource)
+    for (let start = 0; start < own.length; start += FILES_AT_ONCE) {
+      const batch = own.slice(start, start + FILES_AT_ONCE)
+      const found = await openAll(dataFolder, resource, batch.map(pathOf))
+      for (const raw of batch) {
+        const version = prove(orgId, raw, found.get(keyOf(pathOf(raw))))
+        if (typeof version !== 'string') proven.push(version)
+        else damaged.push({ ...raw, reason: version, isGone: false })
+      }
+    }
+  }
+  return { proven, damaged }
+}
+
+const openedFile = z.object({
+  path: z.string(),
+  org_id: z.string().nullable(),
+  resource: z.string().nullable(),
+  activity_date: z.string().nullable(),
+  fetched_at: z.string().nullable(),
+  request_id: z.string().nullable(),
+  digest: z.string().nullable(),
+  row_count: z.number(),
+  entity_count: z.number(),
+  lanes: z.array(z.coerce.number()),
+})
+
+type OpenedFile = z.infer<typeof openedFile>
+
+/** Day and file: a path may come back from DuckDB with other separators. */
+function keyOf(path: string): string {
+  return path.split(/[/\\]/).slice(-2).join('/')
+}
+
+/** What is in the files, by their key; for one that cannot be opened, why. */
+async function openAll(
+  dataFolder: string,
+  resource: string,
+  paths: readonly string[],
+): Promise<Map<string, OpenedFile | string>> {
+  try {
+    const opened = await openTogether(dataFolder, resource, paths)
+    return new Map(opened.map((each) => [keyOf(each.path), each]))
+  } catch (error) {
+    const [only] = paths
+    if (only === undefined) return new Map()
+    if (paths.length === 1) return new Map([[keyOf(only), reasonOf(error, only)]])
+    const middle = paths.length >> 1 // the statement names no file: halves tell
+    const halves = [paths.slice(0, middle), paths.slice(middle)]
+    const found = []
+    for (const half of halves) found.push(...(await openAll(dataFolder, resource, half)))
+    return new Map(found)
+  }
+}
+
+const USERS = RESOURCES.filter(({ grain }) => grain === 'users').map(({ name }) => name)
+
+/** In a database of its own: one that met a damaged file may be unusable after it. */
+async function openTogether(
+  dataFolder: string,
+  resource: string,
+  paths: readonly string[],
+): Promise<OpenedFile[]> {
+  const database = await Database.open(':memory:', {
+    memoryLimit: '512MB',
+    threads: 2,
+    tempDirectory: join(dataFolder, 'state', 'spill'),
+  })
+  try {
+    await database.run(statement('raw_versions_macros'))
+    const entity = USERS.includes(resource) ? `item ->> '$.user_id'` : 'null'
+    const sql = fill(statement('raw_versions'), { files: listLiteral(paths), entity })
+    return z.array(openedFile).parse(await database.rows(sql))
+  } finally {
+    database.close()
+  }
+}
+
+/** Faults of the machine or its settings, which say nothing of the file. */
+const NOT_OF_THE_FILE =
+  /^(Out of Memory|INTERRUPT)|No files found|Permission denied|Too many open files/
+
+/** @throws AppError when it is not the file that is at fault. */
+function reasonOf(error: unknown, path: string): string {
+  if (NOT_OF_THE_FILE.test(messageOf(error)) || diskFault(error) !== undefined) {
+    throw new AppError(`${path} cannot be proven: ${messageOf(error)}`, { cause: error })
+  }
+  const [told = ''] = messageOf(error).split('\n')
+  return `it cannot be opened: ${told.replaceAll(path, basename(path))}`
+}
+
+/** The version, or what is wrong with it. */
+function prove(
+  orgId: string,
+  raw: RawFile,
+  found: OpenedFile | string | undefined,
+): ProvenVersion | string {
+  if (typeof found === 'string') return found
+  const fetchedAt = Date.parse(found?.fetched_at ?? '')
+  if (found?.digest === undefined || found.digest === null || Number.isNaN(fetchedAt)) {
+    return 'it does not say what it holds'
+  }
+  const { org_id, resource, activity_date, digest, row_count: rows } = found
+  const isInPlace = org_id === orgId && resource === raw.resource && activity_date === raw.day
+  if (!isInPlace || versionName(fetchedAt, digest) !== raw.file) {
+    return `it is another file: ${resource ?? '?'} ${activity_date ?? '?'} of ${org_id ?? '?'}`
+  }
+  if (digestOf(rows, found.lanes) !== digest) return 'its rows are not those that were landed'
+  return {
+    ...raw,
+    fetchedAt,
+    requestId: found.request_id === '' ? null : found.request_id,
+    digest,
+    rows,
+    rowCount: USERS.includes(resource) ? found.entity_count : rows,
+  }
+}

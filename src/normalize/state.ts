@@ -1,0 +1,60 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { pathSegment, readJson, sha256OfFile, writeAtomic } from '../store/files.ts'
+import { baseFile, baseMonths } from '../store/lake.ts'
+
+/** One base file as it was written. */
+export interface BaseFile {
+  /** Of the statement and the versions that it was made from. */
+  readonly fingerprint: string
+  /** Of the file's bytes, hex. */
+  readonly sha256: string
+}
+
+const baseState = z.record(z.string(), z.object({ fingerprint: z.string(), sha256: z.string() }))
+
+/** A file that is there, and is not known to be what it was written as. */
+const UNKNOWN: BaseFile = { fingerprint: '', sha256: '' }
+
+/** The base files of one organisation that are there, by `<entity>/<month>`. */
+export async function readBaseState(
+  dataFolder: string,
+  orgId: string,
+  entities: readonly string[],
+  warn: (message: string) => void,
+): Promise<ReadonlyMap<string, BaseFile>> {
+  const state = baseState.safeParse(await readJson(statePath(dataFolder, orgId), warn)).data
+  const files = new Map<string, BaseFile>()
+  for (const entity of entities) {
+    for (const month of await baseMonths(dataFolder, orgId, entity)) {
+      const key = `${entity}/${month}`
+      const known = state?.[key]
+      const isWhole =
+        known !== undefined &&
+        (await hashOf(baseFile(dataFolder, orgId, entity, month))) === known.sha256
+      if (known !== undefined && !isWhole) {
+        warn(`the base file of ${entity}, ${month}, was damaged: it is made again from raw`)
+      }
+      files.set(key, isWhole ? known : UNKNOWN)
+    }
+  }
+  return files
+}
+
+export async function writeBaseState(
+  dataFolder: string,
+  orgId: string,
+  files: ReadonlyMap<string, BaseFile>,
+): Promise<void> {
+  const text = JSON.stringify(Object.fromEntries(files), null, 1)
+  await writeAtomic(statePath(dataFolder, orgId), `${text}\n`)
+}
+
+/** Undefined for a file that cannot be read. */
+async function hashOf(path: string): Promise<string | undefined> {
+  return sha256OfFile(path).catch(() => undefined)
+}
+
+function statePath(dataFolder: string, orgId: string): string {
+  return join(dataFolder, 'state', 'base', `${pathSegment(orgId)}.json`)
+}

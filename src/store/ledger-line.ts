@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { isDay, type Day } from '../core/days.ts'
+
+/** A journal line that says that nothing is known of the day any more. */
+export interface Forgotten {
+  readonly resource: string
+  readonly day: Day
+  readonly status: 'missing'
+}
+
+const text = z.string().min(1)
+const count = z.number().int().nonnegative()
+const day = z.custom<Day>((value) => typeof value === 'string' && isDay(value))
+const fileName = text.refine((name) => !/[/\\]/.test(name))
+
+const landed = z.looseObject({
+  resource: text,
+  day,
+  status: z.enum(['landed', 'empty']),
+  fetchedAt: z.number(),
+  rowCount: count.nullable(),
+  versions: count,
+  attempts: count,
+  requestId: z.string().nullable(),
+  file: fileName,
+  sha256: text,
+  digest: text,
+  error: z.string().nullable(),
+  witness: z.exactOptional(z.string().nullable()),
+})
+
+const failed = landed.extend({
+  status: z.literal('failed'),
+  fetchedAt: z.null(),
+  rowCount: z.null(),
+  file: z.null(),
+  sha256: z.null(),
+  digest: z.null(),
+})
+
+const forgotten: z.ZodType<Forgotten> = z.object({
+  resource: text,
+  day,
+  status: z.literal('missing'),
+})
+
+const line = z.union([landed, failed, forgotten])
+
+/** What a line of the journal says; undefined for a line that no ledger wrote so. */
+export function readLine(json: string): z.infer<typeof line> | undefined {
+  try {
+    return line.safeParse(JSON.parse(json)).data
+  } catch {
+    return undefined
+  }
+}

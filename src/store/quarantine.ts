@@ -1,0 +1,113 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, rename } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import type { Day } from '../core/days.ts'
+import { AppError, messageOf } from '../core/errors.ts'
+import { codeOf, isMissing, sha256OfFile, syncFolder } from './files.ts'
+import { quarantineFolder, rawFolder, versionsIn } from './lake.ts'
+import type { Interval } from './ledger.ts'
+
+/** One version of one day in the lake. */
+export interface RawFile {
+  readonly resource: string
+  readonly day: Day
+  readonly file: string
+}
+
+/** A file of the lake that is not what it was, and why; `isGone` when there is none. */
+export interface DamagedFile extends RawFile {
+  readonly reason: string
+  readonly isGone: boolean
+}
+
+/** Faults of the machine or its settings, which say nothing of the file. */
+const NOT_OF_THE_FILE = new Set(['EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOMEM'])
+
+/**
+ * Proves that a file has the bytes that were recorded when it was landed.
+ *
+ * @returns the damage, or undefined for a file that is whole.
+ * @throws AppError when the system does not let the file be read.
+ */
+export async function damageOf(
+  dataFolder: string,
+  orgId: string,
+  raw: RawFile,
+  sha256: string,
+): Promise<DamagedFile | undefined> {
+  const { resource, day, file } = raw
+  const path = join(rawFolder(dataFolder, orgId, resource, day), file)
+  const damage = (reason: string, isGone = false) => ({ resource, day, file, reason, isGone })
+  try {
+    return (await sha256OfFile(path)) === sha256
+      ? undefined
+      : damage('its SHA-256 is not the one that was recorded')
+  } catch (error) {
+    if (isMissing(error)) return damage('it is not there', true)
+    if (!NOT_OF_THE_FILE.has(codeOf(error) ?? '')) return damage(messageOf(error))
+    throw new AppError(`${path} cannot be read: ${messageOf(error)}`, {
+      hint: 'Mend its permissions, or run as the user that owns the data folder.',
+      cause: error,
+    })
+  }
+}
+
+/** The intervals whose file is not in the lake: one listing a day, nothing is opened. */
+export async function intervalsWithoutFile(
+  dataFolder: string,
+  orgId: string,
+  intervals: Iterable<Interval>,
+): Promise<Interval[]> {
+  const lost: Interval[] = []
+  for (const interval of intervals) {
+    const { resource, day, file } = interval
+    if (file === null) continue
+    const there = await versionsIn(rawFolder(dataFolder, orgId, resource, day))
+    if (!there.includes(file)) lost.push(interval)
+  }
+  return lost
+}
+
+/**
+ * Takes a damaged version out of the lake, to the same place below
+ * `<data>/quarantine`, by rename. Nothing there is overwritten or deleted.
+ *
+ * @returns what was found and done, as a clause to go on from.
+ * @throws AppError when it cannot be moved.
+ */
+export async function quarantine(
+  dataFolder: string,
+  orgId: string,
+  damaged: DamagedFile,
+): Promise<string> {
+  const { resource, day, file, reason, isGone } = damaged
+  const what = `${resource} ${day} of ${orgId}: ${file}: ${reason}`
+  if (isGone) return what
+  const from = rawFolder(dataFolder, orgId, resource, day)
+  const to = quarantineFolder(dataFolder, orgId, resource, day)
+  await mkdir(to, { recursive: true })
+  const path = freeName(join(to, file))
+  await rename(join(from, file), path).catch((error: unknown) => {
+    throw new AppError(`${what}, and it cannot be moved to ${path}: ${messageOf(error)}`, {
+      hint: 'Move it out of the lake by hand, then run again.',
+      cause: error,
+    })
+  })
+  await syncFolder(to)
+  await syncFolder(from)
+  return `${what}; moved to ${relative(dataFolder, path)}`
+}
+
+function freeName(path: string): string {
+  let free = path
+  for (let count = 2; existsSync(free); count += 1) free = `${path}.${count}`
+  return free
+}
+
+/** How many files are in quarantine. */
+export async function quarantined(dataFolder: string): Promise<number> {
+  const folder = join(dataFolder, 'quarantine')
+  if (!existsSync(folder)) return 0
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).length
+}

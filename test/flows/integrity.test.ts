@@ -1,0 +1,146 @@
+import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { Database, type Row } from '../../src/store/duckdb.ts'
+import { command } from '../command.ts'
+import { temporaryFolder } from '../helpers.ts'
+import { martsOf, MS_PER_DAY, publishedNight } from './published.ts'
+
+async function statusOf(data: string): Promise<Row[]> {
+  const database = await Database.open(join(data, 'warehouse.duckdb'), { readOnly: true })
+  try {
+    return await database.rows(
+      `select resource, cast(activity_date as varchar) as day from meta.intervals
+       where status = 'missing' order by all`,
+    )
+  } finally {
+    database.close()
+  }
+}
+
+async function flipBitIn(folder: string): Promise<void> {
+  const [name = ''] = await readdir(folder)
+  const path = join(folder, name)
+  const bytes = await readFile(path)
+  const at = bytes.length >> 1
+  bytes[at] = (bytes[at] ?? 0) ^ 1
+  await writeFile(path, bytes)
+}
+
+const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '')
+
+describe('a raw file that lost a bit', () => {
+  it('is in no number: its day is missing, said so, and had again by the next run', async () => {
+    const { clock, data, work } = await publishedNight()
+    const folder = 'tokens/org=org_demo/date=2026-02-01'
+    await flipBitIn(join(data, 'lake/raw', folder))
+    clock.now += MS_PER_DAY
+    const hurt = await work('run', '--only', 'users,activity,tokens_by_model')
+    expect(hurt, hurt.err).toMatchObject({ code: 0 })
+    await flipBitIn(join(data, 'lake/raw/activity/org=org_demo/date=2026-01-22'))
+    await rm(join(data, 'lake/base/activity_days'), { recursive: true })
+    const built = await work('build')
+    expect(built, built.err).toMatchObject({ code: 3 })
+    expect(built.out).toMatch(/^Partial:/)
+    expect(built.out).toContain('activity 2026-01-22 of org_demo')
+    expect(lines(built.err)[0]).toContain('a file of the lake was damaged')
+    expect(await statusOf(data)).toContainEqual({ resource: 'activity', day: '2026-01-22' })
+    expect(await readdir(join(data, 'quarantine/activity/org=org_demo'))).toEqual([
+      'date=2026-01-22',
+    ])
+
+    const mended = await work('run')
+    expect(mended, mended.err).toMatchObject({ code: 0 })
+    expect(mended.out).toContain('tokens 2026-02-01 of org_demo')
+    expect(await statusOf(data)).toEqual([])
+    expect(await readdir(join(data, 'quarantine/tokens/org=org_demo'))).toEqual(['date=2026-02-01'])
+  })
+})
+
+describe('rebuild', () => {
+  it('makes all that comes after raw anew, without a key: every mart row for row', async () => {
+    const { data, work, emulator, environment } = await publishedNight()
+    const before = await martsOf(data)
+    for (const made of ['state', 'lake/base', 'warehouse.duckdb'])
+      await rm(join(data, made), { recursive: true })
+    const asked = emulator.requests.length
+    const offline = { AGENT_WAREHOUSE_DATA: environment.AGENT_WAREHOUSE_DATA }
+    const rebuilt = await command(['rebuild', '--log', 'none'], offline)
+    expect(rebuilt, rebuilt.err).toMatchObject({ code: 0 })
+    expect(emulator.requests).toHaveLength(asked)
+    expect(await martsOf(data)).toEqual(before)
+    const next = await work('run')
+    expect(next, next.err).toMatchObject({ code: 0 })
+    expect(emulator.requests).toHaveLength(asked + 1)
+    expect(await martsOf(data)).toEqual(before)
+  })
+
+  it('takes out what is damaged and ends with 3; the next run makes the warehouse whole', async () => {
+    const { data, work } = await publishedNight()
+    const before = await martsOf(data)
+    await flipBitIn(join(data, 'lake/raw/users/org=org_demo/date=2026-01-22'))
+    await rm(join(data, 'lake/raw/tools/org=org_demo/date=2026-01-23'), { recursive: true })
+    const rebuilt = await work('rebuild')
+    expect(rebuilt, rebuilt.err).toMatchObject({ code: 3 })
+    expect(await statusOf(data)).toEqual([
+      { resource: 'tools', day: '2026-01-23' },
+      { resource: 'users', day: '2026-01-22' },
+    ])
+    expect(await work('run')).toMatchObject({ code: 0 })
+    expect(await martsOf(data)).toEqual(before)
+  })
+
+  it('of an empty folder says what to do', async () => {
+    const rebuilt = await command(['rebuild'], { AGENT_WAREHOUSE_DATA: await temporaryFolder() })
+    expect(rebuilt.code).toBe(2)
+    expect(rebuilt.err).toContain('agent-warehouse run')
+  })
+})
+
+describe('files that a crash or a bad disk left', () => {
+  it('a warehouse that cannot be opened: told in a line, and built anew', async () => {
+    const { data, ask, work } = await publishedNight()
+    const path = join(data, 'warehouse.duckdb')
+    const whole = await martsOf(data)
+    const refused = async (...args: string[]): Promise<void> => {
+      const { code, err } = await ask(...args)
+      expect(code, err).toBe(2)
+      expect(lines(err)[0]).toContain(`the warehouse ${path} cannot be read`)
+      expect(lines(err)).toHaveLength(2)
+      expect(err).toContain('agent-warehouse build')
+    }
+    for (const damage of [
+      async () => truncate(path, (await readFile(path)).length >> 1),
+      () => truncate(path, 4096),
+      () => truncate(path, 0),
+      () => writeFile(path, 'Dear Sir or Madam,\n'.repeat(900)),
+    ]) {
+      await damage()
+      await refused('query', 'from fct_org_day')
+    }
+    await refused('export', 'csv', '--log', 'none')
+    await refused('build', '--select', 'fct_org_day', '--log', 'none')
+    expect(await ask('status')).toMatchObject({ code: 0, err: '' })
+    const built = await work('build')
+    expect(built, built.err).toMatchObject({ code: 0 })
+    expect(await martsOf(data)).toEqual(whole)
+  })
+
+  it('records in state/ that cannot be read: made again, and told of', async () => {
+    const { data, work, ask } = await publishedNight()
+    const whole = await martsOf(data)
+    const ledger = join(data, 'state/ledger/org_demo.ndjson')
+    await writeFile(join(data, 'state/organisations.json'), '{"default": {"orgId"')
+    await writeFile(join(data, 'state/base/org_demo.json'), '\0\0\0\0')
+    await writeFile(ledger, `}{ of another file\n${await readFile(ledger, 'utf8')}{"resource":"us`)
+    for (const args of [['status'], ['plan'], ['query', 'select 1']])
+      expect(await ask(...args)).toMatchObject({ code: 0, err: '' })
+    const next = await work('run')
+    expect(next, next.err).toMatchObject({ code: 0 })
+    expect(next.out).toContain('organisations.json cannot be read and is made anew')
+    expect(next.out).toContain('org_demo.json cannot be read and is made anew')
+    expect(next.out).toContain('org_demo.ndjson: line 1 cannot be read')
+    expect(await martsOf(data)).toEqual(whole)
+    expect((await work('sync')).out).not.toContain('cannot be read')
+  })
+})

@@ -1,0 +1,45 @@
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { startEmulator } from '../../src/emulator/emulator.ts'
+import { Database, identifier, type Row } from '../../src/store/duckdb.ts'
+import { command, type Outcome } from '../command.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+const NOW = Date.parse('2026-02-03T05:00:00Z')
+export const MS_PER_DAY = 86_400_000
+
+/** A landed, published night, and what was published. */
+export async function publishedNight() {
+  const clock = { now: NOW }
+  const emulator = await startEmulator({ users: 8, now: () => clock.now })
+  onTestFinished(() => emulator.close())
+  const data = await temporaryFolder()
+  const environment = {
+    AGENT_BASE_URL: emulator.url,
+    AGENT_API_KEY: emulator.keys.manager,
+    AGENT_WAREHOUSE_DATA: data,
+    AGENT_WAREHOUSE_RATE: '2000',
+  }
+  const ask = (...args: string[]): Promise<Outcome> => command(args, environment)
+  const work = (...args: string[]): Promise<Outcome> => ask(...args, '--log', 'none')
+  const first = await work('run')
+  expect(first, first.err).toMatchObject({ code: 0 })
+  return { clock, emulator, data, environment, ask, work }
+}
+
+/** Every row of every mart. */
+export async function martsOf(data: string): Promise<Record<string, Row[]>> {
+  const database = await Database.open(join(data, 'warehouse.duckdb'), { readOnly: true })
+  try {
+    const { rows: names } = await database.table(
+      `select table_name from information_schema.tables where table_schema = 'main' order by 1`,
+    )
+    const marts: Record<string, Row[]> = {}
+    for (const name of names.map(String)) {
+      marts[name] = await database.rows(`from ${identifier(name)} order by all`)
+    }
+    return marts
+  } finally {
+    database.close()
+  }
+}
