@@ -6,6 +6,7 @@ import type { Config } from '../config.ts'
 import { AppError, asError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
 import type { Job } from '../pipeline.ts'
 import { removeScratch } from '../serve/verify/scratch.ts'
+import { diskFault } from '../store/disk.ts'
 import { removeAsides } from '../store/files.ts'
 import { lock } from '../store/lock.ts'
 import type { Terminal } from './command.ts'
@@ -87,7 +88,7 @@ async function settled(
   try {
     return await work()
   } catch (error) {
-    const failure = asError(error)
+    const failure = diskFault(error) ?? asError(error)
     if (failure instanceof AppError) return { exitCode: failure.exitCode, problems: [failure] }
     return { exitCode: ExitCode.unexpected, problems: [failure], unexpected: failure }
   }

@@ -13,6 +13,8 @@ const count = z.number().int().nonnegative()
 const day = z.custom<Day>((value) => typeof value === 'string' && isDay(value))
 const fileName = text.refine((name) => !/[/\\]/.test(name))
 
+const suspect = z.object({ digest: text, rowCount: count, seenAt: z.number() })
+
 const landed = z.looseObject({
   resource: text,
   day,
@@ -27,6 +29,8 @@ const landed = z.looseObject({
   digest: text,
   error: z.string().nullable(),
   witness: z.exactOptional(z.string().nullable()),
+  refusedAt: z.exactOptional(z.number()),
+  suspect: z.exactOptional(suspect),
 })
 
 const failed = landed.extend({

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { mkdir, open, readFile, rm } from 'node:fs/promises'
+import { mkdir, open, readFile, rm, type FileHandle } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { z } from 'zod'
 import { LockedError } from '../core/errors.ts'
-import { isMissing } from './files.ts'
+import { codeOf, isMissing } from './files.ts'
 
 /** Who holds the lock. */
 export interface Owner {
@@ -41,9 +42,9 @@ export async function lock(dataFolder: string, runId: string, now: number): Prom
   const isFree = await create(path, owner)
   if (!isFree) {
     const holder = await readOwner(path)
-    if (holder !== undefined && !isGone(holder)) throw held(holder, path)
+    if (holder !== undefined && !isGone(holder)) throw held(holder, path, now)
     await rm(path, { force: true })
-    if (!(await create(path, owner))) throw held(await readOwner(path), path)
+    if (!(await create(path, owner))) throw held(await readOwner(path), path, now)
   }
   return { wasLeft: !isFree, release: () => rm(path, { force: true }) }
 }
@@ -54,14 +55,31 @@ export async function lockOwner(dataFolder: string): Promise<Owner | undefined> 
   return owner !== undefined && isGone(owner) ? undefined : owner
 }
 
+/** Whose process is gone without having released the lock; undefined when nobody's is. */
+export async function lockLeftBy(dataFolder: string): Promise<Owner | undefined> {
+  const owner = await readOwner(join(dataFolder, 'state', 'lock'))
+  return owner !== undefined && isGone(owner) ? owner : undefined
+}
+
 async function create(path: string, owner: Owner): Promise<boolean> {
+  const handle = await openNew(path)
+  if (handle === undefined) return false
   try {
-    const handle = await open(path, 'wx')
     await handle.writeFile(`${JSON.stringify(owner)}\n`)
-    await handle.close()
     return true
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    await rm(path, { force: true }) // the disk is full: nobody holds what says nothing
+    throw error
+  } finally {
+    await handle.close()
+  }
+}
+
+async function openNew(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'wx')
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return undefined
     throw error
   }
 }
@@ -69,17 +87,20 @@ async function create(path: string, owner: Owner): Promise<boolean> {
 /** Undefined for a lock file that a crash left without content, or that is gone by now. */
 async function readOwner(path: string): Promise<Owner | undefined> {
   try {
-    const owner: unknown = JSON.parse(await readFile(path, 'utf8'))
-    return isOwner(owner) ? owner : undefined
+    return lockOwnerShape.safeParse(JSON.parse(await readFile(path, 'utf8'))).data
   } catch (error) {
     if (error instanceof SyntaxError || isMissing(error)) return undefined
     throw error
   }
 }
 
-function isOwner(value: unknown): value is Owner {
-  return typeof value === 'object' && value !== null && 'pid' in value && 'host' in value
-}
+const lockOwnerShape = z.object({
+  pid: z.number().int().positive(),
+  host: z.string(),
+  runId: z.string(),
+  since: z.string(),
+  begun: z.string().nullable(),
+})
 
 function isGone(owner: Owner): boolean {
   if (owner.host !== hostname()) return false
@@ -108,12 +129,16 @@ function begunOf(pid: number): string | null | undefined {
   }
 }
 
-function held(owner: Owner | undefined, path: string): LockedError {
-  const who =
-    owner === undefined
-      ? 'another process'
-      : `run ${owner.runId} (process ${owner.pid} on ${owner.host}, since ${owner.since})`
+function held(owner: Owner | undefined, path: string, now: number): LockedError {
+  const who = owner === undefined ? 'another process' : describeOwner(owner, now)
   return new LockedError(`the data folder is in use by ${who}`, {
     hint: `Wait until it ends. If no such process runs, delete ${path}.`,
   })
+}
+
+/** Who it is and for how long, e.g. `run 2026… (process 7 on host, since 2026-…, 3 h 5 min)`. */
+export function describeOwner({ runId, pid, host, since }: Owner, now: number): string {
+  const minutes = Math.floor((now - Date.parse(since)) / 60_000)
+  const age = minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+  return `run ${runId} (process ${pid} on ${host}, since ${since}${minutes >= 0 ? `, ${age}` : ''})`
 }

@@ -48,11 +48,23 @@ describe('the lock', () => {
     expect(await readFile(join(data, 'state', 'lock'), 'utf8')).toContain('run-2')
   })
 
-  it('cut off by a crash is taken over', async () => {
+  it('tells how long it has been held', async () => {
     const data = await temporaryFolder()
-    await leave(data, '{"pid":')
-    expect((await lock(data, 'run-2', NOW)).wasLeft).toBe(true)
+    await lock(data, 'run-1', NOW)
+    const later = NOW + 185 * 60_000
+    await expect(lock(data, 'run-2', later)).rejects.toThrow(
+      /since 2026-03-01T02:00:00\.000Z, 3 h 5 min\)/,
+    )
   })
+
+  it.each(['', '{"pid":', '{"pid":1,"host":"elsewhere"}', 'null'])(
+    'cut off by a crash, %j, is taken over',
+    async (text) => {
+      const data = await temporaryFolder()
+      await leave(data, text)
+      expect((await lock(data, 'run-2', NOW)).wasLeft).toBe(true)
+    },
+  )
 
   it('of another machine is never taken over', async () => {
     const data = await temporaryFolder()

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process'
+import { cp, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { packageRoot } from '../../src/store/root.ts'
+import { type Outcome } from '../command.ts'
+import { temporaryFolder } from '../helpers.ts'
+import { martsOf, MS_PER_DAY, publishedNight } from './published.ts'
+
+const MAIN = join(packageRoot, 'dist', 'cli', 'main.js')
+const FULL_DISK = join(packageRoot, 'test', 'full-disk.mjs')
+
+/** Runs a line of the shell in which `$NODE` and `$MAIN` are the command. */
+function shell(line: string, environment: Record<string, string>): Promise<Outcome> {
+  const child = spawn('bash', ['-c', line], {
+    env: { PATH: process.env['PATH'] ?? '', NODE: process.execPath, MAIN, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [out, err]: [string[], string[]] = [[], []]
+  child.stdout.on('data', (chunk: Buffer) => out.push(chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => err.push(chunk.toString()))
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => {
+      resolve({ code, out: out.join(''), err: err.join('') })
+    })
+  })
+}
+
+function tellsOfTheDisk({ code, err }: Outcome): void {
+  expect(code, err).toBe(1)
+  const lines = err.split('\n').filter((line) => line !== '')
+  expect(lines[0]).toContain('no space left')
+  expect(lines[1]).toContain('what was published is as it was')
+  expect(lines).toHaveLength(2)
+}
+
+async function leftovers(data: string): Promise<string[]> {
+  const files = await readdir(data, { recursive: true })
+  return files.filter((name) => name.endsWith('.part') || name.endsWith('.wal'))
+}
+
+describe('a disk that is full', () => {
+  it('from any write on: said in a line, nothing published is lost, and the next run makes up for it', async () => {
+    const { clock, data, environment, work } = await publishedNight()
+    const other = await temporaryFolder()
+    await cp(data, other, { recursive: true })
+    const yesterday = await martsOf(data)
+    clock.now += MS_PER_DAY
+    const elsewhere = { ...environment, AGENT_WAREHOUSE_DATA: other }
+    const [, undisturbed] = [
+      await shell('$NODE $MAIN run --log none', elsewhere),
+      await martsOf(other),
+    ]
+
+    const told: Outcome[] = []
+    for (let fullAt = 1; ; fullAt = fullAt * 2) {
+      const full = {
+        ...environment,
+        NODE_OPTIONS: `--import=${FULL_DISK}`,
+        FULL_AT: String(fullAt),
+      }
+      const outcome = await shell('$NODE $MAIN run --log none', full)
+      expect(await leftovers(data)).toEqual([])
+      if (outcome.code === 0) break
+      tellsOfTheDisk(outcome)
+      told.push(outcome)
+      expect([yesterday, undisturbed]).toContainEqual(await martsOf(data))
+    }
+    expect(told.length).toBeGreaterThan(5)
+    expect(await work('run')).toMatchObject({ code: 0 })
+    expect(await martsOf(data)).toEqual(undisturbed)
+  })
+
+  it.each([
+    ['the base', 4],
+    ['the next warehouse', 4000],
+  ])('while DuckDB writes %s: the same', async (_, kilobytes) => {
+    const { data, environment, work } = await publishedNight()
+    const published = await martsOf(data)
+    await rm(join(data, 'lake/base'), { recursive: true })
+    tellsOfTheDisk(await shell(`ulimit -f ${kilobytes}; $NODE $MAIN build --log none`, environment))
+    expect(await martsOf(data)).toEqual(published)
+    expect(await leftovers(data)).toEqual([])
+    expect(await work('build')).toMatchObject({ code: 0 })
+    expect(await martsOf(data)).toEqual(published)
+  })
+})

@@ -1,0 +1,61 @@
+// node --import test/full-disk.mjs dist/cli/main.js run
+//
+// A disk that is full from the FULL_AT-th write on, counted from 1. It can still
+// be read, and what is there can be renamed over and removed. A write that does
+// not fit is cut off in the middle, as the system does it.
+import { existsSync } from 'node:fs'
+import fsp from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+
+const fullAt = Number(process.env.FULL_AT)
+let writes = 0
+
+function isFull() {
+  writes += 1
+  return writes >= fullAt
+}
+
+function refusal(operation) {
+  const error = new Error(`ENOSPC: no space left on device, ${operation}`)
+  return Object.assign(error, { errno: -28, code: 'ENOSPC', syscall: operation })
+}
+
+const half = (data) => (typeof data === 'string' ? data.slice(0, data.length >> 1) : data)
+
+function guardCreation(name, creates) {
+  const real = fsp[name]
+  fsp[name] = async (...args) => {
+    if (creates(...args) && isFull()) throw refusal(name)
+    return real(...args)
+  }
+}
+
+function guardContent(target, name, dataAt) {
+  const real = target[name]
+  target[name] = async function (...args) {
+    if (!isFull()) return real.apply(this, args)
+    const [data] = args.splice(dataAt, 1)
+    args.splice(dataAt, 0, half(data))
+    await real.apply(this, args)
+    throw refusal('write')
+  }
+}
+
+guardCreation('mkdir', (path) => !existsSync(path))
+guardCreation('open', (_, flags = 'r') => /[wa]/.test(flags))
+guardContent(fsp, 'writeFile', 1)
+guardContent(fsp, 'appendFile', 1)
+
+const handle = await fsp.open(process.execPath)
+const prototype = Object.getPrototypeOf(handle)
+await handle.close()
+guardContent(prototype, 'writeFile', 0)
+guardContent(prototype, 'appendFile', 0)
+for (const name of ['sync', 'datasync']) {
+  const real = prototype[name]
+  prototype[name] = async function () {
+    if (isFull()) throw refusal('fsync')
+    return real.apply(this)
+  }
+}
+syncBuiltinESMExports()
