@@ -51,6 +51,16 @@ export default {
       to: { path: '^src/', pathNot: '^src/(observe|core)/|^src/store/files\\.ts$' },
     },
     {
+      name: 'doctor-imports',
+      severity: 'error',
+      comment: 'src/doctor looks at what a run needs, and has no part in one',
+      from: { path: '^src/doctor/' },
+      to: {
+        path: '^src/',
+        pathNot: '^src/(doctor|client|extract|serve|store|core)/|^src/config\\.ts$',
+      },
+    },
+    {
       name: 'pipeline-imports',
       severity: 'error',
       from: { path: '^src/pipeline\\.ts$' },

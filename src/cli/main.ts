@@ -2,6 +2,7 @@
 import { setFlagsFromString } from 'node:v8'
 import yargs, { type ArgumentsCamelCase, type Argv } from 'yargs'
 import { AppError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
+import { diskFault } from '../store/disk.ts'
 import { version } from '../version.ts'
 import type { Command, Terminal } from './command.ts'
 
@@ -64,6 +65,16 @@ async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCo
     async () => (await import('./build.ts')).buildCommand,
   )
   register(
+    'rebuild',
+    'make ledger, base and warehouse anew from raw, without the network',
+    async () => (await import('./rebuild.ts')).rebuildCommand,
+  )
+  register(
+    'doctor',
+    'check configuration, credential, clock, disk and files, and say how to mend each',
+    async () => (await import('./doctor.ts')).doctorCommand,
+  )
+  register(
     'status',
     'what has landed and what is missing, freshness, the last runs',
     async () => (await import('./status.ts')).statusCommand,
@@ -97,7 +108,7 @@ async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCo
     await parser.parseAsync(argv)
     return exitCode
   } catch (error) {
-    return say(error, argv.includes('--debug'), terminal)
+    return say(diskFault(error) ?? error, argv.includes('--debug'), terminal)
   }
 }
 

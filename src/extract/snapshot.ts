@@ -83,7 +83,8 @@ function verdictOn({ day, witness }: Unproven, before: Ledger, after: Ledger): V
   const isTold = GUARDS.every(({ name }) => {
     const key = intervalKey(name, day)
     const guard = after.get(key)
-    return guard?.error === null && guard.attempts !== before.get(key)?.attempts
+    const isAnswered = guard?.error === null && guard.attempts !== before.get(key)?.attempts
+    return isAnswered && guard.suspect === undefined
   })
   if (!isTold) return 'unknown'
   return witness === witnessOf(after, day) ? 'proven' : 'moved'

@@ -116,6 +116,8 @@ describe('help', () => {
     'query',
     'export',
     'verify',
+    'rebuild',
+    'doctor',
     'emulate',
     'demo',
   ])('of %s has an example', async (name) => {

@@ -1,0 +1,44 @@
+import { AppError, ExitCode, messageOf } from '../core/errors.ts'
+
+/** What one check came to. */
+export interface Finding {
+  /** What was checked, in a word or two. */
+  readonly check: string
+  readonly state: 'ok' | 'warning' | 'wrong'
+  readonly message: string
+  /** How to mend it; null where there is nothing to mend. */
+  readonly hint: string | null
+  /** What a run would end with because of it. */
+  readonly exitCode: ExitCode
+}
+
+export function ok(check: string, message: string): Finding {
+  return { check, state: 'ok', message, hint: null, exitCode: ExitCode.complete }
+}
+
+export function warning(check: string, message: string, hint: string | null = null): Finding {
+  return { check, state: 'warning', message, hint, exitCode: ExitCode.complete }
+}
+
+export function wrong(
+  check: string,
+  exitCode: ExitCode,
+  message: string,
+  hint: string | null = null,
+): Finding {
+  return { check, state: 'wrong', message, hint, exitCode }
+}
+
+/** An expected failure as it would have been told. */
+export function failure(check: string, error: unknown, otherwise: ExitCode): Finding {
+  if (!(error instanceof AppError)) return wrong(check, otherwise, messageOf(error))
+  const { exitCode, message, hint = null } = error
+  return wrong(check, exitCode === ExitCode.unexpected ? otherwise : exitCode, message, hint)
+}
+
+/** The exit code of the worst finding: what keeps a run from beginning comes first. */
+export function exitCodeOf(findings: readonly Finding[]): ExitCode {
+  const order = [ExitCode.usage, ExitCode.credential, ExitCode.partial]
+  const worst = order.find((code) => findings.some(({ exitCode }) => exitCode === code))
+  return worst ?? ExitCode.complete
+}

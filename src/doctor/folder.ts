@@ -1,0 +1,88 @@
+import { stat } from 'node:fs/promises'
+import { ExitCode, messageOf } from '../core/errors.ts'
+import { openWarehouse } from '../serve/warehouse.ts'
+import { freeBytes, probeFolder, writableAncestor } from '../store/disk.ts'
+import { isMissing } from '../store/files.ts'
+import { warehousePath } from '../store/lake.ts'
+import { describeOwner, lockLeftBy, lockOwner } from '../store/lock.ts'
+import { ok, warning, wrong, type Finding } from './finding.ts'
+
+const MB = 1024 * 1024
+
+/** A build writes the next warehouse beside the published one. */
+const ROOM_FOR_RAW = 256 * MB
+
+/** Whether the folder can be worked in, and has room for the next build. */
+export async function checkDisk(dataFolder: string): Promise<Finding[]> {
+  const hint = 'Name another folder with --data or AGENT_WAREHOUSE_DATA, or mend its permissions.'
+  try {
+    const there = await writableAncestor(dataFolder)
+    if (there === dataFolder) await probeFolder(dataFolder)
+    const what =
+      there === dataFolder
+        ? `${dataFolder} can be written, synced and renamed in`
+        : `${dataFolder} is not there yet: the first run makes it`
+    return [ok('data folder', what), await room(there, warehousePath(dataFolder))]
+  } catch (error) {
+    const message = `${dataFolder} cannot be written: ${messageOf(error)}`
+    return [wrong('data folder', ExitCode.usage, message, hint)]
+  }
+}
+
+async function room(folder: string, warehouse: string): Promise<Finding> {
+  const free = await freeBytes(folder)
+  const needed = ROOM_FOR_RAW + 2 * ((await sizeOf(warehouse)) ?? 0)
+  const message = `${Math.floor(free / MB)} MB free`
+  if (free >= needed) return ok('disk', message)
+  const wanted = Math.ceil(needed / MB)
+  return warning(
+    'disk',
+    message,
+    `Make room: the next build may need ${wanted} MB beside what is there.`,
+  )
+}
+
+/** Who works in the folder. */
+export async function checkLock(dataFolder: string, now: number): Promise<Finding> {
+  const holder = await lockOwner(dataFolder)
+  if (holder !== undefined) {
+    return ok('lock', `${describeOwner(holder, now)} is under way`)
+  }
+  const left = await lockLeftBy(dataFolder)
+  if (left === undefined) return ok('lock', 'no run is under way')
+  const message = `${describeOwner(left, now)} was killed`
+  return warning('lock', message, 'Nothing is to be done: the next run tidies up after it.')
+}
+
+/** Whether readers can open what is published. */
+export async function checkWarehouse(dataFolder: string): Promise<Finding> {
+  const path = warehousePath(dataFolder)
+  if ((await sizeOf(path)) === undefined) {
+    return warning('warehouse', 'nothing is published yet', 'To publish: agent-warehouse run.')
+  }
+  try {
+    const database = await openWarehouse(path)
+    try {
+      const [row] = await database.rows('select count(*) as runs from meta.runs')
+      return ok(
+        'warehouse',
+        `${path} opens; ${Number(row?.['runs'] ?? 0)} runs are on record in it`,
+      )
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    const hint = 'Make it anew: agent-warehouse build.'
+    return wrong('warehouse', ExitCode.partial, messageOf(error), hint)
+  }
+}
+
+/** Undefined when there is no such file. */
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}

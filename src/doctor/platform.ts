@@ -1,0 +1,95 @@
+import { ApiError, PlatformClient, RefusedError } from '../client/index.ts'
+import type { OrganisationConfig } from '../config.ts'
+import { DeferredError, ExitCode, messageOf } from '../core/errors.ts'
+import type { World } from '../core/world.ts'
+import { shakeHands, type Handshake } from '../extract/handshake.ts'
+import { isWrongAddress, mixedUp, TOLERATED_SKEW_MS, wrongAddress } from '../extract/sync.ts'
+import { readOrganisations } from '../store/organisations.ts'
+import { failure, ok, warning, wrong, type Finding } from './finding.ts'
+
+/** Longer than this a person at a terminal does not wait for one answer. */
+const PATIENCE_MS = 30_000
+
+/** Address, credential, role and clock of one organisation, by one small request. */
+export async function checkPlatform(
+  organisation: OrganisationConfig,
+  dataFolder: string,
+  world: World,
+): Promise<Finding[]> {
+  const client = new PlatformClient(
+    {
+      baseUrl: organisation.baseUrl,
+      credential: organisation.key,
+      rate: 1,
+      concurrency: 1,
+      deadline: world.now() + PATIENCE_MS,
+      timeoutMs: PATIENCE_MS,
+    },
+    world,
+  )
+  try {
+    const hello = await shakeHands(client, world)
+    return [
+      ...answered(organisation),
+      ok('role', `the credential of '${organisation.name}' may read the analytics`),
+      await whose(organisation, hello, dataFolder),
+      clock(hello),
+    ]
+  } catch (error) {
+    return refused(organisation, error)
+  }
+}
+
+function answered({ baseUrl, name, keyVariable }: OrganisationConfig): Finding[] {
+  return [
+    ok('address', `${baseUrl} answers`),
+    ok('credential', `the one of '${name}' in ${keyVariable} is accepted`),
+  ]
+}
+
+function refused(organisation: OrganisationConfig, error: unknown): Finding[] {
+  const { baseUrl } = organisation
+  if (error instanceof RefusedError) {
+    const [address, credential] = answered(organisation)
+    const known = error.status === 403 ? [address, credential] : [address]
+    const check = error.status === 403 ? 'role' : 'credential'
+    return [...known.filter((each) => each !== undefined), failure(check, error, error.exitCode)]
+  }
+  if (isWrongAddress(error)) return [failure('address', wrongAddress(error), ExitCode.usage)]
+  if (error instanceof DeferredError) {
+    return [warning('address', messageOf(error), 'Ask again later: nothing else can be told now.')]
+  }
+  const what = error instanceof ApiError ? 'is not well' : 'cannot be reached'
+  return [
+    wrong(
+      'address',
+      ExitCode.partial,
+      `${baseUrl} ${what}: ${messageOf(error)}`,
+      'Look at AGENT_BASE_URL, the network and the proxy; if they are right, wait: a run asks again.',
+    ),
+  ]
+}
+
+/** Another organisation's credential would make one history of both. */
+async function whose(
+  { name }: OrganisationConfig,
+  { orgId }: Handshake,
+  dataFolder: string,
+): Promise<Finding> {
+  const known = (await readOrganisations(dataFolder)).get(name)?.orgId
+  if (orgId === null) return warning('organisation', `the platform does not name '${name}'`)
+  if (known === undefined || known === orgId) return ok('organisation', `'${name}' is ${orgId}`)
+  return failure('organisation', mixedUp(name, orgId, known), ExitCode.usage)
+}
+
+function clock({ skewMs, today }: Handshake): Finding {
+  const seconds = Math.round(Math.abs(skewMs) / 1000)
+  const span = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} minutes`
+  const side = skewMs > 0 ? 'behind' : 'ahead of'
+  const message =
+    skewMs === 0
+      ? `the same as the platform's, where it is ${today}`
+      : `${span} ${side} the platform's, where it is ${today}`
+  if (Math.abs(skewMs) < TOLERATED_SKEW_MS) return ok('clock', message)
+  return warning('clock', message, 'Set it by a time server. Runs go by the platform’s clock.')
+}

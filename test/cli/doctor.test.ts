@@ -1,0 +1,49 @@
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startEmulator } from '../../src/emulator/emulator.ts'
+import { lock } from '../../src/store/lock.ts'
+import { command } from '../command.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+async function stage() {
+  const emulator = await startEmulator({ users: 3, now: () => Date.now() })
+  onTestFinished(() => emulator.close())
+  const data = await temporaryFolder()
+  const environment = {
+    AGENT_BASE_URL: emulator.url,
+    AGENT_API_KEY: emulator.keys.manager,
+    AGENT_WAREHOUSE_DATA: data,
+  }
+  return { emulator, data, environment }
+}
+
+describe('doctor', () => {
+  it('prints a line for each check, while a run is under way as well', async () => {
+    const { data, environment } = await stage()
+    await lock(data, 'run-1', Date.now())
+    const { code, out, err } = await command(['doctor'], environment)
+    expect([code, err]).toEqual([0, ''])
+    const lines = out.split('\n').slice(0, -1)
+    for (const line of lines) expect(line).toMatch(/^(ok|warning) {2,}\S/)
+    expect(out).toMatch(/^ok +lock +run run-1 \(process \d+ on .*\) is under way$/m)
+  })
+
+  it('prints JSON, and no key', async () => {
+    const { environment } = await stage()
+    const key = { AGENT_API_KEY: 'sk-secret-9f8e7d6c' }
+    const { code, out, err } = await command(['doctor', '--json'], { ...environment, ...key })
+    expect(code).toBe(5)
+    expect(JSON.parse(out)).toContainEqual(
+      expect.objectContaining({ check: 'credential', state: 'wrong', exit_code: 5 }),
+    )
+    expect(out + err).not.toContain(key.AGENT_API_KEY)
+  })
+
+  it('says how to mend a configuration, and ends with 2', async () => {
+    const { data } = await stage()
+    const nothing = { AGENT_WAREHOUSE_DATA: join(data, 'new') }
+    const { code, out } = await command(['doctor'], nothing)
+    expect(code).toBe(2)
+    expect(out).toMatch(/^wrong +configuration +no API key: .*export AGENT_API_KEY=<key>$/m)
+  })
+})
