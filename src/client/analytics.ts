@@ -1,6 +1,7 @@
 import type { Day, DayRange } from '../core/days.ts'
 import type { HttpResponse } from '../core/world.ts'
-import { sliceEnvelope, type ServedRow } from './envelope.ts'
+import { checkClaims } from './claims.ts'
+import { fieldOf, sliceEnvelope, type ServedRow } from './envelope.ts'
 import { BodyError } from './errors.ts'
 import { serverTime } from './retry-after.ts'
 import type { Transport } from './transport.ts'
@@ -112,7 +113,9 @@ function hasMoreOf(
 
 function parseBody(path: string, response: HttpResponse, requestId: string | null) {
   try {
-    return sliceEnvelope(utf8.decode(response.body))
+    const envelope = sliceEnvelope(utf8.decode(response.body))
+    checkClaims(path, envelope.rest)
+    return envelope
   } catch (error) {
     const type = response.headers['content-type'] ?? 'no content type'
     throw new BodyError(
@@ -121,12 +124,6 @@ function parseBody(path: string, response: HttpResponse, requestId: string | nul
       { cause: error },
     )
   }
-}
-
-/** The value of a field, or undefined where `value` is no object or has no such field. */
-export function fieldOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined
-  return Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
 }
 
 function textOf(value: unknown): string | null {

@@ -29,6 +29,12 @@ export function sliceEnvelope(text: string): Envelope {
   return { rows, rest }
 }
 
+/** The value of a field, or undefined where `value` is no object or has no such field. */
+export function fieldOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  return Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
+}
+
 interface Span {
   readonly start: number
   readonly end: number

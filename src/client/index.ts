@@ -1,7 +1,7 @@
 export { PlatformClient, userPages, MAX_PAGE_SIZE } from './client.ts'
 export type { ClientOptions, DateRangeOptions } from './client.ts'
-export { fieldOf, type AnalyticsAnswer, type AnalyticsQuery } from './analytics.ts'
-export type { ServedRow } from './envelope.ts'
+export type { AnalyticsAnswer, AnalyticsQuery } from './analytics.ts'
+export { fieldOf, type ServedRow } from './envelope.ts'
 export {
   ApiError,
   BodyError,

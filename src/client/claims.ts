@@ -1,0 +1,31 @@
+import { fieldOf } from './envelope.ts'
+
+/**
+ * Holds an analytics answer to what it says of itself: the range that `meta`
+ * names is the one that was asked for, and a page of `/users` says whether it
+ * is the last. A stale cache, or a platform that cuts a wide range without a
+ * word, would else make days without rows out of days that have them.
+ *
+ * `path` is path and query as asked; `rest` is the document without its rows.
+ * @throws SyntaxError
+ */
+export function checkClaims(path: string, rest: unknown): void {
+  const { pathname, searchParams } = new URL(path, 'http://platform')
+  const meta = fieldOf(rest, 'meta')
+  for (const [field, parameter] of RANGE) {
+    const claimed = fieldOf(meta, field)
+    const asked = searchParams.get(parameter)
+    if (typeof claimed !== 'string' || claimed.slice(0, 10) === asked) continue
+    throw new SyntaxError(`'meta.${field}' is '${claimed}', but '${asked ?? ''}' was asked for`)
+  }
+  const more = fieldOf(meta, 'has_more')
+  if (pathname.endsWith('/users') && typeof more !== 'boolean') {
+    const said = more === undefined ? 'absent' : JSON.stringify(more)
+    throw new SyntaxError(`'meta.has_more' is ${said}: is this the last page?`)
+  }
+}
+
+const RANGE = [
+  ['start_date', 'startDate'],
+  ['end_date', 'endDate'],
+] as const

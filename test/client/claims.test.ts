@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { checkClaims } from '../../src/client/claims.ts'
+
+const DAYS = '/api/v1/analytics/tokens?startDate=2026-01-14&endDate=2026-01-20'
+const PAGE = '/api/v1/analytics/users?startDate=2026-01-14&endDate=2026-01-14&limit=100'
+
+describe('an answer is held to what it says of itself:', () => {
+  it.each<[string, string, unknown]>([
+    ['the range that was asked for', DAYS, { start_date: '2026-01-14', end_date: '2026-01-20' }],
+    ['a range with times', DAYS, { start_date: '2026-01-14T00:00:00Z', end_date: '2026-01-20' }],
+    ['no range', DAYS, { org_id: 'o' }],
+    ['a last page', PAGE, { has_more: false }],
+    ['a page with one after it', PAGE, { has_more: true, next_cursor: 'u' }],
+  ])('%s passes', (_, path, meta) => {
+    expect(() => {
+      checkClaims(path, { data: [], meta })
+    }).not.toThrow()
+  })
+
+  it('no meta passes where there are no pages', () => {
+    expect(() => {
+      checkClaims(DAYS, { data: [] })
+    }).not.toThrow()
+  })
+
+  it.each<[string, string, unknown, string]>([
+    ['a later start', DAYS, { start_date: '2026-01-18' }, "'meta.start_date' is '2026-01-18'"],
+    ['another end', DAYS, { end_date: '2026-01-19' }, "'2026-01-20' was asked for"],
+    ['a page that does not say', PAGE, { org_id: 'o' }, "'meta.has_more' is absent"],
+    ['a page that says it as text', PAGE, { has_more: 'true' }, `'meta.has_more' is "true"`],
+    ['a page without meta', PAGE, undefined, "'meta.has_more' is absent"],
+  ])('%s does not', (_, path, meta, said) => {
+    expect(() => {
+      checkClaims(path, { data: [], meta })
+    }).toThrow(said)
+  })
+})
