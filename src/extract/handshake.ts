@@ -1,4 +1,4 @@
-import { dayOf, HISTORY_START, type Day } from '../core/days.ts'
+import { addDays, dayOf, HISTORY_START, type Day } from '../core/days.ts'
 import { ApiError, type AnalyticsAnswer, type PlatformClient } from '../client/index.ts'
 import type { World } from '../core/world.ts'
 
@@ -20,20 +20,27 @@ const DATE_PRECISION_MS = 2_000
  * what day is it there? "Yesterday" is the server's, never the runner's.
  */
 export async function shakeHands(client: PlatformClient, world: World): Promise<Handshake> {
-  const answer = await firstDay(client)
+  const answer = await firstAnswer(client, world)
   const now = world.now()
-  const serverNow = answer?.serverTime ?? now
+  const serverNow = answer.serverTime ?? now
   const difference = serverNow - now
   const skewMs = Math.abs(difference) < DATE_PRECISION_MS ? 0 : difference
-  return { orgId: answer?.orgId ?? null, skewMs, today: dayOf(serverNow) }
+  return { orgId: answer.orgId, skewMs, today: dayOf(serverNow) }
 }
 
-/** The platform may one day forget its first days: a 400 still proves the credential. */
-async function firstDay(client: PlatformClient): Promise<AnalyticsAnswer | null> {
+/**
+ * The platform may one day forget its first days. Then a recent one is asked
+ * for: without an answer it would not be known whose credential this is.
+ */
+async function firstAnswer(client: PlatformClient, world: World): Promise<AnalyticsAnswer> {
+  const ask = (day: Day): Promise<AnalyticsAnswer> =>
+    client.ask('activity', { range: { first: day, last: day } })
   try {
-    return await client.ask('activity', { range: { first: HISTORY_START, last: HISTORY_START } })
+    return await ask(HISTORY_START)
   } catch (error) {
-    if (error instanceof ApiError && error.status === 400) return null
+    if (error instanceof ApiError && error.status === 400) {
+      return ask(addDays(dayOf(world.now()), -2))
+    }
     throw error
   }
 }

@@ -71,7 +71,8 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
       return { ...nothing(known), stoppedBy: error }
     }
     if (isFatal(error)) throw error
-    if (isWrongAddress(error)) return { ...nothing(known), stoppedBy: wrongAddress(error) }
+    if (remembered === undefined && isWrongAddress(error))
+      return { ...nothing(known), stoppedBy: wrongAddress(error) }
     return unreachable(options, remembered, error)
   }
   const orgId = hello.orgId ?? known ?? organisation
@@ -208,7 +209,10 @@ async function unreachable(
   return { ...nothing(orgId), ...book.counts, unreachable: failure }
 }
 
-/** The first request is for what every such platform has: 404 or a redirect is another server's. */
+/**
+ * The first request is for what every such platform has: 404 or a redirect is
+ * another server's, unless the platform was met there before.
+ */
 export function isWrongAddress(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 404 || error.status < 400)
 }
