@@ -20,12 +20,21 @@ export async function syncFrom(
     readonly only?: readonly string[]
     readonly plan?: SyncOptions['plan']
     readonly runForMs?: number
+    /** How long one answer may take, milliseconds. */
+    readonly timeoutMs?: number
   } = {},
 ): Promise<Sync> {
   const world = options.world ?? testWorld()
   const deadline = world.now() + (options.runForMs ?? 3_600_000)
   const client = new PlatformClient(
-    { baseUrl: url, credential: options.key ?? 'key', rate: 2000, concurrency: 4, deadline },
+    {
+      baseUrl: url,
+      credential: options.key ?? 'key',
+      rate: 2000,
+      concurrency: 4,
+      deadline,
+      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+    },
     world,
   )
   const resources = RESOURCES.filter(({ name }) => options.only?.includes(name) ?? true)

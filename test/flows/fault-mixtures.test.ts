@@ -1,0 +1,194 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { Database } from '../../src/store/duckdb.ts'
+import { chanceOf } from '../chance.ts'
+import { command, type Outcome } from '../command.ts'
+import { KINDS, type Ask, type FaultKind } from '../fault-kinds.ts'
+import { startFaultyPlatform, type FaultRule, type FaultyPlatform } from '../faults.ts'
+import { temporaryFolder, testWorld } from '../helpers.ts'
+import { breaches, lakeOf, toldOf, type Ended, type Lake } from './fault-law.ts'
+import { martsOf } from './likeness.ts'
+import { night } from './night.ts'
+
+const FIRST_NIGHT = Date.parse('2026-01-20T05:00:00Z')
+const SECOND_NIGHT = Date.parse('2026-01-21T05:00:00Z')
+
+/** Corrected before the second night, which looks at them again: 7, 3 and 2 days old. */
+const RESTATED = ['2026-01-14', '2026-01-18', '2026-01-19']
+const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1)
+
+const STOPS: readonly FaultKind[] = ['401', '403', '429 for two hours']
+/** A first request that is led elsewhere is a wrong address: see faults.test.ts. */
+const ADDRESS: readonly FaultKind[] = ['404', 'a redirect']
+/** Strikes every page of a day and is struck by nothing else, or the day is what it makes of it. */
+const WHOLE_DAY: FaultKind = 'a user who moves to a later page'
+const PASSING = KINDS.filter((kind) => kind !== WHOLE_DAY && !STOPS.includes(kind))
+
+/** Some kinds so many times, then each by chance; some seeds have worse weather than others. */
+function weather(seed: number): FaultRule[] {
+  const badness = (0.1 + 0.7 * chanceOf(seed, 'badness')) / KINDS.length
+  const counted = [1, 2, 3].flatMap((index) => {
+    const kind = PASSING[Math.floor(chanceOf(seed, 'kind', index) * PASSING.length)]
+    const count = 1 + Math.floor(chanceOf(seed, 'count', index) * 9)
+    return kind === undefined ? [] : [{ kind, count, where: elsewhere(kind, 2) }]
+  })
+  return [
+    { kind: WHOLE_DAY, where: ({ first }) => chanceOf(seed, 'mover', first) < 0.2 },
+    ...counted,
+    ...STOPS.map((kind) => ({ kind, chance: 0.001 })),
+    ...PASSING.map((kind) => ({ kind, chance: badness, where: elsewhere(kind, 1) })),
+  ]
+}
+
+const elsewhere =
+  (kind: FaultKind, since: number) =>
+  ({ endpoint, days, nth }: Ask): boolean =>
+    nth >= since && (!ADDRESS.includes(kind) || days > 1 || endpoint === 'users')
+
+interface Night extends Ended {
+  readonly isPublished: boolean
+}
+
+async function nightUnder(
+  platform: FaultyPlatform,
+  dataFolder: string,
+  at: number,
+  rules: readonly FaultRule[],
+  seed = 0,
+): Promise<Night> {
+  platform.strike(rules, seed)
+  const world = testWorld(at)
+  const { url, emulator } = platform
+  const options = {
+    url,
+    key: emulator.keys.manager,
+    dataFolder,
+    patienceMs: rules.length === 0 ? 10_000 : 250,
+  }
+  const { exitCode } = await night('run', world, options)
+  const isPublished = world.events.some(({ type }) => type === 'warehouse.published')
+  return { exitCode, lake: await lakeOf(dataFolder), began: at, isPublished }
+}
+
+async function twoNights(): Promise<{ platform: FaultyPlatform; pass: () => void }> {
+  let now = FIRST_NIGHT
+  const platform = await startFaultyPlatform({ now: () => now, users: 14 })
+  const pass = (): void => {
+    now = SECOND_NIGHT
+    platform.restate(RESTATED)
+  }
+  return { platform, pass }
+}
+
+const HANDSHAKE = '/api/v1/analytics/activity?startDate=2026-01-14&endDate=2026-01-14'
+
+interface Truth {
+  readonly first: Lake
+  readonly second: Lake
+  readonly marts: Readonly<Record<string, string>>
+}
+let truth: Truth | undefined
+
+/** Two nights without faults. */
+async function truthOf(): Promise<Truth> {
+  if (truth !== undefined) return truth
+  const { platform, pass } = await twoNights()
+  const data = await temporaryFolder()
+  const first = await nightUnder(platform, data, FIRST_NIGHT, [])
+  pass()
+  const second = await nightUnder(platform, data, SECOND_NIGHT, [])
+  expect([first.exitCode, second.exitCode]).toEqual([0, 0])
+  expect(second.lake.days['users/2026-01-18']).not.toBe(first.lake.days['users/2026-01-18'])
+  truth = { first: first.lake, second: second.lake, marts: await finalMarts(data) }
+  return truth
+}
+
+/** Without what was known in between: a version that a fault hid was never known. */
+async function finalMarts(data: string): Promise<Record<string, string>> {
+  const marts = Object.entries(await martsOf(data))
+  return Object.fromEntries(marts.filter(([mart]) => mart !== 'fct_restatement'))
+}
+
+const struckEver = new Set<FaultKind>()
+
+describe('a mixture of faults over two nights', () => {
+  it.each(SEEDS)(
+    'of seed %i: what is not landed is told, and the next run has it',
+    async (seed) => {
+      const expected = await truthOf()
+      const { platform, pass } = await twoNights()
+      const data = await temporaryFolder()
+      const rules = weather(seed)
+
+      const first = await nightUnder(platform, data, FIRST_NIGHT, rules, seed)
+      expect(breaches(expected.first, first)).toEqual([])
+      await expectTold(data, expected.first, first)
+      expect(platform.struck).not.toEqual([])
+
+      pass()
+      const second = await nightUnder(platform, data, SECOND_NIGHT, rules, seed + 1_000)
+      expect(breaches(expected.second, second)).toEqual([])
+      await expectTold(data, expected.second, second)
+      for (const { kind } of platform.struck) struckEver.add(kind)
+
+      const healed = await nightUnder(platform, data, SECOND_NIGHT, [])
+      expect(healed.exitCode).toBe(0)
+      expect(await finalMarts(data)).toEqual(expected.marts)
+    },
+  )
+
+  it('has had most of the kinds there are', () => {
+    expect(struckEver.size).toBeGreaterThan(KINDS.length / 2)
+  })
+})
+
+/** The warehouse says that it lacks the days that the lake lacks, and no other. */
+async function expectTold(data: string, expected: Lake, ended: Night): Promise<void> {
+  if (!ended.isPublished) return
+  const warehouse = await Database.open(join(data, 'warehouse.duckdb'), { readOnly: true })
+  const { rows } = await warehouse.table(
+    `select resource || '/' || activity_date from meta.intervals
+    where status in ('failed', 'missing')`,
+  )
+  warehouse.close()
+  const { intervals } = ended.lake
+  const lacking = toldOf(expected, ended).filter((key) => !intervals.get(key)?.file)
+  expect(rows.flat().sort()).toEqual(lacking.sort())
+}
+
+describe('the command under', () => {
+  it.each<[FaultKind, (ask: Ask) => boolean, number, string]>([
+    ['400', ({ first }) => first === '2026-01-16', 3, '1 of 48 intervals failed'],
+    ['429 for two hours', ({ endpoint }) => endpoint === 'users', 4, 'longer than this run'],
+    ['403', ({ endpoint }) => endpoint === 'users', 5, 'Manager or Owner'],
+  ])('%s publishes what it has', async (kind, where, exitCode, said) => {
+    const { outcome, data } = await commandUnder({ kind, where })
+    expect(outcome.code, outcome.err).toBe(exitCode)
+    expect(outcome.out + outcome.err).toContain(said)
+    expect(Object.keys(await martsOf(data))).not.toEqual([])
+  })
+
+  it('nothing but rubbish exits 3, publishes nothing, and tells of every day', async () => {
+    const where = ({ url, nth }: Ask): boolean => url !== HANDSHAKE || nth > 1
+    const { outcome, data } = await commandUnder({ kind: 'a row that is a number', where })
+    expect(outcome.code, outcome.err).toBe(3)
+    expect(outcome.out).toContain('Nothing landed')
+    const { days, intervals } = await lakeOf(data)
+    expect(days).toEqual({})
+    expect([...intervals.values()].filter(({ status }) => status === 'failed')).toHaveLength(48)
+  })
+
+  async function commandUnder(rule: FaultRule): Promise<{ outcome: Outcome; data: string }> {
+    const platform = await startFaultyPlatform({ now: () => FIRST_NIGHT, users: 14 })
+    platform.strike([rule])
+    const data = await temporaryFolder()
+    const outcome = await command(['run', '--log', 'none', '--max-duration', '60s'], {
+      AGENT_BASE_URL: platform.url,
+      AGENT_API_KEY: platform.emulator.keys.manager,
+      AGENT_WAREHOUSE_DATA: data,
+      AGENT_WAREHOUSE_RATE: '2000',
+    })
+    expect(platform.struck).not.toEqual([])
+    return { outcome, data }
+  }
+})

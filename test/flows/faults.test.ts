@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest'
+import { KINDS, WELL_TOLD, type Ask, type FaultKind } from '../fault-kinds.ts'
+import { startFaultyPlatform, whereOf, type FaultRule, type FaultyPlatform } from '../faults.ts'
+import { temporaryFolder, testWorld } from '../helpers.ts'
+import { breaches, lakeOf, type Ended, type Lake } from './fault-law.ts'
+import { versionsOf } from './likeness.ts'
+import { syncFrom } from './platform.ts'
+
+const NOW = Date.parse('2026-01-20T05:00:00Z')
+const BAD_DAY = '2026-01-16'
+const ONLY = ['activity', 'tools', 'users']
+
+/** They cost the whole of a request's patience. */
+const SLOW: readonly FaultKind[] = [
+  'no answer at all',
+  'a body that stalls',
+  'a body that never ends',
+  'a slow drip',
+]
+
+/** A night at a platform that is struck by these rules, with the exit code that `run` would have. */
+async function nightUnder(
+  platform: FaultyPlatform,
+  dataFolder: string,
+  rules: readonly FaultRule[],
+  at = NOW,
+): Promise<Ended> {
+  platform.strike(rules)
+  const { result } = await syncFrom(platform.url, dataFolder, {
+    key: platform.emulator.keys.manager,
+    world: testWorld(at),
+    only: ONLY,
+    timeoutMs: rules.length === 0 ? 10_000 : 150,
+  })
+  const isShort = result.failed > 0 || result.unreachable !== null
+  const exitCode = result.stoppedBy?.exitCode ?? (isShort ? 3 : 0)
+  return { lake: await lakeOf(dataFolder), exitCode, began: at }
+}
+
+interface Truth {
+  readonly lake: Lake
+  readonly versions: readonly string[]
+}
+let truth: Truth | undefined
+
+/** What a night without faults lands. */
+async function truthOf(platform: FaultyPlatform): Promise<Truth> {
+  if (truth !== undefined) return truth
+  const data = await temporaryFolder()
+  const { lake, exitCode } = await nightUnder(platform, data, [])
+  expect(exitCode).toBe(0)
+  expect(Object.keys(lake.days)).toHaveLength(ONLY.length * 5) // of six days one is empty
+  truth = { lake, versions: await versionsOf(data) }
+  return truth
+}
+
+async function start(): Promise<{ platform: FaultyPlatform; pass: (days: number) => number }> {
+  let now = NOW
+  const platform = await startFaultyPlatform({ now: () => now, users: 14 })
+  return { platform, pass: (days) => (now += days * 86_400_000) }
+}
+
+const isHandshake = ({ endpoint, days }: Ask): boolean => endpoint === 'activity' && days === 1
+
+describe('a day is landed as it is, or said to be missing, under', () => {
+  it.each(KINDS)('%s, the first time that anything is asked for', async (kind) => {
+    await holdsUnder({ kind, where: (ask) => ask.nth === 1 && !isHandshake(ask) })
+  })
+
+  it.each(KINDS)('%s, whenever a certain day is asked for', async (kind) => {
+    await holdsUnder({
+      kind,
+      where: ({ endpoint, first, last }) =>
+        endpoint !== 'activity' && first <= BAD_DAY && BAD_DAY <= last,
+      ...(SLOW.includes(kind) ? { count: 8 } : {}),
+    })
+  })
+
+  async function holdsUnder(rule: FaultRule): Promise<void> {
+    const { platform } = await start()
+    const { lake, versions } = await truthOf(platform)
+    const data = await temporaryFolder()
+    const night = await nightUnder(platform, data, [rule])
+    expect(platform.struck).not.toEqual([])
+    expect(breaches(lake, night)).toEqual([])
+
+    const healed = await nightUnder(platform, data, [])
+    expect(healed.exitCode).toBe(0)
+    expect(healed.lake.days).toEqual(lake.days)
+    expect(await versionsOf(data)).toHaveLength(versions.length)
+  }
+})
+
+describe('a lie that no answer betrays', () => {
+  it.each(WELL_TOLD)('%s: the next look sets it right', async (kind) => {
+    const { platform, pass } = await start()
+    const { lake } = await truthOf(platform)
+    const data = await temporaryFolder()
+    await nightUnder(platform, data, [{ kind }])
+    expect(platform.struck).not.toEqual([])
+    const looked = await nightUnder(platform, data, [], pass(3))
+    expect(looked.exitCode).toBe(0)
+    expect(looked.lake.days).toMatchObject(lake.days)
+  })
+})
+
+describe('a night whose very first request meets', () => {
+  const kinds = KINDS.filter((kind) => whereOf(kind) === undefined)
+
+  it.each(kinds)('%s, at a platform that was never met', async (kind) => {
+    const { platform } = await start()
+    const { lake } = await truthOf(platform)
+    const data = await temporaryFolder()
+    const night = await nightUnder(platform, data, [{ kind, where: isHandshake }])
+    expect(platform.struck).not.toEqual([])
+    const isAddress = kind === '404' || kind === 'a redirect'
+    if (isAddress) expect(night.exitCode).toBe(2)
+    else expect(breaches(lake, night)).toEqual([])
+    if (night.exitCode !== 0) expect(night.lake.intervals.size).toBe(0)
+
+    const healed = await nightUnder(platform, data, [])
+    expect(healed.exitCode).toBe(0)
+    expect(healed.lake.days).toEqual(lake.days)
+  })
+
+  it.each(kinds)('%s, at one that is known', async (kind) => {
+    const { platform, pass } = await start()
+    const data = await temporaryFolder()
+    const before = (await nightUnder(platform, data, [])).lake
+    const rules = [{ kind, where: isHandshake }]
+    const { lake, exitCode } = await nightUnder(platform, data, rules, pass(1))
+    expect(platform.struck).not.toEqual([])
+    const missed = [...lake.intervals.values()].filter(({ error }) => error !== null)
+    if (exitCode === 0) {
+      expect(missed).toEqual([])
+      expect(lake.intervals.size).toBe(before.intervals.size + ONLY.length)
+    } else {
+      expect([3, 4, 5]).toContain(exitCode)
+      expect(lake.days).toEqual(before.days)
+      if (exitCode === 3) expect(missed.map(({ day }) => day)).toContain('2026-01-20')
+    }
+  })
+})

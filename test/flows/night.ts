@@ -1,0 +1,42 @@
+import { loadConfig } from '../../src/config.ts'
+import { AppError } from '../../src/core/errors.ts'
+import type { World } from '../../src/core/world.ts'
+import { run, sync, type Job } from '../../src/pipeline.ts'
+
+export interface Night {
+  readonly exitCode: number
+  /** What was said of it. */
+  readonly problems: readonly string[]
+}
+
+export interface NightOptions {
+  readonly url: string
+  readonly key: string
+  readonly dataFolder: string
+  /** How long a request may take, so that a body that never ends costs a test little. */
+  readonly patienceMs: number
+}
+
+/** The nightly job in this process, `run` or only its first half, `sync`, in the world of a test. */
+export async function night(
+  command: 'run' | 'sync',
+  world: World,
+  options: NightOptions,
+): Promise<Night> {
+  const { dataFolder, patienceMs: timeoutMs } = options
+  const environment = { AGENT_BASE_URL: options.url, AGENT_API_KEY: options.key }
+  const job: Job = {
+    config: loadConfig({ data: dataFolder, rate: 2000, concurrency: 4 }, environment, dataFolder),
+    world: { ...world, fetch: (request) => world.fetch({ ...request, timeoutMs }) },
+    runId: `run-${world.now()}`,
+    deadline: world.now() + 3_600_000,
+  }
+  try {
+    const outcome = command === 'sync' ? sync(job, {}) : run(job, {}, () => Promise.resolve([]))
+    const { exitCode, problems } = await outcome
+    return { exitCode, problems: problems.map(({ message }) => message) }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { exitCode: error.exitCode, problems: [error.message] }
+  }
+}
