@@ -4,7 +4,7 @@ import { AppError, messageOf } from '../core/errors.ts'
 import { Database, listLiteral } from '../store/duckdb.ts'
 import { diskFault } from '../store/disk.ts'
 import { rawFolder, versionName } from '../store/lake.ts'
-import type { DamagedFile, RawFile } from '../store/quarantine.ts'
+import { readThrough, type DamagedFile, type RawFile } from '../store/quarantine.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
 import { RESOURCES } from './resources.ts'
@@ -91,7 +91,7 @@ async function openAll(
   } catch (error) {
     const [only] = paths
     if (only === undefined) return new Map()
-    if (paths.length === 1) return new Map([[keyOf(only), reasonOf(error, only)]])
+    if (paths.length === 1) return new Map([[keyOf(only), await reasonOf(error, only)]])
     const middle = paths.length >> 1 // the statement names no file: halves tell
     const halves = [paths.slice(0, middle), paths.slice(middle)]
     const found = []
@@ -124,11 +124,12 @@ async function openTogether(
 }
 
 /** Faults of the machine or its settings, which say nothing of the file. */
-const NOT_OF_THE_FILE =
-  /^(Out of Memory|INTERRUPT)|No files found|Permission denied|Too many open files/
+const NOT_OF_THE_FILE = /^(Out of Memory|INTERRUPT)|No files found|Too many open files/
 
 /** @throws AppError when it is not the file that is at fault. */
-function reasonOf(error: unknown, path: string): string {
+async function reasonOf(error: unknown, path: string): Promise<string> {
+  const { reason } = await readThrough(path)
+  if (reason !== undefined) return reason
   if (NOT_OF_THE_FILE.test(messageOf(error)) || diskFault(error) !== undefined) {
     throw new AppError(`${path} cannot be proven: ${messageOf(error)}`, { cause: error })
   }

@@ -36,15 +36,26 @@ export async function damageOf(
   sha256: string,
 ): Promise<DamagedFile | undefined> {
   const { resource, day, file } = raw
-  const path = join(rawFolder(dataFolder, orgId, resource, day), file)
-  const damage = (reason: string, isGone = false) => ({ resource, day, file, reason, isGone })
+  const found = await readThrough(join(rawFolder(dataFolder, orgId, resource, day), file))
+  if (found.sha256 === sha256) return undefined
+  const { reason = 'its SHA-256 is not the one that was recorded', isGone = false } = found
+  return { resource, day, file, reason, isGone }
+}
+
+/** What came of reading a file from end to end: its SHA-256, or why there is none. */
+interface Reading {
+  readonly sha256?: string
+  readonly reason?: string
+  readonly isGone?: boolean
+}
+
+/** @throws AppError when the system does not let the file be read. */
+export async function readThrough(path: string): Promise<Reading> {
   try {
-    return (await sha256OfFile(path)) === sha256
-      ? undefined
-      : damage('its SHA-256 is not the one that was recorded')
+    return { sha256: await sha256OfFile(path) }
   } catch (error) {
-    if (isMissing(error)) return damage('it is not there', true)
-    if (!NOT_OF_THE_FILE.has(codeOf(error) ?? '')) return damage(messageOf(error))
+    if (isMissing(error)) return { reason: 'it is not there', isGone: true }
+    if (!NOT_OF_THE_FILE.has(codeOf(error) ?? '')) return { reason: messageOf(error) }
     throw new AppError(`${path} cannot be read: ${messageOf(error)}`, {
       hint: 'Mend its permissions, or run as the user that owns the data folder.',
       cause: error,

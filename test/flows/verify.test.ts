@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { startEmulator, type Intercept } from '../../src/emulator/emulator.ts'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { startEmulator, type Emulator, type Intercept } from '../../src/emulator/emulator.ts'
 import { Database } from '../../src/store/duckdb.ts'
 import { sha256OfFile } from '../../src/store/files.ts'
 import { packageRoot } from '../../src/store/root.ts'
@@ -12,9 +13,25 @@ import { temporaryFolder } from '../helpers.ts'
 
 const NOW = Date.parse('2026-01-24T05:00:00Z')
 
-/** A warehouse of ten days, and a platform that may change its mind. */
-async function stage(before: Intercept = () => undefined) {
-  const platform: { intercept: Intercept } = { intercept: before }
+/** A warehouse of ten days, made by the first test and copied for each. */
+let prepared: Promise<string> | undefined
+
+afterAll(async () => {
+  if (prepared !== undefined) await rm(await prepared, { recursive: true, force: true })
+})
+
+async function prepare(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-warehouse-'))
+  const emulator = await startEmulator({ users: 12, now: () => NOW })
+  const made = await command(['run', '--log', 'none'], environmentOf(emulator, folder))
+  await emulator.close()
+  expect(made, made.err).toMatchObject({ code: 0 })
+  return folder
+}
+
+/** The warehouse, and a platform that may change its mind. */
+async function stage() {
+  const platform: { intercept: Intercept } = { intercept: () => undefined }
   const emulator = await startEmulator({
     users: 12,
     now: () => NOW,
@@ -22,17 +39,30 @@ async function stage(before: Intercept = () => undefined) {
   })
   onTestFinished(() => emulator.close())
   const data = await temporaryFolder()
-  const environment = {
+  prepared ??= prepare()
+  await cp(await prepared, data, { recursive: true })
+  const environment = environmentOf(emulator, data)
+  const run = (...args: string[]): Promise<Outcome> =>
+    command([...args, '--log', 'none'], environment)
+  return { platform, data, environment, run }
+}
+
+function environmentOf(emulator: Emulator, data: string): Record<string, string> {
+  return {
     AGENT_BASE_URL: emulator.url,
     AGENT_API_KEY: emulator.keys.manager,
     AGENT_WAREHOUSE_DATA: data,
     AGENT_WAREHOUSE_RATE: '2000',
   }
-  const run = (...args: string[]): Promise<Outcome> =>
-    command([...args, '--log', 'none'], environment)
-  const first = await run('run')
-  return { platform, data, environment, run, first }
 }
+
+/** The users of a day cannot be had. */
+const withholding =
+  (day: string): Intercept =>
+  ({ path, query }) =>
+    path.endsWith('/users') && query.get('startDate') === day
+      ? new Response('{"title":"Gone"}', { status: 404 })
+      : undefined
 
 interface Report {
   readonly is_equal: boolean
@@ -211,12 +241,10 @@ describe('verify', () => {
   })
 
   it('says which days the warehouse does not have, and takes them for no difference', async () => {
-    const { platform, run, first } = await stage(({ path, query }) =>
-      path.endsWith('/users') && query.get('startDate') === '2026-01-16'
-        ? new Response('{"title":"Gone"}', { status: 404 })
-        : undefined,
-    )
-    expect(first.code).toBe(3)
+    const { platform, data, run } = await stage()
+    platform.intercept = withholding('2026-01-16')
+    await rm(data, { recursive: true })
+    expect((await run('run')).code).toBe(3)
     platform.intercept = () => undefined
     const { code, out } = await run('verify', '--all')
     expect(code).toBe(0)
@@ -227,10 +255,7 @@ describe('verify', () => {
 
   it('proves nothing of a day that the platform does not give again, and ends with 3', async () => {
     const { platform, run } = await stage()
-    platform.intercept = ({ path, query }) =>
-      path.endsWith('/users') && query.get('startDate') === '2026-01-16'
-        ? new Response('{"title":"Gone"}', { status: 404 })
-        : undefined
+    platform.intercept = withholding('2026-01-16')
     const { code, report: told } = await report(run, '--all')
     expect(code).toBe(3)
     expect(told.compared.days).toHaveLength(9)
@@ -286,10 +311,5 @@ describe('verify', () => {
 async function nothingYet() {
   const emulator = await startEmulator({ users: 3, now: () => NOW })
   onTestFinished(() => emulator.close())
-  const environment = {
-    AGENT_BASE_URL: emulator.url,
-    AGENT_API_KEY: emulator.keys.manager,
-    AGENT_WAREHOUSE_DATA: await temporaryFolder(),
-  }
-  return { emulator, environment }
+  return { emulator, environment: environmentOf(emulator, await temporaryFolder()) }
 }
