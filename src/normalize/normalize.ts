@@ -11,7 +11,7 @@ import { fill } from '../store/template.ts'
 import { dayKey, planDays, writeDays, type DayTask } from './by-day.ts'
 import { SCHEMA_DRIFT } from './drift.ts'
 import { ENTITIES, type Entity } from './entities.ts'
-import { baseKey, planBase, type BaseTask, type NormalizeOptions } from './plan.ts'
+import { baseKey, planBase, type BaseState, type BaseTask, type NormalizeOptions } from './plan.ts'
 import { RESTATEMENTS } from './restatements.ts'
 import { readBaseState, writeBaseState, type BaseFile } from './state.ts'
 
@@ -28,28 +28,46 @@ export async function normalize(options: NormalizeOptions): Promise<number> {
   const fingerprints = Object.fromEntries(
     [...present].map(([key, { fingerprint }]) => [key, fingerprint]),
   )
-  const plan = (proven: Ledger): BaseTask[] =>
-    planBase(proven, fingerprints, firstMonth, statementOf)
-  const damaged = await options.takeOutDamaged(sourcesOf(plan(ledger)))
-  const proven = without(ledger, damaged)
-  const tasks = plan(proven)
-  const dayTasks: DayTask[] = []
-  for (const entity of DAY_ENTITIES)
-    dayTasks.push(...(await planDays({ ...options, ledger: proven }, entity, fingerprints)))
-  const count = tasks.length + dayTasks.length
-  if (count > 0) await writeMonths(options, tasks, dayTasks, present)
+  const plan = async (proven: Ledger): Promise<Plan> => ({
+    months: planBase(proven, fingerprints, firstMonth, statementOf),
+    days: await planDayEntities({ ...options, ledger: proven }, fingerprints),
+  })
+  const damaged = await options.takeOutDamaged(sourcesOf(await plan(ledger)))
+  const { months, days } = await plan(without(ledger, damaged))
+  const count = months.length + days.length
+  if (count > 0) await writeMonths(options, months, days, present)
   return count
 }
 
-/** Each file once: several entities are made from one resource. */
-function sourcesOf(tasks: readonly BaseTask[]): RawFile[] {
-  const sources = tasks.flatMap((task) => task.sources)
-  return [...new Map(sources.map((raw) => [intervalKey(raw.resource, raw.day), raw])).values()]
+interface Plan {
+  readonly months: readonly BaseTask[]
+  readonly days: readonly DayTask[]
 }
 
+async function planDayEntities(options: NormalizeOptions, state: BaseState): Promise<DayTask[]> {
+  const tasks = []
+  for (const entity of DAY_ENTITIES) tasks.push(...(await planDays(options, entity, state)))
+  return tasks
+}
+
+/** Each file once: several entities are made from one resource. */
+function sourcesOf({ months, days }: Plan): RawFile[] {
+  const ofDays = days.flatMap((task) =>
+    task.days.flatMap(({ resource, day, files }) => files.map((file) => ({ resource, day, file }))),
+  )
+  const sources = [...months.flatMap((task) => task.sources), ...ofDays]
+  return [
+    ...new Map(sources.map((raw) => [`${raw.resource}/${raw.day}/${raw.file}`, raw])).values(),
+  ]
+}
+
+/** A day is gone when its current version is; of an older one nothing more is told. */
 function without(ledger: Ledger, damaged: readonly RawFile[]): Ledger {
   const rest = new Map(ledger)
-  for (const { resource, day } of damaged) rest.delete(intervalKey(resource, day))
+  for (const { resource, day, file } of damaged) {
+    const key = intervalKey(resource, day)
+    if (rest.get(key)?.file === file) rest.delete(key)
+  }
   return rest
 }
 

@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { LockedError } from '../core/errors.ts'
-import { codeOf, isMissing } from './files.ts'
+import { codeOf, isMissing, writeAtomic } from './files.ts'
 
 /** Who holds the lock. */
 export interface Owner {
@@ -43,8 +43,9 @@ export async function lock(dataFolder: string, runId: string, now: number): Prom
   if (!isFree) {
     const holder = await readOwner(path)
     if (holder !== undefined && !isGone(holder)) throw held(holder, path, now)
-    await rm(path, { force: true })
-    if (!(await create(path, owner))) throw held(await readOwner(path), path, now)
+    await writeAtomic(path, textOf(owner)) // at no moment is there no lock: it tells of the crash
+    const taker = await readOwner(path)
+    if (taker?.runId !== runId) throw held(taker, path, now)
   }
   return { wasLeft: !isFree, release: () => rm(path, { force: true }) }
 }
@@ -65,7 +66,7 @@ async function create(path: string, owner: Owner): Promise<boolean> {
   const handle = await openNew(path)
   if (handle === undefined) return false
   try {
-    await handle.writeFile(`${JSON.stringify(owner)}\n`)
+    await handle.writeFile(textOf(owner))
     return true
   } catch (error) {
     await rm(path, { force: true }) // the disk is full: nobody holds what says nothing
@@ -82,6 +83,10 @@ async function openNew(path: string): Promise<FileHandle | undefined> {
     if (codeOf(error) === 'EEXIST') return undefined
     throw error
   }
+}
+
+function textOf(owner: Owner): string {
+  return `${JSON.stringify(owner)}\n`
 }
 
 /** Undefined for a lock file that a crash left without content, or that is gone by now. */
