@@ -48,7 +48,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/cli/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'vitest.config.ts'],
+    files: ['src/cli/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'vitest*.config.ts'],
     rules: {
       'no-console': 'off',
       'no-restricted-syntax': 'off',
