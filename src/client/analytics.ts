@@ -95,7 +95,10 @@ function readAnswer(
   }
 }
 
-/** Absent where there are no pages. What is neither true nor false must not end a walk. */
+/**
+ * Absent where there are no pages, and where a server leaves out what is false: then there
+ * is no cursor either. What is neither true nor false must not end a walk.
+ */
 function hasMoreOf(
   value: unknown,
   nextCursor: string | null,
