@@ -83,7 +83,7 @@ async function writeMonths(
   for (const task of dayTasks) written.delete(dayKey(task))
   await writeBaseState(baseIn, orgId, written) // of a killed run, nothing is claimed
   const database = await Database.open(':memory:', {
-    memoryLimit: '256MB',
+    memoryLimit: USUAL_MEMORY,
     threads: 2,
     isFrugal: true,
     tempDirectory: join(dataFolder, 'state', 'spill'),
@@ -91,16 +91,34 @@ async function writeMonths(
   try {
     await database.run(`${RAW_EMPTY};\n${MACROS}`)
     for (const task of tasks) {
-      const sha256 = await writeMonth(options, database, task)
+      const sha256 = await withRoom(database, () => writeMonth(options, database, task))
       written.set(baseKey(task), { fingerprint: task.fingerprint, sha256 })
     }
     for (const task of dayTasks) {
-      const sha256 = await writeDays(options, database, task)
+      const sha256 = await withRoom(database, () => writeDays(options, database, task))
       written.set(dayKey(task), { fingerprint: task.fingerprint, sha256 })
     }
   } finally {
     await writeBaseState(baseIn, orgId, written)
     database.close()
+  }
+}
+
+/** Enough for any number of rows, and for rows of a few megabytes. */
+const USUAL_MEMORY = '256MB'
+
+/** One row of a day can name a hundred thousand people: it is read whole. */
+const MEMORY_FOR_HUGE_ROWS = '4GB'
+
+async function withRoom<T>(database: Database, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!/out of memory/i.test(messageOf(error))) throw error
+    await database.run(`set memory_limit = '${MEMORY_FOR_HUGE_ROWS}'`)
+    const result = await work()
+    await database.run(`set memory_limit = '${USUAL_MEMORY}'`)
+    return result
   }
 }
 
