@@ -50,10 +50,12 @@ async function planDayEntities(options: NormalizeOptions, state: BaseState): Pro
   return tasks
 }
 
-/** Each file once: several entities are made from one resource. */
+/** Each file once. A current version is read by its month too: of days, the older ones are left. */
 function sourcesOf({ months, days }: Plan): RawFile[] {
   const ofDays = days.flatMap((task) =>
-    task.days.flatMap(({ resource, day, files }) => files.map((file) => ({ resource, day, file }))),
+    task.days.flatMap(({ resource, day, files }) =>
+      files.slice(0, -1).map((file) => ({ resource, day, file })),
+    ),
   )
   const sources = [...months.flatMap((task) => task.sources), ...ofDays]
   return [
