@@ -41,7 +41,13 @@ export interface ConfigFlags {
 }
 
 const FILE_NAME = 'agent-warehouse.yaml'
-const DEFAULTS = { data: './data', rate: 20, concurrency: 4 }
+
+/**
+ * Bounds, not targets: the governor learns what the platform allows and stays
+ * within it. So many requests at once are well below what a browser opens, and
+ * a run's tasks, which hold one page each, are as many.
+ */
+const DEFAULTS = { data: './data', rate: 1000, concurrency: 8 }
 
 const positive = z.coerce.number().positive()
 const count = z.coerce.number().int().positive()

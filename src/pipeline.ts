@@ -3,7 +3,14 @@ import { join } from 'node:path'
 import { PlatformClient, TransportError } from './client/index.ts'
 import type { Config, ExportTarget, OrganisationConfig } from './config.ts'
 import { HISTORY_START, monthOf } from './core/days.ts'
-import { asError, ExitCode, PartialError, UsageError, type AppError } from './core/errors.ts'
+import {
+  asError,
+  ExitCode,
+  messageOf,
+  PartialError,
+  UsageError,
+  type AppError,
+} from './core/errors.ts'
 import type { World } from './core/world.ts'
 import { RESOURCES } from './extract/resources.ts'
 import type { PlanOptions } from './extract/plan.ts'
@@ -17,6 +24,7 @@ import { normalize } from './normalize/normalize.ts'
 import { exportTables } from './serve/export.ts'
 import { publishedAsOf } from './serve/warehouse.ts'
 import { listLiteral, type Database } from './store/duckdb.ts'
+import { readLearnt, writeLearnt } from './store/governor-state.ts'
 import { intervalRows, knownRange } from './store/intervals.ts'
 import { knownOrganisations } from './store/ledger.ts'
 import { lastPlannedDay, readOrganisations } from './store/organisations.ts'
@@ -209,31 +217,43 @@ export async function exportMarts(job: Job, target: ExportTarget): Promise<void>
   )
 }
 
-function syncOne(
+async function syncOne(
   job: Job,
   organisation: OrganisationConfig,
   selection: SyncSelection,
 ): Promise<SyncResult> {
-  const { config, world, runId, deadline } = job
-  const client = new PlatformClient(
-    {
-      baseUrl: organisation.baseUrl,
-      credential: organisation.key,
-      rate: config.rate,
+  const { config, world, runId } = job
+  return withClient(job, organisation, (client) =>
+    syncOrganisation({
+      client,
+      world,
+      dataFolder: config.dataFolder,
+      organisation: organisation.name,
+      runId,
       concurrency: config.concurrency,
-      deadline,
-    },
-    world,
+      plan: selection,
+    }),
   )
-  return syncOrganisation({
-    client,
-    world,
-    dataFolder: config.dataFolder,
-    organisation: organisation.name,
-    runId,
-    concurrency: config.concurrency,
-    plan: selection,
-  })
+}
+
+/** Works with a client that knows what earlier runs learnt of the limits, and keeps what this one learns. */
+async function withClient<T>(
+  { config, world, deadline }: Job,
+  { name, baseUrl, key }: OrganisationConfig,
+  work: (client: PlatformClient) => Promise<T>,
+): Promise<T> {
+  const { dataFolder, rate, concurrency } = config
+  const learnt = await readLearnt(dataFolder, name)
+  const options = { baseUrl, credential: key, rate, concurrency, deadline }
+  const client = new PlatformClient(learnt === undefined ? options : { ...options, learnt }, world)
+  try {
+    return await work(client)
+  } finally {
+    await writeLearnt(dataFolder, name, client.learnt()).catch((error: unknown) => {
+      const message = `what was learnt of the limits could not be kept: ${messageOf(error)}`
+      world.emit({ type: 'warning', message })
+    })
+  }
 }
 
 /** Returns how many days were lost to damaged files. */

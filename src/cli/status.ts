@@ -6,6 +6,7 @@ import { readRunRecords, type RunRecord } from '../observe/run-record.ts'
 import {
   readStatus,
   type Gap,
+  type LimitStatus,
   type OrganisationStatus,
   type ResourceStatus,
   type Status,
@@ -59,7 +60,8 @@ function render(
       : [
           `running      run ${running.runId}, process ${running.pid} on ${running.host}, since ${running.since}`,
         ]),
-    `limits       ${limits.rate} requests a second, ${limits.concurrency} at once`,
+    `limits       at most ${limits.rate} requests a second, ${limits.concurrency} at once`,
+    ...status.learnt.map((each) => `learnt       ${learntLine(each)}`),
     ...(status.organisations.length === 0 ? ['', 'Nothing has landed yet.'] : []),
     ...status.organisations.flatMap(organisationLines),
     ...(runs.length === 0 ? [] : ['', 'last runs']),
@@ -76,6 +78,13 @@ function publishedText(published: Status['published']): string {
   const { path, at, bytes, asOf } = published
   const when = asOf === null ? '' : `\n             as it was known at ${asOf}`
   return `${path}, ${at}, ${bytes} bytes${when}`
+}
+
+function learntLine({ organisation, concurrency, ...limit }: LimitStatus): string {
+  const atOnce = `${concurrency} at once`
+  if (limit.rate === null) return `${organisation}: no rate limit met, ${atOnce}`
+  const how = limit.source === 'headers' ? 'told in headers' : 'measured'
+  return `${organisation}: ${limit.rate} requests a second, ${limit.burst} after a rest, ${atOnce}, ${how} ${limit.measuredAt}`
 }
 
 function organisationLines(organisation: OrganisationStatus): string[] {

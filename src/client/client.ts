@@ -1,5 +1,6 @@
 import { parseDay, type DayRange } from '../core/days.ts'
 import { UsageError } from '../core/errors.ts'
+import type { Learnt } from '../core/learnt.ts'
 import type { World } from '../core/world.ts'
 import {
   askAnalytics,
@@ -44,6 +45,11 @@ export class PlatformClient {
   constructor(options: ClientOptions, world: World) {
     this.#transport = new Transport(options, world)
     this.#baseUrl = options.baseUrl.replace(/\/+$/, '')
+  }
+
+  /** What was learnt of the platform's limits; the next client may begin with it. */
+  learnt(): Learnt {
+    return this.#transport.learnt()
   }
 
   /** One request to an analytics endpoint, its rows exactly as served. */

@@ -1,6 +1,26 @@
 import PQueue from 'p-queue'
 import { DeferredError } from '../core/errors.ts'
+import type { Learnt } from '../core/learnt.ts'
 import type { World } from '../core/world.ts'
+import {
+  beginConcurrency,
+  withAnswer,
+  withSent,
+  type Concurrency,
+  type Health,
+} from './concurrency.ts'
+import {
+  beginPace,
+  learntOf,
+  paceHeld,
+  pacePassed,
+  paceRefused,
+  paceSent,
+  waitOfPace,
+  type Pace,
+} from './pace.ts'
+import { quotasOf, type Headers } from './quota.ts'
+import { serverTime } from './retry-after.ts'
 
 export interface GovernorOptions {
   /** Requests a second, at most. */
@@ -9,92 +29,193 @@ export interface GovernorOptions {
   readonly concurrency: number
   /** When the run must be over, milliseconds since the epoch. */
   readonly deadline: number
+  /** What an earlier run learnt. */
+  readonly learnt?: Learnt
+}
+
+/** An answer, or the lack of one. */
+export interface Outcome {
+  /** Requests of one kind are alike in what they cost the server. */
+  readonly kind: string
+  readonly sentAt: number
+  readonly headers: Headers
+  readonly health: Health
+}
+
+/** A wait that an answer tells, in milliseconds, and the answer in words. */
+export interface Hold {
+  readonly waitMs: number
+  readonly reason: string
 }
 
 /** Timers of Node.js wrap around beyond 2^31 ms; a longer wait is slept in parts. */
 const LONGEST_TIMER_MS = 86_400_000
 
 /**
- * One object in front of every request of one credential: no more than a rate
- * and a concurrency, and when one request is told to wait, all wait.
+ * One object in front of every request of one credential. It learns how fast
+ * requests may follow each other (pace.ts) and how many may be in flight
+ * (concurrency.ts); when one request is told to wait, all wait.
  */
 export class Governor {
   readonly #queue: PQueue
   readonly #world: World
   readonly #deadline: number
-  #resumeAt = 0
-  #pause: Promise<void> | undefined
+  readonly #before: Learnt | undefined
+  #pace: Pace
+  #concurrency: Concurrency
+  /** While the door is closed for requests that wait: the sleep until it opens. */
+  #nap: { readonly endsAt: number; readonly over: AbortController } | undefined
+  #deferral: DeferredError | undefined
 
   constructor(options: GovernorOptions, world: World) {
-    const perWindow = Math.max(1, Math.floor(options.rate / 10))
-    this.#queue = new PQueue({
-      concurrency: options.concurrency,
-      intervalCap: perWindow,
-      interval: (1000 * perWindow) / options.rate,
-      strict: true,
-    })
+    const { rate, concurrency, learnt } = options
     this.#world = world
     this.#deadline = options.deadline
-  }
-
-  /** Runs one request when its turn has come. Before that, a stop of the run ends the waiting. */
-  async run<T>(request: () => Promise<T>): Promise<T> {
-    const { signal } = this.#world
-    const waiting = new AbortController()
-    const stop = (): void => {
-      waiting.abort(signal.reason)
-    }
-    signal.addEventListener('abort', stop)
-    const begin = async (): Promise<T> => {
-      await this.#pause
-      signal.throwIfAborted()
-      signal.removeEventListener('abort', stop)
-      return request()
-    }
-    try {
-      signal.throwIfAborted()
-      return await this.#queue.add(begin, { signal: waiting.signal })
-    } finally {
-      signal.removeEventListener('abort', stop)
-    }
+    this.#before = learnt
+    this.#pace = beginPace(rate, learnt?.limit ?? undefined, world.now())
+    this.#concurrency = beginConcurrency(learnt?.concurrency ?? 1, concurrency, world.now())
+    this.#queue = new PQueue({ concurrency: this.#concurrency.limit })
+    world.signal.addEventListener('abort', () => {
+      this.#nap?.over.abort()
+    })
   }
 
   /**
-   * Holds every request for `waitMs`; overlapping holds last as long as the
-   * longest. The wait is never cut short: when it would outlast the run, this
-   * throws DeferredError at once.
+   * Runs one request when its turn has come; a repeated one comes before new ones.
+   * The request says what became of it: `answered` or `refused`.
+   *
+   * @throws DeferredError when the run has no time left, or was told to wait for longer.
    */
-  async hold(waitMs: number, reason: string): Promise<void> {
-    const until = this.#world.now() + waitMs
-    if (until > this.#deadline) throw deferral(waitMs, reason)
-    if (until > this.#resumeAt) {
-      this.#resumeAt = until
-      this.#world.emit({ type: 'governor.paused', waitMs, reason })
-      this.#pause ??= this.#sleepUntilResume()
-    }
-    await this.#pause
+  run<T>(request: () => Promise<T>, isRepeated: boolean): Promise<T> {
+    const result = this.#queue.add(
+      async () => {
+        this.#checkTime()
+        this.#pace = paceSent(this.#pace, this.#world.now())
+        this.#concurrency = withSent(this.#concurrency, this.#pace.flying.length)
+        this.#keepPace()
+        return request()
+      },
+      { priority: isRepeated ? 1 : 0 },
+    )
+    this.#keepPace()
+    return result
   }
 
-  /** @throws DeferredError when the run has no time left. */
-  checkDeadline(): void {
+  /** Learns from a request that was not refused for rate. */
+  answered(outcome: Outcome): void {
+    const now = this.#world.now()
+    this.#pace = pacePassed(this.#pace, outcome.sentAt, quotasIn(outcome.headers, now), now)
+    this.#concurrency = withAnswer(this.#concurrency, { ...outcome, now })
+    this.#applyConcurrency()
+    this.#keepPace()
+  }
+
+  /**
+   * Learns from a request that was refused for rate, and holds every request back.
+   * @throws DeferredError when the wait would outlast the run.
+   */
+  refused(sentAt: number, headers: Headers, hold: Hold): void {
+    const now = this.#world.now()
+    const before = this.#pace.resumeAt
+    const refusal = { sentAt, now, waitMs: hold.waitMs, quotas: quotasIn(headers, now) }
+    this.#pace = paceRefused(this.#pace, refusal)
+    this.#applyConcurrency()
+    this.#pause(hold, before)
+  }
+
+  /**
+   * Holds every request back for another reason.
+   * @throws DeferredError when the wait would outlast the run.
+   */
+  hold(hold: Hold): void {
+    const before = this.#pace.resumeAt
+    this.#pace = paceHeld(this.#pace, hold.waitMs, this.#world.now())
+    this.#pause(hold, before)
+  }
+
+  /** What was learnt in this run or before. */
+  learnt(): Learnt {
+    const limit = learntOf(this.#pace) ?? this.#before?.limit ?? null
+    return { limit, concurrency: this.#concurrency.limit }
+  }
+
+  #pause(hold: Hold, before: number): void {
+    const { resumeAt } = this.#pace
+    if (resumeAt > this.#deadline) {
+      this.#deferral ??= deferral(hold)
+      this.#keepPace()
+      throw this.#deferral
+    }
+    if (resumeAt > before) this.#world.emit({ type: 'governor.paused', ...hold })
+    this.#keepPace()
+  }
+
+  /** After a refusal one request goes ahead, and the others when it has passed. */
+  #applyConcurrency(): void {
+    const limit = this.#pace.isRecovered ? this.#concurrency.limit : 1
+    if (limit !== this.#queue.concurrency) this.#queue.concurrency = limit
+  }
+
+  /** Closes the door until the next request may go; opens it in time for one that waits. */
+  #keepPace(): void {
+    const wait = this.#waitMs()
+    if (this.#nap !== undefined) {
+      if (this.#world.now() + wait < this.#nap.endsAt) this.#nap.over.abort()
+    } else if (wait === 0) {
+      this.#queue.start()
+    } else {
+      this.#queue.pause()
+      if (this.#queue.size > 0) void this.#openInTime()
+    }
+  }
+
+  async #openInTime(): Promise<void> {
+    for (let wait = this.#waitMs(); wait > 0; wait = this.#waitMs()) {
+      if (this.#isPointless(wait)) break
+      const ms = Math.min(Math.ceil(wait), LONGEST_TIMER_MS)
+      const over = new AbortController()
+      this.#nap = { endsAt: this.#world.now() + ms, over }
+      try {
+        await this.#world.sleep(ms, over.signal)
+      } catch {
+        // Woken: there is something new to know.
+      }
+    }
+    this.#nap = undefined
+    this.#queue.start()
+  }
+
+  /** True when the run ends before the next request may be sent: with an answer to come it may be sooner. */
+  #isPointless(wait: number): boolean {
+    const now = this.#world.now()
+    if (now + wait <= this.#deadline || this.#pace.flying.length > 0) return false
+    this.#deferral ??= deferral({ waitMs: wait, reason: 'its quota is used up' })
+    return true
+  }
+
+  #waitMs(): number {
+    if (this.#deferral !== undefined || this.#world.signal.aborted) return 0
+    return waitOfPace(this.#pace, this.#world.now())
+  }
+
+  #checkTime(): void {
+    this.#world.signal.throwIfAborted()
+    if (this.#deferral !== undefined) throw this.#deferral
     if (this.#world.now() >= this.#deadline) {
       throw new DeferredError('the time that --max-duration gives is over', {
         hint: 'What has landed is kept; the next run goes on from there.',
       })
     }
   }
-
-  async #sleepUntilResume(): Promise<void> {
-    for (;;) {
-      const left = this.#resumeAt - this.#world.now()
-      if (left <= 0) break
-      await this.#world.sleep(Math.min(left, LONGEST_TIMER_MS), this.#world.signal)
-    }
-    this.#pause = undefined
-  }
 }
 
-function deferral(waitMs: number, reason: string): DeferredError {
+/** The server's clock is somewhere in the second that its `Date` names: where ours is, if in it. */
+function quotasIn(headers: Headers, now: number): ReturnType<typeof quotasOf> {
+  const second = serverTime(headers) ?? now
+  return quotasOf(headers, Math.min(Math.max(now, second), second + 999))
+}
+
+function deferral({ waitMs, reason }: Hold): DeferredError {
   return new DeferredError(
     `${reason}: the platform asks to wait ${Math.ceil(waitMs / 1000)} s, longer than this run may last`,
     { hint: 'What has landed is kept; the next run goes on from there.' },

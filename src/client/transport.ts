@@ -1,7 +1,8 @@
 import pRetry from 'p-retry'
 import { DeferredError } from '../core/errors.ts'
+import type { Learnt } from '../core/learnt.ts'
 import type { HttpRequest, HttpResponse, World } from '../core/world.ts'
-import type { ApiError } from './errors.ts'
+import { TransportError, type ApiError } from './errors.ts'
 import { Governor, type GovernorOptions } from './governor.ts'
 import { failureOf } from './problem.ts'
 import { backoffMs, isRateRefusal, isTooSlow, mayPass, RATE_RETRIES, RETRIES } from './retry.ts'
@@ -43,6 +44,11 @@ export class Transport {
     this.#governor = new Governor(options, world)
   }
 
+  /** What the next run may begin with. */
+  learnt(): Learnt {
+    return this.#governor.learnt()
+  }
+
   /**
    * @throws RefusedError (401, 403), ApiError, TransportError, BodyTooLargeError,
    *   BodyError, and DeferredError when waiting would outlast the run. After
@@ -51,7 +57,7 @@ export class Transport {
    */
   async call<T>(call: Call, read: Reader<T>): Promise<T> {
     const send = (attempt: number): Promise<T> =>
-      this.#governor.run(() => this.#attempt(call, read, attempt))
+      this.#governor.run(() => this.#attempt(call, read, attempt), attempt > 1)
     return pRetry(send, {
       retries: RATE_RETRIES,
       minTimeout: 0,
@@ -65,35 +71,59 @@ export class Transport {
   }
 
   async #attempt<T>(call: Call, read: Reader<T>, attempt: number): Promise<T> {
-    this.#governor.checkDeadline()
-    const startedAt = this.#world.now()
-    const response = await this.#world.fetch({
-      method: call.method,
-      url: call.base + call.path,
-      headers: {
-        authorization: `Bearer ${this.#options.credential}`,
-        accept: 'application/json',
-      },
-      timeoutMs: this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-      maxBytes: call.maxBytes,
-      signal: this.#world.hangUp,
-    })
+    const sentAt = this.#world.now()
+    const response = await this.#exchange(call, sentAt)
     const requestId = response.headers['x-request-id'] ?? null
     this.#world.emit({
       type: 'request.finished',
       path: call.path,
       status: response.status,
-      durationMs: this.#world.now() - startedAt,
+      durationMs: this.#world.now() - sentAt,
       bytes: response.body.byteLength,
       requestId,
     })
-    if (response.status >= 200 && response.status < 300) return read(response, requestId)
+    const outcome = { kind: kindOf(call), sentAt, headers: response.headers }
+    if (response.status >= 200 && response.status < 300) {
+      this.#governor.answered({ ...outcome, health: 'well' })
+      return read(response, requestId)
+    }
     const failure = failureOf(call.method, call.path, response)
     const { now, random } = this.#world
-    const wait = waitOf(response.headers, attempt, now(), random())
-    const isTold = response.status === 503 && wait.source !== 'backoff'
-    if (isRateRefusal(failure) || isTold) waits.set(failure, wait.waitMs)
+    const { waitMs, source } = waitOf(response.headers, attempt, now(), random())
+    const hold = { waitMs, reason: failure.message }
+    if (isRateRefusal(failure)) {
+      waits.set(failure, waitMs)
+      this.#governor.refused(sentAt, response.headers, hold)
+      throw failure
+    }
+    const health = response.status === 503 ? 'overloaded' : 'faulty'
+    this.#governor.answered({ ...outcome, health })
+    if (response.status === 503 && source !== 'backoff') {
+      waits.set(failure, waitMs)
+      this.#governor.hold(hold)
+    }
     throw failure
+  }
+
+  async #exchange(call: Call, sentAt: number): Promise<HttpResponse> {
+    try {
+      return await this.#world.fetch({
+        method: call.method,
+        url: call.base + call.path,
+        headers: {
+          authorization: `Bearer ${this.#options.credential}`,
+          accept: 'application/json',
+        },
+        timeoutMs: this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+        maxBytes: call.maxBytes,
+        signal: this.#world.hangUp,
+      })
+    } catch (error) {
+      const isLate = error instanceof TransportError && error.timedOut
+      const health = isLate ? 'overloaded' : 'faulty'
+      this.#governor.answered({ kind: kindOf(call), sentAt, headers: {}, health })
+      throw error
+    }
   }
 
   async #beforeRetry(call: Call, error: Error, attempt: number): Promise<void> {
@@ -109,11 +139,14 @@ export class Transport {
       waitMs,
     })
     if (held === undefined) await this.#world.sleep(waitMs, this.#world.signal)
-    else await this.#governor.hold(waitMs, error.message)
   }
 }
 
-/** How long every request waits after a refusal, or after a 503 that says how long. */
+function kindOf(call: Call): string {
+  return call.path.split('?', 1)[0] ?? call.path
+}
+
+/** How long the governor holds every request after a refusal, or a 503 that says how long. */
 const waits = new WeakMap<Error, number>()
 
 function mayRepeat(call: Call, error: unknown): boolean {

@@ -1,6 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { addDays, type Day, type DayRange } from '../core/days.ts'
+import type { Learnt } from '../core/learnt.ts'
 import { isMissing } from '../store/files.ts'
+import { readAllLearnt } from '../store/governor-state.ts'
 import { intervalRows, knownRange, type IntervalRow } from '../store/intervals.ts'
 import { warehousePath } from '../store/lake.ts'
 import { knownOrganisations, LedgerFile } from '../store/ledger.ts'
@@ -49,6 +51,20 @@ export interface Published {
   readonly asOf: string | null
 }
 
+/** What is known of the limits of one organisation's credential. */
+export interface LimitStatus {
+  /** Its name in the configuration. */
+  readonly organisation: string
+  /** Requests a second; null while no limit was met. */
+  readonly rate: number | null
+  /** Requests at once after a rest. */
+  readonly burst: number | null
+  readonly source: 'refusals' | 'headers' | null
+  readonly measuredAt: string | null
+  /** Requests in flight. */
+  readonly concurrency: number
+}
+
 export interface Status {
   readonly dataFolder: string
   /** Null while nothing is published. */
@@ -56,6 +72,7 @@ export interface Status {
   /** Who writes in the folder at this moment. */
   readonly running: Owner | null
   readonly organisations: readonly OrganisationStatus[]
+  readonly learnt: readonly LimitStatus[]
 }
 
 /** What the data folder holds and lacks. Takes no lock, so it answers while a run is under way. */
@@ -88,6 +105,18 @@ export async function readStatus(
     published: await published(warehousePath(dataFolder)),
     running: (await lockOwner(dataFolder)) ?? null,
     organisations,
+    learnt: [...(await readAllLearnt(dataFolder))].map(([name, learnt]) => limitOf(name, learnt)),
+  }
+}
+
+function limitOf(organisation: string, { limit, concurrency }: Learnt): LimitStatus {
+  return {
+    organisation,
+    rate: limit?.rate ?? null,
+    burst: limit?.burst ?? null,
+    source: limit?.source ?? null,
+    measuredAt: limit === null ? null : new Date(limit.measuredAt).toISOString(),
+    concurrency,
   }
 }
 

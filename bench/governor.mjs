@@ -1,0 +1,99 @@
+// How close the governor comes to a limit that it does not know, and how rarely it is refused: for
+// servers that allow R requests a second and B at once, in every style of saying so, and in none.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { PlatformClient } from '../dist/client/index.js'
+import { createWorld } from '../dist/cli/world.js'
+import { benchFolder, report, tell } from './lib.mjs'
+
+const STYLES = [
+  'Retry-After',
+  'RateLimit',
+  'RateLimit, draft 07',
+  'X-RateLimit, delta',
+  'X-RateLimit, epoch',
+  'none',
+]
+/** Requests a second, requests at once, seconds of work. */
+const BUCKETS = [
+  [100, 50, 30],
+  [50, 10, 30],
+  [20, 5, 30],
+  [10, 10, 40],
+]
+/** As many as a run has under way, and more than may be in flight. */
+const TASKS = 16
+const DAY = { startDate: '2026-03-01', endDate: '2026-03-01' }
+
+const child = fork(join(benchFolder, 'limited-server.mjs'))
+const { world, close } = createWorld(() => undefined)
+try {
+  const cold = []
+  for (const style of STYLES) {
+    cold.push(...(await inParallel(BUCKETS.map((bucket) => ({ style, bucket })))))
+  }
+  const warm = await inParallel(cold.filter(({ style }) => style === 'Retry-After'))
+  report([
+    ...cold.flatMap((result) => figuresOf(result, '')),
+    ...warm.flatMap((result) => figuresOf(result, ', remembered')),
+  ])
+} finally {
+  await close()
+  child.disconnect()
+}
+
+/** A server and a client each; together they are far from what this machine can do. */
+async function inParallel(runs) {
+  const ready = []
+  for (const run of runs) ready.push({ ...run, ...(await startServer(run)) })
+  const took = await Promise.all(ready.map((run) => ask(run)))
+  child.send('counts')
+  const [counts] = await once(child, 'message')
+  return took.map((run) => told({ ...run, ...counts[run.index] }))
+}
+
+async function startServer({ bucket, style }) {
+  const [rate, burst] = bucket
+  child.send({ rate, burst, style })
+  const [{ url, index }] = await once(child, 'message')
+  return { url, index }
+}
+
+/** Asks for everything and lets the governor see to the timing. */
+async function ask({ url, index, bucket, style, learnt }) {
+  const [rate, burst, seconds] = bucket
+  const client = new PlatformClient(
+    { baseUrl: url, credential: 'k', rate: 1000, concurrency: 8, deadline: Infinity, learnt },
+    world,
+  )
+  let left = burst + rate * seconds
+  const began = performance.now()
+  const work = async () => {
+    for (; left > 0;) {
+      left -= 1
+      await client.tools(DAY)
+    }
+  }
+  await Promise.all(Array.from({ length: TASKS }, work))
+  const took = (performance.now() - began) / 1000
+  return { index, bucket, style, learnt: client.learnt(), took }
+}
+
+function told(run) {
+  const { style, bucket, took, served, refused } = run
+  const [rate, burst] = bucket
+  const what = `${style}, ${rate} a second, ${burst} at once`
+  tell(`${what}: ${served} requests in ${took.toFixed(1)} s, ${refused} refused`)
+  return run
+}
+
+function figuresOf({ style, bucket, took, served, refused }, suffix) {
+  const [rate, burst, seconds] = bucket
+  const name = `${style}${suffix}, R=${rate} B=${burst}`
+  const [most, mostRefused] = style === 'none' ? [1.25, 5] : [1.1, 1]
+  return [
+    { name: `${name}: time`, value: took / seconds, unit: '×(N−B)/R', most },
+    { name: `${name}: refused`, value: (refused / served) * 100, unit: '%', most: mostRefused },
+  ]
+}

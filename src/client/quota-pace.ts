@@ -1,0 +1,108 @@
+import type { Mark } from './bucket.ts'
+import type { Quota } from './quota.ts'
+
+/** What the answers of one server say of its quota, and how fast it fills up again. */
+export interface QuotaPace {
+  readonly limit: number
+  /** Requests that were left. */
+  readonly remaining: number
+  readonly at: number
+  /** When the quota is whole again, as told. */
+  readonly resetAt: number
+  /** Requests a second that come free. */
+  readonly refill: number
+  /** Requests made, and left, by the answers of late: their sum grows by what came free. */
+  readonly supply: readonly Mark[]
+}
+
+const UNTOLD_RESET_MS = 1000
+const RECENT_MS = 1000
+const FEW_ANSWERS = 8
+/** Some answers, errors for one, say nothing; after this time the last word no longer counts. */
+const SILENCE_MS = 10_000
+
+/**
+ * Takes in the quotas that an answer speaks of, after so many requests. Of
+ * several, the one with least left counts.
+ */
+export function withQuotas(
+  before: QuotaPace | undefined,
+  quotas: readonly Quota[],
+  passed: number,
+  now: number,
+): QuotaPace | undefined {
+  const [tightest] = quotas
+    .flatMap((quota) =>
+      quota.remaining === undefined ? [] : [{ ...quota, remaining: quota.remaining }],
+    )
+    .sort((a, b) => a.remaining - b.remaining)
+  if (tightest === undefined) {
+    return before !== undefined && now - before.at < SILENCE_MS ? before : undefined
+  }
+  const { remaining, resetMs = UNTOLD_RESET_MS } = tightest
+  const limit = tightest.limit ?? Math.max(remaining, before?.limit ?? 0)
+  const isSame = before !== undefined && (tightest.limit === undefined || before.limit === limit)
+  const supply = recent([...(isSame ? before.supply : []), { at: now, passed: passed + remaining }])
+  const refill = refillOf(supply) ?? before?.refill ?? 0
+  return { limit, remaining, at: now, resetAt: now + resetMs, refill, supply }
+}
+
+/** Those of the last second, and at least a few. */
+function recent(supply: readonly Mark[]): readonly Mark[] {
+  const last = supply.at(-1)?.at ?? 0
+  const isOld = (mark: Mark | undefined): boolean =>
+    mark !== undefined && last - mark.at > RECENT_MS
+  let first = 0
+  while (supply.length - first > FEW_ANSWERS && isOld(supply[first + 1])) first += 1
+  return supply.slice(first)
+}
+
+/** More than this at once, and more than all else, is a new window: it tells nothing of what comes free. */
+const JUMP = 2
+
+function refillOf(supply: readonly Mark[]): number | undefined {
+  const [first, last] = [supply[0], supply.at(-1)]
+  if (first === undefined || last === undefined || last.at - first.at < 20) return undefined
+  const steps = supply.slice(1).map((mark, index) => mark.passed - (supply[index]?.passed ?? 0))
+  const growth = last.passed - first.passed
+  const largest = Math.max(...steps)
+  const steady = largest > JUMP && largest > growth - largest ? growth - largest : growth
+  return Math.max(0, ((steady - 0.5) * 1000) / (last.at - first.at))
+}
+
+/** What is left is brought down to a reserve and kept there: at most this many requests. */
+const RESERVE = 20
+
+/**
+ * Requests a second that use the quota up to a reserve and then what comes free.
+ * The reserve of a quota of which nothing comes free is spread over half the time
+ * until its reset: what comes free is seen only by asking.
+ */
+export function quotaRate(quota: QuotaPace, inFlight: number, now: number): number {
+  const left = leftOf(quota, inFlight, now)
+  const reserve = Math.max(1, Math.min(quota.limit / 5, quota.refill / 2, RESERVE))
+  const untilReset = Math.max(250, quota.resetAt - now) / 1000
+  const spread = (2 * Math.max(0.5, left)) / untilReset
+  const horizon = Math.max(0.35, 2 / Math.max(quota.refill, 2))
+  return Math.max(spread, quota.refill + (left - reserve) / horizon)
+}
+
+/** A reset is there when it is said to be, or a little later. */
+const LATE_MS = 5
+
+/** Milliseconds until there is something left: what comes free by then, or the reset. */
+export function quotaWait(quota: QuotaPace, inFlight: number, now: number): number {
+  const missing = 1 - leftOf(quota, inFlight, now)
+  if (missing <= 0) return 0
+  const untilFree = quota.refill === 0 ? Infinity : (missing / quota.refill) * 1000
+  return Math.max(0, Math.min(untilFree, quota.resetAt - now + LATE_MS))
+}
+
+/** Of a refill that is not yet seen in an answer, so much is believed. */
+const BELIEVED = 0.9
+
+function leftOf(quota: QuotaPace, inFlight: number, now: number): number {
+  const since = Math.max(0, now - quota.at) / 1000
+  const filled = quota.remaining + BELIEVED * quota.refill * since
+  return Math.min(quota.limit, filled) - inFlight
+}

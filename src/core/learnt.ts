@@ -1,0 +1,19 @@
+/** A limit on requests, as it was measured or told. */
+export interface LearntLimit {
+  /** Requests a second. */
+  readonly rate: number
+  /** Requests at once of a rested credential. */
+  readonly burst: number
+  /** Measured by refusals, or told in headers. */
+  readonly source: 'refusals' | 'headers'
+  /** Milliseconds since the epoch. */
+  readonly measuredAt: number
+}
+
+/** What the governor of one credential learnt, kept from run to run. */
+export interface Learnt {
+  /** Null while no limit was met. */
+  readonly limit: LearntLimit | null
+  /** Requests in flight. */
+  readonly concurrency: number
+}

@@ -1,0 +1,53 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startEmulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
+import { command } from '../command.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+const NOW = Date.parse('2026-02-03T05:00:00Z')
+const SYNC = ['sync', '--only', 'users', '--log', 'none']
+
+/** A stand-in platform that refuses the requests of those numbers, and a folder. */
+async function stage(refused: readonly number[], wait: string) {
+  const intercept: EmulatorOptions['intercept'] = ({ number }) =>
+    refused.includes(number)
+      ? new Response('{"title":"Too many"}', { status: 429, headers: { 'retry-after': wait } })
+      : undefined
+  const emulator = await startEmulator({ users: 12, now: () => NOW, intercept })
+  onTestFinished(() => emulator.close())
+  const data = await temporaryFolder()
+  const environment = {
+    AGENT_BASE_URL: emulator.url,
+    AGENT_API_KEY: emulator.keys.manager,
+    AGENT_WAREHOUSE_DATA: data,
+  }
+  return { emulator, environment, state: join(data, 'state', 'governor', 'default.json') }
+}
+
+describe('the limits of the platform', () => {
+  it('are learnt in a run, kept, and shown by status', async () => {
+    const { environment, state } = await stage([6, 15], '1')
+    expect(await command(SYNC, environment)).toMatchObject({ code: 0 })
+    const kept: unknown = JSON.parse(await readFile(state, 'utf8'))
+    expect(kept).toMatchObject({ limit: { source: 'refusals' } })
+    const { out } = await command(['status'], environment)
+    expect(out).toMatch(/^limits {7}at most 1000 requests a second, 8 at once$/m)
+    expect(out).toMatch(
+      /^learnt {7}default: [\d.]+ requests a second, [\d.]+ after a rest, \d at once/m,
+    )
+    const { out: json } = await command(['status', '--json'], environment)
+    expect(JSON.parse(json)).toMatchObject({
+      limits: { rate: 1000, concurrency: 8 },
+      learnt: [{ organisation: 'default', source: 'refusals' }],
+    })
+  })
+
+  it('are kept also when the run is deferred, and none is told of when none was met', async () => {
+    const { environment } = await stage([12], '86400')
+    const deferred = await command([...SYNC, '--max-duration', '5m'], environment)
+    expect(deferred).toMatchObject({ code: 4 })
+    const { out } = await command(['status'], environment)
+    expect(out).toMatch(/^learnt {7}default: no rate limit met, \d at once$/m)
+  })
+})

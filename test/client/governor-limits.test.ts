@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest'
+import { Transport } from '../../src/client/transport.ts'
+import type { Learnt } from '../../src/core/learnt.ts'
+import { bucketServer, STYLES, windowServer, type Style } from './limits.ts'
+import { VirtualTime, type Server, type VirtualOptions } from './virtual-time.ts'
+
+const CALL = { method: 'GET', base: 'https://api.example.com', path: '/x', maxBytes: 1000 } as const
+const TASKS = 16
+
+interface Figures {
+  readonly seconds: number
+  /** Refused requests, as a share of those that passed. */
+  readonly refused: number
+  readonly learnt: Learnt
+}
+
+/** Asks so many times and says how it went. */
+async function ask(
+  server: Server,
+  count: number,
+  options: Partial<VirtualOptions> & { readonly learnt?: Learnt } = {},
+): Promise<Figures> {
+  const { learnt, ...virtual } = options
+  const time = new VirtualTime(server, { latencyMs: () => 5, ...virtual })
+  const began = time.world.now()
+  const bounds = { credential: 'k', rate: 1000, concurrency: 8, deadline: Infinity }
+  const transport = new Transport(learnt === undefined ? bounds : { ...bounds, learnt }, time.world)
+  let left = count
+  const task = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1
+      await transport.call(CALL, () => undefined)
+    }
+  }
+  await time.until(Promise.all(Array.from({ length: TASKS }, task)))
+  const refusals = time.sent.filter(({ status }) => status === 429).length
+  return {
+    seconds: (time.world.now() - began) / 1000,
+    refused: refusals / count,
+    learnt: transport.learnt(),
+  }
+}
+
+/** Requests a second, and at once after a rest. */
+const BUCKETS = [
+  [100, 50],
+  [50, 10],
+  [20, 5],
+  [10, 10],
+] as const
+const SECONDS = 30
+const cases = STYLES.flatMap((style) =>
+  BUCKETS.map(([rate, burst]): [Style, number, number] => [style, rate, burst]),
+)
+
+describe('a limit that nobody told of', () => {
+  it.each(cases)('%s: %i a second, %i at once, is met and kept', async (style, rate, burst) => {
+    const { seconds, refused } = await ask(bucketServer(rate, burst, style), burst + rate * SECONDS)
+    expect(seconds / SECONDS).toBeLessThanOrEqual(style === 'none' ? 1.25 : 1.1)
+    expect(refused).toBeLessThanOrEqual(style === 'none' ? 0.05 : 0.01)
+  })
+
+  it.each([1, 2, 3, 4])('is met on a line whose delays vary (%i)', async (seed) => {
+    const chance = chanceOf(seed)
+    const latencyMs = (): number => (chance() < 0.3 ? 5 + 20 * chance() : 5)
+    for (const [rate, burst] of BUCKETS) {
+      const server = bucketServer(rate, burst, 'retry-after')
+      const { seconds, refused } = await ask(server, burst + rate * SECONDS, { latencyMs, seed })
+      expect(seconds / SECONDS).toBeLessThanOrEqual(1.13)
+      expect(refused).toBeLessThanOrEqual(0.02)
+    }
+  })
+
+  it.each(BUCKETS)('of %i a second, %i at once, is remembered', async (rate, burst) => {
+    const count = burst + rate * SECONDS
+    const night = 86_400_000
+    const startsAt = Date.parse('2026-03-10T06:00:00Z')
+    const cold = await ask(bucketServer(rate, burst, 'retry-after'), count, { startsAt })
+    expect(cold.learnt.limit?.source).toBe('refusals')
+    expect(cold.learnt.limit?.rate).toBeGreaterThan(rate * 0.95)
+    expect(cold.learnt.limit?.rate).toBeLessThan(rate * 1.03)
+    const warm = await ask(bucketServer(rate, burst, 'retry-after'), count, {
+      learnt: cold.learnt,
+      startsAt: startsAt + night,
+    })
+    expect(warm.seconds / SECONDS).toBeLessThanOrEqual(1.04)
+    expect(warm.refused).toBeLessThan(cold.refused)
+  })
+})
+
+describe('a limit that changes', () => {
+  const startsAt = Date.parse('2026-03-10T06:00:00Z')
+  const after = (seconds: number, before: number, then: number) => (now: number) =>
+    now < startsAt + seconds * 1000 ? before : then
+
+  it.each<[string, number, number]>([
+    ['halves', 50, 30],
+    ['falls to a tenth', 10, 90],
+  ])('is met again when it %s', async (_, then, seconds) => {
+    const server = bucketServer(after(10, 100, then), 50, 'retry-after')
+    const figures = await ask(server, 50 + 1000 + then * seconds, { startsAt })
+    expect(figures.seconds / (10 + seconds)).toBeLessThanOrEqual(1.15)
+    expect(figures.refused).toBeLessThanOrEqual(0.01)
+  })
+
+  it('is found again when it doubles, within minutes', async () => {
+    const server = bucketServer(after(10, 50, 100), 50, 'retry-after')
+    const figures = await ask(server, 50 + 500 + 100 * 290, { startsAt })
+    expect(figures.learnt.limit?.rate).toBeGreaterThan(90)
+    expect(figures.seconds / 300).toBeLessThanOrEqual(1.3)
+  })
+
+  it.each<[string, number, number]>([
+    ['twice as high as it is', 100, 50],
+    ['ten times as high as it is', 500, 50],
+    ['with a burst ten times too large', 50, 500],
+    ['with a burst ten times too small', 50, 5],
+  ])('is found although it was remembered %s', async (_, rate, burst) => {
+    const measuredAt = startsAt - 86_400_000
+    const learnt: Learnt = {
+      limit: { rate, burst, source: 'refusals', measuredAt },
+      concurrency: 8,
+    }
+    const server = bucketServer(50, 50, 'retry-after')
+    const figures = await ask(server, 50 + 50 * SECONDS, { startsAt, learnt })
+    expect(figures.seconds / SECONDS).toBeLessThanOrEqual(1.13)
+    expect(figures.refused).toBeLessThanOrEqual(0.01)
+  })
+
+  it('does not hold back a server that says it has more to give than is remembered', async () => {
+    const measuredAt = startsAt - 86_400_000
+    const limit = { rate: 5, burst: 5, source: 'refusals', measuredAt } as const
+    const server = bucketServer(50, 50, 'x-delta')
+    const learnt: Learnt = { limit, concurrency: 8 }
+    const figures = await ask(server, 50 + 50 * SECONDS, { startsAt, learnt })
+    expect(figures.seconds / SECONDS).toBeLessThanOrEqual(1.1)
+  })
+
+  it('is forgotten after a month', async () => {
+    const measuredAt = startsAt - 31 * 86_400_000
+    const limit = { rate: 5, burst: 5, source: 'refusals', measuredAt } as const
+    const server = bucketServer(50, 50, 'retry-after')
+    const learnt: Learnt = { limit, concurrency: 8 }
+    const figures = await ask(server, 50 + 50 * SECONDS, { startsAt, learnt })
+    expect(figures.seconds / SECONDS).toBeLessThanOrEqual(1.1)
+  })
+})
+
+describe('a limit by windows of the clock', () => {
+  const startsAt = Date.parse('2026-03-10T06:00:00Z')
+
+  it.each<[Style, number, number, number, number]>([
+    ['ratelimit', 100, 60_000, 1.03, 0],
+    ['x-delta', 1000, 60_000, 1.03, 0],
+    ['x-epoch', 30, 10_000, 1.05, 0],
+    ['x-epoch', 10, 1000, 1.4, 0],
+    ['x-delta', 60, 1000, 1.4, 0],
+    ['retry-after', 100, 60_000, 1.03, 0.03],
+    ['retry-after', 10, 1000, 1.4, 0.02],
+    ['none', 100, 60_000, 1.5, 0.2],
+  ])('%s: %i in %i ms, is used and kept', async (style, limit, windowMs, slower, most) => {
+    const windows = Math.max(3, Math.ceil(20_000 / windowMs))
+    const server = windowServer(limit, windowMs, style)
+    const { seconds, refused } = await ask(server, limit * windows, { startsAt })
+    expect(seconds).toBeLessThanOrEqual(((windows * windowMs) / 1000) * slower)
+    expect(refused).toBeLessThanOrEqual(most)
+  })
+})
+
+describe('a server without a limit', () => {
+  it('is asked as fast as may be, and no limit is remembered', async () => {
+    const server = (): { status: number; headers: Record<string, string> } => ({
+      status: 200,
+      headers: {},
+    })
+    const { seconds, learnt } = await ask(server, 4000, { latencyMs: () => 10 })
+    expect(4000 / seconds).toBeGreaterThan(600)
+    expect(learnt).toEqual({ limit: null, concurrency: 8 })
+  })
+})
+
+function chanceOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 48_271) % 2_147_483_647
+    return state / 2_147_483_647
+  }
+}
