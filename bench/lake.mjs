@@ -22,21 +22,28 @@ const RESOURCES = [
   'users',
 ]
 
-/** Writes one version of every resource's every day, and the ledger that names them. */
-export async function writeLake(dataFolder, { users, days }) {
+/** Writes the first `days` days of every resource, and the ledger that names them. */
+export function writeLake(dataFolder, { users, days }) {
+  const indexes = Array.from({ length: days }, (_, index) => index)
+  return writeDays(dataFolder, { users, indexes, version: 1 })
+}
+
+/** Writes a version of days, by their place in history from 0, of every resource. */
+export async function writeDays(dataFolder, { users, indexes, version: number }) {
   const database = await Database.open(':memory:')
   try {
     await database.run(fill(await statement('macros'), { users: String(users) }))
+    await database.run(`set variable version = ${number}`)
     const selects = new Map()
     for (const resource of RESOURCES) selects.set(resource, await statement(resource))
     const userDay = await statement('user_day')
     const rawDay = await statement('raw_day')
     const intervals = []
-    for (let index = 0; index < days; index += 1) {
+    for (const index of indexes) {
       const day = addDays(HISTORY_BEGINS, index)
       await database.run(fill(userDay, { day: literal(day) }))
       for (const [resource, select] of selects) {
-        const version = await versionOf(dataFolder, resource, day)
+        const version = await versionOf(dataFolder, resource, day, number)
         await database.run(fill(rawDay, statementValues(version, select)))
         intervals.push(await intervalOf(version))
       }
@@ -49,13 +56,13 @@ export async function writeLake(dataFolder, { users, days }) {
 }
 
 /** A day that was fetched when it was settled, so that no further look is due. */
-async function versionOf(dataFolder, resource, day) {
+async function versionOf(dataFolder, resource, day, number) {
   const folder = join(dataFolder, 'lake', 'raw', resource, `org=${ORG}`, `date=${day}`)
   await mkdir(folder, { recursive: true })
-  const digest = createHash('sha256').update(`${resource}/${day}`).digest('hex')
-  const fetchedAt = `${addDays(day, 40)}T06:00:00.000Z`
+  const digest = createHash('sha256').update(`${resource}/${day}/${number}`).digest('hex')
+  const fetchedAt = `${addDays(day, 39 + number)}T06:00:00.000Z`
   const file = `${fetchedAt.replaceAll(/[-:.]/g, '')}-${digest.slice(0, 16)}.parquet`
-  return { resource, day, digest, fetchedAt, file, path: join(folder, file) }
+  return { resource, day, number, digest, fetchedAt, file, path: join(folder, file) }
 }
 
 function statementValues({ resource, day, digest, fetchedAt, path }, select) {
@@ -71,14 +78,14 @@ function statementValues({ resource, day, digest, fetchedAt, path }, select) {
   }
 }
 
-async function intervalOf({ resource, day, digest, fetchedAt, file, path }) {
+async function intervalOf({ resource, day, number, digest, fetchedAt, file, path }) {
   return {
     resource,
     day,
     status: 'landed',
     fetchedAt: Date.parse(fetchedAt),
     rowCount: null,
-    versions: 1,
+    versions: number,
     attempts: 1,
     requestId: 'req_00000001',
     file,

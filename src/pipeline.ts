@@ -20,7 +20,7 @@ import { syncOrganisation, type SyncResult } from './extract/sync.ts'
 import { buildAndPublish, loadProject, type BuildResult } from './model/index.ts'
 import { writeProvenance, writeSchemaDrift } from './model/provenance.ts'
 import { writeRecord, type RunRow } from './model/record.ts'
-import { normalize } from './normalize/normalize.ts'
+import { makingOf, normalize } from './normalize/normalize.ts'
 import { exportTables } from './serve/export.ts'
 import { publishedAsOf } from './serve/warehouse.ts'
 import { listLiteral, type Database } from './store/duckdb.ts'
@@ -97,6 +97,8 @@ export interface BuildChoice {
   readonly select?: string
   /** Builds what was known at this moment, milliseconds since the epoch. */
   readonly asOf?: number
+  /** Make every model anew whole. */
+  readonly fullRefresh?: boolean
 }
 
 /** What work without the network came to. */
@@ -127,7 +129,7 @@ export async function rebuild(job: Job, options: BuildChoice): Promise<BuildOutc
   for (const made of [join('lake', 'base'), join('state', 'base')])
     await rm(join(dataFolder, made), { recursive: true, force: true })
   lost += await normalizeAll(job)
-  return publishWhatIsLeft(job, orgIds, options, lost)
+  return publishWhatIsLeft(job, orgIds, { ...options, fullRefresh: true }, lost)
 }
 
 async function publishWhatIsLeft(
@@ -194,6 +196,8 @@ async function publishModels(
       emit: world.emit,
       signal: world.signal,
       tempDirectory: join(config.dataFolder, 'state', 'spill'),
+      sourceMaking: (_source, table) => makingOf(table),
+      fullRefresh: options.fullRefresh === true,
       ...(options.select === undefined ? {} : { select: options.select }),
     }),
   )

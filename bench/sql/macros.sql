@@ -1,6 +1,9 @@
--- Numbers that look random and are the same in every run: 0 to below - 1.
+-- Numbers that look random and are the same in every run: 0 to below - 1. Each
+-- version of a day has its own.
 create macro draw(person, day, what, below) as
-    cast(hash(person, day, what) % below as bigint);
+    cast(
+        hash(person, day, what, getvariable('version')) % below as bigint
+    );
 
 create macro pick(names, person, day, what) as
     names[draw(person, day, what, len(names)) + 1];

@@ -113,6 +113,11 @@ create or replace temp macro tool_key(served) as
         ), '.:/@-'), '')
     end;
 
+-- A sum of digests of rows, which is a digest of the rows whatever their order,
+-- as 12 characters: as many as DuckDB holds without a further allocation.
+create or replace temp macro digest_text(summed) as
+    lpad(to_hex(summed % 281474976710656), 12, '0');
+
 -- Where the row of a day stands that counts: an API that sends a day twice
 -- means the later one.
 create or replace temp macro newest_rows() as table

@@ -45,10 +45,25 @@ languages as (
 
 ),
 
-final as (
+named_languages as (
 
     select * from languages
     where trimmed(language) != ''
+
+),
+
+final as (
+
+    select
+        org_id,
+        activity_date,
+        user_id,
+        language,
+        digest_text(sum(md5_number_lower(
+            coalesce(user_id, '') || chr(10) || language
+        )) over (partition by org_id, activity_date)) as day_digest,
+        fetched_at
+    from named_languages
 
 )
 

@@ -31,6 +31,7 @@ entries as (
             "autonomy_ratio": "VARCHAR",
             "delegation_level": "VARCHAR"
         }') as entry,
+        md5_number_lower(item) as row_digest,
         fetched_at
     from raw
 
@@ -63,18 +64,31 @@ typed as (
         entry.primary_model_tier,
         to_ratio(entry.autonomy_ratio) as autonomy_ratio,
         entry.delegation_level,
+        row_digest,
         fetched_at
     from entries
 
 ),
 
-final as (
+kept as (
 
     select * exclude (page, ordinal) from typed
     qualify user_id is null or row_number() over (
         partition by org_id, activity_date, user_id
         order by page desc, ordinal desc
     ) = 1
+
+),
+
+final as (
+
+    select
+        * exclude (row_digest, fetched_at),
+        digest_text(sum(row_digest) over (
+            partition by org_id, activity_date
+        )) as day_digest,
+        fetched_at
+    from kept
 
 )
 

@@ -12,6 +12,16 @@ create table if not exists meta.check_results (
     checked_at timestamptz
 );
 
+create table if not exists meta.models (
+    table_schema varchar,
+    model varchar primary key,
+    materialized varchar,
+    run_id varchar,
+    made_by varchar,
+    fingerprint varchar,
+    engine varchar
+);
+
 create or replace table meta.columns (
     table_schema varchar,
     table_name varchar,
@@ -42,6 +52,23 @@ comment on column meta.check_results.query is
     'The statement that shows the rows that are wrong.';
 comment on column meta.check_results.checked_at is
     'When the check was run, UTC.';
+
+comment on table meta.models is
+    'One row per model: by what it was made.';
+comment on column meta.models.table_schema is
+    'The schema of its table or view.';
+comment on column meta.models.model is
+    'The model, and its table or view.';
+comment on column meta.models.materialized is
+    'view, table, or incremental: a table of which each build makes anew the days that changed.';
+comment on column meta.models.run_id is
+    'The run that built it last.';
+comment on column meta.models.made_by is
+    'Digest of its own SQL, settings and columns, and of how its sources are made.';
+comment on column meta.models.fingerprint is
+    'The same of all models that it is made from as well. A change makes an incremental model anew.';
+comment on column meta.models.engine is
+    'DuckDB''s version and the storage format.';
 
 comment on table meta.columns is
     'One row per column of every table and view here.';

@@ -18,6 +18,11 @@ const options = (yargs: Argv) =>
       conflicts: 'select',
       describe: 'what was known at a time: 2026-03-01T06:00:00Z, or 2026-03-01 for the end of it',
     })
+    .option('full-refresh', {
+      type: 'boolean',
+      default: false,
+      describe: 'make every model anew whole, also those of which only changed days are due',
+    })
 
 export const buildCommand: Command<OptionsOf<typeof options>> = {
   examples: [
@@ -28,7 +33,7 @@ export const buildCommand: Command<OptionsOf<typeof options>> = {
   options,
   run: async (flags, terminal) => {
     const config = loadConfig(flags, terminal.environment, terminal.cwd)
-    const { log, json, select } = flags
+    const { log, json, select, fullRefresh } = flags
     const asOf = flags.asOf === undefined ? undefined : momentOf(flags.asOf, '--as-of')
     return runJob(
       { command: 'build', config, log, json, maxDurationMs: Infinity, secrets: [] },
@@ -36,6 +41,7 @@ export const buildCommand: Command<OptionsOf<typeof options>> = {
       (job, { runs }) =>
         build(job, {
           runs,
+          fullRefresh,
           ...(select === undefined ? {} : { select }),
           ...(asOf === undefined ? {} : { asOf }),
         }),

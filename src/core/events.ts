@@ -97,8 +97,12 @@ export type RunEvent =
       readonly type: 'model.built'
       readonly model: string
       readonly rows: number | null
+      /** Intervals that were made anew, where not the whole model was. */
+      readonly intervals?: number
       readonly durationMs: number
     }
+  /** An incremental model that was there is made anew whole, and why. */
+  | { readonly type: 'model.refreshed'; readonly model: string; readonly reason: string }
   | {
       readonly type: 'check.finished'
       readonly check: string

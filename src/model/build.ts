@@ -2,8 +2,9 @@ import type { RunEvent } from '../core/events.ts'
 import { messageOf } from '../core/errors.ts'
 import { identifier, literal, type Database } from '../store/duckdb.ts'
 import { ProjectError, StatementError } from './errors.ts'
+import { increment } from './increment.ts'
 import { suggestion } from './nearest.ts'
-import type { Materialized, ModelNode } from './types.ts'
+import type { Making, ModelNode } from './types.ts'
 
 /** What the stages of a build share. */
 export interface BuildContext {
@@ -18,12 +19,15 @@ export interface BuiltModel {
   readonly name: string
   /** Null for a view. */
   readonly rows: number | null
+  /** Intervals that were made anew, where not the whole model was. */
+  readonly intervals?: number
   readonly durationMs: number
 }
 
 /**
  * Builds the models, in the order given, into the database in use, and writes
- * their descriptions as comments.
+ * their descriptions as comments. The tables of those in `kept` are there, and
+ * are brought up to date.
  *
  * @throws StatementError when DuckDB refuses a model; ProjectError when a
  * model's columns are not those of its yml.
@@ -31,6 +35,7 @@ export interface BuiltModel {
 export async function buildModels(
   context: BuildContext,
   nodes: readonly ModelNode[],
+  kept: ReadonlySet<string>,
 ): Promise<BuiltModel[]> {
   for (const schema of new Set(nodes.map((node) => node.schema))) {
     await context.db.run(`create schema if not exists ${identifier(schema)}`)
@@ -38,28 +43,38 @@ export async function buildModels(
   const built: BuiltModel[] = []
   for (const node of nodes) {
     context.signal?.throwIfAborted()
-    built.push(await buildModel(context, node))
+    built.push(await buildModel(context, node, kept.has(node.name)))
   }
   return built
 }
 
-async function buildModel(context: BuildContext, node: ModelNode): Promise<BuiltModel> {
+async function buildModel(
+  context: BuildContext,
+  node: ModelNode,
+  isKept: boolean,
+): Promise<BuiltModel> {
   const { db, emit, now } = context
   const startedAt = now()
-  await dropOtherKind(db, node)
-  await create(db, node)
+  const made = await make(db, node, isKept)
   await compareColumns(db, node)
   await db.run(comments(node))
-  const rows = node.materialized === 'table' ? await countRows(db, node.relation) : null
+  const rows = node.materialized === 'view' ? null : await countRows(db, node.relation)
   const durationMs = now() - startedAt
-  emit({ type: 'model.built', model: node.name, rows, durationMs })
-  return { name: node.name, rows, durationMs }
+  emit({ type: 'model.built', model: node.name, rows, ...made, durationMs })
+  return { name: node.name, rows, ...made, durationMs }
 }
 
-/** The model begins on the first line, so that a line in DuckDB's message is the file's. */
-async function create(db: Database, node: ModelNode): Promise<void> {
+async function make(
+  db: Database,
+  node: ModelNode,
+  isKept: boolean,
+): Promise<Pick<BuiltModel, 'intervals'>> {
   try {
-    await db.run(`create or replace ${node.materialized} ${node.relation} as ${bodyOf(node)}`)
+    if (isKept && node.increment !== null) {
+      return { intervals: await increment(db, node, ordered(node, node.increment)) }
+    }
+    await create(db, node, ordered(node, node))
+    return {}
   } catch (error) {
     throw new StatementError(`${node.file}: model '${node.name}': ${messageOf(error)}`, {
       cause: error,
@@ -67,14 +82,25 @@ async function create(db: Database, node: ModelNode): Promise<void> {
   }
 }
 
+/** The model begins on the first line, so that a line in DuckDB's message is the file's. */
+async function create(db: Database, node: ModelNode, { preHooks, sql }: Making): Promise<void> {
+  await dropOtherKind(db, node)
+  for (const hook of preHooks) await db.run(hook)
+  await db.run(`create or replace ${kindOf(node)} ${node.relation} as ${sql}`)
+}
+
+function kindOf({ materialized }: ModelNode): 'view' | 'table' {
+  return materialized === 'view' ? 'view' : 'table'
+}
+
 /**
  * A table is stored in the order of its key: two builds of the same rows make
  * the same table, a filter on days reads few blocks, and strings pack better.
  */
-function bodyOf(node: ModelNode): string {
+function ordered(node: ModelNode, { preHooks, sql }: Making): Making {
   const key = keyOf(node).map(identifier).join(', ')
-  if (node.materialized === 'view' || key === '') return node.sql
-  return `select * from (${node.sql}\n) order by ${key}`
+  if (node.materialized === 'view' || key === '') return { preHooks, sql }
+  return { preHooks, sql: `select * from (${sql}\n) order by ${key}` }
 }
 
 /** The columns that the yml says are unique, together or one alone. */
@@ -95,8 +121,8 @@ async function dropOtherKind(db: Database, node: ModelNode): Promise<void> {
   )
   const type = found[0]?.['table_type']
   if (type === undefined) return
-  const kind: Materialized = type === 'VIEW' ? 'view' : 'table'
-  if (kind !== node.materialized) await db.run(`drop ${kind} ${node.relation}`)
+  const kind = type === 'VIEW' ? 'view' : 'table'
+  if (kind !== kindOf(node)) await db.run(`drop ${kind} ${node.relation}`)
 }
 
 async function compareColumns(db: Database, node: ModelNode): Promise<void> {
@@ -116,9 +142,9 @@ async function compareColumns(db: Database, node: ModelNode): Promise<void> {
 }
 
 function comments(node: ModelNode): string {
-  const { relation, materialized } = node
+  const { relation } = node
   return [
-    `comment on ${materialized} ${relation} is ${literal(node.description)}`,
+    `comment on ${kindOf(node)} ${relation} is ${literal(node.description)}`,
     ...node.columns.map(
       ({ name, description }) => `comment on column ${relation}.${name} is ${literal(description)}`,
     ),

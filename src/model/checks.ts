@@ -4,6 +4,7 @@ import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
 import type { BuildContext } from './build.ts'
 import { ProjectError, StatementError } from './errors.ts'
+import { changedRows } from './increment.ts'
 import type { Plan } from './compile.ts'
 import type { GenericTest, ModelNode, Severity } from './types.ts'
 
@@ -17,6 +18,12 @@ export interface Check {
   readonly column: string | null
   readonly severity: Severity
   readonly sql: string
+  /**
+   * The same of the intervals that this build replaced: enough where the other
+   * intervals have passed. Absent where a row can be wrong by one of another
+   * interval.
+   */
+  readonly changedSql?: string
   /** Where the project asks for it. */
   readonly file: string
 }
@@ -54,22 +61,33 @@ export function planChecks(plan: Plan, chosen: readonly ModelNode[]): Check[] {
   return checks
 }
 
-/** Runs the checks one after another. @throws StatementError when DuckDB refuses one. */
+/**
+ * Runs the checks one after another; those that are known to hold of the
+ * intervals that were not replaced, of the replaced ones alone.
+ *
+ * @throws StatementError when DuckDB refuses one.
+ */
 export async function runChecks(
   context: BuildContext,
   checks: readonly Check[],
+  known: ReadonlySet<Check>,
 ): Promise<CheckResult[]> {
   const results: CheckResult[] = []
   for (const check of checks) {
     context.signal?.throwIfAborted()
-    results.push(await runCheck(context, check))
+    const sql = known.has(check) ? (check.changedSql ?? check.sql) : check.sql
+    results.push(await runCheck(context, check, sql))
   }
   return results
 }
 
-async function runCheck({ db, emit, now }: BuildContext, check: Check): Promise<CheckResult> {
+async function runCheck(
+  { db, emit, now }: BuildContext,
+  check: Check,
+  sql: string,
+): Promise<CheckResult> {
   const startedAt = now()
-  const failures = await countFailures(db, check)
+  const failures = await countFailures(db, check, sql)
   const durationMs = now() - startedAt
   const { severity } = check
   emit({ type: 'check.finished', check: check.check, severity, failures, durationMs })
@@ -77,9 +95,9 @@ async function runCheck({ db, emit, now }: BuildContext, check: Check): Promise<
   return { ...check, failures, durationMs, status: failures === 0 ? 'pass' : broken }
 }
 
-async function countFailures(db: BuildContext['db'], check: Check): Promise<number> {
+async function countFailures(db: BuildContext['db'], check: Check, sql: string): Promise<number> {
   try {
-    const [row] = await db.rows(`select count(*) as failures from (${check.sql}\n)`)
+    const [row] = await db.rows(`select count(*) as failures from (${sql}\n)`)
     return Number(row?.['failures'] ?? 0)
   } catch (error) {
     throw new StatementError(`${check.file}: check '${check.check}': ${messageOf(error)}`, {
@@ -93,24 +111,44 @@ function toCheck(
   node: ModelNode,
   relations: ReadonlyMap<string, string>,
 ): Check {
+  const sqlOf = (relation: string): string => {
+    const values = valuesOf(test, relation, relations)
+    return fill(statement(`checks/${test.arguments.kind}`), values).trim()
+  }
   return {
     check: test.name,
     model: node.name,
     column: test.column,
     severity: test.severity,
-    sql: fill(statement(`checks/${test.arguments.kind}`), valuesOf(test, node, relations)).trim(),
+    sql: sqlOf(node.relation),
+    ...(isWithinIntervals(test, node) ? { changedSql: sqlOf(changedRows(node)) } : {}),
     file: test.place.file,
+  }
+}
+
+/** Whether a row can be wrong only by itself or by rows of its own interval. */
+function isWithinIntervals({ arguments: test }: GenericTest, node: ModelNode): boolean {
+  if (node.increment === null) return false
+  switch (test.kind) {
+    case 'not_null':
+    case 'accepted_values':
+      return true
+    case 'unique_key':
+      return node.unique_key.every((column) => test.columns.includes(column))
+    case 'unique':
+    case 'relationships':
+      return false
   }
 }
 
 /** The placeholders that a generic test may use, as SQL. */
 function valuesOf(
   test: GenericTest,
-  node: ModelNode,
+  relation: string,
   relations: ReadonlyMap<string, string>,
 ): Record<string, string> {
   const shared = {
-    model: node.relation,
+    model: relation,
     ...(test.column === null ? {} : { column_name: test.column }),
   }
   switch (test.arguments.kind) {

@@ -1,11 +1,19 @@
 import type { z } from 'zod'
-import { ProjectError } from './errors.ts'
+import { ProjectError, type Place } from './errors.ts'
 import { inOrder } from './graph.ts'
 import { unknownName } from './nearest.ts'
 import { settle } from './properties.ts'
 import { render, type Names, type Rendered } from './render.ts'
 import { modelConfigShape, testConfigShape } from './shapes.ts'
-import type { Model, ModelNode, ModelSettings, Project, SingularTest, TestNode } from './types.ts'
+import type {
+  Making,
+  Model,
+  ModelNode,
+  ModelSettings,
+  Project,
+  SingularTest,
+  TestNode,
+} from './types.ts'
 
 /** What the project's files leave open. */
 export interface CompileOptions {
@@ -53,13 +61,23 @@ export function compilePlan(project: Project, options: CompileOptions): Plan {
 }
 
 function settingsOf(model: Model, rendered: Rendered): ModelSettings {
-  return settle([model.config, readConfig(modelConfigShape, rendered, model.file)])
+  const settings = settle([model.config, readConfig(modelConfigShape, rendered, model.file)])
+  if ((settings.materialized === 'incremental') === settings.unique_key.length > 0) return settings
+  const problem =
+    settings.materialized === 'incremental'
+      ? 'an incremental model needs a unique_key: the columns of its interval'
+      : `a unique_key is for incremental models, and this is a ${settings.materialized}`
+  throw new ProjectError(placeOfConfig(rendered, model.file), `config: ${problem}`)
 }
 
 function modelNode(model: Model, settings: ModelSettings, names: Omit<Names, 'self'>): ModelNode {
   const { name, file, description, columns, tests, documented } = model
-  const relation = `${settings.schema}.${name}`
-  const rendered = render(model.template, file, { ...names, self: relation })
+  const { pre_hook: hooks, ...rest } = settings
+  const own = { ...names, self: `${settings.schema}.${name}` }
+  const whole = makingOf(model, hooks, own)
+  const isIncremental = settings.materialized === 'incremental'
+  const increment = isIncremental ? makingOf(model, hooks, { ...own, isIncremental }) : null
+  const all = [...whole.rendered, ...(increment?.rendered ?? [])]
   return {
     name,
     file,
@@ -67,12 +85,24 @@ function modelNode(model: Model, settings: ModelSettings, names: Omit<Names, 'se
     columns,
     tests,
     documented,
-    ...settings,
-    relation,
-    sql: needSql(rendered, file),
-    dependsOn: rendered.refs,
-    sources: rendered.sources,
+    ...rest,
+    relation: own.self,
+    ...whole.making,
+    increment: increment?.making ?? null,
+    dependsOn: [...new Set(all.flatMap(({ refs }) => refs))],
+    sources: [...new Set(all.flatMap(({ sources }) => sources))],
   }
+}
+
+function makingOf(
+  { template, file }: Model,
+  hooks: readonly string[],
+  names: Names,
+): { making: Making; rendered: readonly Rendered[] } {
+  const body = render(template, file, names)
+  const before = hooks.map((hook) => render(hook, `${file} (pre_hook)`, names))
+  const preHooks = before.map(({ sql }) => sql.trim()).filter((sql) => sql !== '')
+  return { making: { preHooks, sql: needSql(body, file) }, rendered: [body, ...before] }
 }
 
 function testNode(test: SingularTest, names: Omit<Names, 'self'>): TestNode {
@@ -91,8 +121,14 @@ function readConfig<S extends z.ZodType>(shape: S, rendered: Rendered, file: str
   if (result.success) return result.data
   const [issue] = result.error.issues
   const where = (issue?.path ?? []).map((step) => `${String(step)}: `).join('')
-  const line = rendered.configLine === undefined ? {} : { line: rendered.configLine }
-  throw new ProjectError({ file, ...line }, `config: ${where}${issue?.message ?? 'wrong'}`)
+  throw new ProjectError(
+    placeOfConfig(rendered, file),
+    `config: ${where}${issue?.message ?? 'wrong'}`,
+  )
+}
+
+function placeOfConfig({ configLine }: Rendered, file: string): Place {
+  return configLine === undefined ? { file } : { file, line: configLine }
 }
 
 /** The statement without its closing semicolon, for it is put into another. */

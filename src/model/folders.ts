@@ -57,10 +57,7 @@ function ownConfig(
     const name = `+${String(key ?? '')}`
     throw new ProjectError(placeOf(...at, name), `${name}: ${issue?.message ?? 'wrong'}`)
   }
-  const { materialized, schema, tags, meta } = result.data
-  return [
-    { path: at.slice(1), config: { materialized, schema, tags, meta }, place: placeOf(...at) },
-  ]
+  return [{ path: at.slice(1), config: result.data, place: placeOf(...at) }]
 }
 
 function isTree(value: unknown): value is Tree {

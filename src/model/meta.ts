@@ -1,9 +1,12 @@
 import type { Database } from '../store/duckdb.ts'
 import { statement } from '../store/root.ts'
+import { fill } from '../store/template.ts'
 import type { CheckResult } from './checks.ts'
+import { ENGINE } from './engine.ts'
+import type { MadeBy } from './fingerprint.ts'
 import type { ModelNode } from './types.ts'
 
-/** Makes `meta.check_results` and `meta.columns`, with their comments. */
+/** Makes `meta.check_results`, `meta.models` and `meta.columns`, with their comments. */
 export async function createMeta(db: Database): Promise<void> {
   await db.run(statement('meta/build_tables'))
 }
@@ -33,6 +36,25 @@ export async function writeCheckResults(
   )
   await db.rows(statement('meta/check_results_forget'), { rows })
   await db.rows(statement('meta/check_results'), { rows })
+}
+
+/** Writes by what the `built` models were made; of others an earlier build has told. */
+export async function writeModels(
+  db: Database,
+  built: readonly ModelNode[],
+  madeBy: ReadonlyMap<string, MadeBy>,
+  runId: string,
+): Promise<void> {
+  const rows = built.map(({ schema, name, materialized }) => ({
+    table_schema: schema,
+    model: name,
+    materialized,
+    run_id: runId,
+    made_by: madeBy.get(name)?.own,
+    fingerprint: madeBy.get(name)?.whole,
+  }))
+  const insert = fill(statement('meta/models'), { engine: ENGINE })
+  await db.rows(insert, { rows: JSON.stringify(rows) })
 }
 
 /** Writes the catalogue of columns; to be called last, when every table is there. */

@@ -35,13 +35,15 @@ export function sourcesOf(file: YamlFile<Properties>): Source[] {
   }))
 }
 
-/** A later setting overrules an earlier one; tags and meta add up, as they do in dbt. */
+/** A later setting overrules an earlier one; tags, meta and hooks add up, as they do in dbt. */
 export function settle(configs: readonly ModelConfig[]): ModelSettings {
   return {
     materialized: last(configs.map((config) => config.materialized)) ?? 'view',
     schema: last(configs.map((config) => config.schema)) ?? 'main',
     tags: [...new Set(configs.flatMap((config) => config.tags ?? []))],
     meta: configs.reduce((all, each) => ({ ...all, ...each.meta }), {}),
+    unique_key: last(configs.map((config) => config.unique_key)) ?? [],
+    pre_hook: configs.flatMap((config) => config.pre_hook ?? []),
   }
 }
 

@@ -1,26 +1,21 @@
+import { constants } from 'node:fs'
 import { copyFile, mkdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { ChecksFailedError, messageOf, UsageError } from '../core/errors.ts'
+import { AppError, ChecksFailedError, messageOf, UsageError } from '../core/errors.ts'
 import type { RunEvent } from '../core/events.ts'
 import { Database, literal } from '../store/duckdb.ts'
 import { asideOf, asidePath, isMissing, listIfThere, settle } from '../store/files.ts'
 import { buildModels, type BuildContext, type BuiltModel } from './build.ts'
-import { planChecks, runChecks, type Check, type CheckResult } from './checks.ts'
-import { compilePlan } from './compile.ts'
-import { select } from './graph.ts'
-import { createMeta, writeCheckResults, writeColumns } from './meta.ts'
-import type { ModelNode, Project } from './types.ts'
+import { runChecks, type CheckResult } from './checks.ts'
+import { dropAllBut } from './clear.ts'
+import { STORAGE_VERSION } from './engine.ts'
+import { StatementError } from './errors.ts'
+import { createMeta, writeCheckResults, writeColumns, writeModels } from './meta.ts'
+import { anew, planWork, type Work, type WorkOptions } from './work.ts'
 
-export interface BuildOptions {
-  readonly project: Project
-  /** The published file, e.g. `<data>/warehouse.duckdb`. */
-  readonly target: string
-  /** The relation to read a source's table from, as SQL with absolute paths. */
-  readonly sourceSql: (source: string, table: string) => string
+export interface BuildOptions extends WorkOptions {
   /** Writes more tables of schema `meta`; called between the models and the checks. */
   readonly meta?: (db: Database) => Promise<void>
-  /** Overrule the project's own. */
-  readonly vars?: Readonly<Record<string, unknown>>
   readonly runId: string
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -29,8 +24,6 @@ export interface BuildOptions {
   readonly tempDirectory: string
   /** DuckDB's own limit. Default `1GB`. */
   readonly memoryLimit?: string
-  /** Build these models only, into a copy of the published file. */
-  readonly select?: string
   /** Stops the statement under way; nothing is published. */
   readonly signal?: AbortSignal
 }
@@ -43,11 +36,6 @@ export interface BuildResult {
   readonly durationMs: number
 }
 
-/**
- * The oldest storage format that DuckDB 1.5 writes with all that the models
- * need: readers from DuckDB 1.0.0 on open the published file.
- */
-const STORAGE_VERSION = 'v1.0.0'
 const THREADS = 2
 
 /**
@@ -62,33 +50,51 @@ const THREADS = 2
 export async function buildAndPublish(options: BuildOptions): Promise<BuildResult> {
   const { target, now } = options
   const startedAt = now()
-  const plan = compilePlan(options.project, options)
-  const chosen = options.select === undefined ? plan.models : select(plan.models, options.select)
-  const checks = planChecks(plan, chosen)
+  const work = await planWork(options)
+  for (const [model, reason] of work.refreshed) {
+    options.emit({ type: 'model.refreshed', model, reason })
+  }
   await mkdir(dirname(target), { recursive: true })
   await mkdir(options.tempDirectory, { recursive: true })
   await removeLeftovers(target)
+  const built = await buildUpon(options, work)
+  return { ...built, durationMs: now() - startedAt }
+}
+
+type Built = Omit<BuildResult, 'durationMs'>
+
+/** Where the published file turns out to be damaged, everything is made anew. */
+async function buildUpon(options: BuildOptions, work: Work): Promise<Built> {
+  try {
+    return await buildFile(options, work)
+  } catch (error) {
+    const isOurs = error instanceof AppError && !(error instanceof StatementError)
+    if (isOurs || work.kept.size === 0 || options.select !== undefined) throw error
+    const message = `the last file could not be built upon, all is made anew: ${messageOf(error)}`
+    options.emit({ type: 'warning', message })
+    return buildFile(options, anew(work))
+  }
+}
+
+async function buildFile(options: BuildOptions, work: Work): Promise<Built> {
+  const { target, signal } = options
   const aside = asidePath(target)
   try {
     if (options.select !== undefined) await copyPublished(target, aside)
-    const built = await buildAside(aside, options, { all: plan.models, chosen, checks })
+    else if (work.kept.size > 0) await copyFile(target, aside, constants.COPYFILE_FICLONE)
+    const built = await buildAside(aside, options, work)
     const { size: bytes } = await stat(aside)
     await publish(aside, target)
     options.emit({ type: 'warehouse.published', path: target, bytes })
-    return { ...built, bytes, durationMs: now() - startedAt }
+    return { ...built, bytes }
   } catch (error) {
     await removeFile(aside)
-    options.signal?.throwIfAborted()
+    signal?.throwIfAborted()
     throw error
   }
 }
 
-interface Work {
-  readonly all: readonly ModelNode[]
-  readonly chosen: readonly ModelNode[]
-  readonly checks: readonly Check[]
-}
-
+/** The file has no log while it is made: after a crash it is worth nothing. */
 async function buildAside(
   aside: string,
   options: BuildOptions,
@@ -111,7 +117,9 @@ async function buildAside(
 async function attach(db: Database, aside: string, options: BuildOptions): Promise<void> {
   try {
     await db.run(
-      `attach ${literal(aside)} as warehouse (storage_version ${literal(STORAGE_VERSION)});
+      `attach ${literal(aside)} as warehouse (
+        storage_version ${literal(STORAGE_VERSION)}, recovery_mode 'no_wal_writes'
+      );
       use warehouse`,
     )
   } catch (error) {
@@ -144,14 +152,20 @@ async function fill(
   work: Work,
 ): Promise<Pick<BuildResult, 'models' | 'checks'>> {
   const { db, now } = context
-  const models = await buildModels(context, work.chosen)
+  if (options.select === undefined) await dropAllBut(db, keptRelations(work))
+  const models = await buildModels(context, work.chosen, work.kept)
   await createMeta(db)
   await options.meta?.(db)
-  const checks = await runChecks(context, work.checks)
+  const checks = await runChecks(context, work.checks, work.known)
   refuseFailed(checks)
   await writeCheckResults(db, checks, options.runId, now())
+  await writeModels(db, work.chosen, work.madeBy, options.runId)
   await writeColumns(db, work.all)
   return { models, checks }
+}
+
+function keptRelations({ chosen, kept }: Work): string[] {
+  return chosen.filter(({ name }) => kept.has(name)).map(({ relation }) => relation)
 }
 
 function refuseFailed(results: readonly CheckResult[]): void {
@@ -182,7 +196,7 @@ async function publish(aside: string, target: string): Promise<void> {
 
 async function copyPublished(target: string, aside: string): Promise<void> {
   try {
-    await copyFile(target, aside)
+    await copyFile(target, aside, constants.COPYFILE_FICLONE)
   } catch (error) {
     if (!isMissing(error)) throw error
     throw new UsageError(`--select: there is no published warehouse yet: ${target}`, {

@@ -15,6 +15,8 @@ export interface Names {
   /** What `{{ source(…) }}` prints. */
   readonly sourceSql: (source: string, table: string) => string
   readonly vars: Readonly<Record<string, unknown>>
+  /** What `is_incremental()` says: the model's table is there and is brought up to date. */
+  readonly isIncremental?: boolean
 }
 
 export interface Rendered {
@@ -86,7 +88,7 @@ class Found {
       source: (line: number, ...args: unknown[]) => this.#source(line, args),
       config: (line: number, ...args: unknown[]) => this.#config(line, args),
       var: (line: number, ...args: unknown[]) => this.#var(line, args),
-      is_incremental: () => false,
+      is_incremental: () => this.#names.isIncremental === true,
       [PRINT]: (line: number, ...values: unknown[]) => this.#print(line, values),
     }
   }

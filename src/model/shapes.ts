@@ -11,23 +11,34 @@ const REF = /^ref\(\s*['"](\w+)['"]\s*\)$/
 const name = z.string().regex(NAME, 'a name is lower case letters, digits and _')
 const description = z.string().trim().min(1, 'must say something')
 const meta = z.record(z.string(), z.unknown())
-const tags = z.union([z.string().transform((tag) => [tag]), z.array(z.string())])
+const texts = z.union([z.string().transform((text) => [text]), z.array(z.string())])
 const severity = z.enum(['error', 'warn'])
 
 /** What `config:`, `config(...)` and `+` keys may say about a model. */
 export const modelConfigShape = z.strictObject({
   materialized: z
-    .enum(['view', 'table'], "the built-in runner makes 'view' and 'table'")
+    .enum(
+      ['view', 'table', 'incremental'],
+      "the built-in runner makes 'view', 'table' and 'incremental'",
+    )
     .optional(),
   schema: name.optional(),
-  tags: tags.optional(),
+  tags: texts.optional(),
   meta: meta.optional(),
+  unique_key: texts.optional(),
+  pre_hook: texts.optional(),
+  incremental_strategy: z
+    .literal('delete+insert', "the built-in runner knows the strategy 'delete+insert'")
+    .optional(),
+  on_schema_change: z
+    .literal('fail', "write 'fail': the built-in runner makes a changed model anew by itself")
+    .optional(),
 })
 
 /** What a test may say of itself, in yml or with `config(...)`. */
 export const testConfigShape = z.strictObject({
   severity: severity.optional(),
-  tags: tags.optional(),
+  tags: texts.optional(),
   meta: meta.optional(),
 })
 
@@ -83,7 +94,7 @@ const column = z.strictObject({
   name,
   description,
   data_type: z.string().optional(),
-  config: z.strictObject({ meta: meta.optional(), tags: tags.optional() }).default({}),
+  config: z.strictObject({ meta: meta.optional(), tags: texts.optional() }).default({}),
   data_tests: z.array(test).default([]),
 })
 

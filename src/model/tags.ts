@@ -9,6 +9,8 @@ export interface PlacedToken extends Token {
 export interface Tag {
   readonly kind: 'statement' | 'expression'
   readonly line: number
+  /** The line it ends on. */
+  readonly lastLine: number
   readonly tokens: readonly PlacedToken[]
 }
 
@@ -23,7 +25,7 @@ export function isTag(part: Part): part is Tag {
 export function gather(text: string, tokens: readonly Token[]): Part[] {
   const parts: Part[] = []
   const cursor = new Cursor(text)
-  let tag: { kind: Tag['kind']; line: number; tokens: PlacedToken[] } | undefined
+  let tag: (Omit<Tag, 'lastLine' | 'tokens'> & { tokens: PlacedToken[] }) | undefined
   for (const token of tokens) {
     switch (token.type) {
       case 'Text':
@@ -44,8 +46,7 @@ export function gather(text: string, tokens: readonly Token[]): Part[] {
         break
       case 'CloseStatement':
       case 'CloseExpression':
-        cursor.pass(token.value)
-        if (tag !== undefined) parts.push(tag)
+        if (tag !== undefined) parts.push({ ...tag, lastLine: cursor.pass(token.value) })
         tag = undefined
         break
       default: {

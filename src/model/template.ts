@@ -21,7 +21,7 @@ export function readTemplate(text: string, file: string): Template {
     attempt(file, () => lex(text)),
   )
   checkNames(parts.filter(isTag), file)
-  return attempt(file, () => compile(parts.flatMap((part) => (isTag(part) ? armed(part) : [part]))))
+  return attempt(file, () => compile(parts.flatMap((part) => (isTag(part) ? lined(part) : [part]))))
 }
 
 /** The library's lexer takes this tag of chat templates out without a word. */
@@ -41,6 +41,12 @@ function attempt<T>(file: string, work: () => T): T {
       cause: error,
     })
   }
+}
+
+/** As many lines as the tag stands on, so that what follows it keeps its line. */
+function lined(tag: Tag): Token[] {
+  if (tag.lastLine === tag.line) return armed(tag)
+  return [...armed(tag), make('Text', '\n'.repeat(tag.lastLine - tag.line))]
 }
 
 function armed(tag: Tag): Token[] {

@@ -2,7 +2,7 @@ import type { Place } from './errors.ts'
 import type { TestArguments } from './shapes.ts'
 
 export type Severity = 'error' | 'warn'
-export type Materialized = 'view' | 'table'
+export type Materialized = 'view' | 'table' | 'incremental'
 
 /** A dbt project as its files say it, nothing rendered yet. */
 export interface Project {
@@ -30,11 +30,16 @@ export interface Model {
   readonly documented: Place
 }
 
+/** Spelt as dbt does. */
 export interface ModelSettings {
   readonly materialized: Materialized
   readonly schema: string
   readonly tags: readonly string[]
   readonly meta: Readonly<Record<string, unknown>>
+  /** What names an interval of an incremental model: its rows change together or not at all. */
+  readonly unique_key: readonly string[]
+  /** Statements to run before the model, as templates. */
+  readonly pre_hook: readonly string[]
 }
 
 /** What one place says of a model; the rest is said elsewhere. */
@@ -73,11 +78,19 @@ export interface Source {
   readonly place: Place
 }
 
+/** What makes a model: statements to run first, and the select of its rows. */
+export interface Making {
+  readonly preHooks: readonly string[]
+  readonly sql: string
+}
+
 /** A model as it will be built. */
-export interface ModelNode extends Omit<Model, 'template' | 'config'>, ModelSettings {
+export interface ModelNode
+  extends Omit<Model, 'template' | 'config'>, Omit<ModelSettings, 'pre_hook'>, Making {
   /** `schema.name` */
   readonly relation: string
-  readonly sql: string
+  /** What brings an incremental model's table up to date, where there is one; else null. */
+  readonly increment: Making | null
   /** Names of models. */
   readonly dependsOn: readonly string[]
   /** `source.table` */

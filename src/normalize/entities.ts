@@ -6,7 +6,8 @@ export interface Entity {
 }
 
 const ENTITIES_OF: Readonly<Record<string, readonly string[]>> = {
-  tokens: ['tokens_days', 'tokens_models', 'tokens_users', 'tokens_user_models'],
+  // `tokens_days` tells which version the others are of: it is written when they are.
+  tokens: ['tokens_models', 'tokens_users', 'tokens_user_models', 'tokens_days'],
   tokens_by_model: ['tokens_by_model'],
   tools: [
     'tools_days',

@@ -165,6 +165,11 @@ function rawView(dataFolder: string, orgId: string, task: BaseTask): string {
 }
 
 /** What a base file is made by; a change makes every month of the entity due. */
-function statementOf(entity: Entity): string {
-  return [MACROS, RAW, WRITE, statement(`base/${entity.name}`)].join('\n')
+function statementOf({ name }: Pick<Entity, 'name'>): string {
+  return [MACROS, RAW, WRITE, statement(`base/${name}`)].join('\n')
+}
+
+/** The statements that make an entity, by its name; empty for what is no entity of a statement. */
+export function makingOf(name: string): string {
+  return ENTITIES.some((entity) => entity.name === name) ? statementOf({ name }) : ''
 }

@@ -63,6 +63,8 @@ function lineOf(event: RunEvent): string | undefined {
       return event.durationMs < SLOW_MODEL_MS
         ? undefined
         : `built ${event.model}${rowsOf(event.rows)} in ${duration(event.durationMs)}`
+    case 'model.refreshed':
+      return `full refresh of ${event.model}: ${event.reason}`
     case 'check.finished':
       return event.failures === 0 ? undefined : checkLine(event)
     case 'warehouse.published':

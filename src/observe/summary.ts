@@ -165,6 +165,7 @@ function changeOf(
     }
     case 'page.landed':
     case 'walk.resumed':
+    case 'model.refreshed':
     case 'governor.paused':
       return {}
   }

@@ -91,7 +91,7 @@ it('refuses a column that is not described', async () => {
 it("tells DuckDB's refusal with the model, its file and the line there", async () => {
   const bench = await Bench.open()
   const sql =
-    "{{ config(materialized='table') }}\n\nselect\n    user_idd,\n    sessions\nfrom {{ ref('stg_user') }}\n"
+    "{{ config(\nmaterialized='table') }}\nselect\n    user_idd,\n    sessions\nfrom {{ ref('stg_user') }}\n"
   const error = await failure(bench.build({ ...TINY, 'models/marts/fct_user.sql': sql }))
   expect(error).toBeInstanceOf(StatementError)
   expect(error.message).toContain("models/marts/fct_user.sql: model 'fct_user': Binder Error")

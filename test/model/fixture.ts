@@ -139,6 +139,13 @@ export class Bench {
     })
   }
 
+  /** Changes the published file, as nobody should. */
+  async write(sql: string): Promise<void> {
+    const db = await Database.open(this.target)
+    await db.run(`${sql}; checkpoint`)
+    db.close()
+  }
+
   /** Rows of the published file. */
   async rows(sql: string): Promise<Row[]> {
     const db = await Database.open(this.target, { readOnly: true })

@@ -200,7 +200,7 @@ describe('a broken project is refused, with file and line', () => {
       'a materialization that is not made',
       { 'dbt_project.yml': PROJECT_YML.replace('+materialized: view', '+materialized: ephemeral') },
       [],
-      "dbt_project.yml:6: +materialized: the built-in runner makes 'view' and 'table'",
+      "dbt_project.yml:6: +materialized: the built-in runner makes 'view', 'table' and 'incremental'",
     ],
     [
       'a folder that is not there',
@@ -222,9 +222,35 @@ describe('a broken project is refused, with file and line', () => {
     ],
     [
       'an unknown setting in the file',
+      { 'models/marts/fct_user.sql': "\n{{ config(post_hook='a') }} select 1" },
+      [],
+      'models/marts/fct_user.sql:2: config: Unrecognized key: "post_hook"',
+    ],
+    [
+      'an incremental model without the columns of its interval',
+      { 'models/marts/fct_user.sql': "\n{{ config(materialized='incremental') }} select 1" },
+      [],
+      'models/marts/fct_user.sql:2: config: an incremental model needs a unique_key: the columns of its interval',
+    ],
+    [
+      'the columns of an interval of a model that is not incremental',
       { 'models/marts/fct_user.sql': "\n{{ config(unique_key='a') }} select 1" },
       [],
-      'models/marts/fct_user.sql:2: config: Unrecognized key: "unique_key"',
+      'models/marts/fct_user.sql:2: config: a unique_key is for incremental models, and this is a table',
+    ],
+    [
+      'a strategy that is not made',
+      { 'models/marts/fct_user.sql': "{{ config(incremental_strategy='merge') }} select 1" },
+      [],
+      "models/marts/fct_user.sql:1: config: incremental_strategy: the built-in runner knows the strategy 'delete+insert'",
+    ],
+    [
+      'an unknown model in a hook',
+      {
+        'models/marts/fct_user.sql': `{{ config(pre_hook="\ndelete from {{ ref('stg_usr') }}") }} select 1`,
+      },
+      [],
+      "models/marts/fct_user.sql (pre_hook):2: unknown model 'stg_usr' | Did you mean 'stg_user'?",
     ],
     [
       'a reference to no model',

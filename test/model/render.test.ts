@@ -27,6 +27,12 @@ function failure(template: string): { message: string; hint: string | undefined 
   throw new Error('it rendered')
 }
 
+it('takes the incremental way where the table is there already', () => {
+  const template = '{% if is_incremental() %}from {{ this }}{% else %}all{% endif %}'
+  const { sql } = render(template, 'models/m.sql', { ...names, isIncremental: true })
+  expect(sql).toBe('from main.fct_day')
+})
+
 describe('a template renders', () => {
   const cases: [string, string][] = [
     ["select * from {{ ref('stg_day') }}", 'select * from staging.stg_day'],
@@ -36,6 +42,7 @@ describe('a template renders', () => {
       "from read_parquet('/lake/platform/users') as u",
     ],
     ["{{ config(materialized='table') }}\n\nselect 1", '\n\nselect 1'],
+    ["{{\n  config(\n    tags=['a']\n  )\n}}\nselect 1", '\n\n\n\n\nselect 1'],
     ["select {{ var('limit') }}, '{{ var('first_day') }}'", "select 5, '2026-01-01'"],
     ["select {{ var('absent', 7) }}", 'select 7'],
     ['{% if is_incremental() %}where x{% else %}all{% endif %}', 'all'],

@@ -30,6 +30,7 @@ export const COLUMNS = {
     'output_tokens BIGINT',
     'cache_read_tokens BIGINT',
     'cache_write_tokens BIGINT',
+    'day_digest VARCHAR',
   ],
   tokens_models: [
     'model_id VARCHAR',
@@ -78,7 +79,7 @@ export const COLUMNS = {
   tools_skills: ['name VARCHAR', 'count_value BIGINT'],
   tools_slash_commands: ['name VARCHAR', 'count_value BIGINT'],
   tools_tools: ['tool VARCHAR', 'tool_key VARCHAR', 'is_clean_name BOOLEAN', 'invocations BIGINT'],
-  user_languages: ['user_id VARCHAR', 'language VARCHAR'],
+  user_languages: ['user_id VARCHAR', 'language VARCHAR', 'day_digest VARCHAR'],
   users: [
     'user_id VARCHAR',
     'user_email VARCHAR',
@@ -100,6 +101,7 @@ export const COLUMNS = {
     'primary_model_tier VARCHAR',
     'autonomy_ratio DOUBLE',
     'delegation_level VARCHAR',
+    'day_digest VARCHAR',
   ],
 } as const
 

@@ -1,8 +1,56 @@
+-- Made by whole days: days of another version than the one served are taken
+-- out first, and what is served and not here is put in.
+{{
+    config(
+        materialized='incremental',
+        incremental_strategy='delete+insert',
+        unique_key=['org_id', 'activity_date'],
+        on_schema_change='fail',
+        pre_hook="
+            {% if is_incremental() %}
+            delete from {{ this }} as held
+            where not exists (
+                select 1
+                from {{ ref('int_user_days_served') }} as served
+                where
+                    served.org_id = held.org_id
+                    and served.activity_date = held.activity_date
+                    and served.day_digest = held.day_digest
+            )
+            {% endif %}
+        "
+    )
+}}
+
 with
+
+due_days as (
+
+    select
+        served.org_id,
+        served.activity_date,
+        served.day_digest
+    from {{ ref('int_user_days_served') }} as served
+    {% if is_incremental() %}
+    where
+        not exists (
+            select 1
+            from {{ this }} as held
+            where
+                held.org_id = served.org_id
+                and held.activity_date = served.activity_date
+        )
+    {% endif %}
+
+),
 
 users as (
 
-    select * from {{ ref('stg_platform__users') }}
+    select users.*
+    from {{ ref('stg_platform__users') }} as users
+    inner join due_days
+        on users.org_id = due_days.org_id
+        and users.activity_date = due_days.activity_date
 
 ),
 
@@ -30,7 +78,8 @@ identified as (
         primary_model,
         primary_model_tier,
         autonomy_ratio,
-        delegation_level
+        delegation_level,
+        day_digest
     from users
     where user_id != '(unattributed)'
 
@@ -60,7 +109,8 @@ unidentified as (
         cast(null as string) as primary_model,
         cast(null as string) as primary_model_tier,
         cast(null as double) as autonomy_ratio,
-        cast(null as string) as delegation_level
+        cast(null as string) as delegation_level,
+        max(day_digest) as day_digest
     from users
     where user_id = '(unattributed)'
     group by 1, 2

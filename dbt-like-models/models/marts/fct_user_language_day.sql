@@ -1,8 +1,56 @@
+-- Made by whole days: days of another version than the one served are taken
+-- out first, and what is served and not here is put in.
+{{
+    config(
+        materialized='incremental',
+        incremental_strategy='delete+insert',
+        unique_key=['org_id', 'activity_date'],
+        on_schema_change='fail',
+        pre_hook="
+            {% if is_incremental() %}
+            delete from {{ this }} as held
+            where not exists (
+                select 1
+                from {{ ref('int_user_language_days_served') }} as served
+                where
+                    served.org_id = held.org_id
+                    and served.activity_date = held.activity_date
+                    and served.day_digest = held.day_digest
+            )
+            {% endif %}
+        "
+    )
+}}
+
 with
+
+due_days as (
+
+    select
+        served.org_id,
+        served.activity_date,
+        served.day_digest
+    from {{ ref('int_user_language_days_served') }} as served
+    {% if is_incremental() %}
+    where
+        not exists (
+            select 1
+            from {{ this }} as held
+            where
+                held.org_id = served.org_id
+                and held.activity_date = served.activity_date
+        )
+    {% endif %}
+
+),
 
 languages as (
 
-    select * from {{ ref('stg_platform__user_languages') }}
+    select languages.*
+    from {{ ref('stg_platform__user_languages') }} as languages
+    inner join due_days
+        on languages.org_id = due_days.org_id
+        and languages.activity_date = due_days.activity_date
 
 ),
 
@@ -12,7 +60,8 @@ identified as (
         org_id,
         activity_date,
         user_id,
-        language
+        language,
+        day_digest
     from languages
     where user_id != '(unattributed)'
 
@@ -24,10 +73,11 @@ unidentified as (
         org_id,
         activity_date,
         user_id,
-        language
+        language,
+        day_digest
     from languages
     where user_id = '(unattributed)'
-    group by 1, 2, 3, 4
+    group by 1, 2, 3, 4, 5
 
 ),
 

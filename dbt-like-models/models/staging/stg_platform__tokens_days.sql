@@ -16,6 +16,7 @@ renamed as (
         output_tokens,
         cache_read_tokens,
         cache_write_tokens,
+        day_digest,
         fetched_at
     from source
 

@@ -13,6 +13,7 @@ renamed as (
         activity_date,
         coalesce(nullif(user_id, ''), '(unattributed)') as user_id,
         language,
+        day_digest,
         fetched_at
     from source
 

@@ -31,6 +31,7 @@ renamed as (
         primary_model_tier,
         autonomy_ratio,
         replace(lower(trim(delegation_level)), '_', '-') as delegation_level,
+        day_digest,
         fetched_at
     from source
 

@@ -1,0 +1,23 @@
+-- A table: few rows, which take a pass over all days to find.
+{{ config(materialized='table') }}
+
+with
+
+languages as (
+
+    select * from {{ ref('stg_platform__user_languages') }}
+
+),
+
+final as (
+
+    select
+        org_id,
+        activity_date,
+        day_digest
+    from languages
+    group by 1, 2, 3
+
+)
+
+select * from final

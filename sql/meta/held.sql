@@ -1,0 +1,8 @@
+-- What the published file says that its models were made by.
+select
+    model,
+    made_by,
+    fingerprint,
+    engine,
+    engine = {{ engine }} as is_same_engine
+from meta.models

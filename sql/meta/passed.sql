@@ -1,0 +1,6 @@
+-- The checks that found nothing wrong in the published file.
+select
+    check_name,
+    query
+from meta.check_results
+where status = 'pass'

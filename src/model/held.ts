@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs'
+import { z } from 'zod'
+import { messageOf } from '../core/errors.ts'
+import { Database } from '../store/duckdb.ts'
+import { statement } from '../store/root.ts'
+import { fill } from '../store/template.ts'
+import { ENGINE } from './engine.ts'
+import type { MadeBy } from './fingerprint.ts'
+
+export interface HeldModel extends MadeBy {
+  /** The DuckDB that made it, and the storage format. */
+  readonly engine: string
+  /** True when they are those of this build. */
+  readonly isSameEngine: boolean
+}
+
+/** What the published file holds, by the record in it. */
+export interface Held {
+  readonly models: ReadonlyMap<string, HeldModel>
+  /** Statements of the checks that found nothing wrong in it, by name. */
+  readonly passed: ReadonlyMap<string, string>
+  /** Why it holds nothing that could be built upon; null where it does, or where there is none. */
+  readonly problem: string | null
+}
+
+const modelRows = z.array(
+  z.object({
+    model: z.string(),
+    made_by: z.string(),
+    fingerprint: z.string(),
+    engine: z.string(),
+    is_same_engine: z.boolean(),
+  }),
+)
+const checkRows = z.array(z.object({ check_name: z.string(), query: z.string() }))
+
+/** Reads what the published file says of itself; one that cannot be read holds nothing. */
+export async function readHeld(target: string): Promise<Held> {
+  if (!existsSync(target)) return nothing(null)
+  if (existsSync(`${target}.wal`)) return nothing('another program has written to the last file')
+  try {
+    const db = await Database.open(target, { readOnly: true })
+    try {
+      return await read(db)
+    } finally {
+      db.close()
+    }
+  } catch (error) {
+    return nothing(`the last file cannot be read: ${messageOf(error)}`)
+  }
+}
+
+async function read(db: Database): Promise<Held> {
+  const models = await db.rows(fill(statement('meta/held'), { engine: ENGINE }))
+  const checks = await db.rows(statement('meta/passed'))
+  return {
+    models: new Map(modelRows.parse(models).map((row) => [row.model, heldModel(row)])),
+    passed: new Map(checkRows.parse(checks).map((row) => [row.check_name, row.query])),
+    problem: null,
+  }
+}
+
+function heldModel(row: z.output<typeof modelRows>[number]): HeldModel {
+  const { made_by: own, fingerprint: whole, engine, is_same_engine: isSameEngine } = row
+  return { own, whole, engine, isSameEngine }
+}
+
+function nothing(problem: string | null): Held {
+  return { models: new Map(), passed: new Map(), problem }
+}

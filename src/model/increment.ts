@@ -1,0 +1,39 @@
+import { identifier, type Database } from '../store/duckdb.ts'
+import type { Making, ModelNode } from './types.ts'
+
+/**
+ * Brings the table of an incremental model up to date, in one transaction: its
+ * pre-hooks take out what is no longer so, then every interval that the select
+ * has rows of is replaced whole. Returns how many intervals those are.
+ */
+export async function increment(
+  db: Database,
+  node: ModelNode,
+  { preHooks, sql }: Making,
+): Promise<number> {
+  const { relation, unique_key: key } = node
+  const columns = key.map(identifier).join(', ')
+  const changed = changedIntervals(node)
+  await db.run('begin transaction')
+  for (const hook of preHooks) await db.run(hook)
+  await db.run(`create temp table fresh_rows as ${sql}`)
+  await db.run(`create or replace temp table ${changed} as select distinct ${columns} from fresh_rows;
+    delete from ${relation} where (${columns}) in (select ${columns} from ${changed});
+    insert into ${relation} from fresh_rows;
+    commit;
+    drop table fresh_rows`)
+  const [row] = await db.rows(`select count(*) as intervals from ${changed}`)
+  return Number(row?.['intervals'] ?? 0)
+}
+
+/** The rows of the intervals that were replaced, as a relation, in the database that did it. */
+export function changedRows(node: ModelNode): string {
+  const columns = node.unique_key.map(identifier).join(', ')
+  const changed = `select ${columns} from ${changedIntervals(node)}`
+  return `(from ${node.relation} where (${columns}) in (${changed}))`
+}
+
+/** The intervals that were replaced: a temporary table. */
+function changedIntervals({ name }: ModelNode): string {
+  return identifier(`changed_${name}`)
+}

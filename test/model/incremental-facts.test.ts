@@ -1,0 +1,189 @@
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { buildAndPublish, loadProject, type BuildResult } from '../../src/model/index.ts'
+import type { Project } from '../../src/model/index.ts'
+import { Database, identifier, literal } from '../../src/store/duckdb.ts'
+import { packageRoot, statement } from '../../src/store/root.ts'
+import { openBase, putRaw, type RawItem } from '../normalize/flatten.ts'
+import { temporaryFolder } from './fixture.ts'
+
+const FACTS = ['fct_user_day', 'fct_user_model_day', 'fct_user_language_day']
+const BASE = ['users', 'user_languages', 'tokens_days', 'tokens_users', 'tokens_user_models']
+
+/** What the platform says of one organisation on one day: both resources may change alone. */
+interface Day {
+  readonly users: readonly object[]
+  readonly tokens: object | null
+}
+
+type Served = ReadonlyMap<string, Day>
+
+const count = fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined })
+const userId = fc.constantFrom('u1', 'u2', 'u3', '', undefined)
+
+const user = fc.record({
+  user_id: userId,
+  user_email: fc.constantFrom('a@x.example', undefined),
+  sessions: count,
+  primary_model: fc.constantFrom('m1', 'm2', undefined),
+  languages: fc.subarray(['SQL', 'Go', '']),
+})
+
+const consumer = fc.record({
+  user_id: userId,
+  billable_tokens: count,
+  input_tokens: count,
+  by_model: fc.array(
+    fc.record({ model_id: fc.constantFrom('m1', 'm2', undefined), billable_tokens: count }),
+    { maxLength: 2 },
+  ),
+})
+
+const day: fc.Arbitrary<Day> = fc.record({
+  users: fc.array(user, { maxLength: 4 }),
+  tokens: fc.option(
+    fc.record({
+      billable_tokens: count,
+      input_tokens: count,
+      by_user: fc.array(consumer, { maxLength: 3 }),
+    }),
+  ),
+})
+
+const place = fc
+  .tuple(fc.constantFrom('org-1', 'org-2'), fc.integer({ min: 14, max: 18 }))
+  .map(([org, date]) => `${org}/2026-01-${date}`)
+
+/** What one night changes: days that are new or restated, and days that are gone (null). */
+const night = fc.array(fc.tuple(place, fc.option(day, { freq: 3 })), { maxLength: 4 })
+
+it('N nights of incremental builds equal a full refresh, row for row', async () => {
+  const project = await factsAlone()
+  await fc.assert(
+    fc.asyncProperty(fc.array(night, { minLength: 2, maxLength: 3 }), async (nights) => {
+      const folder = await temporaryFolder()
+      let served: Served = new Map()
+      for (const [index, changes] of nights.entries()) {
+        const before = served
+        served = changed(before, changes)
+        await writeBase(folder, served)
+        const result = await build(project, folder, 'nightly', false)
+        await build(project, folder, 'whole', true)
+        expect(await differences(folder)).toEqual([])
+        if (index > 0) expectDaysMade(result, before, served)
+      }
+    }),
+    { numRuns: 8 },
+  )
+})
+
+/** The project's incremental facts, and what they are made from. */
+async function factsAlone(): Promise<Project> {
+  const project = await loadProject(join(packageRoot, 'dbt-like-models'))
+  const isWanted = (name: string): boolean =>
+    FACTS.includes(name) ||
+    ['int_user_days_served', 'int_user_language_days_served'].includes(name) ||
+    BASE.some((entity) => name === `stg_platform__${entity}`)
+  const models = project.models
+    .filter(({ name }) => isWanted(name))
+    .map((model) => ({
+      ...model,
+      tests: model.tests.filter((test) => test.arguments.kind !== 'relationships'),
+    }))
+  expect(models).toHaveLength(FACTS.length + 2 + BASE.length)
+  return { ...project, models, tests: [] }
+}
+
+function changed(served: Served, changes: readonly (readonly [string, Day | null])[]): Served {
+  const next = new Map(served)
+  for (const [key, value] of changes) {
+    if (value === null) next.delete(key)
+    else next.set(key, value)
+  }
+  return next
+}
+
+/** Base as the project's own statements make it from the days served. */
+async function writeBase(folder: string, served: Served): Promise<void> {
+  const database = await openBase()
+  const [users, tokens]: [RawItem[], RawItem[]] = [[], []]
+  for (const [key, value] of served) {
+    const [org = '', date = ''] = key.split('/')
+    for (const item of value.users) users.push({ org, day: date, item })
+    if (value.tokens !== null) tokens.push({ org, day: date, item: value.tokens })
+  }
+  for (const entity of BASE) {
+    await putRaw(database, entity.startsWith('user') ? users : tokens)
+    await database.run(
+      `copy (${statement(`base/${entity}`)}) to ${literal(baseFile(folder, entity))} (format parquet)`,
+    )
+  }
+  database.close()
+}
+
+function baseFile(folder: string, entity: string): string {
+  return join(folder, `${entity}.parquet`)
+}
+
+function build(
+  project: Project,
+  folder: string,
+  name: string,
+  fullRefresh: boolean,
+): Promise<BuildResult> {
+  return buildAndPublish({
+    project,
+    target: join(folder, `${name}.duckdb`),
+    sourceSql: (_, table) => `read_parquet(${literal(baseFile(folder, table))})`,
+    fullRefresh,
+    runId: name,
+    now: () => 0,
+    emit: () => undefined,
+    tempDirectory: join(folder, 'spill'),
+  })
+}
+
+/** The facts whose rows differ between the two warehouses. */
+async function differences(folder: string): Promise<string[]> {
+  const database = await Database.open(':memory:')
+  const found: string[] = []
+  for (const name of ['nightly', 'whole']) {
+    const file = literal(join(folder, `${name}.duckdb`))
+    await database.run(`attach ${file} as ${identifier(name)} (read_only)`)
+  }
+  for (const fact of FACTS) {
+    const [nightly, whole] = [`from nightly.main.${fact}`, `from whole.main.${fact}`]
+    const rows = await database.rows(
+      `(${nightly} except all ${whole}) union all (${whole} except all ${nightly})`,
+    )
+    if (rows.length > 0) found.push(fact)
+  }
+  database.close()
+  return found
+}
+
+/** A day of which nothing changed is not made anew, and none is but those served. */
+function expectDaysMade({ models }: BuildResult, before: Served, now: Served): void {
+  const days = [...now].filter(
+    ([key, value]) => value.users.length > 0 && differ(before.get(key), value),
+  )
+  const made = models.find(({ name }) => name === 'fct_user_day')?.intervals
+  expect(made).toBe(days.length)
+}
+
+/** The order in which users are served is no change. */
+function differ(before: Day | undefined, now: Day): boolean {
+  return before === undefined || textOf(before) !== textOf(now)
+}
+
+function textOf({ users }: Day): string {
+  const kept = new Map<unknown, string>()
+  const nameless: string[] = []
+  for (const each of users) {
+    const id = 'user_id' in each && each.user_id !== '' ? each.user_id : undefined
+    if (id === undefined) nameless.push(JSON.stringify(each))
+    else kept.set(id, JSON.stringify(each))
+  }
+  return [...kept.values(), ...nameless].toSorted().join('\n')
+}

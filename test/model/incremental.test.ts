@@ -1,0 +1,364 @@
+import { spawnSync } from 'node:child_process'
+import { open, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { sha256OfFile } from '../../src/store/files.ts'
+import { packageRoot } from '../../src/store/root.ts'
+import type { BuildOptions, BuildResult } from '../../src/model/index.ts'
+import { DAILY, serve, type UserDay } from './daily.ts'
+import { Bench, writeFiles, type Files } from './fixture.ts'
+
+const FIRST: readonly UserDay[] = [
+  ['a', '2026-01-14', 'u1', 1, 'v1'],
+  ['a', '2026-01-14', 'u2', 2, 'v1'],
+  ['a', '2026-01-15', 'u1', 3, 'v1'],
+  ['b', '2026-01-14', 'u1', 1, 'v1'],
+]
+
+async function built(rows: readonly UserDay[] = FIRST, files: Files = DAILY): Promise<Bench> {
+  const bench = await Bench.open()
+  await serve(bench, rows)
+  await bench.build(files)
+  bench.events.length = 0
+  return bench
+}
+
+/** The intervals that each incremental model made anew; undefined for a whole one. */
+function intervalsOf({ models }: BuildResult): number | undefined {
+  return models.find(({ name }) => name === 'fct_user_day')?.intervals
+}
+
+function refreshes({ events }: Bench): string[] {
+  return events.flatMap((event) =>
+    event.type === 'model.refreshed' ? [`${event.model}: ${event.reason}`] : [],
+  )
+}
+
+function rowsOf(bench: Bench): Promise<unknown[]> {
+  return bench.rows(`select org_id, cast(activity_date as varchar) as day, user_id,
+    cast(sessions as int) as sessions, day_digest from fct_user_day order by all`)
+}
+
+const asRow = ([org_id, day, user_id, sessions, day_digest]: UserDay) => ({
+  org_id,
+  day,
+  user_id,
+  sessions,
+  day_digest,
+})
+
+describe('a second build makes anew only the intervals that changed', () => {
+  const cases: [string, UserDay[], number][] = [
+    ['nothing', [...FIRST], 0],
+    ['a new day', [...FIRST, ['a', '2026-01-16', 'u1', 1, 'v1']], 1],
+    ['a restated day with fewer users', [...FIRST.slice(2), ['a', '2026-01-14', 'u2', 3, 'v2']], 1],
+    ['a day that is gone', FIRST.slice(0, 2), 0],
+    ['an organisation that is gone', FIRST.slice(0, 3), 0],
+    ['everything gone', [], 0],
+    ['a new organisation', [...FIRST, ['c', '2026-01-14', 'u1', 2, 'v1']], 1],
+  ]
+  it.each(cases)('%s', async (_, rows, intervals) => {
+    const bench = await built()
+    await serve(bench, rows)
+    expect(intervalsOf(await bench.build(DAILY))).toBe(intervals)
+    expect(await rowsOf(bench)).toEqual(rows.map(asRow).toSorted(inOrder))
+    expect(refreshes(bench)).toEqual([])
+  })
+
+  const inOrder = (a: object, b: object) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)
+
+  it('and all that reads them', async () => {
+    const bench = await built()
+    await serve(bench, FIRST.slice(0, 2))
+    await bench.build(DAILY)
+    expect(await bench.rows('from fct_total')).toEqual([{ sessions: '3' }])
+  })
+})
+
+describe('a model is made anew whole, and it is said so, when there changes', () => {
+  const sql = DAILY['models/fct_user_day.sql'] ?? ''
+  const staging = DAILY['models/stg_users.sql'] ?? ''
+  const yml = DAILY['models/fct_user_day.yml'] ?? ''
+  const two = `from {{ ref('stg_users') }} where sessions > 1\n{% if is_incremental() %}\nand (`
+  const changes: [string, Files, Partial<BuildOptions>, string][] = [
+    [
+      'its SQL',
+      {
+        'models/fct_user_day.sql': sql.replace(
+          /from \{\{ ref\('stg_users'\) \}\}\n\{% if is_incremental\(\) %\}\nwhere \(/,
+          two,
+        ),
+      },
+      {},
+      'changed since: fct_user_day',
+    ],
+    [
+      'its columns',
+      {
+        'models/fct_user_day.sql': sql.replace('select *\n', 'select *, 1 as one\n'),
+        'models/fct_user_day.yml': `${yml}      - {name: one, description: One.}\n`,
+      },
+      {},
+      'changed since: fct_user_day',
+    ],
+    [
+      'its pre-hook',
+      { 'models/fct_user_day.sql': sql.replace('as held', 'as had') },
+      {},
+      'changed since: fct_user_day',
+    ],
+    [
+      'the SQL of a model that it is made from',
+      { 'models/stg_users.sql': `${staging}where sessions > 1` },
+      {},
+      'changed since: stg_users',
+    ],
+    [
+      'how the base makes a source',
+      {},
+      { sourceMaking: (source, table) => `${source}.${table} by another statement` },
+      'changed since: stg_users',
+    ],
+    ['the wish', {}, { fullRefresh: true }, 'asked for'],
+  ]
+  it.each(changes)('%s', async (_, files, options, reason) => {
+    const bench = await built()
+    await serve(bench, [['a', '2026-01-14', 'u1', 2, 'v2'], ...FIRST.slice(2)])
+    const now = { ...DAILY, ...files }
+    expect(intervalsOf(await bench.build(now, options))).toBeUndefined()
+    expect(refreshes(bench)).toEqual([`fct_user_day: ${reason}`])
+    const whole = await Bench.open()
+    await serve(whole, [['a', '2026-01-14', 'u1', 2, 'v2'], ...FIRST.slice(2)])
+    await whole.build(now)
+    expect(await rowsOf(bench)).toEqual(await rowsOf(whole))
+    expect(intervalsOf(await bench.build(now, options))).toBe(options.fullRefresh ? undefined : 0)
+  })
+
+  it('the place of the base', async () => {
+    const bench = await built()
+    const other = await Bench.open()
+    await serve(other, FIRST.slice(0, 1))
+    const sourceSql = () => `read_parquet('${join(other.data, 'users.parquet')}')`
+    expect(intervalsOf(await bench.build(DAILY, { sourceSql }))).toBeUndefined()
+    expect(await rowsOf(bench)).toHaveLength(1)
+    expect(intervalsOf(await bench.build(DAILY))).toBeUndefined()
+    expect(await rowsOf(bench)).toHaveLength(4)
+  })
+
+  it('but not for a description', async () => {
+    const bench = await built()
+    const told = { ...DAILY, 'models/fct_user_day.yml': yml.replace('Sessions.', 'Times.') }
+    expect(intervalsOf(await bench.build(told))).toBe(0)
+    expect(
+      await bench.rows(
+        `select description from meta.columns
+        where table_name = 'fct_user_day' and column_name = 'sessions'`,
+      ),
+    ).toEqual([{ description: 'Times.' }])
+  })
+})
+
+describe('a published file that cannot be built upon', () => {
+  it('because it is no database is replaced by a whole build', async () => {
+    const bench = await built()
+    await writeFile(bench.target, 'not a database')
+    expect(intervalsOf(await bench.build(DAILY))).toBeUndefined()
+    expect(await rowsOf(bench)).toHaveLength(4)
+  })
+
+  it('because it is damaged inside is replaced by a whole build, with a warning', async () => {
+    const users = Array.from({ length: 20_000 }, (_, n) => `user ${(n * 7919) % 20_011}`)
+    const rows = users.map((user): UserDay => ['a', '2026-01-14', user, 1, 'v1'])
+    const bench = await built(rows)
+    await damage(bench, 'fct_user_day', 'user_id')
+    await serve(bench, [...rows, ...FIRST.slice(3)])
+    expect(intervalsOf(await bench.build(DAILY))).toBeUndefined()
+    expect(await rowsOf(bench)).toHaveLength(20_001)
+    expect(bench.events).toContainEqual({
+      type: 'warning',
+      message: expect.stringContaining('all is made anew') as string,
+    })
+  })
+
+  it('because another program wrote to it is replaced by a whole build', async () => {
+    const bench = await built()
+    await writeFile(`${bench.target}.wal`, 'x')
+    expect(intervalsOf(await bench.build(DAILY))).toBeUndefined()
+    expect(refreshes(bench)).toEqual(['fct_user_day: another program has written to the last file'])
+  })
+
+  it('because it is of a version that kept no record is replaced by a whole build', async () => {
+    const bench = await built()
+    await bench.write('drop table meta.models')
+    expect(intervalsOf(await bench.build(DAILY))).toBeUndefined()
+    expect(await rowsOf(bench)).toHaveLength(4)
+  })
+
+  it('because another DuckDB made it is replaced by a whole build', async () => {
+    const bench = await built()
+    await bench.write(`update meta.models set engine = 'DuckDB v1.0.0, storage v1.0.0'`)
+    expect(intervalsOf(await bench.build(DAILY))).toBeUndefined()
+    expect(refreshes(bench)).toEqual([
+      'fct_user_day: it was made with DuckDB v1.0.0, storage v1.0.0',
+    ])
+  })
+})
+
+const HEADER_BYTES = 3 * 4096
+const BLOCK_BYTES = 256 * 1024
+
+/** Overwrites part of the block that holds the first rows of a column. */
+async function damage(bench: Bench, table: string, column: string): Promise<void> {
+  const [found] = await bench.rows(
+    `select block_id from pragma_storage_info('${table}')
+    where column_name = '${column}' and persistent and segment_type = 'VARCHAR'`,
+  )
+  const handle = await open(bench.target, 'r+')
+  const at = HEADER_BYTES + Number(found?.['block_id']) * BLOCK_BYTES + BLOCK_BYTES / 2
+  await handle.write(Buffer.alloc(1000, 7), 0, 1000, at)
+  await handle.close()
+}
+
+describe('what is built upon is as a new file would be', () => {
+  it('without the models and checks that are no more', async () => {
+    const bench = await built(FIRST, {
+      ...DAILY,
+      'models/old.sql': `{{ config(materialized='table') }} select 1 as one`,
+      'models/old.yml': `models:
+  - name: old
+    description: One row.
+    columns:
+      - {name: one, description: One., data_tests: [not_null]}
+`,
+    })
+    expect(intervalsOf(await bench.build(DAILY))).toBe(0)
+    const whole = await built()
+    for (const query of [
+      `select schema_name, table_name, comment from duckdb_tables() order by all`,
+      `select schema_name, view_name, comment from duckdb_views() where not internal order by all`,
+      'select * exclude (checked_at) from meta.check_results order by all',
+      'select * exclude (made_by, fingerprint) from meta.models order by all',
+      'select * from meta.columns order by all',
+    ]) {
+      expect(await bench.rows(query)).toEqual(await whole.rows(query))
+    }
+  })
+
+  it('and does not grow by being built again', async () => {
+    const bench = await built()
+    const { bytes } = await bench.build(DAILY)
+    await bench.build(DAILY)
+    expect((await bench.build(DAILY)).bytes).toBe(bytes)
+  })
+})
+
+describe('a check of an incremental model', () => {
+  const failures = ({ checks }: BuildResult, kind: string) =>
+    checks.find(({ check }) => check.startsWith(kind))?.failures
+
+  it('finds a row that is wrong in an interval that changed', async () => {
+    const bench = await built()
+    await serve(bench, [
+      ...FIRST,
+      ['a', '2026-01-16', 'u1', 1, 'v1'],
+      ['a', '2026-01-16', 'u1', 2, 'v1'],
+    ])
+    await expect(bench.build(DAILY)).rejects.toThrow('unique_key_fct_user_day')
+    expect(await rowsOf(bench)).toHaveLength(4)
+  })
+
+  it('counts the rows that were wrong before, as a whole build does', async () => {
+    const bench = await built([...FIRST, ['a', '2026-01-16', 'u1', 9, 'v1']])
+    await serve(bench, [
+      ...FIRST,
+      ['a', '2026-01-16', 'u1', 9, 'v1'],
+      ['a', '2026-01-17', 'u1', 8, 'v1'],
+    ])
+    expect(failures(await bench.build(DAILY), 'accepted_values')).toBe(2)
+    expect(failures(await bench.build(DAILY), 'accepted_values')).toBe(2)
+  })
+
+  it('looks at every row when it is new or was another', async () => {
+    const bench = await built()
+    const yml = DAILY['models/fct_user_day.yml'] ?? ''
+    const fewer = { ...DAILY, 'models/fct_user_day.yml': yml.replace('[1, 2, 3]', '[1]') }
+    const result = await bench.build(fewer)
+    expect(intervalsOf(result)).toBe(0)
+    expect(failures(result, 'accepted_values')).toBe(2)
+  })
+
+  it('is on record with the statement that shows wrong rows wherever they are', async () => {
+    const bench = await built()
+    await bench.build(DAILY)
+    const rows = await bench.rows(`select query from meta.check_results where model is not null`)
+    expect(rows).toHaveLength(2)
+    for (const { query } of rows) {
+      expect(await bench.rows(typeof query === 'string' ? query : '')).toEqual([])
+    }
+  })
+})
+
+describe('a selected build', () => {
+  it('brings a selected incremental model up to date', async () => {
+    const bench = await built()
+    await serve(bench, FIRST.slice(0, 3))
+    expect(intervalsOf(await bench.build(DAILY, { select: 'fct_user_day' }))).toBe(0)
+    expect(await rowsOf(bench)).toHaveLength(3)
+    expect(intervalsOf(await bench.build(DAILY))).toBe(0)
+  })
+
+  it('makes it anew whole when that is asked for', async () => {
+    const bench = await built()
+    const options = { select: 'fct_user_day', fullRefresh: true }
+    expect(intervalsOf(await bench.build(DAILY, options))).toBeUndefined()
+  })
+
+  it('of a model that it is made from does not hide the change', async () => {
+    const bench = await built()
+    const sql = `select * from {{ source('platform', 'users') }} where sessions > 1`
+    const changed = { ...DAILY, 'models/stg_users.sql': sql }
+    await bench.build(changed, { select: 'stg_users' })
+    expect(intervalsOf(await bench.build(changed))).toBeUndefined()
+    expect(await rowsOf(bench)).toHaveLength(2)
+  })
+
+  it('is made from the models in the file, and that is what is remembered', async () => {
+    const bench = await built()
+    const sql = `select * from {{ source('platform', 'users') }} where sessions > 1`
+    const changed = { ...DAILY, 'models/stg_users.sql': sql }
+    await bench.build(changed, { select: 'fct_user_day', fullRefresh: true })
+    expect(await rowsOf(bench)).toHaveLength(4)
+    expect(intervalsOf(await bench.build(changed))).toBeUndefined()
+    expect(await rowsOf(bench)).toHaveLength(2)
+  })
+})
+
+it('a build that is killed before its file is in place leaves the last one, which is built upon', async () => {
+  const bench = await built()
+  const before = await sha256OfFile(bench.target)
+  await serve(bench, FIRST.slice(0, 3))
+  const project = await writeFiles(DAILY)
+  const script = `
+    import { buildAndPublish, loadProject } from ${JSON.stringify(join(packageRoot, 'dist/model/index.js'))}
+    await buildAndPublish({
+      project: await loadProject(${JSON.stringify(project)}),
+      target: ${JSON.stringify(bench.target)},
+      sourceSql: (_, table) => "read_parquet('" + ${JSON.stringify(bench.data)} + '/' + table + ".parquet')",
+      meta: () => process.kill(process.pid, 'SIGKILL'),
+      runId: 'killed', now: () => 0, emit: () => {}, tempDirectory: ${JSON.stringify(join(bench.data, 'spill'))},
+    })`
+  const { signal } = spawnSync(process.execPath, ['--input-type=module', '-e', script])
+  expect(signal).toBe('SIGKILL')
+  expect(await sha256OfFile(bench.target)).toBe(before)
+  expect((await readdir(bench.data)).some((name) => name.endsWith('.part'))).toBe(true)
+  expect(intervalsOf(await bench.build(DAILY))).toBe(0)
+  expect(await rowsOf(bench)).toHaveLength(3)
+  expect((await readdir(bench.data)).some((name) => name.endsWith('.part'))).toBe(false)
+})
+
+it('without a published file everything is made, and nothing is said of it', async () => {
+  const bench = await built()
+  await rm(bench.target)
+  expect(intervalsOf(await bench.build(DAILY))).toBeUndefined()
+  expect(refreshes(bench)).toEqual([])
+})
