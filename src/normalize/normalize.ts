@@ -1,19 +1,15 @@
-import { mkdir, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { AppError, messageOf } from '../core/errors.ts'
-import { Database, listLiteral, literal } from '../store/duckdb.ts'
-import { asidePath, settle, sha256OfFile } from '../store/files.ts'
-import { baseFile, rawFolder } from '../store/lake.ts'
+import { join } from 'node:path'
+import { messageOf } from '../core/errors.ts'
+import { Database } from '../store/duckdb.ts'
 import { intervalKey, type Ledger } from '../store/ledger.ts'
 import type { RawFile } from '../store/quarantine.ts'
-import { statement } from '../store/root.ts'
-import { fill } from '../store/template.ts'
 import { dayKey, planDays, writeDays, type DayTask } from './by-day.ts'
 import { SCHEMA_DRIFT } from './drift.ts'
-import { ENTITIES, type Entity } from './entities.ts'
+import { ENTITIES } from './entities.ts'
+import { PREPARATION, statementOf, writeMonth } from './month.ts'
 import { baseKey, planBase, type BaseState, type BaseTask, type NormalizeOptions } from './plan.ts'
 import { RESTATEMENTS } from './restatements.ts'
-import { readBaseState, writeBaseState, type BaseFile } from './state.ts'
+import { isWhole, readBaseState, writeBaseState, type BaseFile } from './state.ts'
 
 /** What is made day by day, beside the base months. */
 const DAY_ENTITIES = [RESTATEMENTS, SCHEMA_DRIFT]
@@ -29,7 +25,7 @@ export async function normalize(options: NormalizeOptions): Promise<number> {
     [...present].map(([key, { fingerprint }]) => [key, fingerprint]),
   )
   const plan = async (proven: Ledger): Promise<Plan> => ({
-    months: planBase(proven, fingerprints, firstMonth, statementOf),
+    months: planBase(proven, fingerprints, firstMonth, ({ name }) => statementOf(name)),
     days: await planDayEntities({ ...options, ledger: proven }, fingerprints),
   })
   const damaged = await options.takeOutDamaged(sourcesOf(await plan(ledger)))
@@ -91,9 +87,11 @@ async function writeMonths(
     tempDirectory: join(dataFolder, 'state', 'spill'),
   })
   try {
-    await database.run(`${RAW_EMPTY};\n${MACROS}`)
+    await database.run(PREPARATION)
     for (const task of tasks) {
-      const sha256 = await withRoom(database, () => writeMonth(options, database, task))
+      const sha256 = await withRoom(database, () =>
+        writeMonth(options, database, task, isWhole(present.get(baseKey(task)))),
+      )
       written.set(baseKey(task), { fingerprint: task.fingerprint, sha256 })
     }
     for (const task of dayTasks) {
@@ -124,52 +122,7 @@ async function withRoom<T>(database: Database, work: () => Promise<T>): Promise<
   }
 }
 
-async function writeMonth(
-  options: NormalizeOptions,
-  database: Database,
-  task: BaseTask,
-): Promise<string> {
-  const { dataFolder, baseIn, orgId, emit } = options
-  const path = baseFile(baseIn, orgId, task.entity.name, task.month)
-  const aside = asidePath(path)
-  await mkdir(dirname(path), { recursive: true })
-  try {
-    await database.run(rawView(dataFolder, orgId, task))
-    const select = statement(`base/${task.entity.name}`)
-    const [count] = await database.rows(fill(WRITE, { select, file: literal(aside) }))
-    const sha256 = await sha256OfFile(aside)
-    await settle(aside, path)
-    const rows = Number(count?.['Count'] ?? 0)
-    emit({ type: 'base.written', orgId, entity: task.entity.name, month: task.month, rows })
-    return sha256
-  } catch (error) {
-    await rm(aside, { force: true })
-    throw new AppError(
-      `sql/base/${task.entity.name}.sql, month ${task.month}: ${messageOf(error)}`,
-      { cause: error },
-    )
-  }
-}
-
-const WRITE = statement('base_write')
-const RAW = statement('base_raw')
-const RAW_EMPTY = statement('base_raw_empty')
-const MACROS = statement('base/_macros')
-
-function rawView(dataFolder: string, orgId: string, task: BaseTask): string {
-  if (task.sources.length === 0) return RAW_EMPTY
-  const files = task.sources.map(({ resource, day, file }) =>
-    join(rawFolder(dataFolder, orgId, resource, day), file),
-  )
-  return fill(RAW, { org_id: literal(orgId), files: listLiteral(files) })
-}
-
-/** What a base file is made by; a change makes every month of the entity due. */
-function statementOf({ name }: Pick<Entity, 'name'>): string {
-  return [MACROS, RAW, WRITE, statement(`base/${name}`)].join('\n')
-}
-
 /** The statements that make an entity, by its name; empty for what is no entity of a statement. */
 export function makingOf(name: string): string {
-  return ENTITIES.some((entity) => entity.name === name) ? statementOf({ name }) : ''
+  return ENTITIES.some((entity) => entity.name === name) ? statementOf(name) : ''
 }

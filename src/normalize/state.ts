@@ -16,6 +16,11 @@ const baseState = z.record(z.string(), z.object({ fingerprint: z.string(), sha25
 /** A file that is there, and is not known to be what it was written as. */
 const UNKNOWN: BaseFile = { fingerprint: '', sha256: '' }
 
+/** True for a file whose bytes are those that were written. */
+export function isWhole(file: BaseFile | undefined): boolean {
+  return file !== undefined && file !== UNKNOWN
+}
+
 /** The base files of one organisation that are there, by `<entity>/<month>`. */
 export async function readBaseState(
   dataFolder: string,
@@ -29,13 +34,13 @@ export async function readBaseState(
     for (const month of await baseMonths(dataFolder, orgId, entity)) {
       const key = `${entity}/${month}`
       const known = state?.[key]
-      const isWhole =
+      const isAsWritten =
         known !== undefined &&
         (await hashOf(baseFile(dataFolder, orgId, entity, month))) === known.sha256
-      if (known !== undefined && !isWhole) {
+      if (known !== undefined && !isAsWritten) {
         warn(`the base file of ${entity}, ${month}, was damaged: it is made again from raw`)
       }
-      files.set(key, isWhole ? known : UNKNOWN)
+      files.set(key, isAsWritten ? known : UNKNOWN)
     }
   }
   return files

@@ -1,0 +1,5 @@
+-- What a base month was made by and of: the writer of its file says it.
+select
+    max(case when decode(key) = 'made_by' then decode(value) end) as made_by,
+    max(case when decode(key) = 'versions' then decode(value) end) as versions
+from parquet_kv_metadata($file)

@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseDay } from '../../src/core/days.ts'
+import { ENTITIES } from '../../src/normalize/entities.ts'
+import { normalize } from '../../src/normalize/normalize.ts'
+import { readBaseState, writeBaseState } from '../../src/normalize/state.ts'
+import { Database, literal, type Row } from '../../src/store/duckdb.ts'
+import { sha256OfFile } from '../../src/store/files.ts'
+import { baseFile, baseGlob, rawFolder, versionName } from '../../src/store/lake.ts'
+import { intervalKey, type Interval, type Ledger } from '../../src/store/ledger.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+const ORG = 'org-1'
+
+/** What the platform serves of a resource on a day; undefined where nothing has landed. */
+type Items = readonly object[] | undefined
+type Served = ReadonlyMap<string, Items>
+
+/** Lands a version of each day (`resource/date`) and returns the ledger that names them. */
+async function land(data: string, served: Served): Promise<Ledger> {
+  const ledger = new Map<string, Interval>()
+  for (const [key, items] of served) {
+    const [resource = '', date = ''] = key.split('/')
+    if (items === undefined) continue
+    const day = parseDay(date, 'the day')
+    const path = rawFile(data, resource, date, items)
+    await writeRaw(path, items)
+    ledger.set(intervalKey(resource, day), intervalOf(resource, date, basename(path)))
+  }
+  return ledger
+}
+
+function rawFile(data: string, resource: string, date: string, items: Items): string {
+  const digest = createHash('sha256').update(JSON.stringify(items)).digest('hex')
+  const folder = rawFolder(data, ORG, resource, parseDay(date, 'the day'))
+  return join(folder, versionName(0, digest))
+}
+
+function intervalOf(resource: string, date: string, file: string): Interval {
+  return {
+    resource,
+    day: parseDay(date, 'the day'),
+    status: 'landed',
+    fetchedAt: 0,
+    rowCount: null,
+    versions: 1,
+    attempts: 1,
+    requestId: null,
+    file,
+    sha256: null,
+    digest: null,
+    error: null,
+  }
+}
+
+async function writeRaw(path: string, items: readonly object[]): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  const db = await Database.open(':memory:')
+  const rows = JSON.stringify(items.map((item) => JSON.stringify(item)))
+  await db.run('create table served (rows varchar)')
+  await db.rows('insert into served values ($1)', [rows])
+  await db.run(`copy (
+    select
+      item, cast(row_number() over () as bigint) as ordinal, cast(1 as bigint) as page,
+      timestamptz '2026-02-01 06:00:00+00' as fetched_at, '/path' as request,
+      'req' as request_id, 'run' as run_id
+    from (select unnest(from_json(rows, '["VARCHAR"]')) as item from served)
+  ) to ${literal(path)} (format parquet)`)
+  db.close()
+}
+
+function toBase(data: string, ledger: Ledger): Promise<number> {
+  return normalize({
+    dataFolder: data,
+    baseIn: data,
+    orgId: ORG,
+    ledger,
+    firstMonth: '2026-01',
+    emit: () => undefined,
+    takeOutDamaged: () => Promise.resolve([]),
+  })
+}
+
+/** Entities of which the two folders hold other rows. */
+async function differences(one: string, other: string): Promise<string[]> {
+  const db = await Database.open(':memory:')
+  const found: string[] = []
+  for (const { name } of ENTITIES) {
+    const [a, b] = [one, other].map((data) => `from read_parquet(${literal(baseGlob(data, name))})`)
+    const rows = await db.rows(`(${a} except all ${b}) union all (${b} except all ${a})`)
+    if (rows.length > 0) found.push(name)
+  }
+  db.close()
+  return found
+}
+
+async function rowsOf(data: string, entity: string, columns: string): Promise<Row[]> {
+  const db = await Database.open(':memory:')
+  const files = literal(baseGlob(data, entity))
+  const rows = await db.rows(`select ${columns} from read_parquet(${files}) order by all`)
+  db.close()
+  return rows
+}
+
+const item = fc.record({
+  user_id: fc.constantFrom('u1', 'u2', '', undefined),
+  sessions: fc.option(fc.integer({ min: 0, max: 3 })),
+  languages: fc.subarray(['SQL', 'Go']),
+  billable_tokens: fc.integer({ min: 0, max: 3 }),
+  by_user: fc.array(
+    fc.record({
+      user_id: fc.constantFrom('u1', 'u2'),
+      by_model: fc.array(fc.record({ model_id: fc.constantFrom('m1', 'm2') }), { maxLength: 2 }),
+    }),
+    { maxLength: 2 },
+  ),
+})
+const place = fc
+  .tuple(fc.constantFrom('users', 'tokens'), fc.constantFrom('01-30', '01-31', '02-01', '02-02'))
+  .map(([resource, date]) => `${resource}/2026-${date}`)
+const night = fc.array(
+  fc.tuple(place, fc.option(fc.array(item, { maxLength: 3 }), { nil: undefined, freq: 4 })),
+  { minLength: 1, maxLength: 4 },
+)
+
+it('base made night by night has the rows of base made at once', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(night, { minLength: 2, maxLength: 4 }), async (nights) => {
+      const nightly = await temporaryFolder()
+      let served: Served = new Map()
+      for (const changes of nights) {
+        served = new Map([...served, ...changes])
+        await toBase(nightly, await land(nightly, served))
+      }
+      const whole = await temporaryFolder()
+      await toBase(whole, await land(whole, served))
+      expect(await differences(nightly, whole)).toEqual([])
+    }),
+    { numRuns: 10 },
+  )
+})
+
+/** Enters a base file into the state as if it had been written like this. */
+async function claimAsWritten(data: string, key: string, file: string): Promise<void> {
+  const files = new Map(await readBaseState(data, ORG, ['users'], () => undefined))
+  files.set(key, { fingerprint: 'another', sha256: await sha256OfFile(file) })
+  await writeBaseState(data, ORG, files)
+}
+
+describe('a month of which one day changed', () => {
+  const first = [{ user_id: 'u1', sessions: 1 }]
+  const second = [{ user_id: 'u1', sessions: 2 }]
+  const restated = [{ user_id: 'u1', sessions: 3 }]
+
+  async function twoDays(): Promise<string> {
+    const data = await temporaryFolder()
+    await toBase(data, await land(data, days(second)))
+    return data
+  }
+
+  const days = (last: Items): Served =>
+    new Map([
+      ['users/2026-01-14', first],
+      ['users/2026-01-15', last],
+    ])
+
+  it('takes the other days from the file that is there', async () => {
+    const data = await twoDays()
+    const ledger = await land(data, days(restated))
+    await rm(rawFile(data, 'users', '2026-01-14', first))
+    await toBase(data, ledger)
+    expect(await rowsOf(data, 'users', 'sessions')).toEqual([{ sessions: '1' }, { sessions: '3' }])
+  })
+
+  it('makes every day anew when the file that is there cannot be read', async () => {
+    const data = await twoDays()
+    await writeFile(baseFile(data, ORG, 'users', '2026-01'), 'not Parquet')
+    await toBase(data, await land(data, days(restated)))
+    expect(await rowsOf(data, 'users', 'sessions')).toEqual([{ sessions: '1' }, { sessions: '3' }])
+  })
+
+  it('makes every day anew when other statements made the file that is there', async () => {
+    const data = await twoDays()
+    const file = baseFile(data, ORG, 'users', '2026-01')
+    const db = await Database.open(':memory:')
+    await db.run(`create table base as select * replace (9 as sessions) from ${literal(file)};
+      copy base to ${literal(file)} (format parquet, kv_metadata {
+        made_by: 'another', versions: '{"2026-01-14": "any"}'
+      })`)
+    db.close()
+    await claimAsWritten(data, 'users/2026-01', file)
+    await toBase(data, await land(data, days(restated)))
+    expect(await rowsOf(data, 'users', 'sessions')).toEqual([{ sessions: '1' }, { sessions: '3' }])
+  })
+})
