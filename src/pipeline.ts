@@ -22,7 +22,7 @@ import { writeProvenance, writeSchemaDrift } from './model/provenance.ts'
 import { writeRecord, type RunRow } from './model/record.ts'
 import { makingOf, normalize } from './normalize/normalize.ts'
 import { exportTables } from './serve/export.ts'
-import { publishedAsOf } from './serve/warehouse.ts'
+import { refusePast } from './serve/warehouse.ts'
 import { listLiteral, type Database } from './store/duckdb.ts'
 import { readLearnt, writeLearnt } from './store/governor-state.ts'
 import { intervalRows, knownRange } from './store/intervals.ts'
@@ -111,7 +111,7 @@ export interface BuildOutcome {
 export async function build(job: Job, options: BuildChoice): Promise<BuildOutcome> {
   const { dataFolder } = job.config
   const orgIds = requireSome(job, await knownOrganisations(dataFolder))
-  if (options.select !== undefined) await refuseMixture(dataFolder)
+  if (options.select !== undefined) await refusePast(warehousePath(dataFolder), '--select')
   if (options.asOf !== undefined) return buildPast(job, orgIds, options, options.asOf)
   const lost = await normalizeAll(job)
   return publishWhatIsLeft(job, orgIds, options, lost)
@@ -317,15 +317,6 @@ async function record(
   const { runId, world } = job
   await writeSchemaDrift(database, sourceSql(view.baseIn, 'schema_drift'))
   await writeProvenance(database, { runId, builtAt: world.now(), asOf: view.asOf })
-}
-
-/** @throws UsageError when the published warehouse holds the past: part of it would be the present. */
-async function refuseMixture(dataFolder: string): Promise<void> {
-  const asOf = await publishedAsOf(warehousePath(dataFolder))
-  if (asOf === null) return
-  throw new UsageError(`--select: the published warehouse holds what was known at ${asOf}`, {
-    hint: 'Build everything first: agent-warehouse build.',
-  })
 }
 
 function sourceSql(dataFolder: string, table: string): string {

@@ -12,6 +12,8 @@ import {
   type SampleChoice,
   type Verification,
 } from './serve/verify/verify.ts'
+import { refusePast } from './serve/warehouse.ts'
+import { warehousePath } from './store/lake.ts'
 import { packageRoot } from './store/root.ts'
 
 export interface VerifyOutcome {
@@ -25,11 +27,12 @@ export interface VerifyOutcome {
  * Fetches days again, aside, and compares the published warehouse with what
  * they make. Lake, ledger and warehouse stay as they are.
  *
- * @throws UsageError when nothing is published.
+ * @throws UsageError when nothing is published, or the warehouse as it was known earlier.
  */
 export async function verify(job: Job, choice: SampleChoice): Promise<VerifyOutcome> {
   const { config, world } = job
   const { dataFolder } = config
+  await refusePast(warehousePath(dataFolder), 'verify')
   const sample = await chooseSample(dataFolder, choice, world)
   try {
     const scratch = await openScratch(dataFolder)

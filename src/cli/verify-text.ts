@@ -115,7 +115,7 @@ function mendingCommands({ differences, files }: Verification): string[] {
     ...ranges.map(
       ({ first, last }) => `agent-warehouse sync --refetch --from ${first} --to ${last}`,
     ),
-    'agent-warehouse build',
+    'agent-warehouse build --full-refresh',
   ]
 }
 

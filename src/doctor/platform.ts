@@ -4,7 +4,7 @@ import { DeferredError, ExitCode, messageOf } from '../core/errors.ts'
 import type { World } from '../core/world.ts'
 import { shakeHands, type Handshake } from '../extract/handshake.ts'
 import { isWrongAddress, mixedUp, TOLERATED_SKEW_MS, wrongAddress } from '../extract/sync.ts'
-import { readOrganisations } from '../store/organisations.ts'
+import { isSame, readOrganisations } from '../store/organisations.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
 
 /** Longer than this a person at a terminal does not wait for one answer. */
@@ -76,10 +76,11 @@ async function whose(
   { orgId }: Handshake,
   dataFolder: string,
 ): Promise<Finding> {
-  const known = (await readOrganisations(dataFolder)).get(name)?.orgId
+  const known = (await readOrganisations(dataFolder)).get(name)
   if (orgId === null) return warning('organisation', `the platform does not name '${name}'`)
-  if (known === undefined || known === orgId) return ok('organisation', `'${name}' is ${orgId}`)
-  return failure('organisation', mixedUp(name, orgId, known), ExitCode.usage)
+  if (known === undefined || isSame(known, orgId))
+    return ok('organisation', `'${name}' is ${orgId}`)
+  return failure('organisation', mixedUp(name, orgId, known.orgId), ExitCode.usage)
 }
 
 function clock({ skewMs, today }: Handshake): Finding {

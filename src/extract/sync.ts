@@ -13,6 +13,7 @@ import { ApiError, type PlatformClient } from '../client/index.ts'
 import { Database } from '../store/duckdb.ts'
 import { intervalKey, LedgerFile } from '../store/ledger.ts'
 import {
+  isSame,
   readOrganisations,
   rememberOrganisation,
   type KnownOrganisation,
@@ -75,11 +76,12 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
       return { ...nothing(known), stoppedBy: wrongAddress(error) }
     return unreachable(options, remembered, error)
   }
-  const orgId = hello.orgId ?? known ?? organisation
-  if (known !== null && known !== orgId) {
-    return { ...nothing(known), stoppedBy: mixedUp(organisation, orgId, known) }
+  if (hello.orgId !== null && !isSame(remembered, hello.orgId)) {
+    return { ...nothing(known), stoppedBy: mixedUp(organisation, hello.orgId, known) }
   }
-  const remember = { orgId, lastDay: addDays(hello.today, -1), skewMs: hello.skewMs }
+  const orgId = known ?? hello.orgId ?? organisation
+  const servedAs = hello.orgId ?? remembered?.servedAs ?? null
+  const remember = { orgId, servedAs, lastDay: addDays(hello.today, -1), skewMs: hello.skewMs }
   await rememberOrganisation(dataFolder, organisation, remember, warner(world))
   warnOfSkew(hello, world)
   warnOfRange(options, hello, world)
@@ -236,7 +238,7 @@ function warner(world: World): (message: string) => void {
 }
 
 /** Two organisations in one folder under one name would be one history of both. */
-export function mixedUp(organisation: string, orgId: string, known: string): UsageError {
+export function mixedUp(organisation: string, orgId: string, known: string | null): UsageError {
   return new UsageError(
     `the credential of '${organisation}' belongs to the organisation '${orgId}', but the data folder holds '${known}' under that name`,
     { hint: 'Use another data folder, or list both organisations in agent-warehouse.yaml.' },

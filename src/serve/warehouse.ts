@@ -43,6 +43,18 @@ export async function publishedAsOf(path: string): Promise<string | null> {
   }
 }
 
+/**
+ * For work that is about the present.
+ * @throws UsageError, beginning with `what`, when the warehouse holds what was known at an earlier time.
+ */
+export async function refusePast(path: string, what: string): Promise<void> {
+  const asOf = await publishedAsOf(path)
+  if (asOf === null) return
+  throw new UsageError(`${what}: the published warehouse holds what was known at ${asOf}`, {
+    hint: 'Bring the present back first: agent-warehouse build.',
+  })
+}
+
 /** DuckDB's message in one line: its hints stay, the picture of the statement goes. */
 export function sqlMessage(error: unknown): string {
   const [told = ''] = messageOf(error).split(/\n\s*LINE \d+:/)

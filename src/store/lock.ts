@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { mkdir, open, readFile, rm, type FileHandle } from 'node:fs/promises'
+import { constants, copyFile, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { LockedError } from '../core/errors.ts'
-import { codeOf, isMissing, writeAtomic } from './files.ts'
+import { asidePath, codeOf, isMissing, writeAtomic } from './files.ts'
 
 /** Who holds the lock. */
 export interface Owner {
@@ -40,14 +40,29 @@ export async function lock(dataFolder: string, runId: string, now: number): Prom
     begun: begunOf(process.pid) ?? null,
   }
   const isFree = await create(path, owner)
-  if (!isFree) {
-    const holder = await readOwner(path)
-    if (holder !== undefined && !isGone(holder)) throw held(holder, path, now)
-    await writeAtomic(path, textOf(owner)) // at no moment is there no lock: it tells of the crash
-    const taker = await readOwner(path)
-    if (taker?.runId !== runId) throw held(taker, path, now)
-  }
+  if (!isFree) await takeOver(path, owner, now)
   return { wasLeft: !isFree, release: () => rm(path, { force: true }) }
+}
+
+/**
+ * Of those who find the same lock left, one takes it over: who holds the lock on
+ * the lock. At no moment is there no lock, so that the next run hears of a crash.
+ * One that crashes over this leaves a lock on the lock, to be taken over likewise.
+ *
+ * @throws LockedError naming who holds it.
+ */
+async function takeOver(path: string, owner: Owner, now: number): Promise<void> {
+  const holder = await readOwner(path)
+  if (holder !== undefined && !isGone(holder)) throw held(holder, path, now)
+  const own = `${path}.over`
+  if (!(await create(own, owner))) await takeOver(own, owner, now)
+  try {
+    const still = await readOwner(path)
+    if (still?.runId !== holder?.runId) throw held(still, path, now)
+    await writeAtomic(path, textOf(owner))
+  } finally {
+    await rm(own, { force: true })
+  }
 }
 
 /** Who writes in the data folder now; undefined when nobody does. */
@@ -62,28 +77,25 @@ export async function lockLeftBy(dataFolder: string): Promise<Owner | undefined>
   return owner !== undefined && isGone(owner) ? owner : undefined
 }
 
+/** False where there is one. A lock has its text from its first moment: without one it was cut off. */
 async function create(path: string, owner: Owner): Promise<boolean> {
-  const handle = await openNew(path)
-  if (handle === undefined) return false
+  const aside = asidePath(path)
   try {
-    await handle.writeFile(textOf(owner))
+    await writeFile(aside, textOf(owner), { flag: 'wx' })
+    await link(aside, path)
     return true
   } catch (error) {
-    await rm(path, { force: true }) // the disk is full: nobody holds what says nothing
-    throw error
+    if (codeOf(error) === 'EEXIST') return false
+    if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
+    await copyFile(aside, path, constants.COPYFILE_EXCL)
+    return true
   } finally {
-    await handle.close()
+    await rm(aside, { force: true })
   }
 }
 
-async function openNew(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(path, 'wx')
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return undefined
-    throw error
-  }
-}
+/** What a file system says that has no hard links. */
+const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 
 function textOf(owner: Owner): string {
   return `${JSON.stringify(owner)}\n`

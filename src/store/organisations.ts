@@ -5,6 +5,8 @@ import { readJson, writeAtomic } from './files.ts'
 /** Which organisation of the platform a name in the configuration turned out to be. */
 export interface KnownOrganisation {
   readonly orgId: string
+  /** What the platform calls it; null while it never named it, and the configuration's name counts. */
+  readonly servedAs: string | null
   /** The last day that a run has planned for, by the platform's clock. */
   readonly lastDay: Day
   /** The platform's clock less this machine's, milliseconds, as last seen. */
@@ -36,6 +38,13 @@ export async function rememberOrganisation(
   await writeAtomic(pathIn(dataFolder), `${JSON.stringify(Object.fromEntries(known), null, 2)}\n`)
 }
 
+/** False when the platform names another organisation than it did before: somebody else's credential. */
+export function isSame(known: KnownOrganisation | undefined, named: string | null): boolean {
+  return (
+    named === null || known === undefined || known.servedAs === null || known.servedAs === named
+  )
+}
+
 /** The last day any run planned for in the organisation. */
 export function lastPlannedDay(
   known: ReadonlyMap<string, KnownOrganisation>,
@@ -49,10 +58,12 @@ export function lastPlannedDay(
 
 function isKnown(value: unknown): value is KnownOrganisation {
   if (typeof value !== 'object' || value === null) return false
-  if (!('orgId' in value) || !('lastDay' in value) || !('skewMs' in value)) return false
-  const { orgId, lastDay, skewMs } = value
+  if (!('orgId' in value) || !('servedAs' in value)) return false
+  if (!('lastDay' in value) || !('skewMs' in value)) return false
+  const { orgId, servedAs, lastDay, skewMs } = value
   return (
     typeof orgId === 'string' &&
+    (typeof servedAs === 'string' || servedAs === null) &&
     typeof lastDay === 'string' &&
     isDay(lastDay) &&
     Number.isFinite(skewMs)

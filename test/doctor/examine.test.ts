@@ -128,7 +128,7 @@ describe('the doctor', () => {
 
   it('tells another organisation’s key', async () => {
     const data = await temporaryFolder()
-    const other = { orgId: 'other', lastDay: '2026-01-16' as Day, skewMs: 0 }
+    const other = { orgId: 'other', servedAs: 'other', lastDay: '2026-01-16' as Day, skewMs: 0 }
     await rememberOrganisation(data, 'default', other, () => undefined)
     const findings = await examined({ data })
     expect(complaints(findings)).toEqual(['wrong: organisation', NOTHING_YET])

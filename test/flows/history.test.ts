@@ -124,6 +124,9 @@ describe('a warehouse as it was known', () => {
     const some = await command(['build', '--select', 'dim_user'], environment)
     expect(some).toMatchObject({ code: 2 })
     expect(some.err).toContain('holds what was known at 2026-02-03T20:00:00.000Z')
+    const proof = await command(['verify'], environment)
+    expect(proof).toMatchObject({ code: 2 })
+    expect(proof.err).toContain('Bring the present back first: agent-warehouse build')
 
     await build('--as-of', '2026-02-04')
     expect(await publishedIn(data)).toEqual(second)

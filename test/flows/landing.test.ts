@@ -8,7 +8,10 @@ const TODAY = Date.parse('2026-01-17T06:00:00Z')
 const DATE = new Date(TODAY).toUTCString()
 
 /** Answers every analytics request with `rows` as text, by endpoint. */
-function platform(rows: (path: string, query: URLSearchParams) => string[]): Handler {
+function platform(
+  rows: (path: string, query: URLSearchParams) => string[],
+  orgId = (): string | null => 'org/1',
+): Handler {
   return (request, response) => {
     const url = new URL(request.url ?? '', 'http://platform')
     response.writeHead(200, {
@@ -17,7 +20,8 @@ function platform(rows: (path: string, query: URLSearchParams) => string[]): Han
       date: DATE,
     })
     const data = rows(url.pathname.split('/').at(-1) ?? '', url.searchParams).join(' ,\n')
-    response.end(`{"meta":{"org_id":"org/1","has_more":false}, "data":[ ${data} ]}`)
+    const meta = JSON.stringify({ org_id: orgId() ?? undefined, has_more: false })
+    response.end(`{"meta":${meta}, "data":[ ${data} ]}`)
   }
 }
 
@@ -329,4 +333,23 @@ describe('the day', () => {
     expect(requests.at(-1)).toContain('startDate=2026-01-14&endDate=2026-01-16')
     expect(world.events).toContainEqual(expect.objectContaining({ type: 'warning' }))
   })
+})
+
+it('an organisation that is named only later keeps its folder, and is that one from then on', async () => {
+  const data = await temporaryFolder()
+  let name: string | null = null
+  const { url } = await testServer(
+    platform(
+      () => [],
+      () => name,
+    ),
+  )
+  const sync = async (as: string | null) => {
+    name = as
+    return (await syncFrom(url, data, { only: ['tokens'], world: testWorld(TODAY) })).result
+  }
+  const unnamed = await sync(null)
+  expect(unnamed).toMatchObject({ landed: 3, stoppedBy: null })
+  expect(await sync('org/1')).toMatchObject({ orgId: unnamed.orgId, landed: 0, stoppedBy: null })
+  expect(String((await sync('org/2')).stoppedBy)).toContain("belongs to the organisation 'org/2'")
 })

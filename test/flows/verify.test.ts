@@ -195,7 +195,7 @@ describe('verify', () => {
     expect(told.mend).toEqual([
       'agent-warehouse sync --refetch --from 2026-01-15 --to 2026-01-17',
       'agent-warehouse sync --refetch --from 2026-01-20 --to 2026-01-20',
-      'agent-warehouse build',
+      'agent-warehouse build --full-refresh',
     ])
     const text = await run('verify', '--all')
     expect(text.code).toBe(6)

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -73,5 +73,22 @@ describe('the lock', () => {
       JSON.stringify({ pid: 1, begun: null, host: 'elsewhere', runId: 'old', since: 'then' }),
     )
     await expect(lock(data, 'run-2', NOW)).rejects.toThrow(/elsewhere/)
+  })
+
+  it('left by a crash is taken over by one of all that find it at once', async () => {
+    const data = await temporaryFolder()
+    const pid = await goneProcess()
+    const left = { pid, begun: null, host: hostname(), runId: 'old', since: 'then' }
+    for (let round = 0; round < 20; round += 1) {
+      await rm(join(data, 'state'), { recursive: true, force: true })
+      await leave(data, JSON.stringify(left))
+      if (round % 2 === 1) await writeFile(join(data, 'state', 'lock.over'), JSON.stringify(left))
+      const takers = Array.from({ length: 12 }, (_, index) => lock(data, `run-${index}`, NOW))
+      const taken = (await Promise.allSettled(takers)).filter(
+        ({ status }) => status === 'fulfilled',
+      )
+      expect(taken).toHaveLength(1)
+      expect(await readdir(join(data, 'state'))).toEqual(['lock'])
+    }
   })
 })
