@@ -3,47 +3,9 @@
 -- whole number; `unknown`: not read at all.
 with
 
-suspect_items as (
-
-    select * from items
-    semi join (
-        select
-            activity_date,
-            place - place % 10000000 as place
-        from suspects
-    ) as places using (activity_date, place)
-
-),
-
-objects as (
-
-{{ objects }}
-
-),
-
 served as (
 
-    select
-        objects.object_path as object,
-        objects.activity_date,
-        objects.place,
-        unnest(json_keys(objects.object)) as key,
-        unnest(json_extract(objects.object, '$.*')) as value
-    from objects
-    semi join suspects
-        on suspects.object = objects.object_path
-        and suspects.activity_date = objects.activity_date
-        and suspects.place = objects.place
-
-    union all
-
-    select
-        object_path as object,
-        activity_date,
-        place,
-        '' as key,
-        object as value
-    from objects
+{{ served }}
 
 ),
 
@@ -55,9 +17,9 @@ texts as (
         suspects.path,
         suspects.expected,
         suspects.is_missing,
-        cast(served.value as varchar) as value,
-        json_extract_string(served.value, '$') as text,
-        json_type(served.value) as type
+        served.value,
+        served.text,
+        served.type
     from suspects
     left join served
         on served.object = suspects.object

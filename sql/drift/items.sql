@@ -1,7 +1,6 @@
--- The items of the days that may not be as documented: those that do not come
--- back letter by letter from the documented shape. One that is no JSON is NULL.
--- The place in the day leaves room for that of an object within the item.
-create or replace temp table items as
+-- The items that may not be as documented; one that is no JSON is NULL. The place
+-- in the day leaves room for that of an object within the item.
+create or replace temp view items as
 select
     activity_date,
     (page * 1000000 + ordinal) * 10000000 as place,
@@ -10,6 +9,4 @@ select
         when json_valid(mended(item)) then mended(item)
     end as item,
     request_id
-from raw
-where cast(try(to_json(from_json(item, {{ shape }}))) as varchar)
-    is distinct from item
+from {{ strange }}

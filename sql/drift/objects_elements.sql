@@ -8,5 +8,5 @@ from (
         activity_date,
         place,
         json_extract(item, {{ path }}) as elements
-    from {{ items }}
+    from items
 ) as arrays

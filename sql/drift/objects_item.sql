@@ -3,4 +3,4 @@ select
     activity_date,
     place,
     item as object
-from {{ items }}
+from items

@@ -3,5 +3,5 @@ select
     activity_date,
     place,
     json_extract(item, {{ path }}) as object
-from {{ items }}
+from items
 where json_type(item, {{ path }}) = 'OBJECT'

@@ -15,7 +15,7 @@ from (
     select
         activity_date,
         place,
-        json_type(object) as own_type,
+        {{ own_type }} as own_type,
         json_keys(object) as keys,
         json_type(object, '$.*') as types,
         {{ unread }} as unread,

@@ -133,6 +133,7 @@ function onPipeError(error: NodeJS.ErrnoException): void {
 
 // A heap that stays near what is alive: otherwise garbage makes up most of the memory of a sync.
 setFlagsFromString('--optimize-for-size')
+setFlagsFromString('--semi-space-growth-factor=1')
 
 process.stdout.on('error', onPipeError)
 process.stderr.on('error', onPipeError)

@@ -33,8 +33,11 @@ export interface AnalyticsAnswer {
   readonly serverTime: number | null
 }
 
-/** Enough for a page of users; a range of days that outgrows it is halved by the caller. */
-const MAX_ANSWER_BYTES = 24 * 1024 * 1024
+/**
+ * Enough for a page of users; a range of days that outgrows it is halved by the
+ * caller. An answer is held whole, so that this bounds what a sync takes.
+ */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
 /** A single day of a day endpoint cannot be halved, so it may be as large as it must be. */
 const MAX_DAY_BYTES = 512 * 1024 * 1024

@@ -23,6 +23,8 @@ export interface DayBatch {
   readonly orgId: string
   readonly resource: string
   readonly days: readonly DaySource[]
+  /** Makes `raw` the files of some of the days. */
+  readonly read: (days: readonly DaySource[]) => Promise<void>
 }
 
 /**
@@ -187,13 +189,16 @@ async function addDays(
 ): Promise<void> {
   const { dataFolder, orgId } = options
   const resource = days[0]?.resource ?? ''
-  const files = days.flatMap(({ day, files: names }) =>
-    names.map((name) => join(rawFolder(dataFolder, orgId, resource, day), name)),
-  )
-  await database.run(fill(RAW, { org_id: FILE_NAME, files: listLiteral(files) }))
+  const read = async (some: readonly DaySource[]): Promise<void> => {
+    const files = some.flatMap(({ day, files: names }) =>
+      names.map((name) => join(rawFolder(dataFolder, orgId, resource, day), name)),
+    )
+    await database.run(fill(RAW, { org_id: FILE_NAME, files: listLiteral(files) }))
+  }
+  await read(days)
   const rows = days.map(({ day, madeFrom }) => ({ activity_date: day, made_from: madeFrom }))
   await database.rows(DAYS, { rows: JSON.stringify(rows) })
-  const select = await entity.select(database, { orgId, resource, days })
+  const select = await entity.select(database, { orgId, resource, days, read })
   const values = { select, org_id: literal(orgId), resource: literal(resource) }
   await database.run(fill(ADD, values))
 }

@@ -14,7 +14,15 @@ export type Fields = ReadonlyMap<string, Field>
 export type Documented = ReadonlyMap<string, Fields>
 
 /** The shape of something served, as DuckDB's `from_json` takes it. */
-type Shape = string | readonly Shape[] | { readonly [field: string]: Shape }
+type Shape = string | readonly Shape[] | Fieldset
+type Fieldset = Readonly<{ [field: string]: Shape }>
+
+export interface ReadShape {
+  /** For `from_json`. */
+  readonly shape: string
+  /** Fields of the item that are in it as served, and are to be numbers. */
+  readonly numbers: readonly string[]
+}
 
 /** A struct must have a field. */
 export const NO_FIELDS = { _: 'VARCHAR' }
@@ -22,15 +30,21 @@ export const NO_FIELDS = { _: 'VARCHAR' }
 const SCALARS = { integer: 'BIGINT', number: 'DOUBLE', string: 'VARCHAR' } as const
 
 /**
- * The documented shape of an item, its fields in the order in which the sample
- * has them: an item in the same order that is as documented comes back from it
- * letter by letter.
+ * The documented shape of an item, its fields in the order of the sample, which is
+ * the `json_structure` of an item: an item in the same order that is as documented
+ * comes back from the shape letter by letter.
  */
-export function shapeOf(documented: Documented, sample: string): string {
-  return JSON.stringify(objectShape(documented, '$', parsed(sample)))
+export function shapeOf(documented: Documented, sample: string): ReadShape {
+  const shape = objectShape(documented, '$', JSON.parse(sample))
+  // 4 is a ratio, and so is 4.0: read as it is, and looked at by itself
+  const numbers = [...(documented.get('$') ?? [])].flatMap(([field, { type }]) =>
+    type === 'number' && field in shape ? [field] : [],
+  )
+  const asServed = Object.fromEntries(numbers.map((field) => [field, 'JSON']))
+  return { shape: JSON.stringify({ ...shape, ...asServed }), numbers }
 }
 
-function objectShape(documented: Documented, object: string, sample: unknown): Shape {
+function objectShape(documented: Documented, object: string, sample: unknown): Fieldset {
   const fields = documented.get(object) ?? new Map<string, Field>()
   const served = new Map(isObject(sample) ? Object.entries(sample) : [])
   // a promised field that the sample lacks is in the shape: without it nothing comes back as it was
@@ -58,12 +72,4 @@ function elementShape(documented: Documented, path: string, sample: unknown): Sh
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined // an item that is no JSON is no sample
-  }
 }

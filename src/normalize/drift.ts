@@ -1,7 +1,7 @@
-import { identifier, literal, type Database } from '../store/duckdb.ts'
+import { identifier, listLiteral, literal, type Database } from '../store/duckdb.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
-import type { DayEntity, DaySource } from './by-day.ts'
+import type { DayBatch, DayEntity, DaySource } from './by-day.ts'
 import {
   NO_FIELDS,
   shapeOf,
@@ -14,6 +14,10 @@ import { tellOfNews } from './drift-news.ts'
 import type { NormalizeOptions } from './plan.ts'
 
 const FIELDS = statement('drift/fields')
+const SAMPLE = statement('drift/sample')
+const READ_BACK = statement('drift/read_back')
+const STRANGE = statement('drift/strange')
+const STRANGE_ITEMS = statement('drift/strange_items')
 const ITEMS = statement('drift/items')
 const OBJECTS_ITEM = statement('drift/objects_item')
 const OBJECTS_PART = statement('drift/objects_part')
@@ -23,7 +27,11 @@ const SHAPES = statement('drift/shapes')
 const SUSPECTS = statement('drift/suspects')
 const FINDINGS = statement('drift/findings')
 const NO_FINDINGS = statement('drift/no_findings')
-const EXPECTED = [statement('drift/expected'), statement('drift/accepted_types')].join(';\n')
+const SERVED = statement('drift/served')
+const SERVED_WHOLE = statement('drift/served_whole')
+const SERVED_NOTHING = statement('drift/served_nothing')
+const SUSPECT_OBJECTS = statement('drift/suspect_objects')
+const EXPECTED = [statement('drift/expected'), statement('drift/macros')].join(';\n')
 
 /** Integers to here are exact as doubles; beyond it the text itself has to be looked at. */
 const MAX_EXACT = '9007199254740992'
@@ -39,20 +47,30 @@ export const SCHEMA_DRIFT: DayEntity = {
   name: 'schema_drift',
   table: [EXPECTED, statement('drift/table')].join(';\n'),
   statements: [
-    ...[ITEMS, OBJECTS_ITEM, OBJECTS_PART, OBJECTS_ELEMENTS, SHAPES, SUSPECTS, FINDINGS],
+    ...[
+      SAMPLE,
+      READ_BACK,
+      STRANGE,
+      STRANGE_ITEMS,
+      ITEMS,
+      OBJECTS_ITEM,
+      OBJECTS_PART,
+      OBJECTS_ELEMENTS,
+      SHAPES,
+      SUSPECTS,
+      SUSPECT_OBJECTS,
+      SERVED,
+      SERVED_WHOLE,
+      FINDINGS,
+    ],
     shapesSql('$', new Map([['count', { type: 'integer', isPromised: true }]])),
   ],
   sources: landedDays,
-  select: async (database, { resource }) => {
-    const documented = await documentedOf(database, resource)
-    if (!(await takeStrangeItems(database, documented))) return NO_FINDINGS
-    await takeSuspects(database, resource, documented)
-    if ((await countOf(database, 'suspects')) === 0) return NO_FINDINGS
-    const objects = [...documented.keys()].map(
-      (object) =>
-        `select ${literal(object)} as object_path, *\nfrom (\n${objectsSql(object, 'suspect_items')})`,
-    )
-    return fill(FINDINGS, { objects: objects.join('\nunion all\n') })
+  select: async (database, batch) => {
+    const documented = await documentedOf(database, batch.resource)
+    if (!(await takeStrangeItems(database, batch, documented))) return NO_FINDINGS
+    await takeSuspects(database, batch.resource, documented)
+    return findingsSql(database)
   },
   beforeWrite: tellOfNews,
 }
@@ -81,12 +99,33 @@ function isFieldType(value: unknown): value is FieldType {
   return FIELD_TYPES.includes(value)
 }
 
-/** Makes the table `items`. False when every item is as documented. */
-async function takeStrangeItems(database: Database, documented: Documented): Promise<boolean> {
-  const [sample] = (await database.table('select item from raw limit 1')).rows.flat().map(String)
-  if (sample === undefined) return false
-  await database.run(fill(ITEMS, { shape: literal(shapeOf(documented, sample)) }))
-  return (await countOf(database, 'items')) > 0
+/** Makes the view `items` of those that may be otherwise. False when every item is as documented. */
+async function takeStrangeItems(
+  database: Database,
+  { days, read }: DayBatch,
+  documented: Documented,
+): Promise<boolean> {
+  const readBack = await readBackSql(database, documented)
+  const { rows } = await database.table(fill(STRANGE, { read_back: readBack }))
+  if (rows.length === 0) return false
+  const strange = new Set(rows.map(([day]) => day))
+  await read(days.filter(({ day }) => strange.has(day)))
+  // a filter would gather the items of several days, and one can be megabytes long
+  const isWhole = rows.every(([, isWholeDay]) => isWholeDay === true)
+  const items = isWhole ? 'raw' : fill(STRANGE_ITEMS, { read_back: readBack })
+  await database.run(fill(ITEMS, { strange: items }))
+  return true
+}
+
+async function readBackSql(database: Database, documented: Documented): Promise<string> {
+  const [row] = await database.rows(SAMPLE)
+  const sample = row?.['sample']
+  const { shape, numbers } = shapeOf(documented, typeof sample === 'string' ? sample : '{}')
+  const conditions = numbers.map((name) => `is_number(read.${identifier(name)})`)
+  return fill(READ_BACK, {
+    shape: literal(shape),
+    has_numbers: ['true', ...conditions].join(' and '),
+  })
 }
 
 /** Makes the table `suspects` from the shapes of all objects in the items. */
@@ -100,6 +139,33 @@ async function takeSuspects(
   await database.run(fill(SUSPECTS, { resource: literal(resource) }))
 }
 
+async function findingsSql(database: Database): Promise<string> {
+  const suspects = new Map<string, { keys: Set<string>; places: Set<string> }>()
+  for (const [object, key, place] of (await database.table(SUSPECT_OBJECTS)).rows) {
+    if (typeof object !== 'string' || typeof key !== 'string' || typeof place !== 'string') continue
+    const suspect = suspects.get(object) ?? { keys: new Set(), places: new Set() }
+    suspects.set(object, suspect)
+    suspect.keys.add(key)
+    suspect.places.add(place)
+  }
+  const served = [...suspects].flatMap(([object, { keys, places }]) => {
+    const values = {
+      object: literal(object),
+      objects: objectsSql(object),
+      places: `[${[...places].join()}]`,
+      keys: listLiteral([...keys]),
+      pointers: listLiteral([...keys].map(pointer)),
+    }
+    return [fill(SERVED, values), ...(keys.has('') ? [fill(SERVED_WHOLE, values)] : [])]
+  })
+  return fill(FINDINGS, { served: union([SERVED_NOTHING, ...served]) })
+}
+
+/** The key as a JSON pointer. */
+function pointer(key: string): string {
+  return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
+
 function shapesSql(object: string, fields: Fields): string {
   const numbers = [...fields].filter(
     ([field, { type }]) => (type === 'integer' || type === 'number') && field !== '*',
@@ -111,7 +177,10 @@ function shapesSql(object: string, fields: Fields): string {
   }))
   return fill(SHAPES, {
     object: literal(object),
-    objects: objectsSql(object, 'items'),
+    // an item is an object, or none
+    own_type:
+      object === '$' ? "case when object is not null then 'OBJECT' end" : 'json_type(object)',
+    objects: objectsSql(object),
     numbers: literal(JSON.stringify(numbers.length === 0 ? NO_FIELDS : shape)),
     unread: bits(
       columns.map(({ number, isCount }) =>
@@ -136,13 +205,12 @@ function bits(conditions: readonly string[], otherwise: boolean): string {
   return terms.length === 0 ? 'cast(0 as bigint)' : terms.join(' | ')
 }
 
-function objectsSql(object: string, items: string): string {
-  if (object === '$') return fill(OBJECTS_ITEM, { items })
+function objectsSql(object: string): string {
+  if (object === '$') return OBJECTS_ITEM
   const template = object.endsWith('[]') ? OBJECTS_ELEMENTS : OBJECTS_PART
-  return fill(template, { items, path: literal(object.replaceAll('[]', '[*]')) })
+  return fill(template, { path: literal(object.replaceAll('[]', '[*]')) })
 }
 
-async function countOf(database: Database, table: string): Promise<number> {
-  const [row] = await database.rows(`select count(*) as rows from ${table}`)
-  return Number(row?.['rows'] ?? 0)
+function union(selects: readonly string[]): string {
+  return selects.join('\nunion all\n')
 }

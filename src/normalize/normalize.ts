@@ -82,7 +82,7 @@ async function writeMonths(
   await writeBaseState(baseIn, orgId, written) // of a killed run, nothing is claimed
   const database = await Database.open(':memory:', {
     memoryLimit: USUAL_MEMORY,
-    threads: 2,
+    threads: 1,
     isFrugal: true,
     tempDirectory: join(dataFolder, 'state', 'spill'),
   })

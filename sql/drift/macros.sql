@@ -6,4 +6,9 @@ create or replace temp macro accepted_types(expected) as
         when 'string' then ['VARCHAR']
         when 'array' then ['ARRAY']
         else ['OBJECT']
-    end
+    end;
+
+-- Whether JSON text is a number or null: 4 and 4.0 are, "4" is not.
+create or replace temp macro is_number(served) as
+    coalesce(cast(served as varchar), 'null') = 'null'
+    or coalesce(isfinite(try_cast(cast(served as varchar) as double)), false)

@@ -1,0 +1,30 @@
+-- What some keys of some objects of one kind hold, no longer than it is of use.
+select
+    {{ object }} as object,
+    activity_date,
+    place,
+    key,
+    left(cast(value as varchar), 101) as value,
+    left(text, 1000) as text,
+    type
+from (
+    select
+        activity_date,
+        place,
+        unnest({{ keys }}) as key,
+        unnest(json_extract(object, {{ pointers }})) as value,
+        unnest(json_extract_string(object, {{ pointers }})) as text,
+        unnest(json_type(object, {{ pointers }})) as type
+    from (
+        -- no filter: it would gather large objects before they are read
+        select
+            activity_date,
+            place,
+            case when list_contains({{ places }}, place) then object end
+                as object
+        from (
+{{ objects }}
+        ) as all_objects
+    ) as objects
+) as served
+where type is not null

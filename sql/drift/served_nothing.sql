@@ -1,0 +1,9 @@
+select
+    cast(null as varchar) as object,
+    cast(null as date) as activity_date,
+    cast(null as bigint) as place,
+    cast(null as varchar) as key,
+    cast(null as varchar) as value,
+    cast(null as varchar) as text,
+    cast(null as varchar) as type
+where false

@@ -1,0 +1,7 @@
+(
+    select * exclude (read, is_strange)
+    from (
+{{ read_back }}
+    ) as read_back
+    where is_strange
+) as strange
