@@ -17,7 +17,7 @@ import type { PlanOptions } from './extract/plan.ts'
 import { takeOutDamaged } from './extract/lost.ts'
 import { rebuildLedger } from './extract/rebuild.ts'
 import { syncOrganisation, type SyncResult } from './extract/sync.ts'
-import { buildAndPublish, loadProject, type BuildResult } from './model/index.ts'
+import { buildAndPublish, loadProject, type BuildResult, type Project } from './model/index.ts'
 import { writeProvenance, writeSchemaDrift } from './model/provenance.ts'
 import { writeRecord, type RunRow } from './model/record.ts'
 import { makingOf, normalize } from './normalize/normalize.ts'
@@ -184,7 +184,7 @@ async function publishModels(
   const { config, world, runId } = job
   const result = await timed(job, 'build', async () =>
     buildAndPublish({
-      project: await loadProject(join(packageRoot, 'dbt-like-models')),
+      project: await projectFor(job),
       target: warehousePath(config.dataFolder),
       sourceSql: (_source, table) => sourceSql(view.baseIn, table),
       meta: async (database) => {
@@ -203,6 +203,14 @@ async function publishModels(
   )
   if (view.asOf === null) await rm(pastFolder(config.dataFolder), { recursive: true, force: true })
   return result
+}
+
+/** The models, with the user's own seeds where there are any. */
+export async function projectFor(job: Job): Promise<Project> {
+  return loadProject(join(packageRoot, 'dbt-like-models'), {
+    seedFolder: join(job.config.dataFolder, 'seeds'),
+    warn: warner(job),
+  })
 }
 
 /** The marts of the published warehouse as files. */

@@ -1,9 +1,8 @@
-import { join } from 'node:path'
 import { ChecksFailedError, ExitCode, PartialError } from './core/errors.ts'
 import { RESOURCES } from './extract/resources.ts'
-import { createFactViews, loadProject } from './model/index.ts'
+import { createFactViews } from './model/index.ts'
 import { ENTITIES } from './normalize/entities.ts'
-import { sync, timed, type Job, type SyncOutcome } from './pipeline.ts'
+import { projectFor, sync, timed, type Job, type SyncOutcome } from './pipeline.ts'
 import { openScratch, removeScratch, withoutLanding } from './serve/verify/scratch.ts'
 import {
   chooseSample,
@@ -14,7 +13,6 @@ import {
 } from './serve/verify/verify.ts'
 import { refusePast } from './serve/warehouse.ts'
 import { warehousePath } from './store/lake.ts'
-import { packageRoot } from './store/root.ts'
 
 export interface VerifyOutcome {
   readonly exitCode: ExitCode
@@ -40,7 +38,7 @@ export async function verify(job: Job, choice: SampleChoice): Promise<VerifyOutc
     const aside = { ...job, config: { ...config, dataFolder: scratch }, world: quiet }
     const fetched = await sync(aside, { days: new Set(sample.days) })
     if (!fetched.isAnyReached || world.signal.aborted) return { ...fetched, verification: null }
-    const project = await loadProject(join(packageRoot, 'dbt-like-models'))
+    const project = await projectFor(job)
     const verification = await timed(job, 'compare', () =>
       verifyWarehouse({
         dataFolder,

@@ -4,7 +4,8 @@ import { identifier, literal, type Database } from '../store/duckdb.ts'
 import { ProjectError, StatementError } from './errors.ts'
 import { increment } from './increment.ts'
 import { suggestion } from './nearest.ts'
-import type { Making, ModelNode } from './types.ts'
+import { explainSeed, proveSeed } from './seed-table.ts'
+import type { Making, ModelNode, Seed } from './types.ts'
 
 /** What the stages of a build share. */
 export interface BuildContext {
@@ -73,13 +74,24 @@ async function make(
     if (isKept && node.increment !== null) {
       return { intervals: await increment(db, node, ordered(node, node.increment)) }
     }
-    await create(db, node, ordered(node, node))
+    if (node.seed !== null) await createSeed(db, node, node.seed)
+    else await create(db, node, ordered(node, node))
     return {}
   } catch (error) {
+    if (error instanceof ProjectError) throw error
     throw new StatementError(`${node.file}: model '${node.name}': ${messageOf(error)}`, {
       cause: error,
     })
   }
+}
+
+async function createSeed(db: Database, node: ModelNode, seed: Seed): Promise<void> {
+  try {
+    await create(db, node, ordered(node, node))
+  } catch (error) {
+    throw (await explainSeed(db, seed)) ?? error
+  }
+  await proveSeed(db, seed)
 }
 
 /** The model begins on the first line, so that a line in DuckDB's message is the file's. */

@@ -1,3 +1,4 @@
+import { seedSql } from './seed-table.ts'
 import type { z } from 'zod'
 import { ProjectError, type Place } from './errors.ts'
 import { inOrder } from './graph.ts'
@@ -11,6 +12,7 @@ import type {
   ModelNode,
   ModelSettings,
   Project,
+  Seed,
   SingularTest,
   TestNode,
 } from './types.ts'
@@ -30,9 +32,9 @@ export interface Plan {
 }
 
 /**
- * Renders every model and singular test. Rendering is done twice: `config(…)`
- * inside a file may move a model to another schema, so its relation is known
- * only after the first pass.
+ * Renders every model and singular test; seeds come first. Rendering is
+ * done twice: `config(…)` inside a file may move a model to another schema, so
+ * its relation is known only after the first pass.
  *
  * @throws ProjectError with file and line.
  */
@@ -42,20 +44,23 @@ export function compilePlan(project: Project, options: CompileOptions): Plan {
     sourceSql: options.sourceSql,
     vars: { ...project.vars, ...options.vars },
   }
-  const nameless = new Map(project.models.map((model) => [model.name, model.name]))
+  const all = [...project.models, ...project.seeds]
+  const nameless = new Map(all.map(({ name }) => [name, name]))
   const settings = new Map(
     project.models.map((model) => {
       const first = render(model.template, model.file, { ...names, self: '', models: nameless })
       return [model, settingsOf(model, first)]
     }),
   )
-  const models = new Map(
-    [...settings].map(([model, { schema }]) => [model.name, `${schema}.${model.name}`]),
-  )
-  refuseUnknownTargets(project.models)
+  const seeds = project.seeds.map(seedNode)
+  const models = new Map([
+    ...[...settings].map(([{ name }, { schema }]) => [name, `${schema}.${name}`] as const),
+    ...seeds.map(({ name, relation }) => [name, relation] as const),
+  ])
+  refuseUnknownTargets(all)
   const nodes = [...settings].map(([model, own]) => modelNode(model, own, { ...names, models }))
   return {
-    models: inOrder(nodes),
+    models: inOrder([...seeds, ...nodes]),
     tests: project.tests.map((test) => testNode(test, { ...names, models })),
   }
 }
@@ -89,8 +94,31 @@ function modelNode(model: Model, settings: ModelSettings, names: Omit<Names, 'se
     relation: own.self,
     ...whole.making,
     increment: increment?.making ?? null,
+    seed: null,
     dependsOn: [...new Set(all.flatMap(({ refs }) => refs))],
     sources: [...new Set(all.flatMap(({ sources }) => sources))],
+  }
+}
+
+function seedNode(seed: Seed): ModelNode {
+  const { name, file, description, columns, tests, documented, config } = seed
+  return {
+    name,
+    file,
+    description,
+    columns,
+    tests,
+    documented,
+    ...config,
+    materialized: 'seed',
+    unique_key: [],
+    relation: `${config.schema}.${name}`,
+    preHooks: [],
+    sql: seedSql(seed),
+    increment: null,
+    seed,
+    dependsOn: [],
+    sources: [],
   }
 }
 
@@ -138,7 +166,7 @@ function needSql(rendered: Rendered, file: string): string {
   return sql
 }
 
-function refuseUnknownTargets(models: readonly Model[]): void {
+function refuseUnknownTargets(models: readonly (Model | Seed)[]): void {
   const known = models.map((model) => model.name)
   for (const test of models.flatMap((model) => model.tests)) {
     if (test.arguments.kind !== 'relationships') continue

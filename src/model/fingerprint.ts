@@ -37,9 +37,11 @@ export function madeBy(
 
 function ownDigest(node: ModelNode, sourceMaking: SourceMaking): string {
   const { materialized, relation, unique_key, preHooks, sql, increment, columns, sources } = node
+  const csv = node.seed?.csv.digest
   return digest([
     JSON.stringify([materialized, relation, unique_key, preHooks, sql, increment]),
     ...columns.map(({ name }) => name),
+    ...(csv === undefined ? [] : [csv]),
     ...sources.map((source) => {
       const [name = '', table = ''] = source.split('.')
       return sourceMaking(name, table)

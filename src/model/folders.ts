@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { ProjectError, type Place } from './errors.ts'
-import { modelConfigShape } from './shapes.ts'
+import { modelConfigShape, seedConfigShape } from './shapes.ts'
 import type { ModelConfig } from './types.ts'
 
-/** What `dbt_project.yml` says of every model under a folder. */
+/** What `dbt_project.yml` says of every model, or seed, under a folder. */
 export interface FolderConfig {
   /** Folders below the model path; the last may be a model's name. */
   readonly path: readonly string[]
@@ -15,21 +15,36 @@ type PlaceOf = (...path: PropertyKey[]) => Place
 type Tree = Readonly<Record<string, unknown>>
 
 /** `+persist_docs` is allowed for dbt; here comments are always written. */
-const folderShape = modelConfigShape.extend({ persist_docs: z.unknown().optional() })
+const docs = { persist_docs: z.unknown().optional() }
+const shapes = { models: modelConfigShape.extend(docs), seeds: seedConfigShape.extend(docs) }
+
+type Kind = keyof typeof shapes
 
 /**
- * The `models:` tree of `dbt_project.yml`, outermost folder first.
+ * The `models:` or the `seeds:` tree of `dbt_project.yml`, outermost folder first.
  *
  * @throws ProjectError with line at an unknown key.
  */
-export function folderConfigs(models: Tree, project: string, placeOf: PlaceOf): FolderConfig[] {
-  return walk(models, ['models'], placeOf).map((found) => ({
+export function folderConfigs(
+  kind: Kind,
+  tree: Tree,
+  project: string,
+  placeOf: PlaceOf,
+): FolderConfig[] {
+  return walk(tree, [kind], placeOf).map((found) => ({
     ...found,
     path: found.path[0] === project ? found.path.slice(1) : found.path,
   }))
 }
 
-function walk(tree: Tree, at: readonly string[], placeOf: PlaceOf): FolderConfig[] {
+type At = readonly [Kind, ...string[]]
+
+/** Whether a model or seed with these folders and name is under the setting's folder. */
+export function covers(config: FolderConfig, path: readonly string[]): boolean {
+  return config.path.every((step, index) => path[index] === step)
+}
+
+function walk(tree: Tree, at: At, placeOf: PlaceOf): FolderConfig[] {
   const settings: [string, unknown][] = []
   const folders: FolderConfig[] = []
   for (const [key, value] of Object.entries(tree)) {
@@ -46,11 +61,13 @@ function walk(tree: Tree, at: readonly string[], placeOf: PlaceOf): FolderConfig
 
 function ownConfig(
   settings: readonly [string, unknown][],
-  at: readonly string[],
+  at: At,
   placeOf: PlaceOf,
 ): FolderConfig[] {
   if (settings.length === 0) return []
-  const result = folderShape.safeParse(Object.fromEntries(settings))
+  const result: z.ZodSafeParseResult<ModelConfig> = shapes[at[0]].safeParse(
+    Object.fromEntries(settings),
+  )
   if (!result.success) {
     const [issue] = result.error.issues
     const key = issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path[0]

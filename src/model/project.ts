@@ -1,46 +1,83 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { basename, join, relative, sep } from 'node:path'
+import { basename, extname, join, relative, sep } from 'node:path'
 import { isMissing } from '../store/files.ts'
-import { ProjectError } from './errors.ts'
-import { folderConfigs, type FolderConfig } from './folders.ts'
+import { ProjectError, type Place } from './errors.ts'
+import { covers, folderConfigs, type FolderConfig } from './folders.ts'
 import { unknownName } from './nearest.ts'
-import { modelNotes, settle, sourcesOf, type ModelNote } from './properties.ts'
+import {
+  modelNotes,
+  seedNotes,
+  settle,
+  sourcesOf,
+  type ModelNote,
+  type SeedNote,
+} from './properties.ts'
+import { seedsOf, type SeedChoice } from './seeds.ts'
 import { projectShape, propertiesShape } from './shapes.ts'
-import type { Model, Project, SingularTest, Source } from './types.ts'
+import type { Model, Project, Seed, SingularTest, Source } from './types.ts'
 import { readYaml } from './yaml.ts'
 
 const PROJECT_FILE = 'dbt_project.yml'
 
 /**
- * Reads a dbt project: `dbt_project.yml`, the models with their yml, the
- * sources and the singular tests. Everything is checked that can be without
+ * Reads a dbt project: `dbt_project.yml`, the models and seeds with their yml,
+ * the sources and the singular tests. Everything is checked that can be without
  * rendering; the value is frozen.
  *
  * @throws UsageError when there is no project; ProjectError with file and line
- * for a model without a yml, a yml without its model, an unknown key, bad YAML.
+ * for a model without a yml, a yml without its model, an unknown key, bad YAML,
+ * a seed that does not begin with the columns of its yml.
  */
-export async function loadProject(folder: string): Promise<Project> {
+export async function loadProject(folder: string, options: SeedChoice = {}): Promise<Project> {
   const { value: project, placeOf } = await readYaml(folder, PROJECT_FILE, projectShape)
   const found = await under(folder, project['model-paths'])
-  const notes: ModelNote[] = []
-  const sources: Source[] = []
-  for (const file of found.files.filter(isYml)) {
-    const properties = await readYaml(folder, file, propertiesShape)
-    notes.push(...modelNotes(properties))
-    sources.push(...sourcesOf(properties))
-  }
-  const folders = folderConfigs(project.models, project.name, placeOf)
-  const models = await modelsOf(folder, found, notes, folders)
-  refuseTwice(sources)
-  refuseIdleFolders(folders, models, found.root)
+  const foundSeeds = await under(folder, project['seed-paths'])
+  const notes = await notesOf(folder, [...found.files, ...foundSeeds.files])
+  const folders = folderConfigs('models', project.models, project.name, placeOf)
+  const models = await modelsOf(folder, found, notes.models, folders)
+  refuseIdleFolders(folders, models.map(pathIn(found)))
+  const seedFolders = folderConfigs('seeds', project.seeds, project.name, placeOf)
+  const csvs = foundSeeds.files
+    .filter((file) => file.endsWith('.csv'))
+    .map((file) => ({ file, path: pathIn(foundSeeds)({ file }) }))
+  refuseIdleFolders(
+    seedFolders,
+    csvs.map(({ path }) => path),
+  )
+  const seeds = await seedsOf(csvs, notes.seeds, seedFolders, { folder, ...options })
+  refuseSharedNames(models, seeds)
   return freeze({
     name: project.name,
     folder,
     vars: varsOf(project.vars, project.name),
     models,
-    sources,
+    seeds,
+    sources: notes.sources,
     tests: await testsOf(folder, project['test-paths']),
   })
+}
+
+interface Notes {
+  readonly models: readonly ModelNote[]
+  readonly seeds: readonly SeedNote[]
+  readonly sources: readonly Source[]
+}
+
+/** What the yml files say, each of its own things. */
+async function notesOf(folder: string, files: readonly string[]): Promise<Notes> {
+  const models: ModelNote[] = []
+  const seeds: SeedNote[] = []
+  const sources: Source[] = []
+  for (const file of files.filter(isYml)) {
+    const properties = await readYaml(folder, file, propertiesShape)
+    models.push(...modelNotes(properties))
+    seeds.push(...seedNotes(properties))
+    sources.push(...sourcesOf(properties))
+  }
+  refuseTwice('model', models)
+  refuseTwice('seed', seeds)
+  refuseTwice('source', sources)
+  return { models, seeds, sources }
 }
 
 interface Found {
@@ -76,7 +113,7 @@ async function modelsOf(
   notes: readonly ModelNote[],
   folders: readonly FolderConfig[],
 ): Promise<Model[]> {
-  const byName = notesByName(notes)
+  const byName = new Map(notes.map((note) => [note.name, note]))
   const models = new Map<string, Model>()
   for (const file of found.files.filter(isSql)) {
     const name = basename(file, '.sql')
@@ -86,7 +123,7 @@ async function modelsOf(
     }
     const note = byName.get(name)
     if (note === undefined) throw undocumented(file, name)
-    const configs = folders.filter((config) => covers(config, pathOf(file, found.root(file))))
+    const configs = folders.filter((config) => covers(config, pathIn(found)({ file })))
     models.set(name, {
       name,
       file,
@@ -104,22 +141,20 @@ async function modelsOf(
   return [...models.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function notesByName(notes: readonly ModelNote[]): Map<string, ModelNote> {
-  const byName = new Map<string, ModelNote>()
-  for (const note of notes) {
-    if (byName.has(note.name)) {
-      throw new ProjectError(note.place, `model '${note.name}' is documented twice`)
-    }
-    byName.set(note.name, note)
-  }
-  return byName
+function refuseTwice(what: string, described: readonly { name: string; place: Place }[]): void {
+  const names = described.map(({ name }) => name)
+  const twin = described.find(({ name }, index) => names.indexOf(name) < index)
+  if (twin === undefined) return
+  throw new ProjectError(twin.place, `${what} '${twin.name}' is described twice`)
 }
 
-function refuseTwice(sources: readonly Source[]): void {
-  const names = sources.map((source) => source.name)
-  const twin = sources.find((source, index) => names.indexOf(source.name) < index)
-  if (twin !== undefined) {
-    throw new ProjectError(twin.place, `source '${twin.name}' is described twice`)
+/** `ref` knows models and seeds by one name each. */
+function refuseSharedNames(models: readonly Model[], seeds: readonly Seed[]): void {
+  const names = new Map<string, string>(models.map(({ name, file }) => [name, file]))
+  for (const { name, file } of seeds) {
+    const twin = names.get(name)
+    if (twin !== undefined) throw new ProjectError({ file }, `there is another '${name}': ${twin}`)
+    names.set(name, file)
   }
 }
 
@@ -129,21 +164,15 @@ function undocumented(file: string, name: string): ProjectError {
   })
 }
 
-/** The folders of a model below its model path, and its name. */
-function pathOf(file: string, root: string): string[] {
-  return file.slice(root.length + 1, -'.sql'.length).split('/')
-}
-
-function covers(config: FolderConfig, path: readonly string[]): boolean {
-  return config.path.every((step, index) => path[index] === step)
+/** The folders of a model or seed below the path it was found under, and its name. */
+function pathIn({ root }: Found): (found: { readonly file: string }) => string[] {
+  return ({ file }) => file.slice(root(file).length + 1, -extname(file).length).split('/')
 }
 
 function refuseIdleFolders(
   folders: readonly FolderConfig[],
-  models: readonly Model[],
-  root: Found['root'],
+  paths: readonly (readonly string[])[],
 ): void {
-  const paths = models.map((model) => pathOf(model.file, root(model.file)))
   for (const config of folders) {
     if (paths.some((path) => covers(config, path))) continue
     const known = new Set(paths.flatMap((path) => path.slice(0, -1)))

@@ -4,27 +4,66 @@ import {
   columnTests,
   genericTestShape,
   modelTests,
-  type ModelProperties,
+  type DescribedProperties,
   type Properties,
+  type SeedType,
   type TestArguments,
   type TestEntry,
 } from './shapes.ts'
 import type { Column, GenericTest, ModelConfig, ModelSettings, Source } from './types.ts'
 import type { YamlFile } from './yaml.ts'
 
-/** What one yml says of one model. */
-export interface ModelNote {
+/** What one yml says of one model or seed. */
+interface Note {
   readonly name: string
   readonly place: Place
   readonly description: string
-  readonly config: ModelConfig
   readonly columns: readonly Column[]
   readonly tests: readonly GenericTest[]
 }
 
+export interface ModelNote extends Note {
+  readonly config: ModelConfig
+}
+
+export interface SeedNote extends ModelNote {
+  readonly types: Readonly<Record<string, SeedType>>
+}
+
 /** @throws ProjectError at a test that is unknown, misplaced or has wrong arguments. */
 export function modelNotes(file: YamlFile<Properties>): ModelNote[] {
-  return file.value.models.map((model, index) => modelNote(model, ['models', index], file))
+  return file.value.models.map((model, index) => ({
+    ...noteOf(model, ['models', index], file),
+    config: model.config,
+  }))
+}
+
+/** @throws ProjectError as for a model, and at a column without a type, or a type without a column. */
+export function seedNotes(file: YamlFile<Properties>): SeedNote[] {
+  return file.value.seeds.map((seed, index) => {
+    const note = noteOf(seed, ['seeds', index], file)
+    const { column_types: types, ...config } = seed.config
+    refuseUntyped(note, types, (name) =>
+      file.placeOf('seeds', index, 'config', 'column_types', name),
+    )
+    return { ...note, config, types }
+  })
+}
+
+function refuseUntyped(
+  { columns }: Note,
+  types: Readonly<Record<string, SeedType>>,
+  placeOf: (name: string) => Place,
+): void {
+  const names = columns.map(({ name }) => name)
+  for (const name of Object.keys(types)) {
+    if (!names.includes(name)) throw unknownName(placeOf(name), 'column', name, names)
+  }
+  const bare = columns.find(({ name }) => types[name] === undefined)
+  if (bare === undefined) return
+  throw new ProjectError(bare.place, `column '${bare.name}' has no type`, {
+    hint: `Write it under config.column_types of the seed: ${bare.name}: varchar.`,
+  })
 }
 
 export function sourcesOf(file: YamlFile<Properties>): Source[] {
@@ -53,7 +92,7 @@ function last<T>(values: readonly (T | undefined)[]): T | undefined {
 
 type Path = readonly PropertyKey[]
 
-function modelNote(model: ModelProperties, path: Path, file: YamlFile<Properties>): ModelNote {
+function noteOf(model: DescribedProperties, path: Path, file: YamlFile<Properties>): Note {
   const columns = model.columns.map((column, index) => ({
     name: column.name,
     description: column.description,
@@ -68,7 +107,6 @@ function modelNote(model: ModelProperties, path: Path, file: YamlFile<Properties
     name: model.name,
     place: file.placeOf(...path),
     description: model.description,
-    config: model.config,
     columns,
     tests: [
       ...model.data_tests.map((entry, at) => read(entry, null, [...path, 'data_tests', at])),

@@ -35,6 +35,15 @@ export const modelConfigShape = z.strictObject({
     .optional(),
 })
 
+/** What `config:` and `+` keys may say about a seed; its types are said beside its columns. */
+export const seedConfigShape = modelConfigShape.pick({ schema: true, tags: true, meta: true })
+
+/** Types that a seed's texts are read as; dbt is told the same. */
+export const seedType = z.enum(
+  ['varchar', 'bigint', 'double', 'date', 'boolean'],
+  "a seed's column is varchar, bigint, double, date or boolean",
+)
+
 /** What a test may say of itself, in yml or with `config(...)`. */
 export const testConfigShape = z.strictObject({
   severity: severity.optional(),
@@ -98,12 +107,17 @@ const column = z.strictObject({
   data_tests: z.array(test).default([]),
 })
 
-const model = z.strictObject({
+const described = z.strictObject({
   name,
   description,
-  config: modelConfigShape.default({}),
   columns: z.array(column).min(1),
   data_tests: z.array(test).default([]),
+})
+
+const model = described.extend({ config: modelConfigShape.default({}) })
+
+const seed = described.extend({
+  config: seedConfigShape.extend({ column_types: z.record(name, seedType) }),
 })
 
 const sourceTable = z.strictObject({
@@ -134,11 +148,15 @@ const source = z.strictObject({
 export const propertiesShape = z.strictObject({
   version: z.literal(2).optional(),
   models: z.array(model).default([]),
+  seeds: z.array(seed).default([]),
   sources: z.array(source).default([]),
 })
 
 export type Properties = z.output<typeof propertiesShape>
 export type ModelProperties = Properties['models'][number]
+export type SeedProperties = Properties['seeds'][number]
+export type DescribedProperties = z.output<typeof described>
+export type SeedType = z.output<typeof seedType>
 export type TestEntry = z.output<typeof test>
 
 const paths = (fallback: string) => z.array(z.string()).default([fallback])
@@ -160,5 +178,6 @@ export const projectShape = z.strictObject({
   'clean-targets': z.array(z.string()).optional(),
   flags: z.record(z.string(), z.unknown()).optional(),
   models: z.record(z.string(), z.unknown()).default({}),
+  seeds: z.record(z.string(), z.unknown()).default({}),
   vars: z.record(z.string(), z.unknown()).default({}),
 })

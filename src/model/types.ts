@@ -1,8 +1,8 @@
 import type { Place } from './errors.ts'
-import type { TestArguments } from './shapes.ts'
+import type { SeedType, TestArguments } from './shapes.ts'
 
 export type Severity = 'error' | 'warn'
-export type Materialized = 'view' | 'table' | 'incremental'
+export type Materialized = 'view' | 'table' | 'incremental' | 'seed'
 
 /** A dbt project as its files say it, nothing rendered yet. */
 export interface Project {
@@ -12,6 +12,8 @@ export interface Project {
   readonly vars: Readonly<Record<string, unknown>>
   /** By name. */
   readonly models: readonly Model[]
+  /** By name. */
+  readonly seeds: readonly Seed[]
   readonly sources: readonly Source[]
   readonly tests: readonly SingularTest[]
 }
@@ -28,6 +30,29 @@ export interface Model {
   readonly tests: readonly GenericTest[]
   /** Where the yml speaks of it. */
   readonly documented: Place
+}
+
+/** A table that is given as a CSV file. */
+export interface Seed extends Pick<
+  Model,
+  'name' | 'file' | 'description' | 'columns' | 'tests' | 'documented'
+> {
+  readonly config: Pick<ModelSettings, 'schema' | 'tags' | 'meta'>
+  readonly types: Readonly<Record<string, SeedType>>
+  readonly csv: SeedFile
+}
+
+/** The file that a seed is read from: the project's own, or the user's instead of it. */
+export interface SeedFile {
+  /** Absolute. */
+  readonly path: string
+  /** What to call it in an error. */
+  readonly place: string
+  /** SHA-256 of its bytes, hex. */
+  readonly digest: string
+  readonly delimiter: string
+  /** Names of columns, in its order. */
+  readonly header: readonly string[]
 }
 
 /** Spelt as dbt does. */
@@ -84,14 +109,16 @@ export interface Making {
   readonly sql: string
 }
 
-/** A model as it will be built. */
+/** A model, or a seed, as it will be built. */
 export interface ModelNode
   extends Omit<Model, 'template' | 'config'>, Omit<ModelSettings, 'pre_hook'>, Making {
   /** `schema.name` */
   readonly relation: string
   /** What brings an incremental model's table up to date, where there is one; else null. */
   readonly increment: Making | null
-  /** Names of models. */
+  /** Null for a model. */
+  readonly seed: Seed | null
+  /** Names of models and seeds. */
   readonly dependsOn: readonly string[]
   /** `source.table` */
   readonly sources: readonly string[]

@@ -107,7 +107,7 @@ describe('a broken project is refused, with file and line', () => {
       'a model described twice',
       { 'models/marts/x.yml': MART },
       [],
-      "models/marts/x.yml:2: model 'fct_user' is documented twice",
+      "models/marts/x.yml:2: model 'fct_user' is described twice",
     ],
     [
       'two models of one name',

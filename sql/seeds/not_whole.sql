@@ -1,0 +1,8 @@
+-- The first number that would be rounded.
+select
+    record,
+    {{ column }} as value
+from ({{ texts }})
+where not regexp_full_match(trim({{ column }}), '[+-]?\d+(\.0*)?')
+order by record
+limit 1

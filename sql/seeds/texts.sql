@@ -1,0 +1,16 @@
+-- The records of a CSV file as they are, numbered from 1.
+select
+    *,
+    row_number() over () as record
+from read_csv(
+    {{ path }},
+    auto_detect = false,
+    header = true,
+    delim = {{ delimiter }},
+    quote = '"',
+    escape = '"',
+    strict_mode = true,
+    parallel = false,
+    all_varchar = true,
+    columns = {{ columns }}
+)

@@ -1,0 +1,308 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { UsageError } from '../../src/core/errors.ts'
+import { loadProject, type BuildResult } from '../../src/model/index.ts'
+import { sha256OfFile } from '../../src/store/files.ts'
+import { Bench, temporaryFolder, writeFiles, type Files } from './fixture.ts'
+
+const HEADER = 'org_id,member,seats,valid_from\n'
+
+/** A seed with a file of its own that is empty, and a table that is made from it. */
+const SEEDED: Files = {
+  'dbt_project.yml': `name: tiny
+models: {tiny: {+materialized: table}}
+seeds: {tiny: {+schema: seeds}}
+`,
+  'seeds/teams.csv': HEADER,
+  'seeds/teams.yml': `seeds:
+  - name: teams
+    description: One row per member and day.
+    config:
+      column_types: {org_id: varchar, member: varchar, seats: bigint, valid_from: date}
+      tags: [people]
+    data_tests:
+      - unique_key: {arguments: {columns: [org_id, member, valid_from]}}
+    columns:
+      - name: org_id
+        description: The organisation.
+        config: {meta: {optional: true}}
+      - name: member
+        description: Who it is.
+        data_tests: [not_null]
+      - name: seats
+        description: Seats.
+      - name: valid_from
+        description: Since when.
+`,
+  'models/fct_seats.sql': "select sum(seats) as seats from {{ ref('teams') }}",
+  'models/fct_seats.yml': `models:
+  - name: fct_seats
+    description: One row.
+    columns:
+      - name: seats
+        description: Seats.
+`,
+}
+
+type Contents = string | Uint8Array
+
+interface Seeded {
+  readonly bench: Bench
+  readonly warnings: string[]
+  readonly build: (own: Readonly<Record<string, Contents>>, files?: Files) => Promise<BuildResult>
+}
+
+async function seeded(): Promise<Seeded> {
+  const bench = await Bench.open()
+  const warnings: string[] = []
+  const build: Seeded['build'] = async (own, files = SEEDED) => {
+    const seedFolder = await temporaryFolder()
+    for (const [name, text] of Object.entries(own)) await writeFile(join(seedFolder, name), text)
+    const warn = (message: string) => warnings.push(message.replace(seedFolder, ''))
+    const project = await loadProject(await writeFiles(files), { seedFolder, warn })
+    try {
+      return await bench.build(files, { project })
+    } catch (error) {
+      if (error instanceof UsageError) throw relativeTo(seedFolder, error)
+      throw error
+    }
+  }
+  return { bench, warnings, build }
+}
+
+function relativeTo(folder: string, error: UsageError): UsageError {
+  const hint = error.hint === undefined ? {} : { hint: error.hint }
+  return new UsageError(error.message.replaceAll(`${folder}/`, ''), hint)
+}
+
+const rows = 'select * from seeds.teams order by all'
+
+describe('a seed', () => {
+  it('is an empty table where its file has a header alone', async () => {
+    const { bench, build } = await seeded()
+    const { models } = await build({})
+    expect(models.map(({ name, rows: count }) => [name, count])).toEqual([
+      ['teams', 0],
+      ['fct_seats', 1],
+    ])
+    expect(await bench.rows('from fct_seats')).toEqual([{ seats: null }])
+  })
+
+  it('is read from the file of that name in the folder of the user, if there is one', async () => {
+    const { bench, build } = await seeded()
+    await build({ 'teams.csv': `${HEADER}a,"x, ""y""\nz",5,2026-01-14\na,b,,\n` })
+    expect(await bench.rows(rows)).toEqual([
+      { org_id: 'a', member: 'b', seats: null, valid_from: null },
+      { org_id: 'a', member: 'x, "y"\nz', seats: '5', valid_from: '2026-01-14' },
+    ])
+    await build({})
+    expect(await bench.rows(rows)).toEqual([])
+  })
+
+  const ways: [string, Contents][] = [
+    ['in another order of columns', 'valid_from,member,seats,org_id\n2026-01-14,b,5,\n'],
+    ['without the optional column', 'member,seats,valid_from\nb,5,2026-01-14\n'],
+    ['with a byte order mark', `\u{FEFF}${HEADER},b,5,2026-01-14\n`],
+    ['with the line ends of a workbook', `${HEADER},b,5,2026-01-14\n`.replaceAll('\n', '\r\n')],
+    ['parted by semicolons', `${HEADER},b,5,2026-01-14\n`.replaceAll(',', ';')],
+    ['parted by tabs', `${HEADER},b,5,2026-01-14\n`.replaceAll(',', '\t')],
+    ['with all in quotes', '"org_id","member","seats","valid_from"\n"","b","5","2026-01-14"\n'],
+    ['with empty lines', `${HEADER}\n,b,5,2026-01-14\n\n\n`],
+    ['without a line end', `${HEADER},b,5.0,2026-01-14`],
+  ]
+  it.each(ways)('may be written %s', async (_, text) => {
+    const { bench, build } = await seeded()
+    await build({ 'teams.csv': text })
+    expect(await bench.rows(rows)).toEqual([
+      { org_id: null, member: 'b', seats: '5', valid_from: '2026-01-14' },
+    ])
+  })
+
+  it('has its comments, checks and place in the catalogue, as a model has', async () => {
+    const { bench, build } = await seeded()
+    const { checks } = await build({})
+    expect(checks.map(({ check }) => check)).toEqual([
+      'unique_key_teams_org_id_member_valid_from',
+      'not_null_teams_member',
+    ])
+    const catalogue = `select description from meta.columns where table_name = 'teams'`
+    expect(await bench.rows(catalogue)).toHaveLength(4)
+    expect(
+      await bench.rows(`select comment from duckdb_tables() where table_name = 'teams'`),
+    ).toEqual([{ comment: 'One row per member and day.' }])
+    expect(await bench.rows(`select materialized from meta.models where model = 'teams'`)).toEqual([
+      { materialized: 'seed' },
+    ])
+  })
+
+  it.each(['teams+', '+fct_seats', 'tag:people+', 'path:seeds+'])(
+    'is selected by %s',
+    async (select) => {
+      const { bench, build } = await seeded()
+      await build({})
+      const { models } = await bench.build(SEEDED, { select })
+      expect(models.map(({ name }) => name)).toEqual(['teams', 'fct_seats'])
+    },
+  )
+})
+
+it('makes an incremental model anew when the file or the yml of its seed changes', async () => {
+  const files = {
+    ...SEEDED,
+    'models/fct_seats.sql': `{{ config(materialized='incremental', unique_key='valid_from') }}
+      select valid_from, seats from {{ ref('teams') }}
+      {% if is_incremental() %} where false {% endif %}`,
+    'models/fct_seats.yml': `${SEEDED['models/fct_seats.yml'] ?? ''}      - {name: valid_from, description: Day.}\n`,
+  }
+  const { bench, build } = await seeded()
+  const one = `${HEADER},b,5,2026-01-14\n`
+  await build({ 'teams.csv': one }, files)
+  await build({ 'teams.csv': `${one},c,6,2026-01-15\n` }, files)
+  expect(await bench.rows('select sum(seats) as n from fct_seats')).toEqual([{ n: '11' }])
+  const yml = (SEEDED['seeds/teams.yml'] ?? '').replace('seats: bigint', 'seats: double')
+  await build({ 'teams.csv': one }, { ...files, 'seeds/teams.yml': yml })
+  expect(await bench.rows('select seats from fct_seats')).toEqual([{ seats: 5 }])
+})
+
+it('warns of a file that is no seed', async () => {
+  const { warnings, build } = await seeded()
+  await build({ 'team.csv': HEADER, 'notes.txt': '' })
+  expect(warnings).toEqual([
+    "/team.csv is not used: there is no seed 'team'. Did you mean 'teams'?",
+  ])
+})
+
+describe('a broken file is refused with its line, and the last warehouse stays', () => {
+  const good = ',a,1,2026-01-14\n'
+  const latin = Buffer.from(`${HEADER}${good},Jürgen,1,2026-01-14\n`, 'latin1')
+  const cases: [string, Contents, string][] = [
+    [
+      'an unknown column',
+      'member,seat,valid_from\n',
+      "teams.csv:1: unknown column 'seat' | Did you mean 'seats'?",
+    ],
+    [
+      'a missing column',
+      'org_id,member,seats\n',
+      "teams.csv:1: column 'valid_from' is missing | valid_from: Since when.",
+    ],
+    [
+      'a column twice',
+      `member,seats,valid_from,member\n`,
+      "teams.csv:1: column 'member' is there twice",
+    ],
+    ['no header', '', 'teams.csv:1: the first line must name the columns'],
+    [
+      'a broken date',
+      `${HEADER}${good},b,1,14.01.2026\n`,
+      "teams.csv:3: column 'valid_from': '14.01.2026' is no date | Write YYYY-MM-DD, like 2026-01-31.",
+    ],
+    [
+      'a date that is not',
+      `${HEADER}${good},b,1,2026-02-30\n`,
+      "teams.csv:3: column 'valid_from': '2026-02-30' is no date",
+    ],
+    [
+      'a broken number behind a text of two lines and an empty one',
+      `${HEADER},"a\nb",1,2026-01-14\n\n,b,many,2026-01-14\n`,
+      "teams.csv:5: column 'seats': 'many' is no whole number | Write digits alone, like 1200.",
+    ],
+    [
+      'a number that would be rounded',
+      `${HEADER},"a\nb",1,2026-01-14\n\n,b,12.5,2026-01-14\n`,
+      "teams.csv:5: column 'seats': '12.5' is no whole number",
+    ],
+    [
+      'a line with a field too few',
+      `${HEADER}${good},b,1\n`,
+      "teams.csv:3: the line has 3 fields, the first line has 4 | A field with ',' in it stands in double quotes.",
+    ],
+    [
+      'a line with a field too many',
+      `${HEADER}${good},Doe, John,1,2026-01-14\n`,
+      'teams.csv:3: the line has 5 fields, the first line has 4',
+    ],
+    [
+      'a quote that is not closed',
+      `${HEADER}${good},"b,1,2026-01-14\n`,
+      'teams.csv:3: Value with unterminated quote found.',
+    ],
+    [
+      'a key twice',
+      `${HEADER}${good},"b\nc",1,2026-01-14\n\n,a,2,2026-1-14\n`,
+      'teams.csv:6: the key (org_id, member, valid_from) = (NULL, a, 2026-01-14) is already on line 2',
+    ],
+    [
+      'a text that is not UTF-8',
+      latin,
+      'teams.csv:3: the file is not UTF-8 | In a workbook, save it as "CSV UTF-8".',
+    ],
+    [
+      'a text in UTF-16',
+      Buffer.from(`\u{FEFF}${HEADER}${good}`, 'utf16le'),
+      'teams.csv:1: the file is not UTF-8',
+    ],
+  ]
+  it.each(cases)('%s', async (_, text, message) => {
+    const { bench, build } = await seeded()
+    await build({})
+    const before = await sha256OfFile(bench.target)
+    const error: unknown = await build({ 'teams.csv': text }).catch((thrown: unknown) => thrown)
+    if (!(error instanceof UsageError)) throw error
+    expect(error.exitCode).toBe(2)
+    const told = [error.message, ...(error.hint === undefined ? [] : [error.hint])].join(' | ')
+    expect(told).toContain(message)
+    expect(told).not.toContain('\n')
+    expect(await sha256OfFile(bench.target)).toBe(before)
+  })
+})
+
+describe('a broken description of a seed is refused, with file and line', () => {
+  const yml = SEEDED['seeds/teams.yml'] ?? ''
+  const cases: [string, Files, string][] = [
+    [
+      'an unknown type',
+      { 'seeds/teams.yml': yml.replace('seats: bigint', 'seats: number') },
+      "seeds/teams.yml:5: seeds.0.config.column_types.seats: a seed's column is varchar",
+    ],
+    [
+      'a type of no column',
+      { 'seeds/teams.yml': yml.replace('seats: bigint', 'seats: bigint, sits: bigint') },
+      "seeds/teams.yml:5: unknown column 'sits'",
+    ],
+    [
+      'a column without a type',
+      { 'seeds/teams.yml': yml.replace('seats: bigint, ', '') },
+      "seeds/teams.yml:16: column 'seats' has no type",
+    ],
+    [
+      'a setting of models',
+      { 'seeds/teams.yml': yml.replace('tags:', 'materialized: table\n      tags:') },
+      "seeds/teams.yml:6: seeds.0.config: unknown key 'materialized'",
+    ],
+    [
+      'a yml without its file',
+      { 'seeds/x.yml': yml.replace('teams', 'teems') },
+      "seeds/x.yml:2: unknown seed 'teems'",
+    ],
+    ['a file without its yml', { 'seeds/x.csv': HEADER }, "seeds/x.csv: seed 'x' has no yml"],
+    [
+      'a seed described twice',
+      { 'seeds/x.yml': yml },
+      "seeds/x.yml:2: seed 'teams' is described twice",
+    ],
+    [
+      'a model of the same name',
+      {
+        'models/teams.sql': 'select 1 as one',
+        'models/teams.yml': (SEEDED['models/fct_seats.yml'] ?? '').replace('fct_seats', 'teams'),
+      },
+      "seeds/teams.csv: there is another 'teams': models/teams.sql",
+    ],
+  ]
+  it.each(cases)('%s', async (_, changes, message) => {
+    const folder = await writeFiles({ ...SEEDED, ...changes })
+    await expect(loadProject(folder)).rejects.toThrow(message)
+  })
+})
