@@ -19,6 +19,7 @@ create table if not exists meta.models (
     run_id varchar,
     made_by varchar,
     fingerprint varchar,
+    unit_tests varchar,
     engine varchar
 );
 
@@ -67,6 +68,8 @@ comment on column meta.models.made_by is
     'Digest of its own SQL, settings and columns, and of how its sources are made.';
 comment on column meta.models.fingerprint is
     'The same of all models that it is made from as well. A change makes an incremental model anew.';
+comment on column meta.models.unit_tests is
+    'Digest of its unit tests, which passed. NULL: it has none.';
 comment on column meta.models.engine is
     'DuckDB''s version and the storage format.';
 

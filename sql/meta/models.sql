@@ -6,6 +6,7 @@ select
     row.run_id,
     row.made_by,
     row.fingerprint,
+    row.unit_tests,
     {{ engine }} as engine
 from (
     select unnest(
@@ -17,7 +18,8 @@ from (
                 "materialized": "VARCHAR",
                 "run_id": "VARCHAR",
                 "made_by": "VARCHAR",
-                "fingerprint": "VARCHAR"
+                "fingerprint": "VARCHAR",
+                "unit_tests": "VARCHAR"
             }]'
         )
     ) as row

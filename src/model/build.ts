@@ -1,20 +1,12 @@
-import type { RunEvent } from '../core/events.ts'
 import { messageOf } from '../core/errors.ts'
 import { identifier, literal, type Database } from '../store/duckdb.ts'
+import type { BuildContext } from './context.ts'
 import { ProjectError, StatementError } from './errors.ts'
 import { increment } from './increment.ts'
 import { suggestion } from './nearest.ts'
 import { explainSeed, proveSeed } from './seed-table.ts'
-import type { Making, ModelNode, Seed } from './types.ts'
-
-/** What the stages of a build share. */
-export interface BuildContext {
-  readonly db: Database
-  readonly emit: (event: RunEvent) => void
-  /** Milliseconds since the epoch. */
-  readonly now: () => number
-  readonly signal?: AbortSignal
-}
+import type { Making, ModelNode, Seed, UnitTestNode } from './types.ts'
+import { runUnitTests, type UnitTestResult } from './unit-tests.ts'
 
 export interface BuiltModel {
   readonly name: string
@@ -26,27 +18,31 @@ export interface BuiltModel {
 }
 
 /**
- * Builds the models, in the order given, into the database in use, and writes
- * their descriptions as comments. The tables of those in `kept` are there, and
- * are brought up to date.
+ * Builds the models, in the order given, into the database in use, each behind
+ * its unit tests, and writes their descriptions as comments. The tables of
+ * those in `kept` are there, and are brought up to date.
  *
- * @throws StatementError when DuckDB refuses a model; ProjectError when a
+ * @throws ChecksFailedError when a unit test fails; StatementError when DuckDB refuses a model; ProjectError when a
  * model's columns are not those of its yml.
  */
 export async function buildModels(
   context: BuildContext,
   nodes: readonly ModelNode[],
   kept: ReadonlySet<string>,
-): Promise<BuiltModel[]> {
+  unitTests: readonly UnitTestNode[],
+): Promise<{ models: BuiltModel[]; unitTests: UnitTestResult[] }> {
   for (const schema of new Set(nodes.map((node) => node.schema))) {
     await context.db.run(`create schema if not exists ${identifier(schema)}`)
   }
-  const built: BuiltModel[] = []
+  const models: BuiltModel[] = []
+  const results: UnitTestResult[] = []
   for (const node of nodes) {
     context.signal?.throwIfAborted()
-    built.push(await buildModel(context, node, kept.has(node.name)))
+    const own = unitTests.filter(({ model }) => model === node.name)
+    results.push(...(await runUnitTests(context, own)))
+    models.push(await buildModel(context, node, kept.has(node.name)))
   }
-  return built
+  return { models, unitTests: results }
 }
 
 async function buildModel(

@@ -6,6 +6,7 @@ import { unknownName } from './nearest.ts'
 import { settle } from './properties.ts'
 import { render, type Names, type Rendered } from './render.ts'
 import { modelConfigShape, testConfigShape } from './shapes.ts'
+import { unitTestNode } from './unit-test-node.ts'
 import type {
   Making,
   Model,
@@ -15,6 +16,7 @@ import type {
   Seed,
   SingularTest,
   TestNode,
+  UnitTestNode,
 } from './types.ts'
 
 /** What the project's files leave open. */
@@ -29,6 +31,7 @@ export interface Plan {
   /** Each behind the models that it reads, else by name. */
   readonly models: readonly ModelNode[]
   readonly tests: readonly TestNode[]
+  readonly unitTests: readonly UnitTestNode[]
 }
 
 /**
@@ -62,6 +65,9 @@ export function compilePlan(project: Project, options: CompileOptions): Plan {
   return {
     models: inOrder([...seeds, ...nodes]),
     tests: project.tests.map((test) => testNode(test, { ...names, models })),
+    unitTests: project.unitTests.map((test) =>
+      unitTestNode(test, project.models, { ...names, models }),
+    ),
   }
 }
 

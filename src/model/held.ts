@@ -12,6 +12,8 @@ export interface HeldModel extends MadeBy {
   readonly engine: string
   /** True when they are those of this build. */
   readonly isSameEngine: boolean
+  /** Digest of its unit tests, which passed; null where it had none. */
+  readonly unitTests: string | null
 }
 
 /** What the published file holds, by the record in it. */
@@ -28,6 +30,7 @@ const modelRows = z.array(
     model: z.string(),
     made_by: z.string(),
     fingerprint: z.string(),
+    unit_tests: z.string().nullable(),
     engine: z.string(),
     is_same_engine: z.boolean(),
   }),
@@ -62,7 +65,7 @@ async function read(db: Database): Promise<Held> {
 
 function heldModel(row: z.output<typeof modelRows>[number]): HeldModel {
   const { made_by: own, fingerprint: whole, engine, is_same_engine: isSameEngine } = row
-  return { own, whole, engine, isSameEngine }
+  return { own, whole, engine, isSameEngine, unitTests: row.unit_tests }
 }
 
 function nothing(problem: string | null): Held {

@@ -3,8 +3,8 @@ import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
 import type { CheckResult } from './checks.ts'
 import { ENGINE } from './engine.ts'
-import type { MadeBy } from './fingerprint.ts'
 import type { ModelNode } from './types.ts'
+import type { Work } from './work.ts'
 
 /** Makes `meta.check_results`, `meta.models` and `meta.columns`, with their comments. */
 export async function createMeta(db: Database): Promise<void> {
@@ -38,20 +38,20 @@ export async function writeCheckResults(
   await db.rows(statement('meta/check_results'), { rows })
 }
 
-/** Writes by what the `built` models were made; of others an earlier build has told. */
+/** Writes by what the chosen models were made; of others an earlier build has told. */
 export async function writeModels(
   db: Database,
-  built: readonly ModelNode[],
-  madeBy: ReadonlyMap<string, MadeBy>,
+  { chosen, madeBy, unitTestDigests }: Pick<Work, 'chosen' | 'madeBy' | 'unitTestDigests'>,
   runId: string,
 ): Promise<void> {
-  const rows = built.map(({ schema, name, materialized }) => ({
+  const rows = chosen.map(({ schema, name, materialized }) => ({
     table_schema: schema,
     model: name,
     materialized,
     run_id: runId,
     made_by: madeBy.get(name)?.own,
     fingerprint: madeBy.get(name)?.whole,
+    unit_tests: unitTestDigests.get(name) ?? null,
   }))
   const insert = fill(statement('meta/models'), { engine: ENGINE })
   await db.rows(insert, { rows: JSON.stringify(rows) })

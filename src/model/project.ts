@@ -9,12 +9,13 @@ import {
   seedNotes,
   settle,
   sourcesOf,
+  unitTestsOf,
   type ModelNote,
   type SeedNote,
 } from './properties.ts'
 import { seedsOf, type SeedChoice } from './seeds.ts'
 import { projectShape, propertiesShape } from './shapes.ts'
-import type { Model, Project, Seed, SingularTest, Source } from './types.ts'
+import type { Model, Project, Seed, SingularTest, Source, UnitTest } from './types.ts'
 import { readYaml } from './yaml.ts'
 
 const PROJECT_FILE = 'dbt_project.yml'
@@ -54,6 +55,7 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
     seeds,
     sources: notes.sources,
     tests: await testsOf(folder, project['test-paths']),
+    unitTests: notes.unitTests,
   })
 }
 
@@ -61,6 +63,7 @@ interface Notes {
   readonly models: readonly ModelNote[]
   readonly seeds: readonly SeedNote[]
   readonly sources: readonly Source[]
+  readonly unitTests: readonly UnitTest[]
 }
 
 /** What the yml files say, each of its own things. */
@@ -68,16 +71,19 @@ async function notesOf(folder: string, files: readonly string[]): Promise<Notes>
   const models: ModelNote[] = []
   const seeds: SeedNote[] = []
   const sources: Source[] = []
+  const unitTests: UnitTest[] = []
   for (const file of files.filter(isYml)) {
     const properties = await readYaml(folder, file, propertiesShape)
     models.push(...modelNotes(properties))
     seeds.push(...seedNotes(properties))
     sources.push(...sourcesOf(properties))
+    unitTests.push(...unitTestsOf(properties))
   }
   refuseTwice('model', models)
   refuseTwice('seed', seeds)
   refuseTwice('source', sources)
-  return { models, seeds, sources }
+  refuseTwice('unit test', unitTests)
+  return { models, seeds, sources, unitTests }
 }
 
 interface Found {

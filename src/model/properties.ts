@@ -10,7 +10,8 @@ import {
   type TestArguments,
   type TestEntry,
 } from './shapes.ts'
-import type { Column, GenericTest, ModelConfig, ModelSettings, Source } from './types.ts'
+import type { Column, GenericTest, ModelConfig, ModelSettings, Source, UnitTest } from './types.ts'
+import type { Fixture } from './unit-test-shapes.ts'
 import type { YamlFile } from './yaml.ts'
 
 /** What one yml says of one model or seed. */
@@ -47,6 +48,34 @@ export function seedNotes(file: YamlFile<Properties>): SeedNote[] {
       file.placeOf('seeds', index, 'config', 'column_types', name),
     )
     return { ...note, config, types }
+  })
+}
+
+/** @throws ProjectError where rows to be expected do not all have the same columns. */
+export function unitTestsOf(file: YamlFile<Properties>): UnitTest[] {
+  return file.value.unit_tests.map(({ name, model, given, expect, overrides }, index) => {
+    refuseUneven(expect.rows, file.placeOf('unit_tests', index, 'expect'))
+    return {
+      name,
+      model,
+      given: given.map(({ input, rows }) => ({ input, rows })),
+      expect: expect.rows,
+      isIncremental: overrides.macros.is_incremental ?? false,
+      vars: overrides.vars,
+      place: file.placeOf('unit_tests', index),
+    }
+  })
+}
+
+/** dbt puts the rows under one another as they are. */
+function refuseUneven(rows: Fixture, place: Place): void {
+  if (typeof rows === 'string') return
+  const columns = Object.keys(rows[0] ?? {}).join(', ')
+  const uneven = rows.find((row) => Object.keys(row).join(', ') !== columns)
+  if (uneven === undefined) return
+  const found = Object.keys(uneven).join(', ')
+  throw new ProjectError(place, `one row has the columns ${columns}, another ${found}`, {
+    hint: 'Write the same columns in the same order; null is a value.',
   })
 }
 

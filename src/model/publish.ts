@@ -5,12 +5,14 @@ import { AppError, ChecksFailedError, messageOf, UsageError } from '../core/erro
 import type { RunEvent } from '../core/events.ts'
 import { Database, literal } from '../store/duckdb.ts'
 import { asideOf, asidePath, isMissing, listIfThere, settle } from '../store/files.ts'
-import { buildModels, type BuildContext, type BuiltModel } from './build.ts'
+import { buildModels, type BuiltModel } from './build.ts'
 import { runChecks, type CheckResult } from './checks.ts'
 import { dropAllBut } from './clear.ts'
+import type { BuildContext } from './context.ts'
 import { STORAGE_VERSION } from './engine.ts'
 import { StatementError } from './errors.ts'
 import { createMeta, writeCheckResults, writeColumns, writeModels } from './meta.ts'
+import type { UnitTestResult } from './unit-tests.ts'
 import { anew, planWork, type Work, type WorkOptions } from './work.ts'
 
 export interface BuildOptions extends WorkOptions {
@@ -31,6 +33,8 @@ export interface BuildOptions extends WorkOptions {
 export interface BuildResult {
   readonly models: readonly BuiltModel[]
   readonly checks: readonly CheckResult[]
+  /** Those that were run: of models that are not as they were, or all in a full refresh. */
+  readonly unitTests: readonly UnitTestResult[]
   /** Size of the published file. */
   readonly bytes: number
   readonly durationMs: number
@@ -43,7 +47,7 @@ const THREADS = 2
  * puts it in its place whole. Whoever has the old file open keeps it. The
  * caller holds the lock of the data folder: leftovers of a crash are removed.
  *
- * @throws ChecksFailedError when a check of severity error has failures,
+ * @throws ChecksFailedError when a unit test fails or a check of severity error has failures,
  * UsageError for a selection with nothing published yet, ProjectError,
  * StatementError. The published file is then untouched.
  */
@@ -62,6 +66,7 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
 }
 
 type Built = Omit<BuildResult, 'durationMs'>
+type Filled = Omit<Built, 'bytes'>
 
 /** Where the published file turns out to be damaged, everything is made anew. */
 async function buildUpon(options: BuildOptions, work: Work): Promise<Built> {
@@ -95,11 +100,7 @@ async function buildFile(options: BuildOptions, work: Work): Promise<Built> {
 }
 
 /** The file has no log while it is made: after a crash it is worth nothing. */
-async function buildAside(
-  aside: string,
-  options: BuildOptions,
-  work: Work,
-): Promise<Pick<BuildResult, 'models' | 'checks'>> {
+async function buildAside(aside: string, options: BuildOptions, work: Work): Promise<Filled> {
   const { tempDirectory, memoryLimit = '1GB', signal } = options
   const db = await Database.open(':memory:', { threads: THREADS, memoryLimit, tempDirectory })
   const release = interruptOnAbort(db, signal)
@@ -146,22 +147,18 @@ function interruptOnAbort(db: Database, signal: AbortSignal | undefined): () => 
   }
 }
 
-async function fill(
-  context: BuildContext,
-  options: BuildOptions,
-  work: Work,
-): Promise<Pick<BuildResult, 'models' | 'checks'>> {
+async function fill(context: BuildContext, options: BuildOptions, work: Work): Promise<Filled> {
   const { db, now } = context
   if (options.select === undefined) await dropAllBut(db, keptRelations(work))
-  const models = await buildModels(context, work.chosen, work.kept)
+  const built = await buildModels(context, work.chosen, work.kept, work.unitTests)
   await createMeta(db)
   await options.meta?.(db)
   const checks = await runChecks(context, work.checks, work.known)
   refuseFailed(checks)
   await writeCheckResults(db, checks, options.runId, now())
-  await writeModels(db, work.chosen, work.madeBy, options.runId)
+  await writeModels(db, work, options.runId)
   await writeColumns(db, work.all)
-  return { models, checks }
+  return { ...built, checks }
 }
 
 function keptRelations({ chosen, kept }: Work): string[] {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { unitTestShape } from './unit-test-shapes.ts'
 
 /**
  * The shapes of the project's yml files: dbt's, in its strict form (custom keys
@@ -150,6 +151,7 @@ export const propertiesShape = z.strictObject({
   models: z.array(model).default([]),
   seeds: z.array(seed).default([]),
   sources: z.array(source).default([]),
+  unit_tests: z.array(unitTestShape).default([]),
 })
 
 export type Properties = z.output<typeof propertiesShape>

@@ -1,5 +1,6 @@
 import type { Place } from './errors.ts'
 import type { SeedType, TestArguments } from './shapes.ts'
+import type { Fixture, UnitTestInput } from './unit-test-shapes.ts'
 
 export type Severity = 'error' | 'warn'
 export type Materialized = 'view' | 'table' | 'incremental' | 'seed'
@@ -16,6 +17,7 @@ export interface Project {
   readonly seeds: readonly Seed[]
   readonly sources: readonly Source[]
   readonly tests: readonly SingularTest[]
+  readonly unitTests: readonly UnitTest[]
 }
 
 export interface Model {
@@ -97,6 +99,17 @@ export interface SingularTest {
   readonly template: string
 }
 
+/** Rows that a model is given, and those that it must make of them. */
+export interface UnitTest {
+  readonly name: string
+  readonly model: string
+  readonly given: readonly { readonly input: UnitTestInput; readonly rows: Fixture }[]
+  readonly expect: Fixture
+  readonly isIncremental: boolean
+  readonly vars: Readonly<Record<string, unknown>>
+  readonly place: Place
+}
+
 export interface Source {
   readonly name: string
   readonly tables: readonly string[]
@@ -129,4 +142,20 @@ export interface TestNode extends Omit<SingularTest, 'template'> {
   readonly severity: Severity
   readonly sql: string
   readonly dependsOn: readonly string[]
+}
+
+/** A unit test as it will be run. */
+export interface UnitTestNode extends Pick<UnitTest, 'name' | 'model' | 'expect' | 'place'> {
+  /** The model's select, which reads the relations `alias` instead of its own. */
+  readonly sql: string
+  readonly given: readonly GivenRows[]
+}
+
+export interface GivenRows {
+  /** As the yml says it: `ref('stg_user')`. */
+  readonly input: string
+  readonly alias: string
+  /** What the rows stand for: they have its columns and types. */
+  readonly relation: string
+  readonly rows: Fixture
 }

@@ -3,7 +3,8 @@ import { planChecks, type Check } from './checks.ts'
 import { compilePlan, type CompileOptions } from './compile.ts'
 import { select } from './graph.ts'
 import { readHeld } from './held.ts'
-import type { ModelNode, Project } from './types.ts'
+import type { ModelNode, Project, UnitTestNode } from './types.ts'
+import { unitTestsDigest } from './unit-tests.ts'
 
 export interface WorkOptions extends CompileOptions {
   readonly project: Project
@@ -27,6 +28,10 @@ export interface Work extends Basis {
   readonly checks: readonly Check[]
   /** The checks that are known to hold of all that stays as it is. */
   readonly known: ReadonlySet<Check>
+  /** Those of models that are not as they were, or that are tested otherwise. */
+  readonly unitTests: readonly UnitTestNode[]
+  /** Digests of all unit tests of a model, by its name. */
+  readonly unitTestDigests: ReadonlyMap<string, string>
 }
 
 /** @throws ProjectError, and UsageError at a selector that means no model. */
@@ -43,7 +48,30 @@ export async function planWork(options: WorkOptions): Promise<Work> {
   })
   const isKnown = ({ model, check, sql }: Check): boolean =>
     model !== null && basis.kept.has(model) && held.passed.get(check) === sql
-  return { ...basis, all: plan.models, chosen, checks, known: new Set(checks.filter(isKnown)) }
+  const unitTestDigests = digestsOf(plan.unitTests)
+  const isProven = (model: string): boolean => {
+    const before = options.fullRefresh === true ? undefined : held.models.get(model)
+    const isAsItWas = before?.whole === basis.madeBy.get(model)?.whole
+    return (
+      before?.isSameEngine === true && isAsItWas && before.unitTests === unitTestDigests.get(model)
+    )
+  }
+  const names = new Set(chosen.map(({ name }) => name))
+  return {
+    ...basis,
+    all: plan.models,
+    chosen,
+    checks,
+    known: new Set(checks.filter(isKnown)),
+    unitTests: plan.unitTests.filter(({ model }) => names.has(model) && !isProven(model)),
+    unitTestDigests,
+  }
+}
+
+function digestsOf(tests: readonly UnitTestNode[]): Map<string, string> {
+  const models = new Set(tests.map(({ model }) => model))
+  const own = (model: string) => tests.filter((test) => test.model === model)
+  return new Map([...models].map((model) => [model, unitTestsDigest(own(model))]))
 }
 
 /** The same work with nothing to build upon. */

@@ -1,0 +1,12 @@
+with
+
+{{ given }}
+
+actual as (
+
+{{ model }}
+
+)
+
+select * from actual
+limit 0

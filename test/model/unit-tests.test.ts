@@ -1,0 +1,238 @@
+import { stat } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../src/core/errors.ts'
+import { loadProject, planBuild } from '../../src/model/index.ts'
+import { DAILY, serve } from './daily.ts'
+import { Bench, TINY, writeFiles, type Files } from './fixture.ts'
+
+/** The tiny project with unit tests of its fact, as yml. */
+function tested(unitTests: string): Files {
+  const yml = TINY['models/marts/fct_user.yml'] ?? ''
+  return { ...TINY, 'models/marts/fct_user.yml': `${yml}unit_tests:\n${unitTests}` }
+}
+
+const SUMS = `  - name: sessions_add_up
+    model: fct_user
+    given:
+      - input: ref('stg_user')
+        rows:
+          - {user_id: u1, sessions: 1}
+          - {user_id: u1, sessions: 2}
+          - {user_id: "it's", sessions: null}
+    expect:
+      rows:
+        - {user_id: u1, sessions: 3}
+        - {user_id: "it's", sessions: null}
+`
+
+const WRONG = SUMS.replace('sessions: 3', 'sessions: 4')
+
+async function failure(work: Promise<unknown>): Promise<AppError> {
+  try {
+    await work
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
+  throw new Error('it did not fail')
+}
+
+const names = ({ events }: Bench): string[] =>
+  events.flatMap((event) =>
+    event.type === 'check.finished' && event.check === 'sessions_add_up' ? [event.check] : [],
+  )
+
+it('passes where the model makes the expected rows of the given ones', async () => {
+  const bench = await Bench.open()
+  const { unitTests } = await bench.build(tested(SUMS))
+  expect(unitTests).toEqual([{ name: 'sessions_add_up', model: 'fct_user', durationMs: 5 }])
+  expect(await bench.rows('select count(*) as n from fct_user')).toEqual([{ n: '3' }])
+})
+
+it('that fails publishes nothing, and tells what was given, expected and made', async () => {
+  const bench = await Bench.open()
+  const error = await failure(bench.build(tested(WRONG)))
+  expect(error.exitCode).toBe(6)
+  expect(error.message).toBe(
+    "a unit test of 'fct_user' failed: sessions_add_up (models/marts/fct_user.yml:16)",
+  )
+  expect(error.hint).toBe(`Nothing was published; the last warehouse is in its place.
+sessions_add_up
+  given ref('stg_user')
+    {"user_id":"u1","sessions":1}
+    {"user_id":"u1","sessions":2}
+    {"user_id":"it's","sessions":null}
+  expected, and not made
+    {"user_id":"u1","sessions":"4"}
+  made, and not expected
+    {"user_id":"u1","sessions":"3"}`)
+  await expect(stat(bench.target)).rejects.toThrow('ENOENT')
+})
+
+describe('is run again', () => {
+  it('not for a model that is as it was', async () => {
+    const bench = await Bench.open()
+    await bench.build(tested(SUMS))
+    await bench.land("('a', 'u9', 9)")
+    expect((await bench.build(tested(SUMS))).unitTests).toEqual([])
+    expect(names(bench)).toHaveLength(1)
+  })
+
+  const sql = TINY['models/marts/fct_user.sql'] ?? ''
+  const changes: [string, Files][] = [
+    ['the model', { 'models/marts/fct_user.sql': `${sql}-- a word more\n` }],
+    [
+      'what it is made from',
+      { 'models/staging/stg_user.sql': `${TINY['models/staging/stg_user.sql'] ?? ''}-- more` },
+    ],
+    [
+      'the test itself',
+      tested(SUMS.replace('sessions: 2', 'sessions: 1').replace('sessions: 3', 'sessions: 2')),
+    ],
+  ]
+  it.each(changes)('when there changes %s', async (_, files) => {
+    const bench = await Bench.open()
+    await bench.build(tested(SUMS))
+    expect((await bench.build({ ...tested(SUMS), ...files })).unitTests).toHaveLength(1)
+  })
+
+  it('in a full refresh', async () => {
+    const bench = await Bench.open()
+    await bench.build(tested(SUMS))
+    const { unitTests } = await bench.build(tested(SUMS), { fullRefresh: true })
+    expect(unitTests).toHaveLength(1)
+  })
+})
+
+const SOURCE = `  - name: small_ones_are_left_out
+    model: stg_user
+    given:
+      - input: source('platform', 'users')
+        format: sql
+        rows: select 'a' as org_id, 'u' as user_id, 3 as sessions union all select 'a', 'v', 9
+    overrides:
+      vars: {smallest: 5}
+    expect:
+      rows: [{user_id: v}]
+`
+
+it('may be given rows of a source, as a select, and other vars', async () => {
+  const bench = await Bench.open()
+  await bench.build(tested(SOURCE))
+  const error = await failure(bench.build(tested(SOURCE.replace('{user_id: v}', '{user_id: u}'))))
+  expect(error.hint).toContain('made, and not expected\n    {"user_id":"v"}')
+})
+
+it('may be given rows as CSV, whose empty fields are NULL', async () => {
+  const bench = await Bench.open()
+  const csv = `  - name: csv
+    model: fct_user
+    given:
+      - input: ref('stg_user')
+        format: csv
+        rows: |
+          user_id,sessions
+          "a, ""b""\n          c",1
+
+          u2,
+    expect:
+      format: csv
+      rows: |
+        user_id,sessions
+        "a, ""b""\n        c",1
+        u2,
+`
+  expect((await bench.build(tested(csv))).unitTests).toHaveLength(1)
+})
+
+it('may be about an increment, whose table need not be there yet', async () => {
+  const bench = await Bench.open()
+  await serve(bench, [['a', '2026-01-14', 'u1', 1, 'v1']])
+  const yml = `${DAILY['models/fct_user_day.yml'] ?? ''}unit_tests:
+  - name: days_that_are_there_are_left_out
+    model: fct_user_day
+    overrides: {macros: {is_incremental: true}}
+    given:
+      - input: this
+        rows: [{org_id: a, activity_date: "2026-01-14"}]
+      - input: ref('stg_users')
+        rows:
+          - {org_id: a, activity_date: "2026-01-14", sessions: 1}
+          - {org_id: a, activity_date: "2026-01-15", sessions: 2}
+    expect:
+      rows: [{activity_date: "2026-01-15", sessions: 2}]
+  - name: no_rows_make_none
+    model: fct_user_day
+    given: [{input: ref('stg_users'), rows: []}]
+    expect: {rows: []}
+`
+  const { unitTests } = await bench.build({ ...DAILY, 'models/fct_user_day.yml': yml })
+  expect(unitTests).toHaveLength(2)
+})
+
+describe('a broken unit test is refused, with file and line', () => {
+  const at = 'models/marts/fct_user.yml:16'
+  const cases: [string, string, string][] = [
+    [
+      'of no model',
+      SUMS.replace('model: fct_user', 'model: fct_usr'),
+      `${at}: unknown model 'fct_usr'`,
+    ],
+    [
+      'without rows of what the model reads',
+      SUMS.replace(/given:[^]*expect/, 'expect'),
+      `${at}: unit test 'sessions_add_up' gives no rows of 'stg_user', which 'fct_user' reads`,
+    ],
+    [
+      'with rows of what it does not read',
+      SUMS.replace('given:', "given:\n      - {input: ref('fct_user'), rows: []}"),
+      `${at}: unit test 'sessions_add_up' gives rows of ref('fct_user'), which 'fct_user' does not read`,
+    ],
+    [
+      'of no such input',
+      SUMS.replace("ref('stg_user')", "ref('stg_usr')"),
+      `${at}: unknown model 'stg_usr'`,
+    ],
+    [
+      'with an input that is none',
+      SUMS.replace("ref('stg_user')", 'stg_user'),
+      "fct_user.yml:19: unit_tests.0.given.0.input: write ref('model')",
+    ],
+    [
+      'with another format',
+      SUMS.replace('    expect:', '    expect:\n      format: json'),
+      "fct_user.yml:25: unit_tests.0.expect.format: the built-in runner reads the formats 'dict', 'csv' and 'sql'",
+    ],
+    [
+      'with uneven rows',
+      SUMS.replace('{user_id: u1, sessions: 3}', '{user_id: u1}'),
+      'fct_user.yml:24: one row has the columns user_id, another user_id, sessions',
+    ],
+    [
+      'with a key that dbt has not',
+      SUMS.replace('    given:', '    when: now\n    given:'),
+      "unknown key 'when'",
+    ],
+    ['twice', SUMS + SUMS, "unit test 'sessions_add_up' is described twice"],
+  ]
+  it.each(cases)('%s', async (_, yml, message) => {
+    const folder = await writeFiles(tested(yml))
+    const load = async () => planBuild(await loadProject(folder))
+    await expect(load()).rejects.toThrow(message)
+  })
+
+  const columns: [string, string, string][] = [
+    ['given', SUMS.replace('{user_id: u1, sessions: 1}', '{user_ids: u1}'), "ref('stg_user')"],
+    [
+      'expected',
+      SUMS.replace(/rows:\n +- {user_id: u1, sessions: 3}[^]*$/, 'rows: [{user_ids: u1}]\n'),
+      "'fct_user'",
+    ],
+  ]
+  it.each(columns)('with an unknown column that is %s', async (_, yml, where) => {
+    const bench = await Bench.open()
+    const error = await failure(bench.build(tested(yml)))
+    expect(error.message).toBe(`${at}: unknown column of ${where} 'user_ids'`)
+    expect(error.hint).toBe("Did you mean 'user_id'?")
+  })
+})
