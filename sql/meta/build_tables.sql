@@ -1,3 +1,4 @@
+-- No keys: DuckDB 1.0 cannot open a file in which a newer one has put a key.
 create schema if not exists meta;
 
 create table if not exists meta.check_results (
@@ -14,7 +15,7 @@ create table if not exists meta.check_results (
 
 create table if not exists meta.models (
     table_schema varchar,
-    model varchar primary key,
+    model varchar,
     materialized varchar,
     run_id varchar,
     made_by varchar,

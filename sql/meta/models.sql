@@ -1,4 +1,4 @@
-insert or replace into meta.models by name
+insert into meta.models by name
 select
     row.table_schema,
     row.model,

@@ -44,17 +44,19 @@ export async function writeModels(
   { chosen, madeBy, unitTestDigests }: Pick<Work, 'chosen' | 'madeBy' | 'unitTestDigests'>,
   runId: string,
 ): Promise<void> {
-  const rows = chosen.map(({ schema, name, materialized }) => ({
-    table_schema: schema,
-    model: name,
-    materialized,
-    run_id: runId,
-    made_by: madeBy.get(name)?.own,
-    fingerprint: madeBy.get(name)?.whole,
-    unit_tests: unitTestDigests.get(name) ?? null,
-  }))
-  const insert = fill(statement('meta/models'), { engine: ENGINE })
-  await db.rows(insert, { rows: JSON.stringify(rows) })
+  const rows = JSON.stringify(
+    chosen.map(({ schema, name, materialized }) => ({
+      table_schema: schema,
+      model: name,
+      materialized,
+      run_id: runId,
+      made_by: madeBy.get(name)?.own,
+      fingerprint: madeBy.get(name)?.whole,
+      unit_tests: unitTestDigests.get(name) ?? null,
+    })),
+  )
+  await db.rows(statement('meta/models_forget'), { rows })
+  await db.rows(fill(statement('meta/models'), { engine: ENGINE }), { rows })
 }
 
 /** Writes the catalogue of columns; to be called last, when every table is there. */
