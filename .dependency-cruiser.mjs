@@ -63,7 +63,7 @@ export default {
     {
       name: 'pipeline-imports',
       severity: 'error',
-      from: { path: '^src/pipeline\\.ts$' },
+      from: { path: '^src/(pipeline|publication|verification|job|view)\\.ts$' },
       to: { path: '^src/(cli|emulator|observe)/' },
     },
     door('@duckdb', '^src/store/'),

@@ -25,6 +25,8 @@ export interface Config {
   readonly rate: number
   /** Requests in flight, at most. */
   readonly concurrency: number
+  /** How many earlier published files are kept. */
+  readonly keepPublished: number
   /** Exports that `run` makes after publishing. */
   readonly exports: readonly ExportTarget[]
   /** @throws UsageError when an organisation has no address or no key. */
@@ -47,7 +49,7 @@ const FILE_NAME = 'agent-warehouse.yaml'
  * within it. So many requests at once are well below what a browser opens, and
  * a run's tasks, which hold one page each, are as many.
  */
-const DEFAULTS = { data: './data', rate: 1000, concurrency: 8 }
+const DEFAULTS = { data: './data', rate: 1000, concurrency: 8, keepPublished: 3 }
 
 const positive = z.coerce.number().positive()
 const count = z.coerce.number().int().positive()
@@ -65,6 +67,7 @@ const fileSchema = z.strictObject({
   data: z.string().min(1).optional(),
   rate: positive.optional(),
   concurrency: count.optional(),
+  keep_published: z.number().int().nonnegative().optional(),
   exports: z.array(z.enum(EXPORT_TARGETS)).optional(),
   organisations: z.array(organisationSchema).min(1).optional(),
 })
@@ -91,6 +94,7 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
     dataFolder: resolve(cwd, data),
     rate: pick(positive, 'rate', file.rate ?? DEFAULTS.rate),
     concurrency: pick(count, 'concurrency', file.concurrency ?? DEFAULTS.concurrency),
+    keepPublished: file.keep_published ?? DEFAULTS.keepPublished,
     exports: file.exports ?? [],
     organisations: () => organisationsOf(flags, environment, file),
   })

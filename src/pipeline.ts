@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PlatformClient, TransportError } from './client/index.ts'
-import type { Config, ExportTarget, OrganisationConfig } from './config.ts'
+import type { OrganisationConfig } from './config.ts'
 import { HISTORY_START, monthOf } from './core/days.ts'
 import {
   asError,
@@ -11,35 +11,18 @@ import {
   UsageError,
   type AppError,
 } from './core/errors.ts'
-import type { World } from './core/world.ts'
-import { RESOURCES } from './extract/resources.ts'
-import type { PlanOptions } from './extract/plan.ts'
 import { takeOutDamaged } from './extract/lost.ts'
+import type { PlanOptions } from './extract/plan.ts'
 import { rebuildLedger } from './extract/rebuild.ts'
 import { syncOrganisation, type SyncResult } from './extract/sync.ts'
-import { buildAndPublish, loadProject, type BuildResult, type Project } from './model/index.ts'
-import { writeProvenance, writeSchemaDrift } from './model/provenance.ts'
-import { writeRecord, type RunRow } from './model/record.ts'
-import { makingOf, normalize } from './normalize/normalize.ts'
-import { exportTables } from './serve/export.ts'
-import { refusePast } from './serve/warehouse.ts'
-import { listLiteral, type Database } from './store/duckdb.ts'
+import { afterLosing, timed, warner, type BuildOutcome, type Job } from './job.ts'
+import { normalize } from './normalize/normalize.ts'
+import { exportMarts, publishModels, type BuildChoice, type RunsSoFar } from './publication.ts'
+import { refusePast, rollBack } from './serve/rollback.ts'
 import { readLearnt, writeLearnt } from './store/governor-state.ts'
-import { intervalRows, knownRange } from './store/intervals.ts'
+import { organisationsInLake } from './store/lake.ts'
 import { knownOrganisations } from './store/ledger.ts'
-import { lastPlannedDay, readOrganisations } from './store/organisations.ts'
-import { packageRoot } from './store/root.ts'
-import { baseGlob, organisationsInLake, pastFolder, warehousePath } from './store/lake.ts'
 import { past, present, type View } from './view.ts'
-
-/** One invocation of the pipeline: what it works on, and with what. */
-export interface Job {
-  readonly config: Config
-  readonly world: World
-  readonly runId: string
-  /** When the run must be over, milliseconds since the epoch. */
-  readonly deadline: number
-}
 
 export type SyncSelection = Pick<PlanOptions, 'resources' | 'within' | 'days' | 'refetch'>
 
@@ -86,32 +69,11 @@ function stopped(outcome: SyncOutcome, reason: unknown): SyncOutcome {
   return { ...outcome, exitCode: ExitCode.deferred, problems }
 }
 
-/** The runs up to this one, which ends with the code if the warehouse it makes is published. */
-export type RunsSoFar = (exitCode: ExitCode) => Promise<readonly RunRow[]>
-
-export interface BuildChoice {
-  readonly runs: RunsSoFar
-  /** What the run comes to when its warehouse is published. Default: complete. */
-  readonly exitCode?: ExitCode
-  /** A selector: these models only. */
-  readonly select?: string
-  /** Builds what was known at this moment, milliseconds since the epoch. */
-  readonly asOf?: number
-  /** Make every model anew whole. */
-  readonly fullRefresh?: boolean
-}
-
-/** What work without the network came to. */
-export interface BuildOutcome {
-  readonly exitCode: ExitCode
-  readonly problems: readonly Error[]
-}
-
 /** Base → models → published warehouse. Needs no network. */
 export async function build(job: Job, options: BuildChoice): Promise<BuildOutcome> {
   const { dataFolder } = job.config
   const orgIds = requireSome(job, await knownOrganisations(dataFolder))
-  if (options.select !== undefined) await refusePast(warehousePath(dataFolder), '--select')
+  if (options.select !== undefined) await refusePast(dataFolder, '--select')
   if (options.asOf !== undefined) return buildPast(job, orgIds, options, options.asOf)
   const lost = await normalizeAll(job)
   return publishWhatIsLeft(job, orgIds, options, lost)
@@ -175,58 +137,16 @@ async function buildPast(
   return { exitCode: ExitCode.complete, problems: [] }
 }
 
-async function publishModels(
-  job: Job,
-  orgIds: readonly string[],
-  options: BuildChoice,
-  view: View = present(job.config.dataFolder),
-): Promise<BuildResult> {
+/** Publishes a file that was published before: the one of the run `to`, or the one before. */
+export async function rollback(job: Job, to: string | undefined): Promise<BuildOutcome> {
   const { config, world, runId } = job
-  const result = await timed(job, 'build', async () =>
-    buildAndPublish({
-      project: await projectFor(job),
-      target: warehousePath(config.dataFolder),
-      sourceSql: (_source, table) => sourceSql(view.baseIn, table),
-      meta: async (database) => {
-        const runs = await options.runs(options.exitCode ?? ExitCode.complete)
-        await record(job, database, orgIds, runs, view)
-      },
-      runId,
-      now: world.now,
-      emit: world.emit,
-      signal: world.signal,
-      tempDirectory: join(config.dataFolder, 'state', 'spill'),
-      sourceMaking: (_source, table) => makingOf(table),
-      fullRefresh: options.fullRefresh === true,
-      ...(options.select === undefined ? {} : { select: options.select }),
-    }),
-  )
-  if (view.asOf === null) await rm(pastFolder(config.dataFolder), { recursive: true, force: true })
-  return result
-}
-
-/** The models, with the user's own seeds where there are any. */
-export async function projectFor(job: Job): Promise<Project> {
-  return loadProject(join(packageRoot, 'dbt-like-models'), {
-    seedFolder: join(job.config.dataFolder, 'seeds'),
-    warn: warner(job),
-  })
-}
-
-/** The marts of the published warehouse as files. */
-export async function exportMarts(job: Job, target: ExportTarget): Promise<void> {
-  const { config, world, runId } = job
-  await timed(job, `export ${target}`, () =>
-    exportTables({
-      warehouse: warehousePath(config.dataFolder),
-      target,
-      folder: join(config.dataFolder, 'exports'),
-      schema: 'main',
-      runId,
-      now: world.now,
-      emit: world.emit,
-    }),
-  )
+  const { dataFolder } = config
+  const options = { dataFolder, runId, now: world.now }
+  const done = await rollBack(to === undefined ? options : { ...options, to })
+  world.emit({ type: 'warehouse.rolled_back', from: done.from, to: done.to })
+  const message = 'the next ordinary build brings the present back; exports are as they were made'
+  world.emit({ type: 'warning', message })
+  return { exitCode: ExitCode.complete, problems: [] }
 }
 
 async function syncOne(
@@ -300,37 +220,6 @@ async function normalizeAll(
   return lost
 }
 
-function warner({ world }: Job): (message: string) => void {
-  return (message) => {
-    world.emit({ type: 'warning', message })
-  }
-}
-
-async function record(
-  job: Job,
-  database: Database,
-  orgIds: readonly string[],
-  runs: readonly RunRow[],
-  view: View,
-): Promise<void> {
-  const resources = RESOURCES.map(({ name }) => name)
-  const known = await readOrganisations(job.config.dataFolder)
-  const intervals = []
-  for (const orgId of orgIds) {
-    const ledger = await view.ledgerOf(orgId)
-    const range = knownRange(ledger, view.lastDay(lastPlannedDay(known, orgId)))
-    intervals.push(...intervalRows(orgId, ledger, resources, range).map(view.tell))
-  }
-  await writeRecord(database, intervals, runs)
-  const { runId, world } = job
-  await writeSchemaDrift(database, sourceSql(view.baseIn, 'schema_drift'))
-  await writeProvenance(database, { runId, builtAt: world.now(), asOf: view.asOf })
-}
-
-function sourceSql(dataFolder: string, table: string): string {
-  return `read_parquet(${listLiteral([baseGlob(dataFolder, table)])}, hive_partitioning = false)`
-}
-
 function outcomeOf(results: readonly SyncResult[]): SyncOutcome {
   const stops = results.flatMap(({ stoppedBy }) => (stoppedBy === null ? [] : [stoppedBy]))
   const unreachable = results.flatMap((result) =>
@@ -349,20 +238,6 @@ function outcomeOf(results: readonly SyncResult[]): SyncOutcome {
   })
 }
 
-/** A day whose file was lost is missing, whatever else the run came to. */
-function afterLosing<T extends BuildOutcome>(lost: number, outcome: T): T {
-  if (lost === 0 || outcome.exitCode !== ExitCode.complete) return outcome
-  const files = lost === 1 ? 'a file of the lake was' : `${lost} files of the lake were`
-  const problem = new PartialError(`${files} damaged or gone`, {
-    hint: 'Days that are missing now are asked for by the next run; what was damaged is in quarantine/.',
-  })
-  return {
-    ...outcome,
-    exitCode: ExitCode.partial,
-    problems: [...outcome.problems, problem],
-  }
-}
-
 /** The most telling exit code: a refused key before a deferral before failed days. */
 function exitCodeOf(results: readonly SyncResult[], stops: readonly AppError[]): ExitCode {
   const order = [ExitCode.credential, ExitCode.usage, ExitCode.deferred]
@@ -379,14 +254,4 @@ function nobodyHome(error: Error): PartialError {
     hint: 'Nothing new was published; the next run asks again.',
     cause: error,
   })
-}
-
-/** Work that is told with how long it took. */
-export async function timed<T>(job: Job, stage: string, work: () => Promise<T>): Promise<T> {
-  const startedAt = job.world.now()
-  try {
-    return await work()
-  } finally {
-    job.world.emit({ type: 'stage.finished', stage, durationMs: job.world.now() - startedAt })
-  }
 }

@@ -2,7 +2,9 @@ import { ChecksFailedError, ExitCode, PartialError } from './core/errors.ts'
 import { RESOURCES } from './extract/resources.ts'
 import { createFactViews } from './model/index.ts'
 import { ENTITIES } from './normalize/entities.ts'
-import { projectFor, sync, timed, type Job, type SyncOutcome } from './pipeline.ts'
+import { timed, type Job } from './job.ts'
+import { sync, type SyncOutcome } from './pipeline.ts'
+import { projectFor } from './publication.ts'
 import { openScratch, removeScratch, withoutLanding } from './serve/verify/scratch.ts'
 import {
   chooseSample,
@@ -11,8 +13,7 @@ import {
   type SampleChoice,
   type Verification,
 } from './serve/verify/verify.ts'
-import { refusePast } from './serve/warehouse.ts'
-import { warehousePath } from './store/lake.ts'
+import { refusePast } from './serve/rollback.ts'
 
 export interface VerifyOutcome {
   readonly exitCode: ExitCode
@@ -30,7 +31,7 @@ export interface VerifyOutcome {
 export async function verify(job: Job, choice: SampleChoice): Promise<VerifyOutcome> {
   const { config, world } = job
   const { dataFolder } = config
-  await refusePast(warehousePath(dataFolder), 'verify')
+  await refusePast(dataFolder, 'verify')
   const sample = await chooseSample(dataFolder, choice, world)
   try {
     const scratch = await openScratch(dataFolder)

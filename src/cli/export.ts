@@ -1,6 +1,6 @@
 import { EXPORT_TARGETS, loadConfig } from '../config.ts'
 import { ExitCode } from '../core/errors.ts'
-import { exportMarts } from '../pipeline.ts'
+import { exportMarts } from '../publication.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
 import { runJob } from './job.ts'
 import type { Argv } from 'yargs'

@@ -95,6 +95,11 @@ async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCo
     async () => (await import('./verify.ts')).verifyCommand,
   )
   register(
+    'rollback',
+    'publish a warehouse that was published before',
+    async () => (await import('./rollback.ts')).rollbackCommand,
+  )
+  register(
     'emulate',
     'serve the stand-in platform on a port',
     async () => (await import('./emulate.ts')).emulateCommand,

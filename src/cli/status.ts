@@ -75,9 +75,13 @@ function render(
 
 function publishedText(published: Status['published']): string {
   if (published === null) return 'nothing yet'
-  const { path, at, bytes, asOf } = published
+  const { path, at, bytes, asOf, rollback } = published
   const when = asOf === null ? '' : `\n             as it was known at ${asOf}`
-  return `${path}, ${at}, ${bytes} bytes${when}`
+  const back =
+    rollback === null
+      ? ''
+      : `\n             warning: rolled back at ${rollback.at} to the file of run ${rollback.to}; the next build brings the present back`
+  return `${path}, ${at}, ${bytes} bytes${when}${back}`
 }
 
 function learntLine({ organisation, concurrency, ...limit }: LimitStatus): string {

@@ -111,6 +111,8 @@ export type RunEvent =
       readonly durationMs: number
     }
   | { readonly type: 'warehouse.published'; readonly path: string; readonly bytes: number }
+  /** A file that was published before is published again: run ids of what there was, and of what is. */
+  | { readonly type: 'warehouse.rolled_back'; readonly from: string | null; readonly to: string }
   | {
       readonly type: 'export.finished'
       readonly target: string

@@ -88,6 +88,7 @@ async function buildFile(options: BuildOptions, work: Work): Promise<Built> {
     if (options.select !== undefined) await copyPublished(target, aside)
     else if (work.kept.size > 0) await copyFile(target, aside, constants.COPYFILE_FICLONE)
     const built = await buildAside(aside, options, work)
+    await openOnce(aside)
     const { size: bytes } = await stat(aside)
     await publish(aside, target)
     options.emit({ type: 'warehouse.published', path: target, bytes })
@@ -96,6 +97,16 @@ async function buildFile(options: BuildOptions, work: Work): Promise<Built> {
     await removeFile(aside)
     signal?.throwIfAborted()
     throw error
+  }
+}
+
+/** What cannot be opened from the start as readers will open it is not published. */
+async function openOnce(aside: string): Promise<void> {
+  const db = await Database.open(aside, { readOnly: true })
+  try {
+    await db.rows('select count(*) from meta.columns')
+  } finally {
+    db.close()
   }
 }
 

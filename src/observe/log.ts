@@ -69,6 +69,8 @@ function lineOf(event: RunEvent): string | undefined {
       return event.failures === 0 ? undefined : checkLine(event)
     case 'warehouse.published':
       return `published ${event.path} (${size(event.bytes)})`
+    case 'warehouse.rolled_back':
+      return `rolled back to the file of run ${event.to}`
     case 'export.finished':
       return `exported ${counted(event.tables, 'table')}, ${counted(event.rows, 'row')} to ${event.path}`
     case 'warning':

@@ -78,6 +78,8 @@ const runRecord = z.object({
     z.object({ check: z.string(), severity: z.enum(['error', 'warn']), failures: count }),
   ),
   published: z.object({ path: z.string(), bytes: count }).nullable(),
+  /** Run ids; not in records of versions before this was known. */
+  rolled_back: z.object({ from: z.string().nullable(), to: z.string() }).nullable().default(null),
   exports: z.array(z.object({ target: z.string(), path: z.string(), tables: count, rows: count })),
   warnings: z.array(z.string()),
   stages: z.array(z.object({ stage: z.string(), duration_ms: z.number().nonnegative() })),
@@ -134,6 +136,7 @@ export function runRecordOf(summary: Summary, version: string): RunRecord {
     })),
     failed_checks: [...summary.failedChecks],
     published: summary.published,
+    rolled_back: summary.rolledBack,
     exports: [...summary.exports],
     warnings: [...summary.warnings],
     stages: summary.stages.map(({ stage, durationMs }) => ({ stage, duration_ms: durationMs })),

@@ -60,6 +60,7 @@ export interface Summary {
   readonly checks: { readonly passed: number; readonly warned: number; readonly failed: number }
   readonly failedChecks: readonly FailedCheck[]
   readonly published: { readonly path: string; readonly bytes: number } | null
+  readonly rolledBack: { readonly from: string | null; readonly to: string } | null
   readonly exports: readonly {
     readonly target: string
     readonly path: string
@@ -149,6 +150,8 @@ function changeOf(
       return afterCheck(summary, event)
     case 'warehouse.published':
       return { published: { path: event.path, bytes: event.bytes } }
+    case 'warehouse.rolled_back':
+      return { rolledBack: { from: event.from, to: event.to } }
     case 'export.finished': {
       const { target, path, tables, rows } = event
       return { exports: [...summary.exports, { target, path, tables, rows }] }
@@ -246,6 +249,7 @@ function emptySummary(startedAt: number): Summary {
     checks: { passed: 0, warned: 0, failed: 0 },
     failedChecks: [],
     published: null,
+    rolledBack: null,
     exports: [],
     warnings: [],
     stages: [],

@@ -81,6 +81,9 @@ function whatWasDone(summary: Summary, all: ResourceTotals): string {
     all.asked === 0 && summary.organisations.length > 0 ? 'no interval was due' : '',
     summary.models > 0 ? `${counted(summary.models, 'model')} built` : '',
     summary.published === null ? '' : 'warehouse published',
+    summary.rolledBack === null
+      ? ''
+      : `rolled back to the warehouse that run ${summary.rolledBack.to} built`,
     summary.exports.length > 0 ? 'exports written' : '',
   ].filter((part) => part !== '')
   return parts.length === 0 ? 'nothing was left to do' : parts.join(', ')

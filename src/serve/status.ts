@@ -8,8 +8,10 @@ import { warehousePath } from '../store/lake.ts'
 import { knownOrganisations, LedgerFile } from '../store/ledger.ts'
 import { lockOwner, type Owner } from '../store/lock.ts'
 import { lastPlannedDay, readOrganisations } from '../store/organisations.ts'
+import type { Rollback } from '../store/published.ts'
 import { readWindowCaps, type WindowCap } from '../store/windows.ts'
-import { publishedAsOf } from './warehouse.ts'
+import { rollbackInForce } from './rollback.ts'
+import { publishedBuild } from './warehouse.ts'
 
 /** Days without data that stand next to each other. */
 export interface Gap extends DayRange {
@@ -49,6 +51,8 @@ export interface Published {
   readonly bytes: number
   /** The moment whose knowledge it holds, ISO 8601, UTC; null: all that had landed. */
   readonly asOf: string | null
+  /** Set while an earlier file is published; the next build brings the present back. */
+  readonly rollback: Rollback | null
 }
 
 /** What is known of the limits of one organisation's credential. */
@@ -102,7 +106,7 @@ export async function readStatus(
   }
   return {
     dataFolder,
-    published: await published(warehousePath(dataFolder)),
+    published: await published(dataFolder),
     running: (await lockOwner(dataFolder)) ?? null,
     organisations,
     learnt: [...(await readAllLearnt(dataFolder))].map(([name, learnt]) => limitOf(name, learnt)),
@@ -159,11 +163,14 @@ function gapsOf(rows: readonly IntervalRow[]): Gap[] {
   return gaps
 }
 
-async function published(path: string): Promise<Published | null> {
+async function published(dataFolder: string): Promise<Published | null> {
+  const path = warehousePath(dataFolder)
   try {
     const file = await stat(path)
-    const asOf = await publishedAsOf(path)
-    return { path, at: file.mtime.toISOString(), bytes: file.size, asOf }
+    const build = await publishedBuild(path)
+    const rollback = await rollbackInForce(dataFolder)
+    const at = file.mtime.toISOString()
+    return { path, at, bytes: file.size, asOf: build?.asOf ?? null, rollback }
   } catch (error) {
     if (isMissing(error)) return null
     throw error

@@ -1,7 +1,9 @@
 import { stat } from 'node:fs/promises'
+import { z } from 'zod'
 import { messageOf, UsageError } from '../core/errors.ts'
 import { Database } from '../store/duckdb.ts'
 import { isMissing } from '../store/files.ts'
+import { statement } from '../store/root.ts'
 
 /**
  * Opens the published warehouse for reading. A run may publish meanwhile: it
@@ -21,11 +23,20 @@ export async function openWarehouse(path: string): Promise<Database> {
   }
 }
 
-/**
- * The moment whose knowledge the warehouse at `path` holds, ISO 8601, UTC. Null when
- * it holds all that had landed, and where there is no warehouse that can be read.
- */
-export async function publishedAsOf(path: string): Promise<string | null> {
+/** What a warehouse says of how it was built. Times are ISO 8601, UTC. */
+export interface PublishedBuild {
+  readonly runId: string
+  readonly builtAt: string
+  /** The moment whose knowledge it holds; null: all that had landed. */
+  readonly asOf: string | null
+}
+
+const buildRows = z.array(
+  z.object({ run_id: z.string(), built_ms: z.coerce.number(), as_of_ms: z.string().nullable() }),
+)
+
+/** What the warehouse at `path` says of itself; null where there is none that can be read. */
+export async function publishedBuild(path: string): Promise<PublishedBuild | null> {
   let database: Database
   try {
     database = await openWarehouse(path)
@@ -33,26 +44,20 @@ export async function publishedAsOf(path: string): Promise<string | null> {
     return null
   }
   try {
-    const [row] = await database.rows('select epoch_ms(as_of) as ms from meta.build')
-    const ms = row?.['ms'] ?? null
-    return ms === null ? null : new Date(Number(ms)).toISOString()
+    const rows = await database.rows(statement('meta/published_build'))
+    const [build] = buildRows.parse(rows)
+    if (build === undefined) return null
+    const iso = (ms: number | string): string => new Date(Number(ms)).toISOString()
+    return {
+      runId: build.run_id,
+      builtAt: iso(build.built_ms),
+      asOf: build.as_of_ms === null ? null : iso(build.as_of_ms),
+    }
   } catch {
     return null // of an earlier version
   } finally {
     database.close()
   }
-}
-
-/**
- * For work that is about the present.
- * @throws UsageError, beginning with `what`, when the warehouse holds what was known at an earlier time.
- */
-export async function refusePast(path: string, what: string): Promise<void> {
-  const asOf = await publishedAsOf(path)
-  if (asOf === null) return
-  throw new UsageError(`${what}: the published warehouse holds what was known at ${asOf}`, {
-    hint: 'Bring the present back first: agent-warehouse build.',
-  })
 }
 
 /** DuckDB's message in one line: its hints stay, the picture of the statement goes. */

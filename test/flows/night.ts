@@ -1,7 +1,8 @@
 import { loadConfig } from '../../src/config.ts'
 import { AppError } from '../../src/core/errors.ts'
 import type { World } from '../../src/core/world.ts'
-import { run, sync, type Job } from '../../src/pipeline.ts'
+import type { Job } from '../../src/job.ts'
+import { run, sync } from '../../src/pipeline.ts'
 
 export interface Night {
   readonly exitCode: number

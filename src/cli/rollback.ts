@@ -1,0 +1,56 @@
+import { loadConfig } from '../config.ts'
+import { ExitCode } from '../core/errors.ts'
+import { rollback } from '../pipeline.ts'
+import { listPublished, type PublishedFile } from '../serve/rollback.ts'
+import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
+import { runJob } from './job.ts'
+import type { Argv } from 'yargs'
+
+const options = (yargs: Argv) =>
+  jsonOption(logOptions(dataOptions(yargs)))
+    .option('list', {
+      type: 'boolean',
+      describe: 'show the files that are kept, and change nothing',
+    })
+    .option('to', {
+      type: 'string',
+      requiresArg: true,
+      conflicts: 'list',
+      describe: 'the run that built the file, or how its id begins (default: the one before)',
+    })
+
+export const rollbackCommand: Command<OptionsOf<typeof options>> = {
+  examples: [
+    ['$0 rollback', 'publish the warehouse that was there before'],
+    ['$0 rollback --list', 'the files that are kept'],
+    ['$0 rollback --to 20260203T053000Z', 'a certain one, also a later one'],
+  ],
+  options,
+  run: async (flags, terminal) => {
+    const config = loadConfig(flags, terminal.environment, terminal.cwd)
+    const { log, json, to } = flags
+    if (flags.list === true) {
+      const files = await listPublished(config.dataFolder)
+      terminal.out(json ? `${JSON.stringify(files.map(toJson), null, 2)}\n` : toText(files))
+      return ExitCode.complete
+    }
+    return runJob(
+      { command: 'rollback', config, log, json, maxDurationMs: Infinity, secrets: [] },
+      terminal,
+      (job) => rollback(job, to),
+    )
+  },
+}
+
+function toJson({ runId, builtAt, bytes, path, isPublished }: PublishedFile): object {
+  return { run_id: runId, built_at: builtAt, bytes, path, is_published: isPublished }
+}
+
+function toText(files: readonly PublishedFile[]): string {
+  if (files.length === 0) return 'Nothing is kept yet: a build keeps the file that it replaces.\n'
+  const lines = files.map(({ runId, builtAt, bytes, isPublished }) => {
+    const note = isPublished ? '  published' : ''
+    return `${runId}  built ${builtAt ?? '(cannot be read)'}  ${bytes} bytes${note}\n`
+  })
+  return lines.join('')
+}

@@ -1,0 +1,129 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ExportTarget } from './config.ts'
+import { ExitCode, messageOf } from './core/errors.ts'
+import { RESOURCES } from './extract/resources.ts'
+import { timed, warner, type Job } from './job.ts'
+import { buildAndPublish, loadProject, type BuildResult, type Project } from './model/index.ts'
+import { writeProvenance, writeSchemaDrift } from './model/provenance.ts'
+import { writeRecord, type RunRow } from './model/record.ts'
+import { makingOf } from './normalize/normalize.ts'
+import { exportTables } from './serve/export.ts'
+import { publishedBuild } from './serve/warehouse.ts'
+import { listLiteral, type Database } from './store/duckdb.ts'
+import { intervalRows, knownRange } from './store/intervals.ts'
+import { baseGlob, pastFolder, warehousePath } from './store/lake.ts'
+import { lastPlannedDay, readOrganisations } from './store/organisations.ts'
+import { forgetRollback, keepPublished, prunePublished } from './store/published.ts'
+import { packageRoot } from './store/root.ts'
+import { present, type View } from './view.ts'
+
+/** The runs up to this one, which ends with the code if the warehouse it makes is published. */
+export type RunsSoFar = (exitCode: ExitCode) => Promise<readonly RunRow[]>
+
+export interface BuildChoice {
+  readonly runs: RunsSoFar
+  /** What the run comes to when its warehouse is published. Default: complete. */
+  readonly exitCode?: ExitCode
+  /** A selector: these models only. */
+  readonly select?: string
+  /** Builds what was known at this moment, milliseconds since the epoch. */
+  readonly asOf?: number
+  /** Make every model anew whole. */
+  readonly fullRefresh?: boolean
+}
+
+/** Base → models → checks → published warehouse. */
+export async function publishModels(
+  job: Job,
+  orgIds: readonly string[],
+  options: BuildChoice,
+  view: View = present(job.config.dataFolder),
+): Promise<BuildResult> {
+  const { config, world, runId } = job
+  await keepPresent(job)
+  const result = await timed(job, 'build', async () =>
+    buildAndPublish({
+      project: await projectFor(job),
+      target: warehousePath(config.dataFolder),
+      sourceSql: (_source, table) => sourceSql(view.baseIn, table),
+      meta: async (database) => {
+        const runs = await options.runs(options.exitCode ?? ExitCode.complete)
+        await record(job, database, orgIds, runs, view)
+      },
+      runId,
+      now: world.now,
+      emit: world.emit,
+      signal: world.signal,
+      tempDirectory: join(config.dataFolder, 'state', 'spill'),
+      sourceMaking: (_source, table) => makingOf(table),
+      fullRefresh: options.fullRefresh === true,
+      ...(options.select === undefined ? {} : { select: options.select }),
+    }),
+  )
+  if (view.asOf === null) await rm(pastFolder(config.dataFolder), { recursive: true, force: true })
+  await forgetRollback(config.dataFolder)
+  await prunePublished(config.dataFolder, config.keepPublished, runId)
+  return result
+}
+
+/** The models, with the user's own seeds where there are any. */
+export async function projectFor(job: Job): Promise<Project> {
+  return loadProject(join(packageRoot, 'dbt-like-models'), {
+    seedFolder: join(job.config.dataFolder, 'seeds'),
+    warn: warner(job),
+  })
+}
+
+/** Keeps what is published, for `rollback`; the past, which can be built again, is not kept. */
+async function keepPresent({ config, world }: Job): Promise<void> {
+  const present = await publishedBuild(warehousePath(config.dataFolder))
+  if (config.keepPublished === 0 || present === null || present.asOf !== null) return
+  try {
+    await keepPublished(config.dataFolder, present.runId)
+  } catch (error) {
+    const message = `the published warehouse could not be kept: ${messageOf(error)}`
+    world.emit({ type: 'warning', message })
+  }
+}
+
+/** The marts of the published warehouse as files. */
+export async function exportMarts(job: Job, target: ExportTarget): Promise<void> {
+  const { config, world, runId } = job
+  await timed(job, `export ${target}`, () =>
+    exportTables({
+      warehouse: warehousePath(config.dataFolder),
+      target,
+      folder: join(config.dataFolder, 'exports'),
+      schema: 'main',
+      runId,
+      now: world.now,
+      emit: world.emit,
+    }),
+  )
+}
+
+async function record(
+  job: Job,
+  database: Database,
+  orgIds: readonly string[],
+  runs: readonly RunRow[],
+  view: View,
+): Promise<void> {
+  const resources = RESOURCES.map(({ name }) => name)
+  const known = await readOrganisations(job.config.dataFolder)
+  const intervals = []
+  for (const orgId of orgIds) {
+    const ledger = await view.ledgerOf(orgId)
+    const range = knownRange(ledger, view.lastDay(lastPlannedDay(known, orgId)))
+    intervals.push(...intervalRows(orgId, ledger, resources, range).map(view.tell))
+  }
+  await writeRecord(database, intervals, runs)
+  const { runId, world } = job
+  await writeSchemaDrift(database, sourceSql(view.baseIn, 'schema_drift'))
+  await writeProvenance(database, { runId, builtAt: world.now(), asOf: view.asOf })
+}
+
+function sourceSql(dataFolder: string, table: string): string {
+  return `read_parquet(${listLiteral([baseGlob(dataFolder, table)])}, hive_partitioning = false)`
+}
