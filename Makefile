@@ -1,5 +1,5 @@
 # Every target installs what it needs and leaves the checkout as it was.
-.PHONY: install build check test test-kill demo bench clean help
+.PHONY: install build check test test-dbt test-kill demo bench clean help
 
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -21,6 +21,9 @@ check: install ## formatting, lint, types, dependency rules
 
 test: check build ## everything that must hold; what CI runs
 	@npm run --silent test
+
+test-dbt: build ## the models under dbt Core against the built-in runner, row for row; needs python3
+	@npm run --silent test:dbt
 
 test-kill: build ## kills a run at every write, and at 50 moments: minutes
 	@npm run --silent test:kill

@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { startEmulator } from '../../src/emulator/emulator.ts'
+import { Database } from '../../src/store/duckdb.ts'
+import { packageRoot } from '../../src/store/root.ts'
+import { command } from '../command.ts'
+import { temporaryFolder } from '../helpers.ts'
+import { python } from './python.ts'
+import { catalogueOf, differencesOf } from './relations.ts'
+
+const FIRST_NIGHT = Date.parse('2026-02-03T05:00:00Z')
+const MS_PER_DAY = 86_400_000
+
+/** What the platform says otherwise from the second night on, of the days that are looked at again. */
+const RESTATED: Readonly<Record<string, readonly [RegExp, string]>> = {
+  users: [/"sessions":(\d+)/g, '"sessions":2$1'],
+  tokens: [/"output_tokens":(\d+)/g, '"output_tokens":3$1'],
+  tools: [/"invocations":(\d+)/g, '"invocations":4$1'],
+}
+
+async function restatingPlatform() {
+  const clock = { now: FIRST_NIGHT }
+  const emulator = await startEmulator({
+    users: 12,
+    now: () => clock.now,
+    intercept: async ({ path, answer }) => {
+      const [pattern, otherwise] = RESTATED[path.split('/').at(-1) ?? ''] ?? []
+      if (clock.now === FIRST_NIGHT || pattern === undefined || otherwise === undefined)
+        return undefined
+      const response = await answer()
+      const text = (await response.text()).replaceAll(pattern, otherwise)
+      return new Response(text, { status: response.status, headers: response.headers })
+    },
+  })
+  onTestFinished(() => emulator.close())
+  const data = await temporaryFolder()
+  const environment = {
+    AGENT_BASE_URL: emulator.url,
+    AGENT_API_KEY: emulator.keys.manager,
+    AGENT_WAREHOUSE_DATA: data,
+    AGENT_WAREHOUSE_RATE: '2000',
+  }
+  const night = async (): Promise<void> => {
+    const outcome = await command(['run', '--log', 'none'], environment)
+    expect(outcome, outcome.err).toMatchObject({ code: 0 })
+  }
+  return { clock, data, night }
+}
+
+interface RunResults {
+  readonly metadata: { readonly dbt_version: string }
+  readonly results: readonly { readonly unique_id: string; readonly status: string }[]
+}
+
+/** `dbt build` of the same folder, into `<data>/dbt.duckdb`; what it came to, by node. */
+async function dbtBuild(data: string): Promise<RunResults> {
+  const project = join(packageRoot, 'dbt-like-models')
+  const target = join(data, 'dbt-target')
+  const folders = ['--project-dir', project, '--profiles-dir', project, '--target-path', target]
+  await python(
+    'requirements.txt',
+    ['-m', 'dbt.cli.main', '--log-path', target, '--no-use-colors', 'build', ...folders],
+    { AGENT_WAREHOUSE_DATA: data, DO_NOT_TRACK: '1', HOME: data },
+  )
+  return JSON.parse(await readFile(join(target, 'run_results.json'), 'utf8')) as RunResults
+}
+
+async function expectSame(data: string): Promise<void> {
+  const pair = { ours: join(data, 'warehouse.duckdb'), theirs: join(data, 'dbt.duckdb') }
+  const ours = await catalogueOf(pair.ours)
+  const theirs = await catalogueOf(pair.theirs)
+  expect(ours.relations.length).toBeGreaterThan(40)
+  expect(theirs.relations).toEqual(ours.relations)
+  expect(theirs.columns).toEqual(ours.columns)
+  expect(await differencesOf(pair)).toEqual([])
+}
+
+it('both compute with one version of DuckDB', async () => {
+  const print = 'import duckdb; print(duckdb.__version__)'
+  const theirs = (await python('requirements.txt', ['-c', print])).trim()
+  const db = await Database.open(':memory:')
+  const [row] = await db.rows('select version() as version')
+  db.close()
+  expect(`v${theirs}`).toBe(row?.['version'])
+})
+
+it('dbt builds the project green, and every table and view as the built-in runner does', async () => {
+  const { clock, data, night } = await restatingPlatform()
+  await night()
+  const first = await dbtBuild(data)
+  expect(first.metadata.dbt_version).toMatch(/^1\.12\./)
+  expect(first.results.length).toBeGreaterThan(200)
+  expect(first.results.filter(({ status }) => !/^(success|pass)$/.test(status))).toEqual([])
+  await expectSame(data)
+
+  clock.now += MS_PER_DAY
+  await night()
+  const second = await dbtBuild(data)
+  expect(second.results.filter(({ status }) => !/^(success|pass)$/.test(status))).toEqual([])
+  await expectSame(data)
+  const db = await Database.open(join(data, 'dbt.duckdb'), { readOnly: true })
+  const restated = 'select count(*) > 0 as some from fct_restatement'
+  expect(await db.rows(restated)).toEqual([{ some: true }])
+  db.close()
+})
+
+it('the oldest DuckDB that is promised reads everything in the published file', async () => {
+  const { data, night } = await restatingPlatform()
+  await night()
+  const script = join(packageRoot, 'test', 'dbt', 'open_all.py')
+  const path = join(data, 'warehouse.duckdb')
+  const read = JSON.parse(await python('oldest.txt', [script, path])) as {
+    version: string
+    rows: Record<string, number>
+  }
+  expect(read.version).toBe('1.0.0')
+  expect(Object.keys(read.rows).length).toBeGreaterThan(50)
+  const db = await Database.open(path, { readOnly: true })
+  for (const [relation, rows] of Object.entries(read.rows)) {
+    expect(await db.rows(`select count(*) as rows from ${relation}`), relation).toEqual([
+      { rows: String(rows) },
+    ])
+  }
+  db.close()
+})
