@@ -1,0 +1,155 @@
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { loadProject, planBuild } from '../../src/model/index.ts'
+import { Database } from '../../src/store/duckdb.ts'
+import { packageRoot } from '../../src/store/root.ts'
+
+/** What one check says on one day: both sides, or NULL where one was not served. */
+type Side = readonly [expected: number | null, actual: number | null]
+
+const project = await loadProject(join(packageRoot, 'dbt-like-models'))
+const models = planBuild(project)
+
+const DAYS = 40
+const WHOLE: Side = [1000, 1000]
+
+/** The status of each day, from the model's own SQL over the sides given. */
+async function statuses(sides: readonly Side[], day = 1): Promise<unknown[]> {
+  const rows = sides.map(([expected, actual], index) => {
+    const difference = expected === null || actual === null ? null : actual - expected
+    const values = [expected, actual, difference].map((value) => `cast(${value} as double)`)
+    return `('check', 'org', date '2026-02-01' + ${index * day}, 'equal', ${values.join(', ')})`
+  })
+  const database = await Database.open(':memory:')
+  onTestFinished(() => {
+    database.close()
+  })
+  await database.run(`create schema intermediate;
+    create table intermediate.int_reconciliation_sides as from (values ${rows.join(', ')})
+      as sides (check_name, org_id, activity_date, comparison, expected, actual, difference)`)
+  const found = await database.rows(
+    `select status from (${modelSql('fct_reconciliation')}) order by activity_date`,
+  )
+  return found.map((row) => row['status'])
+}
+
+function modelSql(name: string): string {
+  return models.find((node) => node.name === name)?.sql ?? ''
+}
+
+function history(side: Side, days = DAYS): Side[] {
+  return Array.from({ length: days }, () => side)
+}
+
+describe('the status of a difference', () => {
+  it.each<[what: string, before: readonly Side[], today: Side, status: string]>([
+    ['that is none', history(WHOLE), WHOLE, 'ok'],
+    ['that is none at last', history([1000, 900]), WHOLE, 'ok'],
+    ['where there was none', history(WHOLE), [1000, 999], 'changed'],
+    ['on the first day of all', [], [1000, 900], 'baseline'],
+    ['as large as ever', history([1000, 900]), [1000, 900], 'baseline'],
+    ['as large as ever for the size of the day', history([1000, 900]), [50, 45], 'baseline'],
+    ['within a hundredth of the usual one', history([1000, 900]), [1000, 909], 'baseline'],
+    ['that is larger than usual', history([1000, 900]), [1000, 850], 'changed'],
+    ['that is smaller than usual', history([1000, 900]), [1000, 950], 'changed'],
+    ['on the other side of the total', history([1000, 900]), [900, 1000], 'changed'],
+    [
+      'as far off as it is wont to be',
+      history(WHOLE).map((_, day) => [1000, 900 + 20 * (day % 3)] as const),
+      [1000, 880],
+      'baseline',
+    ],
+    ['of which a side is not served', history(WHOLE), [1000, null], 'missing'],
+    ['of which the other is not served', history(WHOLE), [null, 1000], 'missing'],
+    ['after days of which a side was not served', history([1000, null]), [1000, 900], 'baseline'],
+  ])('%s', async (_, before, today, status) => {
+    expect((await statuses([...before, today])).at(-1)).toBe(status)
+  })
+
+  it('is the usual one when it has been there for the better part of 28 days', async () => {
+    const found = await statuses([...history(WHOLE), ...history([1000, 900], 28)])
+    expect(found.slice(DAYS, DAYS + 14)).toEqual(Array(14).fill('changed'))
+    expect(found.at(-1)).toBe('baseline')
+  })
+
+  it('is held against 28 days, however many of them were served', async () => {
+    const [first, second] = await statuses(
+      [
+        [1000, 900],
+        [1000, 800],
+      ],
+      29,
+    )
+    expect([first, second]).toEqual(['baseline', 'baseline'])
+  })
+})
+
+describe('what is held against what', () => {
+  it.each<
+    [
+      check: string,
+      columns: Readonly<Record<string, string>>,
+      expected: Readonly<Record<string, number | null>>,
+    ]
+  >([
+    [
+      'by_model_billable_tokens',
+      { header_billable_tokens: '9007199254740993', models_billable_tokens: '9007199254740992' },
+      { difference: -1 },
+    ],
+    ['by_tool_invocations', { header_tool_calls: '0' }, { actual: 0, difference: 0 }],
+    ['by_tool_invocations', { header_tool_calls: '3' }, { actual: null, difference: null }],
+    ['users_mcp_calls', { rows_mcp_calls: '0' }, { expected: 0, difference: 0 }],
+    ['clients_largest', { header_daily: '5', largest_client_users: '4' }, { difference: 0 }],
+    ['clients_largest', { header_daily: '5', largest_client_users: '7' }, { difference: 2 }],
+    ['clients_sum', { header_daily: '5', client_memberships: '9' }, { difference: 0 }],
+    ['clients_sum', { header_daily: '5', client_memberships: '3' }, { difference: -2 }],
+    ['daily_active_users', { header_daily: '6', header_weekly: '5' }, { difference: 1 }],
+    ['weekly_active_users', { header_weekly: '5', header_monthly: '5' }, { difference: 0 }],
+    ['autonomy_level_shares', { level_shares: '0.999' }, { expected: 1, difference: 0 }],
+    ['autonomy_level_shares', { level_shares: '1.5' }, { difference: 0.5 }],
+    [
+      'unparsed_tool_calls_28d',
+      { unparsed_share: '0.0001', known_tool_calls_28d: '100000' },
+      { expected: 0.00006, difference: 0 },
+    ],
+    [
+      'unparsed_tool_calls_28d',
+      { unparsed_share: '0.0003', known_tool_calls_28d: '100000' },
+      { difference: 0.0003 - 0.00006 },
+    ],
+  ])('%s of %j', async (check, columns, expected) => {
+    const database = await Database.open(':memory:')
+    onTestFinished(() => {
+      database.close()
+    })
+    await database.run(`create schema intermediate;
+      create table intermediate.int_reconciliation_days as ${oneDay(columns)}`)
+    const rows = await database.rows(
+      `select * from (${modelSql('int_reconciliation_sides')}) where check_name = $1`,
+      [check],
+    )
+    expect(rows).toMatchObject([expected])
+  })
+
+  it('says nothing of what neither place serves', async () => {
+    const database = await Database.open(':memory:')
+    onTestFinished(() => {
+      database.close()
+    })
+    await database.run(`create schema intermediate;
+      create table intermediate.int_reconciliation_days as ${oneDay({})}`)
+    expect(await database.rows(modelSql('int_reconciliation_sides'))).toEqual([])
+  })
+})
+
+/** A day of which only these columns are known. */
+function oneDay(known: Readonly<Record<string, string>>): string {
+  const model = project.models.find(({ name }) => name === 'int_reconciliation_days')
+  const columns = (model?.columns ?? []).map(({ name }) => {
+    const type = name.endsWith('share') || name.endsWith('shares') ? 'double' : 'bigint'
+    return `cast(${known[name] ?? 'null'} as ${type}) as ${name}`
+  })
+  const [, , ...metrics] = columns
+  return `select 'org' as org_id, date '2026-02-01' as activity_date, ${metrics.join(', ')}`
+}
