@@ -1,14 +1,9 @@
-import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { loadProject, planBuild } from '../../src/model/index.ts'
-import { Database } from '../../src/store/duckdb.ts'
-import { packageRoot } from '../../src/store/root.ts'
+import { describe, expect, it } from 'vitest'
+import type { Row } from '../../src/store/duckdb.ts'
+import { project, rowsOf } from './alone.ts'
 
 /** What one check says on one day: both sides, or NULL where one was not served. */
 type Side = readonly [expected: number | null, actual: number | null]
-
-const project = await loadProject(join(packageRoot, 'dbt-like-models'))
-const models = planBuild(project)
 
 const DAYS = 40
 const WHOLE: Side = [1000, 1000]
@@ -20,21 +15,15 @@ async function statuses(sides: readonly Side[], day = 1): Promise<unknown[]> {
     const values = [expected, actual, difference].map((value) => `cast(${value} as double)`)
     return `('check', 'org', date '2026-02-01' + ${index * day}, 'equal', ${values.join(', ')})`
   })
-  const database = await Database.open(':memory:')
-  onTestFinished(() => {
-    database.close()
-  })
-  await database.run(`create schema intermediate;
-    create table intermediate.int_reconciliation_sides as from (values ${rows.join(', ')})
-      as sides (check_name, org_id, activity_date, comparison, expected, actual, difference)`)
-  const found = await database.rows(
-    `select status from (${modelSql('fct_reconciliation')}) order by activity_date`,
+  const found = await rowsOf(
+    'fct_reconciliation',
+    {
+      'intermediate.int_reconciliation_sides': `from (values ${rows.join(', ')})
+        as sides (check_name, org_id, activity_date, comparison, expected, actual, difference)`,
+    },
+    'activity_date',
   )
   return found.map((row) => row['status'])
-}
-
-function modelSql(name: string): string {
-  return models.find((node) => node.name === name)?.sql ?? ''
 }
 
 function history(side: Side, days = DAYS): Side[] {
@@ -119,29 +108,18 @@ describe('what is held against what', () => {
       { difference: 0.0003 - 0.00006 },
     ],
   ])('%s of %j', async (check, columns, expected) => {
-    const database = await Database.open(':memory:')
-    onTestFinished(() => {
-      database.close()
-    })
-    await database.run(`create schema intermediate;
-      create table intermediate.int_reconciliation_days as ${oneDay(columns)}`)
-    const rows = await database.rows(
-      `select * from (${modelSql('int_reconciliation_sides')}) where check_name = $1`,
-      [check],
-    )
-    expect(rows).toMatchObject([expected])
+    const rows = await sides(oneDay(columns))
+    expect(rows.filter((row) => row['check_name'] === check)).toMatchObject([expected])
   })
 
   it('says nothing of what neither place serves', async () => {
-    const database = await Database.open(':memory:')
-    onTestFinished(() => {
-      database.close()
-    })
-    await database.run(`create schema intermediate;
-      create table intermediate.int_reconciliation_days as ${oneDay({})}`)
-    expect(await database.rows(modelSql('int_reconciliation_sides'))).toEqual([])
+    expect(await sides(oneDay({}))).toEqual([])
   })
 })
+
+function sides(days: string): Promise<Row[]> {
+  return rowsOf('int_reconciliation_sides', { 'intermediate.int_reconciliation_days': days })
+}
 
 /** A day of which only these columns are known. */
 function oneDay(known: Readonly<Record<string, string>>): string {

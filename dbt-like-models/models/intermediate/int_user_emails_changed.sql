@@ -1,0 +1,167 @@
+-- A table: few rows, which take a pass over all days to find. Nearly every user
+-- has one address at most, which needs no look at single days.
+{{ config(materialized='table') }}
+
+with
+
+users as (
+
+    select * from {{ ref('fct_user_day') }}
+
+),
+
+consumers as (
+
+    select * from {{ ref('stg_platform__tokens_users') }}
+
+),
+
+user_emails as (
+
+    select
+        org_id,
+        user_id,
+        user_email,
+        min(activity_date) as first_date
+    from users
+    group by 1, 2, 3
+
+),
+
+consumer_emails as (
+
+    select
+        org_id,
+        user_id,
+        user_email,
+        min(activity_date) as first_date
+    from consumers
+    group by 1, 2, 3
+
+),
+
+all_emails as (
+
+    select * from user_emails
+
+    union all
+
+    select * from consumer_emails
+
+),
+
+members as (
+
+    select
+        org_id,
+        user_id,
+        min(first_date) as first_date,
+        min(
+            case when user_email is not null then first_date end
+        ) as first_email_date,
+        max(user_email) as user_email,
+        count(distinct user_email) as email_count
+    from all_emails
+    where user_id not like '(%'
+    group by 1, 2
+
+),
+
+renamed as (
+
+    select
+        org_id,
+        user_id
+    from members
+    where email_count > 1
+
+),
+
+-- An address of `/users` comes before one of `/tokens`.
+served as (
+
+    select
+        users.org_id,
+        users.user_id,
+        users.activity_date,
+        users.user_email,
+        cast(null as string) as consumer_email
+    from users
+    inner join renamed
+        on users.org_id = renamed.org_id
+        and users.user_id = renamed.user_id
+    where users.user_email is not null
+
+    union all
+
+    select
+        consumers.org_id,
+        consumers.user_id,
+        consumers.activity_date,
+        cast(null as string) as user_email,
+        consumers.user_email as consumer_email
+    from consumers
+    inner join renamed
+        on consumers.org_id = renamed.org_id
+        and consumers.user_id = renamed.user_id
+    where consumers.user_email is not null
+
+),
+
+known_days as (
+
+    select
+        org_id,
+        user_id,
+        activity_date,
+        coalesce(max(user_email), max(consumer_email)) as user_email
+    from served
+    group by 1, 2, 3
+
+),
+
+followed as (
+
+    select
+        *,
+        lag(user_email) over (
+            partition by org_id, user_id
+            order by activity_date
+        ) as email_before
+    from known_days
+
+),
+
+final as (
+
+    select
+        org_id,
+        user_id,
+        first_date as valid_from,
+        cast(null as string) as user_email
+    from members
+    where first_email_date is null or first_email_date > first_date
+
+    union all
+
+    select
+        org_id,
+        user_id,
+        first_email_date as valid_from,
+        user_email
+    from members
+    where email_count = 1
+
+    union all
+
+    select
+        org_id,
+        user_id,
+        activity_date as valid_from,
+        user_email
+    from followed
+    where email_before is null or user_email != email_before
+
+)
+
+select * from final

@@ -1,0 +1,235 @@
+import { describe, expect, it } from 'vitest'
+import { literal } from '../../src/store/duckdb.ts'
+import { rowsOf } from './alone.ts'
+
+const LAST_DAY = '2026-03-31'
+
+/** A user's e-mail address as served on a day. */
+type Sighting = readonly [day: string, email: string | null]
+
+/** A line of `seeds/teams.csv`. */
+type Line = readonly [user: string, team: string, from: string, org?: string]
+
+interface Served {
+  readonly users?: readonly Sighting[]
+  readonly tokens?: readonly Sighting[]
+  readonly teams?: readonly Line[]
+}
+
+/** The periods of the only user, `u1` of `org`: e-mail, team, first day, first day after. */
+async function periods({ users = [], tokens = [], teams = [] }: Served) {
+  const emails = await rowsOf('int_user_emails_changed', {
+    fct_user_day: sightings(users),
+    'staging.stg_platform__tokens_users': sightings(tokens),
+  })
+  const rows = await rowsOf(
+    'dim_user_history',
+    {
+      'intermediate.int_user_emails_changed': values(
+        'org_id, user_id, valid_from, user_email',
+        emails.map((row) => [row['org_id'], row['user_id'], row['valid_from'], row['user_email']]),
+        ['string', 'string', 'date', 'string'],
+      ),
+      'intermediate.int_user_days_served': `select 'org' as org_id, date '2026-01-14' as activity_date`,
+      fct_org_day: `select 'org' as org_id, date ${literal(LAST_DAY)} as activity_date`,
+      'seeds.teams': values(
+        'org_id, "user", team, cost_centre, valid_from',
+        teams.map(([user, team, from, org = null]) => [org, user, team, `cc ${team}`, from]),
+        ['string', 'string', 'string', 'string', 'date'],
+      ),
+    },
+    'valid_from',
+  )
+  expect(rows.map((row) => row['is_current'])).toEqual([...rows.slice(1).map(() => false), true])
+  return rows.map((row) => {
+    const team = row['team']
+    expect(row['cost_centre']).toBe(typeof team === 'string' ? `cc ${team}` : null)
+    return [row['user_email'], team, row['valid_from'], row['valid_to']]
+  })
+}
+
+function sightings(served: readonly Sighting[]): string {
+  return values(
+    'org_id, user_id, activity_date, user_email',
+    served.map(([day, email]) => ['org', 'u1', day, email]),
+    ['string', 'string', 'date', 'string'],
+  )
+}
+
+function values(
+  columns: string,
+  rows: readonly (readonly unknown[])[],
+  types: readonly string[],
+): string {
+  const none = types.map((type) => `cast(null as ${type})`).join(', ')
+  const lines = rows.map((row) => {
+    const cells = row.map((cell, index) => {
+      const text = typeof cell === 'string' ? literal(cell) : 'null'
+      return `cast(${text} as ${types[index] ?? ''})`
+    })
+    return `(${cells.join(', ')})`
+  })
+  const all = lines.length === 0 ? `(${none})` : lines.join(', ')
+  return `from (values ${all}) as made (${columns}) ${lines.length === 0 ? 'where false' : ''}`
+}
+
+const [A, B] = ['a@x.example', 'b@x.example']
+const ALWAYS: Served = { users: [['2026-02-01', A]] }
+
+describe('the periods of a user', () => {
+  it.each<[what: string, served: Served, expected: readonly unknown[]]>([
+    ['who is never renamed', ALWAYS, [[A, null, '2026-02-01', null]]],
+    [
+      'who has no e-mail address',
+      { users: [['2026-02-01', null]], tokens: [['2026-02-02', null]] },
+      [[null, null, '2026-02-01', null]],
+    ],
+    [
+      'whose address is sent late',
+      {
+        users: [
+          ['2026-02-01', null],
+          ['2026-02-03', A],
+          ['2026-02-05', null],
+        ],
+      },
+      [
+        [null, null, '2026-02-01', '2026-02-03'],
+        [A, null, '2026-02-03', null],
+      ],
+    ],
+    [
+      'who is renamed',
+      {
+        users: [
+          ['2026-02-01', A],
+          ['2026-02-02', null],
+          ['2026-02-03', A],
+          ['2026-02-05', B],
+          ['2026-02-06', B],
+        ],
+      },
+      [
+        [A, null, '2026-02-01', '2026-02-05'],
+        [B, null, '2026-02-05', null],
+      ],
+    ],
+    [
+      'who is renamed and renamed back',
+      {
+        users: [
+          ['2026-01-31', null],
+          ['2026-02-01', A],
+          ['2026-02-03', B],
+          ['2026-02-05', A],
+        ],
+      },
+      [
+        [null, null, '2026-01-31', '2026-02-01'],
+        [A, null, '2026-02-01', '2026-02-03'],
+        [B, null, '2026-02-03', '2026-02-05'],
+        [A, null, '2026-02-05', null],
+      ],
+    ],
+    [
+      'whom the two endpoints call otherwise on one day',
+      {
+        users: [['2026-02-02', B]],
+        tokens: [
+          ['2026-02-01', A],
+          ['2026-02-02', A],
+        ],
+      },
+      [
+        [A, null, '2026-02-01', '2026-02-02'],
+        [B, null, '2026-02-02', null],
+      ],
+    ],
+    [
+      'whose team is written under the id',
+      { ...ALWAYS, teams: [['u1', 'red', '2026-01-01']] },
+      [[A, 'red', '2026-02-01', null]],
+    ],
+    [
+      'whose team is written under the address, whatever its case',
+      { ...ALWAYS, teams: [['A@X.example', 'red', '2026-02-01']] },
+      [[A, 'red', '2026-02-01', null]],
+    ],
+    [
+      'who changes teams',
+      {
+        ...ALWAYS,
+        teams: [
+          [A, 'red', '2026-01-01'],
+          ['u1', 'blue', '2026-02-10'],
+          [A, 'blue', '2026-02-20'],
+          [A, 'green', '2026-03-01'],
+        ],
+      },
+      [
+        [A, 'red', '2026-02-01', '2026-02-10'],
+        [A, 'blue', '2026-02-10', '2026-03-01'],
+        [A, 'green', '2026-03-01', null],
+      ],
+    ],
+    [
+      'who joins a team after the first day, and another after the last one known',
+      {
+        ...ALWAYS,
+        teams: [
+          [A, 'red', '2026-02-10'],
+          [A, 'blue', '2026-04-01'],
+        ],
+      },
+      [
+        [A, null, '2026-02-01', '2026-02-10'],
+        [A, 'red', '2026-02-10', null],
+      ],
+    ],
+    [
+      'who keeps the team of an earlier address',
+      {
+        users: [
+          ['2026-02-01', A],
+          ['2026-02-05', B],
+        ],
+        teams: [[A, 'red', '2026-01-01']],
+      },
+      [
+        [A, 'red', '2026-02-01', '2026-02-05'],
+        [B, 'red', '2026-02-05', null],
+      ],
+    ],
+    [
+      'who has a team under either address',
+      {
+        users: [
+          ['2026-02-01', A],
+          ['2026-02-05', B],
+        ],
+        teams: [
+          [A, 'red', '2026-01-01'],
+          [B, 'blue', '2026-01-01'],
+        ],
+      },
+      [
+        [A, 'red', '2026-02-01', '2026-02-05'],
+        [B, 'blue', '2026-02-05', null],
+      ],
+    ],
+    [
+      'of whom the line of the org speaks, not those of all orgs or of another',
+      {
+        ...ALWAYS,
+        teams: [
+          [A, 'red', '2026-01-01'],
+          [A, 'blue', '2026-01-01', 'org'],
+          [A, 'green', '2026-02-10', 'elsewhere'],
+        ],
+      },
+      [[A, 'blue', '2026-02-01', null]],
+    ],
+  ])('%s', async (_, served, expected) => {
+    expect(await periods(served)).toEqual(expected)
+  })
+})
