@@ -1,20 +1,9 @@
 -- A table: few rows, which take a pass over all days to find. Nearly every user
--- has one address at most, which needs no look at single days.
+-- has one address at most, which needs no look at single days. What is read is
+-- named where it is read: as an import that is read twice it would be copied.
 {{ config(materialized='table') }}
 
 with
-
-users as (
-
-    select * from {{ ref('fct_user_day') }}
-
-),
-
-consumers as (
-
-    select * from {{ ref('stg_platform__tokens_users') }}
-
-),
 
 user_emails as (
 
@@ -23,7 +12,7 @@ user_emails as (
         user_id,
         user_email,
         min(activity_date) as first_date
-    from users
+    from {{ ref('fct_user_day') }} as users
     group by 1, 2, 3
 
 ),
@@ -35,7 +24,7 @@ consumer_emails as (
         user_id,
         user_email,
         min(activity_date) as first_date
-    from consumers
+    from {{ ref('stg_platform__tokens_users') }} as consumers
     group by 1, 2, 3
 
 ),
@@ -86,7 +75,7 @@ served as (
         users.activity_date,
         users.user_email,
         cast(null as string) as consumer_email
-    from users
+    from {{ ref('fct_user_day') }} as users
     inner join renamed
         on users.org_id = renamed.org_id
         and users.user_id = renamed.user_id
@@ -100,7 +89,7 @@ served as (
         consumers.activity_date,
         cast(null as string) as user_email,
         consumers.user_email as consumer_email
-    from consumers
+    from {{ ref('stg_platform__tokens_users') }} as consumers
     inner join renamed
         on consumers.org_id = renamed.org_id
         and consumers.user_id = renamed.user_id
