@@ -56,6 +56,7 @@ export async function publishModels(
       emit: world.emit,
       signal: world.signal,
       tempDirectory: join(config.dataFolder, 'state', 'spill'),
+      failedFile: join(config.dataFolder, 'state', 'failed', 'warehouse.duckdb'),
       sourceMaking: (_source, table) => makingOf(table),
       fullRefresh: options.fullRefresh === true,
       ...(options.select === undefined ? {} : { select: options.select }),

@@ -47,9 +47,9 @@ comment on column meta.check_results.column_name is
 comment on column meta.check_results.severity is
     'error: a failure keeps the file from being published; warn: it does not.';
 comment on column meta.check_results.status is
-    'pass or warn; with a failed check nothing is published.';
+    'pass or warn; fail only in a file that was not published.';
 comment on column meta.check_results.failures is
-    'Rows that are wrong.';
+    'Rows that are wrong; a test may allow some, or look for so many only.';
 comment on column meta.check_results.query is
     'The statement that shows the rows that are wrong.';
 comment on column meta.check_results.checked_at is

@@ -3,4 +3,4 @@ select
     check_name,
     query
 from meta.check_results
-where status = 'pass'
+where status = 'pass' and failures = 0

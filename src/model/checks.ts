@@ -6,7 +6,7 @@ import type { BuildContext } from './context.ts'
 import { ProjectError, StatementError } from './errors.ts'
 import { changedRows } from './increment.ts'
 import type { Plan } from './compile.ts'
-import type { GenericTest, ModelNode, Severity } from './types.ts'
+import type { GenericTest, ModelNode, Severity, TestSettings } from './types.ts'
 
 export type CheckStatus = 'pass' | 'warn' | 'fail'
 
@@ -17,6 +17,7 @@ export interface Check {
   readonly model: string | null
   readonly column: string | null
   readonly severity: Severity
+  readonly settings: TestSettings
   readonly sql: string
   /**
    * The same of the intervals that this build replaced: enough where the other
@@ -48,13 +49,14 @@ export function planChecks(plan: Plan, chosen: readonly ModelNode[]): Check[] {
   const generic = chosen.flatMap((node) => node.tests.map((test) => toCheck(test, node, relations)))
   const singular = plan.tests
     .filter((test) => isWhole || test.dependsOn.some((name) => names.has(name)))
-    .map(({ name, severity, sql, file }) => ({
-      check: name,
+    .map((test) => ({
+      check: test.name,
       model: null,
       column: null,
-      severity,
-      sql,
-      file,
+      severity: test.severity,
+      settings: settingsOf(test),
+      sql: limited(test.sql, test),
+      file: test.file,
     }))
   const checks = [...generic, ...singular]
   refuseTwice(checks)
@@ -89,10 +91,41 @@ async function runCheck(
   const startedAt = now()
   const failures = await countFailures(db, check, sql)
   const durationMs = now() - startedAt
-  const { severity } = check
-  emit({ type: 'check.finished', check: check.check, severity, failures, durationMs })
-  const broken = severity === 'error' ? 'fail' : 'warn'
-  return { ...check, failures, durationMs, status: failures === 0 ? 'pass' : broken }
+  const status = statusOf(check.settings, failures)
+  emit({
+    type: 'check.finished',
+    check: check.check,
+    severity: status === 'warn' ? 'warn' : check.severity,
+    failures: status === 'pass' ? 0 : failures,
+    durationMs,
+  })
+  return { ...check, failures, durationMs, status }
+}
+
+function statusOf({ severity, error_if, warn_if }: TestSettings, failures: number): CheckStatus {
+  if (severity === 'error' && holds(error_if, failures)) return 'fail'
+  return holds(warn_if, failures) ? 'warn' : 'pass'
+}
+
+/** Whether a comparison like `> 10` holds of the number. */
+function holds(comparison: string, value: number): boolean {
+  const [, operator = '', number = ''] = /^([^\d\s]+)\s*(\d+)$/.exec(comparison) ?? []
+  const other = Number(number)
+  switch (operator) {
+    case '>':
+      return value > other
+    case '>=':
+      return value >= other
+    case '<':
+      return value < other
+    case '<=':
+      return value <= other
+    case '=':
+    case '==':
+      return value === other
+    default:
+      return value !== other
+  }
 }
 
 async function countFailures(db: BuildContext['db'], check: Check, sql: string): Promise<number> {
@@ -112,18 +145,29 @@ function toCheck(
   relations: ReadonlyMap<string, string>,
 ): Check {
   const sqlOf = (relation: string): string => {
-    const values = valuesOf(test, relation, relations)
-    return fill(statement(`checks/${test.arguments.kind}`), values).trim()
+    const rows = test.where === null ? relation : `(select * from ${relation} where ${test.where})`
+    const values = valuesOf(test, rows, relations)
+    return limited(fill(statement(`checks/${test.arguments.kind}`), values).trim(), test)
   }
   return {
     check: test.name,
     model: node.name,
     column: test.column,
     severity: test.severity,
+    settings: settingsOf(test),
     sql: sqlOf(node.relation),
     ...(isWithinIntervals(test, node) ? { changedSql: sqlOf(changedRows(node)) } : {}),
     file: test.place.file,
   }
+}
+
+function limited(sql: string, { limit }: TestSettings): string {
+  return limit === null ? sql : `${sql}\nlimit ${limit}`
+}
+
+function settingsOf(test: TestSettings): TestSettings {
+  const { severity, warn_if, error_if, where, limit, store_failures, schema } = test
+  return { severity, warn_if, error_if, where, limit, store_failures, schema }
 }
 
 /** Whether a row can be wrong only by itself or by rows of its own interval. */

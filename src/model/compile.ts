@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { ProjectError, type Place } from './errors.ts'
 import { inOrder } from './graph.ts'
 import { unknownName } from './nearest.ts'
-import { settle } from './properties.ts'
+import { settle, testSettings } from './properties.ts'
 import { render, type Names, type Rendered } from './render.ts'
 import { modelConfigShape, testConfigShape } from './shapes.ts'
 import { unitTestNode } from './unit-test-node.ts'
@@ -64,7 +64,7 @@ export function compilePlan(project: Project, options: CompileOptions): Plan {
   const nodes = [...settings].map(([model, own]) => modelNode(model, own, { ...names, models }))
   return {
     models: inOrder([...seeds, ...nodes]),
-    tests: project.tests.map((test) => testNode(test, { ...names, models })),
+    tests: project.tests.map((test) => testNode(test, project, { ...names, models })),
     unitTests: project.unitTests.map((test) =>
       unitTestNode(test, project.models, { ...names, models }),
     ),
@@ -139,12 +139,16 @@ function makingOf(
   return { making: { preHooks, sql: needSql(body, file) }, rendered: [body, ...before] }
 }
 
-function testNode(test: SingularTest, names: Omit<Names, 'self'>): TestNode {
+function testNode(
+  test: SingularTest,
+  { testConfig }: Project,
+  names: Omit<Names, 'self'>,
+): TestNode {
   const rendered = render(test.template, test.file, { ...names, self: test.name })
   return {
     name: test.name,
     file: test.file,
-    severity: readConfig(testConfigShape, rendered, test.file).severity ?? 'error',
+    ...testSettings([testConfig, readConfig(testConfigShape, rendered, test.file)]),
     sql: needSql(rendered, test.file),
     dependsOn: rendered.refs,
   }

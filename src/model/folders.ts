@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ProjectError, type Place } from './errors.ts'
-import { modelConfigShape, seedConfigShape } from './shapes.ts'
+import { modelConfigShape, seedConfigShape, testConfigShape, type TestConfig } from './shapes.ts'
 import type { ModelConfig } from './types.ts'
 
 /** What `dbt_project.yml` says of every model, or seed, under a folder. */
@@ -39,6 +39,39 @@ export function folderConfigs(
 
 type At = readonly [Kind, ...string[]]
 
+/**
+ * The `data_tests:` tree of `dbt_project.yml`: what holds of all tests, at the
+ * top or under the project's name.
+ *
+ * @throws ProjectError with line at an unknown key, and at a folder.
+ */
+export function testConfigOf(tree: Tree, project: string, placeOf: PlaceOf): TestConfig {
+  const own = tree[project]
+  const shared = Object.entries(tree).filter(([key]) => key !== project)
+  const at = ['data_tests', project]
+  return {
+    ...readTestConfig(shared, (name) => placeOf('data_tests', name)),
+    ...readTestConfig(isTree(own) ? Object.entries(own) : [], (name) => placeOf(...at, name)),
+  }
+}
+
+function readTestConfig(
+  entries: readonly [string, unknown][],
+  placeOf: (name: string) => Place,
+): TestConfig {
+  const settings = entries.map(([key, value]) => [key.replace(/^\+/, ''), value])
+  const result = testConfigShape.safeParse(Object.fromEntries(settings))
+  if (!result.success) throw settingError(result.error, placeOf)
+  return result.data
+}
+
+function settingError(error: z.ZodError, placeOf: (name: string) => Place): ProjectError {
+  const [issue] = error.issues
+  const key = issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path[0]
+  const name = `+${String(key ?? '')}`
+  return new ProjectError(placeOf(name), `${name}: ${issue?.message ?? 'wrong'}`)
+}
+
 /** Whether a model or seed with these folders and name is under the setting's folder. */
 export function covers(config: FolderConfig, path: readonly string[]): boolean {
   return config.path.every((step, index) => path[index] === step)
@@ -68,12 +101,7 @@ function ownConfig(
   const result: z.ZodSafeParseResult<ModelConfig> = shapes[at[0]].safeParse(
     Object.fromEntries(settings),
   )
-  if (!result.success) {
-    const [issue] = result.error.issues
-    const key = issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path[0]
-    const name = `+${String(key ?? '')}`
-    throw new ProjectError(placeOf(...at, name), `${name}: ${issue?.message ?? 'wrong'}`)
-  }
+  if (!result.success) throw settingError(result.error, (name) => placeOf(...at, name))
   return [{ path: at.slice(1), config: result.data, place: placeOf(...at) }]
 }
 

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join, relative, sep } from 'node:path'
 import { isMissing } from '../store/files.ts'
 import { ProjectError, type Place } from './errors.ts'
-import { covers, folderConfigs, type FolderConfig } from './folders.ts'
+import { covers, folderConfigs, testConfigOf, type FolderConfig } from './folders.ts'
 import { unknownName } from './nearest.ts'
 import {
   modelNotes,
@@ -14,7 +14,7 @@ import {
   type SeedNote,
 } from './properties.ts'
 import { seedsOf, type SeedChoice } from './seeds.ts'
-import { projectShape, propertiesShape } from './shapes.ts'
+import { projectShape, propertiesShape, type TestConfig } from './shapes.ts'
 import type { Model, Project, Seed, SingularTest, Source, UnitTest } from './types.ts'
 import { readYaml } from './yaml.ts'
 
@@ -33,7 +33,8 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
   const { value: project, placeOf } = await readYaml(folder, PROJECT_FILE, projectShape)
   const found = await under(folder, project['model-paths'])
   const foundSeeds = await under(folder, project['seed-paths'])
-  const notes = await notesOf(folder, [...found.files, ...foundSeeds.files])
+  const testConfig = testConfigOf(project.data_tests, project.name, placeOf)
+  const notes = await notesOf(folder, [...found.files, ...foundSeeds.files], testConfig)
   const folders = folderConfigs('models', project.models, project.name, placeOf)
   const models = await modelsOf(folder, found, notes.models, folders)
   refuseIdleFolders(folders, models.map(pathIn(found)))
@@ -55,6 +56,7 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
     seeds,
     sources: notes.sources,
     tests: await testsOf(folder, project['test-paths']),
+    testConfig,
     unitTests: notes.unitTests,
   })
 }
@@ -67,15 +69,19 @@ interface Notes {
 }
 
 /** What the yml files say, each of its own things. */
-async function notesOf(folder: string, files: readonly string[]): Promise<Notes> {
+async function notesOf(
+  folder: string,
+  files: readonly string[],
+  testConfig: TestConfig,
+): Promise<Notes> {
   const models: ModelNote[] = []
   const seeds: SeedNote[] = []
   const sources: Source[] = []
   const unitTests: UnitTest[] = []
   for (const file of files.filter(isYml)) {
     const properties = await readYaml(folder, file, propertiesShape)
-    models.push(...modelNotes(properties))
-    seeds.push(...seedNotes(properties))
+    models.push(...modelNotes(properties, testConfig))
+    seeds.push(...seedNotes(properties, testConfig))
     sources.push(...sourcesOf(properties))
     unitTests.push(...unitTestsOf(properties))
   }

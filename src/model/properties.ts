@@ -8,9 +8,18 @@ import {
   type Properties,
   type SeedType,
   type TestArguments,
+  type TestConfig,
   type TestEntry,
 } from './shapes.ts'
-import type { Column, GenericTest, ModelConfig, ModelSettings, Source, UnitTest } from './types.ts'
+import type {
+  Column,
+  GenericTest,
+  ModelConfig,
+  ModelSettings,
+  Source,
+  TestSettings,
+  UnitTest,
+} from './types.ts'
 import type { Fixture } from './unit-test-shapes.ts'
 import type { YamlFile } from './yaml.ts'
 
@@ -32,17 +41,17 @@ export interface SeedNote extends ModelNote {
 }
 
 /** @throws ProjectError at a test that is unknown, misplaced or has wrong arguments. */
-export function modelNotes(file: YamlFile<Properties>): ModelNote[] {
+export function modelNotes(file: YamlFile<Properties>, shared: TestConfig): ModelNote[] {
   return file.value.models.map((model, index) => ({
-    ...noteOf(model, ['models', index], file),
+    ...noteOf(model, ['models', index], file, shared),
     config: model.config,
   }))
 }
 
 /** @throws ProjectError as for a model, and at a column without a type, or a type without a column. */
-export function seedNotes(file: YamlFile<Properties>): SeedNote[] {
+export function seedNotes(file: YamlFile<Properties>, shared: TestConfig): SeedNote[] {
   return file.value.seeds.map((seed, index) => {
-    const note = noteOf(seed, ['seeds', index], file)
+    const note = noteOf(seed, ['seeds', index], file, shared)
     const { column_types: types, ...config } = seed.config
     refuseUntyped(note, types, (name) =>
       file.placeOf('seeds', index, 'config', 'column_types', name),
@@ -115,13 +124,31 @@ export function settle(configs: readonly ModelConfig[]): ModelSettings {
   }
 }
 
+/** A later setting overrules an earlier one. The defaults are dbt's. */
+export function testSettings(configs: readonly TestConfig[]): TestSettings {
+  return {
+    severity: last(configs.map((config) => config.severity)) ?? 'error',
+    warn_if: last(configs.map((config) => config.warn_if)) ?? '!= 0',
+    error_if: last(configs.map((config) => config.error_if)) ?? '!= 0',
+    where: last(configs.map((config) => config.where)) ?? null,
+    limit: last(configs.map((config) => config.limit)) ?? null,
+    store_failures: last(configs.map((config) => config.store_failures)) ?? false,
+    schema: last(configs.map((config) => config.schema)) ?? 'dbt_test__audit',
+  }
+}
+
 function last<T>(values: readonly (T | undefined)[]): T | undefined {
   return values.findLast((value) => value !== undefined)
 }
 
 type Path = readonly PropertyKey[]
 
-function noteOf(model: DescribedProperties, path: Path, file: YamlFile<Properties>): Note {
+function noteOf(
+  model: DescribedProperties,
+  path: Path,
+  file: YamlFile<Properties>,
+  shared: TestConfig,
+): Note {
   const columns = model.columns.map((column, index) => ({
     name: column.name,
     description: column.description,
@@ -131,7 +158,7 @@ function noteOf(model: DescribedProperties, path: Path, file: YamlFile<Propertie
   }))
   refuseTwice(columns)
   const read = (entry: TestEntry, column: string | null, at: Path) =>
-    genericTest(entry, { model: model.name, column, columns, place: file.placeOf(...at) })
+    genericTest(entry, { model: model.name, column, columns, place: file.placeOf(...at), shared })
   return {
     name: model.name,
     place: file.placeOf(...path),
@@ -153,6 +180,7 @@ interface TestContext {
   readonly column: string | null
   readonly columns: readonly Column[]
   readonly place: Place
+  readonly shared: TestConfig
 }
 
 function genericTest(entry: TestEntry, context: TestContext): GenericTest {
@@ -171,7 +199,7 @@ function genericTest(entry: TestEntry, context: TestContext): GenericTest {
   return {
     name: body?.name ?? testName(result.data, context),
     column,
-    severity: body?.config.severity ?? 'error',
+    ...testSettings([context.shared, body?.config ?? {}]),
     arguments: result.data,
     place,
   }

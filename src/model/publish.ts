@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
-import { copyFile, mkdir, rm, stat } from 'node:fs/promises'
+import { copyFile, mkdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { AppError, ChecksFailedError, messageOf, UsageError } from '../core/errors.ts'
+import { AppError, messageOf, UsageError } from '../core/errors.ts'
 import type { RunEvent } from '../core/events.ts'
 import { Database, literal } from '../store/duckdb.ts'
 import { asideOf, asidePath, isMissing, listIfThere, settle } from '../store/files.ts'
@@ -11,6 +11,7 @@ import { dropAllBut } from './clear.ts'
 import type { BuildContext } from './context.ts'
 import { STORAGE_VERSION } from './engine.ts'
 import { StatementError } from './errors.ts'
+import { refuseFailed, storeFailures, type Examples } from './failures.ts'
 import { createMeta, writeCheckResults, writeColumns, writeModels } from './meta.ts'
 import type { UnitTestResult } from './unit-tests.ts'
 import { anew, planWork, type Work, type WorkOptions } from './work.ts'
@@ -26,6 +27,8 @@ export interface BuildOptions extends WorkOptions {
   readonly tempDirectory: string
   /** DuckDB's own limit. Default `1GB`. */
   readonly memoryLimit?: string
+  /** Where a file that failed its checks is left for a look. Default: it is removed. */
+  readonly failedFile?: string
   /** Stops the statement under way; nothing is published. */
   readonly signal?: AbortSignal
 }
@@ -66,7 +69,10 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
 }
 
 type Built = Omit<BuildResult, 'durationMs'>
-type Filled = Omit<Built, 'bytes'>
+interface Filled {
+  readonly built: Omit<Built, 'bytes'>
+  readonly examples: Examples
+}
 
 /** Where the published file turns out to be damaged, everything is made anew. */
 async function buildUpon(options: BuildOptions, work: Work): Promise<Built> {
@@ -87,7 +93,9 @@ async function buildFile(options: BuildOptions, work: Work): Promise<Built> {
   try {
     if (options.select !== undefined) await copyPublished(target, aside)
     else if (work.kept.size > 0) await copyFile(target, aside, constants.COPYFILE_FICLONE)
-    const built = await buildAside(aside, options, work)
+    const { built, examples } = await buildAside(aside, options, work)
+    await leaveFailed(aside, built.checks, options.failedFile)
+    refuseFailed(built.checks, examples, options.failedFile)
     await openOnce(aside)
     const { size: bytes } = await stat(aside)
     await publish(aside, target)
@@ -165,35 +173,27 @@ async function fill(context: BuildContext, options: BuildOptions, work: Work): P
   await createMeta(db)
   await options.meta?.(db)
   const checks = await runChecks(context, work.checks, work.known)
-  refuseFailed(checks)
+  const examples = await storeFailures(db, checks)
   await writeCheckResults(db, checks, options.runId, now())
   await writeModels(db, work, options.runId)
   await writeColumns(db, work.all)
-  return { ...built, checks }
+  return { built: { ...built, checks }, examples }
 }
 
 function keptRelations({ chosen, kept }: Work): string[] {
   return chosen.filter(({ name }) => kept.has(name)).map(({ relation }) => relation)
 }
 
-function refuseFailed(results: readonly CheckResult[]): void {
-  const failed = results.filter((result) => result.status === 'fail')
-  if (failed.length === 0) return
-  const told = failed.slice(0, 3)
-  const names = told.map(({ check, failures }) => `${check} (${rowCount(failures)})`)
-  const more =
-    failed.length > told.length ? `, and ${String(failed.length - told.length)} more` : ''
-  const count = failed.length === 1 ? 'a check' : `${String(failed.length)} checks`
-  throw new ChecksFailedError(`${count} failed: ${names.join(', ')}${more}`, {
-    hint: [
-      'Nothing was published; the last warehouse is in its place. The rows that are wrong:',
-      ...told.map(({ check, sql }) => `-- ${check}\n${sql};`),
-    ].join('\n'),
-  })
-}
-
-function rowCount(count: number): string {
-  return count === 1 ? '1 row' : `${String(count)} rows`
+/** There is at most one: a file that passes removes it. */
+async function leaveFailed(
+  aside: string,
+  checks: readonly CheckResult[],
+  path: string | undefined,
+): Promise<void> {
+  if (path === undefined) return
+  if (checks.every(({ status }) => status !== 'fail')) return rm(path, { force: true })
+  await mkdir(dirname(path), { recursive: true })
+  await rename(aside, path)
 }
 
 /** A write-ahead log beside the old file would be replayed onto the new one. */

@@ -45,12 +45,30 @@ export const seedType = z.enum(
   "a seed's column is varchar, bigint, double, date or boolean",
 )
 
-/** What a test may say of itself, in yml or with `config(...)`. */
+const threshold = z
+  .string()
+  .trim()
+  .regex(/^(=|==|!=|<>|>|>=|<|<=)\s*\d+$/, "write a comparison with a number of rows, like '> 10'")
+
+/** What a test may say of itself, in yml or with `config(...)`, and a project of all. */
 export const testConfigShape = z.strictObject({
   severity: severity.optional(),
+  warn_if: threshold.optional(),
+  error_if: threshold.optional(),
+  where: z
+    .string()
+    .trim()
+    .min(1)
+    .regex(/^[^{}]*$/, 'a condition has no template')
+    .optional(),
+  limit: z.int().positive().optional(),
+  store_failures: z.boolean().optional(),
+  schema: name.optional(),
   tags: texts.optional(),
   meta: meta.optional(),
 })
+
+export type TestConfig = z.output<typeof testConfigShape>
 
 /** Each generic test with its arguments; its SQL is `sql/checks/<kind>.sql`. */
 export const genericTestShape = z.discriminatedUnion('kind', [
@@ -181,5 +199,6 @@ export const projectShape = z.strictObject({
   flags: z.record(z.string(), z.unknown()).optional(),
   models: z.record(z.string(), z.unknown()).default({}),
   seeds: z.record(z.string(), z.unknown()).default({}),
+  data_tests: z.record(z.string(), z.unknown()).default({}),
   vars: z.record(z.string(), z.unknown()).default({}),
 })

@@ -1,5 +1,5 @@
 import type { Place } from './errors.ts'
-import type { SeedType, TestArguments } from './shapes.ts'
+import type { SeedType, TestArguments, TestConfig } from './shapes.ts'
 import type { Fixture, UnitTestInput } from './unit-test-shapes.ts'
 
 export type Severity = 'error' | 'warn'
@@ -17,6 +17,8 @@ export interface Project {
   readonly seeds: readonly Seed[]
   readonly sources: readonly Source[]
   readonly tests: readonly SingularTest[]
+  /** What it says of all tests, generic and singular. */
+  readonly testConfig: TestConfig
   readonly unitTests: readonly UnitTest[]
 }
 
@@ -83,11 +85,25 @@ export interface Column {
   readonly place: Place
 }
 
-export interface GenericTest {
+/** Spelt as dbt does. */
+export interface TestSettings {
+  readonly severity: Severity
+  /** Comparisons with the number of rows that are wrong: `!= 0`, `> 10`. */
+  readonly warn_if: string
+  readonly error_if: string
+  /** Only rows of which this holds are looked at. */
+  readonly where: string | null
+  /** So many wrong rows are enough. */
+  readonly limit: number | null
+  /** Whether the rows that are wrong are kept, as a table of the schema. */
+  readonly store_failures: boolean
+  readonly schema: string
+}
+
+export interface GenericTest extends TestSettings {
   readonly name: string
   /** Null for a test of the whole model. */
   readonly column: string | null
-  readonly severity: Severity
   readonly arguments: TestArguments
   readonly place: Place
 }
@@ -138,8 +154,7 @@ export interface ModelNode
 }
 
 /** A singular test as it will be run. */
-export interface TestNode extends Omit<SingularTest, 'template'> {
-  readonly severity: Severity
+export interface TestNode extends Omit<SingularTest, 'template'>, TestSettings {
   readonly sql: string
   readonly dependsOn: readonly string[]
 }

@@ -77,6 +77,15 @@ it('tells each check with its query, severity, status and time', async () => {
     model: 't',
     column: 'a',
     severity: 'warn',
+    settings: {
+      severity: 'warn',
+      warn_if: '!= 0',
+      error_if: '!= 0',
+      where: null,
+      limit: null,
+      store_failures: false,
+      schema: 'dbt_test__audit',
+    },
     failures: 1,
     status: 'warn',
     durationMs: 5,
@@ -126,4 +135,67 @@ it("tells DuckDB's refusal with the check and its file", async () => {
   const bench = await Bench.open()
   const files = { ...project("(1, 'x')", {}), 'tests/broken.sql': "select c from {{ ref('t') }}" }
   await expect(bench.build(files)).rejects.toThrow("tests/broken.sql: check 'broken': Binder Error")
+})
+
+describe('a test may be told', () => {
+  const rows = "(1, 'x'), (3, 'x'), (4, 'y'), (5, 'y')"
+  const cases: [string, string, string, number][] = [
+    ['where to look', "where: b = 'x'", 'fail', 1],
+    ['how many rows are enough', 'limit: 2', 'fail', 2],
+    ['to warn', 'severity: warn', 'warn', 3],
+    ['to fail from so many on', "error_if: '>= 3'", 'fail', 3],
+    ['to fail beyond so many, and else to warn', "error_if: '> 3'", 'warn', 3],
+    ['to warn beyond so many', "severity: warn, warn_if: '>3'", 'pass', 3],
+    ['to warn of exactly so many', "severity: warn, warn_if: '= 3'", 'warn', 3],
+    ['to warn below so many', "severity: warn, warn_if: '<3'", 'pass', 3],
+    ['to warn up to so many', "severity: warn, warn_if: '<= 3'", 'warn', 3],
+  ]
+  it.each(cases)('%s', async (_, config, status, count) => {
+    const bench = await Bench.open()
+    const test = `accepted_values: {arguments: {values: [1]}, config: {${config}}}`
+    const error = await bench.build(project(rows, { column: test })).catch((thrown: unknown) => {
+      if (thrown instanceof ChecksFailedError) return thrown
+      throw thrown
+    })
+    if (error instanceof ChecksFailedError) {
+      expect(status).toBe('fail')
+      expect(error.message).toContain(`accepted_values_t_a (${count} row`)
+      return
+    }
+    expect(error.checks).toMatchObject([{ status, failures: count }])
+    const [told] = bench.events.filter(({ type }) => type === 'check.finished')
+    expect(told).toMatchObject({ failures: status === 'pass' ? 0 : count })
+  })
+
+  it('by the project, for all of them', async () => {
+    const bench = await Bench.open()
+    const files = project(rows, { column: 'accepted_values: {arguments: {values: [1]}}' })
+    const yml = `name: tiny
+models: {tiny: {+materialized: table}}
+data_tests: {+severity: warn, tiny: {+store_failures: true, +schema: audit}}
+`
+    await bench.build({ ...files, 'dbt_project.yml': yml })
+    expect(await bench.rows('from audit.accepted_values_t_a order by all')).toEqual([
+      { a: 3, row_count: '1' },
+      { a: 4, row_count: '1' },
+      { a: 5, row_count: '1' },
+    ])
+    const bare = 'select * from meta.columns where description is null'
+    expect(await bench.rows(bare)).toEqual([])
+  })
+
+  it('nothing that it does not know', async () => {
+    const bench = await Bench.open()
+    const build = (config: string) =>
+      bench.build(project(rows, { column: `not_null: {config: {${config}}}` }))
+    await expect(build("warn_if: 'many'")).rejects.toThrow(
+      'write a comparison with a number of rows',
+    )
+    await expect(build("fail_calc: 'sum(a)'")).rejects.toThrow("unknown key 'fail_calc'")
+    const files = project(rows, {})
+    const yml = 'name: tiny\ndata_tests:\n  +store_failure: true\n'
+    await expect(bench.build({ ...files, 'dbt_project.yml': yml })).rejects.toThrow(
+      'dbt_project.yml:3: +store_failure: Unrecognized key',
+    )
+  })
 })

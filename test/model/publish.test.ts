@@ -79,8 +79,33 @@ describe('a failed check', () => {
     )
     expect(error).toMatchObject({
       message: '4 checks failed: a (2 rows), b (2 rows), c (2 rows), and 1 more',
-      hint: expect.stringContaining(`-- a\n${never};\n-- b\n`) as string,
+      hint: expect.stringContaining(
+        `-- a: 2 rows\n--   {"wrong":1}\n--   {"wrong":2}\n${never};\n-- b: 2 rows\n`,
+      ) as string,
     })
+  })
+
+  it('leaves the file that failed where it is told to, with the rows that are wrong', async () => {
+    const bench = await Bench.open()
+    const failedFile = join(bench.data, 'failed', 'warehouse.duckdb')
+    const error = await failure(bench.build(withTest(FEW('error')), { failedFile }))
+    const table = 'dbt_test__audit.accepted_values_fct_user_sessions'
+    expect(error).toMatchObject({
+      hint: expect.stringContaining(`The file that failed is ${failedFile}.`) as string,
+    })
+    expect(error).toMatchObject({
+      hint: expect.stringContaining(
+        `-- accepted_values_fct_user_sessions: 1 row, in ${table} of that file\n--   {"sessions":"0"`,
+      ) as string,
+    })
+    const failed = await Database.open(failedFile, { readOnly: true })
+    expect(await failed.rows(`from ${table}`)).toEqual([{ sessions: '0', row_count: '1' }])
+    expect(
+      await failed.rows(`select check_name from meta.check_results where status = 'fail'`),
+    ).toHaveLength(1)
+    failed.close()
+    await bench.build(TINY, { failedFile })
+    expect(await readdir(join(bench.data, 'failed'))).toEqual([])
   })
 
   it('of severity warn is recorded and published', async () => {
