@@ -1,22 +1,24 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExportTarget } from './config.ts'
+import type { Day } from './core/days.ts'
 import { ExitCode, messageOf } from './core/errors.ts'
 import { RESOURCES } from './extract/resources.ts'
 import { timed, warner, type Job } from './job.ts'
 import { buildAndPublish, loadProject, type BuildResult, type Project } from './model/index.ts'
 import { writeProvenance, writeSchemaDrift } from './model/provenance.ts'
 import { writeRecord, type RunRow } from './model/record.ts'
+import { writeIntervals } from './normalize/intervals.ts'
 import { makingOf } from './normalize/normalize.ts'
 import { exportTables } from './serve/export.ts'
 import { publishedBuild } from './serve/warehouse.ts'
 import { listLiteral, type Database } from './store/duckdb.ts'
-import { intervalRows, knownRange } from './store/intervals.ts'
+import type { IntervalRow } from './store/intervals.ts'
 import { baseGlob, pastFolder, warehousePath } from './store/lake.ts'
 import { lastPlannedDay, readOrganisations } from './store/organisations.ts'
 import { forgetRollback, keepPublished, prunePublished } from './store/published.ts'
 import { packageRoot } from './store/root.ts'
-import { present, type View } from './view.ts'
+import { intervalsOf, present, type View } from './view.ts'
 
 /** The runs up to this one, which ends with the code if the warehouse it makes is published. */
 export type RunsSoFar = (exitCode: ExitCode) => Promise<readonly RunRow[]>
@@ -41,6 +43,11 @@ export async function publishModels(
   view: View = present(job.config.dataFolder),
 ): Promise<BuildResult> {
   const { config, world, runId } = job
+  const resources = RESOURCES.map(({ name }) => name)
+  const known = await readOrganisations(config.dataFolder)
+  const planned = (orgId: string): Day | undefined => lastPlannedDay(known, orgId)
+  const intervals = await intervalsOf(view, orgIds, resources, planned)
+  await writeIntervals(view.baseIn, orgIds, intervals)
   await keepPresent(job)
   const result = await timed(job, 'build', async () =>
     buildAndPublish({
@@ -49,7 +56,7 @@ export async function publishModels(
       sourceSql: (_source, table) => sourceSql(view.baseIn, table),
       meta: async (database) => {
         const runs = await options.runs(options.exitCode ?? ExitCode.complete)
-        await record(job, database, orgIds, runs, view)
+        await record(job, database, intervals, runs, view)
       },
       runId,
       now: world.now,
@@ -107,18 +114,10 @@ export async function exportMarts(job: Job, target: ExportTarget): Promise<void>
 async function record(
   job: Job,
   database: Database,
-  orgIds: readonly string[],
+  intervals: readonly IntervalRow[],
   runs: readonly RunRow[],
   view: View,
 ): Promise<void> {
-  const resources = RESOURCES.map(({ name }) => name)
-  const known = await readOrganisations(job.config.dataFolder)
-  const intervals = []
-  for (const orgId of orgIds) {
-    const ledger = await view.ledgerOf(orgId)
-    const range = knownRange(ledger, view.lastDay(lastPlannedDay(known, orgId)))
-    intervals.push(...intervalRows(orgId, ledger, resources, range).map(view.tell))
-  }
   await writeRecord(database, intervals, runs)
   const { runId, world } = job
   await writeSchemaDrift(database, sourceSql(view.baseIn, 'schema_drift'))

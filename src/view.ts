@@ -1,7 +1,7 @@
 import { addDays, dayOf, type Day } from './core/days.ts'
 import { UsageError } from './core/errors.ts'
 import { firstLanding, ledgerAsOf } from './store/as-of.ts'
-import type { IntervalRow } from './store/intervals.ts'
+import { intervalRows, knownRange, type IntervalRow } from './store/intervals.ts'
 import { pastFolder } from './store/lake.ts'
 import { LedgerFile, type Ledger } from './store/ledger.ts'
 
@@ -50,4 +50,20 @@ export async function past(
     // how often a day had been asked for by then is not on record
     tell: (row) => ({ ...row, attempts: null }),
   }
+}
+
+/** What the view knows of every day; `planned` is the last one that a run asked for. */
+export async function intervalsOf(
+  view: View,
+  orgIds: readonly string[],
+  resources: readonly string[],
+  planned: (orgId: string) => Day | undefined,
+): Promise<IntervalRow[]> {
+  const rows = []
+  for (const orgId of orgIds) {
+    const ledger = await view.ledgerOf(orgId)
+    const range = knownRange(ledger, view.lastDay(planned(orgId)))
+    rows.push(...intervalRows(orgId, ledger, resources, range).map(view.tell))
+  }
+  return rows
 }

@@ -30,6 +30,12 @@ client_days as (
 
 ),
 
+intervals as (
+
+    select * from {{ ref('stg_platform__intervals') }}
+
+),
+
 fact_dates as (
 
     select activity_date from org_days
@@ -109,7 +115,17 @@ days as (
 
 ),
 
-final as (
+settled_dates as (
+
+    select
+        activity_date,
+        min(case when is_settled then 1 else 0 end) = 1 as is_final
+    from intervals
+    group by 1
+
+),
+
+described as (
 
     select
         activity_date,
@@ -134,6 +150,20 @@ final as (
         iso_weekday >= 6 as is_weekend
     from days
     where activity_date >= first_date and activity_date <= last_date
+
+),
+
+final as (
+
+    select
+        described.*,
+        cast(described.iso_year as string)
+        || '-W'
+        || lpad(cast(described.iso_week as string), 2, '0') as iso_week_name,
+        coalesce(settled_dates.is_final, false) as is_final
+    from described
+    left join settled_dates
+        on described.activity_date = settled_dates.activity_date
 
 )
 

@@ -1,0 +1,36 @@
+with
+
+events as (
+
+    select * from {{ ref('events') }}
+
+),
+
+org_days as (
+
+    select * from {{ ref('fct_org_day') }}
+
+),
+
+orgs as (
+
+    select org_id from org_days group by 1
+
+),
+
+final as (
+
+    select
+        orgs.org_id,
+        events.event_date,
+        events.name as event_name,
+        events.team,
+        max(events.description) as description
+    from events
+    inner join orgs
+        on orgs.org_id = coalesce(events.org_id, orgs.org_id)
+    group by 1, 2, 3, 4
+
+)
+
+select * from final

@@ -1,0 +1,72 @@
+with
+
+licences as (
+
+    select * from {{ ref('licences') }}
+
+),
+
+dates as (
+
+    select * from {{ ref('dim_date') }}
+
+),
+
+org_days as (
+
+    select * from {{ ref('fct_org_day') }}
+
+),
+
+orgs as (
+
+    select org_id from org_days group by 1
+
+),
+
+-- The latest line that has begun holds; one that names the org comes first.
+ranked as (
+
+    select
+        orgs.org_id,
+        dates.activity_date,
+        coalesce(licences.team, '(organisation)') as team,
+        licences.seats,
+        licences.monthly_price,
+        licences.currency,
+        cast(
+            extract(day from last_day(dates.activity_date)) as double
+        ) as days_of_month,
+        row_number() over (
+            partition by
+                orgs.org_id,
+                dates.activity_date,
+                coalesce(licences.team, '(organisation)')
+            order by
+                licences.valid_from desc,
+                case when licences.org_id is null then 1 else 0 end asc
+        ) as line_rank
+    from licences
+    inner join orgs
+        on orgs.org_id = coalesce(licences.org_id, orgs.org_id)
+    inner join dates
+        on dates.activity_date >= licences.valid_from
+
+),
+
+final as (
+
+    select
+        org_id,
+        activity_date,
+        team,
+        seats,
+        monthly_price,
+        currency,
+        seats * monthly_price / days_of_month as day_price
+    from ranked
+    where line_rank = 1
+
+)
+
+select * from final

@@ -1,0 +1,52 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { Database, literal } from '../store/duckdb.ts'
+import { asidePath, settle } from '../store/files.ts'
+import type { IntervalRow } from '../store/intervals.ts'
+import { baseFile } from '../store/lake.ts'
+import { statement } from '../store/root.ts'
+import { fill } from '../store/template.ts'
+
+/**
+ * Writes the base entity `intervals`, by which models know what is settled. All
+ * months of an organisation are one file: they are few rows, and change together.
+ */
+export async function writeIntervals(
+  baseIn: string,
+  orgIds: readonly string[],
+  rows: readonly IntervalRow[],
+): Promise<void> {
+  const database = await Database.open(':memory:')
+  try {
+    for (const orgId of orgIds) {
+      const own = rows.filter((row) => row.orgId === orgId)
+      await write(database, baseFile(baseIn, orgId, 'intervals', 'all'), own)
+    }
+  } finally {
+    database.close()
+  }
+}
+
+async function write(
+  database: Database,
+  path: string,
+  intervals: readonly IntervalRow[],
+): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  const aside = asidePath(path)
+  const rows = literal(JSON.stringify(intervals.map(fields)))
+  await database.run(fill(statement('base_intervals'), { rows, file: literal(aside) }))
+  await settle(aside, path)
+}
+
+/** A suspect day is not settled: the platform may yet be found to serve something else. */
+function fields(row: IntervalRow): object {
+  return {
+    org_id: row.orgId,
+    resource: row.resource,
+    activity_date: row.day,
+    status: row.status,
+    is_settled: row.isSettled && !row.isSuspect,
+    fetched_at: row.fetchedAt,
+  }
+}
