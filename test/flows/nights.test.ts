@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts'
@@ -20,6 +20,12 @@ const RESTATED: Readonly<Record<string, string>> = {
 
 /** What a mart keeps of when it was looked at, and therefore differs. */
 const HISTORY_OF_LOOKS = 'fct_restatement'
+
+/** Without them their marts would be empty. */
+const SEEDS: Readonly<Record<string, string>> = {
+  licences: 'valid_from,team,seats,monthly_price,currency\n2026-01-01,,12,40,EUR\n',
+  events: 'event_date,name,description,team\n2026-01-19,Rollout,,\n',
+}
 
 interface Answer {
   readonly data: readonly { readonly date: string }[]
@@ -65,6 +71,10 @@ async function changingPlatform(now: () => number): Promise<Emulator> {
 
 async function folderOf(platform: Emulator) {
   const data = await temporaryFolder()
+  await mkdir(join(data, 'seeds'))
+  for (const [name, lines] of Object.entries(SEEDS)) {
+    await writeFile(join(data, 'seeds', `${name}.csv`), lines)
+  }
   const environment = {
     AGENT_BASE_URL: platform.url,
     AGENT_API_KEY: platform.keys.manager,
