@@ -23,8 +23,9 @@ export class Lake {
     this.data = data
   }
 
-  static async open(): Promise<Lake> {
-    return new Lake(await temporaryFolder())
+  /** In a folder of its own; it is gone when the test is, unless one is given. */
+  static async open(folder?: string): Promise<Lake> {
+    return new Lake(folder ?? (await temporaryFolder()))
   }
 
   /** Lands one version of one day, and makes it the one that counts. */

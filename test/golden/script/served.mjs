@@ -1,0 +1,90 @@
+// What a case serves, as `expect.mjs` reads it: the last version of each day.
+import { readFile, readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { count, groupBy, sum, unique } from './reading.mjs'
+
+export const folder = join(dirname(dirname(fileURLToPath(import.meta.url))), process.argv[2])
+export const NOBODY = '(unattributed)'
+export const SPENDS = ['billable_tokens', 'input_tokens', 'output_tokens']
+
+export const answers = await readAnswers()
+export const org_id = answers[0].meta.org_id
+export const seeds = {
+  teams: await seed('teams'),
+  licences: await seed('licences'),
+  events: await seed('events'),
+}
+export const today = latest()
+export const days = unique(Object.values(today).flatMap((rows) => rows.map(({ date }) => date)))
+
+export function key(activity_date) {
+  return { org_id, activity_date }
+}
+
+/** Every answer, by when it was fetched; numbers as the text that was sent. */
+async function readAnswers() {
+  const found = []
+  for (const fetched of (await readdir(join(folder, 'input'))).sort()) {
+    for (const file of (await readdir(join(folder, 'input', fetched))).sort()) {
+      const text = await readFile(join(folder, 'input', fetched, file), 'utf8')
+      const number = /([:[,]\s*)(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?=\s*[,}\]])/g
+      const { data, meta } = JSON.parse(text.replace(number, '$1"$2"'))
+      found.push({ fetched, resource: file.replace('.json', ''), data, meta })
+    }
+  }
+  return found
+}
+
+async function seed(name) {
+  const [header, ...lines] = (await readFile(join(folder, 'seeds', `${name}.csv`), 'utf8'))
+    .trim()
+    .split('\n')
+  return lines.map((line) => {
+    const cells = line.split(',').map((cell) => (cell === '' ? null : cell))
+    return Object.fromEntries(header.split(',').map((column, index) => [column, cells[index]]))
+  })
+}
+
+/** The rows of each resource in the last version of each day. */
+function latest() {
+  const byResource = groupBy(answers, ({ resource }) => resource)
+  return Object.fromEntries(
+    [...byResource].map(([resource, versions]) => {
+      const rows = versions.flatMap(({ data, meta }, index) => {
+        const later = versions.slice(index + 1).map((version) => version.meta)
+        const isStale = (day) => later.some((l) => l.start_date <= day && day <= l.end_date)
+        return data.filter(({ date }) => meta.start_date <= date && !isStale(date))
+      })
+      return [resource, rows]
+    }),
+  )
+}
+
+export function rowsOf(resource, day) {
+  return today[resource].filter(({ date }) => date === day)
+}
+
+export function counts(row, names) {
+  return Object.fromEntries(names.map((name) => [name, count(row?.[name])]))
+}
+
+/** Adds up what has the same members. */
+export function added(rows, members, measures) {
+  const groups = groupBy(rows, (row) => JSON.stringify(members.map((name) => row[name])))
+  return [...groups.values()].map((group) => ({
+    ...Object.fromEntries(members.map((name) => [name, group[0][name]])),
+    ...Object.fromEntries(measures.map((name) => [name, sum(group.map((row) => row[name]))])),
+  }))
+}
+
+export function calendar() {
+  const [first, last] = [days[0], days.at(-1)].map((day) => Date.parse(day))
+  return Array.from({ length: (last - first) / 86_400_000 + 1 }, (_, n) =>
+    isoDay(first + n * 86_400_000),
+  )
+}
+
+export function isoDay(time) {
+  return new Date(time).toISOString().slice(0, 10)
+}
