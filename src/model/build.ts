@@ -5,6 +5,7 @@ import { ProjectError, StatementError } from './errors.ts'
 import { increment } from './increment.ts'
 import { suggestion } from './nearest.ts'
 import { explainSeed, proveSeed } from './seed-table.ts'
+import { takeSnapshot } from './snapshot-table.ts'
 import type { Making, ModelNode, Seed, UnitTestNode } from './types.ts'
 import { runUnitTests, type UnitTestResult } from './unit-tests.ts'
 
@@ -52,7 +53,7 @@ async function buildModel(
 ): Promise<BuiltModel> {
   const { db, emit, now } = context
   const startedAt = now()
-  const made = await make(db, node, isKept)
+  const made = await make(context, node, isKept)
   await compareColumns(db, node)
   await db.run(comments(node))
   const rows = node.materialized === 'view' ? null : await countRows(db, node.relation)
@@ -62,7 +63,7 @@ async function buildModel(
 }
 
 async function make(
-  db: Database,
+  { db, now }: BuildContext,
   node: ModelNode,
   isKept: boolean,
 ): Promise<Pick<BuiltModel, 'intervals'>> {
@@ -70,7 +71,8 @@ async function make(
     if (isKept && node.increment !== null) {
       return { intervals: await increment(db, node, ordered(node, node.increment)) }
     }
-    if (node.seed !== null) await createSeed(db, node, node.seed)
+    if (node.snapshot !== null) await takeSnapshot(db, node, node.snapshot, now())
+    else if (node.seed !== null) await createSeed(db, node, node.seed)
     else await create(db, node, ordered(node, node))
     return {}
   } catch (error) {

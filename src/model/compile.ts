@@ -15,6 +15,7 @@ import type {
   Project,
   Seed,
   SingularTest,
+  Snapshot,
   TestNode,
   UnitTestNode,
 } from './types.ts'
@@ -47,7 +48,7 @@ export function compilePlan(project: Project, options: CompileOptions): Plan {
     sourceSql: options.sourceSql,
     vars: { ...project.vars, ...options.vars },
   }
-  const all = [...project.models, ...project.seeds]
+  const all = [...project.models, ...project.seeds, ...project.snapshots]
   const nameless = new Map(all.map(({ name }) => [name, name]))
   const settings = new Map(
     project.models.map((model) => {
@@ -59,11 +60,16 @@ export function compilePlan(project: Project, options: CompileOptions): Plan {
   const models = new Map([
     ...[...settings].map(([{ name }, { schema }]) => [name, `${schema}.${name}`] as const),
     ...seeds.map(({ name, relation }) => [name, relation] as const),
+    ...project.snapshots.map(({ name, config }) => [name, `${config.schema}.${name}`] as const),
   ])
   refuseUnknownTargets(all)
   const nodes = [...settings].map(([model, own]) => modelNode(model, own, { ...names, models }))
   return {
-    models: inOrder([...seeds, ...nodes]),
+    models: inOrder([
+      ...seeds,
+      ...nodes,
+      ...project.snapshots.map((snapshot) => snapshotNode(snapshot, models)),
+    ]),
     tests: project.tests.map((test) => testNode(test, project, { ...names, models })),
     unitTests: project.unitTests.map((test) =>
       unitTestNode(test, project.models, { ...names, models }),
@@ -101,6 +107,7 @@ function modelNode(model: Model, settings: ModelSettings, names: Omit<Names, 'se
     ...whole.making,
     increment: increment?.making ?? null,
     seed: null,
+    snapshot: null,
     dependsOn: [...new Set(all.flatMap(({ refs }) => refs))],
     sources: [...new Set(all.flatMap(({ sources }) => sources))],
   }
@@ -123,7 +130,30 @@ function seedNode(seed: Seed): ModelNode {
     sql: seedSql(seed),
     increment: null,
     seed,
+    snapshot: null,
     dependsOn: [],
+    sources: [],
+  }
+}
+
+function snapshotNode(
+  { of, rule, config, ...snapshot }: Snapshot,
+  relations: ReadonlyMap<string, string>,
+): ModelNode {
+  const relation = relations.get(of)
+  if (relation === undefined) throw unknownName(snapshot.documented, 'model', of, relations.keys())
+  return {
+    ...snapshot,
+    ...config,
+    materialized: 'snapshot',
+    unique_key: [],
+    relation: `${config.schema}.${snapshot.name}`,
+    preHooks: [],
+    sql: `select * from ${relation}`,
+    increment: null,
+    seed: null,
+    snapshot: rule,
+    dependsOn: [of],
     sources: [],
   }
 }
@@ -176,7 +206,7 @@ function needSql(rendered: Rendered, file: string): string {
   return sql
 }
 
-function refuseUnknownTargets(models: readonly (Model | Seed)[]): void {
+function refuseUnknownTargets(models: readonly Pick<Model, 'name' | 'tests'>[]): void {
   const known = models.map((model) => model.name)
   for (const test of models.flatMap((model) => model.tests)) {
     if (test.arguments.kind !== 'relationships') continue

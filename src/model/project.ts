@@ -8,6 +8,7 @@ import {
   modelNotes,
   seedNotes,
   settle,
+  snapshotsOf,
   sourcesOf,
   unitTestsOf,
   type ModelNote,
@@ -15,7 +16,7 @@ import {
 } from './properties.ts'
 import { seedsOf, type SeedChoice } from './seeds.ts'
 import { projectShape, propertiesShape, type TestConfig } from './shapes.ts'
-import type { Model, Project, Seed, SingularTest, Source, UnitTest } from './types.ts'
+import type { Model, Project, SingularTest, Snapshot, Source, UnitTest } from './types.ts'
 import { readYaml } from './yaml.ts'
 
 const PROJECT_FILE = 'dbt_project.yml'
@@ -34,7 +35,9 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
   const found = await under(folder, project['model-paths'])
   const foundSeeds = await under(folder, project['seed-paths'])
   const testConfig = testConfigOf(project.data_tests, project.name, placeOf)
-  const notes = await notesOf(folder, [...found.files, ...foundSeeds.files], testConfig)
+  const snapshotYmls = await under(folder, project['snapshot-paths'])
+  const ymls = [...found.files, ...foundSeeds.files, ...snapshotYmls.files]
+  const notes = await notesOf(folder, ymls, testConfig)
   const folders = folderConfigs('models', project.models, project.name, placeOf)
   const models = await modelsOf(folder, found, notes.models, folders)
   refuseIdleFolders(folders, models.map(pathIn(found)))
@@ -47,13 +50,14 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
     csvs.map(({ path }) => path),
   )
   const seeds = await seedsOf(csvs, notes.seeds, seedFolders, { folder, ...options })
-  refuseSharedNames(models, seeds)
+  refuseSharedNames([...models, ...seeds, ...notes.snapshots])
   return freeze({
     name: project.name,
     folder,
     vars: varsOf(project.vars, project.name),
     models,
     seeds,
+    snapshots: notes.snapshots,
     sources: notes.sources,
     tests: await testsOf(folder, project['test-paths']),
     testConfig,
@@ -64,6 +68,7 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
 interface Notes {
   readonly models: readonly ModelNote[]
   readonly seeds: readonly SeedNote[]
+  readonly snapshots: readonly Snapshot[]
   readonly sources: readonly Source[]
   readonly unitTests: readonly UnitTest[]
 }
@@ -76,12 +81,14 @@ async function notesOf(
 ): Promise<Notes> {
   const models: ModelNote[] = []
   const seeds: SeedNote[] = []
+  const snapshots: Snapshot[] = []
   const sources: Source[] = []
   const unitTests: UnitTest[] = []
   for (const file of files.filter(isYml)) {
     const properties = await readYaml(folder, file, propertiesShape)
     models.push(...modelNotes(properties, testConfig))
     seeds.push(...seedNotes(properties, testConfig))
+    snapshots.push(...snapshotsOf(properties, testConfig))
     sources.push(...sourcesOf(properties))
     unitTests.push(...unitTestsOf(properties))
   }
@@ -89,7 +96,7 @@ async function notesOf(
   refuseTwice('seed', seeds)
   refuseTwice('source', sources)
   refuseTwice('unit test', unitTests)
-  return { models, seeds, sources, unitTests }
+  return { models, seeds, snapshots, sources, unitTests }
 }
 
 interface Found {
@@ -160,10 +167,10 @@ function refuseTwice(what: string, described: readonly { name: string; place: Pl
   throw new ProjectError(twin.place, `${what} '${twin.name}' is described twice`)
 }
 
-/** `ref` knows models and seeds by one name each. */
-function refuseSharedNames(models: readonly Model[], seeds: readonly Seed[]): void {
-  const names = new Map<string, string>(models.map(({ name, file }) => [name, file]))
-  for (const { name, file } of seeds) {
+/** `ref` knows models, seeds and snapshots by one name each. */
+function refuseSharedNames(all: readonly { name: string; file: string }[]): void {
+  const names = new Map<string, string>()
+  for (const { name, file } of all) {
     const twin = names.get(name)
     if (twin !== undefined) throw new ProjectError({ file }, `there is another '${name}': ${twin}`)
     names.set(name, file)

@@ -1,5 +1,6 @@
 import { ProjectError, type Place } from './errors.ts'
 import { unknownName } from './nearest.ts'
+import { snapshotColumns } from './snapshot-table.ts'
 import {
   columnTests,
   genericTestShape,
@@ -17,6 +18,7 @@ import type {
   ModelConfig,
   ModelSettings,
   Source,
+  Snapshot,
   TestSettings,
   UnitTest,
 } from './types.ts'
@@ -57,6 +59,33 @@ export function seedNotes(file: YamlFile<Properties>, shared: TestConfig): SeedN
       file.placeOf('seeds', index, 'config', 'column_types', name),
     )
     return { ...note, config, types }
+  })
+}
+
+/** @throws ProjectError as for a model, and at a setting that names an unknown column. */
+export function snapshotsOf(file: YamlFile<Properties>, shared: TestConfig): Snapshot[] {
+  return file.value.snapshots.map((snapshot, index) => {
+    const note = noteOf(snapshot, ['snapshots', index], file, shared)
+    const { unique_key, updated_at = null, check_cols = [], hard_deletes } = snapshot.config
+    const { schema, tags, meta } = settle([
+      { schema: snapshot.config.schema, tags: snapshot.config.tags, meta: snapshot.config.meta },
+    ])
+    const named = [...unique_key, ...(updated_at === null ? [] : [updated_at])]
+    const known = note.columns.map(({ name }) => name)
+    for (const name of check_cols === 'all' ? named : [...named, ...check_cols]) {
+      if (!known.includes(name)) throw unknownName(note.place, 'column', name, known)
+    }
+    return {
+      name: note.name,
+      file: note.place.file,
+      description: note.description,
+      columns: snapshotColumns(note.columns, note.place),
+      tests: note.tests,
+      documented: note.place,
+      config: { schema, tags, meta },
+      of: snapshot.relation,
+      rule: { unique_key, updated_at, check_cols, hard_deletes },
+    }
   })
 }
 

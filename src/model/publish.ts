@@ -7,6 +7,7 @@ import { Database, literal } from '../store/duckdb.ts'
 import { asideOf, asidePath, isMissing, listIfThere, settle } from '../store/files.ts'
 import { buildModels, type BuiltModel } from './build.ts'
 import { runChecks, type CheckResult } from './checks.ts'
+import { carryOver } from './carry-over.ts'
 import { dropAllBut } from './clear.ts'
 import type { BuildContext } from './context.ts'
 import { STORAGE_VERSION } from './engine.ts'
@@ -168,7 +169,10 @@ function interruptOnAbort(db: Database, signal: AbortSignal | undefined): () => 
 
 async function fill(context: BuildContext, options: BuildOptions, work: Work): Promise<Filled> {
   const { db, now } = context
-  if (options.select === undefined) await dropAllBut(db, keptRelations(work))
+  if (options.select === undefined) {
+    await dropAllBut(db, keptRelations(work))
+    await carryOver(context, options.target, work)
+  }
   const built = await buildModels(context, work.chosen, work.kept, work.unitTests)
   await createMeta(db)
   await options.meta?.(db)
@@ -180,8 +184,11 @@ async function fill(context: BuildContext, options: BuildOptions, work: Work): P
   return { built: { ...built, checks }, examples }
 }
 
+/** Tables that are brought up to date: all others are made anew. */
 function keptRelations({ chosen, kept }: Work): string[] {
-  return chosen.filter(({ name }) => kept.has(name)).map(({ relation }) => relation)
+  return chosen
+    .filter(({ name, snapshot }) => kept.has(name) || snapshot !== null)
+    .map(({ relation }) => relation)
 }
 
 /** There is at most one: a file that passes removes it. */

@@ -139,6 +139,31 @@ const seed = described.extend({
   config: seedConfigShape.extend({ column_types: z.record(name, seedType) }),
 })
 
+const snapshot = described.extend({
+  relation: z
+    .string()
+    .regex(REF, "write ref('model_name')")
+    .transform((relation) => relation.replace(REF, '$1')),
+  config: seedConfigShape
+    .extend({
+      strategy: z.enum(['timestamp', 'check']),
+      unique_key: texts,
+      updated_at: name.optional(),
+      check_cols: z.union([z.literal('all'), z.array(name).min(1)]).optional(),
+      hard_deletes: z
+        .enum(['ignore', 'invalidate'], "the built-in runner knows 'ignore' and 'invalidate'")
+        .default('ignore'),
+    })
+    .refine(
+      ({ strategy, updated_at: time }) => (strategy === 'timestamp') === (time !== undefined),
+      'the strategy timestamp needs updated_at, and no other has it',
+    )
+    .refine(
+      ({ strategy, check_cols: columns }) => (strategy === 'check') === (columns !== undefined),
+      'the strategy check needs check_cols, and no other has it',
+    ),
+})
+
 const sourceTable = z.strictObject({
   name,
   description: description.optional(),
@@ -168,6 +193,7 @@ export const propertiesShape = z.strictObject({
   version: z.literal(2).optional(),
   models: z.array(model).default([]),
   seeds: z.array(seed).default([]),
+  snapshots: z.array(snapshot).default([]),
   sources: z.array(source).default([]),
   unit_tests: z.array(unitTestShape).default([]),
 })

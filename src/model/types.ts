@@ -3,7 +3,7 @@ import type { SeedType, TestArguments, TestConfig } from './shapes.ts'
 import type { Fixture, UnitTestInput } from './unit-test-shapes.ts'
 
 export type Severity = 'error' | 'warn'
-export type Materialized = 'view' | 'table' | 'incremental' | 'seed'
+export type Materialized = 'view' | 'table' | 'incremental' | 'seed' | 'snapshot'
 
 /** A dbt project as its files say it, nothing rendered yet. */
 export interface Project {
@@ -15,6 +15,7 @@ export interface Project {
   readonly models: readonly Model[]
   /** By name. */
   readonly seeds: readonly Seed[]
+  readonly snapshots: readonly Snapshot[]
   readonly sources: readonly Source[]
   readonly tests: readonly SingularTest[]
   /** What it says of all tests, generic and singular. */
@@ -44,6 +45,27 @@ export interface Seed extends Pick<
   readonly config: Pick<ModelSettings, 'schema' | 'tags' | 'meta'>
   readonly types: Readonly<Record<string, SeedType>>
   readonly csv: SeedFile
+}
+
+/** A table that keeps what a model, or seed, once said. */
+export interface Snapshot extends Pick<
+  Model,
+  'name' | 'file' | 'description' | 'columns' | 'tests' | 'documented'
+> {
+  readonly config: Pick<ModelSettings, 'schema' | 'tags' | 'meta'>
+  /** The name of what it is of. */
+  readonly of: string
+  readonly rule: SnapshotRule
+}
+
+/** Spelt as dbt does. */
+export interface SnapshotRule {
+  readonly unique_key: readonly string[]
+  /** The column that tells when a row was changed last; null: rows are compared. */
+  readonly updated_at: string | null
+  readonly check_cols: 'all' | readonly string[]
+  /** What becomes of rows that are gone: they stay as they are, or end. */
+  readonly hard_deletes: 'ignore' | 'invalidate'
 }
 
 /** The file that a seed is read from: the project's own, or the user's instead of it. */
@@ -138,7 +160,7 @@ export interface Making {
   readonly sql: string
 }
 
-/** A model, or a seed, as it will be built. */
+/** A model, seed or snapshot as it will be built. */
 export interface ModelNode
   extends Omit<Model, 'template' | 'config'>, Omit<ModelSettings, 'pre_hook'>, Making {
   /** `schema.name` */
@@ -147,7 +169,9 @@ export interface ModelNode
   readonly increment: Making | null
   /** Null for a model. */
   readonly seed: Seed | null
-  /** Names of models and seeds. */
+  /** Null for what is no snapshot. */
+  readonly snapshot: SnapshotRule | null
+  /** Names of models, seeds and snapshots. */
   readonly dependsOn: readonly string[]
   /** `source.table` */
   readonly sources: readonly string[]

@@ -28,6 +28,8 @@ export interface Work extends Basis {
   readonly checks: readonly Check[]
   /** The checks that are known to hold of all that stays as it is. */
   readonly known: ReadonlySet<Check>
+  /** Why the published file cannot be read; null where it can, or where there is none. */
+  readonly problem: string | null
   /** Those of models that are not as they were, or that are tested otherwise. */
   readonly unitTests: readonly UnitTestNode[]
   /** Digests of all unit tests of a model, by its name. */
@@ -63,6 +65,7 @@ export async function planWork(options: WorkOptions): Promise<Work> {
     chosen,
     checks,
     known: new Set(checks.filter(isKnown)),
+    problem: held.problem,
     unitTests: plan.unitTests.filter(({ model }) => names.has(model) && !isProven(model)),
     unitTestDigests,
   }

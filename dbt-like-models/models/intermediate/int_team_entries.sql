@@ -1,0 +1,21 @@
+with
+
+teams as (
+
+    select * from {{ ref('teams') }}
+
+),
+
+final as (
+
+    select
+        coalesce(teams.org_id, '(every)') as org_id,
+        teams.user as member,
+        teams.valid_from,
+        teams.team,
+        teams.cost_centre
+    from teams
+
+)
+
+select * from final

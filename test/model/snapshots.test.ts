@@ -1,0 +1,187 @@
+import { writeFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { loadProject, planBuild } from '../../src/model/index.ts'
+import { Bench, writeFiles, type Files } from './fixture.ts'
+
+/** A snapshot of a table of values, and a model that reads it. */
+function kept(values: string, config = 'strategy: check, check_cols: [team]'): Files {
+  return {
+    'dbt_project.yml': 'name: tiny\nmodels: {tiny: {+materialized: table}}\n',
+    'models/teams.sql': `select member, team, cast(seen as timestamp) as seen
+      from (values ${values}) as teams (member, team, seen)`,
+    'models/teams.yml': `models:
+  - name: teams
+    description: One row per member.
+    columns:
+      - {name: member, description: Who.}
+      - {name: team, description: Where.}
+      - {name: seen, description: When.}
+`,
+    'snapshots/teams_history.yml': `snapshots:
+  - name: teams_history
+    description: One row per member and time.
+    relation: ref('teams')
+    config: {schema: snapshots, unique_key: member, ${config}}
+    columns:
+      - {name: member, description: Who.}
+      - {name: team, description: Where.}
+      - {name: seen, description: When.}
+`,
+    'models/fct_moves.sql': "select count(*) as moves from {{ ref('teams_history') }}",
+    'models/fct_moves.yml': `models:
+  - name: fct_moves
+    description: One row.
+    columns:
+      - {name: moves, description: Rows.}
+`,
+  }
+}
+
+const FIRST = "('a', 'red', '2026-01-01'), (null, 'blue', '2026-01-01')"
+const SECOND = "('a', 'green', '2026-01-02'), ('c', 'blue', '2026-01-02')"
+
+/** Members, their teams, and whether that still is so. */
+const history = `select member, team, dbt_valid_to is null as is_so
+  from snapshots.teams_history order by all`
+
+/** Each row that ended did so when the next of its member began. */
+const tears = `select * from (
+    select *, lead(dbt_valid_from) over (partition by member order by dbt_valid_from) as next
+    from snapshots.teams_history
+  ) where next is not null and dbt_valid_to <> next`
+
+describe('a snapshot', () => {
+  it('keeps what was so once, by comparing', async () => {
+    const bench = await Bench.open()
+    await bench.build(kept(FIRST))
+    await bench.build(kept(FIRST))
+    await bench.build(kept(SECOND))
+    expect(await bench.rows(history)).toEqual([
+      { member: 'a', team: 'green', is_so: true },
+      { member: 'a', team: 'red', is_so: false },
+      { member: 'c', team: 'blue', is_so: true },
+      { member: null, team: 'blue', is_so: true },
+    ])
+    expect(await bench.rows(tears)).toEqual([])
+    expect(await bench.rows('from fct_moves')).toEqual([{ moves: '4' }])
+  })
+
+  it('ends what is gone, where it is told to', async () => {
+    const bench = await Bench.open()
+    const rule = 'strategy: check, check_cols: all, hard_deletes: invalidate'
+    await bench.build(kept(FIRST, rule))
+    await bench.build(kept(SECOND, rule))
+    expect(await bench.rows(history)).toContainEqual({
+      member: null,
+      team: 'blue',
+      is_so: false,
+    })
+    await bench.build(kept(FIRST, rule))
+    expect(await bench.rows(`from (${history}) where is_so`)).toEqual([
+      { member: 'a', team: 'red', is_so: true },
+      { member: null, team: 'blue', is_so: true },
+    ])
+  })
+
+  it('goes by a column that tells when a row was changed', async () => {
+    const bench = await Bench.open()
+    const rule = 'strategy: timestamp, updated_at: seen'
+    await bench.build(kept("('a', 'red', '2026-01-01'), ('b', 'red', '2026-01-01')", rule))
+    await bench.build(kept("('a', 'green', '2026-01-02'), ('b', 'green', '2026-01-01')", rule))
+    expect(
+      await bench.rows(`select member, team, cast(dbt_valid_from as varchar) as since,
+        cast(dbt_valid_to as varchar) as until from snapshots.teams_history order by all`),
+    ).toEqual([
+      { member: 'a', team: 'green', since: '2026-01-02 00:00:00', until: null },
+      { member: 'a', team: 'red', since: '2026-01-01 00:00:00', until: '2026-01-02 00:00:00' },
+      { member: 'b', team: 'red', since: '2026-01-01 00:00:00', until: null },
+    ])
+  })
+
+  it('names its rows as dbt does, and has comments', async () => {
+    const bench = await Bench.open()
+    await bench.build(kept(FIRST, 'strategy: timestamp, updated_at: seen'))
+    expect(
+      await bench.rows(`select dbt_scd_id = md5('a|2026-01-01 00:00:00') as is_same
+        from snapshots.teams_history where member = 'a'`),
+    ).toEqual([{ is_same: true }])
+    expect(await bench.rows('select * from meta.columns where description is null')).toEqual([])
+  })
+
+  it('survives a full refresh, and a build of other models', async () => {
+    const bench = await Bench.open()
+    await bench.build(kept(FIRST))
+    await bench.build(kept(SECOND), { select: 'teams' })
+    await bench.build(kept(SECOND), { fullRefresh: true })
+    await bench.build(kept(SECOND), { select: '+fct_moves' })
+    expect(await bench.rows(history)).toHaveLength(4)
+  })
+
+  it('takes new columns in', async () => {
+    const bench = await Bench.open()
+    const files = kept(FIRST)
+    await bench.build(files)
+    const wide = (text: string | undefined, added: string) => `${text ?? ''}${added}`
+    await bench.build({
+      ...files,
+      'models/teams.sql': (files['models/teams.sql'] ?? '').replace(
+        'member,',
+        "member, 'x' as room,",
+      ),
+      'models/teams.yml': wide(
+        files['models/teams.yml'],
+        '      - {name: room, description: R.}\n',
+      ),
+      'snapshots/teams_history.yml': wide(
+        files['snapshots/teams_history.yml']?.replace('[team]', '[team, room]'),
+        '      - {name: room, description: R.}\n',
+      ),
+    })
+    expect(
+      await bench.rows(
+        `select room, count(*) as n from snapshots.teams_history group by 1 order by 1`,
+      ),
+    ).toEqual([
+      { room: 'x', n: '2' },
+      { room: null, n: '2' },
+    ])
+  })
+
+  it('begins anew, and it is said so, where the published file cannot be read', async () => {
+    const bench = await Bench.open()
+    await bench.build(kept(FIRST))
+    await writeFile(bench.target, 'not a database')
+    await bench.build(kept(SECOND))
+    expect(await bench.rows(history)).toHaveLength(2)
+    expect(bench.events).toContainEqual({
+      type: 'warning',
+      message: expect.stringContaining('snapshots begin anew: teams_history: ') as string,
+    })
+  })
+})
+
+describe('a broken snapshot is refused, with file and line', () => {
+  const cases: [string, string, string][] = [
+    ['check', 'strategy: check', 'the strategy check needs check_cols'],
+    ['timestamp', 'strategy: timestamp', 'the strategy timestamp needs updated_at'],
+    ['both', 'strategy: check, check_cols: all, updated_at: seen', 'no other has it'],
+    [
+      'columns',
+      'strategy: check, check_cols: [teem]',
+      "teams_history.yml:2: unknown column 'teem'",
+    ],
+    ['deletes', 'strategy: check, check_cols: all, hard_deletes: new_record', "knows 'ignore'"],
+  ]
+  it.each(cases)('%s', async (_, config, message) => {
+    const folder = await writeFiles(kept(FIRST, config))
+    await expect(loadProject(folder)).rejects.toThrow(message)
+  })
+
+  it('of no model', async () => {
+    const files = kept(FIRST)
+    const yml = (files['snapshots/teams_history.yml'] ?? '').replace("ref('teams')", "ref('teems')")
+    const folder = await writeFiles({ ...files, 'snapshots/teams_history.yml': yml })
+    const project = await loadProject(folder)
+    expect(() => planBuild(project)).toThrow("teams_history.yml:2: unknown model 'teems'")
+  })
+})
