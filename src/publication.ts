@@ -18,6 +18,7 @@ import { baseGlob, pastFolder, warehousePath } from './store/lake.ts'
 import { lastPlannedDay, readOrganisations } from './store/organisations.ts'
 import { forgetRollback, keepPublished, prunePublished } from './store/published.ts'
 import { packageRoot } from './store/root.ts'
+import { version } from './version.ts'
 import { intervalsOf, present, type View } from './view.ts'
 
 /** The runs up to this one, which ends with the code if the warehouse it makes is published. */
@@ -63,6 +64,10 @@ export async function publishModels(
       emit: world.emit,
       signal: world.signal,
       tempDirectory: join(config.dataFolder, 'state', 'spill'),
+      artefacts: {
+        folder: join(config.dataFolder, 'target'),
+        builder: `agent-warehouse ${version}`,
+      },
       failedFile: join(config.dataFolder, 'state', 'failed', 'warehouse.duckdb'),
       sourceMaking: (_source, table) => makingOf(table),
       fullRefresh: options.fullRefresh === true,

@@ -1,4 +1,4 @@
-import { messageOf } from '../core/errors.ts'
+import { AppError, messageOf } from '../core/errors.ts'
 import { identifier, literal, type Database } from '../store/duckdb.ts'
 import type { BuildContext } from './context.ts'
 import { ProjectError, StatementError } from './errors.ts'
@@ -18,32 +18,66 @@ export interface BuiltModel {
   readonly durationMs: number
 }
 
+export interface BuiltModels {
+  readonly models: readonly BuiltModel[]
+  readonly unitTests: readonly UnitTestResult[]
+  /** Why models could not be made. */
+  readonly failures: readonly AppError[]
+  /** Models that could not be made, and those that read them. */
+  readonly lost: ReadonlySet<string>
+}
+
 /**
  * Builds the models, in the order given, into the database in use, each behind
  * its unit tests, and writes their descriptions as comments. The tables of
- * those in `kept` are there, and are brought up to date.
+ * those in `kept` are there, and are brought up to date. A model that reads one
+ * which could not be made is skipped; the others are made all the same.
  *
- * @throws ChecksFailedError when a unit test fails; StatementError when DuckDB refuses a model; ProjectError when a
- * model's columns are not those of its yml.
+ * The failures are ChecksFailedErrors of unit tests, StatementErrors where
+ * DuckDB refuses a model, ProjectErrors where its columns are not those of its yml.
  */
 export async function buildModels(
   context: BuildContext,
   nodes: readonly ModelNode[],
   kept: ReadonlySet<string>,
   unitTests: readonly UnitTestNode[],
-): Promise<{ models: BuiltModel[]; unitTests: UnitTestResult[] }> {
+): Promise<BuiltModels> {
   for (const schema of new Set(nodes.map((node) => node.schema))) {
     await context.db.run(`create schema if not exists ${identifier(schema)}`)
   }
   const models: BuiltModel[] = []
   const results: UnitTestResult[] = []
+  const failures: AppError[] = []
+  const lost = new Set<string>()
   for (const node of nodes) {
     context.signal?.throwIfAborted()
-    const own = unitTests.filter(({ model }) => model === node.name)
-    results.push(...(await runUnitTests(context, own)))
-    models.push(await buildModel(context, node, kept.has(node.name)))
+    const missing = node.dependsOn.filter((name) => lost.has(name))
+    try {
+      if (missing.length > 0) reportSkipped(context, node, missing)
+      else {
+        const own = unitTests.filter(({ model }) => model === node.name)
+        results.push(...(await runUnitTests(context, own)))
+        models.push(await buildModel(context, node, kept.has(node.name)))
+        continue
+      }
+    } catch (error) {
+      context.signal?.throwIfAborted()
+      if (!(error instanceof AppError)) throw error
+      failures.push(error)
+    }
+    lost.add(node.name)
   }
-  return { models, unitTests: results }
+  return { models, unitTests: results, failures, lost }
+}
+
+function reportSkipped(
+  { report, now }: BuildContext,
+  { name }: ModelNode,
+  missing: readonly string[],
+): void {
+  const message = `not made: ${missing.join(', ')}`
+  const nothing = { startedAt: now(), durationMs: 0, failures: null }
+  report({ kind: 'model', name, status: 'skipped', message, ...nothing })
 }
 
 async function buildModel(
@@ -51,15 +85,24 @@ async function buildModel(
   node: ModelNode,
   isKept: boolean,
 ): Promise<BuiltModel> {
-  const { db, emit, now } = context
+  const { db, emit, now, report } = context
+  const { name } = node
   const startedAt = now()
-  const made = await make(context, node, isKept)
-  await compareColumns(db, node)
-  await db.run(comments(node))
-  const rows = node.materialized === 'view' ? null : await countRows(db, node.relation)
-  const durationMs = now() - startedAt
-  emit({ type: 'model.built', model: node.name, rows, ...made, durationMs })
-  return { name: node.name, rows, ...made, durationMs }
+  const outcome = { kind: 'model', name, startedAt, failures: null } as const
+  try {
+    const made = await make(context, node, isKept)
+    await compareColumns(db, node)
+    await db.run(comments(node))
+    const rows = node.materialized === 'view' ? null : await countRows(db, node.relation)
+    const durationMs = now() - startedAt
+    emit({ type: 'model.built', model: name, rows, ...made, durationMs })
+    report({ ...outcome, status: 'success', durationMs, message: null })
+    return { name, rows, ...made, durationMs }
+  } catch (error) {
+    const durationMs = now() - startedAt
+    report({ ...outcome, status: 'error', durationMs, message: messageOf(error) })
+    throw error
+  }
 }
 
 async function make(

@@ -27,6 +27,8 @@ export interface Check {
   readonly changedSql?: string
   /** Where the project asks for it. */
   readonly file: string
+  /** The models that it reads. */
+  readonly reads: readonly string[]
 }
 
 export interface CheckResult extends Check {
@@ -57,39 +59,71 @@ export function planChecks(plan: Plan, chosen: readonly ModelNode[]): Check[] {
       settings: settingsOf(test),
       sql: limited(test.sql, test),
       file: test.file,
+      reads: test.dependsOn,
     }))
   const checks = [...generic, ...singular]
   refuseTwice(checks)
   return checks
 }
 
+export interface CheckedModels {
+  readonly results: readonly CheckResult[]
+  /** Why DuckDB refused checks. */
+  readonly failures: readonly StatementError[]
+}
+
 /**
- * Runs the checks one after another; those that are known to hold of the
- * intervals that were not replaced, of the replaced ones alone.
- *
- * @throws StatementError when DuckDB refuses one.
+ * Runs the checks one after another, but for those that read a `lost` model;
+ * those that are known to hold of the intervals that were not replaced, of the
+ * replaced ones alone.
  */
 export async function runChecks(
   context: BuildContext,
   checks: readonly Check[],
   known: ReadonlySet<Check>,
-): Promise<CheckResult[]> {
+  lost: ReadonlySet<string>,
+): Promise<CheckedModels> {
   const results: CheckResult[] = []
+  const failures: StatementError[] = []
   for (const check of checks) {
     context.signal?.throwIfAborted()
+    const missing = check.reads.filter((name) => lost.has(name))
     const sql = known.has(check) ? (check.changedSql ?? check.sql) : check.sql
-    results.push(await runCheck(context, check, sql))
+    try {
+      if (missing.length > 0) reportSkipped(context, check, missing)
+      else results.push(await runCheck(context, check, sql))
+    } catch (error) {
+      context.signal?.throwIfAborted()
+      if (!(error instanceof StatementError)) throw error
+      failures.push(error)
+    }
   }
-  return results
+  return { results, failures }
+}
+
+function reportSkipped(
+  { report, now }: BuildContext,
+  { check }: Check,
+  missing: readonly string[],
+): void {
+  const message = `not made: ${missing.join(', ')}`
+  const nothing = { startedAt: now(), durationMs: 0, failures: null }
+  report({ kind: 'check', name: check, status: 'skipped', message, ...nothing })
 }
 
 async function runCheck(
-  { db, emit, now }: BuildContext,
+  { db, emit, now, report }: BuildContext,
   check: Check,
   sql: string,
 ): Promise<CheckResult> {
   const startedAt = now()
-  const failures = await countFailures(db, check, sql)
+  const outcome = { kind: 'check', name: check.check, startedAt } as const
+  const failures = await countFailures(db, check, sql).catch((error: unknown) => {
+    const durationMs = now() - startedAt
+    const message = messageOf(error)
+    report({ ...outcome, status: 'error', durationMs, message, failures: null })
+    throw error
+  })
   const durationMs = now() - startedAt
   const status = statusOf(check.settings, failures)
   emit({
@@ -99,6 +133,8 @@ async function runCheck(
     failures: status === 'pass' ? 0 : failures,
     durationMs,
   })
+  const message = status === 'pass' ? null : `${String(failures)} rows are wrong`
+  report({ ...outcome, status, durationMs, message, failures })
   return { ...check, failures, durationMs, status }
 }
 
@@ -158,6 +194,7 @@ function toCheck(
     sql: sqlOf(node.relation),
     ...(isWithinIntervals(test, node) ? { changedSql: sqlOf(changedRows(node)) } : {}),
     file: test.place.file,
+    reads: test.arguments.kind === 'relationships' ? [node.name, test.arguments.to] : [node.name],
   }
 }
 

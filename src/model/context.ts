@@ -1,5 +1,6 @@
 import type { RunEvent } from '../core/events.ts'
 import type { Database } from '../store/duckdb.ts'
+import type { Report } from './outcomes.ts'
 
 /** What the stages of a build share. */
 export interface BuildContext {
@@ -8,4 +9,5 @@ export interface BuildContext {
   /** Milliseconds since the epoch. */
   readonly now: () => number
   readonly signal?: AbortSignal
+  readonly report: Report
 }

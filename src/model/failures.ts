@@ -32,28 +32,27 @@ export async function storeFailures(
 }
 
 /**
- * @throws ChecksFailedError when a check failed: its name, rows and query.
+ * The error of the checks that failed, where any did: their names, rows and queries.
  * `keptIn` is the file that was not published.
  */
-export function refuseFailed(
+export function failedChecks(
   results: readonly CheckResult[],
   examples: Examples,
   keptIn: string | undefined,
-): void {
+): ChecksFailedError[] {
   const failed = results.filter((result) => result.status === 'fail')
-  if (failed.length === 0) return
+  if (failed.length === 0) return []
   const told = failed.slice(0, TOLD_CHECKS)
   const names = told.map(({ check, failures }) => `${check} (${rowCount(failures)})`)
   const rest = failed.length - told.length
   const more = rest > 0 ? `, and ${String(rest)} more` : ''
   const count = failed.length === 1 ? 'a check' : `${String(failed.length)} checks`
   const where = keptIn === undefined ? '' : ` The file that failed is ${keptIn}.`
-  throw new ChecksFailedError(`${count} failed: ${names.join(', ')}${more}`, {
-    hint: [
-      `Nothing was published; the last warehouse is in its place.${where} The rows that are wrong:`,
-      ...told.map((result) => checkText(result, examples.get(result.check) ?? [], keptIn)),
-    ].join('\n'),
-  })
+  const hint = [
+    `Nothing was published; the last warehouse is in its place.${where} The rows that are wrong:`,
+    ...told.map((result) => checkText(result, examples.get(result.check) ?? [], keptIn)),
+  ].join('\n')
+  return [new ChecksFailedError(`${count} failed: ${names.join(', ')}${more}`, { hint })]
 }
 
 function checkText(result: CheckResult, rows: readonly Row[], keptIn: string | undefined): string {

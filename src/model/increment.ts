@@ -11,10 +11,26 @@ export async function increment(
   node: ModelNode,
   { preHooks, sql }: Making,
 ): Promise<number> {
+  const changed = changedIntervals(node)
+  await db.run('begin transaction')
+  try {
+    await replaceIntervals(db, node, { preHooks, sql })
+  } catch (error) {
+    await db.run('rollback').catch(() => undefined) // what went wrong is told, not this
+    throw error
+  }
+  const [row] = await db.rows(`select count(*) as intervals from ${changed}`)
+  return Number(row?.['intervals'] ?? 0)
+}
+
+async function replaceIntervals(
+  db: Database,
+  node: ModelNode,
+  { preHooks, sql }: Making,
+): Promise<void> {
   const { relation, unique_key: key } = node
   const columns = key.map(identifier).join(', ')
   const changed = changedIntervals(node)
-  await db.run('begin transaction')
   for (const hook of preHooks) await db.run(hook)
   await db.run(`create temp table fresh_rows as ${sql}`)
   await db.run(`create or replace temp table ${changed} as select distinct ${columns} from fresh_rows;
@@ -22,8 +38,6 @@ export async function increment(
     insert into ${relation} from fresh_rows;
     commit;
     drop table fresh_rows`)
-  const [row] = await db.rows(`select count(*) as intervals from ${changed}`)
-  return Number(row?.['intervals'] ?? 0)
 }
 
 /** The rows of the intervals that were replaced, as a relation, in the database that did it. */

@@ -91,18 +91,21 @@ export function snapshotsOf(file: YamlFile<Properties>, shared: TestConfig): Sna
 
 /** @throws ProjectError where rows to be expected do not all have the same columns. */
 export function unitTestsOf(file: YamlFile<Properties>): UnitTest[] {
-  return file.value.unit_tests.map(({ name, model, given, expect, overrides }, index) => {
-    refuseUneven(expect.rows, file.placeOf('unit_tests', index, 'expect'))
-    return {
-      name,
-      model,
-      given: given.map(({ input, rows }) => ({ input, rows })),
-      expect: expect.rows,
-      isIncremental: overrides.macros.is_incremental ?? false,
-      vars: overrides.vars,
-      place: file.placeOf('unit_tests', index),
-    }
-  })
+  return file.value.unit_tests.map(
+    ({ name, description, model, given, expect, overrides }, index) => {
+      refuseUneven(expect.rows, file.placeOf('unit_tests', index, 'expect'))
+      return {
+        name,
+        description: description ?? '',
+        model,
+        given: given.map(({ input, rows }) => ({ input, rows })),
+        expect: expect.rows,
+        isIncremental: overrides.macros.is_incremental ?? false,
+        vars: overrides.vars,
+        place: file.placeOf('unit_tests', index),
+      }
+    },
+  )
 }
 
 /** dbt puts the rows under one another as they are. */
@@ -136,7 +139,11 @@ function refuseUntyped(
 export function sourcesOf(file: YamlFile<Properties>): Source[] {
   return file.value.sources.map((source, index) => ({
     name: source.name,
+    description: source.description ?? '',
     tables: source.tables.map((table) => table.name),
+    descriptions: Object.fromEntries(
+      source.tables.map((table) => [table.name, table.description ?? '']),
+    ),
     place: file.placeOf('sources', index),
   }))
 }
@@ -226,7 +233,7 @@ function genericTest(entry: TestEntry, context: TestContext): GenericTest {
   }
   if (result.data.kind === 'unique_key') refuseUnknown(result.data.columns, context)
   return {
-    name: body?.name ?? testName(result.data, context),
+    name: body?.name ?? testName(result.data, context.model, context.column),
     column,
     ...testSettings([context.shared, body?.config ?? {}]),
     arguments: result.data,
@@ -235,9 +242,9 @@ function genericTest(entry: TestEntry, context: TestContext): GenericTest {
 }
 
 /** Close to dbt's names: `not_null_fct_org_day_org_id`. */
-function testName(test: TestArguments, context: TestContext): string {
-  const columns = test.kind === 'unique_key' ? test.columns : [context.column ?? '']
-  return [test.kind, context.model, ...columns].join('_')
+export function testName(test: TestArguments, model: string, column: string | null): string {
+  const columns = test.kind === 'unique_key' ? test.columns : [column ?? '']
+  return [test.kind, model, ...columns].join('_')
 }
 
 function refuseUnknown(names: readonly string[], context: TestContext): void {

@@ -1,19 +1,21 @@
 import { constants } from 'node:fs'
 import { copyFile, mkdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { AppError, messageOf, UsageError } from '../core/errors.ts'
+import { messageOf, UsageError, type AppError } from '../core/errors.ts'
 import type { RunEvent } from '../core/events.ts'
 import { Database, literal } from '../store/duckdb.ts'
 import { asideOf, asidePath, isMissing, listIfThere, settle } from '../store/files.ts'
+import { writeArtefacts, type ArtefactOptions } from './artefacts/write.ts'
 import { buildModels, type BuiltModel } from './build.ts'
 import { runChecks, type CheckResult } from './checks.ts'
 import { carryOver } from './carry-over.ts'
 import { dropAllBut } from './clear.ts'
 import type { BuildContext } from './context.ts'
 import { STORAGE_VERSION } from './engine.ts'
-import { StatementError } from './errors.ts'
-import { refuseFailed, storeFailures, type Examples } from './failures.ts'
+import { failedChecks, storeFailures } from './failures.ts'
 import { createMeta, writeCheckResults, writeColumns, writeModels } from './meta.ts'
+import type { Outcome, Report } from './outcomes.ts'
+import { mayBeDamage, throwAll } from './problems.ts'
 import type { UnitTestResult } from './unit-tests.ts'
 import { anew, planWork, type Work, type WorkOptions } from './work.ts'
 
@@ -32,6 +34,8 @@ export interface BuildOptions extends WorkOptions {
   readonly failedFile?: string
   /** Stops the statement under way; nothing is published. */
   readonly signal?: AbortSignal
+  /** Where to write dbt's artefacts, and what builds, e.g. `agent-warehouse 0.1.0`. */
+  readonly artefacts?: { readonly folder: string; readonly builder: string }
 }
 
 export interface BuildResult {
@@ -65,38 +69,70 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
   await mkdir(dirname(target), { recursive: true })
   await mkdir(options.tempDirectory, { recursive: true })
   await removeLeftovers(target)
-  const built = await buildUpon(options, work)
-  return { ...built, durationMs: now() - startedAt }
+  const outcomes = new Map<string, Outcome>()
+  const report: Report = (outcome) => {
+    outcomes.set(`${outcome.kind} ${outcome.name}`, outcome)
+  }
+  const tell = (isPublished: boolean) =>
+    writeDown(options, work, { startedAt, outcomes: [...outcomes.values()], isPublished })
+  try {
+    const built = await buildUpon({ ...options, report }, work)
+    await tell(true)
+    return { ...built, durationMs: now() - startedAt }
+  } catch (error) {
+    await tell(false)
+    throw error
+  }
+}
+
+type Course = Pick<ArtefactOptions, 'outcomes' | 'isPublished'> & { readonly startedAt: number }
+
+/** Artefacts that cannot be written take nothing from what is published. */
+async function writeDown(options: BuildOptions, work: Work, course: Course): Promise<void> {
+  const { artefacts, project, sourceSql, target, runId, now, emit, select = null } = options
+  if (artefacts === undefined) return
+  const { folder, builder } = artefacts
+  const { startedAt, ...rest } = course
+  const invocation = { runId, startedAt, finishedAt: now(), builder }
+  try {
+    const { plan } = work
+    await writeArtefacts({ folder, project, plan, sourceSql, target, select, invocation, ...rest })
+  } catch (error) {
+    emit({ type: 'warning', message: `${folder} could not be written: ${messageOf(error)}` })
+  }
+}
+
+interface Building extends BuildOptions {
+  readonly report: Report
 }
 
 type Built = Omit<BuildResult, 'durationMs'>
 interface Filled {
   readonly built: Omit<Built, 'bytes'>
-  readonly examples: Examples
+  readonly problems: readonly AppError[]
 }
 
 /** Where the published file turns out to be damaged, everything is made anew. */
-async function buildUpon(options: BuildOptions, work: Work): Promise<Built> {
+async function buildUpon(options: Building, work: Work): Promise<Built> {
   try {
     return await buildFile(options, work)
   } catch (error) {
-    const isOurs = error instanceof AppError && !(error instanceof StatementError)
-    if (isOurs || work.kept.size === 0 || options.select !== undefined) throw error
+    if (work.kept.size === 0 || options.select !== undefined || !mayBeDamage(error)) throw error
     const message = `the last file could not be built upon, all is made anew: ${messageOf(error)}`
     options.emit({ type: 'warning', message })
     return buildFile(options, anew(work))
   }
 }
 
-async function buildFile(options: BuildOptions, work: Work): Promise<Built> {
+async function buildFile(options: Building, work: Work): Promise<Built> {
   const { target, signal } = options
   const aside = asidePath(target)
   try {
     if (options.select !== undefined) await copyPublished(target, aside)
     else if (work.kept.size > 0) await copyFile(target, aside, constants.COPYFILE_FICLONE)
-    const { built, examples } = await buildAside(aside, options, work)
-    await leaveFailed(aside, built.checks, options.failedFile)
-    refuseFailed(built.checks, examples, options.failedFile)
+    const { built, problems } = await buildAside(aside, options, work)
+    await leaveFailed(aside, problems, options.failedFile)
+    throwAll(problems)
     await openOnce(aside)
     const { size: bytes } = await stat(aside)
     await publish(aside, target)
@@ -120,7 +156,7 @@ async function openOnce(aside: string): Promise<void> {
 }
 
 /** The file has no log while it is made: after a crash it is worth nothing. */
-async function buildAside(aside: string, options: BuildOptions, work: Work): Promise<Filled> {
+async function buildAside(aside: string, options: Building, work: Work): Promise<Filled> {
   const { tempDirectory, memoryLimit = '1GB', signal } = options
   const db = await Database.open(':memory:', { threads: THREADS, memoryLimit, tempDirectory })
   const release = interruptOnAbort(db, signal)
@@ -173,15 +209,21 @@ async function fill(context: BuildContext, options: BuildOptions, work: Work): P
     await dropAllBut(db, keptRelations(work))
     await carryOver(context, options.target, work)
   }
-  const built = await buildModels(context, work.chosen, work.kept, work.unitTests)
+  const made = await buildModels(context, work.chosen, work.kept, work.unitTests)
+  const { models, unitTests, lost } = made
   await createMeta(db)
   await options.meta?.(db)
-  const checks = await runChecks(context, work.checks, work.known)
+  const { results: checks, failures } = await runChecks(context, work.checks, work.known, lost)
   const examples = await storeFailures(db, checks)
   await writeCheckResults(db, checks, options.runId, now())
-  await writeModels(db, work, options.runId)
+  const chosen = work.chosen.filter(({ name }) => !lost.has(name))
+  await writeModels(db, { ...work, chosen }, options.runId)
   await writeColumns(db, work.all)
-  return { built: { ...built, checks }, examples }
+  const wrong = failedChecks(checks, examples, options.failedFile)
+  return {
+    built: { models, unitTests, checks },
+    problems: [...made.failures, ...failures, ...wrong],
+  }
 }
 
 /** Tables that are brought up to date: all others are made anew. */
@@ -194,11 +236,11 @@ function keptRelations({ chosen, kept }: Work): string[] {
 /** There is at most one: a file that passes removes it. */
 async function leaveFailed(
   aside: string,
-  checks: readonly CheckResult[],
+  problems: readonly AppError[],
   path: string | undefined,
 ): Promise<void> {
   if (path === undefined) return
-  if (checks.every(({ status }) => status !== 'fail')) return rm(path, { force: true })
+  if (problems.length === 0) return rm(path, { force: true })
   await mkdir(dirname(path), { recursive: true })
   await rename(aside, path)
 }

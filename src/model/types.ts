@@ -140,6 +140,7 @@ export interface SingularTest {
 /** Rows that a model is given, and those that it must make of them. */
 export interface UnitTest {
   readonly name: string
+  readonly description: string
   readonly model: string
   readonly given: readonly { readonly input: UnitTestInput; readonly rows: Fixture }[]
   readonly expect: Fixture
@@ -150,7 +151,10 @@ export interface UnitTest {
 
 export interface Source {
   readonly name: string
+  readonly description: string
   readonly tables: readonly string[]
+  /** Of its tables, by name. */
+  readonly descriptions: Readonly<Record<string, string>>
   readonly place: Place
 }
 
@@ -184,7 +188,10 @@ export interface TestNode extends Omit<SingularTest, 'template'>, TestSettings {
 }
 
 /** A unit test as it will be run. */
-export interface UnitTestNode extends Pick<UnitTest, 'name' | 'model' | 'expect' | 'place'> {
+export interface UnitTestNode extends Pick<
+  UnitTest,
+  'name' | 'description' | 'model' | 'expect' | 'place'
+> {
   /** The model's select, which reads the relations `alias` instead of its own. */
   readonly sql: string
   readonly given: readonly GivenRows[]

@@ -16,7 +16,7 @@ export function unitTestNode(
   models: readonly Model[],
   names: Omit<Names, 'self'>,
 ): UnitTestNode {
-  const { name, expect, place } = test
+  const { name, description, expect, place } = test
   const model = models.find((each) => each.name === test.model)
   if (model === undefined) {
     const known = models.map((each) => each.name)
@@ -37,7 +37,8 @@ export function unitTestNode(
   const read = [...rendered.refs, ...rendered.sources]
   const isThisRead = rendered.sql.includes(aliasOf('this'))
   compare([...read, ...(isThisRead ? ['this'] : [])], given, test)
-  return { name, model: model.name, expect, place, sql: rendered.sql.replace(/;\s*$/, ''), given }
+  const sql = rendered.sql.replace(/;\s*$/, '')
+  return { name, description, model: model.name, expect, place, sql, given }
 }
 
 type Input = Omit<GivenRows, 'rows'>

@@ -41,6 +41,15 @@ export async function runUnitTests(
       failures: differences.length,
       durationMs,
     })
+    context.report({
+      kind: 'unit_test',
+      name: test.name,
+      status: differences.length === 0 ? 'pass' : 'fail',
+      startedAt,
+      durationMs,
+      message: differences.length === 0 ? null : `${differences.length} rows differ`,
+      failures: differences.length,
+    })
     if (differences.length > 0) failures.push({ test, differences })
     results.push({ name: test.name, model: test.model, durationMs })
   }

@@ -1,6 +1,6 @@
 import { decideBasis, type Basis } from './basis.ts'
 import { planChecks, type Check } from './checks.ts'
-import { compilePlan, type CompileOptions } from './compile.ts'
+import { compilePlan, type CompileOptions, type Plan } from './compile.ts'
 import { select } from './graph.ts'
 import { readHeld } from './held.ts'
 import type { ModelNode, Project, UnitTestNode } from './types.ts'
@@ -23,6 +23,7 @@ export interface WorkOptions extends CompileOptions {
 
 /** What a build has to do. */
 export interface Work extends Basis {
+  readonly plan: Plan
   readonly all: readonly ModelNode[]
   readonly chosen: readonly ModelNode[]
   readonly checks: readonly Check[]
@@ -61,6 +62,7 @@ export async function planWork(options: WorkOptions): Promise<Work> {
   const names = new Set(chosen.map(({ name }) => name))
   return {
     ...basis,
+    plan,
     all: plan.models,
     chosen,
     checks,

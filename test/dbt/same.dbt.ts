@@ -66,6 +66,44 @@ async function dbtBuild(data: string): Promise<RunResults> {
   return JSON.parse(await readFile(join(target, 'run_results.json'), 'utf8')) as RunResults
 }
 
+interface Node {
+  readonly checksum?: { readonly checksum: string }
+  readonly depends_on?: { readonly nodes: readonly string[] }
+  readonly description: string
+  readonly original_file_path: string
+  readonly columns?: Readonly<Record<string, { readonly description: string }>>
+  readonly config?: { readonly materialized?: string; readonly severity?: string }
+  readonly fqn: readonly string[]
+}
+
+interface Manifest {
+  readonly nodes: Readonly<Record<string, Node>>
+  readonly sources: Readonly<Record<string, Node>>
+  readonly unit_tests: Readonly<Record<string, Node>>
+  readonly parent_map: Readonly<Record<string, readonly string[]>>
+}
+
+/** What `manifest.json` says of everything that dbt defines, by id. */
+async function nodesOf(folder: string): Promise<object> {
+  const text = await readFile(join(folder, 'manifest.json'), 'utf8')
+  const { nodes, sources, unit_tests: tests, parent_map: parents } = JSON.parse(text) as Manifest
+  const all = Object.entries({ ...nodes, ...sources, ...tests })
+  const told = all.map(([id, node]): [string, object] => [
+    id,
+    {
+      checksum: id.startsWith('unit_test') ? undefined : node.checksum?.checksum,
+      dependsOn: [...(node.depends_on?.nodes ?? [])].sort(),
+      parents: [...(parents[id] ?? [])].sort(),
+      description: node.description,
+      file: node.original_file_path,
+      fqn: node.fqn,
+      kind: node.config?.materialized ?? node.config?.severity,
+      columns: Object.entries(node.columns ?? {}).map(([name, each]) => [name, each.description]),
+    },
+  ])
+  return Object.fromEntries(told)
+}
+
 async function expectSame(data: string): Promise<void> {
   const pair = { ours: join(data, 'warehouse.duckdb'), theirs: join(data, 'dbt.duckdb') }
   const ours = await catalogueOf(pair.ours)
@@ -93,6 +131,7 @@ it('dbt builds the project green, and every table and view as the built-in runne
   expect(first.results.length).toBeGreaterThan(200)
   expect(first.results.filter(({ status }) => !/^(success|pass)$/.test(status))).toEqual([])
   await expectSame(data)
+  expect(await nodesOf(join(data, 'target'))).toEqual(await nodesOf(join(data, 'dbt-target')))
 
   clock.now += MS_PER_DAY
   await night()

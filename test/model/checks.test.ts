@@ -91,6 +91,7 @@ it('tells each check with its query, severity, status and time', async () => {
     durationMs: 5,
     sql: checks[0]?.sql ?? '',
     file: 'models/t.yml',
+    reads: ['t'],
   }
   expect(checks).toEqual([result])
   expect(await bench.rows(`from (${result.sql})`)).toHaveLength(1)

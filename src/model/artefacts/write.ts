@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { writeAtomic } from '../../store/files.ts'
+import type { Plan } from '../compile.ts'
+import type { Outcome } from '../outcomes.ts'
+import type { Project } from '../types.ts'
+import { catalog } from './catalog.ts'
+import { sha256, type JsonObject } from './ids.ts'
+import type { EntryContext } from './entry-context.ts'
+import { manifest } from './manifest.ts'
+import { metadata, type Invocation } from './metadata.ts'
+import { runResults } from './run-results.ts'
+
+export interface ArtefactOptions {
+  /** Where they are written. */
+  readonly folder: string
+  readonly project: Project
+  readonly plan: Plan
+  readonly sourceSql: EntryContext['sourceSql']
+  readonly outcomes: readonly Outcome[]
+  readonly invocation: Invocation
+  readonly select: string | null
+  /** The published file. */
+  readonly target: string
+  /** Whether this build's file is the published one: else the catalogue stays as it was. */
+  readonly isPublished: boolean
+}
+
+/**
+ * Writes what consumers of dbt's artefacts read of a build: `manifest.json`
+ * (v12), `run_results.json` (v6), `sources.json` (v3), and when its file was
+ * published `catalog.json` (v1). Readers see the old one or the new one of each.
+ */
+export async function writeArtefacts(options: ArtefactOptions): Promise<void> {
+  const { project, plan, sourceSql, invocation, outcomes, target } = options
+  const database = basename(target).replace(/\.duckdb$/, '')
+  const createdAt = invocation.finishedAt / 1000
+  const seedChecksums = await checksumsOf(plan)
+  const context = { project, plan, database, sourceSql, createdAt, seedChecksums }
+  const write = async (name: string, content: JsonObject): Promise<void> => {
+    await writeAtomic(join(options.folder, `${name}.json`), `${JSON.stringify(content)}\n`)
+  }
+  await write('manifest', manifest(context, invocation))
+  await write('run_results', runResults(outcomes, context, invocation, options.select))
+  await write('sources', sources(invocation))
+  if (options.isPublished) await write('catalog', await catalog(target, context, invocation))
+}
+
+async function checksumsOf({ models }: Plan): Promise<Map<string, string>> {
+  const checksums = new Map<string, string>()
+  for (const { name, seed } of models) {
+    if (seed === null) continue
+    checksums.set(name, sha256((await readFile(seed.csv.path, 'utf8')).trim()))
+  }
+  return checksums
+}
+
+function sources(invocation: Invocation): JsonObject {
+  return { metadata: metadata('sources/v3', invocation), results: [], elapsed_time: 0 }
+}
