@@ -92,7 +92,7 @@ async function factsAlone(): Promise<Project> {
       tests: model.tests.filter((test) => test.arguments.kind !== 'relationships'),
     }))
   expect(models).toHaveLength(FACTS.length + 2 + BASE.length)
-  return { ...project, models, tests: [], unitTests: [] }
+  return { ...project, models, tests: [], snapshots: [], unitTests: [] }
 }
 
 function changed(served: Served, changes: readonly (readonly [string, Day | null])[]): Served {
