@@ -1,5 +1,5 @@
--- Of the 28 newest days of each org: checks whose difference changed, and checks
--- of which one side is no longer served. Older ones stay in fct_reconciliation.
+-- Of the 28 newest days of each org: checks whose difference changed, and those
+-- of which a side is no longer served. Older ones stay in fct_reconciliation.
 {{ config(severity='warn') }}
 
 with

@@ -2,6 +2,7 @@ import { AppError, messageOf } from '../core/errors.ts'
 import { identifier, literal, type Database } from '../store/duckdb.ts'
 import type { BuildContext } from './context.ts'
 import { ProjectError, StatementError } from './errors.ts'
+import { refuseInfinite } from './finite.ts'
 import { increment } from './increment.ts'
 import { suggestion } from './nearest.ts'
 import { explainSeed, proveSeed } from './seed-table.ts'
@@ -33,8 +34,9 @@ export interface BuiltModels {
  * those in `kept` are there, and are brought up to date. A model that reads one
  * which could not be made is skipped; the others are made all the same.
  *
- * The failures are ChecksFailedErrors of unit tests, StatementErrors where
- * DuckDB refuses a model, ProjectErrors where its columns are not those of its yml.
+ * The failures are ChecksFailedErrors of unit tests and of doubles that are no
+ * finite numbers, StatementErrors where DuckDB refuses a model, ProjectErrors
+ * where its columns are not those of its yml.
  */
 export async function buildModels(
   context: BuildContext,
@@ -92,6 +94,7 @@ async function buildModel(
   try {
     const made = await make(context, node, isKept)
     await compareColumns(db, node)
+    await refuseInfinite(db, node, made.intervals !== undefined)
     await db.run(comments(node))
     const rows = node.materialized === 'view' ? null : await countRows(db, node.relation)
     const durationMs = now() - startedAt

@@ -3,20 +3,17 @@ import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { parseDay, type DayRange } from '../../src/core/days.ts'
-import { buildAndPublish, loadProject, type BuildResult } from '../../src/model/index.ts'
-import { writeIntervals } from '../../src/normalize/intervals.ts'
-import { Database, literal, type Cell } from '../../src/store/duckdb.ts'
-import { intervalRows } from '../../src/store/intervals.ts'
-import { baseGlob } from '../../src/store/lake.ts'
-import { LedgerFile } from '../../src/store/ledger.ts'
+import { parseDay } from '../../src/core/days.ts'
+import type { BuildResult } from '../../src/model/index.ts'
+import { Database, type Cell } from '../../src/store/duckdb.ts'
 import { packageRoot } from '../../src/store/root.ts'
 import { temporaryFolder } from '../model/fixture.ts'
-import { Lake, ORG } from '../normalize/lake.ts'
+import { buildLake } from '../model/lake-build.ts'
+import { Lake } from '../normalize/lake.ts'
 
 const CASE = join(packageRoot, 'test', 'golden', 'awkward')
 const SCRIPT = join(packageRoot, 'test', 'golden', 'script', 'expect.mjs')
-const RANGE: DayRange = { first: parseDay('2026-01-14', 'a'), last: parseDay('2026-02-06', 'a') }
+const LAST_DAY = parseDay('2026-02-06', 'the last day')
 
 /** Which version of a day a row is of: a digest that says nothing to people. */
 const UNTOLD = 'day_digest'
@@ -26,7 +23,6 @@ let built: BuildResult
 beforeAll(async () => {
   lake = await Lake.open(await temporaryFolder())
   for (const fetched of (await readdir(join(CASE, 'input'))).sort()) await land(fetched)
-  await lake.normalize()
   built = await build()
 })
 
@@ -49,23 +45,8 @@ function nextDay(day: string): string {
 }
 
 async function build(): Promise<BuildResult> {
-  const resources = await readdir(join(CASE, 'input', '2026-03-06'))
-  const names = resources.map((file) => file.replace('.json', ''))
-  const ledger = await LedgerFile.read(lake.data, ORG)
-  await writeIntervals(lake.data, [ORG], intervalRows(ORG, ledger, names, RANGE))
   await cp(join(CASE, 'seeds'), join(lake.data, 'seeds'), { recursive: true })
-  return buildAndPublish({
-    project: await loadProject(join(packageRoot, 'dbt-like-models'), {
-      seedFolder: join(lake.data, 'seeds'),
-    }),
-    target: join(lake.data, 'warehouse.duckdb'),
-    sourceSql: (_, table) =>
-      `read_parquet(${literal(baseGlob(lake.data, table))}, hive_partitioning = false)`,
-    runId: 'golden',
-    now: () => 0,
-    emit: () => undefined,
-    tempDirectory: join(lake.data, 'spill'),
-  })
+  return buildLake(lake, LAST_DAY)
 }
 
 async function inWarehouse<T>(work: (database: Database) => Promise<T>): Promise<T> {

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
-import { loadProject, planBuild } from '../../src/model/index.ts'
+import { compilePlan } from '../../src/model/compile.ts'
+import { loadProject } from '../../src/model/index.ts'
 import { Database, type Row } from '../../src/store/duckdb.ts'
 import { packageRoot } from '../../src/store/root.ts'
 
 /** The project of this repository. */
 export const project = await loadProject(join(packageRoot, 'dbt-like-models'))
 
-const models = planBuild(project)
+const { models, tests } = compilePlan(project, { sourceSql: (_, table) => `platform.${table}` })
 
 /** The rows that a model makes of these relations alone, each a statement; by the order given. */
 export async function rowsOf(
@@ -14,16 +15,29 @@ export async function rowsOf(
   relations: Readonly<Record<string, string>>,
   order = 'all',
 ): Promise<Row[]> {
+  const sql = models.find((node) => node.name === name)?.sql ?? ''
+  return asked(`select * from (${sql}) order by ${order}`, relations)
+}
+
+/** The rows that a singular test finds in these relations alone. */
+export async function wrongsOf(
+  name: string,
+  relations: Readonly<Record<string, string>>,
+): Promise<Row[]> {
+  const test = tests.find((node) => node.name === name)
+  return asked(test?.sql ?? '', relations)
+}
+
+async function asked(sql: string, relations: Readonly<Record<string, string>>): Promise<Row[]> {
   const database = await Database.open(':memory:')
   try {
     for (const schema of ['staging', 'intermediate', 'seeds']) {
       await database.run(`create schema ${schema}`)
     }
-    for (const [relation, sql] of Object.entries(relations)) {
-      await database.run(`create table ${relation} as ${sql}`)
+    for (const [relation, statement] of Object.entries(relations)) {
+      await database.run(`create table ${relation} as ${statement}`)
     }
-    const sql = models.find((node) => node.name === name)?.sql ?? ''
-    return await database.rows(`select * from (${sql}) order by ${order}`)
+    return await database.rows(sql)
   } finally {
     database.close()
   }

@@ -1,0 +1,42 @@
+import { ChecksFailedError } from '../core/errors.ts'
+import { identifier, type Database } from '../store/duckdb.ts'
+import { changedRows } from './increment.ts'
+import type { ModelNode } from './types.ts'
+
+/**
+ * Proves that a table's doubles are finite: DuckDB divides by zero without an
+ * error, other engines do not, and what follows is no number. Of a table that
+ * was brought up to date, the rows of the replaced intervals.
+ *
+ * @throws ChecksFailedError with the column and the statement that shows the rows.
+ */
+export async function refuseInfinite(
+  db: Database,
+  node: ModelNode,
+  isIncrement: boolean,
+): Promise<void> {
+  if (node.materialized === 'view') return
+  const columns = await doublesOf(db, node)
+  if (columns.length === 0) return
+  const from = isIncrement ? changedRows(node) : node.relation
+  const counts = columns.map((name) => `count(*) filter (not isfinite(${name})) as ${name}`)
+  const [row] = await db.rows(`select ${counts.join(', ')} from ${from}`)
+  const found = Object.entries(row ?? {}).map(([column, rows]) => [column, Number(rows)] as const)
+  const [name, count = 0] = found.find(([, rows]) => rows > 0) ?? []
+  if (name === undefined) return
+  const rows = count === 1 ? '1 row' : `${count} rows`
+  const problem = `column '${name}' is infinite or no number in ${rows}, as after a division by zero`
+  throw new ChecksFailedError(`${node.file}: model '${node.name}': ${problem}`, {
+    hint: `Divide by nullif(…, 0), which makes NULL. Nothing was published; the last warehouse is in its place. The rows that are wrong:\nselect * from (${node.sql}\n) where not isfinite(${identifier(name)});`,
+  })
+}
+
+async function doublesOf(db: Database, { schema, name }: ModelNode): Promise<string[]> {
+  const rows = await db.rows(
+    `select column_name as name from duckdb_columns()
+    where database_name = current_database() and schema_name = $1 and table_name = $2
+      and data_type in ('DOUBLE', 'FLOAT')`,
+    [schema, name],
+  )
+  return rows.flatMap((row) => (typeof row['name'] === 'string' ? [identifier(row['name'])] : []))
+}

@@ -1,0 +1,32 @@
+import { join } from 'node:path'
+import { HISTORY_START, type Day } from '../../src/core/days.ts'
+import { RESOURCES } from '../../src/extract/resources.ts'
+import { buildAndPublish, loadProject, type BuildResult } from '../../src/model/index.ts'
+import { writeIntervals } from '../../src/normalize/intervals.ts'
+import { literal } from '../../src/store/duckdb.ts'
+import { intervalRows } from '../../src/store/intervals.ts'
+import { baseGlob } from '../../src/store/lake.ts'
+import { LedgerFile } from '../../src/store/ledger.ts'
+import { packageRoot } from '../../src/store/root.ts'
+import { ORG, type Lake } from '../normalize/lake.ts'
+
+/** Builds this repository's project from a lake up to a day, with the seeds in its data folder. */
+export async function buildLake(lake: Lake, last: Day): Promise<BuildResult> {
+  await lake.normalize()
+  const resources = RESOURCES.map(({ name }) => name)
+  const ledger = await LedgerFile.read(lake.data, ORG)
+  const range = { first: HISTORY_START, last }
+  await writeIntervals(lake.data, [ORG], intervalRows(ORG, ledger, resources, range))
+  return buildAndPublish({
+    project: await loadProject(join(packageRoot, 'dbt-like-models'), {
+      seedFolder: join(lake.data, 'seeds'),
+    }),
+    target: join(lake.data, 'warehouse.duckdb'),
+    sourceSql: (_, table) =>
+      `read_parquet(${literal(baseGlob(lake.data, table))}, hive_partitioning = false)`,
+    runId: 'run-1',
+    now: () => 0,
+    emit: () => undefined,
+    tempDirectory: join(lake.data, 'spill'),
+  })
+}

@@ -1,0 +1,96 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { addDays, parseDay } from '../../src/core/days.ts'
+import { ChecksFailedError } from '../../src/core/errors.ts'
+import { Database } from '../../src/store/duckdb.ts'
+import { Lake } from '../normalize/lake.ts'
+import { wrongsOf } from './alone.ts'
+import { buildLake } from './lake-build.ts'
+
+const FIRST = parseDay('2026-02-01', 'the first day')
+
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  'staging.stg_platform__tokens_days': ['billable_tokens', 'input_tokens', 'output_tokens'],
+  'staging.stg_platform__tools_days': [
+    'tool_calls',
+    'skills_invocations',
+    'slash_commands_invocations',
+    'hooks_invocations',
+  ],
+  'staging.stg_platform__activity_days': [
+    'daily_active_users',
+    'weekly_active_users',
+    'monthly_active_users',
+    'sessions',
+    'messages',
+    'user_messages',
+  ],
+  'staging.stg_platform__productivity_days': [
+    'files_created',
+    'files_edited',
+    'git_commits',
+    'git_prs_created',
+  ],
+  'intermediate.int_user_days_summed': [
+    'billable_tokens',
+    'tool_calls',
+    'sessions',
+    'messages',
+    'user_messages',
+  ],
+}
+
+/** The fields told of when `git_commits` comes on these days (x) and not on those (.). */
+async function toldOf(days: string): Promise<unknown[]> {
+  const relations = Object.entries(FIELDS).map(([relation, fields]) => {
+    const rows = Array.from(days, (sent, index) => {
+      const values = fields.map((field) => (field === 'git_commits' && sent === '.' ? 'null' : '1'))
+      return `('org', date '${addDays(FIRST, index)}', ${values.map((v) => `cast(${v} as bigint)`).join(', ')})`
+    })
+    const columns = ['org_id', 'activity_date', ...fields].join(', ')
+    return [relation, `from (values ${rows.join(', ')}) as served (${columns})`] as const
+  })
+  const rows = await wrongsOf('assert_fields_keep_coming', Object.fromEntries(relations))
+  return rows.map(({ resource, field, last_date: last }) => [resource, field, last])
+}
+
+describe('a field that is no longer sent', () => {
+  const before = 'x'.repeat(14)
+  it.each([
+    ['is told of', `${before}.`, [['productivity', 'git_commits', '2026-02-14']]],
+    ['is told of for three days', `${before}...`, [['productivity', 'git_commits', '2026-02-14']]],
+    ['is how it is after that', `${before}....`, []],
+    ['is none when it is sent again', `${before}.x`, []],
+    ['was none when it was not always sent', 'xxxxxxx.xxxxxx.', []],
+    ['was none when it was never sent', '...............', []],
+  ])('%s: %s', async (_, days, told) => {
+    expect(await toldOf(days)).toEqual(told)
+  })
+
+  it('leaves the last warehouse in its place, and says which field it is', async () => {
+    const lake = await Lake.open()
+    const last = addDays(FIRST, 14)
+    for (let day = FIRST; day < last; day = addDays(day, 1)) {
+      const row = {
+        date: day,
+        files_created: 1,
+        files_edited: 2,
+        git_commits: 3,
+        git_prs_created: 0,
+      }
+      await lake.land('productivity', day, `${addDays(day, 1)}T05:00:00Z`, [row])
+    }
+    await buildLake(lake, addDays(last, -1))
+    const row = { date: last, files_created: 1, files_edited: 2, commits: 3, git_prs_created: 0 }
+    await lake.land('productivity', last, `${addDays(last, 1)}T05:00:00Z`, [row])
+    const error: unknown = await buildLake(lake, last).catch((reason: unknown) => reason)
+    if (!(error instanceof ChecksFailedError)) throw error
+    expect(error.message).toBe('a check failed: assert_fields_keep_coming (1 row)')
+    expect(error.hint).toContain('git_commits')
+    const database = await Database.open(join(lake.data, 'warehouse.duckdb'), { readOnly: true })
+    expect(await database.rows('select max(activity_date) as day from fct_org_day')).toEqual([
+      { day: addDays(last, -1) },
+    ])
+    database.close()
+  })
+})
