@@ -8,8 +8,21 @@ import { packageRoot, statement } from '../../src/store/root.ts'
 import { openBase, putRaw, type RawItem } from '../normalize/flatten.ts'
 import { temporaryFolder } from './fixture.ts'
 
-const FACTS = ['fct_user_day', 'fct_user_model_day', 'fct_user_language_day']
-const BASE = ['users', 'user_languages', 'tokens_days', 'tokens_users', 'tokens_user_models']
+const INCREMENTAL = [
+  'main.fct_user_day',
+  'main.fct_user_model_day',
+  'main.fct_user_language_day',
+  'intermediate.int_user_days_summed',
+  'intermediate.int_token_parts_summed',
+]
+const BASE = [
+  'users',
+  'user_languages',
+  'tokens_days',
+  'tokens_models',
+  'tokens_users',
+  'tokens_user_models',
+]
 
 /** What the platform says of one organisation on one day: both resources may change alone. */
 interface Day {
@@ -30,14 +43,16 @@ const user = fc.record({
   languages: fc.subarray(['SQL', 'Go', '']),
 })
 
+const models = fc.array(
+  fc.record({ model_id: fc.constantFrom('m1', 'm2', undefined), billable_tokens: count }),
+  { maxLength: 2 },
+)
+
 const consumer = fc.record({
   user_id: userId,
   billable_tokens: count,
   input_tokens: count,
-  by_model: fc.array(
-    fc.record({ model_id: fc.constantFrom('m1', 'm2', undefined), billable_tokens: count }),
-    { maxLength: 2 },
-  ),
+  by_model: models,
 })
 
 const day: fc.Arbitrary<Day> = fc.record({
@@ -46,6 +61,7 @@ const day: fc.Arbitrary<Day> = fc.record({
     fc.record({
       billable_tokens: count,
       input_tokens: count,
+      by_model: models,
       by_user: fc.array(consumer, { maxLength: 3 }),
     }),
   ),
@@ -78,11 +94,11 @@ it('N nights of incremental builds equal a full refresh, row for row', async () 
   )
 })
 
-/** The project's incremental facts, and what they are made from. */
+/** The project's incremental models, and what they are made from. */
 async function factsAlone(): Promise<Project> {
   const project = await loadProject(join(packageRoot, 'dbt-like-models'))
   const isWanted = (name: string): boolean =>
-    FACTS.includes(name) ||
+    INCREMENTAL.some((relation) => relation.endsWith(`.${name}`)) ||
     ['int_user_days_served', 'int_user_language_days_served'].includes(name) ||
     BASE.some((entity) => name === `stg_platform__${entity}`)
   const models = project.models
@@ -91,7 +107,7 @@ async function factsAlone(): Promise<Project> {
       ...model,
       tests: model.tests.filter((test) => test.arguments.kind !== 'relationships'),
     }))
-  expect(models).toHaveLength(FACTS.length + 2 + BASE.length)
+  expect(models).toHaveLength(INCREMENTAL.length + 2 + BASE.length)
   return { ...project, models, tests: [], snapshots: [], unitTests: [] }
 }
 
@@ -144,7 +160,7 @@ function build(
   })
 }
 
-/** The facts whose rows differ between the two warehouses. */
+/** The relations whose rows differ between the two warehouses. */
 async function differences(folder: string): Promise<string[]> {
   const database = await Database.open(':memory:')
   const found: string[] = []
@@ -152,12 +168,12 @@ async function differences(folder: string): Promise<string[]> {
     const file = literal(join(folder, `${name}.duckdb`))
     await database.run(`attach ${file} as ${identifier(name)} (read_only)`)
   }
-  for (const fact of FACTS) {
-    const [nightly, whole] = [`from nightly.main.${fact}`, `from whole.main.${fact}`]
+  for (const relation of INCREMENTAL) {
+    const [nightly, whole] = [`from nightly.${relation}`, `from whole.${relation}`]
     const rows = await database.rows(
       `(${nightly} except all ${whole}) union all (${whole} except all ${nightly})`,
     )
-    if (rows.length > 0) found.push(fact)
+    if (rows.length > 0) found.push(relation)
   }
   database.close()
   return found
