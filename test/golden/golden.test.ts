@@ -119,6 +119,27 @@ describe('the golden lake', () => {
     expect(warned.map(({ check }) => check)).toEqual(['assert_reconciliation_stays'])
   })
 
+  it('answers every ready-made question', async () => {
+    const folder = join(packageRoot, 'sql', 'analyses')
+    for (const file of await readdir(folder)) {
+      const sql = await readFile(join(folder, file), 'utf8')
+      const rows = await inWarehouse((database) => database.rows(sql))
+      expect(rows, file).not.toEqual([])
+    }
+  })
+
+  it('says what a team spent while its members were in it', async () => {
+    const sql = await readFile(
+      join(packageRoot, 'sql', 'analyses', 'spend_by_team_last_28_days.sql'),
+      'utf8',
+    )
+    expect(await inWarehouse((database) => database.rows(sql))).toEqual([
+      { team: 'Red', users: '2', billable_tokens: '1110' },
+      { team: '(no team)', users: '3', billable_tokens: '540' },
+      { team: 'Blue', users: '1', billable_tokens: '60' },
+    ])
+  })
+
   it.each([
     ['fct_model_day', 'billable_tokens', 'billable_tokens'],
     ['fct_user_model_day', 'billable_tokens', 'billable_tokens'],
