@@ -11,6 +11,9 @@ import {
   type ResourceStatus,
   type Status,
 } from '../serve/status.ts'
+import { readSourceFreshness, type SourceFreshness } from '../serve/freshness.ts'
+import { warehousePath } from '../store/lake.ts'
+import { ageText } from '../core/freshness.ts'
 import { dataOptions, jsonOption, type Command, type OptionsOf } from './command.ts'
 import type { Argv } from 'yargs'
 
@@ -36,11 +39,12 @@ export const statusCommand: Command<OptionsOf<typeof options>> = {
       .slice(-LISTED_RUNS)
       .map((run): RunRecord => (isKilled(run) ? { ...run, status: 'killed' } : run))
       .reverse()
+    const freshness = await readSourceFreshness(warehousePath(config.dataFolder), Date.now())
     const limits = { rate: config.rate, concurrency: config.concurrency }
     terminal.out(
       flags.json
-        ? `${JSON.stringify({ ...status, limits, runs }, null, 2)}\n`
-        : render(status, limits, runs),
+        ? `${JSON.stringify({ ...status, freshness, limits, runs }, null, 2)}\n`
+        : render(status, freshness, limits, runs),
     )
     return ExitCode.complete
   },
@@ -48,6 +52,7 @@ export const statusCommand: Command<OptionsOf<typeof options>> = {
 
 function render(
   status: Status,
+  freshness: readonly SourceFreshness[],
   limits: { readonly rate: number; readonly concurrency: number },
   runs: readonly RunRecord[],
 ): string {
@@ -61,6 +66,9 @@ function render(
           `running      run ${running.runId}, process ${running.pid} on ${running.host}, since ${running.since}`,
         ]),
     `limits       at most ${limits.rate} requests a second, ${limits.concurrency} at once`,
+    ...freshness
+      .filter((each) => each.status !== 'pass')
+      .map((each) => `stale        ${each.source}: ${ageText(each.ageSeconds * 1000, each)}`),
     ...status.learnt.map((each) => `learnt       ${learntLine(each)}`),
     ...(status.organisations.length === 0 ? ['', 'Nothing has landed yet.'] : []),
     ...status.organisations.flatMap(organisationLines),

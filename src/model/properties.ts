@@ -7,13 +7,16 @@ import {
   modelTests,
   type DescribedProperties,
   type Properties,
+  type Period,
   type SeedType,
+  type SourceConfig,
   type TestArguments,
   type TestConfig,
   type TestEntry,
 } from './shapes.ts'
 import type {
   Column,
+  FreshnessRule,
   GenericTest,
   ModelConfig,
   ModelSettings,
@@ -136,6 +139,7 @@ function refuseUntyped(
   })
 }
 
+/** @throws ProjectError where a table is to be fresh, and nothing tells when it was loaded. */
 export function sourcesOf(file: YamlFile<Properties>): Source[] {
   return file.value.sources.map((source, index) => ({
     name: source.name,
@@ -144,8 +148,42 @@ export function sourcesOf(file: YamlFile<Properties>): Source[] {
     descriptions: Object.fromEntries(
       source.tables.map((table) => [table.name, table.description ?? '']),
     ),
+    freshness: source.tables.flatMap(({ name: table, config }, at) => {
+      const place = file.placeOf('sources', index, 'tables', at)
+      const rule = freshnessRule(table, [source.config, config], place)
+      return rule === undefined ? [] : [rule]
+    }),
     place: file.placeOf('sources', index),
   }))
+}
+
+const SECONDS = { minute: 60, hour: 3600, day: 86_400 }
+
+function freshnessRule(
+  table: string,
+  configs: readonly SourceConfig[],
+  place: Place,
+): FreshnessRule | undefined {
+  const limits = last(configs.map(({ freshness }) => freshness))
+  if (limits === undefined || limits === null) return undefined
+  const secondsOf = (period: Period): number | null =>
+    period === undefined || period === null ? null : period.count * SECONDS[period.period]
+  const loadedAtField = last(configs.map((config) => config.loaded_at_field)) ?? null
+  const loadedAtQuery = last(configs.map((config) => config.loaded_at_query)) ?? null
+  if (loadedAtField === null && loadedAtQuery === null) {
+    throw new ProjectError(place, `nothing tells when a row of '${table}' was loaded`, {
+      hint: 'Name the column: config.loaded_at_field.',
+    })
+  }
+  return {
+    table,
+    loadedAtField,
+    loadedAtQuery,
+    filter: limits.filter ?? null,
+    warnAfterSeconds: secondsOf(limits.warn_after),
+    errorAfterSeconds: secondsOf(limits.error_after),
+    place,
+  }
 }
 
 /** A later setting overrules an earlier one; tags, meta and hooks add up, as they do in dbt. */

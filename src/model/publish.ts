@@ -13,6 +13,7 @@ import { dropAllBut } from './clear.ts'
 import type { BuildContext } from './context.ts'
 import { STORAGE_VERSION } from './engine.ts'
 import { failedChecks, storeFailures } from './failures.ts'
+import { checkFreshness, type FreshnessResult } from './freshness.ts'
 import { createMeta, writeCheckResults, writeColumns, writeModels } from './meta.ts'
 import type { Outcome, Report } from './outcomes.ts'
 import { mayBeDamage, throwAll } from './problems.ts'
@@ -41,6 +42,8 @@ export interface BuildOptions extends WorkOptions {
 export interface BuildResult {
   readonly models: readonly BuiltModel[]
   readonly checks: readonly CheckResult[]
+  /** Of the sources that are expected to be fresh. */
+  readonly freshness: readonly FreshnessResult[]
   /** Those that were run: of models that are not as they were, or all in a full refresh. */
   readonly unitTests: readonly UnitTestResult[]
   /** Size of the published file. */
@@ -213,6 +216,7 @@ async function fill(context: BuildContext, options: BuildOptions, work: Work): P
   const { models, unitTests, lost } = made
   await createMeta(db)
   await options.meta?.(db)
+  const freshness = await checkFreshness(context, options.project.sources, options.sourceSql)
   const { results: checks, failures } = await runChecks(context, work.checks, work.known, lost)
   const examples = await storeFailures(db, checks)
   await writeCheckResults(db, checks, options.runId, now())
@@ -221,7 +225,7 @@ async function fill(context: BuildContext, options: BuildOptions, work: Work): P
   await writeColumns(db, work.all)
   const wrong = failedChecks(checks, examples, options.failedFile)
   return {
-    built: { models, unitTests, checks },
+    built: { models, unitTests, checks, freshness },
     problems: [...made.failures, ...failures, ...wrong],
   }
 }

@@ -147,6 +147,7 @@ const snapshot = described.extend({
   config: seedConfigShape
     .extend({
       strategy: z.enum(['timestamp', 'check']),
+      persist_docs: z.unknown().optional(),
       unique_key: texts,
       updated_at: name.optional(),
       check_cols: z.union([z.literal('all'), z.array(name).min(1)]).optional(),
@@ -164,10 +165,30 @@ const snapshot = described.extend({
     ),
 })
 
+const period = z
+  .strictObject({ count: z.int().positive(), period: z.enum(['minute', 'hour', 'day']) })
+  .nullish()
+
+/** dbt's; what concerns its adapters is allowed and not read. */
+const sourceConfig = z.looseObject({
+  freshness: z
+    .strictObject({
+      warn_after: period,
+      error_after: period,
+      filter: z.string().trim().min(1).optional(),
+    })
+    .nullish(),
+  loaded_at_field: z.string().trim().min(1).optional(),
+  loaded_at_query: z.string().trim().min(1).optional(),
+})
+
+export type SourceConfig = z.output<typeof sourceConfig>
+export type Period = z.output<typeof period>
+
 const sourceTable = z.strictObject({
   name,
   description: description.optional(),
-  config: z.record(z.string(), z.unknown()).optional(),
+  config: sourceConfig.default({}),
   columns: z
     .array(
       z.strictObject({
@@ -184,7 +205,7 @@ const source = z.strictObject({
   description: description.optional(),
   database: z.string().optional(),
   schema: z.string().optional(),
-  config: z.record(z.string(), z.unknown()).optional(),
+  config: sourceConfig.default({}),
   tables: z.array(sourceTable).min(1),
 })
 

@@ -1,3 +1,4 @@
+import type { FreshnessLimits } from '../core/freshness.ts'
 import type { Place } from './errors.ts'
 import type { SeedType, TestArguments, TestConfig } from './shapes.ts'
 import type { Fixture, UnitTestInput } from './unit-test-shapes.ts'
@@ -155,6 +156,19 @@ export interface Source {
   readonly tables: readonly string[]
   /** Of its tables, by name. */
   readonly descriptions: Readonly<Record<string, string>>
+  /** Of the tables that are expected to be fresh. */
+  readonly freshness: readonly FreshnessRule[]
+  readonly place: Place
+}
+
+/** How old a table's newest row may be, and what tells its age. */
+export interface FreshnessRule extends FreshnessLimits {
+  readonly table: string
+  /** A column or an expression; null where there is a query. */
+  readonly loadedAtField: string | null
+  readonly loadedAtQuery: string | null
+  /** Only rows of which this holds are looked at. */
+  readonly filter: string | null
   readonly place: Place
 }
 

@@ -6,9 +6,12 @@ export interface Pair {
   readonly theirs: string
 }
 
+/** dbt says nothing of the rows that its tests store. */
+const COMMENT = "case when schema_name != 'audit' then comment end as comment"
+
 /** Every table and view outside `meta`, with its kind and comment. */
 const RELATIONS = `
-  select schema_name, table_name as name, 'table' as kind, comment from duckdb_tables()
+  select schema_name, table_name as name, 'table' as kind, ${COMMENT} from duckdb_tables()
   where database_name = current_database() and not internal and schema_name != 'meta'
   union all
   select schema_name, view_name, 'view', comment from duckdb_views()
@@ -16,7 +19,7 @@ const RELATIONS = `
   order by 1, 2`
 
 const COLUMNS = `
-  select schema_name, table_name, column_name, column_index, data_type, comment
+  select schema_name, table_name, column_name, column_index, data_type, ${COMMENT}
   from duckdb_columns()
   where database_name = current_database() and not internal and schema_name != 'meta'
   order by 1, 2, 4`

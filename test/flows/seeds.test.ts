@@ -1,0 +1,44 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { startEmulator } from '../../src/emulator/emulator.ts'
+import { sha256OfFile } from '../../src/store/files.ts'
+import { command } from '../command.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+it('seeds of the user are in the warehouse; a broken one leaves it as it was', async () => {
+  const now = Date.parse('2026-01-18T05:00:00Z')
+  const emulator = await startEmulator({ users: 5, seed: 1, now: () => now })
+  onTestFinished(() => emulator.close())
+  const data = await temporaryFolder()
+  const environment = {
+    AGENT_BASE_URL: emulator.url,
+    AGENT_API_KEY: emulator.keys.manager,
+    AGENT_WAREHOUSE_DATA: data,
+  }
+  const teams = join(data, 'seeds', 'teams.csv')
+  await mkdir(join(data, 'seeds'))
+  await writeFile(teams, 'user,team,cost_centre,valid_from\na@x.example,red,,2026-01-14\n')
+  const first = await command(['run', '--log', 'text'], environment)
+  expect(first, first.err).toMatchObject({ code: 0 })
+  const query = ['query', 'select member, team from snapshots.team_entries_history', '--json']
+  const expected = [{ member: 'a@x.example', team: 'red' }]
+  expect(JSON.parse((await command(query, environment)).out)).toEqual(expected)
+
+  const file = join(data, 'warehouse.duckdb')
+  const before = await sha256OfFile(file)
+  await writeFile(teams, 'user,team,cost_centre,valid_from\na@x.example,red,,14.1.2026\n')
+  const broken = await command(['build', '--log', 'none'], environment)
+  expect(broken.code).toBe(2)
+  expect(broken.err).toContain(`${teams}:2: column 'valid_from': '14.1.2026' is no date`)
+  expect(await sha256OfFile(file)).toBe(before)
+
+  await rm(teams)
+  await writeFile(join(data, 'seeds', 'team.csv'), 'user,team\n')
+  const rebuilt = await command(['rebuild', '--log', 'text'], environment)
+  expect(rebuilt, rebuilt.err).toMatchObject({ code: 0 })
+  expect(rebuilt.err).toContain("team.csv is not used: there is no seed 'team'")
+  expect(JSON.parse((await command(query, environment)).out)).toEqual(expected)
+  const status = await command(['status'], environment)
+  expect(status.out).toMatch(/stale +platform\.users: its newest row was fetched \d+ days ago/)
+})

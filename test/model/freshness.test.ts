@@ -1,0 +1,109 @@
+import { expect, it } from 'vitest'
+import type { BuildResult } from '../../src/model/index.ts'
+import { readSourceFreshness } from '../../src/serve/freshness.ts'
+import { Bench, TINY, type Files } from './fixture.ts'
+
+const HOUR = 3_600_000
+/** What `Bench` builds at. */
+const NOW = Date.UTC(2026, 0, 31, 2)
+
+/** The tiny project with the config of its source, as yml. */
+function expected(config: string): Files {
+  const yml = TINY['models/staging/_sources.yml'] ?? ''
+  return { ...TINY, 'models/staging/_sources.yml': `${yml}        config: ${config}\n` }
+}
+
+/** A source whose newest row was loaded so many hours ago. */
+const loaded = (hours: number): string =>
+  `loaded_at_query: "select timestamptz '${new Date(NOW - hours * HOUR).toISOString()}'"`
+
+const LIMITS =
+  'freshness: {warn_after: {count: 12, period: hour}, error_after: {count: 2, period: day}}'
+
+function statuses({ freshness }: BuildResult): unknown[] {
+  return freshness.map(({ source, table, status }) => [source, table, status])
+}
+
+function warnings({ events }: Bench): string[] {
+  return events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
+}
+
+it.each([
+  [1, 'pass', []],
+  [
+    13,
+    'warn',
+    [
+      'source platform.users is stale: its newest row was fetched 13 hours ago, expected within 12 hours',
+    ],
+  ],
+  [
+    100,
+    'error',
+    [
+      'source platform.users is stale: its newest row was fetched 4 days ago, expected within 12 hours',
+    ],
+  ],
+])('a source that was loaded %i hours ago is %s, and published all the same', async (...row) => {
+  const [hours, status, messages] = row
+  const bench = await Bench.open()
+  const result = await bench.build(expected(`{${LIMITS}, ${loaded(hours)}}`))
+  expect(statuses(result)).toEqual([['platform', 'users', status]])
+  expect(warnings(bench)).toEqual(messages)
+  expect(await bench.rows('select status from meta.source_freshness')).toEqual([{ status }])
+})
+
+it('goes by a column, or an expression, of the rows that count', async () => {
+  const bench = await Bench.open()
+  const config = `{loaded_at_field: "timestamptz '2026-01-30 00:00:00Z' + to_hours(cast(sessions as int))",
+          freshness: {warn_after: {count: 1, period: day}, filter: sessions < 5}}`
+  const { freshness } = await bench.build(expected(config))
+  expect(freshness).toMatchObject([
+    { loadedAt: Date.UTC(2026, 0, 30, 3), status: 'pass', rule: { warnAfterSeconds: 86_400 } },
+  ])
+})
+
+it('has nothing to say of a source without rows', async () => {
+  const bench = await Bench.open()
+  const config = `{loaded_at_field: "timestamptz '2025-01-01'",
+          freshness: {warn_after: {count: 1, period: day}, filter: 'false'}}`
+  expect(statuses(await bench.build(expected(config)))).toEqual([['platform', 'users', 'pass']])
+  expect(await readSourceFreshness(bench.target, NOW)).toEqual([])
+})
+
+it('is judged anew when it is asked for', async () => {
+  const bench = await Bench.open()
+  await bench.build(expected(`{${LIMITS}, ${loaded(1)}}`))
+  expect(await readSourceFreshness(bench.target, NOW + 12 * HOUR)).toEqual([
+    {
+      source: 'platform.users',
+      loadedAt: '2026-01-31T01:00:00.000Z',
+      ageSeconds: 13 * 3600,
+      warnAfterSeconds: 12 * 3600,
+      errorAfterSeconds: 48 * 3600,
+      status: 'warn',
+    },
+  ])
+  expect(await readSourceFreshness(`${bench.target}.none`, NOW)).toEqual([])
+})
+
+it.each([
+  [
+    'nothing that tells',
+    `{${LIMITS}}`,
+    "_sources.yml:4: nothing tells when a row of 'users' was loaded",
+  ],
+  [
+    'another period',
+    '{freshness: {warn_after: {count: 1, period: week}}}',
+    '_sources.yml:5: sources.0',
+  ],
+  [
+    'an unknown column',
+    `{${LIMITS}, loaded_at_field: loaded}`,
+    "_sources.yml:4: freshness of 'users': Binder",
+  ],
+])('refuses %s, with file and line', async (_, config, message) => {
+  const bench = await Bench.open()
+  await expect(bench.build(expected(config))).rejects.toThrow(message)
+})
