@@ -76,10 +76,19 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
   const report: Report = (outcome) => {
     outcomes.set(`${outcome.kind} ${outcome.name}`, outcome)
   }
+  let freshness: readonly FreshnessResult[] = []
+  const reportFreshness = (results: readonly FreshnessResult[]): void => {
+    freshness = results
+  }
   const tell = (isPublished: boolean) =>
-    writeDown(options, work, { startedAt, outcomes: [...outcomes.values()], isPublished })
+    writeDown(options, work, {
+      startedAt,
+      outcomes: [...outcomes.values()],
+      freshness,
+      isPublished,
+    })
   try {
-    const built = await buildUpon({ ...options, report }, work)
+    const built = await buildUpon({ ...options, report, reportFreshness }, work)
     await tell(true)
     return { ...built, durationMs: now() - startedAt }
   } catch (error) {
@@ -88,7 +97,9 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
   }
 }
 
-type Course = Pick<ArtefactOptions, 'outcomes' | 'isPublished'> & { readonly startedAt: number }
+type Course = Pick<ArtefactOptions, 'outcomes' | 'freshness' | 'isPublished'> & {
+  readonly startedAt: number
+}
 
 /** Artefacts that cannot be written take nothing from what is published. */
 async function writeDown(options: BuildOptions, work: Work, course: Course): Promise<void> {
@@ -107,6 +118,7 @@ async function writeDown(options: BuildOptions, work: Work, course: Course): Pro
 
 interface Building extends BuildOptions {
   readonly report: Report
+  readonly reportFreshness: (results: readonly FreshnessResult[]) => void
 }
 
 type Built = Omit<BuildResult, 'durationMs'>
@@ -206,7 +218,7 @@ function interruptOnAbort(db: Database, signal: AbortSignal | undefined): () => 
   }
 }
 
-async function fill(context: BuildContext, options: BuildOptions, work: Work): Promise<Filled> {
+async function fill(context: BuildContext, options: Building, work: Work): Promise<Filled> {
   const { db, now } = context
   if (options.select === undefined) {
     await dropAllBut(db, keptRelations(work))
@@ -217,6 +229,7 @@ async function fill(context: BuildContext, options: BuildOptions, work: Work): P
   await createMeta(db)
   await options.meta?.(db)
   const freshness = await checkFreshness(context, options.project.sources, options.sourceSql)
+  options.reportFreshness(freshness)
   const { results: checks, failures } = await runChecks(context, work.checks, work.known, lost)
   const examples = await storeFailures(db, checks)
   await writeCheckResults(db, checks, options.runId, now())

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { BuildResult } from '../../src/model/index.ts'
 import { readSourceFreshness } from '../../src/serve/freshness.ts'
@@ -106,4 +108,27 @@ it.each([
 ])('refuses %s, with file and line', async (_, config, message) => {
   const bench = await Bench.open()
   await expect(bench.build(expected(config))).rejects.toThrow(message)
+})
+
+it('is told in sources.json, also by a build that fails', async () => {
+  const bench = await Bench.open()
+  const folder = join(bench.data, 'target')
+  const files = expected(`{${LIMITS}, ${loaded(13)}}`)
+  const broken = { ...files, 'tests/never.sql': "select * from {{ ref('fct_user') }}" }
+  const artefacts = { folder, builder: 'test' }
+  await expect(bench.build(broken, { artefacts })).rejects.toThrow('a check failed')
+  const told: unknown = JSON.parse(await readFile(join(folder, 'sources.json'), 'utf8'))
+  expect(told).toMatchObject({
+    results: [
+      {
+        unique_id: 'source.tiny.platform.users',
+        max_loaded_at: '2026-01-30T13:00:00.000Z',
+        status: 'warn',
+        criteria: {
+          warn_after: { count: 720, period: 'minute' },
+          error_after: { count: 2880, period: 'minute' },
+        },
+      },
+    ],
+  })
 })

@@ -2,14 +2,16 @@ import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { writeAtomic } from '../../store/files.ts'
 import type { Plan } from '../compile.ts'
+import type { FreshnessResult } from '../freshness.ts'
 import type { Outcome } from '../outcomes.ts'
 import type { Project } from '../types.ts'
 import { catalog } from './catalog.ts'
 import { sha256, type JsonObject } from './ids.ts'
 import type { EntryContext } from './entry-context.ts'
 import { manifest } from './manifest.ts'
-import { metadata, type Invocation } from './metadata.ts'
+import type { Invocation } from './metadata.ts'
 import { runResults } from './run-results.ts'
+import { sources } from './sources.ts'
 
 export interface ArtefactOptions {
   /** Where they are written. */
@@ -18,6 +20,7 @@ export interface ArtefactOptions {
   readonly plan: Plan
   readonly sourceSql: EntryContext['sourceSql']
   readonly outcomes: readonly Outcome[]
+  readonly freshness: readonly FreshnessResult[]
   readonly invocation: Invocation
   readonly select: string | null
   /** The published file. */
@@ -42,7 +45,7 @@ export async function writeArtefacts(options: ArtefactOptions): Promise<void> {
   }
   await write('manifest', manifest(context, invocation))
   await write('run_results', runResults(outcomes, context, invocation, options.select))
-  await write('sources', sources(invocation))
+  await write('sources', sources(options.freshness, project.name, invocation))
   if (options.isPublished) await write('catalog', await catalog(target, context, invocation))
 }
 
@@ -53,8 +56,4 @@ async function checksumsOf({ models }: Plan): Promise<Map<string, string>> {
     checksums.set(name, sha256((await readFile(seed.csv.path, 'utf8')).trim()))
   }
   return checksums
-}
-
-function sources(invocation: Invocation): JsonObject {
-  return { metadata: metadata('sources/v3', invocation), results: [], elapsed_time: 0 }
 }
