@@ -74,6 +74,7 @@ export async function build(job: Job, options: BuildChoice): Promise<BuildOutcom
   const { dataFolder } = job.config
   const orgIds = requireSome(job, await knownOrganisations(dataFolder))
   if (options.select !== undefined) await refusePast(dataFolder, '--select')
+  if (options.exclude !== undefined) await refusePast(dataFolder, '--exclude')
   if (options.asOf !== undefined) return buildPast(job, orgIds, options, options.asOf)
   const lost = await normalizeAll(job)
   return publishWhatIsLeft(job, orgIds, options, lost)

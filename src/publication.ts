@@ -9,6 +9,7 @@ import { buildAndPublish, loadProject, type BuildResult, type Project } from './
 import { writeProvenance, writeSchemaDrift } from './model/provenance.ts'
 import { writeRecord, type RunRow } from './model/record.ts'
 import { writeIntervals } from './normalize/intervals.ts'
+import { baseDigest } from './normalize/state.ts'
 import { makingOf } from './normalize/normalize.ts'
 import { exportTables } from './serve/export.ts'
 import { publishedBuild } from './serve/warehouse.ts'
@@ -30,6 +31,10 @@ export interface BuildChoice {
   readonly exitCode?: ExitCode
   /** A selector: these models only. */
   readonly select?: string
+  /** A selector: not these models. */
+  readonly exclude?: string
+  /** Build only what the last build, which failed, did not bring about. */
+  readonly retry?: boolean
   /** Builds what was known at this moment, milliseconds since the epoch. */
   readonly asOf?: number
   /** Make every model anew whole. */
@@ -68,10 +73,15 @@ export async function publishModels(
         folder: join(config.dataFolder, 'target'),
         builder: `agent-warehouse ${version}`,
       },
-      failedFile: join(config.dataFolder, 'state', 'failed', 'warehouse.duckdb'),
+      failedFile: {
+        path: join(config.dataFolder, 'state', 'failed', 'warehouse.duckdb'),
+        sources: `${String(view.asOf)} ${await baseDigest(config.dataFolder)}`,
+      },
       sourceMaking: (_source, table) => makingOf(table),
       fullRefresh: options.fullRefresh === true,
+      retry: options.retry === true,
       ...(options.select === undefined ? {} : { select: options.select }),
+      ...(options.exclude === undefined ? {} : { exclude: options.exclude }),
     }),
   )
   if (view.asOf === null) await rm(pastFolder(config.dataFolder), { recursive: true, force: true })

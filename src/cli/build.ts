@@ -10,12 +10,23 @@ const options = (yargs: Argv) =>
     .option('select', {
       type: 'string',
       requiresArg: true,
-      describe: 'only these models: name, +name (and what it needs), name+, tag:x, path:x',
+      describe:
+        'only these models: name, fct_*, +name (and what it needs), name+1, @name, tag:x, path:x, state:modified, result:error; a space is or, a comma is and',
+    })
+    .option('exclude', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'not these models, in the same words',
+    })
+    .option('retry', {
+      type: 'boolean',
+      conflicts: ['select', 'exclude', 'as-of'],
+      describe: 'after a build that failed: only what it did not bring about',
     })
     .option('as-of', {
       type: 'string',
       requiresArg: true,
-      conflicts: 'select',
+      conflicts: ['select', 'exclude'],
       describe: 'what was known at a time: 2026-03-01T06:00:00Z, or 2026-03-01 for the end of it',
     })
     .option('full-refresh', {
@@ -28,12 +39,14 @@ export const buildCommand: Command<OptionsOf<typeof options>> = {
   examples: [
     ['$0 build', 'all models'],
     ['$0 build --select +fct_user_day', 'one mart and what it is made from'],
+    ['$0 build --select state:modified+', 'what was changed, and what is made from it'],
+    ['$0 build --retry', 'after a model that failed was mended'],
     ['$0 build --as-of 2026-03-01', 'the warehouse as it was known that evening'],
   ],
   options,
   run: async (flags, terminal) => {
     const config = loadConfig(flags, terminal.environment, terminal.cwd)
-    const { log, json, select, fullRefresh } = flags
+    const { log, json, select, exclude, retry, fullRefresh } = flags
     const asOf = flags.asOf === undefined ? undefined : momentOf(flags.asOf, '--as-of')
     return runJob(
       { command: 'build', config, log, json, maxDurationMs: Infinity, secrets: [] },
@@ -42,7 +55,9 @@ export const buildCommand: Command<OptionsOf<typeof options>> = {
         build(job, {
           runs,
           fullRefresh,
+          retry: retry === true,
           ...(select === undefined ? {} : { select }),
+          ...(exclude === undefined ? {} : { exclude }),
           ...(asOf === undefined ? {} : { asOf }),
         }),
     )

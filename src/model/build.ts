@@ -55,10 +55,9 @@ export async function buildModels(
     context.signal?.throwIfAborted()
     const missing = node.dependsOn.filter((name) => lost.has(name))
     try {
-      if (missing.length > 0) reportSkipped(context, node, missing)
+      if (missing.length > 0) reportSkipped(context, node, `not made: ${missing.join(', ')}`)
       else {
-        const own = unitTests.filter(({ model }) => model === node.name)
-        results.push(...(await runUnitTests(context, own)))
+        results.push(...(await testUnits(context, node, unitTests)))
         models.push(await buildModel(context, node, kept.has(node.name)))
         continue
       }
@@ -72,12 +71,21 @@ export async function buildModels(
   return { models, unitTests: results, failures, lost }
 }
 
-function reportSkipped(
-  { report, now }: BuildContext,
-  { name }: ModelNode,
-  missing: readonly string[],
-): void {
-  const message = `not made: ${missing.join(', ')}`
+async function testUnits(
+  context: BuildContext,
+  node: ModelNode,
+  unitTests: readonly UnitTestNode[],
+): Promise<UnitTestResult[]> {
+  const own = unitTests.filter(({ model }) => model === node.name)
+  try {
+    return await runUnitTests(context, own)
+  } catch (error) {
+    reportSkipped(context, node, 'its unit tests failed')
+    throw error
+  }
+}
+
+function reportSkipped({ report, now }: BuildContext, { name }: ModelNode, message: string): void {
   const nothing = { startedAt: now(), durationMs: 0, failures: null }
   report({ kind: 'model', name, status: 'skipped', message, ...nothing })
 }

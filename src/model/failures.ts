@@ -1,5 +1,7 @@
+import { z } from 'zod'
 import { ChecksFailedError } from '../core/errors.ts'
 import { identifier, literal, type Database, type Row } from '../store/duckdb.ts'
+import { statement } from '../store/root.ts'
 import type { CheckResult } from './checks.ts'
 
 /** Some of the rows that a failed check found wrong, by its name. */
@@ -30,6 +32,16 @@ export async function storeFailures(
   }
   return examples
 }
+
+/** Drops from a file that failed what it says of the checks that failed. */
+export async function forgetFailures(db: Database): Promise<void> {
+  for (const { schema, name } of tableRows.parse(await db.rows(statement('meta/failed_tables')))) {
+    await db.run(`drop table ${identifier(schema)}.${identifier(name)}`)
+  }
+  await db.run(`delete from meta.check_results where status = 'fail'`)
+}
+
+const tableRows = z.array(z.object({ schema: z.string(), name: z.string() }))
 
 /**
  * The error of the checks that failed, where any did: their names, rows and queries.

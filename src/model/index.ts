@@ -1,5 +1,5 @@
 import { compilePlan } from './compile.ts'
-import { select } from './graph.ts'
+import { select } from './select.ts'
 import type { ModelNode, Project } from './types.ts'
 
 export { buildAndPublish, type BuildOptions, type BuildResult } from './publish.ts'

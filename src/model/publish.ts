@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { copyFile, mkdir, rename, rm, stat } from 'node:fs/promises'
+import { copyFile, mkdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { messageOf, UsageError, type AppError } from '../core/errors.ts'
 import type { RunEvent } from '../core/events.ts'
@@ -12,7 +12,8 @@ import { carryOver } from './carry-over.ts'
 import { dropAllBut } from './clear.ts'
 import type { BuildContext } from './context.ts'
 import { STORAGE_VERSION } from './engine.ts'
-import { failedChecks, storeFailures } from './failures.ts'
+import { failedChecks, forgetFailures, storeFailures } from './failures.ts'
+import { forgetFailed, leaveFailed } from './failed.ts'
 import { checkFreshness, type FreshnessResult } from './freshness.ts'
 import { createMeta, writeCheckResults, writeColumns, writeModels } from './meta.ts'
 import type { Outcome, Report } from './outcomes.ts'
@@ -31,12 +32,8 @@ export interface BuildOptions extends WorkOptions {
   readonly tempDirectory: string
   /** DuckDB's own limit. Default `1GB`. */
   readonly memoryLimit?: string
-  /** Where a file that failed its checks is left for a look. Default: it is removed. */
-  readonly failedFile?: string
   /** Stops the statement under way; nothing is published. */
   readonly signal?: AbortSignal
-  /** Where to write dbt's artefacts, and what builds, e.g. `agent-warehouse 0.1.0`. */
-  readonly artefacts?: { readonly folder: string; readonly builder: string }
 }
 
 export interface BuildResult {
@@ -132,7 +129,7 @@ async function buildUpon(options: Building, work: Work): Promise<Built> {
   try {
     return await buildFile(options, work)
   } catch (error) {
-    if (work.kept.size === 0 || options.select !== undefined || !mayBeDamage(error)) throw error
+    if (work.kept.size === 0 || work.isPart || !mayBeDamage(error)) throw error
     const message = `the last file could not be built upon, all is made anew: ${messageOf(error)}`
     options.emit({ type: 'warning', message })
     return buildFile(options, anew(work))
@@ -143,14 +140,16 @@ async function buildFile(options: Building, work: Work): Promise<Built> {
   const { target, signal } = options
   const aside = asidePath(target)
   try {
-    if (options.select !== undefined) await copyPublished(target, aside)
+    if (work.isPart) await copyPublished(work.upon, aside)
     else if (work.kept.size > 0) await copyFile(target, aside, constants.COPYFILE_FICLONE)
     const { built, problems } = await buildAside(aside, options, work)
-    await leaveFailed(aside, problems, options.failedFile)
+    const { failedFile, runId } = options
+    if (problems.length > 0 && failedFile !== undefined) await leaveFailed(aside, failedFile, runId)
     throwAll(problems)
     await openOnce(aside)
     const { size: bytes } = await stat(aside)
     await publish(aside, target)
+    if (failedFile !== undefined) await forgetFailed(failedFile)
     options.emit({ type: 'warehouse.published', path: target, bytes })
     return { ...built, bytes }
   } catch (error) {
@@ -176,7 +175,7 @@ async function buildAside(aside: string, options: Building, work: Work): Promise
   const db = await Database.open(':memory:', { threads: THREADS, memoryLimit, tempDirectory })
   const release = interruptOnAbort(db, signal)
   try {
-    await attach(db, aside, options)
+    await attach(db, aside, work)
     const built = await fill({ ...options, db }, options, work)
     await db.run('checkpoint warehouse; use memory; detach warehouse')
     return built
@@ -186,7 +185,7 @@ async function buildAside(aside: string, options: Building, work: Work): Promise
   }
 }
 
-async function attach(db: Database, aside: string, options: BuildOptions): Promise<void> {
+async function attach(db: Database, aside: string, { upon, isPart }: Work): Promise<void> {
   try {
     await db.run(
       `attach ${literal(aside)} as warehouse (
@@ -195,8 +194,8 @@ async function attach(db: Database, aside: string, options: BuildOptions): Promi
       use warehouse`,
     )
   } catch (error) {
-    if (options.select === undefined) throw error
-    throw new UsageError(`the warehouse ${options.target} cannot be read: ${messageOf(error)}`, {
+    if (!isPart) throw error
+    throw new UsageError(`the warehouse ${upon} cannot be read: ${messageOf(error)}`, {
       hint: 'A selection is built into a copy of it. Build everything: agent-warehouse build.',
       cause: error,
     })
@@ -220,10 +219,11 @@ function interruptOnAbort(db: Database, signal: AbortSignal | undefined): () => 
 
 async function fill(context: BuildContext, options: Building, work: Work): Promise<Filled> {
   const { db, now } = context
-  if (options.select === undefined) {
+  if (!work.isPart) {
     await dropAllBut(db, keptRelations(work))
     await carryOver(context, options.target, work)
   }
+  if (options.retry === true) await forgetFailures(db)
   const made = await buildModels(context, work.chosen, work.kept, work.unitTests)
   const { models, unitTests, lost } = made
   await createMeta(db)
@@ -236,7 +236,7 @@ async function fill(context: BuildContext, options: Building, work: Work): Promi
   const chosen = work.chosen.filter(({ name }) => !lost.has(name))
   await writeModels(db, { ...work, chosen }, options.runId)
   await writeColumns(db, work.all)
-  const wrong = failedChecks(checks, examples, options.failedFile)
+  const wrong = failedChecks(checks, examples, options.failedFile?.path)
   return {
     built: { models, unitTests, checks, freshness },
     problems: [...made.failures, ...failures, ...wrong],
@@ -248,18 +248,6 @@ function keptRelations({ chosen, kept }: Work): string[] {
   return chosen
     .filter(({ name, snapshot }) => kept.has(name) || snapshot !== null)
     .map(({ relation }) => relation)
-}
-
-/** There is at most one: a file that passes removes it. */
-async function leaveFailed(
-  aside: string,
-  problems: readonly AppError[],
-  path: string | undefined,
-): Promise<void> {
-  if (path === undefined) return
-  if (problems.length === 0) return rm(path, { force: true })
-  await mkdir(dirname(path), { recursive: true })
-  await rename(aside, path)
 }
 
 /** A write-ahead log beside the old file would be replayed onto the new one. */

@@ -1,8 +1,12 @@
+import { UsageError } from '../core/errors.ts'
+import { readLastResults } from './artefacts/last-results.ts'
 import { decideBasis, type Basis } from './basis.ts'
 import { planChecks, type Check } from './checks.ts'
 import { compilePlan, type CompileOptions, type Plan } from './compile.ts'
-import { select } from './graph.ts'
-import { readHeld } from './held.ts'
+import { select, type Past } from './select.ts'
+import { EVERYTHING, runToRetry, type FailedFile } from './failed.ts'
+import { madeBy } from './fingerprint.ts'
+import { readHeld, type Held } from './held.ts'
 import type { ModelNode, Project, UnitTestNode } from './types.ts'
 import { unitTestsDigest } from './unit-tests.ts'
 
@@ -12,6 +16,14 @@ export interface WorkOptions extends CompileOptions {
   readonly target: string
   /** Build these models only. */
   readonly select?: string
+  /** Do not build these. */
+  readonly exclude?: string
+  /** Go on with the file that failed last: build only what it did not bring about. */
+  readonly retry?: boolean
+  /** Where a file that failed is left for a look and a retry. Default: it is removed. */
+  readonly failedFile?: FailedFile
+  /** Where to write dbt's artefacts, and what builds, e.g. `agent-warehouse 0.1.0`. */
+  readonly artefacts?: { readonly folder: string; readonly builder: string }
   /** Make incremental models anew whole. */
   readonly fullRefresh?: boolean
   /**
@@ -24,6 +36,10 @@ export interface WorkOptions extends CompileOptions {
 /** What a build has to do. */
 export interface Work extends Basis {
   readonly plan: Plan
+  /** The file that is built upon: the published one, or the one that failed. */
+  readonly upon: string
+  /** Whether what is not chosen stays as it is in that file. */
+  readonly isPart: boolean
   readonly all: readonly ModelNode[]
   readonly chosen: readonly ModelNode[]
   readonly checks: readonly Check[]
@@ -39,10 +55,14 @@ export interface Work extends Basis {
 
 /** @throws ProjectError, and UsageError at a selector that means no model. */
 export async function planWork(options: WorkOptions): Promise<Work> {
+  const { select: selector, exclude, failedFile } = options
+  const retryOf = options.retry === true ? await runToRetry(failedFile) : undefined
   const plan = compilePlan(options.project, options)
-  const chosen = options.select === undefined ? plan.models : select(plan.models, options.select)
+  const upon = retryOf === undefined ? options.target : (failedFile?.path ?? options.target)
+  const held = await readHeld(upon)
+  const past = await pastOf(options, plan, held, retryOf)
+  const chosen = select(plan.models, retryOf === undefined ? selector : RETRIED, exclude, past)
   const checks = planChecks(plan, chosen)
-  const held = await readHeld(options.target)
   const basis = decideBasis(plan.models, {
     chosen,
     held,
@@ -63,6 +83,8 @@ export async function planWork(options: WorkOptions): Promise<Work> {
   return {
     ...basis,
     plan,
+    upon,
+    isPart: selector !== undefined || exclude !== undefined || retryOf !== undefined,
     all: plan.models,
     chosen,
     checks,
@@ -70,6 +92,32 @@ export async function planWork(options: WorkOptions): Promise<Work> {
     problem: held.problem,
     unitTests: plan.unitTests.filter(({ model }) => names.has(model) && !isProven(model)),
     unitTestDigests,
+  }
+}
+
+/** What the failed build did not bring about, what was changed since, and what is made from it. */
+const RETRIED = 'result:error+ result:fail+ result:skipped+ state:modified+'
+
+/** @throws UsageError when the results of the build to be gone on with are not on record. */
+async function pastOf(
+  options: WorkOptions,
+  plan: Plan,
+  held: Held,
+  retryOf: string | undefined,
+): Promise<Past> {
+  const { artefacts, select = '', exclude = '' } = options
+  const all = new Set(plan.models.map(({ name }) => name))
+  const made = madeBy(plan.models, all, held.models, options.sourceMaking ?? (() => ''))
+  const isAsked = retryOf !== undefined || `${select} ${exclude}`.includes('result:')
+  const last = isAsked && artefacts !== undefined ? await readLastResults(artefacts.folder) : null
+  if (retryOf !== undefined && last?.runId !== retryOf) {
+    const problem = `--retry: the results of run ${retryOf} are not on record any more`
+    throw new UsageError(problem, EVERYTHING)
+  }
+  return {
+    isNew: (model) => !held.models.has(model),
+    isModified: (model) => held.models.get(model)?.own !== made.get(model)?.own,
+    results: last?.byModel ?? null,
   }
 }
 

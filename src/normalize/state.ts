@@ -1,6 +1,14 @@
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { pathSegment, readJson, sha256OfFile, writeAtomic } from '../store/files.ts'
+import {
+  listIfThere,
+  pathSegment,
+  readIfThere,
+  readJson,
+  sha256OfFile,
+  writeAtomic,
+} from '../store/files.ts'
 import { baseFile, baseMonths } from '../store/lake.ts'
 
 /** One base file as it was written. */
@@ -62,4 +70,14 @@ async function hashOf(path: string): Promise<string | undefined> {
 
 function statePath(dataFolder: string, orgId: string): string {
   return join(dataFolder, 'state', 'base', `${pathSegment(orgId)}.json`)
+}
+
+/** Digest of what the base of every organisation was made from. */
+export async function baseDigest(dataFolder: string): Promise<string> {
+  const hash = createHash('sha256')
+  const folder = join(dataFolder, 'state', 'base')
+  for (const name of (await listIfThere(folder)).map((entry) => entry.name).sort()) {
+    hash.update(`${name} ${(await readIfThere(join(folder, name))) ?? ''}`)
+  }
+  return hash.digest('hex')
 }

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../src/core/errors.ts'
-import { inOrder, select, type Selectable } from '../../src/model/graph.ts'
+import { inOrder } from '../../src/model/graph.ts'
+import { select, type Past, type Selectable } from '../../src/model/select.ts'
 
 function node(name: string, dependsOn: string[] = [], tags: string[] = []): Selectable {
   return { name, file: `models/${name.slice(0, 3)}/${name}.sql`, dependsOn, tags }
@@ -74,9 +75,43 @@ describe('a selector', () => {
     ['path:models/stg+', ['stg_a', 'stg_b', 'int_a', 'fct_a', 'fct_b']],
     ['fct_b  stg_a', ['stg_a', 'fct_b']],
     ['fct_a fct_a', ['fct_a']],
+    ['1+fct_a', ['int_a', 'fct_a']],
+    ['2+fct_a+1', ['stg_a', 'int_a', 'fct_a', 'fct_b']],
+    ['stg_a+1', ['stg_a', 'int_a']],
+    ['@stg_a', ['stg_a', 'stg_b', 'int_a', 'fct_a', 'fct_b']],
+    ['@stg_b', ['stg_a', 'stg_b', 'int_a', 'fct_a', 'fct_b']],
+    ['fct_*', ['fct_a', 'fct_b']],
+    ['stg', ['stg_a', 'stg_b']],
+    ['fct.fct_b', ['fct_b']],
+    ['tag:mart,+fct_a', ['fct_a']],
+    ['int_a+,tag:mart stg_b', ['stg_b', 'fct_a', 'fct_b']],
+    ['state:new', ['fct_b']],
+    ['state:modified', ['int_a', 'fct_b']],
+    ['state:modified+', ['int_a', 'fct_a', 'fct_b']],
+    ['state:modified,state:old', ['int_a']],
+    ['state:unmodified,tag:mart', ['fct_a']],
+    ['result:error', ['fct_a']],
+    ['result:error+', ['fct_a', 'fct_b']],
+    ['result:fail result:warn', ['stg_b']],
+    ['result:skipped', []],
   ]
+  const past: Past = {
+    isNew: (name) => name === 'fct_b',
+    isModified: (name) => name === 'fct_b' || name === 'int_a',
+    results: new Map([
+      ['fct_a', new Set(['error'])],
+      ['stg_b', new Set(['success', 'warn'])],
+    ]),
+  }
   it.each(cases)('%s', (selector, names) => {
-    expect(select(nodes, selector).map(({ name }) => name)).toEqual(names)
+    expect(select(nodes, selector, undefined, past).map(({ name }) => name)).toEqual(names)
+  })
+
+  it('is thinned by what is excluded', () => {
+    const chosen = (selector: string | undefined, exclude: string) =>
+      select(nodes, selector, exclude).map(({ name }) => name)
+    expect(chosen('tag:mart', 'fct_b')).toEqual(['fct_a'])
+    expect(chosen(undefined, 'int_a+ stg_b')).toEqual(['stg_a'])
   })
 
   const wrong: [string, string][] = [
@@ -84,6 +119,10 @@ describe('a selector', () => {
     ['tag:marts', "Did you mean 'tag:mart'?"],
     ['path:models/fct/fct_b', "Did you mean 'path:models/fct/fct_b.sql'?"],
     ['fct_a zzzzzzzz', 'Known: fct_a, fct_b, int_a, stg_a, stg_b.'],
+    ['tags:mart', "Did you mean 'tag'?"],
+    ['state:modifed', "Did you mean 'modified'?"],
+    ['result:errors', "Did you mean 'error'?"],
+    ['result:error', 'Build everything first: agent-warehouse build.'],
   ]
   it.each(wrong)('%s means no model', (selector, hint) => {
     const told = expect(() => select(nodes, selector))

@@ -88,7 +88,9 @@ describe('a failed check', () => {
   it('leaves the file that failed where it is told to, with the rows that are wrong', async () => {
     const bench = await Bench.open()
     const failedFile = join(bench.data, 'failed', 'warehouse.duckdb')
-    const error = await failure(bench.build(withTest(FEW('error')), { failedFile }))
+    const error = await failure(
+      bench.build(withTest(FEW('error')), { failedFile: { path: failedFile, sources: '' } }),
+    )
     const table = 'dbt_test__audit.accepted_values_fct_user_sessions'
     expect(error).toMatchObject({
       hint: expect.stringContaining(`The file that failed is ${failedFile}.`) as string,
@@ -104,7 +106,7 @@ describe('a failed check', () => {
       await failed.rows(`select check_name from meta.check_results where status = 'fail'`),
     ).toHaveLength(1)
     failed.close()
-    await bench.build(TINY, { failedFile })
+    await bench.build(TINY, { failedFile: { path: failedFile, sources: '' } })
     expect(await readdir(join(bench.data, 'failed'))).toEqual([])
   })
 

@@ -1,0 +1,110 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { UsageError } from '../../src/core/errors.ts'
+import type { BuildOptions } from '../../src/model/index.ts'
+import { Bench, TINY, type Files } from './fixture.ts'
+
+const YML = (name: string, test = ''): string => `models:
+  - name: ${name}
+    description: One row.
+    columns:
+      - {name: users, description: Users.${test}}
+`
+
+/** A chain, and a branch beside it. */
+const CHAIN: Files = {
+  ...TINY,
+  'models/marts/fct_total.sql': "select count(*) as users from {{ ref('fct_user') }}",
+  'models/marts/fct_total.yml': YML('fct_total'),
+  'models/marts/fct_beside.sql': "select count(*) as users from {{ ref('stg_user') }}",
+  'models/marts/fct_beside.yml': YML('fct_beside'),
+}
+
+const BROKEN: Files = { ...CHAIN, 'models/marts/fct_user.sql': 'select * from no_such_table' }
+const FAILING: Files = {
+  ...CHAIN,
+  'models/marts/fct_user.yml': (CHAIN['models/marts/fct_user.yml'] ?? '').replace(
+    '        config:\n',
+    '        data_tests: [{accepted_values: {arguments: {values: [3, 5]}}}]\n        config:\n',
+  ),
+}
+
+function placesOf(bench: Bench, sources = 'as they were'): Partial<BuildOptions> {
+  return {
+    failedFile: { path: join(bench.data, 'failed', 'warehouse.duckdb'), sources },
+    artefacts: { folder: join(bench.data, 'target'), builder: 'agent-warehouse 0.0.0' },
+  }
+}
+
+async function refusal(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+}
+
+const namesOf = (built: readonly { readonly name: string }[]) => built.map(({ name }) => name)
+
+describe('a retry', () => {
+  it('builds what failed and what reads it, and publishes with what was made before', async () => {
+    const bench = await Bench.open()
+    const places = placesOf(bench)
+    await bench.build(CHAIN, places)
+    await bench.land("('a', 'u1', 1), ('a', 'u2', 2)")
+    await refusal(bench.build(BROKEN, { ...places, runId: 'run-2' }))
+    const { models } = await bench.build(CHAIN, { ...places, runId: 'run-3', retry: true })
+    expect(namesOf(models)).toEqual(['fct_user', 'fct_total'])
+    for (const fact of ['fct_user', 'fct_total', 'fct_beside']) {
+      const users = fact === 'fct_user' ? 'count(*)' : 'max(users)'
+      expect(await bench.rows(`select ${users} as users from ${fact}`)).toEqual([{ users: '2' }])
+    }
+  })
+
+  it('looks again at what a check found wrong, and leaves none of its rows behind', async () => {
+    const bench = await Bench.open()
+    const places = placesOf(bench)
+    await refusal(bench.build(FAILING, { ...places, runId: 'run-1' }))
+    const again = await refusal(bench.build(FAILING, { ...places, runId: 'run-2', retry: true }))
+    expect(again).toMatchObject({ exitCode: 6 })
+    const { models } = await bench.build(CHAIN, { ...places, runId: 'run-3', retry: true })
+    expect(namesOf(models)).toEqual(['fct_user', 'fct_total'])
+    const left = `select table_name from information_schema.tables
+      where table_schema like '%audit%' and table_catalog = current_database()`
+    expect(await bench.rows(left)).toEqual([])
+  })
+
+  it('is refused where nothing failed, and where the sources hold something else', async () => {
+    const bench = await Bench.open()
+    await bench.build(CHAIN, placesOf(bench))
+    const none = await refusal(bench.build(CHAIN, { ...placesOf(bench), retry: true }))
+    expect(none).toBeInstanceOf(UsageError)
+    expect(none).toMatchObject({ message: '--retry: no build has failed' })
+    await refusal(bench.build(BROKEN, { ...placesOf(bench), runId: 'run-2' }))
+    const other = await refusal(bench.build(CHAIN, { ...placesOf(bench, 'other'), retry: true }))
+    expect(other).toMatchObject({
+      message: '--retry: other days have landed since run run-2 failed',
+      hint: 'Build everything: agent-warehouse build.',
+    })
+  })
+})
+
+describe('selectors of what was', () => {
+  it('mean what was changed since it was published, and what became of it in the last build', async () => {
+    const bench = await Bench.open()
+    const places = placesOf(bench)
+    await bench.build(CHAIN, places)
+    const none = await bench.build(CHAIN, { ...places, select: 'state:modified' })
+    expect(none.models).toEqual([])
+    const changed: Files = {
+      ...CHAIN,
+      'models/marts/fct_beside.sql': "select 1 + count(*) as users from {{ ref('stg_user') }}",
+    }
+    const { models } = await bench.build(changed, { ...places, select: 'state:modified+' })
+    expect(namesOf(models)).toEqual(['fct_beside'])
+    await refusal(bench.build(FAILING, { ...places, runId: 'run-2', select: 'fct_user+' }))
+    const after = await bench.build(changed, { ...places, select: 'result:fail' })
+    expect(namesOf(after.models)).toEqual(['fct_user'])
+    const rest = await bench.build(changed, { ...places, exclude: 'fct_user+ stg_user' })
+    expect(namesOf(rest.models)).toEqual(['fct_beside'])
+  })
+})
