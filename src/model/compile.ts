@@ -50,9 +50,11 @@ export function compilePlan(project: Project, options: CompileOptions): Plan {
   }
   const all = [...project.models, ...project.seeds, ...project.snapshots]
   const nameless = new Map(all.map(({ name }) => [name, name]))
+  const refLines = new Map<string, Rendered['refLines']>()
   const settings = new Map(
     project.models.map((model) => {
       const first = render(model.template, model.file, { ...names, self: '', models: nameless })
+      refLines.set(model.name, first.refLines)
       return [model, settingsOf(model, first)]
     }),
   )
@@ -64,12 +66,12 @@ export function compilePlan(project: Project, options: CompileOptions): Plan {
   ])
   refuseUnknownTargets(all)
   const nodes = [...settings].map(([model, own]) => modelNode(model, own, { ...names, models }))
+  const snapshots = project.snapshots.map((snapshot) => snapshotNode(snapshot, models))
   return {
-    models: inOrder([
-      ...seeds,
-      ...nodes,
-      ...project.snapshots.map((snapshot) => snapshotNode(snapshot, models)),
-    ]),
+    models: inOrder([...seeds, ...nodes, ...snapshots], ({ name, file }, parent) => {
+      const line = refLines.get(name)?.get(parent)
+      return line === undefined ? { file } : { file, line }
+    }),
     tests: project.tests.map((test) => testNode(test, project, { ...names, models })),
     unitTests: project.unitTests.map((test) =>
       unitTestNode(test, project.models, { ...names, models }),

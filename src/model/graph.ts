@@ -1,4 +1,4 @@
-import { ProjectError } from './errors.ts'
+import { ProjectError, type Place } from './errors.ts'
 
 export interface Dependent {
   readonly name: string
@@ -6,18 +6,24 @@ export interface Dependent {
   readonly dependsOn: readonly string[]
 }
 
+/** Where a node speaks of one that it depends on. */
+export type PlaceOfReference = (node: Dependent, parent: string) => Place
+
 /**
  * The nodes with every one behind those it depends on, else in the order given.
  * Names that are no node are passed over.
  *
  * @throws ProjectError that prints the cycle when there is one.
  */
-export function inOrder<T extends Dependent>(nodes: readonly T[]): T[] {
+export function inOrder<T extends Dependent>(
+  nodes: readonly T[],
+  placeOf: PlaceOfReference = ({ file }) => ({ file }),
+): T[] {
   const byName = new Map(nodes.map((node) => [node.name, node]))
   const ordered = new Set<T>()
   const visit = (node: T, trail: readonly string[]): void => {
     if (ordered.has(node)) return
-    if (trail.includes(node.name)) throw cycleError(node, trail)
+    if (trail.includes(node.name)) throw cycleError(node, trail, placeOf)
     for (const name of node.dependsOn) {
       const parent = byName.get(name)
       if (parent !== undefined) visit(parent, [...trail, node.name])
@@ -28,11 +34,19 @@ export function inOrder<T extends Dependent>(nodes: readonly T[]): T[] {
   return [...ordered]
 }
 
-function cycleError(node: Dependent, trail: readonly string[]): ProjectError {
+function cycleError(
+  node: Dependent,
+  trail: readonly string[],
+  placeOf: PlaceOfReference,
+): ProjectError {
   const cycle = [...trail.slice(trail.indexOf(node.name)), node.name]
-  return new ProjectError({ file: node.file }, `models go in a circle: ${cycle.join(' -> ')}`, {
-    hint: 'Take one of these references out.',
-  })
+  return new ProjectError(
+    placeOf(node, cycle[1] ?? ''),
+    `models go in a circle: ${cycle.join(' -> ')}`,
+    {
+      hint: 'Take one of these references out.',
+    },
+  )
 }
 
 /** All that can be reached from `start` over one or more edges, `steps` at most. */

@@ -23,6 +23,8 @@ export interface Rendered {
   readonly sql: string
   /** Names of models, each once, in the order they are met. */
   readonly refs: readonly string[]
+  /** The first line of each. */
+  readonly refLines: ReadonlyMap<string, number>
   /** `source.table`, each once, in the order they are met. */
   readonly sources: readonly string[]
   /** The arguments of `config(…)`, and the line of the call. */
@@ -42,7 +44,8 @@ export function render(template: string, file: string, names: Names): Rendered {
   const sql = run(() => evaluate(found.globals()), file)
   return {
     sql: sql.trimEnd(),
-    refs: [...found.refs],
+    refs: [...found.refLines.keys()],
+    refLines: found.refLines,
     sources: [...found.sources],
     config: found.config,
     configLine: found.configLine,
@@ -62,7 +65,7 @@ function run(work: () => string, file: string): string {
 
 /** The functions of templates, and what their calls told. */
 class Found {
-  readonly refs = new Set<string>()
+  readonly refLines = new Map<string, number>()
   readonly sources = new Set<string>()
   config: Record<string, unknown> = {}
   configLine: number | undefined
@@ -99,7 +102,7 @@ class Found {
     if (name === undefined || relation === undefined) {
       throw unknownName(this.#at(line), 'model', name ?? '', this.#names.models.keys())
     }
-    this.refs.add(name)
+    if (!this.refLines.has(name)) this.refLines.set(name, line)
     return relation
   }
 

@@ -270,7 +270,7 @@ describe('a broken project is refused, with file and line', () => {
         'models/staging/stg_user.sql': "select * from {{ ref('fct_user') }}",
       },
       [],
-      'models/marts/fct_user.sql: models go in a circle: fct_user -> stg_user -> fct_user | Take one of these references out.',
+      'models/marts/fct_user.sql:2: models go in a circle: fct_user -> stg_user -> fct_user | Take one of these references out.',
     ],
     [
       'a source described twice',
