@@ -106,7 +106,7 @@ function methodOf(core: string): Method {
     case 'config.materialized':
       return plain((node) => node.materialized === value)
     case 'resource_type':
-      return plain((node) => (node.materialized === 'seed' ? 'seed' : 'model') === value)
+      return plain((node) => resourceTypeOf(node) === value)
     case 'state':
       requireOneOf('state', value, STATES)
       return { matches: (node, past) => isInState(node.name, value, past), mayBeNone: true }
@@ -118,6 +118,10 @@ function methodOf(core: string): Method {
         hint: suggestion(method, METHODS),
       })
   }
+}
+
+function resourceTypeOf({ materialized = '' }: Selectable): string {
+  return ['seed', 'snapshot'].includes(materialized) ? materialized : 'model'
 }
 
 function requireOneOf(method: string, value: string, known: readonly string[]): void {

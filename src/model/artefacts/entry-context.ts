@@ -8,8 +8,8 @@ export interface EntryContext {
   /** What dbt calls a database: the stem of the published file's name. */
   readonly database: string
   readonly sourceSql: (source: string, table: string) => string
-  /** Of the text of each seed, by its name. */
-  readonly seedChecksums: ReadonlyMap<string, string>
+  /** Of the text of each seed, and of the yml of each snapshot, by its name. */
+  readonly fileChecksums: ReadonlyMap<string, string>
   /** Seconds since the epoch. */
   readonly createdAt: number
 }

@@ -8,9 +8,19 @@ export interface JsonObject {
   readonly [key: string]: Json
 }
 
-/** `model.<project>.<name>`; a seed's begins with `seed`. */
-export function modelId(project: string, { name, seed }: Pick<ModelNode, 'name' | 'seed'>): string {
-  return `${seed === null ? 'model' : 'seed'}.${project}.${name}`
+export function resourceType(
+  node: Pick<ModelNode, 'seed' | 'snapshot'>,
+): 'model' | 'seed' | 'snapshot' {
+  if (node.seed !== null) return 'seed'
+  return node.snapshot === null ? 'model' : 'snapshot'
+}
+
+/** `model.<project>.<name>`; a seed's begins with `seed`, a snapshot's with `snapshot`. */
+export function modelId(
+  project: string,
+  node: Pick<ModelNode, 'name' | 'seed' | 'snapshot'>,
+): string {
+  return `${resourceType(node)}.${project}.${node.name}`
 }
 
 /** `source`: `source.table`. */

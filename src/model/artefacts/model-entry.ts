@@ -1,15 +1,23 @@
 import { identifier } from '../../store/duckdb.ts'
 import type { Column, ModelNode } from '../types.ts'
-import { compact, modelId, sha256, sourceId, type Json, type JsonObject } from './ids.ts'
+import {
+  compact,
+  modelId,
+  resourceType,
+  sha256,
+  sourceId,
+  type Json,
+  type JsonObject,
+} from './ids.ts'
 import type { EntryContext } from './entry-context.ts'
 
-/** A model or a seed, as `manifest.json` has it. */
+/** A model, a seed or a snapshot, as `manifest.json` has it. */
 export function modelEntry(node: ModelNode, context: EntryContext): JsonObject {
   const { project, createdAt } = context
-  const isSeed = node.seed !== null
+  const type = resourceType(node)
   return {
     ...placeOf(node, context),
-    resource_type: isSeed ? 'seed' : 'model',
+    resource_type: type,
     unique_id: modelId(project.name, node),
     alias: node.name,
     checksum: { name: 'sha256', checksum: checksumOf(node, context) },
@@ -25,10 +33,11 @@ export function modelEntry(node: ModelNode, context: EntryContext): JsonObject {
     unrendered_config: {},
     created_at: createdAt,
     relation_name: relationName(node, context),
-    raw_code: isSeed ? '' : rawCode(node, context),
-    ...(isSeed
+    raw_code: rawCode(node, context),
+    ...(type === 'seed'
       ? { root_path: project.folder, depends_on: { macros: [] } }
       : madeFrom(node, context)),
+    ...(type === 'model' ? OF_MODELS : {}),
   }
 }
 
@@ -40,16 +49,25 @@ export function relationName(
   return [database, schema, name].map(identifier).join('.')
 }
 
+const OF_MODELS = {
+  access: 'protected',
+  constraints: [],
+  version: null,
+  latest_version: null,
+  deprecation_date: null,
+}
+
 /** Its file without the space around it. */
-function rawCode({ name }: ModelNode, { project }: EntryContext): string {
+function rawCode({ name, snapshot, dependsOn }: ModelNode, { project }: EntryContext): string {
+  if (snapshot !== null) return `select * from {{ ref('${dependsOn[0] ?? ''}') }}`
   return project.models.find((model) => model.name === name)?.template.trim() ?? ''
 }
 
 function checksumOf(node: ModelNode, context: EntryContext): string {
-  return context.seedChecksums.get(node.name) ?? sha256(compact(rawCode(node, context)))
+  return context.fileChecksums.get(node.name) ?? sha256(compact(rawCode(node, context)))
 }
 
-function placeOf({ name, file, schema }: ModelNode, context: EntryContext): JsonObject {
+function placeOf({ name, file, schema, snapshot }: ModelNode, context: EntryContext): JsonObject {
   const [, ...path] = file.split('/')
   const folders = path.slice(0, -1)
   return {
@@ -57,7 +75,7 @@ function placeOf({ name, file, schema }: ModelNode, context: EntryContext): Json
     schema,
     name,
     package_name: context.project.name,
-    path: path.join('/'),
+    path: snapshot === null ? path.join('/') : [...folders, `${name}.sql`].join('/'),
     original_file_path: file,
     fqn: [context.project.name, ...folders, name],
   }
@@ -84,11 +102,6 @@ function madeFrom(node: ModelNode, { project, plan }: EntryContext): JsonObject 
     extra_ctes_injected: true,
     extra_ctes: [],
     contract: { enforced: false, alias_types: true, checksum: null },
-    access: 'protected',
-    constraints: [],
-    version: null,
-    latest_version: null,
-    deprecation_date: null,
   }
 }
 
@@ -111,12 +124,20 @@ function configOf(node: ModelNode): JsonObject {
     column_types: { ...node.seed?.types },
     full_refresh: null,
     unique_key: isIncremental ? [...node.unique_key] : null,
+    ...snapshotConfig(node),
     on_schema_change: isIncremental ? 'fail' : 'ignore',
     grants: {},
     packages: [],
     docs: { show: true, node_color: null },
     contract: { enforced: false, alias_types: true },
   }
+}
+
+function snapshotConfig({ snapshot }: ModelNode): JsonObject {
+  if (snapshot === null) return {}
+  const { unique_key, updated_at, check_cols, hard_deletes } = snapshot
+  const strategy = updated_at === null ? 'check' : 'timestamp'
+  return { strategy, unique_key: [...unique_key], updated_at, check_cols, hard_deletes }
 }
 
 function columnEntry({ name, description, meta }: Column): JsonObject {

@@ -6,7 +6,7 @@ import type { FreshnessResult } from '../freshness.ts'
 import type { Outcome } from '../outcomes.ts'
 import type { Project } from '../types.ts'
 import { catalog } from './catalog.ts'
-import { sha256, type JsonObject } from './ids.ts'
+import { compact, sha256, type JsonObject } from './ids.ts'
 import type { EntryContext } from './entry-context.ts'
 import { manifest } from './manifest.ts'
 import type { Invocation } from './metadata.ts'
@@ -38,8 +38,8 @@ export async function writeArtefacts(options: ArtefactOptions): Promise<void> {
   const { project, plan, sourceSql, invocation, outcomes, target } = options
   const database = basename(target).replace(/\.duckdb$/, '')
   const createdAt = invocation.finishedAt / 1000
-  const seedChecksums = await checksumsOf(plan)
-  const context = { project, plan, database, sourceSql, createdAt, seedChecksums }
+  const fileChecksums = await checksumsOf(project, plan)
+  const context = { project, plan, database, sourceSql, createdAt, fileChecksums }
   const write = async (name: string, content: JsonObject): Promise<void> => {
     await writeAtomic(join(options.folder, `${name}.json`), `${JSON.stringify(content)}\n`)
   }
@@ -49,11 +49,14 @@ export async function writeArtefacts(options: ArtefactOptions): Promise<void> {
   if (options.isPublished) await write('catalog', await catalog(target, context, invocation))
 }
 
-async function checksumsOf({ models }: Plan): Promise<Map<string, string>> {
+async function checksumsOf(project: Project, { models }: Plan): Promise<Map<string, string>> {
   const checksums = new Map<string, string>()
-  for (const { name, seed } of models) {
-    if (seed === null) continue
-    checksums.set(name, sha256((await readFile(seed.csv.path, 'utf8')).trim()))
+  for (const { name, file, seed, snapshot } of models) {
+    if (seed !== null) {
+      checksums.set(name, sha256((await readFile(seed.csv.path, 'utf8')).trim()))
+    } else if (snapshot !== null) {
+      checksums.set(name, sha256(compact(await readFile(join(project.folder, file), 'utf8'))))
+    }
   }
   return checksums
 }
