@@ -49,6 +49,24 @@ async function artefactsOf(bench: Bench, files: Files, options = {}) {
 
 const RICH: Files = {
   ...TINY,
+  'seeds/plans.csv': 'plan,seats\nteam,5\n',
+  'seeds/plans.yml': `seeds:
+  - name: plans
+    description: One row per plan.
+    config: {schema: seeds, column_types: {plan: varchar, seats: bigint}}
+    columns:
+      - {name: plan, description: The plan., data_tests: [unique]}
+      - {name: seats, description: Seats.}
+`,
+  'snapshots/plans_history.yml': `snapshots:
+  - name: plans_history
+    description: One row per plan and time.
+    relation: ref('plans')
+    config: {schema: snapshots, unique_key: plan, strategy: check, check_cols: [seats]}
+    columns:
+      - {name: plan, description: The plan.}
+      - {name: seats, description: Seats.}
+`,
   'tests/no_negative.sql': "-- None.\nselect * from {{ ref('fct_user') }} where sessions < 0\n",
   'models/marts/fct_total.sql': "select count(*) as users from {{ ref('fct_user') }}\n",
   'models/marts/fct_total.yml': `models:
@@ -108,11 +126,15 @@ describe('the artefacts of a build', () => {
       parent_map: {
         'model.tiny.stg_user': ['source.tiny.platform.users'],
         'test.tiny.no_negative': ['model.tiny.fct_user'],
+        'snapshot.tiny.plans_history': ['seed.tiny.plans'],
         'unit_test.tiny.fct_total.counts_users': ['model.tiny.fct_total'],
       },
       child_map: { 'source.tiny.platform.users': ['model.tiny.stg_user'] },
     })
     expect(statusesOf(results)).toEqual({
+      plans: 'success',
+      unique_plans_plan: 'pass',
+      plans_history: 'success',
       stg_user: 'success',
       fct_user: 'success',
       'fct_total.counts_users': 'pass',
