@@ -5,6 +5,7 @@ import { fill } from '../store/template.ts'
 import type { BuildContext } from './context.ts'
 import { ProjectError, StatementError } from './errors.ts'
 import { changedRows } from './increment.ts'
+import { countMissingValues, type Asked, type Count } from './missing-values.ts'
 import type { Plan } from './compile.ts'
 import type { GenericTest, ModelNode, Severity, TestSettings } from './types.ts'
 
@@ -25,6 +26,8 @@ export interface Check {
    * interval.
    */
   readonly changedSql?: string
+  /** The relations that are read, where it only asks that its column has a value. */
+  readonly missing?: { readonly in: string; readonly inChanged?: string }
   /** Where the project asks for it. */
   readonly file: string
   /** The models that it reads. */
@@ -85,13 +88,18 @@ export async function runChecks(
 ): Promise<CheckedModels> {
   const results: CheckResult[] = []
   const failures: StatementError[] = []
+  const runnable = checks.filter(({ reads }) => !reads.some((name) => lost.has(name)))
+  const counts = await countMissingValues(
+    context,
+    runnable.flatMap((check) => askedOf(check, known.has(check))),
+  )
   for (const check of checks) {
     context.signal?.throwIfAborted()
     const missing = check.reads.filter((name) => lost.has(name))
     const sql = known.has(check) ? (check.changedSql ?? check.sql) : check.sql
     try {
       if (missing.length > 0) reportSkipped(context, check, missing)
-      else results.push(await runCheck(context, check, sql))
+      else results.push(await runCheck(context, check, sql, counts.get(check.check)))
     } catch (error) {
       context.signal?.throwIfAborted()
       if (!(error instanceof StatementError)) throw error
@@ -99,6 +107,12 @@ export async function runChecks(
     }
   }
   return { results, failures }
+}
+
+function askedOf({ check, column, missing }: Check, isKnown: boolean): Asked[] {
+  if (missing === undefined || column === null) return []
+  const relation = isKnown ? (missing.inChanged ?? missing.in) : missing.in
+  return [{ check, column, relation }]
 }
 
 function reportSkipped(
@@ -115,16 +129,18 @@ async function runCheck(
   { db, emit, now, report }: BuildContext,
   check: Check,
   sql: string,
+  counted: Count | undefined,
 ): Promise<CheckResult> {
   const startedAt = now()
   const outcome = { kind: 'check', name: check.check, startedAt } as const
-  const failures = await countFailures(db, check, sql).catch((error: unknown) => {
+  const counting = counted === undefined ? countFailures(db, check, sql) : counted.failures
+  const failures = await Promise.resolve(counting).catch((error: unknown) => {
     const durationMs = now() - startedAt
     const message = messageOf(error)
     report({ ...outcome, status: 'error', durationMs, message, failures: null })
     throw error
   })
-  const durationMs = now() - startedAt
+  const durationMs = counted?.durationMs ?? now() - startedAt
   const status = statusOf(check.settings, failures)
   emit({
     type: 'check.finished',
@@ -193,9 +209,20 @@ function toCheck(
     settings: settingsOf(test),
     sql: sqlOf(node.relation),
     ...(isWithinIntervals(test, node) ? { changedSql: sqlOf(changedRows(node)) } : {}),
+    ...(isOfMissingValues(test) ? { missing: missingIn(test, node) } : {}),
     file: test.place.file,
     reads: test.arguments.kind === 'relationships' ? [node.name, test.arguments.to] : [node.name],
   }
+}
+
+function isOfMissingValues({ arguments: { kind }, column, where, limit }: GenericTest): boolean {
+  return kind === 'not_null' && column !== null && where === null && limit === null
+}
+
+function missingIn(test: GenericTest, node: ModelNode): { in: string; inChanged?: string } {
+  const { relation } = node
+  if (!isWithinIntervals(test, node)) return { in: relation }
+  return { in: relation, inChanged: changedRows(node) }
 }
 
 function limited(sql: string, { limit }: TestSettings): string {

@@ -80,7 +80,11 @@ export async function versionsOf(dataFolder: string): Promise<string[]> {
 
 /** The kinds of files in a folder, at any depth, with what differs from run to run left out. */
 export async function kindsOfFiles(dataFolder: string): Promise<string[]> {
-  const kinds = (await filesIn(dataFolder)).map((file) =>
+  // whether a warehouse was published before depends on how many runs there were
+  const files = (await filesIn(dataFolder)).filter(
+    (file) => !/^published\/[0-9TZ]+-[0-9a-f]{6}\.duckdb$/.test(file),
+  )
+  const kinds = files.map((file) =>
     file
       .replace(/^runs\/\d{8}T\d{6}Z-[0-9a-f]{6}\.json$/, 'runs/*.json')
       .replace(/\d{8}T\d{9}Z-[0-9a-f]{16}\.parquet$/, '*.parquet')

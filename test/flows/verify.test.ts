@@ -128,7 +128,7 @@ describe('verify', () => {
     const before = await precious(data)
     const sample = await run('verify', '--days', '3')
     expect(sample, sample.err).toMatchObject({ code: 0 })
-    expect(sample.out).toMatch(/^Equal: .*3 days of 10, 15 tables, \d+ rows, [\d,]+ values; 24 raw/)
+    expect(sample.out).toMatch(/^Equal: .*3 days of 10, 17 tables, \d+ rows, [\d,]+ values; 24 raw/)
     const whole = await report(run, '--all')
     expect(whole).toMatchObject({ code: 0, report: { is_equal: true, differences: [] } })
     expect(whole.report.compared.days).toHaveLength(10)
@@ -211,7 +211,9 @@ describe('verify', () => {
     platform.intercept = restating('2026-01-16')
     const { code, report: told } = await report(run, '--all')
     expect(code).toBe(6)
-    expect(new Set(told.differences.map(({ table }) => table))).toEqual(new Set(['fct_user_day']))
+    expect(new Set(told.differences.map(({ table }) => table))).toEqual(
+      new Set(['fct_user_day', 'fct_reconciliation']),
+    )
     expect(told.differences.every(({ activity_date }) => activity_date === '2026-01-16')).toBe(true)
     await mend(run, told.mend)
     expect(await report(run, '--all')).toMatchObject({ code: 0, report: { is_equal: true } })
