@@ -90,6 +90,7 @@ it('tells each check with its query, severity, status and time', async () => {
     status: 'warn',
     durationMs: 5,
     sql: checks[0]?.sql ?? '',
+    missing: { in: 'main.t' },
     file: 'models/t.yml',
     reads: ['t'],
   }
