@@ -28,8 +28,8 @@ export interface ProvenPage {
   readonly end: number
 }
 
-/** One row as a line of a part. `item` is the row's JSON text, exactly as served. */
-export function rowLine(item: string, ordinal: number, origin: PageOrigin): string {
+/** Rows as lines of a part. An item is the row's JSON text, exactly as served. */
+export function rowLines(items: readonly string[], origin: PageOrigin): string[] {
   const { page, fetchedAt, request, requestId, runId } = origin
   const fields = {
     page,
@@ -38,7 +38,8 @@ export function rowLine(item: string, ordinal: number, origin: PageOrigin): stri
     request_id: requestId,
     run_id: runId,
   }
-  return `{"item":${JSON.stringify(item)},"ordinal":${ordinal},${JSON.stringify(fields).slice(1)}\n`
+  const end = `,${JSON.stringify(fields).slice(1)}\n`
+  return items.map((item, ordinal) => `{"item":${JSON.stringify(item)},"ordinal":${ordinal}${end}`)
 }
 
 const MARK = '{"item":null,"mark":'

@@ -1,7 +1,7 @@
 import { mkdir, open, rm, truncate, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { syncFolder } from '../store/files.ts'
-import { markLine, provenPages, rowLine, type PageMark, type PageOrigin } from './part-text.ts'
+import { markLine, provenPages, rowLines, type PageMark, type PageOrigin } from './part-text.ts'
 import { RowsDigest } from './rows-digest.ts'
 
 export type { PageOrigin } from './part-text.ts'
@@ -150,11 +150,8 @@ export class Part {
   }
 
   #rows(items: readonly string[], origin: PageOrigin): string {
-    const lines = items.map((item, ordinal) => {
-      const line = rowLine(item, ordinal, origin)
-      this.#count(item, line)
-      return line
-    })
+    const lines = rowLines(items, origin)
+    for (const [index, line] of lines.entries()) this.#count(items[index] ?? '', line)
     return lines.join('')
   }
 
