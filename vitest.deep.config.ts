@@ -1,12 +1,13 @@
 import { defineConfig } from 'vitest/config'
 
-/** `make test-kill`: minutes of killing, apart from what `make test` runs. */
+/** `make test-deep`: what takes minutes, apart from what `make test` runs. */
 export default defineConfig({
   test: {
-    include: ['test/kill/*.loop.ts'],
+    include: ['test/**/*.deep.ts'],
     globalSetup: ['test/build-once.ts'],
     testTimeout: 900_000,
+    hookTimeout: 60_000,
     pool: 'forks',
-    maxWorkers: 1,
+    maxWorkers: 2,
   },
 })

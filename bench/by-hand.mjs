@@ -1,0 +1,13 @@
+// The measure of a full refresh: the same tables by one script of DuckDB from
+// base. Arguments: data folder, database file.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Database, literal } from '../dist/store/duckdb.js'
+import { fill } from '../dist/store/template.js'
+import { benchFolder } from './lib.mjs'
+
+const [dataFolder, file] = process.argv.slice(2)
+const sql = await readFile(join(benchFolder, 'sql', 'by_hand.sql'), 'utf8')
+const database = await Database.open(file)
+await database.run(fill(sql, { base: literal(join(dataFolder, 'lake', 'base')) }))
+database.close()
