@@ -1,11 +1,12 @@
 // A raw lake of any size without a network: `--users` × `--days` user days, and
 // the day endpoints that agree with them, in the layout of the contract.
-import { createHash } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { digestOf } from '../dist/extract/rows-digest.js'
 import { Database, literal } from '../dist/store/duckdb.js'
 import { sha256OfFile } from '../dist/store/files.js'
 import { LedgerFile } from '../dist/store/ledger.js'
+import { statement as statementOfOurs } from '../dist/store/root.js'
 import { fill } from '../dist/store/template.js'
 import { addDays, benchFolder, HISTORY_BEGINS } from './lib.mjs'
 
@@ -34,6 +35,7 @@ export async function writeDays(dataFolder, { users, indexes, version: number })
   try {
     await database.run(fill(await statement('macros'), { users: String(users) }))
     await database.run(`set variable version = ${number}`)
+    await database.run(statementOfOurs('raw_versions_macros'))
     const selects = new Map()
     for (const resource of RESOURCES) selects.set(resource, await statement(resource))
     const userDay = await statement('user_day')
@@ -43,8 +45,11 @@ export async function writeDays(dataFolder, { users, indexes, version: number })
       const day = addDays(HISTORY_BEGINS, index)
       await database.run(fill(userDay, { day: literal(day) }))
       for (const [resource, select] of selects) {
-        const version = await versionOf(dataFolder, resource, day, number)
-        await database.run(fill(rawDay, statementValues(version, select)))
+        const items = fill(select, { day: literal(day) })
+        await database.run(`create or replace temp table served as ${items}`)
+        const digest = await digestOfServed(database)
+        const version = await versionOf(dataFolder, { resource, day, number, digest })
+        await database.run(fill(rawDay, statementValues(version)))
         intervals.push(await intervalOf(version))
       }
     }
@@ -56,18 +61,27 @@ export async function writeDays(dataFolder, { users, indexes, version: number })
 }
 
 /** A day that was fetched when it was settled, so that no further look is due. */
-async function versionOf(dataFolder, resource, day, number) {
+async function versionOf(dataFolder, { resource, day, number, digest }) {
   const folder = join(dataFolder, 'lake', 'raw', resource, `org=${ORG}`, `date=${day}`)
   await mkdir(folder, { recursive: true })
-  const digest = createHash('sha256').update(`${resource}/${day}/${number}`).digest('hex')
   const fetchedAt = `${addDays(day, 39 + number)}T06:00:00.000Z`
   const file = `${fetchedAt.replaceAll(/[-:.]/g, '')}-${digest.slice(0, 16)}.parquet`
   return { resource, day, number, digest, fetchedAt, file, path: join(folder, file) }
 }
 
-function statementValues({ resource, day, digest, fetchedAt, path }, select) {
+/** The digest that landing the rows would have come to. */
+async function digestOfServed(database) {
+  const lanes = Array.from({ length: 8 }, (_, lane) => `sum(word(hash, ${lane})) % 4294967296`)
+  const { rows } = await database.table(
+    `select count(*), ${lanes.join(', ')} from (select sha256(item) as hash from served)`,
+  )
+  const [count, ...sums] = rows[0].map(Number)
+  return digestOf(count, sums)
+}
+
+function statementValues({ resource, day, digest, fetchedAt, path }) {
   return {
-    select: fill(select, { day: literal(day) }),
+    select: 'from served',
     file: literal(path),
     fetched_at: literal(fetchedAt),
     request: literal(`/api/v1/analytics/${resource}?startDate=${day}&endDate=${day}`),
