@@ -1,5 +1,5 @@
 # Every target installs what it needs and leaves the checkout as it was.
-.PHONY: install build check test test-dbt test-deep demo bench clean help
+.PHONY: install build check test test-dbt test-deep test-kill demo bench clean help
 
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -25,8 +25,11 @@ test: check build ## everything that must hold; what CI runs
 test-dbt: build ## the models under dbt Core against the built-in runner, row for row; needs python3
 	@npm run --silent test:dbt
 
-test-deep: build ## kills at every write, mixtures of faults, full disks, nights: minutes
+test-deep: build ## mixtures of faults, full disks, nights, truth, verify: minutes
 	@npm run --silent test:deep
+
+test-kill: build ## kills a run at every write, and at 50 moments: a quarter of an hour
+	@npm run --silent test:kill
 
 demo: build ## two simulated nights on the stand-in platform, and three answers
 	@node dist/cli/main.js demo

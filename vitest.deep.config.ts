@@ -3,9 +3,9 @@ import { defineConfig } from 'vitest/config'
 /** `make test-deep`: what takes minutes, apart from what `make test` runs. */
 export default defineConfig({
   test: {
-    include: ['test/**/*.deep.ts'],
+    include: ['test/flows/*.deep.ts'],
     globalSetup: ['test/build-once.ts'],
-    testTimeout: 900_000,
+    testTimeout: 300_000,
     hookTimeout: 60_000,
     pool: 'forks',
     maxWorkers: 2,

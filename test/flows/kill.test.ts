@@ -3,7 +3,7 @@ import { startFaultyPlatform } from '../faults.ts'
 import { brokenAt, scenarioOf } from '../kill/loop.ts'
 import { pointsOf } from '../kill/victim.ts'
 
-/** One write of each stage; `make test-deep` kills at all of them. */
+/** One write of each stage; `make test-kill` kills at all of them. */
 const WRITES = [
   /^handle\.appendFile extract\/part/,
   /^duckdb .*extract\/land/,
