@@ -220,8 +220,6 @@ export const propertiesShape = z.strictObject({
 })
 
 export type Properties = z.output<typeof propertiesShape>
-export type ModelProperties = Properties['models'][number]
-export type SeedProperties = Properties['seeds'][number]
 export type DescribedProperties = z.output<typeof described>
 export type SeedType = z.output<typeof seedType>
 export type TestEntry = z.output<typeof test>

@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { monthOf, type Day } from '../core/days.ts'
-import { AppError, messageOf } from '../core/errors.ts'
 import { listLiteral, literal, type Database } from '../store/duckdb.ts'
-import { asidePath, settle, sha256OfFile } from '../store/files.ts'
-import { baseFile, rawFolder } from '../store/lake.ts'
+import { rawFolder } from '../store/lake.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
+import { putBaseFile } from './base-file.ts'
 import type { BaseState, NormalizeOptions } from './plan.ts'
 
 /** The raw files that the rows of one day are made from, the oldest first. */
@@ -108,27 +106,18 @@ export async function writeDays(
   task: DayTask,
 ): Promise<string> {
   const { entity, month } = task
-  const path = baseFile(options.baseIn, options.orgId, entity.name, month)
-  const aside = asidePath(path)
-  try {
+  const file = { entity: entity.name, month, madeBy: entity.name }
+  return putBaseFile(options, file, async ({ inPlace, aside }) => {
     await database.run(entity.table)
-    const kept = await keepDays(database, path, task)
+    const kept = await keepDays(database, inPlace, task)
     const due = task.days.filter(({ madeFrom }) => !kept.has(madeFrom))
     for (const days of batchesOf(due)) await addDays(options, database, entity, days)
     const madeFrom = due.map((day) => day.madeFrom)
     await entity.beforeWrite?.(options, database, madeFrom)
-    await mkdir(dirname(path), { recursive: true })
     const write = fill(WRITE, { select: 'from base_rows order by all', file: literal(aside) })
     const [count] = await database.rows(write)
-    const sha256 = await sha256OfFile(aside)
-    await settle(aside, path)
-    const rows = Number(count?.['Count'] ?? 0)
-    options.emit({ type: 'base.written', orgId: options.orgId, entity: entity.name, month, rows })
-    return sha256
-  } catch (error) {
-    await rm(aside, { force: true })
-    throw new AppError(`${entity.name}, month ${month}: ${messageOf(error)}`, { cause: error })
-  }
+    return Number(count?.['Count'] ?? 0)
+  })
 }
 
 const WRITE = statement('base_write')

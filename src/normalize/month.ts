@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto'
-import { mkdir, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { z } from 'zod'
 import type { Day } from '../core/days.ts'
-import { AppError, messageOf } from '../core/errors.ts'
 import { listLiteral, literal, type Database } from '../store/duckdb.ts'
-import { asidePath, settle, sha256OfFile } from '../store/files.ts'
-import { baseFile, rawFolder } from '../store/lake.ts'
+import { rawFolder } from '../store/lake.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
+import { putBaseFile } from './base-file.ts'
 import type { BaseTask, NormalizeOptions, SourceFile } from './plan.ts'
 
 const RAW = statement('base_raw')
@@ -32,32 +30,22 @@ export function statementOf(entity: string): string {
  * whole: a row is made of its own day alone. Returns the SHA-256 of the file, hex.
  */
 export async function writeMonth(
-  { dataFolder, baseIn, orgId, emit }: NormalizeOptions,
+  options: NormalizeOptions,
   database: Database,
   task: BaseTask,
   isWhole: boolean,
 ): Promise<string> {
-  const { entity, month, sources } = task
-  const path = baseFile(baseIn, orgId, entity.name, month)
-  const aside = asidePath(path)
-  await mkdir(dirname(path), { recursive: true })
-  try {
-    const held = isWhole ? await heldVersions(database, path, entity.name) : new Map()
+  const { month, sources } = task
+  const entity = task.entity.name
+  const madeBy = `sql/base/${entity}.sql`
+  return putBaseFile(options, { entity, month, madeBy }, async ({ inPlace, aside }) => {
+    const held = isWhole ? await heldVersions(database, inPlace, entity) : new Map<string, string>()
     const isHeld = ({ day, file }: SourceFile): boolean => held.get(day) === file
     const kept = sources.filter(isHeld).map(({ day }) => day)
     const due = sources.filter((source) => !isHeld(source))
-    await database.run(rawView(dataFolder, orgId, due))
-    const rows = await write(database, aside, selectOf(path, kept, entity.name), task)
-    const sha256 = await sha256OfFile(aside)
-    await settle(aside, path)
-    emit({ type: 'base.written', orgId, entity: entity.name, month, rows })
-    return sha256
-  } catch (error) {
-    await rm(aside, { force: true })
-    throw new AppError(`sql/base/${entity.name}.sql, month ${month}: ${messageOf(error)}`, {
-      cause: error,
-    })
-  }
+    await database.run(rawView(options, due))
+    return write(database, aside, selectOf(inPlace, kept, entity), task)
+  })
 }
 
 const versionsShape = z.record(z.string(), z.string())
@@ -101,7 +89,7 @@ async function write(
   return Number(count?.['Count'] ?? 0)
 }
 
-function rawView(dataFolder: string, orgId: string, sources: readonly SourceFile[]): string {
+function rawView({ dataFolder, orgId }: NormalizeOptions, sources: readonly SourceFile[]): string {
   if (sources.length === 0) return RAW_EMPTY
   const files = sources.map(({ resource, day, file }) =>
     join(rawFolder(dataFolder, orgId, resource, day), file),
