@@ -8,7 +8,12 @@ import {
   type AnalyticsEndpoint,
   type AnalyticsQuery,
 } from './analytics.ts'
+import { Computers } from './computers.ts'
+import { Controls } from './controls.ts'
 import { ContradictionError } from './errors.ts'
+import { Limits } from './limits.ts'
+import { Readiness } from './readiness.ts'
+import { Sessions } from './sessions.ts'
 import { Transport, type TransportOptions } from './transport.ts'
 import type {
   ActivityDay,
@@ -22,6 +27,8 @@ import type {
 export interface ClientOptions extends TransportOptions {
   /** The public API host, e.g. `https://api.example.com`. */
   readonly baseUrl: string
+  /** The web application host, e.g. `https://app.example.com`: readiness reports are there. */
+  readonly appUrl?: string
 }
 
 /** Both days `YYYY-MM-DD`, UTC, included. */
@@ -39,12 +46,29 @@ export const MAX_PAGE_SIZE = 100
  * DeferredError when a rate limit would outlast the deadline.
  */
 export class PlatformClient {
+  /** The history of the enterprise controls. */
+  readonly controls: Controls
+  /** Limits of credits. */
+  readonly limits: Limits
+  /** Readiness reports of repositories; they need `appUrl`. */
+  readonly readiness: Readiness
+  /** Sessions and their messages. */
+  readonly sessions: Sessions
+  readonly computers: Computers
   readonly #transport: Transport
   readonly #baseUrl: string
 
   constructor(options: ClientOptions, world: World) {
-    this.#transport = new Transport(options, world)
+    const transport = new Transport(options, world)
+    const appUrl = options.appUrl?.replace(/\/+$/, '')
+    this.#transport = transport
     this.#baseUrl = options.baseUrl.replace(/\/+$/, '')
+    const caller = { transport, baseUrl: this.#baseUrl }
+    this.controls = new Controls(caller)
+    this.limits = new Limits(caller)
+    this.readiness = new Readiness(appUrl === undefined ? null : { transport, baseUrl: appUrl })
+    this.sessions = new Sessions(caller)
+    this.computers = new Computers(caller)
   }
 
   /** What was learnt of the platform's limits; the next client may begin with it. */

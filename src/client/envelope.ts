@@ -6,27 +6,54 @@ export interface ServedRow {
 
 export interface Envelope {
   readonly rows: readonly ServedRow[]
-  /** The document with `data` emptied. */
+  /** The document with the array of the rows emptied. */
   readonly rest: unknown
 }
 
 /**
- * Cuts an analytics answer at the boundaries of its rows, so that every row
- * keeps its bytes: number spellings, key order, escapes (law 1). Every piece
- * is parsed, so a wrong cut cannot pass: the rows one by one, and the rest with
- * `data` emptied.
+ * Cuts an answer at the boundaries of its rows, the elements of its array `key`,
+ * so that every row keeps its bytes: number spellings, key order, escapes (law 1).
+ * Every piece is parsed, so a wrong cut cannot pass: the rows one by one, and the
+ * rest with the array emptied.
  *
- * @throws SyntaxError when the text is not JSON, not an object, or has no
- *   array `data`.
+ * @throws SyntaxError when the text is not JSON, not an object, or has no such array.
  */
-export function sliceEnvelope(text: string): Envelope {
-  const span = dataSpan(text)
-  const rest: unknown = JSON.parse(`${text.slice(0, span.start)}[]${text.slice(span.end)}`)
-  const rows = span.rows.map((row) => {
+export function sliceEnvelope(text: string, key = 'data'): Envelope {
+  const span = arraySpan(text, key)
+  const rest = parseQuietly(`${text.slice(0, span.start)}[]${text.slice(span.end)}`)
+  return { rows: rowsOf(text, span), rest }
+}
+
+/** The same for an answer that is itself the array of its rows. @throws SyntaxError */
+export function sliceArray(text: string): readonly ServedRow[] {
+  const start = skipSpace(text, 0)
+  expect(text, start, OPEN_BRACKET)
+  const span = elements(text, start)
+  const end = skipSpace(text, span.end)
+  if (end < text.length) throw unexpected(text, end)
+  return rowsOf(text, span)
+}
+
+/** An answer that is one row. @throws SyntaxError when it is no object. */
+export function sliceWhole(text: string): ServedRow {
+  expect(text, skipSpace(text, 0), OPEN_BRACE)
+  return { text: text.trim(), value: parseQuietly(text) }
+}
+
+function rowsOf(text: string, span: ArraySpan): ServedRow[] {
+  return span.rows.map((row) => {
     const slice = text.slice(row.start, row.end)
-    return { text: slice, value: JSON.parse(slice) as unknown }
+    return { text: slice, value: parseQuietly(slice) }
   })
-  return { rows, rest }
+}
+
+/** What is wrong is said without what is there: an answer may carry secrets. */
+function parseQuietly(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new SyntaxError(`the answer is not valid JSON (${text.length} characters)`)
+  }
 }
 
 /** The value of a field, or undefined where `value` is no object or has no such field. */
@@ -40,7 +67,7 @@ interface Span {
   readonly end: number
 }
 
-interface DataSpan extends Span {
+interface ArraySpan extends Span {
   readonly rows: readonly Span[]
 }
 
@@ -53,27 +80,27 @@ const CLOSE_BRACKET = 93
 const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
 
-/** Where the top-level `data` array lies. A repeated key counts as JSON.parse has it: the last wins. */
-function dataSpan(text: string): DataSpan {
-  let found: DataSpan | undefined
+/** Where a top-level array lies. A repeated key counts as JSON.parse has it: the last wins. */
+function arraySpan(text: string, name: string): ArraySpan {
+  let found: ArraySpan | undefined
   let at = expect(text, skipSpace(text, 0), OPEN_BRACE)
   at = skipSpace(text, at)
   while (text.charCodeAt(at) !== CLOSE_BRACE) {
     const keyEnd = skipString(text, at)
-    const key: unknown = JSON.parse(text.slice(at, keyEnd))
+    const key = parseQuietly(text.slice(at, keyEnd))
     const valueStart = skipSpace(text, expect(text, skipSpace(text, keyEnd), COLON))
     const isArray = text.charCodeAt(valueStart) === OPEN_BRACKET
-    if (key === 'data') found = isArray ? elements(text, valueStart) : undefined
-    const valueEnd = key === 'data' && found !== undefined ? found.end : skipValue(text, valueStart)
+    if (key === name) found = isArray ? elements(text, valueStart) : undefined
+    const valueEnd = key === name && found !== undefined ? found.end : skipValue(text, valueStart)
     at = skipSpace(text, valueEnd)
     if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
     else if (text.charCodeAt(at) !== CLOSE_BRACE) throw unexpected(text, at)
   }
-  if (found === undefined) throw new SyntaxError("the answer has no array 'data'")
+  if (found === undefined) throw new SyntaxError(`the answer has no array '${name}'`)
   return found
 }
 
-function elements(text: string, start: number): DataSpan {
+function elements(text: string, start: number): ArraySpan {
   const rows: Span[] = []
   let at = skipSpace(text, start + 1)
   if (text.charCodeAt(at) === CLOSE_BRACKET) return { start, end: at + 1, rows }
@@ -145,7 +172,6 @@ function expect(text: string, at: number, code: number): number {
 function unexpected(text: string, at: number): SyntaxError {
   if (at >= text.length)
     return new SyntaxError(`the answer ends early, after ${text.length} characters`)
-  return new SyntaxError(
-    `unexpected ${JSON.stringify(text.slice(at, at + 12))} at character ${at} of the answer`,
-  )
+  const found = JSON.stringify(text.charAt(at))
+  return new SyntaxError(`unexpected ${found} at character ${at} of the answer`)
 }

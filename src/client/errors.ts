@@ -42,6 +42,9 @@ export class BodyError extends AppError {
  */
 export class ContradictionError extends BodyError {}
 
+/** A call that does something was sent, and what came of it is not known. `cause` is why. */
+export class UnknownOutcomeError extends AppError {}
+
 /** An answer with an error status. The Problem body is shown as it came. */
 export class ApiError extends AppError {
   readonly status: number

@@ -2,6 +2,12 @@ export { PlatformClient, userPages, MAX_PAGE_SIZE } from './client.ts'
 export type { ClientOptions, DateRangeOptions } from './client.ts'
 export type { AnalyticsAnswer, AnalyticsQuery } from './analytics.ts'
 export { fieldOf, type ServedRow } from './envelope.ts'
+export type { Served } from './call.ts'
+export { Computers, MAX_COMPUTER_NAME, type MetricsQuery } from './computers.ts'
+export { Controls, MAX_CONTROLS_PAGE, type ControlsQuery } from './controls.ts'
+export { Limits, MAX_USERS_PER_REQUEST, MIN_GLOBAL_LIMIT } from './limits.ts'
+export { Readiness, type ReadinessPage, type ReadinessQuery } from './readiness.ts'
+export { Sessions, type OnComputer } from './sessions.ts'
 export {
   ApiError,
   BodyError,
@@ -10,7 +16,9 @@ export {
   RefusedError,
   requestIdOf,
   TransportError,
+  UnknownOutcomeError,
   type Problem,
 } from './errors.ts'
 export { createHttp } from './http.ts'
+export type * from './resource-types.ts'
 export type * from './types.ts'

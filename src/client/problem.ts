@@ -26,7 +26,9 @@ export function failureOf(method: string, path: string, response: HttpResponse):
   }
   if (response.status === 403) {
     return new RefusedError(message, 403, problem, {
-      hint: 'Analytics need a key of someone with the role Manager or Owner: members and guests are refused.',
+      hint: path.startsWith('/api/v1/analytics/')
+        ? 'Analytics need a key of someone with the role Manager or Owner: members and guests are refused.'
+        : 'The role behind the key, or the organisation’s plan, does not allow this.',
     })
   }
   return new ApiError(message, response.status, problem)

@@ -1,8 +1,8 @@
 import pRetry from 'p-retry'
-import { DeferredError } from '../core/errors.ts'
+import { DeferredError, messageOf } from '../core/errors.ts'
 import type { Learnt } from '../core/learnt.ts'
 import type { HttpRequest, HttpResponse, World } from '../core/world.ts'
-import { TransportError, type ApiError } from './errors.ts'
+import { TransportError, UnknownOutcomeError, type ApiError } from './errors.ts'
 import { Governor, type GovernorOptions } from './governor.ts'
 import { failureOf } from './problem.ts'
 import { backoffMs, isRateRefusal, isTooSlow, mayPass, RATE_RETRIES, RETRIES } from './retry.ts'
@@ -23,6 +23,8 @@ export interface Call {
   /** Path and query, beginning with `/`. */
   readonly path: string
   readonly maxBytes: number
+  /** JSON text. */
+  readonly body?: string
   /** The caller asks for less when this takes too long, so that it is not repeated as it is. */
   readonly isDivisible?: boolean
 }
@@ -66,7 +68,7 @@ export class Transport {
         mayRepeat(call, error) && attemptNumber <= allowance(error),
       onFailedAttempt: ({ error, attemptNumber }) => this.#beforeRetry(call, error, attemptNumber),
     }).catch((error: unknown) => {
-      throw isRateRefusal(error) ? outOfPatience(error) : error
+      throw isRateRefusal(error) ? outOfPatience(call, error) : withDoubt(call, error)
     })
   }
 
@@ -113,7 +115,9 @@ export class Transport {
         headers: {
           authorization: `Bearer ${this.#options.credential}`,
           accept: 'application/json',
+          ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
         },
+        ...(call.body === undefined ? {} : { body: call.body }),
         timeoutMs: this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
         maxBytes: call.maxBytes,
         signal: this.#world.hangUp,
@@ -149,8 +153,11 @@ function kindOf(call: Call): string {
 /** How long the governor holds every request after a refusal, or a 503 that says how long. */
 const waits = new WeakMap<Error, number>()
 
+/** What may have been done is not done again on its own, but for what sets a value: twice is once. */
+const REPEATABLE: ReadonlySet<Call['method']> = new Set(['GET', 'PUT'])
+
 function mayRepeat(call: Call, error: unknown): boolean {
-  if (call.method !== 'GET' || !mayPass(error)) return false
+  if (!REPEATABLE.has(call.method) || !mayPass(error)) return false
   return call.isDivisible !== true || !isTooSlow(error)
 }
 
@@ -158,9 +165,19 @@ function allowance(error: unknown): number {
   return isRateRefusal(error) ? RATE_RETRIES : RETRIES
 }
 
-function outOfPatience(error: ApiError): DeferredError {
-  return new DeferredError(`${error.message}: still refused after ${RATE_RETRIES} waits`, {
-    hint: 'What has landed is kept; the next run goes on from there.',
+function outOfPatience(call: Call, error: ApiError): DeferredError {
+  const waited = REPEATABLE.has(call.method) ? `: still refused after ${RATE_RETRIES} waits` : ''
+  return new DeferredError(`${error.message}${waited}`, {
+    hint: REPEATABLE.has(call.method)
+      ? 'What has landed is kept; the next run goes on from there.'
+      : 'Nothing was done; ask again later.',
     cause: error,
   })
+}
+
+/** Of a call that does something, no whole answer does not tell that it was not done. */
+function withDoubt(call: Call, error: unknown): unknown {
+  if (call.method === 'GET' || !mayPass(error)) return error
+  const hint = 'It is not known whether the platform did it: look before asking again.'
+  return new UnknownOutcomeError(messageOf(error), { hint, cause: error })
 }

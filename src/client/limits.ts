@@ -1,0 +1,58 @@
+import { UsageError } from '../core/errors.ts'
+import { checkWhole, fetchItems, send, type Caller, type Served } from './call.ts'
+import type { UsageLimits, UserLimit, UserLimitsResult } from './resource-types.ts'
+
+/** Credits, at least (PLATFORM_API, "Limits"). */
+export const MIN_GLOBAL_LIMIT = 1_000_000
+
+/** Users a request, at most (PLATFORM_API, "Limits"). */
+export const MAX_USERS_PER_REQUEST = 100
+
+/** Limits of credits, one for all and one for each who has their own. */
+export class Limits {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** All limits, the answer also exactly as served. */
+  fetch(): Promise<Served<UsageLimits>> {
+    return fetchItems<UsageLimits>(this.#caller, USERS, 'whole')
+  }
+
+  /** All limits. */
+  async get(): Promise<UsageLimits> {
+    return (await this.fetch()).value
+  }
+
+  /**
+   * Sets the limit of every user without one of their own; null removes it.
+   *
+   * @throws UsageError for a limit below 1,000,000.
+   */
+  setGlobal(limit: number | null): Promise<{ readonly limit: number | null }> {
+    if (limit !== null) checkWhole('the global limit', limit, MIN_GLOBAL_LIMIT)
+    return send(this.#caller, 'PUT', GLOBAL, { limit })
+  }
+
+  /**
+   * Sets limits of users, each known by e-mail; null removes one. Users that fail
+   * are in `errors` of the result.
+   *
+   * @throws UsageError for none or more than 100 users, an empty e-mail, a limit that is no whole number.
+   */
+  setUsers(users: readonly UserLimit[]): Promise<UserLimitsResult> {
+    checkWhole('users a request', users.length, 1, MAX_USERS_PER_REQUEST)
+    for (const { email, limit } of users) {
+      if (email.trim() === '') throw new UsageError('a user without an e-mail address')
+      if (limit !== null) checkWhole(`the limit of ${email}`, limit, 0)
+    }
+    return send(this.#caller, 'PUT', USERS, {
+      users: users.map(({ email, limit }) => ({ email, limit })),
+    })
+  }
+}
+
+const GLOBAL = '/api/v0/organization/usage/limits/global'
+const USERS = '/api/v0/organization/usage/limits/users'
