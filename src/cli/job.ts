@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import type { Config } from '../config.ts'
 import { AppError, asError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
 import type { Job } from '../job.ts'
+import { oneLine } from '../observe/words.ts'
 import { removeScratch } from '../serve/verify/scratch.ts'
 import { diskFault } from '../store/disk.ts'
 import { removeAsides } from '../store/files.ts'
@@ -95,7 +96,7 @@ async function settled(
 }
 
 function say(problem: Error, terminal: Terminal): void {
-  terminal.err(`agent-warehouse: ${problem.message}\n`)
+  terminal.err(`agent-warehouse: ${oneLine(problem.message)}\n`)
   if (problem instanceof AppError && problem.hint !== undefined) terminal.err(`  ${problem.hint}\n`)
 }
 

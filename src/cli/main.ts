@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8'
-import yargs, { type ArgumentsCamelCase, type Argv } from 'yargs'
+import yargs, { type Argv } from 'yargs'
 import { AppError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
+import { oneLine } from '../observe/words.ts'
 import { diskFault } from '../store/disk.ts'
 import { version } from '../version.ts'
-import type { Command, Terminal } from './command.ts'
+import type { Terminal } from './command.ts'
+import { COMMANDS } from './commands.ts'
 
 const EPILOGUE = `Exit codes: 0 complete, 1 unexpected, 2 usage or configuration, 3 partial (some
 intervals failed and are recorded), 4 deferred (the next run goes on), 5 credential
@@ -14,19 +16,6 @@ or role refused, 6 checks failed (nothing published) or verify found a differenc
 /** argv → command → exit code. The one place that prints errors. */
 async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
   let exitCode: ExitCode = ExitCode.complete
-  /** Only the module of the command that was given is loaded. */
-  const register = <T>(name: string, describe: string, load: () => Promise<Command<T>>): Argv =>
-    parser.command(
-      name,
-      describe,
-      async (sub) => {
-        const { options, examples } = await load()
-        return options(sub.example(examples))
-      },
-      async (options: ArgumentsCamelCase<T>) => {
-        exitCode = await (await load()).run(options, terminal)
-      },
-    )
   const parser: Argv = yargs()
     .scriptName('agent-warehouse')
     .usage('$0 <command>\n\nThe usage of an AI-agent platform as a warehouse.')
@@ -44,71 +33,8 @@ async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCo
         error ?? new UsageError(message ?? 'the arguments cannot be read', { hint: 'See --help.' })
       )
     })
-  register(
-    'run',
-    'the nightly job: sync, build, check, publish, then the configured exports',
-    async () => (await import('./run.ts')).runCommand,
-  )
-  register(
-    'sync',
-    'ask the platform for every interval that is missing or due, and land it',
-    async () => (await import('./sync.ts')).syncCommand,
-  )
-  register(
-    'plan',
-    'what sync would ask for and why, without asking',
-    async () => (await import('./plan.ts')).planCommand,
-  )
-  register(
-    'build',
-    'build the models from what has landed, check them, and publish',
-    async () => (await import('./build.ts')).buildCommand,
-  )
-  register(
-    'rebuild',
-    'make ledger, base and warehouse anew from raw, without the network',
-    async () => (await import('./rebuild.ts')).rebuildCommand,
-  )
-  register(
-    'doctor',
-    'check configuration, credential, clock, disk and files, and say how to mend each',
-    async () => (await import('./doctor.ts')).doctorCommand,
-  )
-  register(
-    'status',
-    'what has landed and what is missing, freshness, the last runs',
-    async () => (await import('./status.ts')).statusCommand,
-  )
-  register(
-    'query <sql>',
-    'run SQL on the published warehouse',
-    async () => (await import('./query.ts')).queryCommand,
-  )
-  register(
-    'export <target>',
-    'write the marts of the published warehouse as files',
-    async () => (await import('./export.ts')).exportCommand,
-  )
-  register(
-    'verify',
-    'fetch a sample of days again and prove that the warehouse equals it',
-    async () => (await import('./verify.ts')).verifyCommand,
-  )
-  register(
-    'rollback',
-    'publish a warehouse that was published before',
-    async () => (await import('./rollback.ts')).rollbackCommand,
-  )
-  register(
-    'emulate',
-    'serve the stand-in platform on a port',
-    async () => (await import('./emulate.ts')).emulateCommand,
-  )
-  register(
-    'demo',
-    'the whole way on the stand-in platform: nothing to configure',
-    async () => (await import('./demo.ts')).demoCommand,
-  )
+  const context = { terminal, done: (code: ExitCode) => void (exitCode = code) }
+  for (const register of COMMANDS) register(parser, context)
   try {
     await parser.parseAsync(argv)
     return exitCode
@@ -118,8 +44,7 @@ async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCo
 }
 
 function say(error: unknown, isDebug: boolean, terminal: Terminal): ExitCode {
-  const line = messageOf(error).replaceAll(/\s*\n\s*/g, ' ')
-  terminal.err(`agent-warehouse: ${line}\n`)
+  terminal.err(`agent-warehouse: ${oneLine(messageOf(error))}\n`)
   if (error instanceof AppError && error.hint !== undefined) terminal.err(`  ${error.hint}\n`)
   if (isDebug && error instanceof Error) terminal.err(`${stackOf(error)}\n`)
   else if (!(error instanceof AppError)) terminal.err('  --debug shows where it happened.\n')

@@ -73,11 +73,11 @@ describe('the README', () => {
 
   it('and its nightly workflow run commands that there are', async () => {
     const workflow = await read('.github/workflows/nightly.yml')
-    const main = await read('src/cli/main.ts')
+    const commands = await read('src/cli/commands.ts')
     const readme = await read('README.md')
     const used = [...`${workflow}${readme}`.matchAll(/(?:main\.js|npx agent-warehouse) ([a-z]+)/g)]
     expect(used.length).toBeGreaterThan(5)
-    for (const [, name = ''] of used) expect(main).toMatch(new RegExp(`'${name}[ ']`))
+    for (const [, name = ''] of used) expect(commands).toMatch(new RegExp(`'${name}[ ']`))
   })
 })
 
