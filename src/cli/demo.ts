@@ -67,7 +67,7 @@ function oneNight(
   const organisation = {
     name: 'demo',
     baseUrl: emulator.url,
-    appUrl: null,
+    appUrl: emulator.url,
     keyVariable: 'AGENT_API_KEY',
     key,
   }

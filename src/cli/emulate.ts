@@ -40,7 +40,7 @@ export const emulateCommand: Command<OptionsOf<typeof options>> = {
         `The stand-in platform listens on ${emulator.url}`,
         ...Object.entries(emulator.keys).map(([role, key]) => `  key of the ${role}: ${key}`),
         'In another terminal:',
-        `  AGENT_BASE_URL=${emulator.url} AGENT_API_KEY=${emulator.keys.manager} agent-warehouse run`,
+        `  AGENT_BASE_URL=${emulator.url} AGENT_APP_URL=${emulator.url} AGENT_API_KEY=${emulator.keys.manager} agent-warehouse run`,
         'Ctrl-C ends it.',
         '',
       ].join('\n'),

@@ -3,6 +3,7 @@ import { Hono, type Context } from 'hono'
 import { DAY_RESOURCES, dayAnswer, userAnswer, type Platform } from './analytics.ts'
 import { mayReadAnalytics, roleOf, type Role } from './credentials.ts'
 import type { Limiter } from './limiter.ts'
+import { addPlatformRoutes, type Resources } from './platform-routes.ts'
 import { problemBody, Refusal } from './problems.ts'
 
 /** A request as a test sees it before the platform does. */
@@ -36,6 +37,7 @@ export interface RequestRecord {
 
 export interface AppOptions {
   readonly platform: Platform
+  readonly resources: Resources
   readonly limiter: Limiter | null
   /** `none`: a 429 does not say how long to wait. */
   readonly limitStyle: 'retry-after' | 'none'
@@ -69,8 +71,11 @@ export function createApp(options: AppOptions): Hono<Env> {
     options.record({ number, method, path: path + searchOf(context), status, role })
   })
 
-  app.use('/api/v1/analytics/*', async (context, next) => {
-    admit(context.req.header('authorization'), options)
+  app.use('/api/*', async (context, next) => {
+    const role = admit(context.req.header('authorization'), options)
+    if (isAnalytics(context.req.path) && !mayReadAnalytics(role)) {
+      throw new Refusal(403, 'Forbidden', `analytics need the role owner or manager, not ${role}`)
+    }
     await next()
   })
 
@@ -87,6 +92,8 @@ export function createApp(options: AppOptions): Hono<Env> {
     context.body(userAnswer(options.platform, queryOf(context)), 200, JSON_TYPE),
   )
 
+  addPlatformRoutes(app, options.resources)
+
   app.notFound((context) => {
     const { method, path } = context.req
     return refuse(context, new Refusal(404, 'Not Found', `no route for ${method} ${path}`))
@@ -100,8 +107,12 @@ export function createApp(options: AppOptions): Hono<Env> {
   return app
 }
 
-/** @throws Refusal 401, 429 or 403. */
-function admit(authorization: string | undefined, { limiter, limitStyle }: AppOptions): void {
+function isAnalytics(path: string): boolean {
+  return path.startsWith('/api/v1/analytics')
+}
+
+/** The role behind a credential. @throws Refusal 401 or 429. */
+function admit(authorization: string | undefined, { limiter, limitStyle }: AppOptions): Role {
   const role = roleOf(authorization)
   if (role === null) {
     throw new Refusal(401, 'Unauthorized', 'the bearer credential is missing or unknown', {
@@ -114,9 +125,7 @@ function admit(authorization: string | undefined, { limiter, limitStyle }: AppOp
       limitStyle === 'none' ? {} : { 'retry-after': `${Math.ceil(waitMs / 1000)}` }
     throw new Refusal(429, 'Too Many Requests', 'the rate limit of this credential', hint)
   }
-  if (!mayReadAnalytics(role)) {
-    throw new Refusal(403, 'Forbidden', `analytics need the role owner or manager, not ${role}`)
-  }
+  return role
 }
 
 async function interceptWith(
@@ -145,7 +154,9 @@ async function interceptWith(
 }
 
 function refuse(context: Context<Env>, refusal: Refusal): Response {
-  return context.body(problemBody(refusal, context.get('requestId')), refusal.status, {
+  const isNamed = !/^\/api\/(v0|organization)\//.test(context.req.path)
+  const requestId = isNamed ? context.get('requestId') : undefined
+  return context.body(problemBody(refusal, requestId), refusal.status, {
     ...JSON_TYPE,
     ...refusal.headers,
   })

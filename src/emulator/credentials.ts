@@ -23,3 +23,8 @@ export function roleOf(authorization: string | undefined): Role | null {
 export function mayReadAnalytics(role: Role): boolean {
   return role === 'owner' || role === 'manager'
 }
+
+/** Whether a role may set the limits of credits; the API leaves it open. */
+export function maySetLimits(role: Role): boolean {
+  return role === 'owner' || role === 'manager'
+}

@@ -9,9 +9,12 @@ import { HISTORY_BEGINS } from './calendar.ts'
 import { DEFAULT_KEYS, type Keys } from './credentials.ts'
 import { createLimiter } from './limiter.ts'
 import { createOrganisation } from './organisation.ts'
+import { messageIds } from './messages.ts'
+import { createResources } from './platform-routes.ts'
 
 export { landmarksOf, type Landmarks } from './calendar.ts'
 export { DEFAULT_KEYS, type Keys, type Role } from './credentials.ts'
+export { DEMO_SECRETS } from './secrets.ts'
 export type { Intercept, InterceptedRequest, RequestRecord } from './app.ts'
 
 export interface EmulatorOptions {
@@ -35,6 +38,8 @@ export interface EmulatorOptions {
   readonly limitStyle?: 'retry-after' | 'none'
   /** @default 'org_demo' */
   readonly orgId?: string
+  /** Whether sessions may be interrupted: selected organisations only. @default true */
+  readonly interrupt?: boolean
   /** Faults for tests. */
   readonly intercept?: Intercept
   /** How many of the last requests `requests` remembers. @default 1000 */
@@ -42,27 +47,32 @@ export interface EmulatorOptions {
 }
 
 export interface Emulator {
-  /** `http://host:port`, the client's base address. */
+  /** `http://host:port`, the client's base address, and the application host's too. */
   readonly url: string
   readonly port: number
   readonly keys: Keys
   /** The last requests, oldest first. */
   readonly requests: readonly RequestRecord[]
+  /** The sessions that there are by now; no endpoint lists them. */
+  readonly sessionIds: () => readonly string[]
+  /** The messages of a session; no endpoint lists them. */
+  readonly messageIds: (sessionId: string) => readonly string[]
   /** Stops listening and drops open connections. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Serves the stand-in platform: the analytics endpoints over a made-up
- * organisation. A day's data is a pure function of the seed, the number of
- * users and the first day, whenever it is asked for.
+ * Serves the stand-in platform: every endpoint over a made-up organisation.
+ * A day's data is a pure function of the seed, the number of users and the first
+ * day, whenever it is asked for; what requests change is held until `close`.
  * @throws UsageError for an option out of its range, or a port that cannot be had.
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const { host = '127.0.0.1', now, rate } = options
+  const seed = wholeNumber('seed', options.seed ?? 1, 0)
   const organisation = createOrganisation({
     id: options.orgId ?? 'org_demo',
-    seed: wholeNumber('seed', options.seed ?? 1, 0),
+    seed,
     users: wholeNumber('users', options.users ?? 40, 1),
     firstDay: parseDay(
       options.firstDay ?? HISTORY_BEGINS,
@@ -70,10 +80,13 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     ),
   })
   const burst = wholeNumber('burst', options.burst ?? Math.max(1, Math.ceil(rate ?? 1)), 1)
+  const canInterrupt = options.interrupt ?? true
+  const resources = createResources({ organisation, seed, now, canInterrupt })
   const requests: RequestRecord[] = []
   const remember = wholeNumber('remember', options.remember ?? 1_000, 0)
   const app = createApp({
     platform: createPlatform(organisation, now),
+    resources,
     limiter:
       rate === undefined ? null : createLimiter({ rate: positive('rate', rate), burst, now }),
     limitStyle: options.limitStyle ?? 'retry-after',
@@ -91,6 +104,8 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     port,
     keys: DEFAULT_KEYS,
     requests,
+    sessionIds: resources.sessions.ids,
+    messageIds: (sessionId) => messageIds(resources.sessions.find(sessionId)),
     close: () => stop(server),
   }
 }

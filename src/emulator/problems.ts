@@ -24,8 +24,8 @@ export function badRequest(detail: string): Refusal {
   return new Refusal(400, 'Bad Request', detail)
 }
 
-/** The Problem body (JSON text) of a refusal. */
-export function problemBody(refusal: Refusal, requestId: string): string {
+/** The Problem body (JSON text) of a refusal; those outside analytics have no request id. */
+export function problemBody(refusal: Refusal, requestId?: string): string {
   const { status, title, message } = refusal
   return JSON.stringify({ detail: message, status, title, metadata: {}, requestId })
 }
