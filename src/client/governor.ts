@@ -82,18 +82,20 @@ export class Governor {
 
   /**
    * Runs one request when its turn has come; a repeated one comes before new ones.
-   * The request says what became of it: `answered` or `refused`.
+   * The request is told when it is sent, and says by that what became of it:
+   * `answered` or `refused`.
    *
    * @throws DeferredError when the run has no time left, or was told to wait for longer.
    */
-  run<T>(request: () => Promise<T>, isRepeated: boolean): Promise<T> {
+  run<T>(request: (sentAt: number) => Promise<T>, isRepeated: boolean): Promise<T> {
     const result = this.#queue.add(
       async () => {
         this.#checkTime()
-        this.#pace = paceSent(this.#pace, this.#world.now())
+        const sentAt = this.#world.now()
+        this.#pace = paceSent(this.#pace, sentAt)
         this.#concurrency = withSent(this.#concurrency, this.#pace.flying.length)
         this.#keepPace()
-        return request()
+        return request(sentAt)
       },
       { priority: isRepeated ? 1 : 0 },
     )

@@ -59,7 +59,7 @@ export class Transport {
    */
   async call<T>(call: Call, read: Reader<T>): Promise<T> {
     const send = (attempt: number): Promise<T> =>
-      this.#governor.run(() => this.#attempt(call, read, attempt), attempt > 1)
+      this.#governor.run((sentAt) => this.#attempt(call, read, attempt, sentAt), attempt > 1)
     return pRetry(send, {
       retries: RATE_RETRIES,
       minTimeout: 0,
@@ -72,8 +72,7 @@ export class Transport {
     })
   }
 
-  async #attempt<T>(call: Call, read: Reader<T>, attempt: number): Promise<T> {
-    const sentAt = this.#world.now()
+  async #attempt<T>(call: Call, read: Reader<T>, attempt: number, sentAt: number): Promise<T> {
     const response = await this.#exchange(call, sentAt)
     const requestId = response.headers['x-request-id'] ?? null
     this.#world.emit({

@@ -61,6 +61,12 @@ describe('the governor', () => {
     for (const { at } of after) expect(at - (refused?.at ?? 0)).toBeGreaterThanOrEqual(60_000)
   })
 
+  it('forgets no request that was answered, whatever time passes as it is sent', async () => {
+    const server = bucketServer(100, 50, 'ratelimit')
+    const { sent } = await ask(server, many(550), { lookMs: 0.05 })
+    expect((sent.at(-1)?.at ?? 0) - (sent[0]?.at ?? 0)).toBeLessThan(8_000)
+  })
+
   it('repeats a refused request before it sends new ones, and alone', async () => {
     let count = 0
     const server = (): Answer => {

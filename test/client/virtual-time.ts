@@ -13,6 +13,8 @@ export interface VirtualOptions {
   readonly latencyMs: (inFlight: number) => number
   readonly seed?: number
   readonly startsAt?: number
+  /** Milliseconds that pass with each look at the clock: work takes time, too. */
+  readonly lookMs?: number
 }
 
 export interface Sent {
@@ -43,7 +45,7 @@ export class VirtualTime {
     setMaxListeners(0, this.stop.signal)
     this.world = {
       fetch: (request) => this.#exchange(request, server, options),
-      now: () => Math.floor(this.#now),
+      now: () => Math.floor((this.#now += options.lookMs ?? 0)),
       sleep: (ms, signal) => this.#sleep(Math.max(1, ms) + this.#chance(), signal),
       random: () => this.#chance(),
       emit: (event) => this.events.push(event),
