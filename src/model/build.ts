@@ -2,7 +2,7 @@ import { AppError, messageOf } from '../core/errors.ts'
 import { identifier, literal, type Database } from '../store/duckdb.ts'
 import type { BuildContext } from './context.ts'
 import { ProjectError, StatementError } from './errors.ts'
-import { refuseInfinite } from './finite.ts'
+import { refuseInfinite, type Columns } from './finite.ts'
 import { increment } from './increment.ts'
 import { suggestion } from './nearest.ts'
 import { explainSeed, proveSeed } from './seed-table.ts'
@@ -47,6 +47,7 @@ export async function buildModels(
   for (const schema of new Set(nodes.map((node) => node.schema))) {
     await context.db.run(`create schema if not exists ${identifier(schema)}`)
   }
+  const kinds = await kindsOf(context.db)
   const models: BuiltModel[] = []
   const results: UnitTestResult[] = []
   const failures: AppError[] = []
@@ -58,7 +59,7 @@ export async function buildModels(
       if (missing.length > 0) reportSkipped(context, node, `not made: ${missing.join(', ')}`)
       else {
         results.push(...(await testUnits(context, node, unitTests)))
-        models.push(await buildModel(context, node, kept.has(node.name)))
+        models.push(await buildModel(context, node, kept.has(node.name), kinds))
         continue
       }
     } catch (error) {
@@ -94,15 +95,16 @@ async function buildModel(
   context: BuildContext,
   node: ModelNode,
   isKept: boolean,
+  kinds: Kinds,
 ): Promise<BuiltModel> {
   const { db, emit, now, report } = context
   const { name } = node
   const startedAt = now()
   const outcome = { kind: 'model', name, startedAt, failures: null } as const
   try {
-    const made = await make(context, node, isKept)
-    await compareColumns(db, node)
-    await refuseInfinite(db, node, made.intervals !== undefined)
+    const made = await make(context, node, isKept, kinds)
+    const columns = await compareColumns(db, node)
+    await refuseInfinite(db, node, columns, made.intervals !== undefined)
     await db.run(comments(node))
     const rows = node.materialized === 'view' ? null : await countRows(db, node.relation)
     const durationMs = now() - startedAt
@@ -120,14 +122,15 @@ async function make(
   { db, now }: BuildContext,
   node: ModelNode,
   isKept: boolean,
+  kinds: Kinds,
 ): Promise<Pick<BuiltModel, 'intervals'>> {
   try {
     if (isKept && node.increment !== null) {
       return { intervals: await increment(db, node, ordered(node, node.increment)) }
     }
     if (node.snapshot !== null) await takeSnapshot(db, node, node.snapshot, now())
-    else if (node.seed !== null) await createSeed(db, node, node.seed)
-    else await create(db, node, ordered(node, node))
+    else if (node.seed !== null) await createSeed(db, node, node.seed, kinds)
+    else await create(db, node, ordered(node, node), kinds)
     return {}
   } catch (error) {
     if (error instanceof ProjectError) throw error
@@ -137,9 +140,9 @@ async function make(
   }
 }
 
-async function createSeed(db: Database, node: ModelNode, seed: Seed): Promise<void> {
+async function createSeed(db: Database, node: ModelNode, seed: Seed, kinds: Kinds): Promise<void> {
   try {
-    await create(db, node, ordered(node, node))
+    await create(db, node, ordered(node, node), kinds)
   } catch (error) {
     throw (await explainSeed(db, seed)) ?? error
   }
@@ -147,8 +150,15 @@ async function createSeed(db: Database, node: ModelNode, seed: Seed): Promise<vo
 }
 
 /** The model begins on the first line, so that a line in DuckDB's message is the file's. */
-async function create(db: Database, node: ModelNode, { preHooks, sql }: Making): Promise<void> {
-  await dropOtherKind(db, node)
+async function create(
+  db: Database,
+  node: ModelNode,
+  { preHooks, sql }: Making,
+  kinds: Kinds,
+): Promise<void> {
+  const kind = kinds.get(`${node.schema}.${node.name}`)
+  // `create or replace` refuses to put a table where a view is, and the other way round.
+  if (kind !== undefined && kind !== kindOf(node)) await db.run(`drop ${kind} ${node.relation}`)
   for (const hook of preHooks) await db.run(hook)
   await db.run(`create or replace ${kindOf(node)} ${node.relation} as ${sql}`)
 }
@@ -176,21 +186,24 @@ export function keyOf(node: ModelNode): readonly string[] {
   return []
 }
 
-/** `create or replace` refuses to put a table where a view is, and the other way round. */
-async function dropOtherKind(db: Database, node: ModelNode): Promise<void> {
-  const found = await db.rows(
-    `select table_type from information_schema.tables
-    where table_catalog = current_database() and table_schema = $1 and table_name = $2`,
-    [node.schema, node.name],
+type Kinds = ReadonlyMap<string, 'view' | 'table'>
+
+/** What is there before the models are made, by schema and name. */
+async function kindsOf(db: Database): Promise<Kinds> {
+  const rows = await db.rows(
+    `select table_schema || '.' || table_name as relation, table_type
+    from information_schema.tables where table_catalog = current_database()`,
   )
-  const type = found[0]?.['table_type']
-  if (type === undefined) return
-  const kind = type === 'VIEW' ? 'view' : 'table'
-  if (kind !== kindOf(node)) await db.run(`drop ${kind} ${node.relation}`)
+  return new Map(
+    rows.flatMap(({ relation, table_type: type }) =>
+      typeof relation === 'string' ? [[relation, type === 'VIEW' ? 'view' : 'table']] : [],
+    ),
+  )
 }
 
-async function compareColumns(db: Database, node: ModelNode): Promise<void> {
-  const { columns } = await db.table(`select * from ${node.relation} limit 0`)
+/** Returns the columns and their types. @throws ProjectError where they are not those of the yml. */
+async function compareColumns(db: Database, node: ModelNode): Promise<Columns> {
+  const { columns, types } = await db.table(`select * from ${node.relation} limit 0`)
   const described = new Set(node.columns.map((column) => column.name))
   for (const { name, place } of node.columns) {
     if (columns.includes(name)) continue
@@ -199,7 +212,7 @@ async function compareColumns(db: Database, node: ModelNode): Promise<void> {
     })
   }
   const bare = columns.find((name) => !described.has(name))
-  if (bare === undefined) return
+  if (bare === undefined) return { columns, types }
   throw new ProjectError(node.documented, `column '${bare}' of '${node.name}' is not described`, {
     hint: `Describe it, or take it out of ${node.file}.`,
   })

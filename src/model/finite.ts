@@ -1,7 +1,10 @@
 import { ChecksFailedError } from '../core/errors.ts'
-import { identifier, type Database } from '../store/duckdb.ts'
+import { identifier, type Database, type Table } from '../store/duckdb.ts'
 import { changedRows } from './increment.ts'
 import type { ModelNode } from './types.ts'
+
+/** The columns of a relation, and DuckDB's names of their types. */
+export type Columns = Pick<Table, 'columns' | 'types'>
 
 /**
  * Proves that a table's doubles are finite: DuckDB divides by zero without an
@@ -13,10 +16,11 @@ import type { ModelNode } from './types.ts'
 export async function refuseInfinite(
   db: Database,
   node: ModelNode,
+  { columns: names, types }: Columns,
   isIncrement: boolean,
 ): Promise<void> {
   if (node.materialized === 'view') return
-  const columns = await doublesOf(db, node)
+  const columns = names.filter((_, at) => DOUBLES.has(types[at] ?? '')).map(identifier)
   if (columns.length === 0) return
   const from = isIncrement ? changedRows(node) : node.relation
   const counts = columns.map((name) => `count(*) filter (not isfinite(${name})) as ${name}`)
@@ -31,12 +35,4 @@ export async function refuseInfinite(
   })
 }
 
-async function doublesOf(db: Database, { schema, name }: ModelNode): Promise<string[]> {
-  const rows = await db.rows(
-    `select column_name as name from duckdb_columns()
-    where database_name = current_database() and schema_name = $1 and table_name = $2
-      and data_type in ('DOUBLE', 'FLOAT')`,
-    [schema, name],
-  )
-  return rows.flatMap((row) => (typeof row['name'] === 'string' ? [identifier(row['name'])] : []))
-}
+const DOUBLES = new Set(['DOUBLE', 'FLOAT'])

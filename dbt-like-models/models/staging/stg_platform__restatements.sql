@@ -17,7 +17,8 @@ renamed as (
         old_value,
         new_value,
         old_fetched_at,
-        new_fetched_at
+        new_fetched_at,
+        made_from as day_digest
     from source
     where metric is not null
 

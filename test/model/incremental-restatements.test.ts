@@ -1,0 +1,93 @@
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { buildAndPublish, loadProject, type Project } from '../../src/model/index.ts'
+import { Database, literal } from '../../src/store/duckdb.ts'
+import { packageRoot } from '../../src/store/root.ts'
+import { temporaryFolder } from './fixture.ts'
+
+const MODELS = ['stg_platform__restatements', 'int_restated_days_served', 'fct_restatement']
+
+/** What a resource's day had been before, by how many versions it has: none is a day served once. */
+const history = fc.dictionary(
+  fc.constantFrom('users/2026-01-14', 'users/2026-01-15', 'tokens/2026-01-14', 'tools/2026-01-16'),
+  fc.integer({ min: 2, max: 4 }),
+)
+
+it('restatements of N nights equal a full refresh, row for row', async () => {
+  const project = await restatementsAlone()
+  await fc.assert(
+    fc.asyncProperty(fc.array(history, { minLength: 2, maxLength: 3 }), async (nights) => {
+      const folder = await temporaryFolder()
+      for (const versions of nights) {
+        await writeBase(folder, versions)
+        await build(project, folder, 'nightly', false)
+        await build(project, folder, 'whole', true)
+        expect(await rowsOf(folder, 'nightly')).toEqual(await rowsOf(folder, 'whole'))
+      }
+    }),
+    { numRuns: 6 },
+  )
+})
+
+async function restatementsAlone(): Promise<Project> {
+  const project = await loadProject(join(packageRoot, 'dbt-like-models'))
+  const models = project.models.filter(({ name }) => MODELS.includes(name))
+  expect(models).toHaveLength(MODELS.length)
+  return { ...project, models, tests: [], snapshots: [], unitTests: [] }
+}
+
+async function writeBase(folder: string, versions: Readonly<Record<string, number>>) {
+  const rows = Object.entries(versions).flatMap(([place, count]) => {
+    const [resource = '', day = ''] = place.split('/')
+    return Array.from({ length: count - 1 }, (_, index) => ({
+      org_id: 'org-1',
+      resource,
+      activity_date: day,
+      made_from: `${place} ${String(count)}`,
+      entity_key: 'org-1',
+      metric: index === 1 ? null : 'sessions',
+      old_value: String(index),
+      new_value: String(index + 1),
+      old_fetched_at: `2026-02-0${String(index + 1)}T00:00:00Z`,
+      new_fetched_at: `2026-02-0${String(index + 2)}T00:00:00Z`,
+      fetched_at: '2026-02-08T00:00:00Z',
+    }))
+  })
+  const database = await Database.open(':memory:')
+  await database.run(`copy (
+    select unnest(from_json(${literal(JSON.stringify(rows))}, '[{
+      "org_id": "VARCHAR", "resource": "VARCHAR", "activity_date": "DATE",
+      "made_from": "VARCHAR", "entity_key": "VARCHAR", "metric": "VARCHAR",
+      "old_value": "VARCHAR", "new_value": "VARCHAR",
+      "old_fetched_at": "TIMESTAMPTZ", "new_fetched_at": "TIMESTAMPTZ", "fetched_at": "TIMESTAMPTZ"
+    }]'), recursive := true)
+  ) to ${literal(baseFile(folder))} (format parquet)`)
+  database.close()
+}
+
+function baseFile(folder: string): string {
+  return join(folder, 'restatements.parquet')
+}
+
+async function build(project: Project, folder: string, name: string, fullRefresh: boolean) {
+  await buildAndPublish({
+    project,
+    target: join(folder, `${name}.duckdb`),
+    sourceSql: () => `read_parquet(${literal(baseFile(folder))})`,
+    fullRefresh,
+    runId: name,
+    now: () => 0,
+    emit: () => undefined,
+    tempDirectory: join(folder, 'spill'),
+  })
+}
+
+async function rowsOf(folder: string, name: string) {
+  const database = await Database.open(join(folder, `${name}.duckdb`), { readOnly: true })
+  try {
+    return await database.rows('select * from main.fct_restatement order by all')
+  } finally {
+    database.close()
+  }
+}
