@@ -131,3 +131,141 @@ create or replace temp macro newest_rows() as table
         partition by org_id, activity_date
         order by page desc, ordinal desc
     ) = 1;
+
+-- true and false, also as text.
+create or replace temp macro to_boolean(served) as
+    case served when 'true' then true when 'false' then false end;
+
+-- A time of ISO 8601; without a zone it is UTC.
+create or replace temp macro to_time(served) as
+    case
+        when regexp_matches(served, '^\d{4}-\d{2}-\d{2}')
+        then try_cast(served as timestamptz)
+    end;
+
+-- A time after 1970 and before the year 10000, of microseconds.
+create or replace temp macro at_micros(micros) as
+    case
+        when micros between 0 and 253402300799999999
+        then make_timestamptz(micros)
+    end;
+
+-- A Unix time in milliseconds.
+create or replace temp macro from_ms(served) as
+    at_micros(try(to_count(served) * 1000));
+
+-- A Unix time of which the unit is not documented, told by its size: seconds,
+-- milliseconds, microseconds or nanoseconds.
+create or replace temp macro from_epoch(served) as
+    case
+        when to_ratio(served) < 1e11
+        then at_micros(cast(round(to_ratio(served) * 1e6) as bigint))
+        when to_count(served) < 100000000000000 then from_ms(served)
+        when to_count(served) < 100000000000000000
+        then at_micros(to_count(served))
+        else at_micros(to_count(served) // 1000)
+    end;
+
+-- The id after `/<collection>/` in the path of a request.
+create or replace temp macro asked_for(request, collection) as
+    nullif(url_decode(regexp_extract(
+        request,
+        '^[^?#]*/' || collection || '/([^/?#]+)',
+        1
+    )), '');
+
+-- The names of tags, each once, in order.
+create or replace temp macro tag_list(tags) as
+    array_to_string(list_sort(list_distinct(list_transform(
+        tags, lambda tag: nullif(tag.name, '')
+    ))), ',');
+
+-- How a key of an object is told in the path of a setting.
+create or replace temp macro settings_step(path, key) as
+    case
+        when not regexp_full_match(key, '[A-Za-z_][A-Za-z0-9_-]*')
+        then '[' || cast(to_json(key) as varchar) || ']'
+        when path = '' then key
+        else '.' || key
+    end;
+
+-- What an object in a list is called: by its id or its model, a marketplace by
+-- where it is. NULL where it has none of these.
+create or replace temp macro settings_name(node) as
+    coalesce(
+        nullif(node ->> '$.id', ''),
+        nullif(node ->> '$.model', ''),
+        nullif(concat_ws(
+            ':',
+            node ->> '$.source',
+            node ->> '$.repo',
+            node ->> '$.url',
+            node ->> '$.path'
+        ), ''),
+        nullif(node ->> '$.name', '')
+    );
+
+-- Of names in a list, the second of a kind is told by its number, and what has
+-- no name by its place.
+create or replace temp macro settings_names(names) as
+    list_transform(names, lambda name, place: case
+        when name is null then cast(place - 1 as varchar)
+        when list_position(names, name) = place then name
+        else name || '#' || cast(len(list_filter(
+            list_slice(names, 1, place), lambda other: other = name
+        )) as varchar)
+    end);
+
+-- What is below a node of the settings, each with its step of the path. NULL
+-- for a leaf: a list is one, unless it is of objects alone.
+create or replace temp macro settings_below(path, node) as
+    case json_type(node)
+        when 'OBJECT' then list_transform(
+            map_entries(from_json(node, '"MAP(VARCHAR, JSON)"')),
+            lambda entry: {
+                'step': settings_step(path, entry.key),
+                'node': entry.value
+            }
+        )
+        when 'ARRAY' then case
+            when list_unique(json_extract(node, '$[*]').list_transform(
+                lambda element: json_type(element)
+            )) = 1 and json_type(node, '$[0]') = 'OBJECT'
+            then list_transform(
+                list_zip(
+                    settings_names(list_transform(
+                        json_extract(node, '$[*]'),
+                        lambda element: settings_name(element)
+                    )),
+                    json_extract(node, '$[*]')
+                ),
+                lambda pair: {'step': '[' || pair[1] || ']', 'node': pair[2]}
+            )
+        end
+    end;
+
+-- Documented lists in which the order has no meaning.
+create or replace temp macro is_settings_set(path) as
+    regexp_full_match(
+        path,
+        'command(Allow|Deny)list'
+        || '|(managed|byom)ComputersAllowedEmails'
+        || '|modelPolicy\.((allowed|blocked)ModelIds|allowedBaseUrls)'
+        || '|userModelPolicies.*\.(allowed|blocked)ModelIds'
+        || '|mcpPolicy\.allowlist'
+        || '|missionPolicy\.allowedUserIds'
+        || '|networkPolicy\.allowedIps'
+        || '|sandbox\.filesystem\.(allow|deny)(Read|Write)'
+        || '|sandbox\.network\.(allowedDomains|allowUnixSockets)'
+    );
+
+-- A list as JSON, its elements each once and in order; anything else as it is.
+create or replace temp macro sorted_set(node) as
+    case
+        when json_type(node) = 'ARRAY'
+        then '[' || array_to_string(list_sort(list_distinct(list_transform(
+            json_extract(node, '$[*]'),
+            lambda element: cast(element as varchar)
+        ))), ',') || ']'
+        else cast(node as varchar)
+    end;

@@ -11,6 +11,7 @@ import {
   type FieldType,
 } from './documented.ts'
 import { tellOfNews } from './drift-news.ts'
+import { isAnalytics } from './entities.ts'
 import type { NormalizeOptions } from './plan.ts'
 
 const FIELDS = statement('drift/fields')
@@ -77,7 +78,7 @@ export const SCHEMA_DRIFT: DayEntity = {
 
 async function landedDays({ ledger }: NormalizeOptions): Promise<DaySource[]> {
   const landed = [...ledger.values()].flatMap(({ resource, day, file, status }) =>
-    file === null || status !== 'landed' ? [] : [{ resource, day, files: [file] }],
+    file === null || status !== 'landed' || !isAnalytics(resource) ? [] : [{ resource, day, files: [file] }],
   )
   return Promise.resolve(landed)
 }

@@ -5,7 +5,7 @@ export interface Entity {
   readonly resource: string
 }
 
-const ENTITIES_OF: Readonly<Record<string, readonly string[]>> = {
+const ANALYTICS: Readonly<Record<string, readonly string[]>> = {
   // `tokens_days` tells which version the others are of: it is written when they are.
   tokens: ['tokens_models', 'tokens_users', 'tokens_user_models', 'tokens_days'],
   tokens_by_model: ['tokens_by_model'],
@@ -25,6 +25,24 @@ const ENTITIES_OF: Readonly<Record<string, readonly string[]>> = {
   users: ['users', 'user_languages'],
 }
 
-export const ENTITIES: readonly Entity[] = Object.entries(ENTITIES_OF).flatMap(
-  ([resource, names]) => names.map((name) => ({ name, resource })),
+const BESIDE_ANALYTICS: Readonly<Record<string, readonly string[]>> = {
+  enterprise_controls: ['controls_revisions', 'controls_settings'],
+  usage_limits: ['usage_limits_days', 'usage_limits_users'],
+  readiness_reports: ['readiness_reports', 'readiness_criteria'],
+  computers: ['computers', 'computer_steps'],
+  computer_metrics: ['computer_metrics'],
+  sessions: ['sessions', 'session_children', 'session_tags'],
+  messages: ['messages'],
+  hook_events: ['hook_events'],
+}
+
+export const ENTITIES: readonly Entity[] = [ANALYTICS, BESIDE_ANALYTICS].flatMap((entitiesOf) =>
+  Object.entries(entitiesOf).flatMap(([resource, names]) =>
+    names.map((name) => ({ name, resource })),
+  ),
 )
+
+/** Whether the rows of the resource are those of an analytics day, which may be restated. */
+export function isAnalytics(resource: string): boolean {
+  return resource in ANALYTICS
+}

@@ -3,6 +3,7 @@ import { rawFolder, versionsUpTo, versionTime } from '../store/lake.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
 import type { DayEntity, DaySource } from './by-day.ts'
+import { isAnalytics } from './entities.ts'
 import { keySql, METRICS, type EntityMetrics } from './metrics.ts'
 import type { NormalizeOptions } from './plan.ts'
 
@@ -30,7 +31,7 @@ export const RESTATEMENTS: DayEntity = {
 async function restatedDays({ dataFolder, orgId, ledger }: NormalizeOptions): Promise<DaySource[]> {
   const days: DaySource[] = []
   for (const { resource, day, file, versions } of ledger.values()) {
-    if (file === null || versions < 2) continue
+    if (file === null || versions < 2 || !isAnalytics(resource)) continue
     const files = await versionsUpTo(rawFolder(dataFolder, orgId, resource, day), file)
     if (files.length > 1) days.push({ resource, day, files })
   }

@@ -145,6 +145,9 @@ describe('every entity', () => {
     const names = fc.constantFrom(
       ...['by_model', 'by_user', 'by_tool', 'model_id', 'user_id', 'languages', 'group_key'],
       ...['tool', 'daily_active_users_by_client', 'tool_calls', 'billable_tokens', 'server'],
+      ...['settings', 'revision', 'customModels', 'id', 'source', 'updatedAt', 'createdAt'],
+      ...['report', 'reportId', 'numerator', 'sessionSettings', 'tags', 'name', 'content', 'text'],
+      ...['provisioningSteps', 'startedAt', 'input', 'event_id', 'userLimits', 'email', 'limit'],
     )
     const { json } = fc.letrec<{ json: string }>((tie) => ({
       json: fc.oneof(

@@ -9,6 +9,7 @@ export interface RawItem {
   readonly org?: string
   readonly page?: number
   readonly ordinal?: number
+  readonly request?: string
 }
 
 /** A database with the macros, as the runner prepares it. The caller closes it. */
@@ -28,13 +29,14 @@ export async function putRaw(database: Database, items: readonly RawItem[]): Pro
   for (const [index, raw] of items.entries()) {
     await database.rows(
       `insert into raw_rows values ($1, cast($2 as date), $3, $4, $5,
-        timestamptz '2026-02-01 06:00:00+00', '/path', 'req', 'run')`,
+        timestamptz '2026-02-01 06:00:00+00', $6, 'req', 'run')`,
       [
         raw.org ?? 'org-1',
         raw.day ?? '2026-01-14',
         typeof raw.item === 'string' ? raw.item : JSON.stringify(raw.item),
         raw.ordinal ?? index,
         raw.page ?? 0,
+        raw.request ?? '/path',
       ],
     )
   }

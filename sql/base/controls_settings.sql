@@ -1,0 +1,106 @@
+-- One row per org, day, revision of `enterprise_controls` and leaf of its
+-- `settings`: text, number, boolean, null, a list of those, and what is empty.
+-- Objects in a list are called by what they are, not by where they stand.
+with recursive
+
+changes as (
+
+    select
+        org_id,
+        activity_date,
+        page,
+        ordinal,
+        read_item(mended(item), '{
+            "revision": "VARCHAR",
+            "settings": "JSON"
+        }') as change,
+        fetched_at
+    from raw
+
+),
+
+latest as (
+
+    select
+        org_id,
+        activity_date,
+        to_count(change.revision) as revision,
+        change.settings,
+        fetched_at
+    from changes
+    where json_type(change.settings) = 'OBJECT'
+    qualify revision is null or row_number() over (
+        partition by org_id, activity_date, revision
+        order by fetched_at desc, page desc, ordinal desc
+    ) = 1
+
+),
+
+nodes as (
+
+    select
+        org_id,
+        activity_date,
+        revision,
+        '' as settings_path,
+        settings as node,
+        settings_below('', settings) as below,
+        fetched_at
+    from latest
+
+    union all
+
+    select
+        org_id,
+        activity_date,
+        revision,
+        settings_path || child.step as settings_path,
+        child.node,
+        settings_below(settings_path || child.step, child.node) as below,
+        fetched_at
+    from (
+        select
+            * exclude (node, below),
+            unnest(below) as child
+        from nodes
+    )
+
+),
+
+leaves as (
+
+    select
+        org_id,
+        activity_date,
+        revision,
+        settings_path,
+        case
+            when node is null then 'null'
+            when is_settings_set(settings_path) then sorted_set(node)
+            else cast(node as varchar)
+        end as value_json,
+        fetched_at
+    from nodes
+    where settings_path != '' and coalesce(len(below), 0) = 0
+
+),
+
+-- A key that an object has twice is one setting.
+final as (
+
+    select
+        org_id,
+        activity_date,
+        revision,
+        settings_path,
+        max(value_json) as value_json,
+        regexp_matches(
+            max(value_json), '\[redacted:[0-9a-f]{8}\]'
+        ) as is_redacted,
+        max(fetched_at) as fetched_at
+    from leaves
+    group by 1, 2, 3, 4
+
+)
+
+select * from final
