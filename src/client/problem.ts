@@ -1,3 +1,4 @@
+import { withoutSecrets } from '../core/secret-forms.ts'
 import type { HttpResponse } from '../core/world.ts'
 import { ApiError, RefusedError, type Problem } from './errors.ts'
 
@@ -16,7 +17,7 @@ export function problemOf(response: HttpResponse): Problem {
 /** The error that an answer with status 400 or above becomes. */
 export function failureOf(method: string, path: string, response: HttpResponse): Error {
   const problem = problemOf(response)
-  const said = [problem.title, problem.detail].filter((text) => text !== null).join(': ')
+  const said = wordsOf(path, problem)
   const id = problem.requestId === null ? '' : ` (request ${problem.requestId})`
   const message = `${method} ${path}: ${response.status}${said === '' ? '' : ` ${said}`}${id}`
   if (response.status === 401) {
@@ -32,6 +33,16 @@ export function failureOf(method: string, path: string, response: HttpResponse):
     })
   }
   return new ApiError(message, response.status, problem)
+}
+
+/**
+ * What the platform says of a failure, as far as it can be told on: it may quote
+ * what it was asked for, and enterprise controls carry secrets of any look.
+ */
+function wordsOf(path: string, { title, detail }: Problem): string {
+  if (path.startsWith('/api/v0/organization/enterprise-controls/')) return ''
+  const said = [title, detail].filter((text) => text !== null).join(': ')
+  return withoutSecrets(said, () => '[redacted]')
 }
 
 function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> | null {

@@ -6,7 +6,7 @@ import { ExitCode } from '../core/errors.ts'
 import type { World } from '../core/world.ts'
 import { packageRoot } from '../store/root.ts'
 import { failure, ok, wrong, type Finding } from './finding.ts'
-import { checkDisk, checkLock, checkWarehouse } from './folder.ts'
+import { checkDisk, checkKey, checkLock, checkWarehouse } from './folder.ts'
 import { checkLake } from './lake.ts'
 import { checkPlatform } from './platform.ts'
 
@@ -50,6 +50,7 @@ async function checkFolder(
   return [
     ...disk,
     ...(await endured('lock', async () => [await checkLock(dataFolder, now)])),
+    ...(await checkKey(dataFolder)),
     ...(await endured('files', () => checkLake(dataFolder, isThorough))),
     ...(await endured('warehouse', async () => [await checkWarehouse(dataFolder)])),
   ]

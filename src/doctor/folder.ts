@@ -5,7 +5,8 @@ import { freeBytes, probeFolder, writableAncestor } from '../store/disk.ts'
 import { isMissing } from '../store/files.ts'
 import { warehousePath } from '../store/lake.ts'
 import { describeOwner, lockLeftBy, lockOwner } from '../store/lock.ts'
-import { ok, warning, wrong, type Finding } from './finding.ts'
+import { hasRedactionKey } from '../store/redaction.ts'
+import { failure, ok, warning, wrong, type Finding } from './finding.ts'
 
 const MB = 1024 * 1024
 
@@ -52,6 +53,16 @@ export async function checkLock(dataFolder: string, now: number): Promise<Findin
   if (left === undefined) return ok('lock', 'no run is under way')
   const message = `${describeOwner(left, now)} was killed`
   return warning('lock', message, 'Nothing is to be done: the next run tidies up after it.')
+}
+
+/** Whether secrets can be redacted as they were; nothing before anything was. */
+export async function checkKey(dataFolder: string): Promise<Finding[]> {
+  try {
+    if (!(await hasRedactionKey(dataFolder))) return []
+    return [ok('redaction', 'the key of the data folder is there')]
+  } catch (error) {
+    return [failure('redaction', error, ExitCode.usage)]
+  }
 }
 
 /** Whether readers can open what is published. */

@@ -1,0 +1,93 @@
+/**
+ * What may pass at a place of an item. `word`: one short word of an enum; `id`:
+ * what names something; `text`: anything, but for what looks like a secret.
+ */
+export interface Rule {
+  readonly leaf?: 'word' | 'id' | 'text'
+  readonly fields?: ReadonlyMap<string, Rule>
+  /** Of the fields of a map. */
+  readonly any?: Rule
+  readonly elements?: Rule
+}
+
+const word: Rule = { leaf: 'word' }
+const id: Rule = { leaf: 'id' }
+const text: Rule = { leaf: 'text' }
+
+function object(fields: Readonly<Record<string, Rule>>): Rule {
+  return { fields: new Map(Object.entries(fields)) }
+}
+
+function map(any: Rule): Rule {
+  return { any }
+}
+
+function array(elements: Rule): Rule {
+  return { elements }
+}
+
+const source = object({ source: word, repo: text, url: text, path: text })
+
+const customModel = object({
+  model: id,
+  provider: word,
+  id,
+  baseUrl: text,
+  displayName: text,
+  reasoningEffort: word,
+  hostedCloud: object({ cloudProfile: text, cloudRegion: word, hostedBaseUrl: text }),
+})
+
+/** Every place of `settings` where the specification knows a string that is no secret. */
+const settings = object({
+  sessionDefaultSettings: object({
+    model: id,
+    reasoningEffort: word,
+    interactionMode: word,
+    autonomyLevel: word,
+    autonomyMode: word,
+    specModeModel: id,
+    specModeReasoningEffort: word,
+  }),
+  maxAutonomyLevel: word,
+  mcpAutonomyOverrides: map(object({ defaultLevel: word, tools: map(word) })),
+  commandAllowlist: array(text),
+  commandDenylist: array(text),
+  customModels: array(customModel),
+  modelPolicy: object({
+    allowedModelIds: array(id),
+    blockedModelIds: array(id),
+    allowedBaseUrls: array(text),
+  }),
+  mcpPolicy: object({ allowlist: array(text) }),
+  missionPolicy: object({ allowedUserIds: array(id) }),
+  userModelPolicies: map(object({ allowedModelIds: array(id), blockedModelIds: array(id) })),
+  enabledPlugins: map({}),
+  extraKnownMarketplaces: map(object({ source })),
+  strictKnownMarketplaces: array(source),
+  networkPolicy: object({ allowedIps: array(id) }),
+  sandbox: object({
+    filesystem: object({
+      allowWrite: array(text),
+      allowRead: array(text),
+      denyWrite: array(text),
+      denyRead: array(text),
+    }),
+    network: object({ allowedDomains: array(text), allowUnixSockets: array(text) }),
+  }),
+  managedComputersAllowedEmails: array(id),
+  byomComputersAllowedEmails: array(id),
+})
+
+/** A revision of the enterprise controls: every other string of it is a secret. */
+export const CONTROL_RULES: Rule = object({
+  settings,
+  user: object({ id, email: id, name: text }),
+  updatedAt: id,
+})
+
+/** Names of criteria and paths are not those of secrets: `secret_scanning` is a criterion. */
+export const READINESS_RULES: Rule = object({
+  apps: map(object({ description: text })),
+  report: map(object({ rationale: text, numerator: {}, denominator: {} })),
+})
