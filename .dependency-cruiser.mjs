@@ -66,6 +66,16 @@ export default {
       from: { path: '^src/(pipeline|publication|verification|job|view)\\.ts$' },
       to: { path: '^src/(cli|emulator|observe)/' },
     },
+    {
+      name: 'package-imports',
+      severity: 'error',
+      comment: 'what the package exports is the client, and nothing of the warehouse',
+      from: { path: '^src/(index|platform-client|node-world)\\.ts$' },
+      to: {
+        path: '^src/',
+        pathNot: '^src/(client|core)/|^src/(platform-client|node-world)\\.ts$',
+      },
+    },
     door('@duckdb', '^src/store/'),
     door('yargs', '^src/cli/'),
     door('undici', '^src/client/http\\.ts$'),
@@ -89,10 +99,14 @@ export default {
       to: {},
     },
     {
-      name: 'all-reachable-from-the-command',
+      name: 'all-reachable-from-the-command-or-the-package',
       severity: 'error',
       from: { path: '^src/(cli/main|index)\\.ts$' },
-      to: { path: '^src/', reachable: false, pathNot: '\\.d\\.ts$' },
+      to: {
+        path: '^src/',
+        reachable: false,
+        pathNot: '\\.d\\.ts$|^src/(cli/main|index)\\.ts$',
+      },
     },
   ],
   options: {

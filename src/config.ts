@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
+import { addressOf } from './core/address.ts'
 import { messageOf, UsageError } from './core/errors.ts'
 
 /** One organisation to pull from. The key itself is in the environment, never in a file. */
@@ -123,7 +124,8 @@ function organisationsOf(
     throw new UsageError(`${FILE_NAME}: two organisations have one name`)
   return listed.map((each) => {
     const key = keyOf(each, environment)
-    return { ...each, key, baseUrl: checkUrl(each.baseUrl, `the address of '${each.name}'`) }
+    const baseUrl = checkUrl(each.baseUrl, `the address of '${each.name}'`)
+    return { ...each, key, baseUrl, appUrl: checkAppUrl(each.appUrl, each.name) }
   })
 }
 
@@ -147,24 +149,18 @@ function keyOf(
   return key
 }
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
-
 function checkUrl(text: string, what: string): string {
   const hint =
     'Set AGENT_BASE_URL to the platform’s public API host, for example https://api.example.com.'
   if (text === '') throw new UsageError('no API address: AGENT_BASE_URL is not set', { hint })
-  if (!URL.canParse(text)) throw new UsageError(`${what}: '${text}' is not a URL`, { hint })
-  const url = new URL(text)
-  const isPlain = url.protocol === 'http:' && LOOPBACK.test(url.hostname)
-  if (url.protocol !== 'https:' && !isPlain) {
-    throw new UsageError(`${what}: '${text}' is not https`, {
-      hint: 'A key is sent over https only; plain http is for loopback addresses.',
-    })
-  }
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    throw new UsageError(`${what} must be a host and a path, nothing else`, { hint })
-  }
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+  return addressOf(text, what, hint)
+}
+
+function checkAppUrl(text: string | null, name: string): string | null {
+  if (text === null) return null
+  const hint =
+    'Set AGENT_APP_URL to the platform’s web application host, for example https://app.example.com.'
+  return addressOf(text, `the application address of '${name}'`, hint)
 }
 
 function readFile(flags: ConfigFlags, cwd: string): FileConfig {

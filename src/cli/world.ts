@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events'
-import { setTimeout as delay } from 'node:timers/promises'
-import { createHttp } from '../client/index.ts'
 import { DeferredError } from '../core/errors.ts'
 import type { RunEvent } from '../core/events.ts'
 import type { World } from '../core/world.ts'
+import { createNodeWorld } from '../node-world.ts'
 
 /** A service manager kills what has not ended some 10 s after its signal. */
 const GRACE_MS = 8_000
@@ -11,31 +10,18 @@ const GRACE_MS = 8_000
 /** The real clock, chance and network; `close` ends its connections and signal handlers. */
 export function createWorld(
   emit: (event: RunEvent) => void,
-  now: () => number = () => Date.now(),
+  now?: () => number,
 ): {
   world: World
   close: () => Promise<void>
 } {
-  const http = createHttp()
   const stop = stopOnSignals(emit)
-  const world: World = {
-    fetch: http.fetch,
-    now,
-    sleep: async (ms, signal) => {
-      await delay(ms, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
-        throw signal?.aborted === true ? signal.reason : error
-      })
-    },
-    random: () => Math.random(),
-    emit,
-    signal: stop.signal,
-    hangUp: stop.hangUp,
-  }
+  const node = createNodeWorld({ emit, signal: stop.signal, hangUp: stop.hangUp }, now)
   return {
-    world,
+    world: node.world,
     close: async () => {
       stop.close()
-      await http.close()
+      await node.close()
     },
   }
 }

@@ -1,0 +1,38 @@
+/** What `import … from 'agent-warehouse'` gives (docs/client.md). */
+export { PlatformClient, type PlatformClientOptions } from './platform-client.ts'
+export {
+  ApiError,
+  BodyError,
+  BodyTooLargeError,
+  ContradictionError,
+  MAX_COMPUTER_NAME,
+  MAX_CONTROLS_PAGE,
+  MAX_PAGE_SIZE,
+  MAX_USERS_PER_REQUEST,
+  MIN_GLOBAL_LIMIT,
+  RefusedError,
+  requestIdOf,
+  TransportError,
+  UnknownOutcomeError,
+} from './client/index.ts'
+export type {
+  AnalyticsAnswer,
+  AnalyticsQuery,
+  Computers,
+  Controls,
+  ControlsQuery,
+  DateRangeOptions,
+  Limits,
+  MetricsQuery,
+  OnComputer,
+  Problem,
+  Readiness,
+  ReadinessPage,
+  ReadinessQuery,
+  Served,
+  ServedRow,
+  Sessions,
+} from './client/index.ts'
+export type * from './client/resource-types.ts'
+export type * from './client/types.ts'
+export { AppError, CredentialError, DeferredError, UsageError } from './core/errors.ts'

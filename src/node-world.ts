@@ -1,0 +1,26 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { createHttp } from './client/index.ts'
+import type { World } from './core/world.ts'
+
+/** What the one who makes a World decides. */
+export type Ends = Pick<World, 'emit' | 'signal' | 'hangUp'>
+
+/** The real clock, chance and network; `close` ends its connections. */
+export function createNodeWorld(
+  ends: Ends,
+  now: () => number = () => Date.now(),
+): { readonly world: World; readonly close: () => Promise<void> } {
+  const http = createHttp()
+  const world: World = {
+    ...ends,
+    fetch: http.fetch,
+    now,
+    sleep: async (ms, signal) => {
+      await delay(ms, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
+        throw signal?.aborted === true ? signal.reason : error
+      })
+    },
+    random: () => Math.random(),
+  }
+  return { world, close: http.close }
+}
