@@ -172,12 +172,13 @@ async function syncOne(
 /** Works with a client that knows what earlier runs learnt of the limits, and keeps what this one learns. */
 async function withClient<T>(
   { config, world, deadline }: Job,
-  { name, baseUrl, key }: OrganisationConfig,
+  { name, baseUrl, appUrl, key }: OrganisationConfig,
   work: (client: PlatformClient) => Promise<T>,
 ): Promise<T> {
   const { dataFolder, rate, concurrency } = config
   const learnt = await readLearnt(dataFolder, name)
-  const options = { baseUrl, credential: key, rate, concurrency, deadline }
+  const addresses = appUrl === null ? { baseUrl } : { baseUrl, appUrl }
+  const options = { ...addresses, credential: key, rate, concurrency, deadline }
   const client = new PlatformClient(learnt === undefined ? options : { ...options, learnt }, world)
   try {
     return await work(client)

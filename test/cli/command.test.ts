@@ -70,13 +70,16 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
     },
   )
 
-  it('a key over plain http to another machine', async () => {
-    const { environment } = await stage()
-    const url = { AGENT_BASE_URL: 'http://api.example.com' }
-    const { code, err } = await command(['run'], { ...environment, ...url })
-    expect(code).toBe(2)
-    expect(err).toContain('is not https')
-  })
+  it.each(['AGENT_BASE_URL', 'AGENT_APP_URL'])(
+    'a key over plain http to another machine (%s)',
+    async (variable) => {
+      const { environment } = await stage()
+      const url = { [variable]: 'http://api.example.com' }
+      const { code, err } = await command(['run'], { ...environment, ...url })
+      expect(code).toBe(2)
+      expect(err).toContain('is not https')
+    },
+  )
 
   it('a data folder that cannot be written', async () => {
     const { environment, data } = await stage()
