@@ -6,6 +6,8 @@ import type { ModelNode } from './types.ts'
 export interface Basis {
   /** Incremental models whose tables in the published file are brought up to date. */
   readonly kept: ReadonlySet<string>
+  /** Views of the published file that are what they would be made now. */
+  readonly standing: ReadonlySet<string>
   /** Incremental models that are made anew whole although there is a published file, and why. */
   readonly refreshed: ReadonlyMap<string, string>
   readonly madeBy: ReadonlyMap<string, MadeBy>
@@ -20,21 +22,27 @@ export interface BasisOptions {
 
 /**
  * An incremental model is brought up to date when its table was made by all
- * that would make it now; whatever changed, it is made anew whole.
+ * that would make it now; whatever changed, it is made anew whole. A view that was
+ * made so stands as it is.
  */
 export function decideBasis(models: readonly ModelNode[], options: BasisOptions): Basis {
   const { chosen, held } = options
   const names = new Set(chosen.map(({ name }) => name))
   const made = madeBy(models, names, held.models, options.sourceMaking)
   const kept = new Set<string>()
+  const standing = new Set<string>()
   const refreshed = new Map<string, string>()
   for (const node of chosen) {
-    if (node.increment === null) continue
+    if (node.increment === null && node.materialized !== 'view') continue
     const reason = options.isFullRefresh ? 'asked for' : changeOf(node, models, held, made)
+    if (node.materialized === 'view') {
+      if (reason === undefined) standing.add(node.name)
+      continue
+    }
     if (reason === undefined) kept.add(node.name)
     else if (reason !== null) refreshed.set(node.name, reason)
   }
-  return { kept, refreshed, madeBy: made }
+  return { kept, standing, refreshed, madeBy: made }
 }
 
 /** Why the table cannot be built upon: null where there is none yet, undefined where it can. */

@@ -1,5 +1,6 @@
 import { AppError, messageOf } from '../core/errors.ts'
 import { identifier, literal, type Database } from '../store/duckdb.ts'
+import type { Basis } from './basis.ts'
 import type { BuildContext } from './context.ts'
 import { ProjectError, StatementError } from './errors.ts'
 import { refuseInfinite, type Columns } from './finite.ts'
@@ -31,8 +32,9 @@ export interface BuiltModels {
 /**
  * Builds the models, in the order given, into the database in use, each behind
  * its unit tests, and writes their descriptions as comments. The tables of
- * those in `kept` are there, and are brought up to date. A model that reads one
- * which could not be made is skipped; the others are made all the same.
+ * those in `kept` are there, and are brought up to date; views in `standing` are
+ * there as they would be made. A model that reads one which could not be made is
+ * skipped; the others are made all the same.
  *
  * The failures are ChecksFailedErrors of unit tests and of doubles that are no
  * finite numbers, StatementErrors where DuckDB refuses a model, ProjectErrors
@@ -41,7 +43,7 @@ export interface BuiltModels {
 export async function buildModels(
   context: BuildContext,
   nodes: readonly ModelNode[],
-  kept: ReadonlySet<string>,
+  { kept, standing }: Pick<Basis, 'kept' | 'standing'>,
   unitTests: readonly UnitTestNode[],
 ): Promise<BuiltModels> {
   for (const schema of new Set(nodes.map((node) => node.schema))) {
@@ -57,7 +59,10 @@ export async function buildModels(
     const missing = node.dependsOn.filter((name) => lost.has(name))
     try {
       if (missing.length > 0) reportSkipped(context, node, `not made: ${missing.join(', ')}`)
-      else {
+      else if (kinds.get(node.relation) === 'view' && standing.has(node.name)) {
+        models.push(tellMade(context, node, { name: node.name, rows: null, durationMs: 0 }))
+        continue
+      } else {
         results.push(...(await testUnits(context, node, unitTests)))
         models.push(await buildModel(context, node, kept.has(node.name), kinds))
         continue
@@ -97,25 +102,34 @@ async function buildModel(
   isKept: boolean,
   kinds: Kinds,
 ): Promise<BuiltModel> {
-  const { db, emit, now, report } = context
+  const { db, now, report } = context
   const { name } = node
   const startedAt = now()
-  const outcome = { kind: 'model', name, startedAt, failures: null } as const
   try {
     const made = await make(context, node, isKept, kinds)
     const columns = await compareColumns(db, node)
     await refuseInfinite(db, node, columns, made.intervals !== undefined)
     await db.run(comments(node))
     const rows = node.materialized === 'view' ? null : await countRows(db, node.relation)
-    const durationMs = now() - startedAt
-    emit({ type: 'model.built', model: name, rows, ...made, durationMs })
-    report({ ...outcome, status: 'success', durationMs, message: null })
-    return { name, rows, ...made, durationMs }
+    return tellMade(context, node, { name, rows, ...made, durationMs: now() - startedAt })
   } catch (error) {
     const durationMs = now() - startedAt
-    report({ ...outcome, status: 'error', durationMs, message: messageOf(error) })
+    const message = messageOf(error)
+    report({ kind: 'model', name, startedAt, failures: null, status: 'error', durationMs, message })
     throw error
   }
+}
+
+function tellMade(
+  { emit, now, report }: BuildContext,
+  node: ModelNode,
+  built: BuiltModel,
+): BuiltModel {
+  const { name, durationMs, ...made } = built
+  emit({ type: 'model.built', model: node.name, ...made, durationMs })
+  const outcome = { kind: 'model', name, failures: null, status: 'success', message: null } as const
+  report({ ...outcome, startedAt: now() - durationMs, durationMs })
+  return built
 }
 
 async function make(
@@ -126,7 +140,7 @@ async function make(
 ): Promise<Pick<BuiltModel, 'intervals'>> {
   try {
     if (isKept && node.increment !== null) {
-      return { intervals: await increment(db, node, ordered(node, node.increment)) }
+      return { intervals: await increment(db, node, node.increment) }
     }
     if (node.snapshot !== null) await takeSnapshot(db, node, node.snapshot, now())
     else if (node.seed !== null) await createSeed(db, node, node.seed, kinds)
@@ -156,7 +170,7 @@ async function create(
   { preHooks, sql }: Making,
   kinds: Kinds,
 ): Promise<void> {
-  const kind = kinds.get(`${node.schema}.${node.name}`)
+  const kind = kinds.get(node.relation)
   // `create or replace` refuses to put a table where a view is, and the other way round.
   if (kind !== undefined && kind !== kindOf(node)) await db.run(`drop ${kind} ${node.relation}`)
   for (const hook of preHooks) await db.run(hook)
@@ -168,8 +182,7 @@ function kindOf({ materialized }: ModelNode): 'view' | 'table' {
 }
 
 /**
- * A table is stored in the order of its key: two builds of the same rows make
- * the same table, a filter on days reads few blocks, and strings pack better.
+ * A table that is made whole is stored in the order of its key: two builds make the same table, a filter on days reads few blocks, and strings pack better.
  */
 function ordered(node: ModelNode, { preHooks, sql }: Making): Making {
   const key = keyOf(node).map(identifier).join(', ')

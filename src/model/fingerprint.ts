@@ -41,12 +41,18 @@ function ownDigest(node: ModelNode, sourceMaking: SourceMaking): string {
   return digest([
     JSON.stringify([materialized, relation, unique_key, preHooks, sql, increment]),
     ...columns.map(({ name }) => name),
+    ...(materialized === 'view' ? commentsOf(node) : []),
     ...(csv === undefined ? [] : [csv]),
     ...sources.map((source) => {
       const [name = '', table = ''] = source.split('.')
       return sourceMaking(name, table)
     }),
   ])
+}
+
+/** A view that stands keeps its comments too. */
+function commentsOf({ description, columns }: ModelNode): string[] {
+  return [description, ...columns.map((column) => column.description)]
 }
 
 function digest(parts: readonly string[]): string {

@@ -220,11 +220,11 @@ function interruptOnAbort(db: Database, signal: AbortSignal | undefined): () => 
 async function fill(context: BuildContext, options: Building, work: Work): Promise<Filled> {
   const { db, now } = context
   if (!work.isPart) {
-    await dropAllBut(db, keptRelations(work))
+    await dropAllBut(db, relationsThatStay(work))
     await carryOver(context, options.target, work)
   }
   if (options.retry === true) await forgetFailures(db)
-  const made = await buildModels(context, work.chosen, work.kept, work.unitTests)
+  const made = await buildModels(context, work.chosen, work, work.unitTests)
   const { models, unitTests, lost } = made
   await createMeta(db)
   await options.meta?.(db)
@@ -243,10 +243,10 @@ async function fill(context: BuildContext, options: Building, work: Work): Promi
   }
 }
 
-/** Tables that are brought up to date: all others are made anew. */
-function keptRelations({ chosen, kept }: Work): string[] {
+/** Tables that are brought up to date, and views that stand: all others are made anew. */
+function relationsThatStay({ chosen, kept, standing }: Work): string[] {
   return chosen
-    .filter(({ name, snapshot }) => kept.has(name) || snapshot !== null)
+    .filter(({ name, snapshot }) => kept.has(name) || standing.has(name) || snapshot !== null)
     .map(({ relation }) => relation)
 }
 

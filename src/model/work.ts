@@ -129,5 +129,5 @@ function digestsOf(tests: readonly UnitTestNode[]): Map<string, string> {
 
 /** The same work with nothing to build upon. */
 export function anew(work: Work): Work {
-  return { ...work, kept: new Set(), known: new Set() }
+  return { ...work, kept: new Set(), standing: new Set(), known: new Set() }
 }

@@ -1,3 +1,4 @@
+-- What is read twice is named where it is read: an import would be copied.
 with
 
 members as (
@@ -6,18 +7,12 @@ members as (
 
 ),
 
-user_days as (
-
-    select * from {{ ref('fct_user_day') }}
-
-),
-
 last_days as (
 
     select
         org_id,
         max(activity_date) as as_of_date
-    from user_days
+    from {{ ref('fct_user_day') }} as user_days
     group by 1
 
 ),
@@ -32,7 +27,7 @@ recent as (
         cast(sum(user_days.tool_calls) as bigint) as tool_calls_28d,
         cast(sum(user_days.user_messages) as bigint) as user_messages_28d,
         cast(sum(user_days.billable_tokens) as bigint) as billable_tokens_28d
-    from user_days
+    from {{ ref('fct_user_day') }} as user_days
     inner join last_days
         on user_days.org_id = last_days.org_id
     where user_days.activity_date > last_days.as_of_date - 28
