@@ -41,8 +41,15 @@ export default {
     layer('emulator', ['core']),
     layer('extract', ['client', 'store', 'core']),
     ...stages
-      .filter((stage) => stage !== 'extract')
+      .filter((stage) => stage !== 'extract' && stage !== 'hooks')
       .map((stage) => layer(stage, ['store', 'core'])),
+    {
+      name: 'hooks-imports',
+      severity: 'error',
+      comment: 'src/hooks may import store and core, and of the client how a Retry-After is read',
+      from: { path: '^src/hooks/' },
+      to: { path: '^src/', pathNot: '^src/(hooks|store|core)/|^src/client/retry-after\\.ts$' },
+    },
     {
       name: 'observe-imports',
       severity: 'error',
@@ -79,6 +86,7 @@ export default {
     door('@duckdb', '^src/store/'),
     door('yargs', '^src/cli/'),
     door('undici', '^src/client/http\\.ts$'),
+    door('nodemailer', '^src/hooks/smtp\\.ts$'),
     door('(hono|@hono)', '^src/emulator/'),
     {
       name: 'http-server-only-in-the-emulator',

@@ -4,6 +4,7 @@ import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
 import { addressOf } from './core/address.ts'
 import { messageOf, UsageError } from './core/errors.ts'
+import { hooksSchema, NO_HOOKS, type HooksConfig } from './hooks/config.ts'
 
 /** One organisation to pull from. The key itself is in the environment, never in a file. */
 export interface OrganisationConfig {
@@ -30,6 +31,8 @@ export interface Config {
   readonly keepPublished: number
   /** Exports that `run` makes after publishing. */
   readonly exports: readonly ExportTarget[]
+  /** Who is told of which hook events, and how. */
+  readonly hooks: HooksConfig
   /** @throws UsageError when an organisation has no address or no key. */
   readonly organisations: () => readonly OrganisationConfig[]
 }
@@ -71,6 +74,7 @@ const fileSchema = z.strictObject({
   keep_published: z.number().int().nonnegative().optional(),
   exports: z.array(z.enum(EXPORT_TARGETS)).optional(),
   organisations: z.array(organisationSchema).min(1).optional(),
+  hooks: hooksSchema.optional(),
 })
 
 type FileConfig = z.infer<typeof fileSchema>
@@ -97,6 +101,7 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
     concurrency: pick(count, 'concurrency', file.concurrency ?? DEFAULTS.concurrency),
     keepPublished: file.keep_published ?? DEFAULTS.keepPublished,
     exports: file.exports ?? [],
+    hooks: file.hooks ?? NO_HOOKS,
     organisations: () => organisationsOf(flags, environment, file),
   })
 }

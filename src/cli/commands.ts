@@ -1,3 +1,4 @@
+import { hooksGroup } from './hooks.ts'
 import { command, type Registration } from './registration.ts'
 
 /** Every command by its name and purpose, in the order of `--help`. */
@@ -57,6 +58,7 @@ export const COMMANDS: readonly Registration[] = [
     'publish a warehouse that was published before',
     async () => (await import('./rollback.ts')).rollbackCommand,
   ),
+  hooksGroup,
   command(
     'emulate',
     'serve the stand-in platform on a port',

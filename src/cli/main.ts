@@ -1,64 +1,12 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8'
-import yargs, { type Argv } from 'yargs'
-import { AppError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
-import { oneLine } from '../observe/words.ts'
-import { diskFault } from '../store/disk.ts'
-import { version } from '../version.ts'
-import type { Terminal } from './command.ts'
-import { COMMANDS } from './commands.ts'
 
-const EPILOGUE = `Exit codes: 0 complete, 1 unexpected, 2 usage or configuration, 3 partial (some
-intervals failed and are recorded), 4 deferred (the next run goes on), 5 credential
-or role refused, 6 checks failed (nothing published) or verify found a difference,
-7 another run holds the lock.`
+const argv = process.argv.slice(2)
 
-/** argv → command → exit code. The one place that prints errors. */
-async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
-  let exitCode: ExitCode = ExitCode.complete
-  const parser: Argv = yargs()
-    .scriptName('agent-warehouse')
-    .usage('$0 <command>\n\nThe usage of an AI-agent platform as a warehouse.')
-    .version(version)
-    .option('debug', { type: 'boolean', default: false, describe: 'show the stack of an error' })
-    .parserConfiguration({ 'duplicate-arguments-array': false })
-    .strict()
-    .demandCommand(1, 'Name a command.')
-    .recommendCommands()
-    .exitProcess(false)
-    .wrap(Math.min(100, terminal.columns))
-    .epilogue(EPILOGUE)
-    .fail((message: string | null, error: Error | undefined) => {
-      throw (
-        error ?? new UsageError(message ?? 'the arguments cannot be read', { hint: 'See --help.' })
-      )
-    })
-  const context = { terminal, done: (code: ExitCode) => void (exitCode = code) }
-  for (const register of COMMANDS) register(parser, context)
-  try {
-    await parser.parseAsync(argv)
-    return exitCode
-  } catch (error) {
-    return say(diskFault(error) ?? error, argv.includes('--debug'), terminal)
-  }
-}
-
-function say(error: unknown, isDebug: boolean, terminal: Terminal): ExitCode {
-  terminal.err(`agent-warehouse: ${oneLine(messageOf(error))}\n`)
-  if (error instanceof AppError && error.hint !== undefined) terminal.err(`  ${error.hint}\n`)
-  if (isDebug && error instanceof Error) terminal.err(`${stackOf(error)}\n`)
-  else if (!(error instanceof AppError)) terminal.err('  --debug shows where it happened.\n')
-  return error instanceof AppError ? error.exitCode : ExitCode.unexpected
-}
-
-function stackOf(error: Error): string {
-  const cause = error.cause instanceof Error ? `\ncaused by ${stackOf(error.cause)}` : ''
-  return `${error.stack ?? error.message}${cause}`
-}
-
-/** A reader that has gone (`| head`) is no error; the work goes on to its end. */
-function onPipeError(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
+/** `hooks run …`, but not where its help is asked for: the agent waits for it, so it goes past the parser. */
+if (argv[0] === 'hooks' && argv[1] === 'run' && !argv.includes('--help')) {
+  const { hooksRun } = await import('./hooks-run.ts')
+  await hooksRun(argv, process.env, process.cwd())
 }
 
 // A heap that stays near what is alive: otherwise garbage makes up most of the memory of a sync.
@@ -67,7 +15,8 @@ setFlagsFromString('--semi-space-growth-factor=1')
 
 process.stdout.on('error', onPipeError)
 process.stderr.on('error', onPipeError)
-process.exitCode = await main(process.argv.slice(2), {
+const { program } = await import('./program.ts')
+process.exitCode = await program(argv, {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
   isTty: process.stderr.isTTY,
@@ -77,3 +26,8 @@ process.exitCode = await main(process.argv.slice(2), {
   environment: process.env,
   cwd: process.cwd(),
 })
+
+/** A reader that has gone (`| head`) is no error; the work goes on to its end. */
+function onPipeError(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { messageOf } from '../core/errors.ts'
+import { logError } from '../hooks/errors-log.ts'
+import { hookFolders, type HookFolders } from '../hooks/folders.ts'
+import { inputOf, MAX_INPUT_BYTES, readInput } from '../hooks/input.ts'
+import { makeFolder } from '../hooks/make-folder.ts'
+import { handToSender, noteLast, spoolEvent } from '../hooks/record.ts'
+import { isSenderAtWork, mentionsHooks, startSender } from '../hooks/sender-start.ts'
+import { openRedaction } from '../store/redaction.ts'
+
+/** The agent waits no longer than its `timeout`, which `hooks install` sets well above this. */
+const LIMIT_MS = 5_000
+
+/** An agent writes its object at once; one that never ends its input is not waited for. */
+const INPUT_MS = 2_000
+
+interface HookProcess {
+  readonly dataFolder: string
+  /** Absolute path of the configuration. */
+  readonly config: string
+  readonly environment: NodeJS.ProcessEnv
+}
+
+/**
+ * What the agent runs at an event: takes the object on standard input down and
+ * leaves the rest to a sender of its own process. Ends the process with 0 in any
+ * case and in time, and says nothing on standard output, because the agent is
+ * not to be disturbed. Of the package it loads next to nothing: no argument
+ * parser, no YAML, no DuckDB.
+ */
+export async function hooksRun(
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  cwd: string,
+): Promise<never> {
+  const process_ = processOf(argv, environment, cwd)
+  const folders = hookFolders(process_.dataFolder)
+  const end = (): never => process.exit(0)
+  const give = (error: unknown): never => {
+    logError(folders.errorsLog, Date.now(), `hooks run: ${messageOf(error)}`)
+    return end()
+  }
+  process.on('uncaughtException', give)
+  setTimeout(() => give(new Error(`not done within ${LIMIT_MS} ms`)), LIMIT_MS)
+  try {
+    await take(process_, folders)
+  } catch (error) {
+    give(error)
+  }
+  return end()
+}
+
+async function take(process_: HookProcess, folders: HookFolders): Promise<void> {
+  const { dataFolder, config, environment } = process_
+  makeFolder(folders.root)
+  const bytes = await readInput(process.stdin, INPUT_MS)
+  const { json, isReadable, event } = inputOf(bytes)
+  const redaction = await openRedaction(dataFolder)
+  const input = redaction.item('hook_events', json)
+  const record = { eventId: randomUUID(), recordedAt: Date.now(), input, event }
+  const name = spoolEvent(folders, record)
+  if (!isReadable) {
+    const most = bytes.byteLength > MAX_INPUT_BYTES ? `, more than ${MAX_INPUT_BYTES}` : ''
+    throw new Error(
+      `standard input was no JSON object (${bytes.byteLength} bytes${most}); recorded as unreadable in ${name}`,
+    )
+  }
+  noteLast(folders, record)
+  if (!mentionsHooks(config)) return
+  handToSender(folders, name)
+  if (isSenderAtWork(folders, Date.now())) return
+  await startSender({ script: MAIN, dataFolder, config, environment })
+}
+
+const MAIN = join(dirname(fileURLToPath(import.meta.url)), 'main.js')
+
+/** Unknown arguments are passed over: a hook is not the place to complain. */
+function processOf(
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  cwd: string,
+): HookProcess {
+  const variable = environment['AGENT_WAREHOUSE_DATA']?.trim()
+  const data = valueOf(argv, '--data') ?? (variable === '' ? undefined : variable) ?? 'data'
+  const config = valueOf(argv, '--config') ?? 'agent-warehouse.yaml'
+  return { dataFolder: resolve(cwd, data), config: resolve(cwd, config), environment }
+}
+
+function valueOf(argv: readonly string[], flag: string): string | undefined {
+  const at = argv.lastIndexOf(flag)
+  const joined = argv.findLast((each) => each.startsWith(`${flag}=`))?.slice(flag.length + 1)
+  const value = at >= 0 ? argv[at + 1] : joined
+  return value === '' ? undefined : value
+}

@@ -1,0 +1,55 @@
+import yargs, { type Argv } from 'yargs'
+import { AppError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
+import { oneLine } from '../observe/words.ts'
+import { diskFault } from '../store/disk.ts'
+import { version } from '../version.ts'
+import type { Terminal } from './command.ts'
+import { COMMANDS } from './commands.ts'
+
+const EPILOGUE = `Exit codes: 0 complete, 1 unexpected, 2 usage or configuration, 3 partial (some
+intervals failed and are recorded), 4 deferred (the next run goes on), 5 credential
+or role refused, 6 checks failed (nothing published) or verify found a difference,
+7 another run holds the lock.`
+
+/** argv → command → exit code. The one place that prints errors. */
+export async function program(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  let exitCode: ExitCode = ExitCode.complete
+  const parser: Argv = yargs()
+    .scriptName('agent-warehouse')
+    .usage('$0 <command>\n\nThe usage of an AI-agent platform as a warehouse.')
+    .version(version)
+    .option('debug', { type: 'boolean', default: false, describe: 'show the stack of an error' })
+    .parserConfiguration({ 'duplicate-arguments-array': false })
+    .strict()
+    .demandCommand(1, 'Name a command.')
+    .recommendCommands()
+    .exitProcess(false)
+    .wrap(Math.min(100, terminal.columns))
+    .epilogue(EPILOGUE)
+    .fail((message: string | null, error: Error | undefined) => {
+      throw (
+        error ?? new UsageError(message ?? 'the arguments cannot be read', { hint: 'See --help.' })
+      )
+    })
+  const context = { terminal, done: (code: ExitCode) => void (exitCode = code) }
+  for (const register of COMMANDS) register(parser, context)
+  try {
+    await parser.parseAsync(argv)
+    return exitCode
+  } catch (error) {
+    return say(diskFault(error) ?? error, argv.includes('--debug'), terminal)
+  }
+}
+
+function say(error: unknown, isDebug: boolean, terminal: Terminal): ExitCode {
+  terminal.err(`agent-warehouse: ${oneLine(messageOf(error))}\n`)
+  if (error instanceof AppError && error.hint !== undefined) terminal.err(`  ${error.hint}\n`)
+  if (isDebug && error instanceof Error) terminal.err(`${stackOf(error)}\n`)
+  else if (!(error instanceof AppError)) terminal.err('  --debug shows where it happened.\n')
+  return error instanceof AppError ? error.exitCode : ExitCode.unexpected
+}
+
+function stackOf(error: Error): string {
+  const cause = error.cause instanceof Error ? `\ncaused by ${stackOf(error.cause)}` : ''
+  return `${error.stack ?? error.message}${cause}`
+}

@@ -1,0 +1,79 @@
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
+import type { HookFolders } from './folders.ts'
+
+/** A sender touches its lock more often than this while it lives. */
+export const LOCK_IS_FRESH_MS = 5_000
+
+/** What a sender is started with: absolute paths. */
+export interface SenderStart {
+  /** The command's own script. */
+  readonly script: string
+  readonly dataFolder: string
+  /** The configuration, or undefined where the default's place is to be looked at. */
+  readonly config: string | undefined
+  readonly environment: NodeJS.ProcessEnv
+}
+
+/**
+ * True when the configuration may say something of hooks. A look at its bytes,
+ * because reading YAML and its shape takes longer than all the rest: the sender does it.
+ */
+export function mentionsHooks(configFile: string): boolean {
+  try {
+    return readFileSync(configFile).includes('hooks')
+  } catch {
+    return false
+  }
+}
+
+/**
+ * True when a sender is at work that will look into the inbox again: it does so
+ * after it has given its lock back. A killed one's lock is not fresh for long.
+ */
+export function isSenderAtWork(folders: HookFolders, now: number): boolean {
+  try {
+    const age = Math.abs(now - statSync(folders.senderLock).mtimeMs)
+    if (age > LOCK_IS_FRESH_MS) return false
+    const [, pid] = /"pid":(\d+)/.exec(readFileSync(folders.senderLock, 'utf8')) ?? []
+    return pid !== undefined && process.kill(Number(pid), 0)
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Starts a process that delivers and ends on its own, whatever becomes of this
+ * one. It keeps the terminal, where there is one, to ring its bell.
+ *
+ * @throws Error when the system starts no process.
+ */
+export async function startSender(start: SenderStart): Promise<void> {
+  const { script, dataFolder, config, environment } = start
+  // Loaded where it is needed: most events start no sender.
+  const { spawn } = await import('node:child_process')
+  const named = config === undefined ? [] : ['--config', config]
+  const terminal = openTerminal()
+  const child = spawn(
+    process.execPath,
+    [script, 'hooks', 'flush', '--detached', '--data', dataFolder, ...named],
+    {
+      cwd: dataFolder,
+      detached: true,
+      env: environment,
+      stdio: ['ignore', terminal ?? 'ignore', 'ignore'],
+      windowsHide: true,
+    },
+  )
+  child.on('error', () => undefined)
+  child.unref()
+  if (terminal !== undefined) closeSync(terminal)
+  if (child.pid === undefined) throw new Error('the system starts no process for the sender')
+}
+
+function openTerminal(): number | undefined {
+  try {
+    return openSync('/dev/tty', 'w')
+  } catch {
+    return undefined
+  }
+}

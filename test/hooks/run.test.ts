@@ -1,0 +1,167 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { hookFolders } from '../../src/hooks/folders.ts'
+import { packageRoot } from '../../src/store/root.ts'
+import { temporaryFolder } from '../helpers.ts'
+import { namesIn, runHook, spooled } from './support.ts'
+
+const EVENT = { hook_event_name: 'Stop', session_id: 'session-1', cwd: '/work/project' }
+const SILENT = { code: 0, out: '', err: '' }
+
+describe('hooks run', () => {
+  it('records the object as it came, byte for byte, and says nothing', async () => {
+    const data = await temporaryFolder()
+    const served = '{ "hook_event_name":"Stop",\n "big": 9007199254740993, "z":1.0, "a":"\\u00e9" }'
+    expect(await runHook(`\uFEFF${served}\n`, { data })).toEqual(SILENT)
+    const [event, ...others] = await spooled(data)
+    expect(others).toEqual([])
+    expect(event?.text).toContain(`"input":${served}}`)
+    expect(event?.name).toMatch(/^\d{8}T\d{9}Z-[0-9a-f-]{36}\.json$/)
+    expect(event?.name).toContain(event?.event_id)
+    expect(event?.recorded_at).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
+    expect(await namesIn(hookFolders(data).last)).toEqual(['Stop'])
+  })
+
+  it('takes secrets out before anything is written', async () => {
+    const data = await temporaryFolder()
+    const command = 'curl -H "Authorization: Bearer abcdefgh12345678"'
+    const tool_input = { command, password: 'hunter2' }
+    await runHook(JSON.stringify({ ...EVENT, tool_input }), { data })
+    const [event] = await spooled(data)
+    expect(event?.text).not.toMatch(/abcdefgh12345678|hunter2/)
+    expect(event?.text).toMatch(/\[redacted:[0-9a-f]{8}\]/)
+    expect(event?.input).toMatchObject(EVENT)
+  })
+
+  it('records every event of two hundred processes at once, each once', async () => {
+    const data = await temporaryFolder()
+    const sessions = Array.from({ length: 200 }, (_, index) => `session-${index}`)
+    const queue = [...sessions]
+    const codes: (number | null)[] = []
+    const worker = async (): Promise<void> => {
+      for (let session = queue.shift(); session !== undefined; session = queue.shift()) {
+        const { code } = await runHook(JSON.stringify({ ...EVENT, session_id: session }), { data })
+        codes.push(code)
+      }
+    }
+    await Promise.all(Array.from({ length: 25 }, worker))
+    expect(new Set(codes)).toEqual(new Set([0]))
+    const events = await spooled(data)
+    expect(events.map(({ input }) => input['session_id']).sort()).toEqual(sessions.sort())
+    expect(new Set(events.map(({ event_id }) => event_id)).size).toBe(200)
+    expect(await namesIn(hookFolders(data).inbox)).toEqual([])
+  })
+})
+
+const deep = '['.repeat(200_000)
+
+describe('hooks run ends with 0', () => {
+  it.each<[string, string | Uint8Array, string]>([
+    ['is empty', '', ''],
+    ['is blank', ' \n\t', ''],
+    ['is no JSON', 'not json', 'not json'],
+    ['is cut off', '{"hook_event_name":"Stop"', '{"hook_event_name":"Stop"'],
+    ['is a list', '[1]', '[1]'],
+    ['is null', 'null', 'null'],
+    ['is a text', '"Stop"', '"Stop"'],
+    ['has two objects', '{}{}', '{}{}'],
+    ['is no UTF-8', new Uint8Array([0x7b, 0xff, 0xfe]), '{\uFFFD\uFFFD'],
+    ['is nested without end', deep, deep.slice(0, 4096)],
+    ['is longer than any event', `{"a":"${'x '.repeat(600_000)}"}`, `{"a":"${'x '.repeat(2045)}`],
+  ])('when its input %s, and records how it begins', async (_, input, kept) => {
+    const data = await temporaryFolder()
+    expect(await runHook(input, { data })).toEqual(SILENT)
+    const [event] = await spooled(data)
+    expect(event?.input).toEqual({ unreadable: kept })
+    const log = await readFile(hookFolders(data).errorsLog, 'utf8')
+    expect(log).toContain('standard input was no JSON object')
+    expect(log.trim().split('\n')).toHaveLength(1)
+  })
+
+  it('when its input never ends, and has what came by then', async () => {
+    const data = await temporaryFolder()
+    const run = { data, isEndless: true }
+    expect(await runHook(JSON.stringify(EVENT), run)).toEqual(SILENT)
+    expect(await runHook('', run)).toEqual(SILENT)
+    const events = await spooled(data)
+    expect(events.map(({ input }) => input)).toEqual([EVENT, { unreadable: '' }])
+  })
+
+  it.each([
+    ['unknown names', { hook_event_name: 'ToolBegins', extra: { a: [1, null] } }],
+    ['no name', {}],
+    ['a name that is no text', { hook_event_name: { toString: 1 }, session_id: 7 }],
+    ['a name that is a path', { hook_event_name: '../../../etc/passwd' }],
+  ])('when its object has %s, and records it', async (_, input) => {
+    const data = await temporaryFolder()
+    expect(await runHook(JSON.stringify(input), { data })).toEqual(SILENT)
+    expect((await spooled(data)).map((event) => event.input)).toEqual([input])
+    expect(await namesIn(hookFolders(data).last)).toEqual(['other'])
+  })
+
+  it('when the data folder is not there yet, and makes it', async () => {
+    const data = join(await temporaryFolder(), 'not', 'there')
+    expect(await runHook(JSON.stringify(EVENT), { data })).toEqual(SILENT)
+    expect(await spooled(data)).toHaveLength(1)
+  })
+
+  it('when the data folder is a file, or where none can be made', async () => {
+    const file = join(await temporaryFolder(), 'data')
+    await writeFile(file, '')
+    for (const data of [file, '/proc/no/such', '/dev/null/data']) {
+      expect(await runHook(JSON.stringify(EVENT), { data })).toEqual(SILENT)
+    }
+  })
+
+  it('when the key of the redaction is spoilt: nothing is written that was not redacted', async () => {
+    const data = await temporaryFolder()
+    await mkdir(join(data, 'state'), { recursive: true })
+    await writeFile(join(data, 'state', 'redaction.key'), 'spoilt')
+    expect(await runHook(JSON.stringify(EVENT), { data })).toEqual(SILENT)
+    expect(await spooled(data)).toEqual([])
+    expect(await readFile(hookFolders(data).errorsLog, 'utf8')).toContain('redaction.key')
+  })
+
+  it('when nothing may be written', async () => {
+    const data = await temporaryFolder()
+    await chmod(data, 0o500)
+    expect(await runHook(JSON.stringify(EVENT), { data })).toEqual(SILENT)
+    await chmod(data, 0o700)
+  })
+
+  it('at every write from which on the disk is full, and leaves no half event', async () => {
+    const node = ['--import', join(packageRoot, 'test', 'full-disk-sync.mjs')]
+    let refusals = 0
+    for (let fullAt = 1; ; fullAt += 1) {
+      const data = await temporaryFolder()
+      const environment = { FULL_AT: String(fullAt) }
+      const outcome = await runHook(JSON.stringify(EVENT), { data, node, environment })
+      expect(outcome).toMatchObject({ code: 0, out: '' })
+      const events = await spooled(data)
+      for (const { input } of events) expect(input).toEqual(EVENT)
+      if (outcome.err.includes('not full')) break
+      refusals += 1
+    }
+    expect(refusals).toBeGreaterThan(8)
+  })
+
+  it.each([
+    ['is broken', 'hooks: [unclosed'],
+    ['is not of its shape', 'hooks: { rules: 7 }'],
+    ['is empty', ''],
+  ])('when its configuration %s', async (_, content) => {
+    const data = await temporaryFolder()
+    const config = join(data, 'agent-warehouse.yaml')
+    await writeFile(config, content)
+    expect(await runHook(JSON.stringify(EVENT), { data, config })).toEqual(SILENT)
+    expect(await spooled(data)).toHaveLength(1)
+  })
+
+  it('when it is told of no data folder: the environment has it', async () => {
+    const data = await temporaryFolder()
+    const environment = { AGENT_WAREHOUSE_DATA: data }
+    expect(await runHook(JSON.stringify(EVENT), { data: '', environment })).toEqual(SILENT)
+    expect(await spooled(data)).toHaveLength(1)
+  })
+})
