@@ -6,8 +6,10 @@ import { createNodeWorld } from './node-world.ts'
 
 export interface PlatformClientOptions extends Pick<
   ClientOptions,
-  'baseUrl' | 'appUrl' | 'credential' | 'timeoutMs'
+  'baseUrl' | 'credential' | 'timeoutMs'
 > {
+  /** The web application host, e.g. `https://app.example.com`: readiness reports are there. */
+  readonly appUrl?: string | undefined
   /** Requests a second, at most; fewer where the platform says so. @default 1000 */
   readonly rate?: number
   /** Requests in flight, at most; fewer where the platform says so. @default 8 */

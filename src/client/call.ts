@@ -78,12 +78,15 @@ export function pathOf(template: string, ...ids: readonly string[]): string {
   const left = [...ids]
   return template.replaceAll('{}', () => {
     const id = left.shift() ?? ''
-    if (id.trim() === '' || id === '.' || id === '..') {
+    if (id.trim() === '' || id === '.' || id === '..' || HALF_A_CHARACTER.test(id)) {
       throw new UsageError(`'${id}' is not an id`, { hint: `It would ask for ${template}.` })
     }
     return encodeURIComponent(id)
   })
 }
+
+/** A surrogate without its other half has no spelling in a URL. */
+const HALF_A_CHARACTER = /\p{Surrogate}/u
 
 /** A path with the parameters that are given. */
 export function withQuery(

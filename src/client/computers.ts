@@ -85,7 +85,7 @@ export class Computers {
     return (await this.fetchMetrics(computerId, query)).value
   }
 
-  #post<T>(computerId: string, action: string): Promise<T> {
+  async #post<T>(computerId: string, action: string): Promise<T> {
     return send<T>(this.#caller, 'POST', pathOf(`${COMPUTER}/${action}`, computerId))
   }
 }

@@ -21,7 +21,7 @@ export class Controls {
   }
 
   /** One page, its revisions also exactly as served. @throws UsageError for a limit out of bounds. */
-  fetchPage({ limit, cursor }: ControlsQuery = {}): Promise<Served<ControlsPage>> {
+  async fetchPage({ limit, cursor }: ControlsQuery = {}): Promise<Served<ControlsPage>> {
     if (limit !== undefined) checkWhole('limit', limit, 1, MAX_CONTROLS_PAGE)
     const path = withQuery('/api/v0/organization/enterprise-controls/history', { limit, cursor })
     return fetchItems<ControlsPage>(this.#caller, path, { key: 'changes' })

@@ -31,7 +31,7 @@ export class Limits {
    *
    * @throws UsageError for a limit below 1,000,000.
    */
-  setGlobal(limit: number | null): Promise<{ readonly limit: number | null }> {
+  async setGlobal(limit: number | null): Promise<{ readonly limit: number | null }> {
     if (limit !== null) checkWhole('the global limit', limit, MIN_GLOBAL_LIMIT)
     return send(this.#caller, 'PUT', GLOBAL, { limit })
   }
@@ -42,7 +42,7 @@ export class Limits {
    *
    * @throws UsageError for none or more than 100 users, an empty e-mail, a limit that is no whole number.
    */
-  setUsers(users: readonly UserLimit[]): Promise<UserLimitsResult> {
+  async setUsers(users: readonly UserLimit[]): Promise<UserLimitsResult> {
     checkWhole('users a request', users.length, 1, MAX_USERS_PER_REQUEST)
     for (const { email, limit } of users) {
       if (email.trim() === '') throw new UsageError('a user without an e-mail address')

@@ -15,7 +15,7 @@ export class Sessions {
   }
 
   /** A session, the answer also exactly as served. */
-  fetch(sessionId: string, { computerId }: OnComputer = {}): Promise<Served<Session>> {
+  async fetch(sessionId: string, { computerId }: OnComputer = {}): Promise<Served<Session>> {
     const path = withQuery(pathOf(SESSION, sessionId), { computerId })
     return fetchItems<Session>(this.#caller, path, 'whole')
   }
@@ -26,7 +26,7 @@ export class Sessions {
   }
 
   /** Changes settings; whether what is left out stays as it is, is not documented. Never repeated. */
-  update(sessionId: string, sessionSettings: SessionSettingsPatch): Promise<Session> {
+  async update(sessionId: string, sessionSettings: SessionSettingsPatch): Promise<Session> {
     return send<Session>(this.#caller, 'PATCH', pathOf(SESSION, sessionId), { sessionSettings })
   }
 
@@ -36,7 +36,7 @@ export class Sessions {
   }
 
   /** A message, the answer also exactly as served. */
-  fetchMessage(
+  async fetchMessage(
     sessionId: string,
     messageId: string,
     { computerId }: OnComputer = {},

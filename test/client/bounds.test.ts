@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import type { PlatformClient } from '../../src/client/index.ts'
+import { UsageError } from '../../src/core/errors.ts'
+import { sendJson } from '../helpers.ts'
+import { failureOf, onServer } from './support.ts'
+
+type Call = (client: PlatformClient) => Promise<unknown>
+
+const user = (index: number) => ({ email: `user${index}@acme.example`, limit: 5 })
+const users = (count: number) => Array.from({ length: count }, (_, index) => user(index))
+
+const REFUSED: readonly [string, Call][] = [
+  ['a global limit below 1,000,000', ({ limits }) => limits.setGlobal(999_999)],
+  ['a global limit that is not whole', ({ limits }) => limits.setGlobal(1_000_000.5)],
+  ['a global limit that is not a number', ({ limits }) => limits.setGlobal(NaN)],
+  ['a global limit beyond 2^53', ({ limits }) => limits.setGlobal(2 ** 53)],
+  ['no user', ({ limits }) => limits.setUsers([])],
+  ['101 users', ({ limits }) => limits.setUsers(users(101))],
+  ['an empty e-mail', ({ limits }) => limits.setUsers([{ email: ' ', limit: 1 }])],
+  ['a limit below zero', ({ limits }) => limits.setUsers([{ email: 'a@x', limit: -1 }])],
+  ['half a credit', ({ limits }) => limits.setUsers([{ email: 'a@x', limit: 0.5 }])],
+  ['a page of no revision', ({ controls }) => controls.page({ limit: 0 })],
+  ['a page of 101 revisions', ({ controls }) => controls.page({ limit: 101 })],
+  ['a page of half a revision', ({ controls }) => controls.fetchPage({ limit: 1.5 })],
+  ['a page of no report', ({ readiness }) => readiness.page({ limit: 0 })],
+  ['a computer without a name', ({ computers }) => computers.getByName('')],
+  ['a name of 64 characters', ({ computers }) => computers.getByName('x'.repeat(64))],
+  ['a start without a zone', ({ computers }) => computers.metrics('c', { start: '2026-03-01' })],
+  ['a start that is no time', ({ computers }) => computers.metrics('c', { start: 'now' })],
+  [
+    'a start after the end',
+    (client) => client.tools({ startDate: '2026-03-02', endDate: '2026-03-01' }),
+  ],
+  [
+    'a date that is none',
+    (client) => client.tools({ startDate: '2026-02-30', endDate: '2026-03-01' }),
+  ],
+  ...['', ' ', '.', '..', '\ud800'].flatMap((id): [string, Call][] => [
+    [`${JSON.stringify(id)} as the id of a computer`, ({ computers }) => computers.delete(id)],
+    [`${JSON.stringify(id)} as the id of a session`, ({ sessions }) => sessions.interrupt(id)],
+    [`${JSON.stringify(id)} as the id of a message`, ({ sessions }) => sessions.message('s', id)],
+  ]),
+]
+
+describe('bounds', () => {
+  it.each(REFUSED)('%s is refused before any request', async (_, call) => {
+    const { client, requests } = await onServer((_request, response) => {
+      sendJson(response, 200, {})
+    })
+    expect(await failureOf(call(client))).toBeInstanceOf(UsageError)
+    expect(requests).toEqual([])
+  })
+
+  it('what is within them is asked', async () => {
+    const { client, requests } = await onServer((_request, response) => {
+      sendJson(response, 200, { changes: [], reports: [], limit: null })
+    })
+    await client.limits.setGlobal(1_000_000)
+    await client.limits.setGlobal(null)
+    await client.limits.setUsers(users(1))
+    await client.limits.setUsers(users(100))
+    await client.controls.page({ limit: 1 })
+    await client.controls.page({ limit: 100 })
+    await client.readiness.page({ limit: 5000 })
+    await client.computers.getByName('x'.repeat(63))
+    expect(requests).toHaveLength(8)
+  })
+})
+
+describe('ids and names in a path', () => {
+  it.each([
+    ['a/b', 'a%2Fb'],
+    ['a?b#c', 'a%3Fb%23c'],
+    ['../x', '..%2Fx'],
+    ['a b%2F', 'a%20b%252F'],
+    ['é', '%C3%A9'],
+    ['a\r\nhost: b', 'a%0D%0Ahost%3A%20b'],
+  ])('%j stays one segment', async (id, segment) => {
+    const { client, requests } = await onServer((_request, response) => {
+      sendJson(response, 200, {})
+    })
+    await client.computers.get(id)
+    await client.computers.getByName(id)
+    await client.sessions.message(id, id, { computerId: id })
+    const query = new URLSearchParams({ computerId: id }).toString()
+    expect(requests).toEqual([
+      `GET /api/v0/computers/${segment}`,
+      `GET /api/v0/computers/name/${segment}`,
+      `GET /api/v0/sessions/${segment}/messages/${segment}?${query}`,
+    ])
+  })
+})

@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest'
+import { ApiError, RefusedError } from '../../src/client/index.ts'
+import { failureOf, onPlatform } from './support.ts'
+
+const DAY = 86_400_000
+
+describe('the controls', () => {
+  it('are one page as asked, the settings an object', async () => {
+    const { client, emulator } = await onPlatform()
+    const page = await client.controls.page({ limit: 3 })
+    expect(page.changes).toHaveLength(3)
+    expect(page.changes[0]?.settings).toHaveProperty('maxAutonomyLevel')
+    expect(page.pagination?.hasMore).toBe(true)
+    expect(pathsOf(emulator)).toEqual([
+      'GET /api/v0/organization/enterprise-controls/history?limit=3',
+    ])
+  })
+
+  it('go on where a page ended', async () => {
+    const { client } = await onPlatform()
+    const first = await client.controls.page({ limit: 3 })
+    const cursor = first.pagination?.nextCursor ?? ''
+    const second = await client.controls.page({ limit: 3, cursor })
+    const revisions = [...first.changes, ...second.changes].map(({ revision }) => revision)
+    const newest = revisions[0] ?? 0
+    expect(revisions).toEqual([0, 1, 2, 3, 4, 5].map((back) => newest - back))
+  })
+
+  it('are walked to the first revision, though pages are smaller than asked', async () => {
+    const { client, emulator } = await onPlatform()
+    const revisions: number[] = []
+    for await (const { revision } of client.controls.history()) revisions.push(revision)
+    expect(revisions.at(-1)).toBe(1)
+    expect(revisions).toEqual(revisions.map((_, index) => revisions.length - index))
+    expect(emulator.requests).toHaveLength(Math.ceil(revisions.length / 25))
+  })
+
+  it('have each revision exactly as served', async () => {
+    const { client } = await onPlatform()
+    const { value, items, requestId } = await client.controls.fetchPage({ limit: 2 })
+    expect(items.map(({ text }) => text)).toEqual(value.changes.map((each) => JSON.stringify(each)))
+    expect(requestId).toMatch(/^req_/)
+  })
+})
+
+describe('the limits', () => {
+  it('are read, set for all, and set for each, failures by user', async () => {
+    const { client } = await onPlatform()
+    const before = await client.limits.get()
+    const [first, second] = before.userLimits
+    expect(await client.limits.setGlobal(1_000_000)).toEqual({ limit: 1_000_000 })
+    const result = await client.limits.setUsers([
+      { email: first?.email ?? '', limit: null },
+      { email: second?.email ?? '', limit: 42 },
+      { email: 'nobody@acme.example', limit: 42 },
+    ])
+    expect(result.updated).toHaveLength(2)
+    expect(result.errors.map(({ email }) => email)).toEqual(['nobody@acme.example'])
+    const after = await client.limits.get()
+    expect(after.globalLimit).toBe(1_000_000)
+    expect(after.userLimits).toContainEqual({ email: second?.email, limit: 42 })
+    expect(after.userLimits).toHaveLength(before.userLimits.length - 1)
+  })
+
+  it('have no end where the global one is removed', async () => {
+    const { client } = await onPlatform()
+    expect(await client.limits.setGlobal(null)).toEqual({ limit: null })
+    expect((await client.limits.get()).globalLimit).toBeNull()
+  })
+
+  it('are one item as served', async () => {
+    const { client } = await onPlatform()
+    const { value, items } = await client.limits.fetch()
+    expect(items.map(({ text }) => text)).toEqual([JSON.stringify(value)])
+  })
+
+  it.each(['member', 'guest'] as const)('are not set by a %s', async (role) => {
+    const { client } = await onPlatform({}, role)
+    expect(await failureOf(client.limits.setGlobal(null))).toBeInstanceOf(RefusedError)
+    expect((await client.limits.get()).globalLimit).not.toBeUndefined()
+  })
+})
+
+describe('the readiness reports', () => {
+  it('are each walked once to the end, whatever the size of a page', async () => {
+    const { client } = await onPlatform()
+    const counts = []
+    for (const limit of [1, 7, 1000]) {
+      const ids: string[] = []
+      for await (const { reportId } of client.readiness.reports({ limit })) ids.push(reportId)
+      expect(new Set(ids).size).toBe(ids.length)
+      counts.push(ids.length)
+    }
+    expect(new Set(counts).size).toBe(1)
+    expect(counts[0]).toBeGreaterThan(30)
+  })
+
+  it('are those of one repository', async () => {
+    const { client } = await onPlatform()
+    const urls = new Set<string>()
+    for await (const { repoUrl } of client.readiness.reports({ repoId: 'repo_web' }))
+      urls.add(repoUrl)
+    expect([...urls]).toEqual(['https://code.acme.example/acme/web'])
+  })
+
+  it('begin after a report', async () => {
+    const { client } = await onPlatform()
+    const [first, second] = await client.readiness.page({ limit: 2 })
+    const next = await client.readiness.page({ limit: 1, startAfter: first?.reportId ?? '' })
+    expect(next).toEqual([second])
+  })
+})
+
+describe('the computers', () => {
+  it('are listed, and found by id and by name', async () => {
+    const { client } = await onPlatform()
+    const computers = await client.computers.list()
+    expect(computers).toHaveLength(4)
+    for (const computer of computers) {
+      expect(await client.computers.get(computer.id)).toEqual(computer)
+      expect(await client.computers.getByName(computer.name)).toEqual(computer)
+    }
+  })
+
+  it('go through provisioning to active, or to an error', async () => {
+    const { client, advance } = await onPlatform()
+    const statuses = async () => (await client.computers.list()).map(({ status }) => status)
+    expect(await statuses()).toEqual(['active', 'active', 'provisioning', 'provisioning'])
+    advance(600_000)
+    expect(await statuses()).toEqual(['active', 'active', 'active', 'error'])
+  })
+
+  it('install dependencies: 202, a 409 while it runs, and then again', async () => {
+    const { client, advance } = await onPlatform()
+    const id = (await client.computers.list())[0]?.id ?? ''
+    const computer = await client.computers.installDependencies(id)
+    const install = computer.provisioningSteps?.find((step) => step.id === 'install-deps')
+    expect(install?.status).toBe('running')
+    expect(await failureOf(client.computers.installDependencies(id))).toMatchObject({ status: 409 })
+    expect((await client.sessions.get(install?.installSessionId ?? '')).status).toBe('running')
+    advance(30_000)
+    await client.computers.installDependencies(id)
+  })
+
+  it('are refreshed, restarted and deleted', async () => {
+    const { client } = await onPlatform()
+    const id = (await client.computers.list())[0]?.id ?? ''
+    expect(await client.computers.refresh(id)).toEqual({ configured: 2 })
+    await client.computers.restart(id)
+    await client.computers.delete(id)
+    expect(await failureOf(client.computers.get(id))).toMatchObject({ status: 404 })
+  })
+
+  it('have samples from a time on, each exactly as served', async () => {
+    const { client } = await onPlatform()
+    const id = (await client.computers.list())[0]?.id ?? ''
+    expect(await client.computers.metrics(id)).toHaveLength(288)
+    const start = '2026-03-20T13:30:00.000+02:00'
+    const { value, items } = await client.computers.fetchMetrics(id, { start })
+    expect(value).toHaveLength(6)
+    expect(items.map(({ text }) => text)).toEqual(value.map((sample) => JSON.stringify(sample)))
+  })
+
+  it.each([
+    ['get', 404],
+    ['delete', 404],
+    ['refresh', 404],
+    ['restart', 404],
+    ['installDependencies', 404],
+    ['metrics', 404],
+    ['getByName', 404],
+  ] as const)('%s of an unknown one is an ApiError %i', async (method, status) => {
+    const { client } = await onPlatform()
+    const failure = await failureOf(client.computers[method]('nobody'))
+    expect(failure).toBeInstanceOf(ApiError)
+    expect(failure).toMatchObject({ status })
+    expect(failure.message).toContain('nobody')
+  })
+})
+
+describe('the sessions', () => {
+  it('are read, of a computer too, and changed', async () => {
+    const { client, emulator, advance } = await onPlatform()
+    const id = emulator.sessionIds()[4] ?? ''
+    const before = await client.sessions.get(id)
+    advance(DAY)
+    const computerId = before.computerId ?? ''
+    expect(await client.sessions.get(id, { computerId })).toEqual(before)
+    const after = await client.sessions.update(id, { archivedAt: '2026-03-21T00:00:00Z' })
+    expect(after.sessionSettings?.archivedAt).toBe('2026-03-21T00:00:00Z')
+    expect(after.sessionSettings?.tags).toEqual(before.sessionSettings?.tags)
+    expect(after.updatedAt).toBe(Date.parse('2026-03-21T12:00:00Z'))
+  })
+
+  it('send every setting that may be changed, and nothing else', async () => {
+    const { client, emulator } = await onPlatform()
+    const patch = {
+      model: 'atlas-2',
+      specModeModel: 'cobalt-1',
+      providerLockTimestamp: '2026-03-01T00:00:00Z',
+      assistantActiveTimeMs: 5,
+      childInclusiveTokenUsageBySessionId: { child: { inputTokens: 1 } },
+      archivedAt: '2026-03-02T00:00:00Z',
+      tags: [{ name: 'a', metadata: { b: 1 } }],
+      enabledToolIds: ['Read'],
+      disabledToolIds: [],
+    }
+    const session = await client.sessions.update(emulator.sessionIds()[5] ?? '', patch)
+    expect(session.sessionSettings).toMatchObject(patch)
+  })
+
+  it('are interrupted while they run, and nothing happens to an idle one', async () => {
+    const { client, emulator } = await onPlatform()
+    const [id = ''] = emulator.sessionIds()
+    expect((await client.sessions.get(id)).status).toBe('running')
+    await client.sessions.interrupt(id)
+    const idle = await client.sessions.get(id)
+    expect(idle.status).toBe('idle')
+    await client.sessions.interrupt(id)
+    expect(await client.sessions.get(id)).toEqual(idle)
+  })
+
+  it('are not interrupted where it is not enabled', async () => {
+    const { client, emulator } = await onPlatform({ interrupt: false })
+    const failure = await failureOf(client.sessions.interrupt(emulator.sessionIds()[0] ?? ''))
+    expect(failure).toBeInstanceOf(RefusedError)
+    expect(failure.message).toContain('not enabled')
+  })
+
+  it('have messages, each exactly as served', async () => {
+    const { client, emulator } = await onPlatform()
+    const id = emulator.sessionIds()[2] ?? ''
+    const computerId = (await client.sessions.get(id)).computerId ?? ''
+    for (const messageId of emulator.messageIds(id)) {
+      const { value, items } = await client.sessions.fetchMessage(id, messageId)
+      expect(items[0]?.text).toBe(JSON.stringify(value))
+      expect(await client.sessions.message(id, messageId, { computerId })).toEqual(value)
+    }
+  })
+
+  it('an unknown session or message is an ApiError 404', async () => {
+    const { client, emulator } = await onPlatform()
+    const [id = ''] = emulator.sessionIds()
+    for (const call of [
+      client.sessions.get('nobody'),
+      client.sessions.update('nobody', {}),
+      client.sessions.interrupt('nobody'),
+      client.sessions.message(id, 'nobody'),
+    ]) {
+      expect(await failureOf(call)).toMatchObject({ status: 404 })
+    }
+  })
+})
+
+function pathsOf({ requests }: { requests: readonly { method: string; path: string }[] }) {
+  return requests.map(({ method, path }) => `${method} ${path}`)
+}

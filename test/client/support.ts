@@ -1,0 +1,63 @@
+import { PlatformClient, type ClientOptions } from '../../src/client/index.ts'
+import type { Emulator, EmulatorOptions } from '../../src/emulator/emulator.ts'
+import { start, TODAY } from '../emulator/support.ts'
+import { testServer, testWorld, type Handler, type TestWorld } from '../helpers.ts'
+
+const OPTIONS = { credential: 'key-1', rate: 1000, concurrency: 4, deadline: Infinity }
+
+export interface ClientOnPlatform {
+  readonly client: PlatformClient
+  readonly emulator: Emulator
+  /** Puts the clock of the platform forward, in milliseconds. */
+  readonly advance: (ms: number) => void
+}
+
+/** A client of the stand-in platform, whose clock begins at noon of TODAY. */
+export async function onPlatform(
+  options: Partial<EmulatorOptions> = {},
+  role: keyof Emulator['keys'] = 'manager',
+): Promise<ClientOnPlatform> {
+  let now = Date.parse(`${TODAY}T12:00:00Z`)
+  const emulator = await start({ now: () => now, ...options })
+  const addresses = { baseUrl: emulator.url, appUrl: emulator.url }
+  const client = new PlatformClient(
+    { ...OPTIONS, ...addresses, credential: emulator.keys[role] },
+    testWorld(),
+  )
+  return {
+    client,
+    emulator,
+    advance: (ms) => {
+      now += ms
+    },
+  }
+}
+
+/** A client of a server whose answers the test writes. */
+export async function onServer(
+  handler: Handler,
+  options: Partial<ClientOptions> = {},
+): Promise<{ client: PlatformClient; requests: string[]; world: TestWorld }> {
+  const world = testWorld()
+  const server = await testServer(handler)
+  const addresses = { baseUrl: server.url, appUrl: server.url }
+  const client = new PlatformClient({ ...OPTIONS, ...addresses, ...options }, world)
+  return { client, requests: server.requests, world }
+}
+
+/** What a call fails with. @throws Error when it does not. */
+export async function failureOf(call: Promise<unknown>): Promise<Error> {
+  const failure = await call.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  if (failure instanceof Error) return failure
+  throw new Error('the call did not fail')
+}
+
+/** Everything that an error says, its causes included. */
+export function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const more = error instanceof AggregateError ? error.errors.map(wordsOf).join(' ') : ''
+  return `${error.message} ${error.stack ?? ''} ${more} ${wordsOf(error.cause)}`
+}

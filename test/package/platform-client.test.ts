@@ -1,0 +1,63 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { PlatformClient, UsageError, type PlatformClientOptions } from '../../src/index.ts'
+import { failureOf } from '../client/support.ts'
+import { start } from '../emulator/support.ts'
+import { sendJson, testServer } from '../helpers.ts'
+
+const OPTIONS = { baseUrl: 'https://api.example.com', credential: 'key-1' }
+
+describe('the client that the package exports', () => {
+  it('needs two addresses and a key, and talks over the real network', async () => {
+    const { url, keys } = await start()
+    const client = open({ baseUrl: `${url}/`, appUrl: url, credential: keys.manager })
+    expect(await client.computers.list()).toHaveLength(4)
+    expect((await client.readiness.page({ limit: 1 })).length).toBe(1)
+    const days = await client.tools({ startDate: '2026-03-19', endDate: '2026-03-19' })
+    expect(days.map(({ date }) => date)).toEqual(['2026-03-19'])
+  })
+
+  it.each([
+    [{ ...OPTIONS, baseUrl: '' }, "baseUrl: '' is not a URL"],
+    [{ ...OPTIONS, baseUrl: 'http://api.example.com' }, 'is not https'],
+    [{ ...OPTIONS, appUrl: 'http://app.example.com' }, 'is not https'],
+    [{ ...OPTIONS, appUrl: 'https://user:word@app.example.com' }, 'a host and a path'],
+    [{ ...OPTIONS, credential: '' }, 'the credential is empty'],
+    [{ ...OPTIONS, credential: 'a\r\nb' }, 'the credential is empty, or has characters'],
+  ])('refuses %j', (options, message) => {
+    expect(() => new PlatformClient(options)).toThrow(UsageError)
+    expect(() => new PlatformClient(options)).toThrow(message)
+  })
+
+  it('says which address readiness reports need', async () => {
+    const { url, keys } = await start()
+    const client = open({ baseUrl: url, appUrl: undefined, credential: keys.manager })
+    const failure = await failureOf(client.readiness.page())
+    expect(failure instanceof UsageError ? failure.hint : '').toContain('AGENT_APP_URL')
+  })
+
+  it('ends what is under way, and asks no more, after its signal', async () => {
+    const stop = new AbortController()
+    const { url, requests } = await testServer((request) => {
+      if (request.url !== undefined) stop.abort(new Error('enough'))
+    })
+    const client = open({ ...OPTIONS, baseUrl: url, signal: stop.signal })
+    expect((await failureOf(client.computers.list())).message).toBe('enough')
+    expect((await failureOf(client.computers.list())).message).toBe('enough')
+    expect(requests).toHaveLength(1)
+  })
+
+  it('waits as it is told, but not beyond the deadline', async () => {
+    const { url, requests } = await testServer((_, response) => {
+      sendJson(response, 429, { title: 'slow' }, { 'retry-after': '3600' })
+    })
+    const client = open({ ...OPTIONS, baseUrl: url, deadline: Date.now() + 60_000 })
+    expect((await failureOf(client.computers.list())).name).toBe('DeferredError')
+    expect(requests).toHaveLength(1)
+  })
+})
+
+function open(options: PlatformClientOptions): PlatformClient {
+  const client = new PlatformClient(options)
+  onTestFinished(() => client.close())
+  return client
+}
