@@ -78,7 +78,9 @@ export const SCHEMA_DRIFT: DayEntity = {
 
 async function landedDays({ ledger }: NormalizeOptions): Promise<DaySource[]> {
   const landed = [...ledger.values()].flatMap(({ resource, day, file, status }) =>
-    file === null || status !== 'landed' || !isAnalytics(resource) ? [] : [{ resource, day, files: [file] }],
+    file === null || status !== 'landed' || !isAnalytics(resource)
+      ? []
+      : [{ resource, day, files: [file] }],
   )
   return Promise.resolve(landed)
 }

@@ -13,8 +13,9 @@ import { ORG, type Lake } from '../normalize/lake.ts'
 /** Builds this repository's project from a lake up to a day, with the seeds in its data folder. */
 export async function buildLake(lake: Lake, last: Day): Promise<BuildResult> {
   await lake.normalize()
-  const resources = RESOURCES.map(({ name }) => name)
   const ledger = await LedgerFile.read(lake.data, ORG)
+  const landed = [...ledger.values()].map(({ resource }) => resource)
+  const resources = [...new Set([...RESOURCES.map(({ name }) => name), ...landed])]
   const range = { first: HISTORY_START, last }
   await writeIntervals(lake.data, [ORG], intervalRows(ORG, ledger, resources, range))
   return buildAndPublish({

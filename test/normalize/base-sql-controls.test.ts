@@ -19,7 +19,9 @@ async function leavesOf(settings: unknown): Promise<Record<string, Cell>> {
   const items = [{ item: `{"revision": 7, "settings": ${text}}` }]
   const columns = ['settings_path', 'value_json']
   const rows = await flatten(database, 'controls_settings', items, columns)
-  return Object.fromEntries(rows.map(([path, value]) => [typeof path === 'string' ? path : '', value ?? null]))
+  return Object.fromEntries(
+    rows.map(([path, value]) => [typeof path === 'string' ? path : '', value ?? null]),
+  )
 }
 
 describe('settings', () => {

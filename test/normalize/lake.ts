@@ -29,14 +29,20 @@ export class Lake {
   }
 
   /** Lands one version of one day, and makes it the one that counts. */
-  async land(resource: string, date: string, at: string, items: Items): Promise<void> {
+  async land(
+    resource: string,
+    date: string,
+    at: string,
+    items: Items,
+    request = `/${resource}?startDate=${date}`,
+  ): Promise<void> {
     const day = parseDay(date, 'the day')
     const folder = rawFolder(this.data, ORG, resource, day)
     const texts = items.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)))
     const digest = createHash('sha256').update(texts.join('\n')).digest('hex')
     const file = versionName(Date.parse(at), digest)
     await mkdir(folder, { recursive: true })
-    await writeRaw(join(folder, file), texts, { at, request: `/${resource}?startDate=${date}` })
+    await writeRaw(join(folder, file), texts, { at, request })
     await this.record({
       resource,
       day,

@@ -115,12 +115,24 @@ days as (
 
 ),
 
+-- What is served beside analytics is of no day that may be restated.
 settled_dates as (
 
     select
         activity_date,
         min(case when is_settled then 1 else 0 end) = 1 as is_final
     from intervals
+    where
+        resource in (
+            'tokens',
+            'tokens_by_model',
+            'tools',
+            'tools_by_name',
+            'activity',
+            'activity_by_client',
+            'productivity',
+            'users'
+        )
     group by 1
 
 ),

@@ -7,6 +7,7 @@
 // writes to test/golden/awkward/expected, or to the folder.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { beside } from './beside.mjs'
 import { dimensions } from './dimensions.mjs'
 import { facts } from './facts.mjs'
 import { folder } from './served.mjs'
@@ -14,7 +15,7 @@ import { folder } from './served.mjs'
 const output = process.argv[3] ?? join(folder, 'expected')
 const made = facts()
 await mkdir(output, { recursive: true })
-for (const [table, rows] of Object.entries({ ...made, ...dimensions(made) })) {
+for (const [table, rows] of Object.entries({ ...made, ...dimensions(made), ...beside() })) {
   const lines = rows.map((row) => `${JSON.stringify(row, countsAsText)}\n`)
   await writeFile(join(output, `${table}.ndjson`), lines.sort().join(''))
 }

@@ -1,0 +1,48 @@
+with
+
+reports as (
+
+    select * from {{ ref('stg_platform__readiness_reports') }}
+
+),
+
+ranked as (
+
+    select
+        *,
+        row_number() over (
+            partition by org_id, report_id
+            order by fetched_at desc, activity_date desc
+        ) as landing_rank
+    from reports
+    where report_id is not null
+
+),
+
+final as (
+
+    select
+        org_id,
+        report_id,
+        created_at,
+        cast(created_at as date) as report_date,
+        repo_url,
+        commit_hash,
+        branch,
+        has_local_changes,
+        has_non_remote_commits,
+        model_id,
+        reasoning_effort,
+        agent_version,
+        app_count,
+        row_number() over (
+            partition by org_id, repo_url
+            order by created_at desc nulls last, report_id desc
+        ) = 1 as is_latest,
+        activity_date as landed_date
+    from ranked
+    where landing_rank = 1
+
+)
+
+select * from final

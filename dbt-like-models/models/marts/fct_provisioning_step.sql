@@ -1,0 +1,59 @@
+with
+
+steps as (
+
+    select * from {{ ref('stg_platform__computer_steps') }}
+
+),
+
+named as (
+
+    select
+        *,
+        coalesce(step_id, step_name, '(unnamed)') as step_key,
+        max(activity_date) over (
+            partition by org_id, computer_id
+        ) as last_date
+    from steps
+    where computer_id is not null
+
+),
+
+ranked as (
+
+    select
+        *,
+        row_number() over (
+            partition by org_id, computer_id, step_key, started_at
+            order by
+                activity_date desc,
+                completed_at desc nulls last,
+                status asc nulls last,
+                error asc nulls last,
+                install_session_id asc nulls last
+        ) as entry_rank
+    from named
+    where started_at is not null or activity_date = last_date
+
+),
+
+final as (
+
+    select
+        org_id,
+        computer_id,
+        step_key as step_id,
+        step_name,
+        status,
+        error,
+        started_at,
+        completed_at,
+        install_session_id,
+        activity_date as last_seen_date,
+        activity_date = last_date as is_current
+    from ranked
+    where entry_rank = 1
+
+)
+
+select * from final

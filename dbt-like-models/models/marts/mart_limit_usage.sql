@@ -1,0 +1,191 @@
+with
+
+user_days as (
+
+    select * from {{ ref('fct_user_day') }}
+
+),
+
+users as (
+
+    select * from {{ ref('dim_user') }}
+
+),
+
+intervals as (
+
+    select * from {{ ref('stg_platform__intervals') }}
+
+),
+
+limits as (
+
+    select * from {{ ref('fct_usage_limit') }}
+
+),
+
+user_months as (
+
+    select
+        org_id,
+        cast(date_trunc('month', activity_date) as date) as month_start_date,
+        user_id,
+        max_by(
+            user_email,
+            case when user_email is not null then activity_date end
+        ) as user_email,
+        cast(sum(billable_tokens) as bigint) as billable_tokens
+    from user_days
+    where user_id != '(unattributed)'
+    group by 1, 2, 3
+
+),
+
+known_months as (
+
+    select
+        org_id,
+        cast(date_trunc('month', activity_date) as date) as month_start_date,
+        count(*) as known_days
+    from intervals
+    where resource = 'users' and status in ('landed', 'empty')
+    group by 1, 2
+
+),
+
+addressed as (
+
+    select
+        user_months.org_id,
+        user_months.month_start_date,
+        last_day(user_months.month_start_date) as month_end_date,
+        user_months.user_id,
+        lower(trim(
+            coalesce(user_months.user_email, users.user_email)
+        )) as user_email,
+        user_months.billable_tokens,
+        known_months.known_days,
+        cast(
+            extract(day from last_day(user_months.month_start_date)) as bigint
+        ) as days_of_month
+    from user_months
+    left join users
+        on user_months.org_id = users.org_id
+        and user_months.user_id = users.user_id
+    left join known_months
+        on user_months.org_id = known_months.org_id
+        and user_months.month_start_date = known_months.month_start_date
+
+),
+
+months as (
+
+    select
+        org_id,
+        month_start_date,
+        month_end_date
+    from addressed
+    group by 1, 2, 3
+
+),
+
+-- Every day of a period was seen.
+limit_dates as (
+
+    select
+        months.org_id,
+        months.month_start_date,
+        max(
+            case
+                when limits.last_seen_date < months.month_end_date
+                then limits.last_seen_date
+                else months.month_end_date
+            end
+        ) as limit_date
+    from months
+    inner join limits
+        on months.org_id = limits.org_id
+        and limits.limit_scope = 'global'
+        and limits.valid_from <= months.month_end_date
+        and limits.last_seen_date >= months.month_start_date
+    group by 1, 2
+
+),
+
+limited as (
+
+    select
+        addressed.*,
+        limit_dates.limit_date,
+        limit_dates.limit_date is not null
+        and addressed.user_email is not null as is_limit_known,
+        own.credit_limit as own_limit,
+        case
+            when addressed.user_email is not null
+            then coalesce(own.credit_limit, general.credit_limit)
+        end as effective_limit
+    from addressed
+    left join limit_dates
+        on addressed.org_id = limit_dates.org_id
+        and addressed.month_start_date = limit_dates.month_start_date
+    left join limits as general
+        on addressed.org_id = general.org_id
+        and general.limit_scope = 'global'
+        and general.valid_from <= limit_dates.limit_date
+        and general.last_seen_date >= limit_dates.limit_date
+    left join limits as own
+        on addressed.org_id = own.org_id
+        and own.limit_scope = 'user'
+        and addressed.user_email = own.user_email
+        and own.valid_from <= limit_dates.limit_date
+        and own.last_seen_date >= limit_dates.limit_date
+
+),
+
+forecast as (
+
+    select
+        *,
+        cast(billable_tokens as double)
+        * days_of_month
+        / known_days as forecast_billable_tokens
+    from limited
+
+),
+
+final as (
+
+    select
+        org_id,
+        month_start_date,
+        user_id,
+        user_email,
+        billable_tokens,
+        known_days,
+        days_of_month,
+        forecast_billable_tokens,
+        limit_date,
+        is_limit_known,
+        case
+            when not is_limit_known then null
+            when own_limit is not null then 'user'
+            else 'global'
+        end as limit_scope,
+        effective_limit,
+        cast(billable_tokens as double)
+        / nullif(effective_limit, 0) as share_of_limit,
+        case
+            when effective_limit is not null
+            then billable_tokens > effective_limit
+            when is_limit_known then false
+        end as is_exceeded,
+        case
+            when effective_limit is not null
+            then forecast_billable_tokens > effective_limit
+            when is_limit_known then false
+        end as will_exceed
+    from forecast
+
+)
+
+select * from final

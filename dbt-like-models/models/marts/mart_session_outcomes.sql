@@ -1,0 +1,80 @@
+with
+
+sessions as (
+
+    select * from {{ ref('fct_session') }}
+
+),
+
+events as (
+
+    select * from {{ ref('fct_hook_event') }}
+
+),
+
+ranked as (
+
+    select
+        *,
+        row_number() over (
+            partition by org_id, session_id
+            order by recorded_at desc nulls last, event_id desc
+        ) as end_rank
+    from events
+    where hook_event = 'SessionEnd' and session_id is not null
+
+),
+
+ends as (
+
+    select
+        org_id,
+        session_id,
+        event_date,
+        coalesce(reason, '(none given)') as end_reason,
+        is_failure
+    from ranked
+    where end_rank = 1
+
+),
+
+outcomes as (
+
+    select
+        coalesce(sessions.org_id, ends.org_id) as org_id,
+        coalesce(
+            ends.event_date,
+            cast(sessions.completed_at as date),
+            cast(sessions.updated_at as date)
+        ) as outcome_date,
+        coalesce(ends.end_reason, '(not recorded)') as end_reason,
+        ends.is_failure,
+        case when sessions.session_id is not null then 1 end as is_fetched,
+        sessions.message_count,
+        sessions.assistant_active_ms,
+        sessions.service_credits
+    from sessions
+    full outer join ends
+        on sessions.org_id = ends.org_id
+        and sessions.session_id = ends.session_id
+
+),
+
+final as (
+
+    select
+        org_id,
+        outcome_date,
+        end_reason,
+        is_failure,
+        count(*) as sessions,
+        count(is_fetched) as fetched_sessions,
+        cast(sum(message_count) as bigint) as messages,
+        cast(sum(assistant_active_ms) as bigint) as assistant_active_ms,
+        cast(sum(service_credits) as bigint) as service_credits
+    from outcomes
+    group by 1, 2, 3, 4
+
+)
+
+select * from final

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest'
+import { literal, type Cell } from '../../../src/store/duckdb.ts'
+import { rowsOf } from '../alone.ts'
+
+/** A day of the only user: the address as sent, and credits. */
+type Day = readonly [day: string, email: string | null, credits: number | null]
+
+/** A limit: of one user or, without an address, of all; where it holds to and from. */
+type Limit = readonly [email: string | null, credits: number | null, from: string, to: string]
+
+interface Known {
+  readonly days: readonly Day[]
+  readonly limits?: readonly Limit[]
+  /** Days of February of which the users are known. */
+  readonly known?: number
+  readonly missing?: number
+}
+
+const COLUMNS = [
+  ...['billable_tokens', 'known_days', 'forecast_billable_tokens', 'limit_scope'],
+  ...['effective_limit', 'share_of_limit', 'is_exceeded', 'will_exceed'],
+]
+
+function text(value: string | number | null, type: string): string {
+  return `cast(${typeof value === 'string' ? literal(value) : String(value)} as ${type})`
+}
+
+/** What the model says of the user's only month. */
+async function usage({ days, limits = [], known = 7, missing = 3 }: Known): Promise<unknown[]> {
+  const userDays = days.map(
+    ([day, email, credits]) =>
+      `('org', 'u1', ${text(day, 'date')}, ${text(email, 'varchar')}, ${text(credits, 'bigint')})`,
+  )
+  const all: readonly Limit[] = [...limits, [null, null, '2020-01-01', '2020-01-01']]
+  const periods = all.map(([email, credits, from, to]) => {
+    const scope = email === null ? 'global' : 'user'
+    const limit = text(credits, 'bigint')
+    const values = [text(email, 'varchar'), limit, limit, text(from, 'date'), text(to, 'date')]
+    return `('org', '${scope}', ${values.join(', ')})`
+  })
+  const [row] = await rowsOf('mart_limit_usage', {
+    fct_user_day: `from (values ${userDays.join(', ')})
+      as days (org_id, user_id, activity_date, user_email, billable_tokens)`,
+    dim_user: `select 'org' as org_id, 'u1' as user_id, cast(null as varchar) as user_email`,
+    'staging.stg_platform__intervals': `select 'org' as org_id, 'users' as resource,
+      date '2026-02-01' + cast(n as integer) as activity_date,
+      case when n < ${known} then 'landed' else 'missing' end as status
+      from range(${known + missing}) as days (n)`,
+    fct_usage_limit: `from (values ${periods.join(', ')}) as limits (org_id, limit_scope,
+      user_email, credit_limit, effective_limit, valid_from, last_seen_date)`,
+  })
+  return COLUMNS.map((column): Cell | undefined => row?.[column])
+}
+
+const M = 1_000_000
+const FEBRUARY = ['2026-02-01', '2026-02-08'] as const
+const days: readonly Day[] = [
+  ['2026-02-01', 'A@x.example', M],
+  ['2026-02-02', ' a@X.example', 2 * M],
+]
+const SPENT = ['3000000', '7', 12 * M]
+
+describe('the limit of a user', () => {
+  it.each<[what: string, known: Known, expected: readonly unknown[]]>([
+    [
+      'is the global one',
+      { days, limits: [[null, 6 * M, ...FEBRUARY]] },
+      [...SPENT, 'global', '6000000', 0.5, false, true],
+    ],
+    [
+      'is their own before the global one, whatever the case of the address',
+      {
+        days,
+        limits: [
+          [null, 2 * M, ...FEBRUARY],
+          ['a@x.example', 12 * M, ...FEBRUARY],
+        ],
+      },
+      [...SPENT, 'user', '12000000', 0.25, false, false],
+    ],
+    [
+      'is exceeded',
+      { days, limits: [[null, 2 * M, ...FEBRUARY]] },
+      [...SPENT, 'global', '2000000', 1.5, true, true],
+    ],
+    [
+      'of nothing is exceeded, and has no share',
+      { days, limits: [[null, 0, ...FEBRUARY]] },
+      [...SPENT, 'global', '0', null, true, true],
+    ],
+    [
+      'is none',
+      { days, limits: [[null, null, ...FEBRUARY]] },
+      [...SPENT, 'global', null, null, false, false],
+    ],
+    [
+      'is the one seen last in the month, not later',
+      {
+        days,
+        limits: [
+          [null, 2 * M, '2026-01-20', '2026-02-05'],
+          [null, 6 * M, '2026-02-10', '2026-03-05'],
+          [null, 9 * M, '2026-03-06', '2026-03-10'],
+        ],
+      },
+      [...SPENT, 'global', '6000000', 0.5, false, true],
+    ],
+    [
+      'is not known where none was seen in the month',
+      {
+        days,
+        limits: [
+          [null, 2 * M, '2026-01-20', '2026-01-31'],
+          [null, 6 * M, '2026-03-01', '2026-03-05'],
+        ],
+      },
+      [...SPENT, null, null, null, null, null],
+    ],
+    [
+      'is not known where the user has no address',
+      { days: [['2026-02-01', null, M]], limits: [[null, 2 * M, ...FEBRUARY]] },
+      ['1000000', '7', 4 * M, null, null, null, null, null],
+    ],
+  ])('%s', async (_, known, expected) => {
+    expect(await usage(known)).toEqual(expected)
+  })
+})
+
+describe('the forecast', () => {
+  it('of a month that is known whole is what was consumed', async () => {
+    const [spent, , forecast] = await usage({ days, known: 28, missing: 0 })
+    expect([spent, forecast]).toEqual(['3000000', 3 * M])
+  })
+
+  it('is not known where no day of the month is, nor where credits are not sent', async () => {
+    expect((await usage({ days, known: 0 }))[2]).toBe(null)
+    const unsent = await usage({
+      days: [['2026-02-01', 'a@x.example', null]],
+      limits: [[null, 2 * M, ...FEBRUARY]],
+    })
+    expect(unsent).toEqual([null, '7', null, 'global', '2000000', null, null, null])
+  })
+})
