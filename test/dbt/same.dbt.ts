@@ -1,11 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { parseDay } from '../../src/core/days.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { Database } from '../../src/store/duckdb.ts'
 import { packageRoot } from '../../src/store/root.ts'
 import { command } from '../command.ts'
 import { temporaryFolder } from '../helpers.ts'
+import { buildLake } from '../model/lake-build.ts'
+import { landPlatform } from '../model/platform/served.ts'
+import { Lake } from '../normalize/lake.ts'
 import { python } from './python.ts'
 import { catalogueOf, differencesOf } from './relations.ts'
 
@@ -161,6 +165,15 @@ it('dbt builds the project green, and every table and view as the built-in runne
   const restated = 'select count(*) > 0 as some from fct_restatement'
   expect(await db.rows(restated)).toEqual([{ some: true }])
   db.close()
+})
+
+it('dbt builds what is beside analytics as the built-in runner does', async () => {
+  const lake = await Lake.open(await temporaryFolder())
+  await landPlatform(lake)
+  await buildLake(lake, parseDay('2026-02-08', 'the last day'))
+  const { results } = await dbtBuild(lake.data)
+  expect(results.filter(({ status }) => !/^(success|pass)$/.test(status))).toEqual([])
+  await expectSame(lake.data)
 })
 
 it('the oldest DuckDB that is promised reads everything in the published file', async () => {
