@@ -33,8 +33,14 @@ export interface Config {
   readonly exports: readonly ExportTarget[]
   /** Who is told of which hook events, and how. */
   readonly hooks: HooksConfig
-  /** @throws UsageError when an organisation has no address or no key. */
-  readonly organisations: () => readonly OrganisationConfig[]
+  /**
+   * All of them, or the one that is named: of the others no key is needed then.
+   *
+   * @throws UsageError when an organisation has no address or no key, or there is none of that name.
+   */
+  readonly organisations: (only?: string) => readonly OrganisationConfig[]
+  /** Their names, in the order of the file. */
+  readonly organisationNames: readonly string[]
 }
 
 /** Values from flags; what is undefined was not given. */
@@ -47,6 +53,9 @@ export interface ConfigFlags {
 }
 
 const FILE_NAME = 'agent-warehouse.yaml'
+
+/** Of the one organisation that the environment describes. */
+const DEFAULT_NAME = 'default'
 
 /**
  * Bounds, not targets: the governor learns what the platform allows and stays
@@ -102,7 +111,8 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
     keepPublished: file.keep_published ?? DEFAULTS.keepPublished,
     exports: file.exports ?? [],
     hooks: file.hooks ?? NO_HOOKS,
-    organisations: () => organisationsOf(flags, environment, file),
+    organisations: (only?: string) => organisationsOf(flags, environment, file, only),
+    organisationNames: file.organisations?.map(({ name }) => name) ?? [DEFAULT_NAME],
   })
 }
 
@@ -110,6 +120,7 @@ function organisationsOf(
   flags: ConfigFlags,
   environment: Environment,
   file: FileConfig,
+  only: string | undefined,
 ): readonly OrganisationConfig[] {
   const listed = file.organisations?.map((each) => ({
     name: each.name,
@@ -118,7 +129,7 @@ function organisationsOf(
     keyVariable: each.key_env,
   })) ?? [
     {
-      name: 'default',
+      name: DEFAULT_NAME,
       baseUrl: flags.baseUrl ?? nonEmpty(environment['AGENT_BASE_URL']) ?? '',
       appUrl: nonEmpty(environment['AGENT_APP_URL']) ?? null,
       keyVariable: 'AGENT_API_KEY',
@@ -127,7 +138,13 @@ function organisationsOf(
   const names = new Set(listed.map(({ name }) => name))
   if (names.size < listed.length)
     throw new UsageError(`${FILE_NAME}: two organisations have one name`)
-  return listed.map((each) => {
+  const asked = listed.filter(({ name }) => only === undefined || name === only)
+  if (asked.length === 0) {
+    throw new UsageError(`there is no organisation '${only ?? ''}'`, {
+      hint: `Configured: ${[...names].join(', ')}.`,
+    })
+  }
+  return asked.map((each) => {
     const key = keyOf(each, environment)
     const baseUrl = checkUrl(each.baseUrl, `the address of '${each.name}'`)
     return { ...each, key, baseUrl, appUrl: checkAppUrl(each.appUrl, each.name) }

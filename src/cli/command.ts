@@ -11,6 +11,11 @@ export interface Terminal {
   /** Width of standard output where it is a terminal. */
   readonly outWidth: number | undefined
   readonly hasColour: boolean
+  /**
+   * Asks the person there, who may answer nothing, also because `signal` ended it;
+   * null where there is no terminal to ask on.
+   */
+  readonly ask: ((question: string, signal: AbortSignal) => Promise<string>) | null
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly cwd: string
 }
@@ -19,6 +24,8 @@ export interface Terminal {
 export interface Command<Options> {
   readonly examples: readonly [string, string][]
   readonly options: (yargs: Argv) => Argv<Options>
+  /** Options and arguments of which there may be several; of any other the last one counts. */
+  readonly repeatable?: readonly (keyof Options & string)[]
   readonly run: (options: ArgumentsCamelCase<Options>, terminal: Terminal) => Promise<ExitCode>
 }
 

@@ -1,4 +1,5 @@
 import { hooksGroup } from './hooks.ts'
+import { PLATFORM_GROUPS } from './platform/groups.ts'
 import { command, type Registration } from './registration.ts'
 
 /** Every command by its name and purpose, in the order of `--help`. */
@@ -58,6 +59,7 @@ export const COMMANDS: readonly Registration[] = [
     'publish a warehouse that was published before',
     async () => (await import('./rollback.ts')).rollbackCommand,
   ),
+  ...PLATFORM_GROUPS,
   hooksGroup,
   command(
     'emulate',

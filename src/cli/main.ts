@@ -23,6 +23,10 @@ process.exitCode = await program(argv, {
   columns: process.stderr.isTTY ? process.stderr.columns : 100,
   outWidth: process.stdout.isTTY ? process.stdout.columns : undefined,
   hasColour: process.stderr.isTTY && !process.env['NO_COLOR'],
+  ask:
+    process.stdin.isTTY && process.stderr.isTTY
+      ? async (question, signal) => (await import('./ask.ts')).askOnTerminal(question, signal)
+      : null,
   environment: process.env,
   cwd: process.cwd(),
 })

@@ -22,11 +22,13 @@ export function command<T>(
       name,
       describe,
       async (sub) => {
-        const { options, examples } = await load()
+        const { options, examples, repeatable } = await load()
+        if (repeatable !== undefined) sub.parserConfiguration({ 'duplicate-arguments-array': true })
         return options(sub.example(examples))
       },
       async (flags: ArgumentsCamelCase<T>) => {
-        done(await (await load()).run(flags, terminal))
+        const { run, repeatable = [] } = await load()
+        done(await run(withLast(flags, repeatable), terminal))
       },
     )
 }
@@ -42,4 +44,12 @@ export function group(
       for (const register of commands) register(sub, context)
       return sub.demandCommand(1, `Name what to do: agent-warehouse ${name} --help lists it.`)
     })
+}
+
+/** Of what may not be repeated and was, the last. */
+function withLast<T extends object>(flags: T, repeatable: readonly string[]): T {
+  const last = Object.entries(flags)
+    .filter(([name, value]) => name !== '_' && !repeatable.includes(name) && Array.isArray(value))
+    .map(([name, value]: [string, readonly unknown[]]) => [name, value.at(-1)] as const)
+  return { ...flags, ...Object.fromEntries(last) }
 }

@@ -28,20 +28,28 @@ export class Computers {
     return (await this.fetchAll()).value.computers
   }
 
+  /** A computer, the answer also exactly as served. */
+  fetch(computerId: string): Promise<Served<Computer>> {
+    return fetchItems<Computer>(this.#caller, pathOf(COMPUTER, computerId), 'whole')
+  }
+
   /** A computer. @throws ApiError 404 for one that is not known. */
   async get(computerId: string): Promise<Computer> {
-    const path = pathOf(COMPUTER, computerId)
-    return (await fetchItems<Computer>(this.#caller, path, 'whole')).value
+    return (await this.fetch(computerId)).value
   }
 
   /** A computer by its name. @throws UsageError for a name that is not of 1 to 63 characters. */
   async getByName(name: string): Promise<Computer> {
+    return (await this.fetchByName(name)).value
+  }
+
+  /** The same, the answer also exactly as served. */
+  async fetchByName(name: string): Promise<Served<Computer>> {
     const { length } = name
     if (length < 1 || length > MAX_COMPUTER_NAME) {
       throw new UsageError(`the name of a computer has 1 to 63 characters, '${name}' has ${length}`)
     }
-    const path = pathOf(`${COMPUTERS}/name/{}`, name)
-    return (await fetchItems<Computer>(this.#caller, path, 'whole')).value
+    return fetchItems<Computer>(this.#caller, pathOf(`${COMPUTERS}/name/{}`, name), 'whole')
   }
 
   /**

@@ -5,7 +5,7 @@ export { fieldOf, type ServedRow } from './envelope.ts'
 export type { Served } from './call.ts'
 export { Computers, MAX_COMPUTER_NAME, type MetricsQuery } from './computers.ts'
 export { Controls, MAX_CONTROLS_PAGE, type ControlsQuery } from './controls.ts'
-export { Limits, MAX_USERS_PER_REQUEST, MIN_GLOBAL_LIMIT } from './limits.ts'
+export { checkGlobalLimit, Limits, MAX_USERS_PER_REQUEST, MIN_GLOBAL_LIMIT } from './limits.ts'
 export { Readiness, type ReadinessPage, type ReadinessQuery } from './readiness.ts'
 export { Sessions, type OnComputer } from './sessions.ts'
 export {

@@ -32,7 +32,7 @@ export class Limits {
    * @throws UsageError for a limit below 1,000,000.
    */
   async setGlobal(limit: number | null): Promise<{ readonly limit: number | null }> {
-    if (limit !== null) checkWhole('the global limit', limit, MIN_GLOBAL_LIMIT)
+    checkGlobalLimit(limit)
     return send(this.#caller, 'PUT', GLOBAL, { limit })
   }
 
@@ -52,6 +52,11 @@ export class Limits {
       users: users.map(({ email, limit }) => ({ email, limit })),
     })
   }
+}
+
+/** @throws UsageError for a global limit below 1,000,000. */
+export function checkGlobalLimit(limit: number | null): void {
+  if (limit !== null) checkWhole('the global limit', limit, MIN_GLOBAL_LIMIT)
 }
 
 const GLOBAL = '/api/v0/organization/usage/limits/global'

@@ -73,7 +73,8 @@ describe('the README', () => {
 
   it('and its nightly workflow run commands that there are', async () => {
     const workflow = await read('.github/workflows/nightly.yml')
-    const commands = await read('src/cli/commands.ts')
+    const tables = ['commands.ts', 'hooks.ts', 'platform/groups.ts']
+    const commands = (await Promise.all(tables.map((each) => read(`src/cli/${each}`)))).join('')
     const readme = await read('README.md')
     const used = [...`${workflow}${readme}`.matchAll(/(?:main\.js|npx agent-warehouse) ([a-z]+)/g)]
     expect(used.length).toBeGreaterThan(5)

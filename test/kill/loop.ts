@@ -94,6 +94,7 @@ function nextNight(command: Command, dataFolder: string): Promise<number> {
     columns: 80,
     outWidth: undefined,
     hasColour: false,
+    ask: null,
     environment,
     cwd: dataFolder,
   }

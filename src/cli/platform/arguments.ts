@@ -1,0 +1,20 @@
+import { UsageError } from '../../core/errors.ts'
+
+/** A whole number as it is written on the command line or in a file. @throws UsageError */
+export function wholeNumber(text: string, what: string, least: number): number {
+  const number = Number(text.trim())
+  if (/^\d+$/.test(text.trim()) && Number.isSafeInteger(number) && number >= least) return number
+  throw new UsageError(`${what}: '${text}' is not a whole number of at least ${least}`)
+}
+
+/** Credits; nothing, `none` and `null` are no limit. @throws UsageError */
+export function limitOf(text: string): number | null {
+  if (/^(?:none|null)?$/i.test(text.trim())) return null
+  return wholeNumber(text, 'the limit', 0)
+}
+
+/** @throws UsageError for what is no e-mail address. */
+export function emailOf(text: string): string {
+  if (/^[^\s@,;]+@[^\s@,;]+$/.test(text.trim())) return text.trim()
+  throw new UsageError(`'${text}' is not an e-mail address`)
+}

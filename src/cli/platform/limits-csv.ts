@@ -1,0 +1,95 @@
+import type { UserLimit } from '../../client/index.ts'
+import { AppError, UsageError } from '../../core/errors.ts'
+import { counted } from '../../observe/words.ts'
+import { emailOf, limitOf } from './arguments.ts'
+
+const DELIMITERS = [',', ';', '\t']
+const HEADER = ['email', 'limit']
+
+/**
+ * Limits from a CSV file: a header naming `email` and `limit`, then one user a
+ * line; an empty limit, `none` or `null` removes the user's own.
+ *
+ * @throws UsageError at the first line that is broken, or names a user once more.
+ */
+export function limitsOfCsv(bytes: Uint8Array, file: string): UserLimit[] {
+  const [header = '', ...lines] = textOf(bytes, file).split(/\r\n|\r|\n/)
+  const delimiter = delimiterOf(header)
+  const columns = columnsOf(header, delimiter, file)
+  const limits: UserLimit[] = []
+  const broken: UsageError[] = []
+  const lineOf = new Map<string, number>()
+  for (const [index, text] of lines.entries()) {
+    if (text.trim() === '') continue
+    const line = index + 2
+    try {
+      const limit = limitOfLine(fieldsOf(text, delimiter), columns)
+      const key = limit.email.toLowerCase()
+      const first = lineOf.get(key)
+      if (first !== undefined) throw new UsageError(`${limit.email} is in line ${first} already`)
+      lineOf.set(key, line)
+      limits.push(limit)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      broken.push(new UsageError(`${file}:${line}: ${error.message}`))
+    }
+  }
+  refuse(broken)
+  if (limits.length === 0) throw new UsageError(`${file}:2: there is no user in the file`)
+  return limits
+}
+
+/** All that is wrong is counted, the first of it told. */
+function refuse([first, ...others]: readonly UsageError[]): void {
+  if (first === undefined) return
+  const more = others.length === 0 ? '' : ` (and ${counted(others.length, 'broken line')} after it)`
+  throw new UsageError(`${first.message}${more}`, {
+    hint: 'Nothing was sent. A line is an e-mail address and a limit in credits, or none.',
+  })
+}
+
+function limitOfLine(fields: readonly string[], columns: readonly string[]): UserLimit {
+  if (fields.length !== columns.length) {
+    throw new UsageError(`${counted(fields.length, 'field')} instead of ${columns.length}`)
+  }
+  const field = (name: string): string => fields[columns.indexOf(name)]?.trim() ?? ''
+  return { email: emailOf(field('email')), limit: limitOf(field('limit')) }
+}
+
+/** Fields of one line; one in quotes may hold the delimiter, and quotes doubled. */
+function fieldsOf(line: string, delimiter: string): string[] {
+  const fields: string[] = []
+  let at = 0
+  for (;;) {
+    const quoted = /^\s*"((?:[^"]|"")*)"\s*/.exec(line.slice(at))
+    const end = quoted === null ? line.indexOf(delimiter, at) : at + quoted[0].length
+    const field = quoted?.[1]?.replaceAll('""', '"') ?? line.slice(at, end < 0 ? undefined : end)
+    if (quoted === null && field.includes('"')) throw new UsageError('a quote that does not end')
+    fields.push(field)
+    if (end < 0 || end >= line.length) return fields
+    if (line[end] !== delimiter) throw new UsageError('text after a quote')
+    at = end + 1
+  }
+}
+
+function columnsOf(header: string, delimiter: string, file: string): string[] {
+  const columns = fieldsOf(header, delimiter).map((name) => name.trim().toLowerCase())
+  const isRight = columns.length === HEADER.length && HEADER.every((name) => columns.includes(name))
+  if (isRight) return columns
+  throw new UsageError(`${file}:1: the header is '${header.trim()}', not email,limit`)
+}
+
+function delimiterOf(header: string): string {
+  return DELIMITERS.find((each) => header.includes(each)) ?? ','
+}
+
+function textOf(bytes: Uint8Array, file: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    const line = Buffer.from(bytes).toString('utf8').split('\u{FFFD}', 1)[0]?.split('\n').length
+    throw new UsageError(`${file}:${line ?? 1}: the file is not UTF-8`, {
+      hint: 'In a workbook, save it as "CSV UTF-8".',
+    })
+  }
+}

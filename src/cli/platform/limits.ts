@@ -1,0 +1,166 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { checkGlobalLimit, fieldOf } from '../../client/index.ts'
+import { ExitCode, messageOf, UsageError } from '../../core/errors.ts'
+import type { Command, OptionsOf, Terminal } from '../command.ts'
+import { emailOf, limitOf } from './arguments.ts'
+import { changeOptions, mayChange, requireConsent } from './confirm.ts'
+import { limitsOfCsv } from './limits-csv.ts'
+import { limitText, setLimits } from './limits-set.ts'
+import { platformOptions, withPlatform } from './platform.ts'
+import { itemJson, listAt, tableText, valueJson } from './render.ts'
+import type { UserLimit } from '../../client/index.ts'
+import type { Argv } from 'yargs'
+
+const forceOption = <T>(yargs: Argv<T>) =>
+  yargs.option('force', {
+    type: 'boolean',
+    default: false,
+    describe: 'send also what is so already',
+  })
+
+const listOptions = (yargs: Argv) => platformOptions(yargs)
+
+const setOptions = (yargs: Argv) =>
+  forceOption(changeOptions(platformOptions(yargs)))
+    .positional('email', { type: 'string', describe: 'the user' })
+    .positional('limit', { type: 'string', describe: 'credits; none removes the user’s own' })
+    .option('csv', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'a file with the header email,limit, for many users',
+    })
+
+const setGlobalOptions = (yargs: Argv) =>
+  forceOption(changeOptions(platformOptions(yargs))).positional('limit', {
+    type: 'string',
+    demandOption: true,
+    describe: 'credits, at least 1000000; none removes it',
+  })
+
+const removeOptions = (yargs: Argv) =>
+  forceOption(changeOptions(platformOptions(yargs))).positional('emails', {
+    type: 'string',
+    array: true,
+    demandOption: true,
+    describe: 'users who are to have no limit of their own any more',
+  })
+
+export const listLimits: Command<OptionsOf<typeof listOptions>> = {
+  examples: [
+    ['$0 limits list', 'the global limit, and the users with one of their own'],
+    ['$0 limits list --json', 'as served'],
+  ],
+  options: listOptions,
+  run: async (flags, terminal) =>
+    withPlatform(flags, terminal, {}, async (platform) => {
+      const { items } = await platform.client.limits.fetch()
+      for (const item of items) {
+        const limits = platform.clean('usage_limits', item)
+        terminal.out(flags.json ? itemJson(limits.text) : listText(limits.value, terminal))
+      }
+      return ExitCode.complete
+    }),
+}
+
+export const setLimit: Command<OptionsOf<typeof setOptions>> = {
+  examples: [
+    ['$0 limits set ada@acme.example 5000000', 'one user, after a confirmation'],
+    ['$0 limits set --csv limits.csv --dry-run', 'many: what would be sent'],
+    ['$0 limits set --csv limits.csv --yes --json', 'from a script; 3 when some failed'],
+  ],
+  options: setOptions,
+  run: async (flags, terminal) => {
+    const wanted = await wantedOf(flags, terminal.cwd)
+    requireConsent(flags, terminal)
+    return withPlatform(flags, terminal, {}, (platform) =>
+      setLimits(platform, wanted, flags, terminal),
+    )
+  },
+}
+
+export const removeLimits: Command<OptionsOf<typeof removeOptions>> = {
+  examples: [['$0 limits remove ada@acme.example grace@acme.example', 'the global one holds then']],
+  options: removeOptions,
+  repeatable: ['emails'],
+  run: async (flags, terminal) => {
+    const emails = new Map(
+      flags.emails.map((email) => [emailOf(email).toLowerCase(), email.trim()]),
+    )
+    requireConsent(flags, terminal)
+    const wanted = [...emails.values()].map((email) => ({ email, limit: null }))
+    return withPlatform(flags, terminal, {}, (platform) =>
+      setLimits(platform, wanted, flags, terminal),
+    )
+  },
+}
+
+export const setGlobalLimit: Command<OptionsOf<typeof setGlobalOptions>> = {
+  examples: [
+    ['$0 limits set-global 8000000', 'for every user without one of their own'],
+    ['$0 limits set-global none --yes', 'no limit'],
+  ],
+  options: setGlobalOptions,
+  run: async (flags, terminal) => {
+    const limit = limitOf(flags.limit)
+    checkGlobalLimit(limit)
+    requireConsent(flags, terminal)
+    return withPlatform(flags, terminal, {}, async (platform) => {
+      const { globalLimit: before } = await platform.client.limits.get()
+      const isDue = flags.force || before !== limit
+      if (isDue) {
+        const what = `the global limit: ${limitText(before)} → ${limitText(limit)}`
+        const asks = [(client: typeof platform.client) => client.limits.setGlobal(limit)]
+        if (!(await mayChange(platform, flags, terminal, { what, asks }))) return ExitCode.complete
+        await platform.client.limits.setGlobal(limit)
+      }
+      const result = isDue ? (limit === null ? 'removed' : 'set') : 'unchanged'
+      terminal.out(
+        flags.json
+          ? valueJson({ before, limit, result })
+          : `the global limit: ${limitText(before)} → ${limitText(limit)}, ${result}\n`,
+      )
+      return ExitCode.complete
+    })
+  },
+}
+
+interface SetArguments {
+  readonly email?: string | undefined
+  readonly limit?: string | undefined
+  readonly csv?: string | undefined
+}
+
+/** @throws UsageError for arguments or a file that do not say whom and how much. */
+async function wantedOf({ email, limit, csv }: SetArguments, cwd: string): Promise<UserLimit[]> {
+  if (csv !== undefined && email === undefined) {
+    return limitsOfCsv(await fileOf(resolve(cwd, csv)), csv)
+  }
+  if (csv !== undefined || email === undefined || limit === undefined) {
+    throw new UsageError('name a user and a limit, or a file with --csv', {
+      hint: 'For example: agent-warehouse limits set ada@acme.example 5000000',
+    })
+  }
+  return [{ email: emailOf(email), limit: limitOf(limit) }]
+}
+
+async function fileOf(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path)
+  } catch (cause) {
+    throw new UsageError(`--csv: ${path} cannot be read: ${messageOf(cause)}`, { cause })
+  }
+}
+
+function listText(limits: unknown, terminal: Terminal): string {
+  const global = fieldOf(limits, 'globalLimit')
+  const rows = listAt(limits, 'userLimits').map((each) => [
+    fieldOf(each, 'email'),
+    fieldOf(each, 'limit'),
+  ])
+  const first =
+    typeof global === 'number'
+      ? `Global limit: ${limitText(global)} credits for each user without one of their own`
+      : 'There is no global limit'
+  return `${first}\n\n${tableText(['user', { number: 'limit' }], rows, terminal)}`
+}

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { PlatformClient, type ServedRow } from '../../client/index.ts'
+import { loadConfig, type Config, type OrganisationConfig } from '../../config.ts'
+import { UsageError, type ExitCode } from '../../core/errors.ts'
+import type { RunEvent } from '../../core/events.ts'
+import type { World } from '../../core/world.ts'
+import { createRedact } from '../../observe/redact.ts'
+import { duration, oneLine } from '../../observe/words.ts'
+import { readIfThere } from '../../store/files.ts'
+import { readLearnt } from '../../store/governor-state.ts'
+import { openRedaction, Redaction } from '../../store/redaction.ts'
+import { dataOptions, jsonOption, type Terminal } from '../command.ts'
+import { createWorld } from '../world.ts'
+import { explained, type Advice } from './failures.ts'
+import type { Argv } from 'yargs'
+
+/** Options of every command that speaks with the platform about one organisation. */
+export function platformOptions(yargs: Argv) {
+  return jsonOption(dataOptions(yargs))
+    .option('base-url', {
+      type: 'string',
+      requiresArg: true,
+      describe: "the platform's public API host (or AGENT_BASE_URL)",
+    })
+    .option('organisation', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'which one of the configuration file, where it lists several',
+    })
+}
+
+export interface PlatformFlags {
+  readonly config?: string | undefined
+  readonly data?: string | undefined
+  readonly baseUrl?: string | undefined
+  readonly organisation?: string | undefined
+}
+
+/** An item without its secrets: its text, else as served, and what it means. */
+export interface Clean {
+  readonly text: string
+  readonly value: unknown
+}
+
+/** One organisation on the platform, as a command has it. */
+export interface Platform {
+  readonly client: PlatformClient
+  /** Another client of the same organisation, in another world. */
+  readonly clientIn: (world: World) => PlatformClient
+  readonly world: World
+  /** An item that was served, without its secrets. */
+  readonly clean: (resource: string, item: Pick<ServedRow, 'text'>) => Clean
+  /** Text of the platform, without its secrets. */
+  readonly hide: (text: string) => string
+  /** Says on standard error how it goes. */
+  readonly tell: (text: string) => void
+}
+
+export interface Conversation {
+  /** The next step after an answer of an error status. */
+  readonly advice?: Advice
+  /** Milliseconds it may take, waits for a rate limit included. */
+  readonly patienceMs?: number
+}
+
+/** Longer than this nobody waits for an answer that a person asked for. */
+const PATIENCE_MS = 10 * 60_000
+
+/** A wait that is worth telling of. */
+const NOTABLE_MS = 1_000
+
+/**
+ * Speaks with the platform for one command: nothing in the data folder is
+ * written, and what the platform's errors say is shown without secrets.
+ *
+ * @throws UsageError for a configuration that does not say which organisation, and
+ *   for answers that say that the request was wrong (400, 404, 409, 422).
+ */
+export async function withPlatform(
+  flags: PlatformFlags,
+  terminal: Terminal,
+  { advice = {}, patienceMs = PATIENCE_MS }: Conversation,
+  work: (platform: Platform) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const config = loadConfig(flags, terminal.environment, terminal.cwd)
+  const organisation = chosen(config, flags.organisation)
+  const redaction = await redactionOf(config.dataFolder)
+  const redact = createRedact([organisation.key])
+  const hide = (text: string): string => redaction.text(redact(text))
+  const tell = (text: string): void => {
+    terminal.err(`${oneLine(redact(text))}\n`)
+  }
+  const { world, close } = createWorld((event) => {
+    narrate(event, tell)
+  })
+  try {
+    const learnt = await readLearnt(config.dataFolder, organisation.name)
+    const options = {
+      ...clientOptions(config, organisation, world.now() + patienceMs),
+      ...(learnt === undefined ? {} : { learnt }),
+    }
+    const clientIn = (another: World): PlatformClient => new PlatformClient(options, another)
+    const clean: Platform['clean'] = (resource, item) => {
+      const text = redaction.item(resource, item.text)
+      return { text, value: JSON.parse(text) }
+    }
+    return await work({ client: clientIn(world), clientIn, world, clean, hide, tell })
+  } catch (error) {
+    throw explained(error, advice, hide)
+  } finally {
+    await close()
+  }
+}
+
+function clientOptions(
+  { rate, concurrency }: Config,
+  { baseUrl, appUrl, key }: OrganisationConfig,
+  deadline: number,
+) {
+  const options = { baseUrl, credential: key, rate, concurrency, deadline }
+  return appUrl === null ? options : { ...options, appUrl }
+}
+
+function chosen(config: Config, name: string | undefined): OrganisationConfig {
+  const names = config.organisationNames
+  if (name === undefined && names.length > 1) {
+    throw new UsageError(`${names.length} organisations are configured: ${names.join(', ')}`, {
+      hint: `Name one: --organisation ${names[0] ?? ''}`,
+    })
+  }
+  const [organisation] = config.organisations(name)
+  if (organisation === undefined) throw new UsageError('no organisation is configured')
+  return organisation
+}
+
+/** A data folder that has no key yet is left as it is: marks then hold for one command. */
+async function redactionOf(dataFolder: string): Promise<Redaction> {
+  const hasKey = (await readIfThere(join(dataFolder, 'state', 'redaction.key'))) !== undefined
+  return hasKey ? openRedaction(dataFolder) : new Redaction(randomBytes(32).toString('hex'))
+}
+
+function narrate(event: RunEvent, tell: (text: string) => void): void {
+  if (event.type === 'warning') tell(event.message)
+  const isPause = event.type === 'governor.paused' || event.type === 'request.retried'
+  if (isPause && event.waitMs >= NOTABLE_MS) {
+    tell(`${event.reason}: asked again in ${duration(event.waitMs)}`)
+  }
+}

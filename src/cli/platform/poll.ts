@@ -1,0 +1,71 @@
+import type { Argv } from 'yargs'
+import { durationOf } from '../options.ts'
+import { NotYetError } from './failures.ts'
+import type { Platform } from './platform.ts'
+
+const LAST_LOOK_MS = 60_000
+
+/** How long, and how often to look. */
+export interface Polling {
+  readonly intervalMs: number
+  readonly timeoutMs: number
+  /** For the last look itself. */
+  readonly patienceMs: number
+}
+
+/** Options of commands that wait for something. */
+export function pollOptions<T>(yargs: Argv<T>, timeout: string) {
+  return yargs
+    .option('timeout', {
+      type: 'string',
+      requiresArg: true,
+      default: timeout,
+      describe: 'how long to wait: 90s, 20m, 5h; then it ends with 4',
+    })
+    .option('interval', {
+      type: 'string',
+      requiresArg: true,
+      default: '5s',
+      describe: 'how often to look',
+    })
+}
+
+/** @throws UsageError for what is no duration. */
+export function pollingOf(flags: { readonly timeout: string; readonly interval: string }): Polling {
+  const timeoutMs = durationOf(flags.timeout, '--timeout')
+  const intervalMs = durationOf(flags.interval, '--interval')
+  return { timeoutMs, intervalMs, patienceMs: timeoutMs + LAST_LOOK_MS }
+}
+
+/** One look: what there is to say of it, and the outcome once there is one. */
+export interface Look<T> {
+  readonly state: string
+  readonly outcome?: T
+}
+
+/**
+ * Looks until there is an outcome, and tells of every state that is another one.
+ *
+ * @throws NotYetError when the time is over, with the state it was in.
+ */
+export async function poll<T>(
+  { world, tell }: Platform,
+  { intervalMs, timeoutMs }: Omit<Polling, 'patienceMs'>,
+  look: () => Promise<Look<T>>,
+): Promise<T> {
+  const endsAt = world.now() + timeoutMs
+  let told: string | undefined
+  for (;;) {
+    const { state, outcome } = await look()
+    if (state !== told) tell(state)
+    told = state
+    if (outcome !== undefined) return outcome
+    const left = endsAt - world.now()
+    if (left <= 0) {
+      throw new NotYetError(`the time is over: ${state}`, {
+        hint: 'Look again, or wait longer with --timeout.',
+      })
+    }
+    await world.sleep(Math.min(intervalMs, left), world.signal)
+  }
+}

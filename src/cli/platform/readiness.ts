@@ -1,0 +1,155 @@
+import { fieldOf } from '../../client/index.ts'
+import { ExitCode, UsageError } from '../../core/errors.ts'
+import type { Command, OptionsOf, Terminal } from '../command.ts'
+import { platformOptions, withPlatform, type Clean, type Platform } from './platform.ts'
+import { fieldsText, itemJson, itemsJson, objectOf, tableText, timeOf } from './render.ts'
+import type { Argv } from 'yargs'
+
+const listOptions = (yargs: Argv) =>
+  platformOptions(yargs).option('repo', {
+    type: 'string',
+    requiresArg: true,
+    describe: 'the id of a repository: its reports alone',
+  })
+
+const showOptions = (yargs: Argv) =>
+  platformOptions(yargs).positional('report', {
+    type: 'string',
+    demandOption: true,
+    describe: 'its id, or latest',
+  })
+
+export const listReadiness: Command<OptionsOf<typeof listOptions>> = {
+  examples: [
+    ['$0 readiness list', 'every report, the newest first'],
+    ['$0 readiness list --repo repo_1 --json', 'of one repository, as served'],
+  ],
+  options: listOptions,
+  run: async (flags, terminal) =>
+    withPlatform(flags, terminal, {}, async (platform) => {
+      const reports = await reportsOf(platform, flags.repo)
+      terminal.out(
+        flags.json
+          ? itemsJson(reports.map(({ text }) => text))
+          : tableText(LIST_COLUMNS, reports.map(listRow), terminal),
+      )
+      return ExitCode.complete
+    }),
+}
+
+export const showReadiness: Command<OptionsOf<typeof showOptions>> = {
+  examples: [
+    ['$0 readiness show latest', 'every criterion of the newest report'],
+    ['$0 readiness show 3f2504e0-4f89-41d3-9a0c-0305e82c3301 --json', 'as served'],
+  ],
+  options: showOptions,
+  run: async (flags, terminal) =>
+    withPlatform(flags, terminal, {}, async (platform) => {
+      const reports = await reportsOf(platform)
+      const wanted = flags.report
+      const report = reports.find(
+        ({ value }) => wanted === 'latest' || fieldOf(value, 'reportId') === wanted,
+      )
+      if (report === undefined) {
+        throw new UsageError(
+          `there is no readiness report '${wanted}' among ${reports.length} reports`,
+          { hint: 'agent-warehouse readiness list shows the reports that there are.' },
+        )
+      }
+      terminal.out(flags.json ? itemJson(report.text) : showText(report, terminal))
+      return ExitCode.complete
+    }),
+}
+
+const LIST_COLUMNS = [
+  'report_id',
+  'created_at',
+  'repo_url',
+  'branch',
+  'commit',
+  { number: 'passed' },
+  { number: 'of' },
+  { number: 'skipped' },
+]
+
+/** Every report once, the newest first: the platform promises no order. */
+async function reportsOf(platform: Platform, repoId?: string): Promise<Clean[]> {
+  const reports = new Map<unknown, Clean>()
+  const query = repoId === undefined ? {} : { repoId }
+  for await (const { items } of platform.client.readiness.fetchPages(query)) {
+    for (const item of items) {
+      const report = platform.clean('readiness_reports', item)
+      const id = fieldOf(report.value, 'reportId')
+      if (!reports.has(id)) reports.set(id, report)
+    }
+  }
+  return [...reports.values()].sort((a, b) => createdAt(b) - createdAt(a))
+}
+
+function createdAt({ value }: Clean): number {
+  const at = fieldOf(value, 'createdAt')
+  return typeof at === 'number' ? at : 0
+}
+
+function listRow({ value }: Clean): unknown[] {
+  const { passed, evaluated, skipped } = countsOf(value)
+  return [
+    fieldOf(value, 'reportId'),
+    timeOf(fieldOf(value, 'createdAt')),
+    fieldOf(value, 'repoUrl'),
+    fieldOf(value, 'branch'),
+    shortCommit(fieldOf(value, 'commitHash')),
+    passed,
+    evaluated,
+    skipped,
+  ]
+}
+
+function showText({ value }: Clean, terminal: Terminal): string {
+  const { passed, evaluated, skipped } = countsOf(value)
+  const model = fieldOf(value, 'modelUsed')
+  const header = fieldsText([
+    ['report', fieldOf(value, 'reportId')],
+    ['made at', timeOf(fieldOf(value, 'createdAt'))],
+    ['repository', fieldOf(value, 'repoUrl')],
+    ['branch', fieldOf(value, 'branch')],
+    ['commit', fieldOf(value, 'commitHash')],
+    ['local changes', fieldOf(value, 'hasLocalChanges')],
+    ['unpushed commits', fieldOf(value, 'hasNonRemoteCommits')],
+    ['model', fieldOf(model, 'id')],
+    ['reasoning effort', fieldOf(model, 'reasoningEffort')],
+    ['agent version', fieldOf(value, 'agentVersion')],
+    ['applications', Object.keys(objectOf(fieldOf(value, 'apps'))).join(', ') || undefined],
+    ['criteria', `${passed} of ${evaluated} passed, ${skipped} skipped`],
+  ])
+  const rows = criteriaOf(value).map(([id, criterion]) => [
+    id,
+    fieldOf(criterion, 'numerator') ?? 'skipped',
+    fieldOf(criterion, 'denominator'),
+    fieldOf(criterion, 'rationale'),
+  ])
+  const columns = ['criterion', { number: 'passing' }, { number: 'of' }, 'rationale']
+  return `${header}\n${tableText(columns, rows, terminal)}`
+}
+
+/** A criterion passes when every application does; one without a numerator was skipped. */
+function countsOf(report: unknown): { passed: number; evaluated: number; skipped: number } {
+  const criteria = criteriaOf(report).map(([, criterion]) => criterion)
+  const evaluated = criteria.filter((each) => typeof fieldOf(each, 'numerator') === 'number')
+  const passed = evaluated.filter(
+    (each) => fieldOf(each, 'numerator') === fieldOf(each, 'denominator'),
+  )
+  return {
+    passed: passed.length,
+    evaluated: evaluated.length,
+    skipped: criteria.length - evaluated.length,
+  }
+}
+
+function criteriaOf(report: unknown): [string, unknown][] {
+  return Object.entries(objectOf(fieldOf(report, 'report'))).sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+function shortCommit(hash: unknown): unknown {
+  return typeof hash === 'string' ? hash.slice(0, 12) : hash
+}

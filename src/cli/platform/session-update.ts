@@ -1,0 +1,155 @@
+import { fieldOf, type Session, type SessionSettingsPatch } from '../../client/index.ts'
+import { ExitCode, UsageError } from '../../core/errors.ts'
+import type { Command, OptionsOf } from '../command.ts'
+import { changeOptions, mayChange, requireConsent, type Ask } from './confirm.ts'
+import { withPlatform, type Clean } from './platform.ts'
+import { proseText, tableText, valueJson } from './render.ts'
+import { nameOf, ON_SESSIONS, sessionOptions } from './sessions.ts'
+import { changesBetween, type SettingChange } from './settings-paths.ts'
+import type { Argv } from 'yargs'
+
+const options = (yargs: Argv) =>
+  changeOptions(sessionOptions(yargs))
+    .option('model', { type: 'string', requiresArg: true, describe: 'the model' })
+    .option('spec-model', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'the model of the spec mode',
+    })
+    .option('tag', {
+      type: 'string',
+      array: true,
+      nargs: 1,
+      describe: 'a tag to add; may be given several times',
+    })
+    .option('untag', {
+      type: 'string',
+      array: true,
+      nargs: 1,
+      describe: 'a tag to take off; may be given several times',
+    })
+    .option('archive', { type: 'boolean', describe: 'archive it, as of now' })
+    .option('settings', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'other settings, as a JSON object: {"disabledToolIds":["WebSearch"]}',
+    })
+
+export const updateSession: Command<OptionsOf<typeof options>> = {
+  examples: [
+    ['$0 sessions update <id> --model atlas-2 --tag release --tag urgent', 'before → after'],
+    ['$0 sessions update <id> --archive --yes', 'from a script'],
+    [`$0 sessions update <id> --settings '{"disabledToolIds":["WebSearch"]}' --dry-run`, 'JSON'],
+  ],
+  options,
+  repeatable: ['tag', 'untag'],
+  run: async (flags, terminal) => {
+    const plain = plainPatch(flags)
+    requireConsent(flags, terminal)
+    return withPlatform(flags, terminal, { advice: ON_SESSIONS }, async (platform) => {
+      const { client, clean, world } = platform
+      const on = flags.computer === undefined ? {} : { computerId: flags.computer }
+      const present = await client.sessions.get(flags.session, on)
+      const patch: SessionSettingsPatch = {
+        ...plain,
+        ...tagsPatch(present, flags.tag ?? [], flags.untag ?? []),
+        ...(flags.archive === true ? { archivedAt: new Date(world.now()).toISOString() } : {}),
+      }
+      const cleaned = (session: object): Clean =>
+        clean('sessions', { text: JSON.stringify(session) })
+      const before = cleaned(present)
+      const ask = (to: typeof client): Promise<Session> => to.sessions.update(flags.session, patch)
+      const asks: Ask[] = [ask]
+      const what = `change ${Object.keys(patch).join(', ')} of the session ${nameOf(before.value)}`
+      if (!(await mayChange(platform, flags, terminal, { what, asks }))) return ExitCode.complete
+      const after = cleaned(await ask(client))
+      const changes = changesBetween(settingsOf(before), settingsOf(after))
+      terminal.out(
+        flags.json
+          ? valueJson({ session: after.value, changes: changes.map(changeJson) })
+          : changesText(nameOf(after.value), changes, (rows) =>
+              tableText(['setting', 'before', 'after'], rows, terminal),
+            ),
+      )
+      return ExitCode.complete
+    })
+  },
+}
+
+interface PatchFlags {
+  readonly model?: string | undefined
+  readonly specModel?: string | undefined
+  readonly settings?: string | undefined
+  readonly tag?: readonly string[] | undefined
+  readonly untag?: readonly string[] | undefined
+  readonly archive?: boolean | undefined
+}
+
+/** Settings that the platform reckons itself: it takes none of them. */
+const RECKONED = ['tokenUsage', 'inclusiveTokenUsage']
+
+/** What does not depend on how the session is. @throws UsageError when there is nothing to change. */
+function plainPatch(flags: PatchFlags): SessionSettingsPatch {
+  const { model, specModel: specModeModel, settings } = flags
+  const patch = {
+    ...(settings === undefined ? {} : settingsPatch(settings)),
+    ...(model === undefined ? {} : { model }),
+    ...(specModeModel === undefined ? {} : { specModeModel }),
+  }
+  const others = [...(flags.tag ?? []), ...(flags.untag ?? [])].length > 0 || flags.archive === true
+  if (others || Object.keys(patch).length > 0) return patch
+  throw new UsageError('nothing is named that is to be changed', {
+    hint: 'Give --model, --spec-model, --tag, --untag, --archive or --settings.',
+  })
+}
+
+function settingsPatch(text: string): SessionSettingsPatch {
+  const settings = parsed(text)
+  if (typeof settings !== 'object' || settings === null || Array.isArray(settings)) {
+    throw new UsageError('--settings: that is not a JSON object', {
+      hint: `For example: --settings '{"model":"atlas-2"}'`,
+    })
+  }
+  const reckoned = RECKONED.find((name) => Object.hasOwn(settings, name))
+  if (reckoned === undefined) return settings
+  throw new UsageError(`--settings: '${reckoned}' cannot be set, the platform reckons it`)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The list of tags is sent whole: those that are there stay, with what the platform keeps of them. */
+function tagsPatch(
+  session: Session,
+  added: readonly string[],
+  taken: readonly string[],
+): SessionSettingsPatch {
+  if (added.length + taken.length === 0) return {}
+  const present = session.sessionSettings?.tags ?? []
+  const kept = present.filter(({ name }) => !taken.includes(name))
+  const fresh = [...new Set(added)].filter((name) => !kept.some((tag) => tag.name === name))
+  return { tags: [...kept, ...fresh.map((name) => ({ name }))] }
+}
+
+function changesText(
+  name: string,
+  changes: readonly SettingChange[],
+  table: (rows: readonly (readonly unknown[])[]) => string,
+): string {
+  if (changes.length === 0) return proseText(`The session ${name} is as it was`)
+  return `${proseText(`The session ${name}`)}\n${table(changes.map(({ path, before, after }) => [path, before, after]))}`
+}
+
+function changeJson({ path, before, after }: SettingChange): object {
+  const value = (json: string | null): unknown => (json === null ? null : JSON.parse(json))
+  return { settings_path: path, before: value(before), after: value(after) }
+}
+
+function settingsOf({ value }: Clean): unknown {
+  return fieldOf(value, 'sessionSettings') ?? {}
+}

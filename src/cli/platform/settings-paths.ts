@@ -1,0 +1,102 @@
+/**
+ * Settings as paths and values, named as `fct_control_change` and sql/base/controls_settings.sql
+ * name them: a leaf is text, a number, a boolean, null, a list of those, and what is empty.
+ */
+
+/** A leaf's value as JSON, by the path to it. */
+export type SettingsPaths = ReadonlyMap<string, string>
+
+/** One path whose value is another; null is a path that is not there. */
+export interface SettingChange {
+  readonly path: string
+  readonly before: string | null
+  readonly after: string | null
+}
+
+/** Every leaf below a value. */
+export function pathsOf(settings: unknown): SettingsPaths {
+  const leaves = new Map<string, string>()
+  collect('', settings, leaves)
+  return leaves
+}
+
+/** What is not the same in both, by path. */
+export function changesBetween(before: unknown, after: unknown): SettingChange[] {
+  const [old, present] = [pathsOf(before), pathsOf(after)]
+  const paths = [...new Set([...old.keys(), ...present.keys()])].sort()
+  return paths
+    .map((path) => ({
+      path,
+      before: old.get(path) ?? null,
+      after: present.get(path) ?? null,
+    }))
+    .filter(({ before: was, after: is }) => was !== is)
+}
+
+/** True for a list in which the order has no meaning: its elements come and go one by one. */
+export function isSet(path: string): boolean {
+  return SET.test(path)
+}
+
+/** The elements of a set that only one of the two has, as JSON. */
+export function elementsOf(set: string | null): readonly string[] {
+  const elements: unknown = set === null ? [] : JSON.parse(set)
+  return Array.isArray(elements) ? elements.map((each) => JSON.stringify(each)) : []
+}
+
+const SET =
+  /^(?:command(?:Allow|Deny)list|(?:managed|byom)ComputersAllowedEmails|modelPolicy\.(?:(?:allowed|blocked)ModelIds|allowedBaseUrls)|userModelPolicies.*\.(?:allowed|blocked)ModelIds|mcpPolicy\.allowlist|missionPolicy\.allowedUserIds|networkPolicy\.allowedIps|sandbox\.filesystem\.(?:allow|deny)(?:Read|Write)|sandbox\.network\.(?:allowedDomains|allowUnixSockets))$/s
+
+const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/
+
+function collect(path: string, value: unknown, leaves: Map<string, string>): void {
+  const below = childrenOf(path, value)
+  for (const [step, child] of below) collect(path + step, child, leaves)
+  if (below.length === 0 && path !== '') leaves.set(path, leafText(path, value))
+}
+
+function childrenOf(path: string, value: unknown): [string, unknown][] {
+  if (isObject(value)) {
+    return Object.entries(value).map(([key, child]) => [stepOf(path, key), child])
+  }
+  if (!Array.isArray(value) || !value.every(isObject)) return []
+  const names = value.map(nameOf)
+  return value.map((child, index) => [`[${distinctName(names, index)}]`, child])
+}
+
+function stepOf(path: string, key: string): string {
+  if (!PLAIN_KEY.test(key)) return `[${JSON.stringify(key)}]`
+  return path === '' ? key : `.${key}`
+}
+
+/** What an object in a list is called; null where it has no name. */
+function nameOf(value: Readonly<Record<string, unknown>>): string | null {
+  const text = (field: string): string => {
+    const found = value[field]
+    if (found === undefined || found === null) return ''
+    return typeof found === 'string' ? found : JSON.stringify(found)
+  }
+  const source = ['source', 'repo', 'url', 'path'].map(text).filter((part) => part !== '')
+  const name = [text('id'), text('model'), source.join(':'), text('name')].find(
+    (each) => each !== '',
+  )
+  return name ?? null
+}
+
+/** The second of a name is told by its number, and what has no name by its place. */
+function distinctName(names: readonly (string | null)[], index: number): string {
+  const name = names[index] ?? null
+  if (name === null) return String(index)
+  if (names.indexOf(name) === index) return name
+  return `${name}#${names.slice(0, index + 1).filter((each) => each === name).length}`
+}
+
+function leafText(path: string, value: unknown): string {
+  if (!Array.isArray(value) || !isSet(path)) return JSON.stringify(value)
+  const elements = new Set(value.map((element) => JSON.stringify(element)))
+  return `[${[...elements].sort().join(',')}]`
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

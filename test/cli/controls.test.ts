@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { DEMO_SECRETS } from '../../src/emulator/emulator.ts'
+import { linesOf, stage } from './platform-stage.ts'
+
+describe('the enterprise controls', () => {
+  it('are listed newest first, with who changed what', async () => {
+    const { run } = await stage()
+    const { code, out } = await run(['controls', 'list', '--limit', '3'])
+    expect(code).toBe(0)
+    const [header, , first] = linesOf(out)
+    expect(header).toMatch(/^revision \| updated_at +\| actor +\| changed$/)
+    expect(first).toMatch(/^ +\d+ \| 2026-\d\d-\d\dT\S+ \| \S+@acme\.example +\| \w+/)
+    expect(linesOf(out).at(-1)).toBe('(3 rows)')
+  })
+
+  it('are listed as served beyond one page', async () => {
+    const { run } = await stage({ now: () => Date.parse('2026-08-10T05:00:00Z') })
+    const { out } = await run(['controls', 'list', '--limit', '200', '--json'])
+    const revisions = (JSON.parse(out) as { revision: number }[]).map(({ revision }) => revision)
+    expect(revisions.length).toBeGreaterThan(25)
+    expect(revisions).toEqual(Array.from(revisions, (_, index) => revisions.length - index))
+  })
+
+  it('are shown as paths and values', async () => {
+    const { run } = await stage()
+    const { code, out } = await run(['controls', 'show', 'latest'])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^revision +\d+$/m)
+    expect(out).toMatch(
+      /^customModels\[custom:acme-coder\]\.apiKey +\| "\[redacted:[0-9a-f]{8}\]"$/m,
+    )
+    expect(out).toMatch(/^sandbox\.enabled +\| true$/m)
+    const json = await run(['controls', 'show', '7', '--json'])
+    expect(JSON.parse(json.out)).toMatchObject({ revision: 7, settings: {} })
+  })
+
+  it('are compared: what one revision changed, and what is otherwise in another', async () => {
+    const { run } = await stage()
+    const one = await run(['controls', 'diff', '4', '--json'])
+    expect(JSON.parse(one.out)).toMatchObject({ from_revision: 3, to_revision: 4 })
+    const { code, out } = await run(['controls', 'diff', '3', '9'])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^From revision 3 to revision 9/)
+    // of a set, the element that came; of a value, old and new
+    expect(out).toMatch(/^modelPolicy\.allowedModelIds\[\] +\| NULL +\| "atlas-3-thinking"$/m)
+    expect(out).toMatch(/^sessionRetentionDays +\| 30 +\| 90$/m)
+    const same = await run(['controls', 'diff', '9', '9'])
+    expect(linesOf(same.out).at(-1)).toBe('(0 rows)')
+    const first = await run(['controls', 'diff', '1', '--json'])
+    const { changes } = JSON.parse(first.out) as { changes: object[] }
+    expect(changes.length).toBeGreaterThan(20)
+    expect(changes.every((change) => !('old_value' in change))).toBe(true)
+  })
+
+  it('never show a secret, and still show that one changed', async () => {
+    const { run, data } = await stage()
+    const told = await Promise.all(
+      [
+        ['list', '--limit', '200'],
+        ['list', '--limit', '200', '--json'],
+        ['show', 'latest'],
+        ['show', 'latest', '--json'],
+        ['diff', '1', 'latest'],
+        ['diff', '1', 'latest', '--json'],
+      ].map((args) => run(['controls', ...args])),
+    )
+    const all = told.map(({ out, err }) => out + err).join('')
+    expect(told.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0])
+    expect(DEMO_SECRETS.filter((secret) => all.includes(secret))).toEqual([])
+    const { out } = await run(['controls', 'diff', '3'])
+    expect(out).toMatch(/\.apiKey +\| "\[redacted:(\w{8})\]" +\| "\[redacted:(?!\1)\w{8}\]"/)
+    expect(existsSync(data)).toBe(false)
+  })
+
+  it.each([
+    ['a revision that is not there', ['show', '999'], /have no revision 999$/],
+    ['a comparison with none', ['diff', '2', '999'], /have no revision 999$/],
+    ['a comparison of none', ['diff', '999'], /have no revision 999$/],
+    ['no number', ['show', 'newest'], /the revision: 'newest' is not a whole number/],
+    ['a limit of nothing', ['list', '--limit', '0'], /--limit: '0' is not a whole number/],
+    ['no revision at all', ['show'], /Not enough|Missing required argument/],
+    ['nothing to do', [], /Name what to do/],
+    ['something unknown', ['shew'], /Unknown|Did you mean show/],
+  ])('%s is 2 and one line', async (_, args, told) => {
+    const { run } = await stage()
+    const { code, out, err } = await run(['controls', ...args])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(linesOf(err)[0]).toMatch(told)
+    expect(linesOf(err).length).toBeLessThanOrEqual(2)
+  })
+})

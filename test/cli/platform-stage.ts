@@ -1,0 +1,84 @@
+import { onTestFinished } from 'vitest'
+import { program } from '../../src/cli/program.ts'
+import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+export const NOW = Date.parse('2026-03-10T05:00:00Z')
+
+export interface Told {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+export interface Stage {
+  readonly emulator: Emulator
+  /** The data folder, which does not exist yet. */
+  readonly data: string
+  readonly environment: Readonly<Record<string, string>>
+  /** The command as its `main` runs it, with this terminal. */
+  readonly run: (args: readonly string[], terminal?: Person) => Promise<Told>
+  /** Requests so far that change something, `PUT /api/…`. */
+  readonly changes: () => string[]
+}
+
+/** Who sits at the terminal; nobody, where there is no answer. */
+export interface Person {
+  readonly answers?: string
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** A stand-in platform, and the command that speaks with it. */
+export async function stage(options: Partial<EmulatorOptions> = {}): Promise<Stage> {
+  const emulator = await startEmulator({ users: 130, now: () => NOW, ...options })
+  onTestFinished(() => emulator.close())
+  const data = `${await temporaryFolder()}/data`
+  const environment = {
+    AGENT_BASE_URL: emulator.url,
+    AGENT_APP_URL: emulator.url,
+    AGENT_API_KEY: emulator.keys.manager,
+    AGENT_WAREHOUSE_DATA: data,
+  }
+  return {
+    emulator,
+    data,
+    environment,
+    run: (args, person = {}) =>
+      run(args, { ...environment, ...person.environment }, person.answers),
+    changes: () =>
+      emulator.requests
+        .filter(({ method }) => method !== 'GET')
+        .map(({ method, path }) => `${method} ${path}`),
+  }
+}
+
+async function run(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  answers: string | undefined,
+): Promise<Told> {
+  let [out, err] = ['', '']
+  const code = await program(args, {
+    out: (text) => (out += text),
+    err: (text) => (err += text),
+    isTty: answers !== undefined,
+    columns: 100,
+    outWidth: undefined,
+    hasColour: false,
+    ask:
+      answers === undefined
+        ? null
+        : (question) => {
+            err += `${question}\n`
+            return Promise.resolve(answers)
+          },
+    environment,
+    cwd: '/',
+  })
+  return { code, out, err }
+}
+
+/** What is on standard error is the error in one line, and its next step at most. */
+export function linesOf(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '')
+}

@@ -1,0 +1,241 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../helpers.ts'
+import { linesOf, stage, type Stage } from './platform-stage.ts'
+
+const USERS = '/api/v0/organization/usage/limits/users'
+const GLOBAL = '/api/v0/organization/usage/limits/global'
+
+interface Limits {
+  readonly globalLimit: number | null
+  readonly userLimits: readonly { readonly email: string; readonly limit: number }[]
+}
+
+async function limitsOf({ run }: Stage): Promise<Limits> {
+  return JSON.parse((await run(['limits', 'list', '--json'])).out) as Limits
+}
+
+async function csvOf(...lines: readonly string[]): Promise<string> {
+  const file = `${await temporaryFolder()}/limits.csv`
+  await writeFile(file, lines.join('\n'))
+  return file
+}
+
+/** E-mail addresses of people in the organisation. */
+async function people(platform: Stage, count: number): Promise<string[]> {
+  const url = `${platform.emulator.url}/api/v1/analytics/users?startDate=2026-03-09&endDate=2026-03-09&limit=100`
+  const emails = new Set<string>()
+  for (let cursor: string | null = ''; cursor !== null && emails.size < count;) {
+    const answer = await fetch(cursor === '' ? url : `${url}&cursor=${cursor}`, {
+      headers: { authorization: `Bearer ${platform.emulator.keys.manager}` },
+    })
+    const { data, meta } = (await answer.json()) as {
+      data: { user_email: string | null }[]
+      meta: { has_more: boolean; next_cursor: string | null }
+    }
+    for (const { user_email } of data) if (user_email !== null) emails.add(user_email)
+    cursor = meta.has_more ? meta.next_cursor : null
+  }
+  return [...emails].slice(0, count)
+}
+
+describe('limits', () => {
+  it('are listed', async () => {
+    const platform = await stage()
+    const { code, out } = await platform.run(['limits', 'list'])
+    expect(code).toBe(0)
+    expect(linesOf(out)[0]).toBe(
+      'Global limit: 5,000,000 credits for each user without one of their own',
+    )
+    expect(out).toMatch(/^\S+@acme\.example +\| 20000000$/m)
+    expect((await limitsOf(platform)).userLimits).toHaveLength(3)
+  })
+
+  it('of a user are set after a confirmation that says what changes', async () => {
+    const platform = await stage()
+    const [email = ''] = await people(platform, 1)
+    const { code, out, err } = await platform.run(['limits', 'set', email, '7000000'], {
+      answers: 'y',
+    })
+    expect({ code, err }, err).toMatchObject({ code: 0 })
+    expect(err).toMatch(new RegExp(`^1 limit of users: ${email} .* → 7,000,000\\. Go on\\?`))
+    expect(out).toMatch(/\| 7,000,000 \| set$/m)
+    expect((await limitsOf(platform)).userLimits).toContainEqual({ email, limit: 7_000_000 })
+  })
+
+  it('stay as they are when the answer is no', async () => {
+    const { run, changes } = await stage()
+    for (const answers of ['', 'n', 'yess']) {
+      const told = await run(['limits', 'set-global', '6000000'], { answers })
+      expect(told.code).toBe(2)
+      expect(told.err).toContain('not confirmed: nothing was changed')
+    }
+    expect(changes()).toEqual([])
+  })
+
+  it('run again send nothing, unless they are forced', async () => {
+    const platform = await stage()
+    const set = ['limits', 'set-global', '6000000', '--yes', '--json']
+    expect(JSON.parse((await platform.run(set)).out)).toEqual({
+      before: 5_000_000,
+      limit: 6_000_000,
+      result: 'set',
+    })
+    expect(JSON.parse((await platform.run(set)).out)).toMatchObject({ result: 'unchanged' })
+    expect(platform.changes()).toEqual([`PUT ${GLOBAL}`])
+    await platform.run([...set, '--force'])
+    expect(platform.changes()).toHaveLength(2)
+    const { out } = await platform.run(['limits', 'set-global', 'none', '--yes'])
+    expect(out).toBe('the global limit: 6,000,000 → none, removed\n')
+    expect((await limitsOf(platform)).globalLimit).toBe(null)
+  })
+
+  it('are removed', async () => {
+    const platform = await stage()
+    const [first, second] = (await limitsOf(platform)).userLimits
+    const emails = [first?.email ?? '', second?.email.toUpperCase() ?? '', 'nobody@acme.example']
+    const { code, out } = await platform.run(['limits', 'remove', ...emails, '--yes', '--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ removed: 2, unchanged: 1 })
+    expect((await limitsOf(platform)).userLimits).toHaveLength(1)
+  })
+})
+
+describe('limits from a file', () => {
+  it('of 101 users are two requests, and none when run again', async () => {
+    const platform = await stage({ users: 400 })
+    const emails = await people(platform, 101)
+    expect(emails).toHaveLength(101)
+    const file = await csvOf('email,limit', ...emails.map((email) => `${email},4000000`))
+    const first = await platform.run(['limits', 'set', '--csv', file, '--yes', '--json'])
+    expect(first.code, first.err).toBe(0)
+    expect(JSON.parse(first.out)).toMatchObject({ set: 101 })
+    expect(platform.changes()).toEqual([`PUT ${USERS}`, `PUT ${USERS}`])
+    const again = await platform.run(['limits', 'set', '--csv', file, '--yes'])
+    expect(again).toMatchObject({ code: 0, out: '101 limits unchanged, not sent\n' })
+    expect(platform.changes()).toHaveLength(2)
+  })
+
+  it('of which some fail end with 3 and a result for each', async () => {
+    const platform = await stage()
+    const [email = ''] = await people(platform, 1)
+    const file = await csvOf('limit;email', `4000000;"${email}"`, '5;nobody@else.example')
+    const { code, out } = await platform.run(['limits', 'set', '--csv', file, '--yes', '--json'])
+    expect(code).toBe(3)
+    expect(JSON.parse(out)).toMatchObject({
+      set: 1,
+      failed: 1,
+      users: [
+        { email, limit: 4_000_000, result: 'set', error: null },
+        {
+          email: 'nobody@else.example',
+          result: 'failed',
+          error: 'no user of the organisation has this e-mail',
+        },
+      ],
+    })
+  })
+
+  it('that fail in the middle say who was set, and go on when run again', async () => {
+    let isBroken = true
+    let puts = 0
+    const platform = await stage({
+      users: 400,
+      intercept: ({ method }) =>
+        method === 'PUT' && (puts += 1) === 2 && isBroken
+          ? new Response('{"title":"Bad Request","detail":"the second is bad"}', { status: 400 })
+          : undefined,
+    })
+    const emails = await people(platform, 110)
+    const file = await csvOf('email,limit', ...emails.map((email) => `${email},4000000`))
+    const set = ['limits', 'set', '--csv', file, '--yes', '--json']
+    const first = await platform.run(set)
+    expect(first.code).toBe(2)
+    expect(JSON.parse(first.out)).toMatchObject({ set: 100, failed: emails.length - 100 })
+    expect(linesOf(first.err)).toEqual([
+      expect.stringMatching(
+        /PUT \S+: 400 Bad Request: the second is bad.*; 100 of \d+ limits were set before$/,
+      ),
+      expect.stringContaining('Run the same again'),
+    ])
+    isBroken = false
+    expect(JSON.parse((await platform.run(set)).out)).toMatchObject({
+      set: emails.length - 100,
+      unchanged: 100,
+    })
+  })
+
+  it('remove where the limit is empty, none or null', async () => {
+    const platform = await stage()
+    const [one, two, three] = (await limitsOf(platform)).userLimits.map(({ email }) => email)
+    const file = await csvOf('email,limit', `${one},`, `${two},none`, `"${three}", null`, '')
+    const { out } = await platform.run(['limits', 'set', '--csv', file, '--yes', '--json'])
+    expect(JSON.parse(out)).toMatchObject({ removed: 3 })
+  })
+
+  const good = Array.from({ length: 55 }, (_, index) => `user${index}@acme.example,1000`)
+  it.each([
+    ['no number', 'ada@acme.example,lots', /the limit: 'lots' is not a whole number/],
+    ['a fraction', 'ada@acme.example,1.5', /the limit: '1\.5' is not/],
+    ['a negative limit', 'ada@acme.example,-1', /the limit: '-1' is not/],
+    ['a number beyond what is exact', 'ada@acme.example,9007199254740993', /is not a whole number/],
+    ['no e-mail', 'ada,1000', /'ada' is not an e-mail address/],
+    ['a field too many', 'ada@acme.example,1000,x', /3 fields instead of 2/],
+    ['a field too few', 'ada@acme.example', /1 field instead of 2/],
+    ['a quote that does not end', '"ada@acme.example,1000', /a quote that does not end/],
+    ['text after a quote', '"ada@acme.example"x,1000', /text after a quote/],
+    ['a user twice', 'USER3@acme.example,9', /USER3@acme\.example is in line 5 already/],
+  ])('with %s in line 57 are refused there, before anything is asked', async (_, line, told) => {
+    const { run, emulator } = await stage()
+    const file = await csvOf('email,limit', ...good, line, 'bob@acme.example,1')
+    const { code, out, err } = await run(['limits', 'set', '--csv', file, '--yes'])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(linesOf(err)[0]).toContain(`${file}:57: `)
+    expect(linesOf(err)[0]).toMatch(told)
+    expect(linesOf(err)).toHaveLength(2)
+    expect(emulator.requests).toEqual([])
+  })
+
+  it.each([
+    ['another header', ['user,limit', 'a@b.example,1'], /:1: the header is 'user,limit'/],
+    ['nothing but a header', ['email,limit', ''], /:2: there is no user in the file/],
+    ['nothing', [''], /:1: the header is ''/],
+    ['two broken lines', ['email,limit', 'a,1', 'b,2'], /:2: .* \(and 1 broken line after it\)/],
+  ])('with %s are refused', async (_, lines, told) => {
+    const { run, emulator } = await stage()
+    const { code, err } = await run(['limits', 'set', '--csv', await csvOf(...lines), '--yes'])
+    expect(code).toBe(2)
+    expect(linesOf(err)[0]).toMatch(told)
+    expect(emulator.requests).toEqual([])
+  })
+
+  it('that is not UTF-8 is refused at its line', async () => {
+    const { run } = await stage()
+    const file = await csvOf('email,limit', 'a@b.example,1')
+    const bytes = await readFile(file)
+    await writeFile(file, Buffer.concat([bytes, Buffer.from([10, 0xe9, 0x40])]))
+    const { code, err } = await run(['limits', 'set', '--csv', file, '--yes'])
+    expect(code).toBe(2)
+    expect(linesOf(err)[0]).toContain(`${file}:3: the file is not UTF-8`)
+  })
+})
+
+describe('bad limits are 2, one line, and no request', () => {
+  it.each([
+    ['a global limit below the least', ['set-global', '999999'], /999999 is not .* 1000000/],
+    ['a global limit that is no number', ['set-global', 'much'], /the limit: 'much' is not/],
+    ['a user without a limit', ['set', 'ada@acme.example'], /name a user and a limit/],
+    ['a user and a file', ['set', 'a@b.example', '1', '--csv', 'x.csv'], /name a user and a limit/],
+    ['what is no e-mail', ['set', 'ada', '1'], /'ada' is not an e-mail address/],
+    ['what is no limit', ['set', 'ada@acme.example', '1e6'], /the limit: '1e6' is not/],
+    ['a file that is not there', ['set', '--csv', '/no/such.csv'], /--csv: \/no\/such\.csv/],
+    ['nobody to remove', ['remove'], /Not enough|Missing/],
+  ])('%s', async (_, args, told) => {
+    const { run, emulator } = await stage()
+    const { code, out, err } = await run(['limits', ...args, '--yes'])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(linesOf(err)[0]).toMatch(told)
+    expect(linesOf(err).length).toBeLessThanOrEqual(2)
+    expect(emulator.requests).toEqual([])
+  })
+})
