@@ -9,7 +9,7 @@ import { buildAndPublish, loadProject, type BuildResult, type Project } from './
 import { writeProvenance, writeSchemaDrift } from './model/provenance.ts'
 import { writeRecord, type RunRow } from './model/record.ts'
 import { writeIntervals } from './normalize/intervals.ts'
-import { baseDigest } from './normalize/state.ts'
+import { baseContents, baseDigest } from './normalize/state.ts'
 import { makingOf } from './normalize/normalize.ts'
 import { exportTables } from './serve/export.ts'
 import { publishedBuild } from './serve/warehouse.ts'
@@ -55,6 +55,7 @@ export async function publishModels(
   const intervals = await intervalsOf(view, orgIds, resources, planned)
   await writeIntervals(view.baseIn, orgIds, intervals)
   await keepPresent(job)
+  const contents = view.asOf === null ? await baseContents(config.dataFolder) : undefined
   const result = await timed(job, 'build', async () =>
     buildAndPublish({
       project: await projectFor(job),
@@ -78,6 +79,7 @@ export async function publishModels(
         sources: `${String(view.asOf)} ${await baseDigest(config.dataFolder)}`,
       },
       sourceMaking: (_source, table) => makingOf(table),
+      sourceContent: (_source, table) => contents?.get(table) ?? null,
       fullRefresh: options.fullRefresh === true,
       retry: options.retry === true,
       ...(options.select === undefined ? {} : { select: options.select }),

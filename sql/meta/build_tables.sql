@@ -20,6 +20,7 @@ create table if not exists meta.models (
     run_id varchar,
     made_by varchar,
     fingerprint varchar,
+    content varchar,
     unit_tests varchar,
     engine varchar
 );
@@ -69,6 +70,8 @@ comment on column meta.models.made_by is
     'Digest of its own SQL, settings and columns, and of how its sources are made.';
 comment on column meta.models.fingerprint is
     'The same of all models that it is made from as well. A change makes an incremental model anew.';
+comment on column meta.models.content is
+    'Digest of that and of what is in its sources: the same makes the same rows. NULL: not known.';
 comment on column meta.models.unit_tests is
     'Digest of its unit tests, which passed. NULL: it has none.';
 comment on column meta.models.engine is

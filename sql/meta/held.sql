@@ -3,6 +3,7 @@ select
     model,
     made_by,
     fingerprint,
+    content,
     unit_tests,
     engine,
     engine = {{ engine }} as is_same_engine

@@ -6,6 +6,7 @@ select
     row.run_id,
     row.made_by,
     row.fingerprint,
+    row.content,
     row.unit_tests,
     {{ engine }} as engine
 from (
@@ -19,6 +20,7 @@ from (
                 "run_id": "VARCHAR",
                 "made_by": "VARCHAR",
                 "fingerprint": "VARCHAR",
+                "content": "VARCHAR",
                 "unit_tests": "VARCHAR"
             }]'
         )

@@ -1,4 +1,4 @@
-import { madeBy, type MadeBy, type SourceMaking } from './fingerprint.ts'
+import { madeBy, type MadeBy, type SourceFacts } from './fingerprint.ts'
 import type { Held } from './held.ts'
 import type { ModelNode } from './types.ts'
 
@@ -6,8 +6,10 @@ import type { ModelNode } from './types.ts'
 export interface Basis {
   /** Incremental models whose tables in the published file are brought up to date. */
   readonly kept: ReadonlySet<string>
-  /** Views of the published file that are what they would be made now. */
+  /** Views and tables of the published file that are what they would be made now. */
   readonly standing: ReadonlySet<string>
+  /** Models whose rows are those of the published file. */
+  readonly unchanged: ReadonlySet<string>
   /** Incremental models that are made anew whole although there is a published file, and why. */
   readonly refreshed: ReadonlyMap<string, string>
   readonly madeBy: ReadonlyMap<string, MadeBy>
@@ -17,32 +19,34 @@ export interface BasisOptions {
   readonly chosen: readonly ModelNode[]
   readonly held: Held
   readonly isFullRefresh: boolean
-  readonly sourceMaking: SourceMaking
+  readonly sourceFacts: SourceFacts
 }
 
 /**
  * An incremental model is brought up to date when its table was made by all
  * that would make it now; whatever changed, it is made anew whole. A view that was
- * made so stands as it is.
+ * made so stands as it is, and so does a table that was made so of the same rows.
  */
 export function decideBasis(models: readonly ModelNode[], options: BasisOptions): Basis {
   const { chosen, held } = options
   const names = new Set(chosen.map(({ name }) => name))
-  const made = madeBy(models, names, held.models, options.sourceMaking)
+  const made = madeBy(models, names, held.models, options.sourceFacts)
   const kept = new Set<string>()
   const standing = new Set<string>()
+  const unchanged = new Set<string>()
   const refreshed = new Map<string, string>()
   for (const node of chosen) {
-    if (node.increment === null && node.materialized !== 'view') continue
+    const { name, materialized } = node
     const reason = options.isFullRefresh ? 'asked for' : changeOf(node, models, held, made)
-    if (node.materialized === 'view') {
-      if (reason === undefined) standing.add(node.name)
-      continue
-    }
-    if (reason === undefined) kept.add(node.name)
-    else if (reason !== null) refreshed.set(node.name, reason)
+    const content = made.get(name)?.content ?? null
+    const isSame = reason === undefined && content !== null
+    if (isSame && content === held.models.get(name)?.content) unchanged.add(name)
+    if (unchanged.has(name) || (materialized === 'view' && reason === undefined)) standing.add(name)
+    if (node.increment === null) continue
+    if (reason === undefined) kept.add(name)
+    else if (reason !== null) refreshed.set(name, reason)
   }
-  return { kept, standing, refreshed, madeBy: made }
+  return { kept, standing, unchanged, refreshed, madeBy: made }
 }
 
 /** Why the table cannot be built upon: null where there is none yet, undefined where it can. */

@@ -32,8 +32,8 @@ export interface BuiltModels {
 /**
  * Builds the models, in the order given, into the database in use, each behind
  * its unit tests, and writes their descriptions as comments. The tables of
- * those in `kept` are there, and are brought up to date; views in `standing` are
- * there as they would be made. A model that reads one which could not be made is
+ * those in `kept` are there, and are brought up to date; what is in `standing` is
+ * there as it would be made. A model that reads one which could not be made is
  * skipped; the others are made all the same.
  *
  * The failures are ChecksFailedErrors of unit tests and of doubles that are no
@@ -59,12 +59,13 @@ export async function buildModels(
     const missing = node.dependsOn.filter((name) => lost.has(name))
     try {
       if (missing.length > 0) reportSkipped(context, node, `not made: ${missing.join(', ')}`)
-      else if (kinds.get(node.relation) === 'view' && standing.has(node.name)) {
-        models.push(tellMade(context, node, { name: node.name, rows: null, durationMs: 0 }))
-        continue
-      } else {
+      else {
         results.push(...(await testUnits(context, node, unitTests)))
-        models.push(await buildModel(context, node, kept.has(node.name), kinds))
+        const isThere = standing.has(node.name) && kinds.get(node.relation) === kindOf(node)
+        const made = isThere
+          ? tellStanding(context, node)
+          : buildModel(context, node, kept.has(node.name), kinds)
+        models.push(await made)
         continue
       }
     } catch (error) {
@@ -118,6 +119,12 @@ async function buildModel(
     report({ kind: 'model', name, startedAt, failures: null, status: 'error', durationMs, message })
     throw error
   }
+}
+
+async function tellStanding(context: BuildContext, node: ModelNode): Promise<BuiltModel> {
+  const rows = node.materialized === 'view' ? null : await countRows(context.db, node.relation)
+  const intervals = node.increment === null ? {} : { intervals: 0 }
+  return tellMade(context, node, { name: node.name, rows, ...intervals, durationMs: 0 })
 }
 
 function tellMade(

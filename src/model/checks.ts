@@ -69,6 +69,14 @@ export function planChecks(plan: Plan, chosen: readonly ModelNode[]): Check[] {
   return checks
 }
 
+/** What earlier builds tell of checks. */
+export interface KnownChecks {
+  /** They hold of all that stays as it is. */
+  readonly known: ReadonlySet<Check>
+  /** They have passed, and nothing that they read has changed since. */
+  readonly settled: ReadonlySet<Check>
+}
+
 export interface CheckedModels {
   readonly results: readonly CheckResult[]
   /** Why DuckDB refused checks. */
@@ -77,13 +85,13 @@ export interface CheckedModels {
 
 /**
  * Runs the checks one after another, but for those that read a `lost` model;
- * those that are known to hold of the intervals that were not replaced, of the
- * replaced ones alone.
+ * those that are `known` to hold of the intervals that were not replaced, of the
+ * replaced ones alone. Those that are `settled` have passed, of the same rows.
  */
 export async function runChecks(
   context: BuildContext,
   checks: readonly Check[],
-  known: ReadonlySet<Check>,
+  { known, settled }: KnownChecks,
   lost: ReadonlySet<string>,
 ): Promise<CheckedModels> {
   const results: CheckResult[] = []
@@ -91,7 +99,9 @@ export async function runChecks(
   const runnable = checks.filter(({ reads }) => !reads.some((name) => lost.has(name)))
   const counts = await countMissingValues(
     context,
-    runnable.flatMap((check) => askedOf(check, known.has(check))),
+    runnable
+      .filter((check) => !settled.has(check))
+      .flatMap((check) => askedOf(check, known.has(check))),
   )
   for (const check of checks) {
     context.signal?.throwIfAborted()
@@ -99,7 +109,10 @@ export async function runChecks(
     const sql = known.has(check) ? (check.changedSql ?? check.sql) : check.sql
     try {
       if (missing.length > 0) reportSkipped(context, check, missing)
-      else results.push(await runCheck(context, check, sql, counts.get(check.check)))
+      else {
+        const counted = settled.has(check) ? PASSED_BEFORE : counts.get(check.check)
+        results.push(await runCheck(context, check, sql, counted))
+      }
     } catch (error) {
       context.signal?.throwIfAborted()
       if (!(error instanceof StatementError)) throw error
@@ -108,6 +121,8 @@ export async function runChecks(
   }
   return { results, failures }
 }
+
+const PASSED_BEFORE: Count = { failures: 0, durationMs: 0 }
 
 function askedOf({ check, column, missing }: Check, isKnown: boolean): Asked[] {
   if (missing === undefined || column === null) return []

@@ -7,10 +7,20 @@ export interface MadeBy {
   readonly own: string
   /** Digest of its own part and those of all models that it is made from. */
   readonly whole: string
+  /**
+   * Digest of that and of what is in the sources: the same makes the same rows.
+   * Null where it is not known, and of what is made from an earlier state of itself.
+   */
+  readonly content: string | null
 }
 
-/** How a source's table is made, as text. */
-export type SourceMaking = (source: string, table: string) => string
+/** What is known of the sources' tables. */
+export interface SourceFacts {
+  /** How the table is made, as text. */
+  readonly making: (source: string, table: string) => string
+  /** Digest of what is in it; null where that is not known. */
+  readonly content: (source: string, table: string) => string | null
+}
 
 /**
  * By what each model is made. A model that is not `chosen` stays as an earlier
@@ -21,21 +31,43 @@ export function madeBy(
   models: readonly ModelNode[],
   chosen: ReadonlySet<string>,
   held: ReadonlyMap<string, MadeBy>,
-  sourceMaking: SourceMaking,
+  facts: SourceFacts,
 ): Map<string, MadeBy> {
   const found = new Map<string, MadeBy>()
   for (const node of models) {
-    const own = ownDigest(node, sourceMaking)
-    const parents = node.dependsOn.map((name) => found.get(name)?.whole ?? '')
+    const own = ownDigest(node, facts)
+    const parents = node.dependsOn.map((name) => found.get(name) ?? UNKNOWN)
+    const whole = digest([own, ...parents.map((parent) => parent.whole)])
     const made = chosen.has(node.name)
-      ? { own, whole: digest([own, ...parents]) }
-      : (held.get(node.name) ?? { own: '', whole: '' })
+      ? { own, whole, content: contentOf(node, whole, parents, facts) }
+      : (held.get(node.name) ?? UNKNOWN)
     found.set(node.name, made)
   }
   return found
 }
 
-function ownDigest(node: ModelNode, sourceMaking: SourceMaking): string {
+const UNKNOWN: MadeBy = { own: '', whole: '', content: null }
+
+function contentOf(
+  node: ModelNode,
+  whole: string,
+  parents: readonly MadeBy[],
+  facts: SourceFacts,
+): string | null {
+  const inputs = [
+    ...parents.map(({ content }) => content),
+    ...node.sources.map((source) => facts.content(...partsOf(source))),
+  ]
+  if (node.snapshot !== null || inputs.some((input) => input === null)) return null
+  return digest([whole, ...inputs.map((input) => input ?? '')])
+}
+
+function partsOf(source: string): [source: string, table: string] {
+  const [name = '', table = ''] = source.split('.')
+  return [name, table]
+}
+
+function ownDigest(node: ModelNode, facts: SourceFacts): string {
   const { materialized, relation, unique_key, preHooks, sql, increment, columns, sources } = node
   const csv = node.seed?.csv.digest
   return digest([
@@ -43,10 +75,7 @@ function ownDigest(node: ModelNode, sourceMaking: SourceMaking): string {
     ...columns.map(({ name }) => name),
     ...(materialized === 'view' ? commentsOf(node) : []),
     ...(csv === undefined ? [] : [csv]),
-    ...sources.map((source) => {
-      const [name = '', table = ''] = source.split('.')
-      return sourceMaking(name, table)
-    }),
+    ...sources.map((source) => facts.making(...partsOf(source))),
   ])
 }
 

@@ -30,6 +30,7 @@ const modelRows = z.array(
     model: z.string(),
     made_by: z.string(),
     fingerprint: z.string(),
+    content: z.string().nullable(),
     unit_tests: z.string().nullable(),
     engine: z.string(),
     is_same_engine: z.boolean(),
@@ -64,8 +65,8 @@ async function read(db: Database): Promise<Held> {
 }
 
 function heldModel(row: z.output<typeof modelRows>[number]): HeldModel {
-  const { made_by: own, fingerprint: whole, engine, is_same_engine: isSameEngine } = row
-  return { own, whole, engine, isSameEngine, unitTests: row.unit_tests }
+  const { made_by: own, fingerprint: whole, content, engine, is_same_engine: isSameEngine } = row
+  return { own, whole, content, engine, isSameEngine, unitTests: row.unit_tests }
 }
 
 function nothing(problem: string | null): Held {

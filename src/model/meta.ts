@@ -52,6 +52,7 @@ export async function writeModels(
       run_id: runId,
       made_by: madeBy.get(name)?.own,
       fingerprint: madeBy.get(name)?.whole,
+      content: madeBy.get(name)?.content ?? null,
       unit_tests: unitTestDigests.get(name) ?? null,
     })),
   )

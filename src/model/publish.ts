@@ -230,7 +230,7 @@ async function fill(context: BuildContext, options: Building, work: Work): Promi
   await options.meta?.(db)
   const freshness = await checkFreshness(context, options.project.sources, options.sourceSql)
   options.reportFreshness(freshness)
-  const { results: checks, failures } = await runChecks(context, work.checks, work.known, lost)
+  const { results: checks, failures } = await runChecks(context, work.checks, work, lost)
   const examples = await storeFailures(db, checks)
   await writeCheckResults(db, checks, options.runId, now())
   const chosen = work.chosen.filter(({ name }) => !lost.has(name))

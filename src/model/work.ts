@@ -1,11 +1,11 @@
 import { UsageError } from '../core/errors.ts'
 import { readLastResults } from './artefacts/last-results.ts'
 import { decideBasis, type Basis } from './basis.ts'
-import { planChecks, type Check } from './checks.ts'
+import { planChecks, type Check, type KnownChecks } from './checks.ts'
 import { compilePlan, type CompileOptions, type Plan } from './compile.ts'
 import { select, type Past } from './select.ts'
 import { EVERYTHING, runToRetry, type FailedFile } from './failed.ts'
-import { madeBy } from './fingerprint.ts'
+import { madeBy, type SourceFacts } from './fingerprint.ts'
 import { readHeld, type Held } from './held.ts'
 import type { ModelNode, Project, UnitTestNode } from './types.ts'
 import { unitTestsDigest } from './unit-tests.ts'
@@ -30,11 +30,13 @@ export interface WorkOptions extends CompileOptions {
    * How a source's table is made, as text: a change makes the incremental
    * models that are made from it anew whole. Default: nothing is known of it.
    */
-  readonly sourceMaking?: (source: string, table: string) => string
+  readonly sourceMaking?: SourceFacts['making']
+  /** What is in a source's table, as a digest. Default: it is not known. */
+  readonly sourceContent?: SourceFacts['content']
 }
 
 /** What a build has to do. */
-export interface Work extends Basis {
+export interface Work extends Basis, KnownChecks {
   readonly plan: Plan
   /** The file that is built upon: the published one, or the one that failed. */
   readonly upon: string
@@ -43,8 +45,6 @@ export interface Work extends Basis {
   readonly all: readonly ModelNode[]
   readonly chosen: readonly ModelNode[]
   readonly checks: readonly Check[]
-  /** The checks that are known to hold of all that stays as it is. */
-  readonly known: ReadonlySet<Check>
   /** Why the published file cannot be read; null where it can, or where there is none. */
   readonly problem: string | null
   /** Those of models that are not as they were, or that are tested otherwise. */
@@ -67,10 +67,14 @@ export async function planWork(options: WorkOptions): Promise<Work> {
     chosen,
     held,
     isFullRefresh: options.fullRefresh === true,
-    sourceMaking: options.sourceMaking ?? (() => ''),
+    sourceFacts: factsOf(options),
   })
-  const isKnown = ({ model, check, sql }: Check): boolean =>
-    model !== null && basis.kept.has(model) && held.passed.get(check) === sql
+  const hasPassed = ({ model, check, sql }: Check): boolean =>
+    model !== null && held.passed.get(check) === sql
+  const isKnown = (check: Check): boolean =>
+    hasPassed(check) && check.model !== null && basis.kept.has(check.model)
+  const isSettled = (check: Check): boolean =>
+    hasPassed(check) && check.reads.every((name) => basis.unchanged.has(name))
   const unitTestDigests = digestsOf(plan.unitTests)
   const isProven = (model: string): boolean => {
     const before = options.fullRefresh === true ? undefined : held.models.get(model)
@@ -89,10 +93,15 @@ export async function planWork(options: WorkOptions): Promise<Work> {
     chosen,
     checks,
     known: new Set(checks.filter(isKnown)),
+    settled: new Set(checks.filter(isSettled)),
     problem: held.problem,
     unitTests: plan.unitTests.filter(({ model }) => names.has(model) && !isProven(model)),
     unitTestDigests,
   }
+}
+
+function factsOf({ sourceMaking, sourceContent }: WorkOptions): SourceFacts {
+  return { making: sourceMaking ?? (() => ''), content: sourceContent ?? (() => null) }
 }
 
 /** What the failed build did not bring about, what was changed since, and what is made from it. */
@@ -107,7 +116,7 @@ async function pastOf(
 ): Promise<Past> {
   const { artefacts, select = '', exclude = '' } = options
   const all = new Set(plan.models.map(({ name }) => name))
-  const made = madeBy(plan.models, all, held.models, options.sourceMaking ?? (() => ''))
+  const made = madeBy(plan.models, all, held.models, factsOf(options))
   const isAsked = retryOf !== undefined || `${select} ${exclude}`.includes('result:')
   const last = isAsked && artefacts !== undefined ? await readLastResults(artefacts.folder) : null
   if (retryOf !== undefined && last?.runId !== retryOf) {
@@ -129,5 +138,10 @@ function digestsOf(tests: readonly UnitTestNode[]): Map<string, string> {
 
 /** The same work with nothing to build upon. */
 export function anew(work: Work): Work {
-  return { ...work, kept: new Set(), standing: new Set(), known: new Set() }
+  const none = {
+    kept: new Set<string>(),
+    standing: new Set<string>(),
+    unchanged: new Set<string>(),
+  }
+  return { ...work, ...none, known: new Set(), settled: new Set() }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
 import {
@@ -70,6 +70,21 @@ async function hashOf(path: string): Promise<string | undefined> {
 
 function statePath(dataFolder: string, orgId: string): string {
   return join(dataFolder, 'state', 'base', `${pathSegment(orgId)}.json`)
+}
+
+/** Digests of what is in each base entity, all organisations and months, by its name. */
+export async function baseContents(dataFolder: string): Promise<ReadonlyMap<string, string>> {
+  const hashes = new Map<string, Hash>()
+  const folder = join(dataFolder, 'state', 'base')
+  for (const name of (await listIfThere(folder)).map((entry) => entry.name).sort()) {
+    const state = baseState.parse(JSON.parse((await readIfThere(join(folder, name))) ?? '{}'))
+    for (const [key, { sha256 }] of Object.entries(state).sort()) {
+      const entity = key.split('/', 1)[0] ?? ''
+      const hash = hashes.get(entity) ?? createHash('sha256')
+      hashes.set(entity, hash.update(`${name} ${key} ${sha256}\n`))
+    }
+  }
+  return new Map([...hashes].map(([entity, hash]) => [entity, hash.digest('hex')]))
 }
 
 /** Digest of what the base of every organisation was made from. */

@@ -171,7 +171,7 @@ it('lists every column with its type, meaning, additivity and place', async () =
     { table_schema: 'main', table_name: 'fct_user', columns: '2' },
     { table_schema: 'meta', table_name: 'check_results', columns: '9' },
     { table_schema: 'meta', table_name: 'columns', columns: '7' },
-    { table_schema: 'meta', table_name: 'models', columns: '8' },
+    { table_schema: 'meta', table_name: 'models', columns: '9' },
     { table_schema: 'meta', table_name: 'source_freshness', columns: '7' },
     { table_schema: 'staging', table_name: 'stg_user', columns: '3' },
   ])
@@ -280,7 +280,7 @@ describe('a selected build', () => {
       { run_id: 'run-2', check_name: 'not_null_fct_user_user_id' },
       { run_id: 'run-2', check_name: 'unique_fct_user_user_id' },
     ])
-    expect(await bench.rows('select count(*) as n from meta.columns')).toEqual([{ n: '37' }])
+    expect(await bench.rows('select count(*) as n from meta.columns')).toEqual([{ n: '38' }])
   })
 
   it('turns a view into a table and back', async () => {
