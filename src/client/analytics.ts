@@ -1,5 +1,6 @@
 import type { Day, DayRange } from '../core/days.ts'
 import type { HttpResponse } from '../core/world.ts'
+import { checkWhole } from './call.ts'
 import { checkClaims } from './claims.ts'
 import { fieldOf, sliceEnvelope, type ServedRow } from './envelope.ts'
 import { BodyError } from './errors.ts'
@@ -33,6 +34,9 @@ export interface AnalyticsAnswer {
   readonly serverTime: number | null
 }
 
+/** Users on a page of `/users`, at most (PLATFORM_API, "Limits"). */
+export const MAX_PAGE_SIZE = 100
+
 /**
  * Enough for a page of users; a range of days that outgrows it is halved by the
  * caller. An answer is held whole, so that this bounds what a sync takes.
@@ -45,6 +49,8 @@ const MAX_DAY_BYTES = 512 * 1024 * 1024
 /**
  * Asks one analytics endpoint once. Rows are cut from the text as served and
  * each is valid JSON; their fields are the reader's to check.
+ *
+ * @throws UsageError for a limit out of 1 to 100.
  */
 export async function askAnalytics(
   transport: Transport,
@@ -52,6 +58,7 @@ export async function askAnalytics(
   endpoint: AnalyticsEndpoint,
   query: AnalyticsQuery,
 ): Promise<AnalyticsAnswer> {
+  if (query.limit !== undefined) checkWhole('limit', query.limit, 1, MAX_PAGE_SIZE)
   const path = analyticsPath(endpoint, query)
   const isDay = endpoint !== 'users' && query.range.first === query.range.last
   return transport.call(

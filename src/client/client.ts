@@ -4,6 +4,7 @@ import type { Learnt } from '../core/learnt.ts'
 import type { World } from '../core/world.ts'
 import {
   askAnalytics,
+  MAX_PAGE_SIZE,
   type AnalyticsAnswer,
   type AnalyticsEndpoint,
   type AnalyticsQuery,
@@ -36,9 +37,6 @@ export interface DateRangeOptions {
   readonly startDate: string
   readonly endDate: string
 }
-
-/** Users on a page of `/users`, at most (PLATFORM_API, "Limits"). */
-export const MAX_PAGE_SIZE = 100
 
 /**
  * The platform's public API, typed. Every method throws RefusedError (401,

@@ -1,5 +1,6 @@
-export { PlatformClient, userPages, MAX_PAGE_SIZE } from './client.ts'
+export { PlatformClient, userPages } from './client.ts'
 export type { ClientOptions, DateRangeOptions } from './client.ts'
+export { MAX_PAGE_SIZE } from './analytics.ts'
 export type { AnalyticsAnswer, AnalyticsQuery } from './analytics.ts'
 export { fieldOf, type ServedRow } from './envelope.ts'
 export type { Served } from './call.ts'

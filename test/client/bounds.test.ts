@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { PlatformClient } from '../../src/client/index.ts'
+import { parseDay } from '../../src/core/days.ts'
 import { UsageError } from '../../src/core/errors.ts'
 import { sendJson } from '../helpers.ts'
 import { failureOf, onServer } from './support.ts'
 
 type Call = (client: PlatformClient) => Promise<unknown>
 
+const day = parseDay('2026-03-01', 'a day')
+const DAY = { first: day, last: day }
 const user = (index: number) => ({ email: `user${index}@acme.example`, limit: 5 })
 const users = (count: number) => Array.from({ length: count }, (_, index) => user(index))
 
@@ -22,6 +25,8 @@ const REFUSED: readonly [string, Call][] = [
   ['a page of no revision', ({ controls }) => controls.page({ limit: 0 })],
   ['a page of 101 revisions', ({ controls }) => controls.page({ limit: 101 })],
   ['a page of half a revision', ({ controls }) => controls.fetchPage({ limit: 1.5 })],
+  ['a page of no user', (client) => client.ask('users', { range: DAY, limit: 0 })],
+  ['a page of 101 users', (client) => client.ask('users', { range: DAY, limit: 101 })],
   ['a page of no report', ({ readiness }) => readiness.page({ limit: 0 })],
   ['a computer without a name', ({ computers }) => computers.getByName('')],
   ['a name of 64 characters', ({ computers }) => computers.getByName('x'.repeat(64))],
