@@ -1,4 +1,4 @@
-import { ApiError, RefusedError, UnknownOutcomeError, type Problem } from '../../client/index.ts'
+import { ApiError, RefusedError, UnknownOutcomeError } from '../../client/index.ts'
 import { AppError, DeferredError, ExitCode, messageOf } from '../../core/errors.ts'
 
 /** The next step after an answer with an error status. */
@@ -33,41 +33,26 @@ export class HalfDoneError extends AppError {
   }
 }
 
-/** What to tell of an error; one that nobody expected stays as it is. */
+/** What to tell of an error, without the credential; one that nobody expected stays as it is. */
 export function explained(
   error: unknown,
   advice: Advice,
   redact: (text: string) => string,
 ): unknown {
-  if (error instanceof ApiError || error instanceof RefusedError) {
-    const exitCode = WRONG.has(error.status) ? ExitCode.usage : error.exitCode
-    return new ToldError(told(error, redact), exitCode, advice[error.status] ?? error.hint)
-  }
-  if (error instanceof DeferredError) {
-    return new ToldError(told(error, redact), error.exitCode, 'Ask again later.')
-  }
   if (error instanceof HalfDoneError) {
     const failure = explained(error.failure, advice, redact)
     const exitCode = failure instanceof AppError ? failure.exitCode : ExitCode.unexpected
     return new ToldError(`${messageOf(failure)}; ${error.message}`, exitCode, error.hint)
   }
+  if (error instanceof ApiError || error instanceof RefusedError) {
+    const exitCode = WRONG.has(error.status) ? ExitCode.usage : error.exitCode
+    return new ToldError(redact(error.message), exitCode, advice[error.status] ?? error.hint)
+  }
+  if (error instanceof DeferredError) {
+    return new ToldError(redact(error.message), error.exitCode, 'Ask again later.')
+  }
   if (error instanceof UnknownOutcomeError) {
-    return new ToldError(told(error, redact), error.exitCode, error.hint)
+    return new ToldError(redact(error.message), error.exitCode, error.hint)
   }
   return error
-}
-
-/** Ids in the path may look random: they are no secrets, and have to be legible. */
-function told(error: AppError, redact: (text: string) => string): string {
-  const { title, detail } = problemOf(error) ?? { title: null, detail: null }
-  return [title, detail].reduce<string>(
-    (text, words) => (words === null ? text : text.replace(words, () => redact(words))),
-    error.message,
-  )
-}
-
-/** Its own, or that of the answer it comes from. */
-function problemOf(error: unknown): Problem | null {
-  if (error instanceof ApiError || error instanceof RefusedError) return error.problem
-  return error instanceof Error && error.cause !== undefined ? problemOf(error.cause) : null
 }

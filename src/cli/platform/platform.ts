@@ -107,7 +107,7 @@ export async function withPlatform(
     }
     return await work({ client: clientIn(world), clientIn, world, clean, hide, tell })
   } catch (error) {
-    throw explained(error, advice, hide)
+    throw explained(error, advice, redact)
   } finally {
     await close()
   }

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest'
+import { DEMO_SECRETS } from '../../src/emulator/emulator.ts'
+import { linesOf, NOW, stage, type Stage } from './platform-stage.ts'
+
+const FARM = 'build-farm'
+/** Managed by nobody but its owner; its name is no path. */
+const OWN = "ml workbench / d'été"
+
+interface Computer {
+  readonly id: string
+  readonly name: string
+}
+
+async function idOf({ run }: Stage, name: string): Promise<string> {
+  const computers = JSON.parse((await run(['computers', 'list', '--json'])).out) as Computer[]
+  return computers.find((each) => each.name === name)?.id ?? ''
+}
+
+describe('computers', () => {
+  it('are listed and shown, by id or name, without secrets', async () => {
+    const platform = await stage()
+    const id = await idOf(platform, OWN)
+    const told = await Promise.all([
+      platform.run(['computers', 'list']),
+      platform.run(['computers', 'list', '--json']),
+      platform.run(['computers', 'show', OWN]),
+      platform.run(['computers', 'show', id, '--json']),
+      platform.run(['computers', 'show', 'legacy-mac']),
+    ])
+    expect(told.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0])
+    const [list, , show, json] = told
+    expect(list.out).toMatch(/^\S+ +\| build-farm +\| active +\| sandbox-provider \| host-\w+ /m)
+    expect(show.out).toMatch(/^created at +2026-\d\d-\d\dT\d\d:\d\d:\d\dZ$/m)
+    expect(show.out).toMatch(/^relay for clients +wss:\/\/\S+\?token=\[redacted:\w{8}\]$/m)
+    expect(show.out).toMatch(/^install-deps +\| completed \|/m)
+    expect(JSON.parse(json.out)).toMatchObject({ id, name: OWN })
+    const all = told.map(({ out, err }) => out + err).join('')
+    expect(DEMO_SECRETS.filter((secret) => all.includes(secret))).toEqual([])
+  })
+
+  it('have metrics', async () => {
+    const { run } = await stage()
+    const { code, out } = await run(['computers', 'metrics', FARM])
+    expect(code).toBe(0)
+    expect(linesOf(out)[0]).toMatch(/^sampled_at +\| cpuUsedPct \| cpuCount \| +memUsed/)
+    const start = new Date(NOW - 3_600_000).toISOString()
+    const late = await run(['computers', 'metrics', FARM, '--start', start, '--json'])
+    const samples = JSON.parse(late.out) as { timestamp: string }[]
+    expect(samples.length).toBeGreaterThan(0)
+    expect(samples.every(({ timestamp }) => timestamp >= start)).toBe(true)
+  })
+
+  it.each([
+    ['refresh', /^Of build-farm \(\S+\) 2 integrations were configured$/m, { configured: 2 }],
+    ['restart', /^build-farm \(\S+\) restarts/m, { restarted: true }],
+    ['install-deps', /^The dependencies of build-farm/m, { computer: { name: FARM } }],
+    ['delete', /^build-farm \(\S+\) is deleted$/m, { deleted: true }],
+  ])('%s: done after a yes, and told', async (verb, said, made) => {
+    const platform = await stage()
+    const id = await idOf(platform, FARM)
+    const text = await platform.run(['computers', verb, FARM], { answers: 'yes' })
+    expect(text.code, text.err).toBe(0)
+    expect(text.err).toMatch(new RegExp(`build-farm \\(${id}\\).*\\. Go on\\? \\[y/N\\]`))
+    expect(text.out).toMatch(said)
+    const path = `/api/v0/computers/${id}`
+    expect(platform.changes()).toEqual([
+      verb === 'delete' ? `DELETE ${path}` : `POST ${path}/${verb}`,
+    ])
+    const other = await stage()
+    const json = await other.run(['computers', verb, FARM, '--yes', '--json'])
+    expect(JSON.parse(json.out)).toMatchObject({
+      computer_id: id,
+      computer_name: FARM,
+      ...made,
+    })
+  })
+
+  it('that are deleted are named before, and gone after', async () => {
+    const { run } = await stage()
+    const { err } = await run(['computers', 'delete', FARM], { answers: 'y' })
+    expect(err).toMatch(/^delete the computer build-farm \(\S+\), which is active now\. Go on\?/)
+    expect(await run(['computers', 'delete', FARM, '--yes'])).toMatchObject({ code: 2, out: '' })
+  })
+})
+
+describe('what cannot be done with a computer is 2 and one line', () => {
+  it.each([
+    ['an unknown one', ['show', 'nix'], /404 Not Found: there is no computer .*'nix'/],
+    ['a name that is too long', ['show', 'x'.repeat(64)], /404 Not Found/],
+    ['an empty name', ['show', ''], /'' is not an id/],
+    ['a path', ['delete', '..', '--yes'], /'\.\.' is not an id/],
+    ['to delete an unknown one', ['delete', 'nix', '--yes'], /404 Not Found/],
+    ['to restart one that is not managed', ['restart', OWN, '--yes'], /400 Bad Request: .*managed/],
+    ['metrics from no time', ['metrics', FARM, '--start', 'noon'], /start: 'noon' is not a time/],
+    ['to wait for an unknown one', ['wait', 'nix'], /404 Not Found/],
+    ['to wait no time', ['wait', FARM, '--timeout', '0s'], /--timeout: '0s' is not a duration/],
+  ])('%s', async (_, args, told) => {
+    const { run } = await stage()
+    const { code, out, err } = await run(['computers', ...args])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(linesOf(err)[0]).toMatch(told)
+    expect(linesOf(err).length).toBeLessThanOrEqual(2)
+  })
+
+  it('to install while an install is running: 409', async () => {
+    const { run, changes } = await stage()
+    const install = ['computers', 'install-deps', FARM, '--yes']
+    expect((await run(install)).code).toBe(0)
+    const { code, out, err } = await run(install)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(linesOf(err)).toEqual([
+      expect.stringMatching(/409 Conflict: an install session is already running/),
+      expect.stringContaining('computers wait'),
+    ])
+    expect(changes()).toHaveLength(2)
+  })
+})
+
+describe('waiting for a computer', () => {
+  /** The platform's clock goes on by `step` with every request. */
+  function clock(step: number): () => number {
+    let now = NOW - step
+    return () => (now += step)
+  }
+  const wait = (name: string): string[] => ['computers', 'wait', name, '--interval', '0.01s']
+
+  it('ends with 0 when it is active, telling every state once', async () => {
+    const { run } = await stage({ now: clock(5_000) })
+    const { code, out, err } = await run(wait('nightly-runner'))
+    expect(code, err).toBe(0)
+    expect(out).toMatch(/^nightly-runner \(\S+\) is active$/m)
+    const states = linesOf(err)
+    expect(states.length).toBeGreaterThan(1)
+    expect(new Set(states).size).toBe(states.length)
+    expect(states[0]).toContain('is provisioning')
+  })
+
+  it('ends with 0 when its install is over', async () => {
+    const { run } = await stage({ now: clock(500) })
+    expect((await run(['computers', 'install-deps', FARM, '--yes'])).code).toBe(0)
+    const { code, out, err } = await run([...wait(FARM), '--json'])
+    expect(code, err).toBe(0)
+    expect(err).toContain('install-deps running')
+    expect(JSON.parse(out)).toMatchObject({ name: FARM, status: 'active' })
+  })
+
+  it('ends with 1 when it is in error, and says why without secrets', async () => {
+    const { run } = await stage({ now: clock(5_000) })
+    const { code, out, err } = await run(wait('legacy-mac'))
+    expect(code).toBe(1)
+    expect(out).toMatch(/is error, install-deps failed: npm ci: 401 with the key \[redacted:\w+\]/)
+    expect(DEMO_SECRETS.filter((secret) => (out + err).includes(secret))).toEqual([])
+  })
+
+  it('ends with 4 when the time is over', async () => {
+    const { run } = await stage()
+    const { code, out, err } = await run([...wait('nightly-runner'), '--timeout', '0.1s'])
+    expect({ code, out }).toEqual({ code: 4, out: '' })
+    expect(linesOf(err).at(-2)).toMatch(/the time is over: nightly-runner \S+ is provisioning/)
+    expect(linesOf(err).at(-1)).toContain('--timeout')
+  })
+})
