@@ -13,6 +13,21 @@ export const hooksGroup = group('hooks', "record the agent's hook events, and no
     async () => (await import('./hooks-install.ts')).hooksUninstallCommand,
   ),
   command(
+    'status',
+    'what is registered and can be run, what is recorded, what is not yet delivered',
+    async () => (await import('./hooks-status.ts')).hooksStatusCommand,
+  ),
+  command(
+    'test <channel>',
+    'send one notification to a channel, and say what came of it',
+    async () => (await import('./hooks-send.ts')).hooksTestCommand,
+  ),
+  command(
+    'flush',
+    'deliver the notifications that wait',
+    async () => (await import('./hooks-send.ts')).hooksFlushCommand,
+  ),
+  command(
     'run',
     'what is registered: take one event down from standard input',
     async () => (await import('./hooks-run-command.ts')).hooksRunCommand,

@@ -1,6 +1,7 @@
 import { loadConfig } from '../config.ts'
 import { run } from '../pipeline.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
+import { resumeSender } from './hooks-resume.ts'
 import { runJob } from './job.ts'
 import { durationOf, paceOptions, selectionOf, selectionOptions } from './options.ts'
 import type { Argv } from 'yargs'
@@ -20,10 +21,12 @@ export const runCommand: Command<OptionsOf<typeof options>> = {
     const config = loadConfig(flags, terminal.environment, terminal.cwd)
     const secrets = config.organisations().map(({ key }) => key)
     const { log, json } = flags
-    return runJob(
+    const exitCode = await runJob(
       { command: 'run', config, log, json, maxDurationMs, secrets },
       terminal,
       (job, observer) => run(job, selection, observer.runs),
     )
+    await resumeSender(config, flags, terminal)
+    return exitCode
   },
 }

@@ -1,6 +1,7 @@
 import { loadConfig } from '../config.ts'
 import { sync } from '../pipeline.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
+import { resumeSender } from './hooks-resume.ts'
 import { runJob } from './job.ts'
 import { durationOf, paceOptions, selectionOf, selectionOptions } from './options.ts'
 import type { Argv } from 'yargs'
@@ -21,8 +22,12 @@ export const syncCommand: Command<OptionsOf<typeof options>> = {
     const config = loadConfig(flags, terminal.environment, terminal.cwd)
     const secrets = config.organisations().map(({ key }) => key)
     const { log, json } = flags
-    return runJob({ command: 'sync', config, log, json, maxDurationMs, secrets }, terminal, (job) =>
-      sync(job, selection),
+    const exitCode = await runJob(
+      { command: 'sync', config, log, json, maxDurationMs, secrets },
+      terminal,
+      (job) => sync(job, selection),
     )
+    await resumeSender(config, flags, terminal)
+    return exitCode
   },
 }

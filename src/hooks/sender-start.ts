@@ -9,8 +9,7 @@ export interface SenderStart {
   /** The command's own script. */
   readonly script: string
   readonly dataFolder: string
-  /** The configuration, or undefined where the default's place is to be looked at. */
-  readonly config: string | undefined
+  readonly config: string
   readonly environment: NodeJS.ProcessEnv
 }
 
@@ -51,11 +50,10 @@ export async function startSender(start: SenderStart): Promise<void> {
   const { script, dataFolder, config, environment } = start
   // Loaded where it is needed: most events start no sender.
   const { spawn } = await import('node:child_process')
-  const named = config === undefined ? [] : ['--config', config]
   const terminal = openTerminal()
   const child = spawn(
     process.execPath,
-    [script, 'hooks', 'flush', '--detached', '--data', dataFolder, ...named],
+    [script, 'hooks', 'flush', '--detached', '--data', dataFolder, '--config', config],
     {
       cwd: dataFolder,
       detached: true,

@@ -52,7 +52,8 @@ export function render(
   return cut(text.trim(), MAX_TEXT)
 }
 
-function plain(value: string): string {
+/** A value as part of a notification. */
+export function plain(value: string): string {
   return cut(value.replaceAll(OBEYED, ' ').trim(), MAX_VALUE)
 }
 

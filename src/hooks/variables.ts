@@ -21,7 +21,7 @@ export function variablesOf(channel: Channel): readonly string[] {
 
 /** What the configuration names and this environment has not, or has empty. */
 export function missingVariables(
-  { channels }: HooksConfig,
+  { channels }: Pick<HooksConfig, 'channels'>,
   environment: Environment,
 ): { readonly channel: string; readonly variable: string }[] {
   return Object.entries(channels).flatMap(([name, channel]) =>

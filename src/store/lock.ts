@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { constants, copyFile, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { LockedError } from '../core/errors.ts'
 import { asidePath, codeOf, isMissing, writeAtomic } from './files.ts'
@@ -29,9 +29,12 @@ export interface Lock {
  * @throws LockedError naming who holds it.
  */
 export async function lock(dataFolder: string, runId: string, now: number): Promise<Lock> {
-  const folder = join(dataFolder, 'state')
-  const path = join(folder, 'lock')
-  await mkdir(folder, { recursive: true })
+  return lockFile(join(dataFolder, 'state', 'lock'), runId, now)
+}
+
+/** The same with the lock at another path. @throws LockedError naming who holds it. */
+export async function lockFile(path: string, runId: string, now: number): Promise<Lock> {
+  await mkdir(dirname(path), { recursive: true })
   const owner: Owner = {
     pid: process.pid,
     host: hostname(),

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto'
+import { loadConfig, type Config } from '../config.ts'
+import { AppError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
+import { lackOf } from '../hooks/attempt.ts'
+import type { HooksConfig } from '../hooks/config.ts'
+import { deliver } from '../hooks/deliver.ts'
+import { logError } from '../hooks/errors-log.ts'
+import { hookFolders } from '../hooks/folders.ts'
+import { notificationOf } from '../hooks/inbox.ts'
+import { requeueFailed } from '../hooks/outbox.ts'
+import { send } from '../hooks/sender.ts'
+import { deliveryStatus } from '../hooks/status.ts'
+import { dataOptions, jsonOption, type Command, type OptionsOf, type Terminal } from './command.ts'
+import { createWorld } from './world.ts'
+import type { Argv } from 'yargs'
+
+/** Milliseconds that a receiver has to answer. */
+const TIMEOUT_MS = 15_000
+
+const flushOptions = (yargs: Argv) =>
+  jsonOption(dataOptions(yargs))
+    .option('failed', {
+      type: 'boolean',
+      default: false,
+      describe: 'also those that were given up',
+    })
+    .option('detached', { type: 'boolean', default: false, hidden: true })
+
+type FlushFlags = Parameters<Command<OptionsOf<typeof flushOptions>>['run']>[0]
+
+export const hooksFlushCommand: Command<OptionsOf<typeof flushOptions>> = {
+  examples: [
+    ['$0 hooks flush', 'delivers what waits, and tells what is left'],
+    ['$0 hooks flush --failed', 'after a mend: also what was given up'],
+  ],
+  options: flushOptions,
+  run: async (flags, terminal) => {
+    if (!flags.detached) return flush(flags, terminal)
+    try {
+      await flush(flags, { ...terminal, out: () => undefined })
+    } catch (error) {
+      // Nobody reads what a detached process says.
+      logError(logOf(flags, terminal), Date.now(), `hooks flush: ${messageOf(error)}`)
+    }
+    return ExitCode.complete
+  },
+}
+
+/** Where errors go when the configuration cannot be read: the sender is given the folder. */
+function logOf({ data }: FlushFlags, { cwd }: Terminal): string {
+  return hookFolders(data ?? cwd).errorsLog
+}
+
+async function flush(flags: FlushFlags, terminal: Terminal): Promise<ExitCode> {
+  const { dataFolder, hooks } = loadConfig(flags, terminal.environment, terminal.cwd)
+  const folders = hookFolders(dataFolder)
+  const { world, close } = createWorld(() => undefined)
+  try {
+    if (flags.failed) await requeueFailed(folders, world.now())
+    const { environment } = terminal
+    const { platform } = process
+    const sending = { world, environment, platform, folders, config: hooks, timeoutMs: TIMEOUT_MS }
+    const { delivered, failed, isOwn } = await send(sending)
+    const { waiting } = await deliveryStatus(folders, world.now())
+    const numbers = { delivered, failed, waiting: waiting.length, other_sender: !isOwn }
+    terminal.out(
+      flags.json
+        ? `${JSON.stringify(numbers, null, 2)}\n`
+        : `${isOwn ? '' : 'another sender is at work; '}delivered ${delivered}, given up ${failed}, waiting ${waiting.length}\n`,
+    )
+    return failed + waiting.length === 0 ? ExitCode.complete : ExitCode.partial
+  } finally {
+    await close()
+  }
+}
+
+const testOptions = (yargs: Argv) =>
+  jsonOption(dataOptions(yargs)).positional('channel', {
+    type: 'string',
+    demandOption: true,
+    describe: 'a channel of the configuration',
+  })
+
+export const hooksTestCommand: Command<OptionsOf<typeof testOptions>> = {
+  examples: [['$0 hooks test team', "sends one notification to the channel 'team' and waits"]],
+  options: testOptions,
+  run: async (flags, terminal) => {
+    const config = loadConfig(flags, terminal.environment, terminal.cwd)
+    const channel = channelOf(config, flags.channel, terminal)
+    const { world, close } = createWorld(() => undefined)
+    try {
+      const { environment } = terminal
+      const { platform } = process
+      const item = sample(flags.channel, config.hooks, world.now(), terminal.cwd)
+      const delivery = { world, environment, platform, timeoutMs: TIMEOUT_MS }
+      const attempt = await deliver(channel, item, delivery)
+      const reason = attempt.kind === 'delivered' ? null : attempt.reason
+      const result = {
+        channel: flags.channel,
+        type: channel.type,
+        delivered: reason === null,
+        reason,
+      }
+      if (flags.json) terminal.out(`${JSON.stringify(result, null, 2)}\n`)
+      else if (reason === null) terminal.out(`delivered to '${flags.channel}' (${channel.type})\n`)
+      if (reason === null) return ExitCode.complete
+      if (flags.json) return ExitCode.unexpected
+      throw new AppError(`'${flags.channel}' (${channel.type}) was not delivered: ${reason}`)
+    } finally {
+      await close()
+    }
+  },
+}
+
+function channelOf(
+  config: Config,
+  name: string,
+  terminal: Terminal,
+): HooksConfig['channels'][string] {
+  const channel = config.hooks.channels[name]
+  if (channel === undefined) {
+    const known = Object.keys(config.hooks.channels).join(', ') || 'none'
+    throw new UsageError(`there is no channel '${name}'`, {
+      hint: `Channels are configured under hooks.channels. Known: ${known}.`,
+    })
+  }
+  const [variable] = lackOf(channel, terminal.environment)
+  if (variable === undefined) return channel
+  throw new UsageError(`channel '${name}': ${variable} is not set`, {
+    hint: `Set it here and in the environment that the agent runs in: export ${variable}=…`,
+  })
+}
+
+/** What an agent that waits would send. */
+function sample(channel: string, config: HooksConfig, now: number, cwd: string) {
+  const message = 'This is a test of the notifications.'
+  const input = {
+    hook_event_name: 'Notification',
+    session_id: 'test',
+    cwd,
+    message,
+  }
+  const event = {
+    eventId: randomUUID(),
+    recordedAt: now,
+    name: 'Notification' as const,
+    sessionId: input.session_id,
+    cwd,
+    message,
+    reason: '',
+    isFailure: false,
+    input: JSON.stringify(input),
+  }
+  return notificationOf(event, channel, config, now)
+}

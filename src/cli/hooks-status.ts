@@ -1,0 +1,126 @@
+import { ExitCode } from '../core/errors.ts'
+import { hookFolders } from '../hooks/folders.ts'
+import type { Notification } from '../hooks/outbox.ts'
+import { edited, readSettings } from '../hooks/settings-file.ts'
+import { registeredIn } from '../hooks/settings.ts'
+import {
+  deliveryStatus,
+  eventsStatus,
+  lastErrors,
+  spoolStatus,
+  type DeliveryStatus,
+  type EventStatus,
+} from '../hooks/status.ts'
+import { missingVariables } from '../hooks/variables.ts'
+import { readCommandLine } from '../hooks/command-line.ts'
+import { counted, size } from '../observe/words.ts'
+import type { Command, OptionsOf } from './command.ts'
+import { hookOf, settingsOptions, settingsPlace } from './hooks-place.ts'
+
+const LISTED = 5
+
+export const hooksStatusCommand: Command<OptionsOf<typeof settingsOptions>> = {
+  examples: [
+    ['$0 hooks status', 'what is registered and can be run, what waits, what failed and why'],
+    ['$0 hooks status --project --json', 'the same of the project, for machines'],
+  ],
+  options: settingsOptions,
+  run: async (flags, terminal) => {
+    const { config } = hookOf(flags, terminal)
+    const place = settingsPlace(flags, terminal)
+    const file = await readSettings(place.path)
+    const folders = hookFolders(config.dataFolder)
+    const events = await eventsStatus(folders, edited(file, registeredIn))
+    const spool = await spoolStatus(folders)
+    const delivery = await deliveryStatus(folders, Date.now())
+    const missing = missingVariables(config.hooks, terminal.environment)
+    const errors = await lastErrors(folders, LISTED)
+    const json = {
+      settings: file.path,
+      chosen: place.why,
+      events: events.map(eventJson),
+      spool,
+      undelivered: {
+        inbox: delivery.inbox,
+        waiting: delivery.waiting.map(itemJson),
+        failed: delivery.failed.map(itemJson),
+        sender_at_work: delivery.isSenderAtWork,
+      },
+      missing_variables: missing,
+      errors,
+    }
+    const lines = [
+      `settings   ${file.path} (${place.why})`,
+      ...events.map((event) => eventLine(event, config.dataFolder)),
+      `spool      ${counted(spool.files, 'event')}, ${size(spool.bytes)}, until the next sync or build`,
+      ...deliveryLines(delivery),
+      ...missing.map(
+        ({ channel, variable }) => `warning    ${variable} of channel '${channel}' is not set here`,
+      ),
+      ...errors.map((line) => `error      ${line}`),
+    ]
+    terminal.out(flags.json ? `${JSON.stringify(json, null, 2)}\n` : `${lines.join('\n')}\n`)
+    return ExitCode.complete
+  },
+}
+
+function eventJson({ event, command, problem, lastAt }: EventStatus): object {
+  const installed = command !== null
+  return {
+    event,
+    installed,
+    runnable: installed && problem === null,
+    problem,
+    command,
+    last_event_at: lastAt,
+  }
+}
+
+function itemJson({
+  id,
+  channel,
+  event,
+  recorded_at,
+  attempts,
+  next_at,
+  error,
+}: Notification): object {
+  return {
+    id,
+    channel,
+    event,
+    recorded_at,
+    attempts,
+    next_at: new Date(next_at).toISOString(),
+    error,
+  }
+}
+
+function eventLine({ event, command, problem, lastAt }: EventStatus, dataFolder: string): string {
+  const last = lastAt === null ? 'has not come yet' : `last came ${lastAt}`
+  if (command === null) return `${event.padEnd(14)}not installed, ${last}`
+  const other = readCommandLine(command)?.dataFolder
+  const elsewhere = other === dataFolder ? '' : `, records in another data folder: ${other ?? '?'}`
+  const state = problem === null ? 'installed' : `installed, but cannot be run: ${problem}`
+  return `${event.padEnd(14)}${state}, ${last}${elsewhere}`
+}
+
+function deliveryLines({ inbox, waiting, failed, isSenderAtWork }: DeliveryStatus): string[] {
+  const sender = isSenderAtWork ? ', a sender is at work' : ''
+  const newest = failed.slice(-LISTED)
+  return [
+    `delivery   ${counted(inbox + waiting.length, 'undelivered notification')}${sender}`,
+    ...waiting.slice(0, LISTED).map((item) => `  waits    ${itemText(item)}`),
+    ...(failed.length === 0
+      ? []
+      : [
+          `failed     ${counted(failed.length, 'notification')}; hooks flush --failed tries them again`,
+        ]),
+    ...newest.map((item) => `  failed   ${itemText(item)}`),
+  ]
+}
+
+function itemText({ event, channel, recorded_at, attempts, error }: Notification): string {
+  const tried = `${counted(attempts, 'attempt')}${error === null ? '' : `: ${error}`}`
+  return `${event} of ${recorded_at} to '${channel}', ${tried}`
+}

@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process'
+import { closeSync, openSync, writeSync } from 'node:fs'
+import { isatty } from 'node:tty'
+import { reasonOf, refused, type Attempt, type Delivery } from './attempt.ts'
+import type { ChannelOf } from './config.ts'
+import type { Notification } from './outbox.ts'
+
+/** A program to be run without a shell: what is notified of is an argument or a variable, never code. */
+export interface Program {
+  readonly file: string
+  readonly args: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/**
+ * A notification on this machine's screen. It is tried once: hours later it
+ * would tell of what is long over.
+ */
+export function showOnDesktop(item: Notification, delivery: Delivery): Promise<Attempt> {
+  return runFirst([desktopProgram(delivery.platform, item)], delivery)
+}
+
+const APPLE_SCRIPT = [
+  'on run argv',
+  'display notification (item 2 of argv) with title (item 1 of argv)',
+  'end run',
+]
+
+const BALLOON = [
+  'Add-Type -AssemblyName System.Windows.Forms, System.Drawing',
+  '$icon = New-Object System.Windows.Forms.NotifyIcon',
+  '$icon.Icon = [System.Drawing.SystemIcons]::Information',
+  '$icon.Visible = $true',
+  "$icon.ShowBalloonTip(10000, $env:HOOK_TITLE, $env:HOOK_TEXT, 'Info')",
+  'Start-Sleep -Seconds 5',
+  '$icon.Dispose()',
+].join('; ')
+
+export function desktopProgram(
+  platform: NodeJS.Platform,
+  { title, text }: Pick<Notification, 'title' | 'text'>,
+): Program {
+  if (platform === 'darwin') {
+    const script = APPLE_SCRIPT.flatMap((line) => ['-e', line])
+    return { file: 'osascript', args: [...script, '--', title, text] }
+  }
+  if (platform === 'win32') {
+    return { ...powershell(BALLOON), environment: { HOOK_TITLE: title, HOOK_TEXT: text } }
+  }
+  return {
+    file: 'notify-send',
+    args: ['--app-name=agent-warehouse', '--', title, markupText(text)],
+  }
+}
+
+/** The body of a notification may hold markup (Desktop Notifications, "Markup"); a text has none. */
+function markupText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+const PLAY = '(New-Object System.Media.SoundPlayer $env:HOOK_FILE).PlaySync()'
+
+/** A sound, or the terminal's bell. Tried once. */
+export function play(channel: ChannelOf<'sound'>, delivery: Delivery): Promise<Attempt> {
+  const { file, player } = channel
+  if (file === undefined) return Promise.resolve(ringBell())
+  return runFirst(players(delivery.platform, file, player), delivery)
+}
+
+export function players(
+  platform: NodeJS.Platform,
+  file: string,
+  player: string | undefined,
+): readonly Program[] {
+  if (player !== undefined) return [{ file: player, args: [file] }]
+  if (platform === 'darwin') return [{ file: 'afplay', args: [file] }]
+  if (platform === 'win32') return [{ ...powershell(PLAY), environment: { HOOK_FILE: file } }]
+  return ['pw-play', 'paplay', 'aplay'].map((each) => ({ file: each, args: [file] }))
+}
+
+function powershell(script: string): Program {
+  return { file: 'powershell.exe', args: ['-NoProfile', '-NonInteractive', '-Command', script] }
+}
+
+/** Runs the first of the programs that this machine has. */
+async function runFirst(programs: readonly Program[], delivery: Delivery): Promise<Attempt> {
+  for (const program of programs) {
+    const attempt = await run(program, delivery)
+    if (attempt !== undefined) return attempt
+  }
+  const names = programs.map(({ file }) => file).join(', ')
+  return refused(`there is no ${names} on this machine`)
+}
+
+/** Undefined where there is no such program. */
+function run(
+  { file, args, environment = {} }: Program,
+  delivery: Delivery,
+): Promise<Attempt | undefined> {
+  const options = {
+    env: { ...delivery.environment, ...environment },
+    timeout: delivery.timeoutMs,
+    windowsHide: true,
+  }
+  return new Promise((resolve) => {
+    execFile(file, args, options, (error, _out, err) => {
+      if (error === null) resolve({ kind: 'delivered' })
+      else if (error.code === 'ENOENT') resolve(undefined)
+      else if (error.killed === true) resolve(refused(`${file} did not end in time`))
+      else resolve(refused(`${file} ended with ${String(error.code)}: ${reasonOf(err)}`))
+    })
+  })
+}
+
+/** Of the terminal that the agent runs in: `hooks run` hands it down as standard output. */
+function ringBell(): Attempt {
+  try {
+    const terminal = openSync('/dev/tty', 'w')
+    try {
+      writeSync(terminal, BELL)
+    } finally {
+      closeSync(terminal)
+    }
+    return { kind: 'delivered' }
+  } catch {
+    if (!isatty(1)) return refused('there is no terminal to ring; name a file to play')
+    writeSync(1, BELL)
+    return { kind: 'delivered' }
+  }
+}
+
+const BELL = '\u0007'

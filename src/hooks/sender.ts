@@ -1,0 +1,184 @@
+import { utimes } from 'node:fs/promises'
+import { LockedError } from '../core/errors.ts'
+import type { World } from '../core/world.ts'
+import { lockFile } from '../store/lock.ts'
+import { reasonOf, refused, type Attempt, type Delivery } from './attempt.ts'
+import type { HooksConfig } from './config.ts'
+import { deliver } from './deliver.ts'
+import type { HookFolders } from './folders.ts'
+import { inboxNames, removeLeftovers, takeInbox } from './inbox.ts'
+import { giveUp, putIntoOutbox, readItems, removeFromOutbox, type Notification } from './outbox.ts'
+
+/** A notification that could not be delivered for so long is given up. */
+export const PATIENCE_HOURS = 24
+
+/** How long to wait after the first attempt, the second …, the last one over and over. */
+const WAITS_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000]
+
+/** A sender does not stay for a longer wait; the next event, `sync` or `hooks flush` goes on. */
+const LONGEST_STAY_MS = 60_000
+
+/** How often the inbox is looked at: an event that comes meanwhile starts no other sender. */
+const POLL_MS = 250
+
+export interface Sending extends Delivery {
+  readonly world: Pick<World, 'fetch' | 'now' | 'hangUp' | 'signal' | 'sleep' | 'random'>
+  readonly folders: HookFolders
+  readonly config: HooksConfig
+}
+
+/** What came of the notifications while a sender was at work. */
+export interface Sent {
+  readonly delivered: number
+  readonly failed: number
+  /** False where another sender is at work already, and does it. */
+  readonly isOwn: boolean
+}
+
+/**
+ * Delivers what there is to deliver, and what comes meanwhile, until nothing is
+ * left or the next attempt is far off. One sender at a time: who gets the lock;
+ * the lock of a killed one is taken over. A notification leaves the outbox after
+ * it was delivered, so a killed sender's last ones are delivered again, under the
+ * same id (at least once).
+ */
+export async function send(sending: Sending): Promise<Sent> {
+  const { folders, world } = sending
+  let total: Sent = { delivered: 0, failed: 0, isOwn: true }
+  do {
+    const sent = await underLock(sending)
+    if (sent === undefined) return { ...total, isOwn: total.delivered + total.failed > 0 }
+    total = {
+      ...sent,
+      delivered: total.delivered + sent.delivered,
+      failed: total.failed + sent.failed,
+    }
+    // An event that came while the lock was still held has started nobody: it is looked for once more.
+  } while (!world.signal.aborted && (await inboxNames(folders)).length > 0)
+  return total
+}
+
+async function underLock(sending: Sending): Promise<Sent | undefined> {
+  const { folders, world } = sending
+  try {
+    const name = `sender-${process.pid}-${world.now()}`
+    const { release } = await lockFile(folders.senderLock, name, world.now())
+    try {
+      await removeLeftovers(folders, world.now())
+      return await new Sender(sending).run()
+    } finally {
+      await release()
+    }
+  } catch (error) {
+    if (error instanceof LockedError) return undefined
+    throw error
+  }
+}
+
+class Sender {
+  readonly #sending: Sending
+  /** By id. The outbox on disk is the same. */
+  readonly #items = new Map<string, Notification>()
+  /** By channel: one attempt at a time, so that a receiver that is down gets no heap of them. */
+  readonly #underWay = new Map<string, Promise<void>>()
+  /** By channel: not before. */
+  readonly #rests = new Map<string, number>()
+  #delivered = 0
+  #failed = 0
+
+  constructor(sending: Sending) {
+    this.#sending = sending
+  }
+
+  async run(): Promise<Sent> {
+    const { folders, config, world } = this.#sending
+    this.#add(await readItems(folders.outbox))
+    for (;;) {
+      this.#add(await takeInbox(folders, config, world.now()))
+      if (!world.signal.aborted) this.#begin()
+      const underWay = [...this.#underWay.values()]
+      if (underWay.length === 0 && (world.signal.aborted || this.#waitMs() > LONGEST_STAY_MS)) break
+      await Promise.race(world.signal.aborted ? underWay : [...underWay, this.#pause()])
+      await this.#touchLock()
+    }
+    return { delivered: this.#delivered, failed: this.#failed, isOwn: true }
+  }
+
+  #add(items: readonly Notification[]): void {
+    for (const item of items) this.#items.set(item.id, item)
+  }
+
+  /** Begins an attempt on every channel that has one due and none under way. */
+  #begin(): void {
+    const now = this.#sending.world.now()
+    const due = [...this.#items.values()]
+      .filter((item) => this.#dueAt(item) <= now)
+      .sort((a, b) => a.attempts - b.attempts)
+    for (const item of due) {
+      if (this.#underWay.has(item.channel)) continue
+      const attempt = this.#try(item).finally(() => this.#underWay.delete(item.channel))
+      this.#underWay.set(item.channel, attempt)
+    }
+  }
+
+  async #try(item: Notification): Promise<void> {
+    const { config, folders } = this.#sending
+    const channel = config.channels[item.channel]
+    const attempt = await (channel === undefined
+      ? refused('the configuration has no such channel any more')
+      : deliver(channel, item, this.#sending).catch((error: unknown) => refused(reasonOf(error))))
+    this.#items.delete(item.id)
+    if (attempt.kind === 'delivered') {
+      this.#delivered += 1
+      await removeFromOutbox(folders, item)
+      return
+    }
+    await this.#putOff({ ...item, attempts: item.attempts + 1, error: attempt.reason }, attempt)
+  }
+
+  async #putOff(
+    item: Notification,
+    attempt: Exclude<Attempt, { kind: 'delivered' }>,
+  ): Promise<void> {
+    const { folders, world } = this.#sending
+    const next_at =
+      world.now() + (attempt.kind === 'later' ? this.#waitFor(item, attempt.waitMs) : 0)
+    if (attempt.kind === 'later' && next_at - item.queued_at < PATIENCE_HOURS * 3_600_000) {
+      const next = { ...item, next_at }
+      await putIntoOutbox(folders, next)
+      this.#items.set(item.id, next)
+      this.#rests.set(item.channel, next_at)
+      return
+    }
+    this.#failed += 1
+    const end = attempt.kind === 'later' ? `given up after ${PATIENCE_HOURS} h: ` : ''
+    await giveUp(folders, { ...item, error: `${end}${attempt.reason}` })
+  }
+
+  /** A receiver's own word counts, but not for less than is decent. */
+  #waitFor({ attempts }: Notification, toldMs: number | undefined): number {
+    const wait = WAITS_MS[Math.min(attempts, WAITS_MS.length) - 1] ?? 0
+    return Math.max(toldMs ?? 0, wait * (0.8 + 0.4 * this.#sending.world.random()))
+  }
+
+  #dueAt({ channel, next_at }: Notification): number {
+    return Math.max(next_at, this.#rests.get(channel) ?? 0)
+  }
+
+  #waitMs(): number {
+    const due = [...this.#items.values()].map((item) => this.#dueAt(item))
+    return Math.min(Infinity, ...due) - this.#sending.world.now()
+  }
+
+  /** Ends early at a signal. */
+  async #pause(): Promise<void> {
+    const { world } = this.#sending
+    await world.sleep(POLL_MS, world.signal).catch(() => undefined)
+  }
+
+  /** A fresh lock tells `hooks run` that nobody else need be started. One that is gone tells nothing. */
+  async #touchLock(): Promise<void> {
+    const now = new Date(this.#sending.world.now())
+    await utimes(this.#sending.folders.senderLock, now, now).catch(() => undefined)
+  }
+}

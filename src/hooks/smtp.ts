@@ -1,0 +1,58 @@
+import { createTransport } from 'nodemailer'
+import { later, reasonOf, refused, secretOf, type Attempt, type Delivery } from './attempt.ts'
+import type { ChannelOf } from './config.ts'
+import type { Notification } from './outbox.ts'
+
+const PORTS = { tls: 465, starttls: 587, none: 25 } as const
+
+/** An e-mail over SMTP. Its `Message-ID` is the same at every attempt. The only door to nodemailer. */
+export async function sendEmail(
+  channel: ChannelOf<'email'>,
+  item: Notification,
+  { environment, timeoutMs }: Delivery,
+): Promise<Attempt> {
+  const { host, security, user, password_env, from, to } = channel
+  const password = password_env === undefined ? '' : secretOf(password_env, environment)
+  const transport = createTransport({
+    host,
+    port: channel.port ?? PORTS[security],
+    secure: security === 'tls',
+    requireTLS: security === 'starttls',
+    ignoreTLS: security === 'none',
+    ...(user === undefined ? {} : { auth: { user, pass: password } }),
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  try {
+    const { rejected } = await transport.sendMail({
+      from,
+      to,
+      subject: item.title,
+      text: `${item.text}\n`,
+      date: new Date(item.recorded_at),
+      // The other limits are for silence: this one is for a server that dawdles.
+      signal: AbortSignal.timeout(4 * timeoutMs),
+      messageId: `<${item.id}@agent-warehouse.invalid>`,
+    })
+    // Some have it: to send it again would give it to them twice.
+    return rejected.length === 0
+      ? { kind: 'delivered' }
+      : refused(`not taken for ${rejected.length} of ${to.length} addresses`)
+  } catch (error) {
+    const base64 = Buffer.from(password).toString('base64')
+    const plainAuth = Buffer.from(`\0${user ?? ''}\0${password}`).toString('base64')
+    const reason = reasonOf(error, [password, base64, plainAuth])
+    return isFinal(error) ? refused(reason) : later(reason)
+  } finally {
+    transport.close()
+  }
+}
+
+/** The server said no for good (RFC 5321: 5yz), not for now, and not nothing. */
+function isFinal(error: unknown): boolean {
+  if (!(error instanceof Error) || !('responseCode' in error)) return false
+  return typeof error.responseCode === 'number' && error.responseCode >= 500
+}

@@ -1,0 +1,290 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { hooksSchema } from '../../src/hooks/config.ts'
+import { hookFolders, type HookFolders } from '../../src/hooks/folders.ts'
+import { takeInbox } from '../../src/hooks/inbox.ts'
+import { readItems, requeueFailed, type Notification } from '../../src/hooks/outbox.ts'
+import { handToSender, spoolEvent } from '../../src/hooks/record.ts'
+import { send, type Sending, type Sent } from '../../src/hooks/sender.ts'
+import { temporaryFolder, testServer, testWorld, type TestWorld } from '../helpers.ts'
+import { namesIn } from './support.ts'
+
+const HOUR_MS = 3_600_000
+
+interface Bench {
+  readonly folders: HookFolders
+  readonly world: TestWorld
+  readonly sending: Sending
+  /** An event as `hooks run` leaves it. */
+  readonly event: (input?: object) => string
+  readonly send: (more?: Partial<Sending>) => Promise<Sent>
+  readonly waiting: () => Promise<Notification[]>
+  readonly failed: () => Promise<Notification[]>
+}
+
+async function bench(url: string, written: object = {}): Promise<Bench> {
+  const folders = hookFolders(await temporaryFolder())
+  const world = testWorld()
+  const config = hooksSchema.parse({
+    channels: { team: { type: 'team-chat', url_env: 'CHAT_URL' } },
+    rules: [{ events: ['Stop'], channels: ['team'] }],
+    dedupe_seconds: 0,
+    ...written,
+  })
+  const sending: Sending = {
+    world,
+    config,
+    folders,
+    environment: { CHAT_URL: url, OTHER_URL: url },
+    platform: 'linux',
+    timeoutMs: 2_000,
+  }
+  let count = 0
+  return {
+    folders,
+    world,
+    sending,
+    event: (input = {}) => {
+      count += 1
+      const eventId = `00000000-0000-4000-8000-${String(count).padStart(12, '0')}`
+      const json = JSON.stringify({ hook_event_name: 'Stop', session_id: 's', ...input })
+      const record = { eventId, recordedAt: world.now(), input: json, event: 'Stop' }
+      handToSender(folders, spoolEvent(folders, record))
+      return eventId
+    },
+    send: (more = {}) => send({ ...sending, ...more }),
+    waiting: () => readItems(folders.outbox),
+    failed: () => readItems(folders.failed),
+  }
+}
+
+/** Answers with these one after the other, then with 200. */
+async function receiver(
+  ...answers: (readonly [number, Record<string, string>?])[]
+): Promise<{ url: string; ids: string[] }> {
+  const ids: string[] = []
+  const { url } = await testServer((request, response, count) => {
+    ids.push(String(request.headers['idempotency-key']))
+    const [status, headers] = answers[count - 1] ?? [200]
+    response.writeHead(status, headers).end()
+  })
+  return { url, ids }
+}
+
+describe('the sender', () => {
+  it('delivers each event once, and leaves nothing but the spool', async () => {
+    const { url, ids } = await receiver()
+    const { folders, event, send: go } = await bench(url)
+    const events = [event(), event(), event()]
+    expect(await go()).toEqual({ delivered: 3, failed: 0, isOwn: true })
+    expect(ids).toEqual(events.map((id) => `${id}.team`))
+    expect(await namesIn(folders.inbox)).toEqual([])
+    expect(await namesIn(folders.outbox)).toEqual([])
+    expect(await namesIn(folders.spool)).toHaveLength(3)
+    expect(await go()).toEqual({ delivered: 0, failed: 0, isOwn: true })
+  })
+
+  it('tells of an event also when sync has landed it and removed its file', async () => {
+    const { url, ids } = await receiver()
+    const { folders, event, send: go } = await bench(url)
+    event()
+    await rm(folders.spool, { recursive: true })
+    await go()
+    expect(ids).toHaveLength(1)
+  })
+
+  it('tries again under the same id after an answer that may change', async () => {
+    const { url, ids } = await receiver([500], [503])
+    const { world, event, send: go } = await bench(url)
+    const began = world.now()
+    const id = event()
+    expect(await go()).toMatchObject({ delivered: 1 })
+    expect(ids).toEqual([`${id}.team`, `${id}.team`, `${id}.team`])
+    expect(world.now() - began).toBeGreaterThanOrEqual(6_000)
+  })
+
+  it('waits as long as it is told, with all that is for that receiver', async () => {
+    const { url, ids } = await receiver([429, { 'retry-after': '30' }])
+    const { world, event, send: go } = await bench(url)
+    const began = world.now()
+    event()
+    event()
+    expect(await go()).toMatchObject({ delivered: 2 })
+    expect(ids).toHaveLength(3)
+    expect(world.now() - began).toBeGreaterThanOrEqual(30_000)
+  })
+
+  it('does not stay for a long wait; the next one goes on, not before it is due', async () => {
+    const { url, ids } = await receiver([503, { 'retry-after': '1800' }])
+    const { world, event, send: go, waiting } = await bench(url)
+    event()
+    expect(await go()).toMatchObject({ delivered: 0, failed: 0 })
+    expect(await waiting()).toMatchObject([{ attempts: 1, error: 'answered with 503' }])
+    await go()
+    expect(ids).toHaveLength(1)
+    await world.sleep(1_800_000)
+    expect(await go()).toMatchObject({ delivered: 1 })
+    expect(ids).toHaveLength(2)
+  })
+
+  it('gives up after 24 hours, with the reason', async () => {
+    const { url } = await testServer((_, response) => response.writeHead(500).end())
+    const { world, event, send: go, waiting, failed } = await bench(url)
+    const began = world.now()
+    event()
+    for (;;) {
+      await go()
+      if ((await waiting()).length === 0) break
+      await world.sleep(HOUR_MS / 4)
+    }
+    const hours = (world.now() - began) / HOUR_MS
+    expect(hours).toBeGreaterThan(22)
+    expect(hours).toBeLessThanOrEqual(24.5)
+    expect(await failed()).toMatchObject([{ error: 'given up after 24 h: answered with 500' }])
+  })
+
+  it('gives up at once what cannot go well, and delivers it after a mend', async () => {
+    const { url, ids } = await receiver([404])
+    const { folders, world, event, send: go, failed } = await bench(url)
+    event()
+    expect(await go({ environment: {} })).toMatchObject({ delivered: 0, failed: 1 })
+    expect((await failed())[0]?.error).toContain('CHAT_URL is not set')
+    event()
+    expect(await go()).toMatchObject({ failed: 1 })
+    expect((await failed()).map(({ error }) => error)).toContain('answered with 404')
+    expect(await requeueFailed(folders, world.now())).toBe(2)
+    expect(await go()).toMatchObject({ delivered: 2, failed: 0 })
+    expect(await failed()).toEqual([])
+    expect(ids).toHaveLength(3)
+  })
+
+  it('lets no receiver that is down hold up another', async () => {
+    const { url, ids } = await receiver()
+    const silent = await testServer(() => undefined)
+    const {
+      event,
+      send: go,
+      waiting,
+    } = await bench(url, {
+      channels: {
+        dead: { type: 'team-chat', url_env: 'DEAD_URL' },
+        team: { type: 'team-chat', url_env: 'CHAT_URL' },
+      },
+      rules: [{ events: ['Stop'], channels: ['dead', 'team'] }],
+    })
+    const events = [event(), event()]
+    const environment = { CHAT_URL: url, DEAD_URL: silent.url }
+    await go({ environment, timeoutMs: 100 })
+    expect(ids.sort()).toEqual(events.map((id) => `${id}.team`))
+    expect(await waiting()).toHaveLength(2)
+  })
+
+  it('is one at a time: of two at once each event is told of once', async () => {
+    const { url, ids } = await receiver()
+    const { event, send: go } = await bench(url)
+    for (let count = 0; count < 5; count += 1) event()
+    const both = await Promise.all([go(), go()])
+    expect(both.map(({ delivered }) => delivered).sort()).toEqual([0, 5])
+    expect(both.filter(({ isOwn }) => !isOwn)).toHaveLength(1)
+    expect(ids).toHaveLength(5)
+  })
+
+  it('takes in what comes while it waits for an answer', async () => {
+    const meanwhile: (() => void)[] = []
+    const ids: string[] = []
+    const { url } = await testServer(
+      (request: IncomingMessage, response: ServerResponse, count) => {
+        ids.push(String(request.headers['idempotency-key']))
+        if (count === 1) for (const each of meanwhile) each()
+        response.writeHead(count === 1 ? 500 : 200).end()
+      },
+    )
+    const { event, send: go } = await bench(url)
+    event()
+    meanwhile.push(() => void event())
+    expect(await go()).toMatchObject({ delivered: 2 })
+    expect(new Set(ids).size).toBe(2)
+  })
+
+  it('takes over from one that was killed, and delivers what that one had', async () => {
+    const { url, ids } = await receiver()
+    const { folders, sending, world, event, send: go } = await bench(url)
+    const id = event()
+    await takeInbox(folders, sending.config, world.now())
+    const dead = spawn('true')
+    await once(dead, 'exit')
+    const owner = {
+      pid: dead.pid,
+      host: hostname(),
+      runId: 'r',
+      since: '2026-03-10T05:00:00Z',
+      begun: '1',
+    }
+    await writeFile(folders.senderLock, `${JSON.stringify(owner)}\n`)
+    expect(await go()).toEqual({ delivered: 1, failed: 0, isOwn: true })
+    expect(ids).toEqual([`${id}.team`])
+  })
+
+  it('killed between outbox and inbox makes the same notifications again, none twice', async () => {
+    const { url, ids } = await receiver()
+    const { folders, sending, world, event, send: go } = await bench(url, { dedupe_seconds: 60 })
+    event()
+    event({ session_id: 'other' })
+    event()
+    const names = await namesIn(folders.inbox)
+    const texts = await Promise.all(
+      names.map((name) => readFile(join(folders.inbox, name), 'utf8')),
+    )
+    await takeInbox(folders, sending.config, world.now())
+    await Promise.all(
+      names.map((name, index) => writeFile(join(folders.inbox, name), texts[index] ?? '')),
+    )
+    await go()
+    expect(ids).toHaveLength(2)
+    expect(new Set(ids).size).toBe(2)
+  })
+
+  it('tells the same once within the seconds of the configuration, and again after them', async () => {
+    const { url, ids } = await receiver()
+    const { world, event, send: go } = await bench(url, { dedupe_seconds: 60 })
+    const first = event({ message: 'a' })
+    event({ message: 'a' })
+    const other = [event({ message: 'b' }), event({ message: 'a', session_id: 't' })]
+    await go()
+    await world.sleep(30_000)
+    event({ message: 'a' })
+    await go()
+    await world.sleep(31_000)
+    const again = event({ message: 'a' })
+    await go()
+    expect(ids).toEqual([first, ...other, again].map((id) => `${id}.team`))
+  })
+
+  it('passes over what is no event, and sets a notification aside that it cannot read', async () => {
+    const { url, ids } = await receiver()
+    const { folders, event, send: go } = await bench(url)
+    event({ hook_event_name: 'ToolBegins' })
+    await mkdir(folders.outbox, { recursive: true })
+    await writeFile(join(folders.outbox, 'broken.json'), '{"id": 7}')
+    await writeFile(join(folders.inbox, 'broken.json'), 'x')
+    expect(await go()).toEqual({ delivered: 0, failed: 0, isOwn: true })
+    expect(ids).toEqual([])
+    expect(await namesIn(folders.outbox)).toEqual(['broken.json.unreadable'])
+    expect(await namesIn(folders.inbox)).toEqual([])
+  })
+
+  it('that is stopped finishes what is under way and leaves the rest', async () => {
+    const { url, ids } = await receiver([500])
+    const { world, event, send: go, waiting } = await bench(url)
+    event()
+    world.stop.abort()
+    expect(await go()).toMatchObject({ delivered: 0 })
+    expect(ids).toEqual([])
+    expect(await waiting()).toHaveLength(1)
+  })
+})
