@@ -41,6 +41,8 @@ export interface Config {
   readonly organisations: (only?: string) => readonly OrganisationConfig[]
   /** Their names, in the order of the file. */
   readonly organisationNames: readonly string[]
+  /** Where they are, whether or not they have an address and a key. */
+  readonly hosts: () => readonly Pick<OrganisationConfig, 'name' | 'appUrl'>[]
 }
 
 /** Values from flags; what is undefined was not given. */
@@ -112,8 +114,30 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
     exports: file.exports ?? [],
     hooks: file.hooks ?? NO_HOOKS,
     organisations: (only?: string) => organisationsOf(flags, environment, file, only),
+    hosts: () => listed(flags, environment, file),
     organisationNames: file.organisations?.map(({ name }) => name) ?? [DEFAULT_NAME],
   })
+}
+
+type Listed = Omit<OrganisationConfig, 'key'>
+
+/** As they are written, none of it checked. */
+function listed(flags: ConfigFlags, environment: Environment, file: FileConfig): Listed[] {
+  return (
+    file.organisations?.map((each) => ({
+      name: each.name,
+      baseUrl: flags.baseUrl ?? each.base_url,
+      appUrl: each.app_url ?? null,
+      keyVariable: each.key_env,
+    })) ?? [
+      {
+        name: DEFAULT_NAME,
+        baseUrl: flags.baseUrl ?? nonEmpty(environment['AGENT_BASE_URL']) ?? '',
+        appUrl: nonEmpty(environment['AGENT_APP_URL']) ?? null,
+        keyVariable: 'AGENT_API_KEY',
+      },
+    ]
+  )
 }
 
 function organisationsOf(
@@ -122,23 +146,10 @@ function organisationsOf(
   file: FileConfig,
   only: string | undefined,
 ): readonly OrganisationConfig[] {
-  const listed = file.organisations?.map((each) => ({
-    name: each.name,
-    baseUrl: flags.baseUrl ?? each.base_url,
-    appUrl: each.app_url ?? null,
-    keyVariable: each.key_env,
-  })) ?? [
-    {
-      name: DEFAULT_NAME,
-      baseUrl: flags.baseUrl ?? nonEmpty(environment['AGENT_BASE_URL']) ?? '',
-      appUrl: nonEmpty(environment['AGENT_APP_URL']) ?? null,
-      keyVariable: 'AGENT_API_KEY',
-    },
-  ]
-  const names = new Set(listed.map(({ name }) => name))
-  if (names.size < listed.length)
-    throw new UsageError(`${FILE_NAME}: two organisations have one name`)
-  const asked = listed.filter(({ name }) => only === undefined || name === only)
+  const all = listed(flags, environment, file)
+  const names = new Set(all.map(({ name }) => name))
+  if (names.size < all.length) throw new UsageError(`${FILE_NAME}: two organisations have one name`)
+  const asked = all.filter(({ name }) => only === undefined || name === only)
   if (asked.length === 0) {
     throw new UsageError(`there is no organisation '${only ?? ''}'`, {
       hint: `Configured: ${[...names].join(', ')}.`,

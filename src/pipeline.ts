@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { besideOf, landHooks, type SyncSelection } from './beside.ts'
 import { PlatformClient, TransportError } from './client/index.ts'
 import type { OrganisationConfig } from './config.ts'
 import { HISTORY_START, monthOf } from './core/days.ts'
@@ -12,7 +13,6 @@ import {
   type AppError,
 } from './core/errors.ts'
 import { takeOutDamaged } from './extract/lost.ts'
-import type { PlanOptions } from './extract/plan.ts'
 import { rebuildLedger } from './extract/rebuild.ts'
 import { syncOrganisation, type SyncResult } from './extract/sync.ts'
 import { afterLosing, timed, warner, type BuildOutcome, type Job } from './job.ts'
@@ -23,8 +23,6 @@ import { readLearnt, writeLearnt } from './store/governor-state.ts'
 import { organisationsInLake } from './store/lake.ts'
 import { knownOrganisations } from './store/ledger.ts'
 import { past, present, type View } from './view.ts'
-
-export type SyncSelection = Pick<PlanOptions, 'resources' | 'within' | 'days' | 'refetch'>
 
 export interface SyncOutcome {
   readonly results: readonly SyncResult[]
@@ -56,6 +54,7 @@ export async function sync(job: Job, selection: SyncSelection): Promise<SyncOutc
   await timed(job, 'sync', async () => {
     for (const organisation of organisations)
       results.push(await syncOne(job, organisation, selection))
+    if (selection.days === undefined) await landHooks(job)
   })
   const outcome = outcomeOf(results)
   if (job.world.signal.aborted) return stopped(outcome, job.world.signal.reason)
@@ -72,6 +71,7 @@ function stopped(outcome: SyncOutcome, reason: unknown): SyncOutcome {
 /** Base → models → published warehouse. Needs no network. */
 export async function build(job: Job, options: BuildChoice): Promise<BuildOutcome> {
   const { dataFolder } = job.config
+  if (options.asOf === undefined) await landHooks(job)
   const orgIds = requireSome(job, await knownOrganisations(dataFolder))
   if (options.select !== undefined) await refusePast(dataFolder, '--select')
   if (options.exclude !== undefined) await refusePast(dataFolder, '--exclude')
@@ -165,6 +165,7 @@ async function syncOne(
       runId,
       concurrency: config.concurrency,
       plan: selection,
+      beside: besideOf(job, organisation, selection),
     }),
   )
 }

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExportTarget } from './config.ts'
+import { isBeside } from './core/beside.ts'
 import type { Day } from './core/days.ts'
 import { ExitCode, messageOf } from './core/errors.ts'
 import { RESOURCES } from './extract/resources.ts'
@@ -53,7 +54,8 @@ export async function publishModels(
   const known = await readOrganisations(config.dataFolder)
   const planned = (orgId: string): Day | undefined => lastPlannedDay(known, orgId)
   const intervals = await intervalsOf(view, orgIds, resources, planned)
-  await writeIntervals(view.baseIn, orgIds, intervals)
+  const ofAnalytics = intervals.filter(({ resource }) => !isBeside(resource))
+  await writeIntervals(view.baseIn, orgIds, ofAnalytics)
   await keepPresent(job)
   const contents = view.asOf === null ? await baseContents(config.dataFolder) : undefined
   const result = await timed(job, 'build', async () =>
@@ -96,6 +98,7 @@ export async function publishModels(
 export async function projectFor(job: Job): Promise<Project> {
   return loadProject(join(packageRoot, 'dbt-like-models'), {
     seedFolder: join(job.config.dataFolder, 'seeds'),
+    notSeeds: ['sessions', 'messages'],
     warn: warner(job),
   })
 }

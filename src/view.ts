@@ -1,7 +1,7 @@
 import { addDays, dayOf, type Day } from './core/days.ts'
 import { UsageError } from './core/errors.ts'
 import { firstLanding, ledgerAsOf } from './store/as-of.ts'
-import { intervalRows, knownRange, type IntervalRow } from './store/intervals.ts'
+import { besideRows, intervalRows, knownRange, type IntervalRow } from './store/intervals.ts'
 import { pastFolder } from './store/lake.ts'
 import { LedgerFile, type Ledger } from './store/ledger.ts'
 
@@ -52,7 +52,7 @@ export async function past(
   }
 }
 
-/** What the view knows of every day; `planned` is the last one that a run asked for. */
+/** What the view knows of every day; `planned` is the last one of analytics that a run asked for. */
 export async function intervalsOf(
   view: View,
   orgIds: readonly string[],
@@ -63,7 +63,8 @@ export async function intervalsOf(
   for (const orgId of orgIds) {
     const ledger = await view.ledgerOf(orgId)
     const range = knownRange(ledger, view.lastDay(planned(orgId)))
-    rows.push(...intervalRows(orgId, ledger, resources, range).map(view.tell))
+    const own = [...intervalRows(orgId, ledger, resources, range), ...besideRows(orgId, ledger)]
+    rows.push(...own.map(view.tell))
   }
   return rows
 }

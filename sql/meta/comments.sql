@@ -1,12 +1,12 @@
 comment on table meta.intervals is
-    'One row per organisation, resource and day from 2026-01-14 to the last known day.';
+    'One row per organisation, resource and day from 2026-01-14 to the last known day; of what is not analytics, the days on which it was asked for, and the nights a snapshot was missed.';
 comment on column meta.intervals.org_id is 'The platform''s id of the organisation.';
 comment on column meta.intervals.resource is 'What was asked for, e.g. users or tokens_by_model.';
-comment on column meta.intervals.activity_date is 'The day, UTC.';
+comment on column meta.intervals.activity_date is 'The day, UTC; of what is not analytics, the day it was fetched, and of hook events the day they were recorded.';
 comment on column meta.intervals.status is
     'landed: rows are here; empty: the platform answered with no rows; failed: asked for and not had; missing: never had.';
 comment on column meta.intervals.is_settled is
-    'True when every scheduled look at the day (after 1, 2, 3, 7, 14 and 30 days) has been had.';
+    'True when every scheduled look at the day (after 1, 2, 3, 7, 14 and 30 days) has been had; of what is not analytics, when the day is over.';
 comment on column meta.intervals.is_suspect is
     'True when the last look found the settled day empty or less than half as large: its rows stay until a second look confirms it.';
 comment on column meta.intervals.fetched_at is
@@ -16,6 +16,7 @@ comment on column meta.intervals.versions is 'Versions of the day in the lake.';
 comment on column meta.intervals.attempts is 'Times the day was asked for, failures counted. NULL in a warehouse as it was known before: not on record.';
 comment on column meta.intervals.request_id is 'The platform''s id of the last request. NULL: it named none.';
 comment on column meta.intervals.error is 'Why the last attempt failed. NULL: it did not.';
+comment on column meta.intervals.is_recoverable is 'False for a night whose snapshot (usage_limits, computers) was not had: it is over, and no later run can fill it in.';
 comment on table meta.runs is 'One row per run of a command that writes, the publishing run included.';
 comment on column meta.runs.run_id is 'Names the run everywhere: here, in raw rows, in runs/<run_id>.json.';
 comment on column meta.runs.command is 'The command, e.g. run.';

@@ -11,7 +11,8 @@ select
     row.versions,
     row.attempts,
     row.request_id,
-    row.error
+    row.error,
+    row.is_recoverable
 from (
     select unnest(
         from_json(
@@ -28,7 +29,8 @@ from (
                 "versions": "BIGINT",
                 "attempts": "BIGINT",
                 "request_id": "VARCHAR",
-                "error": "VARCHAR"
+                "error": "VARCHAR",
+                "is_recoverable": "BOOLEAN"
             }]'
         )
     ) as row

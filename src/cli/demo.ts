@@ -71,7 +71,12 @@ function oneNight(
     keyVariable: 'AGENT_API_KEY',
     key,
   }
-  const demoConfig = { ...config, rate: 1000, organisations: () => [organisation] }
+  const demoConfig = {
+    ...config,
+    rate: 1000,
+    hosts: () => [organisation],
+    organisations: () => [organisation],
+  }
   return runJob(
     {
       command: 'demo',

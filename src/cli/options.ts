@@ -1,8 +1,11 @@
 import { addDays, isDay, parseDay, startOf, type DayRange } from '../core/days.ts'
+import { BESIDE, isBeside, type BesideName } from '../core/beside.ts'
 import { UsageError } from '../core/errors.ts'
-import { RESOURCES, type Resource } from '../extract/resources.ts'
-import type { SyncSelection } from '../pipeline.ts'
+import { RESOURCES } from '../extract/resources.ts'
+import type { SyncSelection } from '../beside.ts'
 import type { Argv } from 'yargs'
+
+const ALL_NAMES: readonly string[] = [...RESOURCES.map(({ name }) => name), ...BESIDE]
 
 /** Which days. */
 export function rangeOptions<T>(yargs: Argv<T>) {
@@ -22,16 +25,39 @@ export function rangeOptions<T>(yargs: Argv<T>) {
 /** Which intervals to ask for. */
 export function selectionOptions<T>(yargs: Argv<T>) {
   return rangeOptions(yargs)
+    .parserConfiguration({ 'duplicate-arguments-array': true, 'greedy-arrays': false })
+    .middleware(keepLast, true)
     .option('only', {
       type: 'string',
       requiresArg: true,
-      describe: `resources, separated by commas: ${RESOURCES.map(({ name }) => name).join(', ')}`,
+      describe: `resources, separated by commas: ${ALL_NAMES.join(', ')}`,
+    })
+    .option('session', {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      describe: 'a session to ask for, due or not; may be repeated (the platform lists none)',
+    })
+    .option('message', {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      describe: 'a message to ask for, <session id>/<message id>; may be repeated',
     })
     .option('refetch', {
       type: 'boolean',
       default: false,
       describe: 'ask for every day of the range again, landed or not',
     })
+}
+
+/** Of an option that is given twice the last counts, but for those that may be. */
+function keepLast(flags: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(flags)) {
+    if (Array.isArray(value) && !['_', 'session', 'message'].includes(name)) {
+      flags[name] = value.at(-1)
+    }
+  }
 }
 
 /** How fast to ask, and how long. */
@@ -64,15 +90,51 @@ interface RangeFlags {
 interface SelectionFlags extends RangeFlags {
   readonly only?: string | undefined
   readonly refetch: boolean
+  readonly session?: readonly string[] | undefined
+  readonly message?: readonly string[] | undefined
 }
 
-/** @throws UsageError for a bad date, a range that ends before it begins, an unknown resource. */
+/**
+ * @throws UsageError for a bad date, a range that ends before it begins, an unknown
+ *   resource, what is no id of a session or a message, and an id of a resource that is left out.
+ */
 export function selectionOf(flags: SelectionFlags): SyncSelection {
+  const names = flags.only === undefined ? undefined : namesOf(flags.only)
+  const sessions = (flags.session ?? []).map((id) => idOf(id, '--session'))
+  const messages = (flags.message ?? []).map(messageIdOf)
+  const isAsked = (name: BesideName): boolean => names?.includes(name) ?? true
+  if (sessions.length > 0 && !isAsked('sessions')) throw leftOut('--session', 'sessions')
+  if (messages.length > 0 && !isAsked('messages')) throw leftOut('--message', 'messages')
   return {
     within: rangeOf(flags),
     refetch: flags.refetch,
-    ...(flags.only === undefined ? {} : { resources: resourcesOf(flags.only) }),
+    ...(names === undefined
+      ? {}
+      : { resources: RESOURCES.filter(({ name }) => names.includes(name)) }),
+    beside: {
+      sessions,
+      messages,
+      ...(names === undefined ? {} : { resources: names.filter(isBeside) }),
+    },
   }
+}
+
+function idOf(text: string, what: string): string {
+  const id = text.trim()
+  if (id !== '' && id !== '.' && id !== '..') return id
+  throw new UsageError(`${what}: '${text}' is not an id`)
+}
+
+function messageIdOf(text: string): { sessionId: string; messageId: string } {
+  const [sessionId = '', messageId = '', ...rest] = text.split('/')
+  if (rest.length > 0 || messageId === '') {
+    throw new UsageError(`--message: '${text}' is not <session id>/<message id>`)
+  }
+  return { sessionId: idOf(sessionId, '--message'), messageId: idOf(messageId, '--message') }
+}
+
+function leftOut(flag: string, resource: BesideName): UsageError {
+  return new UsageError(`${flag} needs the resource '${resource}', which --only leaves out`)
 }
 
 /** @throws UsageError for a bad date, and for a range that ends before it begins. */
@@ -85,20 +147,18 @@ export function rangeOf(flags: RangeFlags): Partial<DayRange> {
   return { ...(first === undefined ? {} : { first }), ...(last === undefined ? {} : { last }) }
 }
 
-function resourcesOf(text: string): Resource[] {
+function namesOf(text: string): string[] {
   const names = [...new Set(text.split(',').map((name) => name.trim()))].filter(
     (name) => name !== '',
   )
-  const known = RESOURCES.map(({ name }) => name).join(', ')
-  if (names.length === 0)
-    throw new UsageError('--only: no resource is named', { hint: `Known: ${known}.` })
-  return names.map((name) => {
-    const resource = RESOURCES.find((each) => each.name === name)
-    if (resource === undefined) {
-      throw new UsageError(`--only: there is no resource '${name}'`, { hint: `Known: ${known}.` })
+  const hint = `Known: ${ALL_NAMES.join(', ')}.`
+  if (names.length === 0) throw new UsageError('--only: no resource is named', { hint })
+  for (const name of names) {
+    if (!ALL_NAMES.includes(name)) {
+      throw new UsageError(`--only: there is no resource '${name}'`, { hint })
     }
-    return resource
-  })
+  }
+  return names
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 }

@@ -7,7 +7,7 @@ import { readOrganisations } from '../store/organisations.ts'
 import { readWindowCaps, type WindowCaps } from '../store/windows.ts'
 import { dataOptions, jsonOption, type Command, type OptionsOf } from './command.ts'
 import { selectionOf, selectionOptions } from './options.ts'
-import type { SyncSelection } from '../pipeline.ts'
+import type { SyncSelection } from '../beside.ts'
 import type { Argv } from 'yargs'
 
 const options = (yargs: Argv) => jsonOption(selectionOptions(dataOptions(yargs)))

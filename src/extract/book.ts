@@ -110,6 +110,19 @@ export class IntervalBook {
     this.#tellKept(resource, kept, error)
   }
 
+  /** What this credential was never given: on record, and no failure of the night. */
+  async withheld(resource: string, day: Day, error: unknown): Promise<void> {
+    await this.#ledger.record([afterFailure(this.#known(resource, day), error)])
+  }
+
+  /** What days could not be had of a resource has landed on a later one: nothing is lacking. */
+  async recovered(resource: string): Promise<void> {
+    const failed = [...this.#ledger.intervals.values()].filter(
+      (interval) => interval.resource === resource && interval.status === 'failed',
+    )
+    if (failed.length > 0) await this.#ledger.forget(failed)
+  }
+
   #intervalOf(resource: string, landed: LandedInterval): Interval {
     const { day, origin, result, rowCount, witness = null } = landed
     return {

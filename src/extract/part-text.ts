@@ -28,8 +28,25 @@ export interface ProvenPage {
   readonly end: number
 }
 
+/** A row as it is in the lake: its JSON text, and where it comes from. */
+export interface RawRow {
+  readonly item: string
+  readonly ordinal: number
+  readonly origin: PageOrigin
+}
+
 /** Rows as lines of a part. An item is the row's JSON text, exactly as served. */
 export function rowLines(items: readonly string[], origin: PageOrigin): string[] {
+  const end = originText(origin)
+  return items.map((item, ordinal) => lineText(item, ordinal, end))
+}
+
+/** A row of any origin as a line of a part. */
+export function rowLine({ item, ordinal, origin }: RawRow): string {
+  return lineText(item, ordinal, originText(origin))
+}
+
+function originText(origin: PageOrigin): string {
   const { page, fetchedAt, request, requestId, runId } = origin
   const fields = {
     page,
@@ -38,8 +55,11 @@ export function rowLines(items: readonly string[], origin: PageOrigin): string[]
     request_id: requestId,
     run_id: runId,
   }
-  const end = `,${JSON.stringify(fields).slice(1)}\n`
-  return items.map((item, ordinal) => `{"item":${JSON.stringify(item)},"ordinal":${ordinal}${end}`)
+  return `,${JSON.stringify(fields).slice(1)}\n`
+}
+
+function lineText(item: string, ordinal: number, end: string): string {
+  return `{"item":${JSON.stringify(item)},"ordinal":${ordinal}${end}`
 }
 
 const MARK = '{"item":null,"mark":'

@@ -1,10 +1,18 @@
 import { mkdir, open, rm, truncate, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { syncFolder } from '../store/files.ts'
-import { markLine, provenPages, rowLines, type PageMark, type PageOrigin } from './part-text.ts'
+import {
+  markLine,
+  provenPages,
+  rowLine,
+  rowLines,
+  type PageMark,
+  type PageOrigin,
+  type RawRow,
+} from './part-text.ts'
 import { RowsDigest } from './rows-digest.ts'
 
-export type { PageOrigin } from './part-text.ts'
+export type { PageOrigin, RawRow } from './part-text.ts'
 
 /** What a closed part holds. */
 export interface PartContent {
@@ -99,6 +107,19 @@ export class Part {
     if (text !== '') await this.#file.appendFile(text)
   }
 
+  /** Adds rows of several pages; `last` tells when the day was last asked for. */
+  async addRows(rows: readonly RawRow[], last: PageOrigin): Promise<void> {
+    this.#last = last
+    for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
+      const lines = rows.slice(start, start + ROWS_AT_ONCE).map((row) => {
+        const line = rowLine(row)
+        this.#count(row.item, line)
+        return line
+      })
+      await this.#file.appendFile(lines.join(''))
+    }
+  }
+
   /**
    * Adds a page of a walk. With a next cursor it is durable when the promise
    * resolves: only then may the next page be asked for. The last page, whose
@@ -167,6 +188,9 @@ export class Part {
     else this.#cursors.push(mark.nextCursor)
   }
 }
+
+/** Rows of a few kilobytes: as much text as is written at once. */
+const ROWS_AT_ONCE = 1_000
 
 /** UTF-8 bytes that one UTF-16 unit of a string takes, at most. */
 const MAX_BYTES_PER_CHAR = 3

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { addDays, dayOf, HISTORY_START } from '../core/days.ts'
 import {
   asError,
@@ -10,7 +9,6 @@ import {
 import type { PlanReason } from '../core/events.ts'
 import type { World } from '../core/world.ts'
 import { ApiError, type PlatformClient } from '../client/index.ts'
-import { Database } from '../store/duckdb.ts'
 import { intervalKey, LedgerFile } from '../store/ledger.ts'
 import {
   isSame,
@@ -18,17 +16,23 @@ import {
   rememberOrganisation,
   type KnownOrganisation,
 } from '../store/organisations.ts'
+import { openRedaction } from '../store/redaction.ts'
 import { readWindowCaps, writeWindowCaps } from '../store/windows.ts'
+import type { BesideSelection } from './beside/context.ts'
+import { ownHooks } from './beside/hooks.ts'
+import { syncBeside } from './beside/sync.ts'
 import { IntervalBook } from './book.ts'
 import { Breaker, isFatal } from './failures.ts'
 import type { FetchContext } from './context.ts'
 import { fetchAll } from './fetch.ts'
 import { shakeHands, type Handshake } from './handshake.ts'
 import { RawWriter } from './land.ts'
+import { openLandingDatabase } from './landing-database.ts'
 import { forgetLost, stillLost } from './lost.ts'
 import { removeParts } from './parts-folder.ts'
 import { planSync, type FetchTask, type PlanOptions } from './plan.ts'
 import { RESOURCES } from './resources.ts'
+import { isExpected, runAll, type Stop } from './run-all.ts'
 import type { LooksOfRun } from './shrink.ts'
 import { Widths } from './widths.ts'
 
@@ -42,6 +46,8 @@ export interface SyncOptions {
   /** Tasks under way at once; the governor bounds the requests. */
   readonly concurrency: number
   readonly plan: Pick<PlanOptions, 'resources' | 'within' | 'days' | 'refetch'>
+  /** What else is asked for; absent: nothing. */
+  readonly beside?: BesideSelection
 }
 
 export interface SyncResult {
@@ -123,9 +129,10 @@ async function execute(options: SyncOptions, orgId: string, hello: Handshake): P
       skewMs: hello.skewMs,
     }
     const users = resources.find(({ grain }) => grain === 'users')
-    const stoppedBy = await fetchAll(context, tasks, users, (items, work) =>
-      runAll(items, options.concurrency, work),
-    )
+    const stoppedBy =
+      (await fetchAll(context, tasks, users, (items, work) =>
+        runAll(items, options.concurrency, work),
+      )) ?? (await fetchBeside(options, context, ledger, orgId))
     await writeWindowCaps(dataFolder, orgId, caps, widths.learnt(now))
     const counts = { ...book.counts, lost: stillLost(lost, ledger.intervals) }
     return { ...nothing(orgId), ...counts, isReached: true, stoppedBy }
@@ -134,11 +141,36 @@ async function execute(options: SyncOptions, orgId: string, hello: Handshake): P
   }
 }
 
+/** What the platform keeps beside analytics. Resolves to what must stop the run. */
+async function fetchBeside(
+  options: SyncOptions,
+  context: FetchContext,
+  ledger: LedgerFile,
+  orgId: string,
+): Promise<Stop | null> {
+  const { beside, dataFolder, concurrency } = options
+  if (beside === undefined) return null
+  const selection = await ownHooks(beside, dataFolder, orgId)
+  const redaction = await openRedaction(dataFolder)
+  const forEach = async <T>(
+    items: readonly T[],
+    work: (item: T) => Promise<void>,
+  ): Promise<void> => {
+    const stop = await runAll(items, concurrency, work)
+    if (stop !== null) throw stop
+  }
+  try {
+    await syncBeside({ ...context, dataFolder, orgId, selection, redaction, forEach }, ledger)
+    return null
+  } catch (error) {
+    if (isExpected(error)) return error
+    throw error
+  }
+}
+
 function looksOf({ plan }: SyncOptions, now: number): LooksOfRun {
   return { plannedAt: now, isForced: plan.refetch === true }
 }
-
-type Stop = CredentialError | DeferredError
 
 /** What may be gone on with: the part of a window is worth nothing. */
 function walksOf(tasks: readonly FetchTask[]): Set<string> {
@@ -146,44 +178,6 @@ function walksOf(tasks: readonly FetchTask[]): Set<string> {
   return new Set(
     walks.flatMap(({ resource, days }) => days.map(({ day }) => intervalKey(resource.name, day))),
   )
-}
-
-/** One thread streams: what it takes does not depend on the day's rows, only on the largest of them. */
-function openLandingDatabase(dataFolder: string): Promise<Database> {
-  return Database.open(':memory:', {
-    memoryLimit: '512MB',
-    threads: 1,
-    isFrugal: true,
-    tempDirectory: join(dataFolder, 'state', 'spill'),
-  })
-}
-
-/** Does the work for every item in order, some at once. The first error that must stop the run ends it. */
-async function runAll<T>(
-  items: readonly T[],
-  concurrency: number,
-  execute: (item: T) => Promise<unknown>,
-): Promise<Stop | null> {
-  const queue = items.values()
-  const stops: Error[] = []
-  const work = async (): Promise<void> => {
-    for (const item of queue) {
-      if (stops.length > 0) return
-      try {
-        await execute(item)
-      } catch (error) {
-        stops.push(asError(error))
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: concurrency }, work))
-  const unexpected = stops.find((stop) => !isExpected(stop))
-  if (unexpected !== undefined) throw unexpected
-  return stops.find(isExpected) ?? null
-}
-
-function isExpected(stop: Error): stop is Stop {
-  return stop instanceof CredentialError || stop instanceof DeferredError
 }
 
 /** Without an answer, the platform's clock is reckoned as it was last seen; every due day has failed. */
@@ -207,6 +201,10 @@ async function unreachable(
       task.days.map(({ day }) => day),
       failure,
     )
+  }
+  for (const resource of options.beside?.resources ?? []) {
+    const isKnown = [...ledger.intervals.values()].some((each) => each.resource === resource)
+    if (isKnown && resource !== 'hook_events') await book.failed(resource, [dayOf(now)], failure)
   }
   return { ...nothing(orgId), ...book.counts, unreachable: failure }
 }

@@ -44,7 +44,7 @@ export async function proveVersions(
   const damaged: DamagedFile[] = []
   const pathOf = ({ resource, day, file }: RawFile): string =>
     join(rawFolder(dataFolder, orgId, resource, day), file)
-  for (const { name: resource } of RESOURCES) {
+  for (const resource of new Set(files.map((raw) => raw.resource))) {
     const own = files.filter((raw) => raw.resource === resource)
     for (let start = 0; start < own.length; start += FILES_AT_ONCE) {
       const batch = own.slice(start, start + FILES_AT_ONCE)

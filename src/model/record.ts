@@ -45,6 +45,7 @@ function intervalFields(row: IntervalRow): object {
     attempts: row.attempts,
     request_id: row.requestId,
     error: row.error,
+    is_recoverable: row.isRecoverable,
   }
 }
 

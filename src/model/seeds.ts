@@ -11,6 +11,8 @@ import type { Seed, SeedFile } from './types.ts'
 export interface SeedChoice {
   /** A folder with the user's own files, which are read instead of the project's of that name. */
   readonly seedFolder?: string
+  /** Files there that are another's, by their names without `.csv`. */
+  readonly notSeeds?: readonly string[]
   /** Told of a file there that is no seed's. */
   readonly warn?: (message: string) => void
 }
@@ -63,7 +65,7 @@ export async function seedsOf(
 
 /** The user's files by the name of their seed. */
 async function ownFiles(
-  { seedFolder, warn }: SeedOptions,
+  { seedFolder, notSeeds = [], warn }: SeedOptions,
   known: ReadonlySet<string>,
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>()
@@ -71,6 +73,7 @@ async function ownFiles(
   for (const entry of await listIfThere(seedFolder)) {
     if (!entry.name.toLowerCase().endsWith('.csv')) continue
     const name = nameOf(entry.name)
+    if (notSeeds.includes(name)) continue
     const path = join(seedFolder, entry.name)
     if (known.has(name)) found.set(name, path)
     else warn?.(`${path} is not used: there is no seed '${name}'. ${suggestion(name, known)}`)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { momentOf } from '../../src/cli/options.ts'
+import yargs from 'yargs'
+import { momentOf, selectionOf, selectionOptions } from '../../src/cli/options.ts'
 
 describe('a moment', () => {
   it.each([
@@ -19,5 +20,54 @@ describe('a moment', () => {
     ...['2026-02-30T06:00:00Z', '2026-03-01T06:00:00+99:00', '1772323200', 'Mar 1, 2026'],
   ])("'%s' is none", (text) => {
     expect(() => momentOf(text, '--as-of')).toThrow(`--as-of: '${text}' is not a time`)
+  })
+})
+
+describe('what to ask for', () => {
+  const parse = (...argv: string[]) =>
+    selectionOf(selectionOptions(yargs(argv).exitProcess(false)).parseSync())
+
+  it('is everything by default', () => {
+    expect(parse()).toEqual({ within: {}, refetch: false, beside: { sessions: [], messages: [] } })
+  })
+
+  it('may be resources of analytics and beside them', () => {
+    const { resources, beside } = parse('--only', 'tokens, sessions ,hook_events')
+    expect(resources?.map(({ name }) => name)).toEqual(['tokens'])
+    expect(beside?.resources).toEqual(['sessions', 'hook_events'])
+  })
+
+  it('may be sessions and messages by their ids, each flag any number of times', () => {
+    const { beside } = parse(
+      '--session',
+      'a',
+      '--session=b',
+      '--message',
+      'a/m',
+      '--only',
+      'users',
+      '--only',
+      'sessions,messages',
+    )
+    expect(beside).toEqual({
+      resources: ['sessions', 'messages'],
+      sessions: ['a', 'b'],
+      messages: [{ sessionId: 'a', messageId: 'm' }],
+    })
+  })
+
+  it.each([
+    [['--only', 'nothing'], "--only: there is no resource 'nothing'"],
+    [['--only', ' , '], '--only: no resource is named'],
+    [['--session', ' '], "--session: ' ' is not an id"],
+    [['--session', '..'], "--session: '..' is not an id"],
+    [['--message', 'a'], "--message: 'a' is not <session id>/<message id>"],
+    [['--message', 'a/b/c'], "--message: 'a/b/c' is not <session id>/<message id>"],
+    [
+      ['--session', 'a', '--only', 'users'],
+      "--session needs the resource 'sessions', which --only leaves out",
+    ],
+  ])('%j is refused', (argv, message) => {
+    expect(() => parse(...argv)).toThrow(message)
   })
 })

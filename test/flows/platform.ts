@@ -1,5 +1,6 @@
 import { PlatformClient } from '../../src/client/index.ts'
 import { syncOrganisation, type SyncOptions, type SyncResult } from '../../src/extract/sync.ts'
+import type { BesideSelection } from '../../src/extract/beside/context.ts'
 import { RESOURCES } from '../../src/extract/resources.ts'
 import { Database, type Row } from '../../src/store/duckdb.ts'
 import { LedgerFile, type Ledger } from '../../src/store/ledger.ts'
@@ -22,6 +23,9 @@ export async function syncFrom(
     readonly runForMs?: number
     /** How long one answer may take, milliseconds. */
     readonly timeoutMs?: number
+    /** What is asked for beside analytics; nothing by default. */
+    readonly beside?: Partial<BesideSelection>
+    readonly runId?: string
   } = {},
 ): Promise<Sync> {
   const world = options.world ?? testWorld()
@@ -29,6 +33,7 @@ export async function syncFrom(
   const client = new PlatformClient(
     {
       baseUrl: url,
+      appUrl: url,
       credential: options.key ?? 'key',
       rate: 2000,
       concurrency: 4,
@@ -43,11 +48,20 @@ export async function syncFrom(
     world,
     dataFolder,
     organisation: 'default',
-    runId: `run-${world.now()}`,
+    runId: options.runId ?? `run-${world.now()}`,
     concurrency: 4,
     plan: { resources, ...options.plan },
+    ...(options.beside === undefined ? {} : { beside: { ...NOTHING, ...options.beside } }),
   })
   return { result, world }
+}
+
+const NOTHING: BesideSelection = {
+  resources: [],
+  sessions: [],
+  messages: [],
+  refetch: false,
+  hooksOf: null,
 }
 
 /** Rows of a query on the lake; `lake` in the text stands for the lake's folder. */

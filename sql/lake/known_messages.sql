@@ -1,0 +1,28 @@
+-- Every message as it was last met.
+select
+    session_id,
+    message_id,
+    try_cast(try(json_extract_string(item, '$.updatedAt')) as double)
+        as updated_ms,
+    epoch_ms(fetched_at) as fetched_ms
+from (
+    select
+        url_decode(regexp_extract(
+            request,
+            '^[^?#]*/sessions/([^/?#]+)',
+            1
+        )) as session_id,
+        url_decode(regexp_extract(
+            request,
+            '^[^?#]*/messages/([^/?#]+)',
+            1
+        )) as message_id,
+        item,
+        fetched_at
+    from read_parquet({{ files }}, hive_partitioning = false)
+)
+qualify row_number() over (
+    partition by session_id, message_id
+    order by fetched_at desc
+) = 1
+order by fetched_ms, session_id, message_id

@@ -1,0 +1,8 @@
+-- The last sample of every computer, by the path it was asked for with.
+select
+    split_part(request, '?', 1) as path,
+    max(epoch_ms(try_cast(
+        try(json_extract_string(item, '$.timestamp')) as timestamptz
+    ))) as last_ms
+from read_parquet({{ files }}, hive_partitioning = false)
+group by 1

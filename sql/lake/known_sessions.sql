@@ -1,0 +1,30 @@
+-- Every session as it was last met, with the sessions it names as its children.
+select
+    session_id,
+    try(json_extract_string(item, '$.status')) as status,
+    try_cast(try(json_extract_string(item, '$.updatedAt')) as double)
+        as updated_ms,
+    epoch_ms(fetched_at) as fetched_ms,
+    coalesce(
+        try(json_keys(
+            item,
+            '$.sessionSettings.childInclusiveTokenUsageBySessionId'
+        )),
+        []
+    ) as children
+from (
+    select
+        url_decode(regexp_extract(
+            request,
+            '^[^?#]*/sessions/([^/?#]+)',
+            1
+        )) as session_id,
+        item,
+        fetched_at
+    from read_parquet({{ files }}, hive_partitioning = false)
+)
+qualify row_number() over (
+    partition by session_id
+    order by fetched_at desc
+) = 1
+order by fetched_ms, session_id

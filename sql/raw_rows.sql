@@ -1,0 +1,10 @@
+select
+    item,
+    ordinal,
+    page,
+    epoch_ms(fetched_at) as fetched_at,
+    request,
+    request_id,
+    run_id
+from read_parquet({{ file }}, hive_partitioning = false)
+order by fetched_at, page, ordinal

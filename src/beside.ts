@@ -1,0 +1,44 @@
+import type { OrganisationConfig } from './config.ts'
+import { BESIDE } from './core/beside.ts'
+import type { BesideSelection } from './extract/beside/context.ts'
+import { landSpool } from './extract/beside/spool.ts'
+import type { PlanOptions } from './extract/plan.ts'
+import type { Job } from './job.ts'
+
+/** What of the platform to ask for: of analytics, and beside them. */
+export interface SyncSelection extends Pick<
+  PlanOptions,
+  'resources' | 'within' | 'days' | 'refetch'
+> {
+  /** Named resources; without any, all are asked for, unless days are named, which are of analytics. */
+  readonly beside?: Partial<Pick<BesideSelection, 'resources' | 'sessions' | 'messages'>>
+}
+
+/** What to ask one organisation for beside analytics. Readiness reports are on the application host. */
+export function besideOf(
+  job: Job,
+  { appUrl }: Pick<OrganisationConfig, 'appUrl'>,
+  selection: SyncSelection,
+): BesideSelection {
+  const { beside = {}, within, days, refetch = false } = selection
+  const isOfDays = days !== undefined || within?.first !== undefined || within?.last !== undefined
+  const resources = beside.resources ?? (isOfDays ? [] : BESIDE)
+  return {
+    resources: resources.filter((name) => name !== 'readiness_reports' || appUrl !== null),
+    sessions: beside.sessions ?? [],
+    messages: beside.messages ?? [],
+    refetch,
+    hooksOf: hooksOf(job),
+  }
+}
+
+/** Lands the hook events that no organisation's sync has landed. */
+export async function landHooks(job: Job): Promise<void> {
+  const { config, world, runId } = job
+  await landSpool({ dataFolder: config.dataFolder, runId, world, hooksOf: hooksOf(job) })
+}
+
+/** With several organisations, theirs is told by the configuration alone. */
+function hooksOf({ config }: Job): string | null {
+  return config.hooks.organisation ?? (config.hosts().length > 1 ? 'default' : null)
+}

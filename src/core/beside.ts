@@ -1,0 +1,25 @@
+/**
+ * What the platform keeps beside analytics (CONTRACT, "Resource names"). It is
+ * asked for every night as it is then: a day is the one on which it was fetched.
+ */
+export const BESIDE = [
+  'hook_events',
+  'enterprise_controls',
+  'usage_limits',
+  'readiness_reports',
+  'computers',
+  'computer_metrics',
+  'sessions',
+  'messages',
+] as const
+
+export type BesideName = (typeof BESIDE)[number]
+
+export function isBeside(resource: string): resource is BesideName {
+  return BESIDE.some((name) => name === resource)
+}
+
+/** True for what a day holds whole: a night that was missed cannot be made up for. */
+export function isSnapshot(resource: string): boolean {
+  return resource === 'usage_limits' || resource === 'computers'
+}

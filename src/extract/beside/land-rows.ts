@@ -1,0 +1,74 @@
+import { join } from 'node:path'
+import type { Day } from '../../core/days.ts'
+import type { BesideName } from '../../core/beside.ts'
+import { AppError } from '../../core/errors.ts'
+import { rawFolder, versionTime } from '../../store/lake.ts'
+import { readRows } from '../../store/raw-items.ts'
+import type { PageOrigin, RawRow } from '../part.ts'
+import type { LandingContext } from './context.ts'
+
+/** Tells rows of one day apart. */
+export type KeyOf = (row: RawRow) => string
+
+/**
+ * Adds rows to a day: a new version of it, in which a new row takes the place of
+ * the one with its key, and the others stay as they were landed. The same rows
+ * once more make no version.
+ *
+ * @param last where the last of what was asked comes from, also when it brought nothing.
+ */
+export async function addToDay(
+  context: LandingContext,
+  resource: BesideName,
+  day: Day,
+  rows: readonly RawRow[],
+  keyOf: KeyOf,
+  last: PageOrigin,
+): Promise<void> {
+  const merged = new Map((await rowsOfDay(context, resource, day)).map((row) => [keyOf(row), row]))
+  for (const row of rows) {
+    const key = keyOf(row)
+    if (merged.get(key)?.item !== row.item) merged.set(key, row)
+  }
+  await landDay(context, resource, day, [...merged.values()], last)
+}
+
+/** Lands a day that is what its rows are and nothing else. */
+export async function landDay(
+  context: LandingContext,
+  resource: BesideName,
+  day: Day,
+  rows: readonly RawRow[],
+  last: PageOrigin,
+): Promise<void> {
+  const part = await context.writer.begin(resource, day)
+  await part.addRows(rows, { ...last, fetchedAt: versionTimeOf(context, resource, day, last) })
+  const result = await context.writer.land(resource, day, part)
+  await context.book.landed(resource, [{ day, origin: last, result, rowCount: rows.length }])
+}
+
+/** Versions of a day are told apart by when they were fetched: the next is later, if by a millisecond. */
+function versionTimeOf(
+  { book }: LandingContext,
+  resource: string,
+  day: Day,
+  { fetchedAt }: PageOrigin,
+): number {
+  const file = book.interval(resource, day)?.file ?? null
+  return file === null ? fetchedAt : Math.max(fetchedAt, versionTime(file) + 1)
+}
+
+async function rowsOfDay(
+  { dataFolder, orgId, book }: LandingContext,
+  resource: string,
+  day: Day,
+): Promise<readonly RawRow[]> {
+  const file = book.interval(resource, day)?.file ?? null
+  if (file === null) return []
+  const path = join(rawFolder(dataFolder, orgId, resource, day), file)
+  const rows = await readRows(path)
+  if (rows !== null) return rows
+  throw new AppError(`${path} cannot be read, and nothing can be added to its day`, {
+    hint: 'agent-warehouse rebuild proves every file and takes damaged ones out of the lake.',
+  })
+}

@@ -1,0 +1,48 @@
+import type { World } from '../../core/world.ts'
+import { readSpool } from '../../store/hook-spool.ts'
+import { LedgerFile } from '../../store/ledger.ts'
+import { openRedaction } from '../../store/redaction.ts'
+import { IntervalBook } from '../book.ts'
+import { RawWriter } from '../land.ts'
+import { openLandingDatabase } from '../landing-database.ts'
+import { landHookEvents, organisationOfHooks } from './hooks.ts'
+import { takeOutDamagedBeside } from './lost.ts'
+
+export interface SpoolOptions {
+  readonly dataFolder: string
+  readonly runId: string
+  readonly world: World
+  /** See `organisationOfHooks`. */
+  readonly hooksOf: string | null
+}
+
+/** Lands the hook events that were recorded, without the network. Does nothing where there are none. */
+export async function landSpool({
+  dataFolder,
+  runId,
+  world,
+  hooksOf,
+}: SpoolOptions): Promise<void> {
+  if ((await readSpool(dataFolder, 1)).length === 0) return
+  const warn = (message: string): void => {
+    world.emit({ type: 'warning', message })
+  }
+  const orgId = await organisationOfHooks(dataFolder, hooksOf)
+  const ledger = await LedgerFile.open(dataFolder, orgId, warn)
+  await takeOutDamagedBeside(dataFolder, orgId, ledger, warn)
+  const redaction = await openRedaction(dataFolder)
+  const book = new IntervalBook(ledger, orgId, world, { plannedAt: world.now(), isForced: false })
+  const database = await openLandingDatabase(dataFolder)
+  try {
+    const writer = new RawWriter({
+      dataFolder,
+      orgId,
+      ledger: ledger.intervals,
+      database,
+      warn,
+    })
+    await landHookEvents({ dataFolder, orgId, runId, world, skewMs: 0, writer, book, redaction })
+  } finally {
+    database.close()
+  }
+}

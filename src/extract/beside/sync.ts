@@ -1,0 +1,122 @@
+import { addDays, startOf } from '../../core/days.ts'
+import { BESIDE, isSnapshot, type BesideName } from '../../core/beside.ts'
+import { messageOf } from '../../core/errors.ts'
+import type { World } from '../../core/world.ts'
+import { ApiError, RefusedError, type Computer } from '../../client/index.ts'
+import type { LedgerFile } from '../../store/ledger.ts'
+import { isFatal } from '../failures.ts'
+import { today, type BesideContext } from './context.ts'
+import { fetchControls } from './controls.ts'
+import { landHookEvents } from './hooks.ts'
+import { LandedDays, takeOutDamagedBeside } from './lost.ts'
+import { fetchMetrics } from './metrics.ts'
+import { fetchReadiness } from './readiness.ts'
+import { fetchMessages, fetchSessions } from './sessions.ts'
+import { fetchComputers, fetchLimits } from './snapshots.ts'
+
+/**
+ * Lands what the platform keeps beside analytics. One resource that cannot be
+ * had does not stop the others: it is recorded as failed. What this credential
+ * was never given is said once, and makes no night partial.
+ *
+ * @throws what must stop the run (see `isFatal`).
+ */
+export async function syncBeside(context: BesideContext, ledger: LedgerFile): Promise<void> {
+  const { dataFolder, orgId, world, selection } = context
+  const warn = warner(world)
+  await takeOutDamagedBeside(dataFolder, orgId, ledger, warn)
+  const landed = await LandedDays.open(dataFolder, orgId, warn)
+  const run: Run = { context, landed, computers: undefined }
+  const had: BesideName[] = []
+  const withheld: string[] = []
+  try {
+    for (const resource of BESIDE.filter((name) => selection.resources.includes(name))) {
+      const outcome = await attempt(run, resource)
+      if (outcome === 'had') had.push(resource)
+      else if (outcome !== 'failed') withheld.push(outcome)
+    }
+  } finally {
+    if (had.length > 0) await landed.had(had, ledger.intervals)
+  }
+  if (withheld.length > 0)
+    warn(`not to be had of ${orgId} with this credential: ${withheld.join('; ')}`)
+}
+
+/** What one resource leaves for the next. */
+interface Run {
+  readonly context: BesideContext
+  readonly landed: LandedDays
+  /** As they were served in this run. */
+  computers: readonly Computer[] | undefined
+}
+
+/** Whether the resource was had; for one that was never given, why not. */
+async function attempt(run: Run, resource: BesideName): Promise<string> {
+  const { context } = run
+  const { book } = context
+  try {
+    const error = await fetchResource(run, resource)
+    if (error === null) {
+      if (!isSnapshot(resource)) await book.recovered(resource)
+      return 'had'
+    }
+    await book.failed(resource, [today(context)], error)
+    return 'failed'
+  } catch (error) {
+    const isRefused = isWithheld(error)
+    if (!isRefused && isFatal(error)) throw error
+    const isKnown = [...book.intervals.values()].some(
+      (interval) => interval.resource === resource && interval.file !== null,
+    )
+    if (!isRefused || isKnown) {
+      await book.failed(resource, [today(context)], error)
+      return 'failed'
+    }
+    await book.withheld(resource, today(context), error)
+    return `${resource} (${messageOf(error)})`
+  }
+}
+
+/** Resolves to the error of a part of it that could not be had. */
+async function fetchResource(run: Run, resource: BesideName): Promise<Error | null> {
+  const { context, landed } = run
+  const lost = landed.lost(resource, context.book.intervals)
+  switch (resource) {
+    case 'hook_events':
+      await landHookEvents(context)
+      return null
+    case 'enterprise_controls':
+      await fetchControls(context, context.selection.refetch || lost?.length !== 0)
+      return null
+    case 'usage_limits':
+      await fetchLimits(context)
+      return null
+    case 'readiness_reports':
+      await fetchReadiness(context)
+      return null
+    case 'computers':
+      run.computers = await fetchComputers(context)
+      return null
+    case 'computer_metrics': {
+      const [first] = lost ?? []
+      // the samples of a day are those since the night before
+      const from = first === undefined ? undefined : startOf(addDays(first, -1))
+      return fetchMetrics(context, run.computers, from)
+    }
+    case 'sessions':
+      return fetchSessions(context)
+    case 'messages':
+      return fetchMessages(context)
+  }
+}
+
+function isWithheld(error: unknown): boolean {
+  if (error instanceof RefusedError) return error.status === 403
+  return error instanceof ApiError && error.status === 404
+}
+
+function warner(world: World): (message: string) => void {
+  return (message) => {
+    world.emit({ type: 'warning', message })
+  }
+}

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest'
+import type { BesideName } from '../../src/core/beside.ts'
+import { besideRows } from '../../src/store/intervals.ts'
+import { temporaryFolder } from '../helpers.ts'
+import { DAY, landed, night, NIGHT, platform } from './beside-night.ts'
+import { ledgerOf } from './platform.ts'
+
+/** Where each resource is asked for. */
+const PATHS: readonly (readonly [BesideName, RegExp])[] = [
+  ['enterprise_controls', /enterprise-controls/],
+  ['usage_limits', /usage\/limits/],
+  ['readiness_reports', /maturity-level-reports/],
+  ['computers', /\/computers$/],
+  ['computer_metrics', /\/metrics$/],
+  ['sessions', /\/sessions\//],
+]
+const ALL = PATHS.map(([resource]) => resource)
+
+const failing = (status: number, path: RegExp) => ({
+  intercept: (request: { readonly path: string }) =>
+    path.test(request.path)
+      ? new Response(JSON.stringify({ title: 'No', detail: 'not today', status }), { status })
+      : undefined,
+})
+
+async function statesOf(data: string): Promise<Record<string, string>> {
+  const rows = besideRows('org_demo', await ledgerOf(data, 'org_demo'))
+  return Object.fromEntries(rows.map(({ resource, day, status }) => [`${resource} ${day}`, status]))
+}
+
+describe.each(PATHS)('%s that cannot be had', (resource, path) => {
+  // whose samples and whose sessions there are, the list of computers alone tells
+  const told: readonly string[] = resource === 'computers' ? ['computer_metrics', 'sessions'] : []
+  const others = ALL.filter((name) => name !== resource && !told.includes(name))
+
+  it('with a 500 is a failure of the night, and of nothing else', async () => {
+    const [emulator, data] = [await platform(failing(500, path)), await temporaryFolder()]
+    const { result, told: said } = await night(emulator, data)
+    expect(result).toMatchObject({ failed: resource === 'computers' ? 2 : 1, stoppedBy: null })
+    const states = await statesOf(data)
+    expect(states[`${resource} 2026-03-10`]).toBe('failed')
+    for (const other of others) expect(states[`${other} 2026-03-10`], other).toBe('landed')
+    expect(said[0]).toMatch(new RegExp(`^${resource}: GET /.*: 500`))
+  })
+
+  it('with a 403 from the first night on is said, recorded and no failure', async () => {
+    const [emulator, data] = [await platform(failing(403, path)), await temporaryFolder()]
+    const { result, told: said } = await night(emulator, data)
+    expect(result).toMatchObject({ failed: 0, stoppedBy: null })
+    expect(said.filter((line) => line.includes('not to be had of org_demo'))).toHaveLength(1)
+    const ledger = await ledgerOf(data, 'org_demo')
+    expect(ledger.get(`${resource}/2026-03-10`)).toMatchObject({ status: 'failed' })
+    expect(ledger.get(`${resource}/2026-03-10`)?.error).toContain('403')
+    for (const other of others)
+      expect(ledger.get(`${other}/2026-03-10`)?.status, other).toBe('landed')
+  })
+})
+
+it.each([403, 404])(
+  'a %i of what has landed before is a failure, until it is had again',
+  async (status) => {
+    let isGone = false
+    const emulator = await platform({
+      intercept: ({ path }) =>
+        isGone && path.includes('enterprise-controls') ? new Response('{}', { status }) : undefined,
+    })
+    const data = await temporaryFolder()
+    const only: readonly BesideName[] = ['enterprise_controls']
+    await night(emulator, data, { only })
+    isGone = true
+    const second = await night(emulator, data, { only, now: NIGHT + DAY })
+    expect(second.result.failed).toBe(1)
+    expect(await statesOf(data)).toMatchObject({ 'enterprise_controls 2026-03-11': 'failed' })
+    isGone = false
+    await night(emulator, data, { only, now: NIGHT + 2 * DAY })
+    expect(Object.keys(await statesOf(data))).toEqual([
+      'enterprise_controls 2026-03-10',
+      'enterprise_controls 2026-03-12',
+    ])
+  },
+)
+
+it('a night of limits that failed stays a night without', async () => {
+  let isDown = false
+  const emulator = await platform({
+    intercept: ({ path }) =>
+      isDown && path.includes('usage/limits') ? new Response('{}', { status: 500 }) : undefined,
+  })
+  const data = await temporaryFolder()
+  const only: readonly BesideName[] = ['usage_limits']
+  await night(emulator, data, { only })
+  isDown = true
+  await night(emulator, data, { only, now: NIGHT + DAY })
+  isDown = false
+  await night(emulator, data, { only, now: NIGHT + 2 * DAY })
+  const rows = besideRows('org_demo', await ledgerOf(data, 'org_demo'))
+  expect(rows.map(({ day, status, isRecoverable }) => [day, status, isRecoverable])).toEqual([
+    ['2026-03-10', 'landed', true],
+    ['2026-03-11', 'failed', false],
+    ['2026-03-12', 'landed', true],
+  ])
+})
+
+it('a walk of controls that does not come to its end lands nothing', async () => {
+  const emulator = await platform({
+    intercept: ({ path, query }) =>
+      path.includes('enterprise-controls') && query.get('cursor') === 'next'
+        ? new Response('{}', { status: 500 })
+        : path.includes('enterprise-controls')
+          ? Response.json({
+              changes: [{ revision: 9, settings: {} }],
+              pagination: { hasMore: true, nextCursor: 'next' },
+            })
+          : undefined,
+  })
+  const data = await temporaryFolder()
+  const { result } = await night(emulator, data, { only: ['enterprise_controls'] })
+  expect(result.failed).toBe(1)
+  expect(await landed(data, 'enterprise_controls')).toEqual({})
+})
+
+describe('one computer', () => {
+  const only: readonly BesideName[] = ['computers', 'computer_metrics']
+  const computerOf = (path: string): string => path.split('/')[4] ?? ''
+
+  async function withFailing(status: number) {
+    const failed = new Set<string>()
+    const emulator = await platform({
+      intercept: ({ path }) => {
+        if (!path.endsWith('/metrics')) return undefined
+        if (failed.size === 0) failed.add(computerOf(path))
+        return failed.has(computerOf(path)) ? new Response('{}', { status }) : undefined
+      },
+    })
+    const data = await temporaryFolder()
+    const done = await night(emulator, data, { only })
+    return { ...done, data, samples: (await landed(data, 'computer_metrics'))['2026-03-10'] ?? [] }
+  }
+
+  it('that fails keeps the samples of the others, and its error', async () => {
+    const { result, samples, data } = await withFailing(500)
+    expect(samples.length).toBeGreaterThan(0)
+    expect(result.failed).toBe(1)
+    const interval = (await ledgerOf(data, 'org_demo')).get('computer_metrics/2026-03-10')
+    expect(interval).toMatchObject({ status: 'landed', rowCount: samples.length })
+    expect(interval?.error).toContain('500')
+  })
+
+  it('that was deleted meanwhile is no failure', async () => {
+    const { result, samples, told } = await withFailing(404)
+    expect(samples.length).toBeGreaterThan(0)
+    expect([result.failed, told]).toEqual([0, []])
+  })
+})
+
+it('nobody answering is recorded of what has landed before', async () => {
+  const [emulator, data] = [await platform(), await temporaryFolder()]
+  await night(emulator, data, { only: ['usage_limits'] })
+  const dead = { ...emulator, url: 'http://127.0.0.1:1' }
+  const { result } = await night(dead, data, { now: NIGHT + DAY })
+  expect(result.unreachable).not.toBeNull()
+  expect(await statesOf(data)).toEqual({
+    'usage_limits 2026-03-10': 'landed',
+    'usage_limits 2026-03-11': 'failed',
+  })
+})
+
+it('a rate limit that outlasts the run defers it; what has landed is kept', async () => {
+  const emulator = await platform({
+    intercept: ({ path }) =>
+      path.includes('maturity-level')
+        ? new Response('{}', { status: 429, headers: { 'retry-after': '90000' } })
+        : undefined,
+  })
+  const data = await temporaryFolder()
+  const { result } = await night(emulator, data)
+  expect(result.stoppedBy?.exitCode).toBe(4)
+  expect(Object.keys(await statesOf(data))).toEqual([
+    'enterprise_controls 2026-03-10',
+    'usage_limits 2026-03-10',
+  ])
+})
+
+it('a refused key stops everything', async () => {
+  const [emulator, data] = [await platform(failing(401, /usage\/limits/)), await temporaryFolder()]
+  const { result } = await night(emulator, data)
+  expect(result.stoppedBy?.exitCode).toBe(5)
+  expect(Object.keys(await statesOf(data))).toEqual(['enterprise_controls 2026-03-10'])
+})

@@ -1,0 +1,77 @@
+import { onTestFinished } from 'vitest'
+import { BESIDE, type BesideName } from '../../src/core/beside.ts'
+import type { BesideSelection } from '../../src/extract/beside/context.ts'
+import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
+import { testWorld } from '../helpers.ts'
+import { ledgerOf, readLake, syncFrom, type Sync } from './platform.ts'
+
+export const NIGHT = Date.parse('2026-03-10T02:00:00Z')
+export const DAY = 86_400_000
+
+/** The stand-in platform, with a clock that the test sets. */
+export interface Platform extends Emulator {
+  readonly at: (now: number) => void
+}
+
+export async function platform(options: Partial<EmulatorOptions> = {}): Promise<Platform> {
+  let now = NIGHT
+  const emulator = await startEmulator({ now: () => now, users: 5, ...options })
+  onTestFinished(() => emulator.close())
+  return Object.assign(emulator, {
+    at: (time: number) => {
+      now = time
+    },
+  })
+}
+
+export interface Night {
+  readonly now?: number
+  readonly only?: readonly BesideName[]
+  readonly beside?: Partial<BesideSelection>
+}
+
+/** One sync of what is beside analytics; `requests` are those for it. */
+export async function night(
+  { url, keys, at, requests }: Platform,
+  data: string,
+  { now = NIGHT, only = BESIDE, beside = {} }: Night = {},
+): Promise<Sync & { readonly requests: readonly string[]; readonly told: readonly string[] }> {
+  at(now)
+  const asked = requests.length
+  const done = await syncFrom(url, data, {
+    key: keys.manager,
+    only: [],
+    world: testWorld(now),
+    runId: 'run',
+    beside: { resources: only, ...beside },
+  })
+  const paths = requests.slice(asked).map(({ path }) => path)
+  const told = done.world.events.flatMap((event) => {
+    if (event.type === 'warning') return [event.message]
+    return event.type === 'interval.failed' ? [`${event.resource}: ${event.error}`] : []
+  })
+  return { ...done, requests: paths.filter((path) => !path.includes('/analytics/')), told }
+}
+
+/** The items of a resource in the lake, by day, as they are in the current versions. */
+export async function landed(
+  data: string,
+  resource: string,
+  orgId = 'org_demo',
+): Promise<Record<string, string[]>> {
+  const days: Record<string, string[]> = {}
+  for (const { resource: of, day, file } of (await ledgerOf(data, orgId)).values()) {
+    if (of !== resource || file === null) continue
+    const folder = `{lake}/raw/${resource}/org=${orgId}/date=${day}`
+    const rows = await readLake(data, `select item from '${folder}/${file}'`)
+    days[day] = rows.map(({ item }) => (typeof item === 'string' ? item : '')).sort()
+  }
+  return days
+}
+
+/** Everything beside analytics that has landed, to compare lakes with. */
+export async function wholeLake(data: string): Promise<Record<string, Record<string, string[]>>> {
+  const lake: Record<string, Record<string, string[]>> = {}
+  for (const resource of BESIDE) lake[resource] = await landed(data, resource)
+  return lake
+}

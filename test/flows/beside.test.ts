@@ -1,0 +1,207 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { BesideName } from '../../src/core/beside.ts'
+import { besideRows } from '../../src/store/intervals.ts'
+import { writeAtomic } from '../../src/store/files.ts'
+import { temporaryFolder } from '../helpers.ts'
+import { DAY, landed, night, NIGHT, platform, wholeLake } from './beside-night.ts'
+import { ledgerOf, readLake } from './platform.ts'
+
+const ALL_BUT_HOOKS: readonly BesideName[] = [
+  'enterprise_controls',
+  'usage_limits',
+  'readiness_reports',
+  'computers',
+  'computer_metrics',
+  'sessions',
+]
+
+function ids(items: readonly string[] | undefined, field: string): unknown[] {
+  return (items ?? []).map((item) => (JSON.parse(item) as Record<string, unknown>)[field])
+}
+
+describe('a night', () => {
+  it('lands everything beside analytics, and says nothing of it', async () => {
+    const [emulator, data] = [await platform(), await temporaryFolder()]
+    const { result, told } = await night(emulator, data)
+    expect(told).toEqual([])
+    expect(result).toMatchObject({ failed: 0, stoppedBy: null, isReached: true })
+    for (const resource of ALL_BUT_HOOKS) {
+      const days = await landed(data, resource)
+      expect(Object.keys(days), resource).toEqual(['2026-03-10'])
+      expect(days['2026-03-10']?.length, resource).toBeGreaterThan(0)
+    }
+    expect(await landed(data, 'hook_events')).toEqual({})
+  })
+
+  it('lands nothing of what is known a second time', async () => {
+    const [emulator, data] = [await platform(), await temporaryFolder()]
+    await night(emulator, data)
+    const first = await wholeLake(data)
+    const { result, told, requests } = await night(emulator, data, { now: NIGHT + DAY })
+    const second = await wholeLake(data)
+    expect([result.failed, told]).toEqual([0, []])
+    const today = (resource: string) => second[resource]?.['2026-03-11'] ?? []
+    for (const resource of Object.keys(first))
+      expect(second[resource]).toMatchObject(first[resource] ?? {})
+    const known = ids(first['enterprise_controls']?.['2026-03-10'], 'revision')
+    expect(
+      ids(today('enterprise_controls'), 'revision').filter((id) => known.includes(id)),
+    ).toEqual([])
+    expect(
+      today('readiness_reports').filter((item) =>
+        first['readiness_reports']?.['2026-03-10']?.includes(item),
+      ),
+    ).toEqual([])
+    const samples = await readLake(
+      data,
+      `select split_part(request, '?', 1) as path, item, count(*) as n
+         from '{lake}/raw/computer_metrics/org=org_demo/date=*/*.parquet' group by all having n > 1`,
+    )
+    expect(samples).toEqual([])
+    expect(today('computer_metrics').length).toBeGreaterThan(500)
+    expect(requests.filter((path) => path.includes('enterprise-controls'))).toHaveLength(1)
+    expect(requests.filter((path) => path.includes('/metrics?start='))).not.toHaveLength(0)
+  })
+
+  it('may be had twice: its rows once, the new ones beside them', async () => {
+    const [emulator, data] = [await platform(), await temporaryFolder()]
+    await night(emulator, data)
+    const before = await wholeLake(data)
+    await night(emulator, data)
+    expect(await wholeLake(data)).toEqual(before)
+    const ledger = await ledgerOf(data, 'org_demo')
+    expect(ledger.get('enterprise_controls/2026-03-10')).toMatchObject({ versions: 1, attempts: 2 })
+    await night(emulator, data, { now: NIGHT + 3_600_000 })
+    const samples = (await landed(data, 'computer_metrics'))['2026-03-10'] ?? []
+    expect(samples.length).toBeGreaterThan(before['computer_metrics']?.['2026-03-10']?.length ?? 0)
+    expect(samples).toEqual(
+      expect.arrayContaining(before['computer_metrics']?.['2026-03-10'] ?? []),
+    )
+    expect(new Set(samples).size).toBe(samples.length)
+  })
+
+  it('asks for one named resource alone', async () => {
+    const [emulator, data] = [await platform(), await temporaryFolder()]
+    const { requests } = await night(emulator, data, { only: ['usage_limits'] })
+    expect(requests).toEqual(['/api/v0/organization/usage/limits/users'])
+  })
+
+  it('that was missed is missing for good where a day is a snapshot', async () => {
+    const [emulator, data] = [await platform(), await temporaryFolder()]
+    await night(emulator, data)
+    await night(emulator, data, { now: NIGHT + 2 * DAY })
+    const rows = besideRows('org_demo', await ledgerOf(data, 'org_demo'))
+    const told = (resource: string) =>
+      rows
+        .filter((row) => row.resource === resource)
+        .map(({ day, status, isRecoverable }) => [day, status, isRecoverable])
+    for (const resource of ['usage_limits', 'computers']) {
+      expect(told(resource), resource).toEqual([
+        ['2026-03-10', 'landed', true],
+        ['2026-03-11', 'missing', false],
+        ['2026-03-12', 'landed', true],
+      ])
+    }
+    expect(told('enterprise_controls').map(([day]) => day)).toEqual(['2026-03-10', '2026-03-12'])
+  })
+})
+
+describe('a file that is lost', () => {
+  it.each(ALL_BUT_HOOKS.filter((name) => name !== 'usage_limits' && name !== 'computers'))(
+    'of %s is had again',
+    async (resource) => {
+      const [emulator, data] = [await platform(), await temporaryFolder()]
+      await night(emulator, data)
+      await night(emulator, data, { now: NIGHT + DAY })
+      const before = Object.values(await landed(data, resource)).flat()
+      const folder = join(data, 'lake', 'raw', resource, 'org=org_demo', 'date=2026-03-10')
+      const file = (await ledgerOf(data, 'org_demo')).get(`${resource}/2026-03-10`)?.file ?? ''
+      await writeAtomic(join(folder, file), 'damaged')
+      const { told } = await night(emulator, data, { now: NIGHT + DAY + 3_600_000 })
+      expect(told.join('\n')).toContain('what it held is asked for again')
+      const after = Object.values(await landed(data, resource)).flat()
+      if (resource === 'sessions')
+        expect(new Set(ids(after, 'sessionId'))).toEqual(new Set(ids(before, 'sessionId')))
+      else expect(new Set(after)).toEqual(new Set([...before, ...after]))
+    },
+  )
+
+  it('of limits is not: that night is missing', async () => {
+    const [emulator, data] = [await platform(), await temporaryFolder()]
+    await night(emulator, data, { only: ['usage_limits'] })
+    await rm(join(data, 'lake', 'raw', 'usage_limits'), { recursive: true })
+    await night(emulator, data, { now: NIGHT + DAY, only: ['usage_limits'] })
+    expect(Object.keys(await landed(data, 'usage_limits'))).toEqual(['2026-03-11'])
+  })
+})
+
+describe('sessions and messages', () => {
+  const only: readonly BesideName[] = ['sessions', 'messages']
+
+  it('are those that the user names, and the children of those', async () => {
+    const [emulator, data] = [await platform(), await temporaryFolder()]
+    const parent = emulator.sessionIds()[3] ?? ''
+    const child = emulator.sessionIds()[4] ?? ''
+    const [message = ''] = emulator.messageIds(parent)
+    await writeAtomic(join(data, 'seeds', 'sessions.csv'), `session_id\n${parent}\n`)
+    await writeAtomic(
+      join(data, 'seeds', 'messages.csv'),
+      `session_id,message_id\r\n${parent},${message}\r\n`,
+    )
+    const { told } = await night(emulator, data, { only })
+    expect(told).toEqual([])
+    expect(ids((await landed(data, 'sessions'))['2026-03-10'], 'sessionId')).toEqual(
+      expect.arrayContaining([parent, child]),
+    )
+    expect(ids((await landed(data, 'messages'))['2026-03-10'], 'id')).toEqual([message])
+  })
+
+  it('are asked for by argument, due or not', async () => {
+    const [emulator, data] = [await platform(), await temporaryFolder()]
+    const sessionId = emulator.sessionIds()[7] ?? ''
+    const [messageId = ''] = emulator.messageIds(sessionId)
+    const beside = { sessions: [sessionId], messages: [{ sessionId, messageId }] }
+    const { requests } = await night(emulator, data, { only, beside })
+    expect(requests).toEqual([
+      `/api/v0/sessions/${sessionId}`,
+      `/api/v0/sessions/${sessionId}/messages/${messageId}`,
+    ])
+    const month = { now: NIGHT + 31 * DAY, only }
+    expect((await night(emulator, data, { ...month, beside })).requests).toHaveLength(2)
+    expect((await night(emulator, data, month)).requests).toEqual([])
+  })
+
+  it('that the platform does not know are asked for on three nights', async () => {
+    const [emulator, data] = [await platform(), await temporaryFolder()]
+    await writeAtomic(join(data, 'seeds', 'sessions.csv'), 'session_id\nnobody\n')
+    const asked: number[] = []
+    for (let count = 0; count < 5; count += 1) {
+      const { requests, result, told } = await night(emulator, data, {
+        now: NIGHT + count * DAY,
+        only,
+      })
+      asked.push(requests.length)
+      expect(result.failed).toBe(0)
+      expect(told.join()).toBe(
+        requests.length === 0
+          ? ''
+          : 'sessions of org_demo: the platform does not serve nobody; an id is asked for on three nights',
+      )
+    }
+    expect(asked).toEqual([1, 1, 1, 0, 0])
+  })
+
+  it('in a file that cannot be read stop with the line', async () => {
+    const [emulator, data] = [await platform(), await temporaryFolder()]
+    await writeAtomic(join(data, 'seeds', 'sessions.csv'), 'session_id\na,b\n')
+    await expect(night(emulator, data, { only })).rejects.toThrow(
+      'sessions.csv:2: 2 values in 1 columns',
+    )
+    await writeAtomic(join(data, 'seeds', 'sessions.csv'), 'id\na\n')
+    await expect(night(emulator, data, { only })).rejects.toThrow(
+      "sessions.csv:1: there is no column 'session_id'",
+    )
+  })
+})
