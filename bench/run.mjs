@@ -6,7 +6,7 @@ import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { benchFolder, root } from './lib.mjs'
 
-const BENCHES = ['land', 'governor', 'memory', 'idle', 'build', 'models', 'nightly']
+const BENCHES = ['land', 'governor', 'memory', 'idle', 'build', 'models', 'nightly', 'hooks']
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.find((name) => !BENCHES.includes(name))

@@ -45,9 +45,7 @@ async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
 }
 
 /** A chat that says nothing to its first messages. */
-async function chat(
-  silent = 0,
-): Promise<{ url: string; texts: string[]; requests: string[] }> {
+async function chat(silent = 0): Promise<{ url: string; texts: string[]; requests: string[] }> {
   const texts: string[] = []
   const { url, requests } = await testServer((request, response, count) => {
     const chunks: Buffer[] = []
