@@ -27,9 +27,7 @@ export async function program(argv: readonly string[], terminal: Terminal): Prom
     .wrap(Math.min(100, terminal.columns))
     .epilogue(EPILOGUE)
     .fail((message: string | null, error: Error | undefined) => {
-      throw (
-        error ?? new UsageError(message ?? 'the arguments cannot be read', { hint: 'See --help.' })
-      )
+      throw error ?? wrongArguments(message ?? 'the arguments cannot be read')
     })
   const context = { terminal, done: (code: ExitCode) => void (exitCode = code) }
   for (const register of COMMANDS) register(parser, context)
@@ -37,8 +35,18 @@ export async function program(argv: readonly string[], terminal: Terminal): Prom
     await parser.parseAsync(argv)
     return exitCode
   } catch (error) {
-    return say(diskFault(error) ?? error, argv.includes('--debug'), terminal)
+    const failure = isOfParser(error) ? wrongArguments(error.message) : error
+    return say(diskFault(failure) ?? failure, argv.includes('--debug'), terminal)
   }
+}
+
+function wrongArguments(message: string): UsageError {
+  return new UsageError(message, { hint: 'See --help.' })
+}
+
+/** The parser's own error, of which it says nothing where it was met in a command. */
+function isOfParser(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'YError'
 }
 
 function say(error: unknown, isDebug: boolean, terminal: Terminal): ExitCode {

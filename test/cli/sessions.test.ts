@@ -168,6 +168,7 @@ describe('what cannot be done with a session is 2 and one line', () => {
     ['an unknown message', ['messages', 'show', 'nope', 'none'], /404 Not Found/],
     ['a message without a session', ['messages', 'show', 'nope'], /Not enough|Missing/],
     ['nothing to change', update('--yes'), /nothing is named that is to be changed/],
+    ['a tag without a name', update('--yes', '--tag'), /Not enough arguments following: tag/],
     ['settings that are no JSON', update('--settings', '{x', '--yes'), /--settings: .*not a JSON/],
     ['settings that are a list', update('--settings', '[]', '--yes'), /--settings: .*not a JSON/],
     [

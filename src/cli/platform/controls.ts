@@ -127,9 +127,15 @@ async function find(platform: Platform, wanted: readonly Wanted[]): Promise<(Cle
       const number = numberOf(revision)
       if (typeof number === 'number' && wanted.includes(number)) found.set(number, revision)
     }
-    if (wanted.every((each) => found.has(each))) break
+    if (wanted.every((each) => found.has(each) || isPast(each, items.at(-1)?.value))) break
   }
   return wanted.map((each) => found.get(each))
+}
+
+/** True when the pages have come below it: revisions descend. */
+function isPast(wanted: Wanted, last: unknown): boolean {
+  const revision = fieldOf(last, 'revision')
+  return typeof wanted === 'number' && typeof revision === 'number' && revision < wanted
 }
 
 /** What to compare: two revisions, or one with the one before it. */
