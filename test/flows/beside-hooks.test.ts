@@ -1,0 +1,127 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { landSpool } from '../../src/extract/beside/spool.ts'
+import { writeAtomic } from '../../src/store/files.ts'
+import { temporaryFolder, testWorld } from '../helpers.ts'
+import { landed, night, NIGHT, platform } from './beside-night.ts'
+
+const SPOOL = 'state/hooks/spool'
+
+async function spool(
+  data: string,
+  ...events: readonly { at: string; id: string; input?: unknown }[]
+): Promise<void> {
+  for (const { at, id, input = { hook_event_name: 'Stop' } } of events) {
+    const name = `${at.replaceAll(/[-:.]/g, '')}-${id}.json`
+    await writeAtomic(
+      join(data, SPOOL, name),
+      `${JSON.stringify({ event_id: id, recorded_at: at, input })}\n`,
+    )
+  }
+}
+
+async function land(data: string, hooksOf: string | null = null): Promise<void> {
+  await landSpool({ dataFolder: data, runId: 'run', world: testWorld(NIGHT), hooksOf })
+}
+
+const idsOf = (items: readonly string[] | undefined): unknown[] =>
+  (items ?? []).map((item) => (JSON.parse(item) as { event_id: unknown }).event_id).sort()
+
+describe('recorded hook events', () => {
+  it('land on the day they were recorded, and the spool is empty of them', async () => {
+    const data = await temporaryFolder()
+    await spool(
+      data,
+      { at: '2026-03-08T23:59:59.999Z', id: 'a' },
+      { at: '2026-03-09T00:00:00.000Z', id: 'b' },
+      { at: '2026-03-09T12:00:00.000Z', id: 'c' },
+    )
+    await land(data)
+    const days = await landed(data, 'hook_events', 'default')
+    expect(idsOf(days['2026-03-08'])).toEqual(['a'])
+    expect(idsOf(days['2026-03-09'])).toEqual(['b', 'c'])
+    expect(await readdir(join(data, SPOOL))).toEqual([])
+  })
+
+  it('of a day that has landed are added to it, each once, also when the spool was not emptied', async () => {
+    const data = await temporaryFolder()
+    const [a, b] = [
+      { at: '2026-03-09T01:00:00.000Z', id: 'a' },
+      { at: '2026-03-09T02:00:00.000Z', id: 'b' },
+    ]
+    await spool(data, a)
+    await land(data)
+    await spool(data, a, b)
+    await land(data)
+    await spool(data, a, b)
+    await land(data)
+    expect(idsOf((await landed(data, 'hook_events', 'default'))['2026-03-09'])).toEqual(['a', 'b'])
+  })
+
+  it('lose their secrets and nothing else', async () => {
+    const data = await temporaryFolder()
+    await spool(data, {
+      at: '2026-03-09T01:00:00.000Z',
+      id: 'a',
+      input: {
+        session_id: 's',
+        big: 1,
+        tool_input: { command: 'curl -u me:hunter2 h', env: { API_KEY: 'x y' } },
+      },
+    })
+    await land(data)
+    const [item = ''] = (await landed(data, 'hook_events', 'default'))['2026-03-09'] ?? []
+    expect(item).not.toMatch(/hunter2|x y/)
+    expect(JSON.parse(item)).toMatchObject({
+      input: {
+        session_id: 's',
+        tool_input: { command: expect.stringMatching(/^curl -u me:\[redacted:\w+\] h$/) as string },
+      },
+    })
+  })
+
+  it('that cannot be read are kept as what they are, once', async () => {
+    const data = await temporaryFolder()
+    await writeAtomic(join(data, SPOOL, 'x.json'), '{"event_id":')
+    await writeAtomic(join(data, SPOOL, '.aside.json'), 'not yet')
+    await land(data)
+    const items = Object.values(await landed(data, 'hook_events', 'default')).flat()
+    expect(items.map((item) => (JSON.parse(item) as { input: unknown }).input)).toEqual([
+      { unreadable: '{"event_id":' },
+    ])
+    expect(await readdir(join(data, SPOOL))).toEqual(['.aside.json'])
+  })
+
+  it('are of the organisation that is configured, or of the only one, or of none in particular', async () => {
+    const [emulator, data] = [await platform(), await temporaryFolder()]
+    const at = '2026-03-09T01:00:00.000Z'
+    await spool(data, { at, id: 'a' })
+    await land(data)
+    expect(idsOf((await landed(data, 'hook_events', 'default'))['2026-03-09'])).toEqual(['a'])
+
+    const other = await temporaryFolder()
+    await spool(other, { at, id: 'b' })
+    await night(emulator, other, { only: ['hook_events'] })
+    expect(idsOf((await landed(other, 'hook_events'))['2026-03-09'])).toEqual(['b'])
+    await spool(other, { at, id: 'c' })
+    await land(other)
+    expect(idsOf((await landed(other, 'hook_events'))['2026-03-09'])).toEqual(['b', 'c'])
+    await spool(other, { at, id: 'd' }, { at, id: 'e' })
+    await night(emulator, other, { only: ['hook_events'], beside: { hooksOf: 'elsewhere' } })
+    expect(await readdir(join(other, SPOOL))).toHaveLength(2)
+    await land(other, 'elsewhere')
+    expect(idsOf((await landed(other, 'hook_events', 'elsewhere'))['2026-03-09'])).toEqual([
+      'd',
+      'e',
+    ])
+  })
+
+  it('tell of sessions, which are asked for in the same night', async () => {
+    const [emulator, data] = [await platform(), await temporaryFolder()]
+    const [sessionId = ''] = emulator.sessionIds()
+    await spool(data, { at: '2026-03-09T01:00:00.000Z', id: 'a', input: { session_id: sessionId } })
+    const { requests } = await night(emulator, data, { only: ['hook_events', 'sessions'] })
+    expect(requests).toEqual([`/api/v0/sessions/${sessionId}`])
+  })
+})

@@ -1,0 +1,161 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { DEMO_SECRETS, startEmulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
+import { Database } from '../../src/store/duckdb.ts'
+import { writeAtomic } from '../../src/store/files.ts'
+import { command } from '../command.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+const NOW = Date.parse('2026-01-18T02:00:00Z')
+
+/** Of any look, at any place, under any name: as settings that nobody has seen yet may have them. */
+const OWN_SECRETS = ['hunter2-plain', 'correct horse battery', 'Zürich\u2028"key"', '777000111222']
+
+const SETTINGS = {
+  customModels: [
+    {
+      model: 'm',
+      provider: 'service',
+      apiKey: OWN_SECRETS[0],
+      extraHeaders: { A: OWN_SECRETS[1] },
+    },
+  ],
+  vaultOfTomorrow: {
+    anything: [{ at: { any: [OWN_SECRETS[0], OWN_SECRETS[2]] } }],
+    pin: Number(OWN_SECRETS[3]),
+  },
+  maxAutonomyLevel: OWN_SECRETS[1],
+}
+
+/** A secret as it is, and as JSON spells it. */
+function spellings(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1)
+  return [...new Set([secret, json, JSON.stringify(json).slice(1, -1), encodeURIComponent(secret)])]
+}
+
+const ALL = [...DEMO_SECRETS, ...OWN_SECRETS]
+
+function foundIn(text: string): string[] {
+  return ALL.filter((secret) => spellings(secret).some((each) => text.includes(each)))
+}
+
+async function stage(options: Partial<EmulatorOptions> = {}) {
+  const emulator = await startEmulator({
+    users: 3,
+    now: () => NOW,
+    ...options,
+  })
+  onTestFinished(() => emulator.close())
+  const data = await temporaryFolder()
+  const environment = {
+    AGENT_BASE_URL: emulator.url,
+    AGENT_APP_URL: emulator.url,
+    AGENT_API_KEY: emulator.keys.manager,
+    AGENT_WAREHOUSE_DATA: data,
+    AGENT_WAREHOUSE_RATE: '2000',
+  }
+  const ids = emulator.sessionIds()
+  const messages = ids.flatMap((id) => emulator.messageIds(id).map((message) => `${id},${message}`))
+  await writeAtomic(join(data, 'seeds', 'sessions.csv'), ['session_id', ...ids, ''].join('\n'))
+  await writeAtomic(
+    join(data, 'seeds', 'messages.csv'),
+    ['session_id,message_id', ...messages.slice(0, 40), ''].join('\n'),
+  )
+  return { emulator, data, environment }
+}
+
+/** Names of files in whose bytes, or in any of whose columns, a secret is. */
+async function filesWithSecrets(folder: string): Promise<string[]> {
+  const found: string[] = []
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const path = join(entry.parentPath, entry.name)
+    const texts = [await readFile(path, 'utf8'), await readFile(path, 'utf16le'), path]
+    if (/\.(parquet|duckdb)$/.test(path)) texts.push(...(await valuesIn(path)))
+    const secrets = texts.flatMap(foundIn)
+    if (secrets.length > 0) found.push(`${path}: ${[...new Set(secrets)].join(', ')}`)
+  }
+  return found
+}
+
+async function valuesIn(path: string): Promise<string[]> {
+  const isWarehouse = path.endsWith('.duckdb')
+  const database = await Database.open(
+    isWarehouse ? path : ':memory:',
+    isWarehouse ? { readOnly: true } : {},
+  )
+  try {
+    const tables = isWarehouse
+      ? (
+          await database.rows(
+            'select schema_name as s, table_name as t from duckdb_tables() where not internal',
+          )
+        ).map(({ s, t }) => `"${s as string}"."${t as string}"`)
+      : [`read_parquet('${path}', hive_partitioning = false)`]
+    const values: string[] = []
+    for (const table of tables)
+      values.push(JSON.stringify((await database.table(`from ${table}`)).rows))
+    if (!isWarehouse)
+      values.push(
+        JSON.stringify(
+          await database.rows(
+            `select decode(key) as k, decode(value) as v from parquet_kv_metadata('${path}')`,
+          ),
+        ),
+      )
+    return values
+  } finally {
+    database.close()
+  }
+}
+
+describe('a secret that the platform sends', () => {
+  it('is in no file, no column, no line of the log and no output, whatever its name and place', async () => {
+    const { data, environment } = await stage({
+      intercept: async ({ path, answer }) => {
+        if (!path.includes('enterprise-controls')) return undefined
+        const page = (await (await answer()).json()) as { changes: object[] }
+        const [first] = page.changes
+        const own = { ...first, revision: 9_000, settings: SETTINGS, later: OWN_SECRETS }
+        return Response.json({ ...page, changes: [own, ...page.changes] })
+      },
+    })
+    const night = await command(['run', '--log', 'json'], environment)
+    expect(night, night.err).toMatchObject({ code: 0 })
+    expect(foundIn(night.out + night.err)).toEqual([])
+    expect(await filesWithSecrets(data)).toEqual([])
+    const controls = await valuesIn(join(data, 'warehouse.duckdb'))
+    expect(controls.join('')).toMatch(/\[redacted:[0-9a-f]{8}\]/)
+  })
+
+  it.each(['json', 'text'])(
+    'is in nothing that is said and kept of a failure, in a log of %s',
+    async (log) => {
+      const told = `the value ${ALL.join(' and ')} is wrong`
+      const { data, environment } = await stage({
+        intercept: async ({ path, query, answer }) => {
+          if (path.includes('enterprise-controls')) {
+            return query.has('cursor')
+              ? Response.json({ title: told, detail: told, status: 400 }, { status: 400 })
+              : new Response((await (await answer()).text()).slice(0, -40), {
+                  status: 200,
+                  headers: { 'content-type': 'application/json' },
+                })
+          }
+          const detail = `tried with apiKey=${OWN_SECRETS[0] ?? ''} and ${DEMO_SECRETS[0] ?? ''} at https://u:${OWN_SECRETS[3] ?? ''}@h`
+          if (path.endsWith('/computers'))
+            return Response.json({ title: 'Bad', detail, status: 500 }, { status: 500 })
+          if (path.includes('/usage/limits'))
+            return new Response(JSON.stringify({ apiKey: ALL }).slice(0, -3))
+          return undefined
+        },
+      })
+      const sync = await command(['sync', '--log', log], environment)
+      expect(sync.code).toBe(3)
+      expect(foundIn(sync.out + sync.err)).toEqual([])
+      expect(await filesWithSecrets(data)).toEqual([])
+      expect(sync.err).toContain('enterprise-controls/history')
+    },
+  )
+})
