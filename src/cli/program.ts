@@ -7,7 +7,7 @@ import type { Terminal } from './command.ts'
 import { COMMANDS } from './commands.ts'
 
 const EPILOGUE = `Exit codes: 0 complete, 1 unexpected, 2 usage or configuration, 3 partial (some
-intervals failed and are recorded), 4 deferred (the next run goes on), 5 credential
+intervals or users failed, and are named), 4 deferred (the next run goes on), 5 credential
 or role refused, 6 checks failed (nothing published) or verify found a difference,
 7 another run holds the lock.`
 
