@@ -16,7 +16,7 @@ export interface SyncSelection extends Pick<
 
 /** What to ask one organisation for beside analytics. Readiness reports are on the application host. */
 export function besideOf(
-  job: Job,
+  job: Pick<Job, 'config'>,
   { appUrl }: Pick<OrganisationConfig, 'appUrl'>,
   selection: SyncSelection,
 ): BesideSelection {
@@ -39,6 +39,6 @@ export async function landHooks(job: Job): Promise<void> {
 }
 
 /** With several organisations, theirs is told by the configuration alone. */
-function hooksOf({ config }: Job): string | null {
+function hooksOf({ config }: Pick<Job, 'config'>): string | null {
   return config.hooks.organisation ?? (config.hosts().length > 1 ? 'default' : null)
 }

@@ -1,13 +1,14 @@
 import { loadConfig, type Config } from '../config.ts'
 import { dayOf } from '../core/days.ts'
 import { ExitCode } from '../core/errors.ts'
+import { besideOf, type SyncSelection } from '../beside.ts'
+import { planBeside, type BesidePlan } from '../extract/beside/plan.ts'
 import { planSync, type FetchTask } from '../extract/plan.ts'
 import { LedgerFile, type Ledger } from '../store/ledger.ts'
 import { readOrganisations } from '../store/organisations.ts'
 import { readWindowCaps, type WindowCaps } from '../store/windows.ts'
 import { dataOptions, jsonOption, type Command, type OptionsOf } from './command.ts'
 import { selectionOf, selectionOptions } from './options.ts'
-import type { SyncSelection } from '../beside.ts'
 import type { Argv } from 'yargs'
 
 const options = (yargs: Argv) => jsonOption(selectionOptions(dataOptions(yargs)))
@@ -33,6 +34,7 @@ interface OrganisationPlan {
   /** Null before the platform was ever asked. */
   readonly orgId: string | null
   readonly tasks: readonly FetchTask[]
+  readonly beside: readonly BesidePlan[]
 }
 
 /** The platform is not asked: its clock is reckoned as it was last seen. */
@@ -41,22 +43,29 @@ async function plansOf(
   selection: SyncSelection,
   now: number,
 ): Promise<OrganisationPlan[]> {
-  const known = [...(await readOrganisations(config.dataFolder)).values()]
-  const organisations = known.length === 0 ? [{ orgId: null, skewMs: 0 }] : known
+  const { dataFolder } = config
+  const known = [...(await readOrganisations(dataFolder))].map(([name, each]) => ({
+    name,
+    ...each,
+  }))
+  const unknown = config.hosts().map(({ name }) => ({ name, orgId: null, skewMs: 0 }))
+  const organisations = known.length === 0 ? unknown : known
   return Promise.all(
-    organisations.map(async ({ orgId, skewMs }) => {
+    organisations.map(async ({ name, orgId, skewMs }) => {
       const there = now + skewMs
-      const ledger: Ledger =
-        orgId === null ? new Map() : await LedgerFile.read(config.dataFolder, orgId)
-      const caps: WindowCaps =
-        orgId === null ? new Map() : await readWindowCaps(config.dataFolder, orgId)
+      const ledger: Ledger = orgId === null ? new Map() : await LedgerFile.read(dataFolder, orgId)
+      const caps: WindowCaps = orgId === null ? new Map() : await readWindowCaps(dataFolder, orgId)
       const when = { today: dayOf(there), now: there }
-      return { orgId, tasks: planSync(ledger, { ...selection, ...when, caps }) }
+      const tasks = planSync(ledger, { ...selection, ...when, caps })
+      const appUrl = config.hosts().find((each) => each.name === name)?.appUrl ?? null
+      const lake = { dataFolder, orgId: orgId ?? '', book: { intervals: ledger } }
+      const beside = await planBeside(lake, besideOf({ config }, { appUrl }, selection))
+      return { orgId, tasks, beside }
     }),
   )
 }
 
-function asJson({ orgId, tasks }: OrganisationPlan): object {
+function asJson({ orgId, tasks, beside }: OrganisationPlan): object {
   return {
     org_id: orgId,
     requests: tasks.length,
@@ -70,12 +79,13 @@ function asJson({ orgId, tasks }: OrganisationPlan): object {
         ...(age === undefined ? {} : { age_days: age }),
       })),
     })),
+    beside,
   }
 }
 
-function asText({ orgId, tasks }: OrganisationPlan): string {
+function asText({ orgId, tasks, beside }: OrganisationPlan): string {
   const who = orgId ?? 'an organisation not asked before'
-  if (tasks.length === 0) return `${who}: nothing is due\n`
+  if (tasks.length + beside.length === 0) return `${who}: nothing is due\n`
   const names = [...new Set(tasks.map(({ resource }) => resource.name))]
   const lines = names.map((name) =>
     resourceLine(
@@ -83,7 +93,9 @@ function asText({ orgId, tasks }: OrganisationPlan): string {
       tasks.filter(({ resource }) => resource.name === name),
     ),
   )
-  return `${[`${who}:`, ...lines].join('\n')}\n`
+  const others = beside.map(({ resource, what }) => `  ${resource.padEnd(20)} ${what}`)
+  const analytics = lines.length === 0 ? ['  analytics            nothing is due'] : lines
+  return `${[`${who}:`, ...analytics, ...others].join('\n')}\n`
 }
 
 const REASONS = {

@@ -6,11 +6,12 @@ import { shakeHands, type Handshake } from '../extract/handshake.ts'
 import { isWrongAddress, mixedUp, TOLERATED_SKEW_MS, wrongAddress } from '../extract/sync.ts'
 import { isSame, readOrganisations } from '../store/organisations.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
+import { checkResources } from './resources.ts'
 
 /** Longer than this a person at a terminal does not wait for one answer. */
 const PATIENCE_MS = 30_000
 
-/** Address, credential, role and clock of one organisation, by one small request. */
+/** Address, credential, role and clock of one organisation, by one small request; then what it may read. */
 export async function checkPlatform(
   organisation: OrganisationConfig,
   dataFolder: string,
@@ -19,8 +20,9 @@ export async function checkPlatform(
   const client = new PlatformClient(
     {
       baseUrl: organisation.baseUrl,
+      ...(organisation.appUrl === null ? {} : { appUrl: organisation.appUrl }),
       credential: organisation.key,
-      rate: 1,
+      rate: 5,
       concurrency: 1,
       deadline: world.now() + PATIENCE_MS,
       timeoutMs: PATIENCE_MS,
@@ -34,6 +36,7 @@ export async function checkPlatform(
       ok('role', `the credential of '${organisation.name}' may read the analytics`),
       await whose(organisation, hello, dataFolder),
       clock(hello),
+      ...(await checkResources(client, organisation)),
     ]
   } catch (error) {
     return refused(organisation, error)

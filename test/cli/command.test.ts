@@ -303,6 +303,7 @@ describe('the plan', () => {
             ],
           },
         ],
+        beside: [],
       },
     ])
     expect(emulator.requests).toEqual([])

@@ -14,8 +14,20 @@ import { syncFrom } from '../flows/platform.ts'
 const NOW = Date.parse('2026-01-17T06:00:00Z')
 const DATE = { date: new Date(NOW).toUTCString() }
 
+/** An answer to every request of a check. */
+const NOTHING = {
+  data: [],
+  meta: { org_id: 'o', has_more: false },
+  changes: [],
+  pagination: { hasMore: false },
+  globalLimit: null,
+  userLimits: [],
+  computers: [],
+  reports: [],
+}
+
 const well: Handler = (_, response) => {
-  sendJson(response, 200, { data: [], meta: { org_id: 'o', has_more: false } }, DATE)
+  sendJson(response, 200, NOTHING, DATE)
 }
 
 interface Patient {
@@ -26,6 +38,7 @@ interface Patient {
   readonly now?: number
   readonly nodeVersion?: string
   readonly concurrency?: string
+  readonly appUrl?: string
 }
 
 async function examined(patient: Patient = {}): Promise<Finding[]> {
@@ -36,6 +49,7 @@ async function examined(patient: Patient = {}): Promise<Finding[]> {
     AGENT_API_KEY: patient.key ?? 'key',
     AGENT_WAREHOUSE_DATA: data,
     AGENT_WAREHOUSE_CONCURRENCY: patient.concurrency,
+    AGENT_APP_URL: patient.appUrl,
   }
   return examine({
     loadConfig: () => loadConfig({}, environment, data),
@@ -55,13 +69,35 @@ const finding = (findings: readonly Finding[], check: string): Finding | undefin
 const NOTHING_YET = 'warning: warehouse'
 
 describe('the doctor', () => {
-  it('finds nothing wrong before the first run, by one request, and leaves no trace', async () => {
+  it('tells what beside analytics may be read, and that the application host is not known', async () => {
+    const { url } = await testServer((request, response) => {
+      const isRefused = request.url?.includes('enterprise-controls') === true
+      if (isRefused) sendJson(response, 403, { title: 'Forbidden' }, DATE)
+      else sendJson(response, 200, NOTHING, DATE)
+    })
+    const without = await examined({ url })
+    expect(complaints(without)).toEqual(['warning: resources', NOTHING_YET])
+    expect(finding(without, 'resources')?.message).toBe(
+      "the credential of 'default' may read usage_limits, computers",
+    )
+    expect(finding(without, 'readiness')?.message).toContain('no application host')
+    const all = await examined({ url, appUrl: url })
+    expect(finding(all, 'resources')?.message).toContain('readiness_reports')
+    expect(finding(all, 'readiness')).toBeUndefined()
+  })
+
+  it('finds nothing wrong before the first run, by a small request each, and leaves no trace', async () => {
     const data = await temporaryFolder()
     const { url, requests } = await testServer(well)
     const findings = await examined({ url, data })
     expect(complaints(findings)).toEqual([NOTHING_YET])
     expect(exitCodeOf(findings)).toBe(0)
-    expect(requests).toHaveLength(1)
+    expect(requests.map((each) => each.split('?')[0])).toEqual([
+      'GET /api/v1/analytics/activity',
+      'GET /api/v0/organization/enterprise-controls/history',
+      'GET /api/v0/organization/usage/limits/users',
+      'GET /api/v0/computers',
+    ])
     expect(await readdir(data)).toEqual([])
   })
 

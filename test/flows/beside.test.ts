@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { BesideName } from '../../src/core/beside.ts'
+import { BESIDE, type BesideName } from '../../src/core/beside.ts'
+import { planBeside } from '../../src/extract/beside/plan.ts'
 import { besideRows } from '../../src/store/intervals.ts'
 import { writeAtomic } from '../../src/store/files.ts'
 import { temporaryFolder } from '../helpers.ts'
@@ -106,6 +107,39 @@ describe('a night', () => {
     }
     expect(told('enterprise_controls').map(([day]) => day)).toEqual(['2026-03-10', '2026-03-12'])
   })
+})
+
+it('what a sync would ask for is told without asking', async () => {
+  const [emulator, data] = [await platform(), await temporaryFolder()]
+  const plan = async () => {
+    const book = { intervals: await ledgerOf(data, 'org_demo') }
+    const selection = {
+      resources: BESIDE,
+      sessions: ['a'],
+      messages: [],
+      refetch: false,
+      hooksOf: null,
+    }
+    const plans = await planBeside({ dataFolder: data, orgId: 'org_demo', book }, selection)
+    return Object.fromEntries(plans.map(({ resource, what }) => [resource, what]))
+  }
+  expect(await plan()).toEqual({
+    hook_events: '0 recorded and not landed yet',
+    enterprise_controls: 'the whole history',
+    usage_limits: 'all, as they are',
+    readiness_reports: 'every page',
+    computers: 'all, as they are',
+    computer_metrics: 'of 0 known computers, from the last sample on',
+    sessions: '1 due',
+    messages: '0 due',
+  })
+  await night(emulator, data)
+  const asked = emulator.requests.length
+  const { enterprise_controls, computer_metrics, sessions } = await plan()
+  expect(enterprise_controls).toMatch(/^revisions after \d+$/)
+  expect(computer_metrics).toBe('of 4 known computers, from the last sample on')
+  expect(sessions).toMatch(/^[1-9] due$/)
+  expect(emulator.requests).toHaveLength(asked)
 })
 
 describe('a file that is lost', () => {
