@@ -5,6 +5,7 @@ import { RESOURCES } from '../extract/resources.ts'
 import { readRunRecords, type RunRecord } from '../observe/run-record.ts'
 import {
   readStatus,
+  type BesideStatus,
   type Gap,
   type LimitStatus,
   type OrganisationStatus,
@@ -40,11 +41,12 @@ export const statusCommand: Command<OptionsOf<typeof options>> = {
       .map((run): RunRecord => (isKilled(run) ? { ...run, status: 'killed' } : run))
       .reverse()
     const freshness = await readSourceFreshness(warehousePath(config.dataFolder), Date.now())
+    const withoutApp = config.hosts().flatMap(({ name, appUrl }) => (appUrl === null ? [name] : []))
     const limits = { rate: config.rate, concurrency: config.concurrency }
     terminal.out(
       flags.json
-        ? `${JSON.stringify({ ...status, freshness, limits, runs }, null, 2)}\n`
-        : render(status, freshness, limits, runs),
+        ? `${JSON.stringify({ ...status, withoutApp, freshness, limits, runs }, null, 2)}\n`
+        : render(status, withoutApp, freshness, limits, runs),
     )
     return ExitCode.complete
   },
@@ -52,6 +54,7 @@ export const statusCommand: Command<OptionsOf<typeof options>> = {
 
 function render(
   status: Status,
+  withoutApp: readonly string[],
   freshness: readonly SourceFreshness[],
   limits: { readonly rate: number; readonly concurrency: number },
   runs: readonly RunRecord[],
@@ -66,6 +69,9 @@ function render(
           `running      run ${running.runId}, process ${running.pid} on ${running.host}, since ${running.since}`,
         ]),
     `limits       at most ${limits.rate} requests a second, ${limits.concurrency} at once`,
+    ...withoutApp.map(
+      (name) => `readiness    not asked for: '${name}' has no application host (AGENT_APP_URL)`,
+    ),
     ...freshness
       .filter((each) => each.status !== 'pass')
       .map((each) => `stale        ${each.source}: ${ageText(each.ageSeconds * 1000, each)}`),
@@ -100,7 +106,7 @@ function learntLine({ organisation, concurrency, ...limit }: LimitStatus): strin
 }
 
 function organisationLines(organisation: OrganisationStatus): string[] {
-  const { orgId, firstDay, lastDay, resources } = organisation
+  const { orgId, firstDay, lastDay, resources, beside } = organisation
   const header = ['', 'landed', 'empty', 'failed', 'missing', 'settled', 'latest']
   const rows = resources.map((each) => [
     each.resource,
@@ -123,7 +129,17 @@ function organisationLines(organisation: OrganisationStatus): string[] {
       ? [`  and ${gaps.length - LISTED_GAPS} more gaps: --json has them all`]
       : []),
     ...notes,
+    ...(beside.length === 0 ? [] : ['', '  beside analytics']),
+    ...beside.map(besideLine),
   ]
+}
+
+function besideLine({ resource, landed, latestDay, missed, error }: BesideStatus): string {
+  const had = latestDay === null ? 'never had' : `new on ${landed} days, last had ${latestDay}`
+  const nights = missed.length === 1 ? '1 night' : `${missed.length} nights`
+  const gone =
+    missed.length === 0 ? '' : `; ${nights} missed for good, the last ${missed.at(-1) ?? ''}`
+  return `  ${resource.padEnd(20)} ${had}${gone}${error === null ? '' : `; last: ${error}`}`
 }
 
 function noteLines({ resource, suspects, window }: ResourceStatus): string[] {

@@ -3,7 +3,7 @@ import { addDays, type Day, type DayRange } from '../core/days.ts'
 import type { Learnt } from '../core/learnt.ts'
 import { isMissing } from '../store/files.ts'
 import { readAllLearnt } from '../store/governor-state.ts'
-import { intervalRows, knownRange, type IntervalRow } from '../store/intervals.ts'
+import { besideRows, intervalRows, knownRange, type IntervalRow } from '../store/intervals.ts'
 import { warehousePath } from '../store/lake.ts'
 import { knownOrganisations, LedgerFile } from '../store/ledger.ts'
 import { lockOwner, type Owner } from '../store/lock.ts'
@@ -42,6 +42,20 @@ export interface OrganisationStatus {
   readonly firstDay: Day
   readonly lastDay: Day
   readonly resources: readonly ResourceStatus[]
+  /** Of what is not analytics, as far as it was ever asked for. */
+  readonly beside: readonly BesideStatus[]
+}
+
+export interface BesideStatus {
+  readonly resource: string
+  /** Days on which something new landed. */
+  readonly landed: number
+  /** The latest day on which it was had, whether or not anything was new; null: never. */
+  readonly latestDay: Day | null
+  /** Nights whose snapshot was missed, for good. */
+  readonly missed: readonly Day[]
+  /** Why it could not be had when it was last asked for; null where it was. */
+  readonly error: string | null
 }
 
 export interface Published {
@@ -102,6 +116,7 @@ export async function readStatus(
           caps.get(resource),
         ),
       ),
+      beside: besideStatus(besideRows(orgId, ledger)),
     })
   }
   return {
@@ -144,6 +159,20 @@ function resourceStatus(
     suspects: rows.filter(({ isSuspect }) => isSuspect).map(({ day }) => day),
     window: cap === undefined ? null : windowOf(cap),
   }
+}
+
+function besideStatus(rows: readonly IntervalRow[]): BesideStatus[] {
+  return [...new Set(rows.map(({ resource }) => resource))].map((resource) => {
+    const own = rows.filter((row) => row.resource === resource)
+    const had = own.filter(({ status }) => status === 'landed' || status === 'empty')
+    return {
+      resource,
+      landed: own.filter(({ status }) => status === 'landed').length,
+      latestDay: had.at(-1)?.day ?? null,
+      missed: own.filter(({ isRecoverable }) => !isRecoverable).map(({ day }) => day),
+      error: own.at(-1)?.error ?? null,
+    }
+  })
 }
 
 function windowOf({ maxDays, learntAt }: WindowCap): ResourceStatus['window'] {

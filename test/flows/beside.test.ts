@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { BESIDE, type BesideName } from '../../src/core/beside.ts'
 import { planBeside } from '../../src/extract/beside/plan.ts'
+import { readStatus } from '../../src/serve/status.ts'
 import { besideRows } from '../../src/store/intervals.ts'
 import { writeAtomic } from '../../src/store/files.ts'
+import { command } from '../command.ts'
 import { temporaryFolder } from '../helpers.ts'
 import { DAY, landed, night, NIGHT, platform, wholeLake } from './beside-night.ts'
 import { ledgerOf, readLake } from './platform.ts'
@@ -140,6 +142,27 @@ it('what a sync would ask for is told without asking', async () => {
   expect(computer_metrics).toBe('of 4 known computers, from the last sample on')
   expect(sessions).toMatch(/^[1-9] due$/)
   expect(emulator.requests).toHaveLength(asked)
+})
+
+it('status tells when each was had, and which nights were missed for good', async () => {
+  const [emulator, data] = [await platform(), await temporaryFolder()]
+  await night(emulator, data)
+  await night(emulator, data, { now: NIGHT + 2 * DAY })
+  const [organisation] = (await readStatus(data, ['tokens'])).organisations
+  expect(organisation?.lastDay).toBe('2026-03-11')
+  const told = Object.fromEntries(organisation?.beside.map((each) => [each.resource, each]) ?? [])
+  expect(told['usage_limits']).toEqual({
+    resource: 'usage_limits',
+    landed: 2,
+    latestDay: '2026-03-12',
+    missed: ['2026-03-11'],
+    error: null,
+  })
+  expect(told['enterprise_controls']).toMatchObject({ latestDay: '2026-03-12', missed: [] })
+  expect(told['hook_events']).toBeUndefined()
+  const text = (await command(['status', '--data', data])).out
+  expect(text).toContain("readiness    not asked for: 'default' has no application host")
+  expect(text).toMatch(/usage_limits +new on 2 days, last had 2026-03-12; 1 night missed for good/)
 })
 
 describe('a file that is lost', () => {
