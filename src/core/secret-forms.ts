@@ -18,9 +18,19 @@ export function withoutKnownForms(text: string, mark: Mark): string {
     .replaceAll(BEGINNINGS, once)
 }
 
+/** The same, and without the values in the queries of addresses. */
+export function withoutAddressed(text: string, mark: Mark): string {
+  return withoutQueries(withoutKnownForms(text, mark), marker(mark))
+}
+
+function withoutQueries(text: string, mark: Mark): string {
+  return text.replaceAll(ADDRESS, (address) =>
+    address.replaceAll(QUERY, (_, before: string, secret: string) => before + mark(secret)),
+  )
+}
+
 /**
- * The same for text that anything may be in, such as a command: also values of
- * queries, what is assigned to a name that secrets go by, and long runs of
+ * The same for text that anything may be in, such as a command: also what is assigned to a name that secrets go by, and long runs of
  * letters and digits that no word is.
  */
 export function withoutSecrets(text: string, mark: Mark): string {
@@ -28,15 +38,9 @@ export function withoutSecrets(text: string, mark: Mark): string {
   const named = withoutKnownForms(text, mark)
     .replaceAll(HEADER, (_, before: string, secret: string) => before + once(secret))
     .replaceAll(USER_OPTION, (_, before: string, secret: string) => before + once(secret))
-  return withoutAssigned(named, once)
-    .replaceAll(ADDRESS, (address) =>
-      address.replaceAll(QUERY, (_, before: string, secret: string) => before + once(secret)),
-    )
-    .replaceAll(RUN, (run) =>
-      isMixed(run)
-        ? once(run)
-        : run.replaceAll(WORD, (word) => (isRandom(word) ? once(word) : word)),
-    )
+  return withoutQueries(withoutAssigned(named, once), once).replaceAll(RUN, (run) =>
+    isMixed(run) ? once(run) : run.replaceAll(WORD, (word) => (isRandom(word) ? once(word) : word)),
+  )
 }
 
 const PRIVATE_KEY =

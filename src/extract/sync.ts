@@ -149,7 +149,7 @@ async function fetchBeside(
   orgId: string,
 ): Promise<Stop | null> {
   const { beside, dataFolder, concurrency } = options
-  if (beside === undefined) return null
+  if (beside === undefined || beside.resources.length === 0) return null
   const selection = await ownHooks(beside, dataFolder, orgId)
   const redaction = await openRedaction(dataFolder)
   const forEach = async <T>(

@@ -1,6 +1,6 @@
 /**
  * What may pass at a place of an item. `word`: one short word of an enum; `id`:
- * what names something; `text`: anything, but for what looks like a secret.
+ * what names something, which may look random; `text`: anything, but for what looks like a secret.
  */
 export interface Rule {
   readonly leaf?: 'word' | 'id' | 'text'
@@ -80,14 +80,50 @@ const settings = object({
 })
 
 /** A revision of the enterprise controls: every other string of it is a secret. */
-export const CONTROL_RULES: Rule = object({
+const enterpriseControls = object({
   settings,
   user: object({ id, email: id, name: text }),
   updatedAt: id,
 })
 
 /** Names of criteria and paths are not those of secrets: `secret_scanning` is a criterion. */
-export const READINESS_RULES: Rule = object({
+const readinessReports = object({
+  repoUrl: id,
+  branch: id,
+  commitHash: id,
+  modelUsed: object({ id, reasoningEffort: id }),
   apps: map(object({ description: text })),
   report: map(object({ rationale: text, numerator: {}, denominator: {} })),
 })
+
+const step = object({ id, name: id, status: id, error: text, installSessionId: id })
+
+const sessionSettings = object({
+  model: id,
+  specModeModel: id,
+  tags: array(object({ name: id })),
+  enabledToolIds: array(id),
+  disabledToolIds: array(id),
+})
+
+const hookInput = object({
+  hook_event_name: id,
+  session_id: id,
+  cwd: id,
+  message: text,
+  reason: id,
+})
+
+/**
+ * What is documented of the items of each resource. Elsewhere in them strings pass
+ * but under names of secrets, and lose what looks like one; of enterprise
+ * controls they do not pass.
+ */
+export const RULES: ReadonlyMap<string, Rule> = new Map([
+  ['enterprise_controls', enterpriseControls],
+  ['usage_limits', object({ userLimits: array(object({ email: id })) })],
+  ['readiness_reports', readinessReports],
+  ['computers', object({ name: id, hostname: id, remoteUser: id, provisioningSteps: array(step) })],
+  ['sessions', object({ sessionSettings })],
+  ['hook_events', object({ input: hookInput })],
+])

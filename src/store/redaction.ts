@@ -3,11 +3,16 @@ import { constants } from 'node:fs'
 import { copyFile, link, mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../core/errors.ts'
-import { withoutKnownForms, withoutSecrets, type Mark } from '../core/secret-forms.ts'
+import {
+  withoutAddressed,
+  withoutKnownForms,
+  withoutSecrets,
+  type Mark,
+} from '../core/secret-forms.ts'
 import { isIdName, isSecretName, isSecretNumberName } from '../core/secret-names.ts'
 import { asidePath, codeOf, readIfThere, syncFolder } from './files.ts'
 import { rewriteJson, type Rewriting } from './json-leaves.ts'
-import { CONTROL_RULES, READINESS_RULES, type Rule } from './redaction-rules.ts'
+import { RULES, type Rule } from './redaction-rules.ts'
 
 /**
  * Takes the secrets out of items before they are written (law 11). In the place
@@ -88,8 +93,7 @@ const OPEN: Place = {
 }
 
 function placeOf(resource: string): Place {
-  if (resource === 'enterprise_controls') return { ...OPEN, rule: CONTROL_RULES, isClosed: true }
-  return resource === 'readiness_reports' ? { ...OPEN, rule: READINESS_RULES } : OPEN
+  return { ...OPEN, rule: RULES.get(resource), isClosed: resource === 'enterprise_controls' }
 }
 
 function rewriting(root: Place, mark: Mark): Rewriting<Place> {
@@ -134,12 +138,12 @@ function stringAt(place: Place, value: string, mark: Mark): string {
     case 'word':
       return WORD.test(value) && withoutSecrets(value, mark) === value ? value : mark(value)
     case 'id':
-      return withoutKnownForms(value, mark)
+      return withoutAddressed(value, mark)
     case 'text':
       return withoutSecrets(value, mark)
     case undefined:
       if (place.isClosed || place.isSecret) return mark(value)
-      return place.isId ? withoutKnownForms(value, mark) : withoutSecrets(value, mark)
+      return place.isId ? withoutAddressed(value, mark) : withoutSecrets(value, mark)
   }
 }
 

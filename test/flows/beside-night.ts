@@ -28,13 +28,14 @@ export interface Night {
   readonly now?: number
   readonly only?: readonly BesideName[]
   readonly beside?: Partial<BesideSelection>
+  readonly organisation?: string
 }
 
 /** One sync of what is beside analytics; `requests` are those for it. */
 export async function night(
   { url, keys, at, requests }: Platform,
   data: string,
-  { now = NIGHT, only = BESIDE, beside = {} }: Night = {},
+  { now = NIGHT, only = BESIDE, beside = {}, organisation = 'default' }: Night = {},
 ): Promise<Sync & { readonly requests: readonly string[]; readonly told: readonly string[] }> {
   at(now)
   const asked = requests.length
@@ -43,6 +44,7 @@ export async function night(
     only: [],
     world: testWorld(now),
     runId: 'run',
+    organisation,
     beside: { resources: only, ...beside },
   })
   const paths = requests.slice(asked).map(({ path }) => path)

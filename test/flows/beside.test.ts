@@ -194,6 +194,27 @@ describe('a file that is lost', () => {
   })
 })
 
+it('two organisations in one folder keep what is theirs apart', async () => {
+  const data = await temporaryFolder()
+  const [a, b] = [await platform({ orgId: 'org_a' }), await platform({ orgId: 'org_b', seed: 2 })]
+  const only: readonly BesideName[] = ['usage_limits', 'computers', 'computer_metrics']
+  for (const now of [NIGHT, NIGHT + DAY]) {
+    for (const [emulator, organisation] of [
+      [a, 'a'],
+      [b, 'b'],
+    ] as const) {
+      expect((await night(emulator, data, { now, only, organisation })).result.failed).toBe(0)
+    }
+  }
+  const [ofA, ofB] = [
+    await landed(data, 'computers', 'org_a'),
+    await landed(data, 'computers', 'org_b'),
+  ]
+  expect(Object.keys(ofA)).toEqual(['2026-03-10', '2026-03-11'])
+  expect(Object.keys(ofB)).toEqual(['2026-03-10', '2026-03-11'])
+  expect(ofA['2026-03-10']).not.toEqual(ofB['2026-03-10'])
+})
+
 describe('sessions and messages', () => {
   const only: readonly BesideName[] = ['sessions', 'messages']
 
@@ -228,6 +249,35 @@ describe('sessions and messages', () => {
     const month = { now: NIGHT + 31 * DAY, only }
     expect((await night(emulator, data, { ...month, beside })).requests).toHaveLength(2)
     expect((await night(emulator, data, month)).requests).toEqual([])
+  })
+
+  it('are 500 a night, those that never landed first, and the rest is said to be left', async () => {
+    const asked: string[] = []
+    const emulator = await platform({
+      intercept: ({ path }) => {
+        const id = /sessions\/(many-\d+)$/.exec(path)?.[1]
+        if (id === undefined) return undefined
+        asked.push(id)
+        return Response.json({
+          sessionId: id,
+          status: 'running',
+          messageCount: 1,
+          createdAt: 1,
+          updatedAt: 1,
+        })
+      },
+    })
+    const data = await temporaryFolder()
+    const all = Array.from({ length: 503 }, (_, index) => `many-${index}`)
+    await writeAtomic(join(data, 'seeds', 'sessions.csv'), ['session_id', ...all, ''].join('\n'))
+    const first = await night(emulator, data, { only: ['sessions'] })
+    expect(first.told).toEqual(['sessions of org_demo: 3 are left for the next night'])
+    expect(asked).toHaveLength(500)
+    const left = all.filter((id) => !asked.includes(id))
+    asked.length = 0
+    await night(emulator, data, { now: NIGHT + DAY, only: ['sessions'] })
+    expect(asked.slice(0, 3).sort()).toEqual(left.sort())
+    expect(asked).toHaveLength(500)
   })
 
   it('that the platform does not know are asked for on three nights', async () => {

@@ -26,6 +26,8 @@ export async function syncFrom(
     /** What is asked for beside analytics; nothing by default. */
     readonly beside?: Partial<BesideSelection>
     readonly runId?: string
+    /** Its name in the configuration. */
+    readonly organisation?: string
   } = {},
 ): Promise<Sync> {
   const world = options.world ?? testWorld()
@@ -47,7 +49,7 @@ export async function syncFrom(
     client,
     world,
     dataFolder,
-    organisation: 'default',
+    organisation: options.organisation ?? 'default',
     runId: options.runId ?? `run-${world.now()}`,
     concurrency: 4,
     plan: { resources, ...options.plan },
