@@ -25,7 +25,7 @@ test: check build ## everything that must hold; what CI runs
 test-dbt: build ## the models under dbt Core against the built-in runner, row for row; needs python3
 	@npm run --silent test:dbt
 
-test-deep: build ## mixtures of faults, full disks, nights, truth, verify: minutes
+test-deep: build ## every fault, damage, full disks, whole nights, secrets, truth, verify: minutes
 	@npm run --silent test:deep
 
 test-kill: build ## kills a run at every write, and at 50 moments: a quarter of an hour
