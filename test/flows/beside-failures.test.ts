@@ -153,6 +153,26 @@ describe('one computer', () => {
   })
 })
 
+it('answers of any shape stop nothing', async () => {
+  const odd = { id: '', sessionSettings: { childInclusiveTokenUsageBySessionId: 'x' } }
+  const emulator = await platform({
+    intercept: ({ path }) => {
+      if (path.endsWith('/computers'))
+        return Response.json({ computers: [null, 1, {}, odd, { id: '..' }] })
+      if (path.includes('/sessions/')) return Response.json(odd)
+      if (path.includes('maturity')) return Response.json({ reports: [{}, { reportId: 7 }] })
+      if (path.includes('controls'))
+        return Response.json({ changes: [{}, { revision: null }, []], pagination: {} })
+      return undefined
+    },
+  })
+  const data = await temporaryFolder()
+  const { result } = await night(emulator, data, { beside: { sessions: ['a'] } })
+  expect(result).toMatchObject({ failed: 0, stoppedBy: null })
+  await night(emulator, data, { now: NIGHT + DAY })
+  expect((await landed(data, 'enterprise_controls'))['2026-03-11']).toEqual([])
+})
+
 it('nobody answering is recorded of what has landed before', async () => {
   const [emulator, data] = [await platform(), await temporaryFolder()]
   await night(emulator, data, { only: ['usage_limits'] })

@@ -5,6 +5,7 @@ import type { PageOrigin, RawRow } from '../part.ts'
 import { originNow, rowsOf, today, type BesideContext } from './context.ts'
 import { askLake, textIn } from './known.ts'
 import { addToDay } from './land-rows.ts'
+import { isId } from './session-ids.ts'
 
 const RESOURCE = 'computer_metrics'
 
@@ -57,12 +58,17 @@ async function computerIds(
   context: BesideContext,
   served: readonly Computer[] | undefined,
 ): Promise<string[]> {
-  if (served !== undefined) return served.map(({ id }) => id)
+  if (served !== undefined) return idsOf(served)
   const known = await askLake(context, 'computers', 'known_computers')
   const latest = Math.max(...known.map((row) => Number(row['fetched_ms'])))
   const ids = known.filter((row) => Number(row['fetched_ms']) === latest)
   if (ids.length > 0) return ids.map((row) => textIn(row, 'computer_id'))
-  return (await context.client.computers.list()).map(({ id }) => id)
+  return idsOf(await context.client.computers.list())
+}
+
+/** What is served may lack an id, whatever is documented. */
+function idsOf(computers: readonly Computer[]): string[] {
+  return computers.map((computer) => fieldOf(computer, 'id')).filter(isId)
 }
 
 /** Milliseconds since the epoch, by computer. */

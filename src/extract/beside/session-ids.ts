@@ -105,7 +105,8 @@ function lastSeen(row: Row): LastSeen {
 }
 
 /** What would make no path of its own is no id. */
-function isId(id: string): boolean {
+export function isId(id: unknown): id is string {
+  if (typeof id !== 'string') return false
   return id.trim() !== '' && id !== '.' && id !== '..' && id.length <= 200
 }
 

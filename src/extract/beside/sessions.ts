@@ -1,3 +1,4 @@
+import { fieldOf, type Session } from '../../client/index.ts'
 import { Asking } from './asking.ts'
 import type { BesideContext } from './context.ts'
 import {
@@ -36,14 +37,20 @@ export async function fetchSessions(context: BesideContext): Promise<Error | nul
       ({ sessionId }) => sessionId,
       async ({ sessionId, computerId }) => {
         const served = await client.sessions.fetch(sessionId, on(computerId))
-        const named = served.value.sessionSettings?.childInclusiveTokenUsageBySessionId ?? {}
-        children.push(...Object.keys(named).map((id) => ({ sessionId: id })))
+        children.push(...childrenOf(served.value))
         return served
       },
     )
     round = dueSessions(eachOnce(children), seen, met, asking)
   }
   return asking.land()
+}
+
+/** What is served may be no map, whatever is documented. */
+function childrenOf(session: Session): Candidate[] {
+  const named = fieldOf(fieldOf(session, 'sessionSettings'), 'childInclusiveTokenUsageBySessionId')
+  if (typeof named !== 'object' || named === null || Array.isArray(named)) return []
+  return Object.keys(named).map((sessionId) => ({ sessionId }))
 }
 
 /** Those that never landed first, then those that were had the longest ago. */
