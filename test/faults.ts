@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { onTestFinished } from 'vitest'
 import { addDays, daysBetween, parseDay } from '../src/core/days.ts'
 import { sliceEnvelope } from '../src/client/envelope.ts'
+import { MAX_PAGE_SIZE } from '../src/client/index.ts'
 import { startEmulator, type Emulator } from '../src/emulator/emulator.ts'
 import { chanceOf } from './chance.ts'
 import { FAULTS, send, type Ask, type Fault, type FaultKind, type Served } from './fault-kinds.ts'
@@ -38,7 +39,7 @@ export interface FaultyPlatformOptions {
   readonly pageSize?: number
 }
 
-/** The stand-in platform behind a server that can do to an answer what networks and proxies do. */
+/** The stand-in platform behind a server that can do to an answer of analytics what networks and proxies do. */
 export async function startFaultyPlatform(options: FaultyPlatformOptions): Promise<FaultyPlatform> {
   const { now, users = 12, seed = 1, pageSize = 3 } = options
   const emulator = await startEmulator({ now, users, seed })
@@ -52,6 +53,10 @@ export async function startFaultyPlatform(options: FaultyPlatformOptions): Promi
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = request.url ?? '/'
+    if (!url.startsWith('/api/v1/analytics/')) {
+      send(response, await forward(emulator, url, request, MAX_PAGE_SIZE))
+      return
+    }
     const nth = (times.get(url) ?? 0) + 1
     times.set(url, nth)
     asked.push(url)

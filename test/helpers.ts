@@ -11,7 +11,8 @@ import type { World } from '../src/core/world.ts'
 /** A folder that is gone when the test is over. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-warehouse-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  // A process that was let go may be writing its last.
+  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }))
   return folder
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
 import { runJob } from '../../src/cli/job.ts'
 import { run } from '../../src/pipeline.ts'
+import { writeAtomic } from '../../src/store/files.ts'
 import { LedgerFile } from '../../src/store/ledger.ts'
 import { kindsOfFiles, martsOf, versionsOf } from '../flows/likeness.ts'
 import {
@@ -136,6 +137,8 @@ async function inFolder<T>(
   const folder = await mkdtemp(join(tmpdir(), 'agent-warehouse-kill-'))
   try {
     if (content !== null) await cp(content, folder, { recursive: true })
+    // Each folder's own key would mark the same secret otherwise.
+    await writeAtomic(join(folder, 'state', 'redaction.key'), `${'5e'.repeat(32)}\n`)
     return await work(folder)
   } finally {
     await rm(folder, { recursive: true, force: true })
