@@ -43,6 +43,8 @@ async function changingPlatform(now: () => number): Promise<Emulator> {
     users: 12,
     now,
     intercept: async ({ path, query, headers, answer }) => {
+      // Snapshots that were not taken cannot be had later: of them, N nights are not one.
+      if (!path.startsWith('/api/v1/analytics/')) return new Response('{}', { status: 404 })
       const own = await answer()
       if (own.status !== 200) return undefined
       const authorization = headers.get('authorization') ?? ''
