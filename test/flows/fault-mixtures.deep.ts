@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { RESOURCES } from '../../src/extract/resources.ts'
 import { Database } from '../../src/store/duckdb.ts'
 import { chanceOf } from '../chance.ts'
 import { command, type Outcome } from '../command.ts'
@@ -182,12 +183,16 @@ describe('the command under', () => {
     const platform = await startFaultyPlatform({ now: () => FIRST_NIGHT, users: 14 })
     platform.strike([rule])
     const data = await temporaryFolder()
-    const outcome = await command(['run', '--log', 'none', '--max-duration', '60s'], {
-      AGENT_BASE_URL: platform.url,
-      AGENT_API_KEY: platform.emulator.keys.manager,
-      AGENT_WAREHOUSE_DATA: data,
-      AGENT_WAREHOUSE_RATE: '2000',
-    })
+    const only = RESOURCES.map(({ name }) => name).join(',')
+    const outcome = await command(
+      ['run', '--log', 'none', '--max-duration', '60s', '--only', only],
+      {
+        AGENT_BASE_URL: platform.url,
+        AGENT_API_KEY: platform.emulator.keys.manager,
+        AGENT_WAREHOUSE_DATA: data,
+        AGENT_WAREHOUSE_RATE: '2000',
+      },
+    )
     expect(platform.struck).not.toEqual([])
     return { outcome, data }
   }
