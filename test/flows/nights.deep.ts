@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts'
+import { RESOURCES } from '../../src/extract/resources.ts'
 import { Database, type Row } from '../../src/store/duckdb.ts'
 import { command } from '../command.ts'
 import { temporaryFolder } from '../helpers.ts'
@@ -20,6 +21,23 @@ const RESTATED: Readonly<Record<string, string>> = {
 
 /** What a mart keeps of when it was looked at, and therefore differs. */
 const HISTORY_OF_LOOKS = 'fct_restatement'
+
+/** Marts of what cannot be had later: this platform has nothing for them. */
+const BESIDE_ANALYTICS = [
+  'dim_computer',
+  'dim_control_current',
+  'dim_readiness_report',
+  'fct_computer_metric',
+  'fct_control_change',
+  'fct_hook_event',
+  'fct_message',
+  'fct_provisioning_step',
+  'fct_readiness_criterion',
+  'fct_session',
+  'fct_usage_limit',
+  'mart_readiness_trend',
+  'mart_session_outcomes',
+]
 
 /** Without them their marts would be empty. */
 const SEEDS: Readonly<Record<string, string>> = {
@@ -139,10 +157,13 @@ describe('the same nights one by one and all at once', () => {
 
     const marts = await martsOf(nightly.data)
     expect(Object.keys(marts).length).toBeGreaterThan(20)
-    expect(Object.values(marts).filter((rows) => rows.length === 0)).toEqual([])
+    const isEmpty = (name: string): boolean => marts[name]?.length === 0
+    expect(Object.keys(marts).filter(isEmpty).sort()).toEqual(BESIDE_ANALYTICS)
     expect(await martsOf(once.data)).toEqual(marts)
 
-    const states = 'select resource, activity_date, status, row_count from meta.intervals'
+    const analytics = RESOURCES.map(({ name }) => `'${name}'`).join(', ')
+    const states = `select resource, activity_date, status, row_count from meta.intervals
+      where resource in (${analytics})`
     expect(await rowsOf(nightly.data, states)).toEqual(await rowsOf(once.data, states))
     const restated = await rowsOf(
       nightly.data,

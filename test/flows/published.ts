@@ -36,7 +36,8 @@ export async function martsOf(data: string): Promise<Record<string, Row[]>> {
     )
     const marts: Record<string, Row[]> = {}
     for (const name of names.map(String)) {
-      marts[name] = await database.rows(`from ${identifier(name)} order by all`)
+      const columns = `columns(name -> name != 'fetched_at')` // a later run fetches later
+      marts[name] = await database.rows(`select ${columns} from ${identifier(name)} order by all`)
     }
     return marts
   } finally {
