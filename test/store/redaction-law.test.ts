@@ -1,8 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { isSecretNumberName } from '../../src/core/secret-names.ts'
 import { Redaction } from '../../src/store/redaction.ts'
 
 const redaction = new Redaction('0'.repeat(64))
+
+/** The value with every string, and every number under a name of secrets, as an empty string. */
+function shapeOf(value: unknown, isSecret = false): unknown {
+  if (typeof value === 'string' || (typeof value === 'number' && isSecret)) return ''
+  if (Array.isArray(value)) return value.map((element) => shapeOf(element, isSecret))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.entries(value).map(([name, below]) =>
+    shapeOf(below, isSecret || isSecretNumberName(name)),
+  )
+}
 
 const control = (settings: unknown): string => JSON.stringify({ revision: 1, settings })
 
@@ -106,20 +117,12 @@ describe('the law', () => {
     )
   })
 
-  it('what comes out is the same JSON but for strings and names that were marked', () => {
+  it('what comes out is the same JSON but for what was marked: strings, names, and numbers under names of secrets', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 4 }), (json) => {
         for (const resource of ['enterprise_controls', 'messages']) {
           const out = redaction.item(resource, json)
-          const shape = (value: unknown): unknown =>
-            typeof value === 'string'
-              ? ''
-              : Array.isArray(value)
-                ? value.map(shape)
-                : typeof value === 'object' && value !== null
-                  ? Object.values(value).map(shape)
-                  : value
-          expect(shape(JSON.parse(out))).toEqual(shape(JSON.parse(json)))
+          expect(shapeOf(JSON.parse(out))).toEqual(shapeOf(JSON.parse(json)))
           expect(redaction.item(resource, out)).toBe(out)
         }
       }),
