@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
 import { ExitCode, PartialError } from './core/errors.ts'
-import type { World } from './core/world.ts'
+import { warner as warnerOf, type Warn, type World } from './core/world.ts'
 
 /** One invocation of the pipeline: what it works on, and with what. */
 export interface Job {
@@ -41,9 +41,7 @@ export async function timed<T>(job: Job, stage: string, work: () => Promise<T>):
   }
 }
 
-/** What emits a warning. */
-export function warner({ world }: Job): (message: string) => void {
-  return (message) => {
-    world.emit({ type: 'warning', message })
-  }
+/** Warns by an event of the job. */
+export function warner({ world }: Job): Warn {
+  return warnerOf(world)
 }

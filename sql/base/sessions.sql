@@ -1,72 +1,6 @@
 -- One row per org, day and session of `sessions`; a later one wins.
 with
 
-served as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal,
-        asked_for(request, 'sessions') as asked,
-        read_item(item, '{
-            "sessionId": "VARCHAR",
-            "status": "VARCHAR",
-            "messageCount": "VARCHAR",
-            "createdAt": "VARCHAR",
-            "updatedAt": "VARCHAR",
-            "completedAt": "VARCHAR",
-            "title": "VARCHAR",
-            "computerId": "VARCHAR",
-            "sessionSettings": {
-                "model": "VARCHAR",
-                "specModeModel": "VARCHAR",
-                "assistantActiveTimeMs": "VARCHAR",
-                "tokenUsage": {
-                    "inputTokens": "VARCHAR",
-                    "outputTokens": "VARCHAR",
-                    "cacheCreationTokens": "VARCHAR",
-                    "cacheReadTokens": "VARCHAR",
-                    "thinkingTokens": "VARCHAR",
-                    "serviceCredits": "VARCHAR"
-                },
-                "inclusiveTokenUsage": {
-                    "inputTokens": "VARCHAR",
-                    "outputTokens": "VARCHAR",
-                    "cacheCreationTokens": "VARCHAR",
-                    "cacheReadTokens": "VARCHAR",
-                    "thinkingTokens": "VARCHAR",
-                    "serviceCredits": "VARCHAR"
-                },
-                "childInclusiveTokenUsageBySessionId": "MAP(VARCHAR, VARCHAR)",
-                "archivedAt": "VARCHAR",
-                "tags": [{"name": "VARCHAR"}]
-            }
-        }') as session,
-        fetched_at
-    from raw
-
-),
-
-named_sessions as (
-
-    select
-        *,
-        coalesce(nullif(session.sessionId, ''), asked) as session_id
-    from served
-
-),
-
-latest as (
-
-    select * from named_sessions
-    qualify session_id is null or row_number() over (
-        partition by org_id, activity_date, session_id
-        order by fetched_at desc, page desc, ordinal desc
-    ) = 1
-
-),
-
 spread as (
 
     select
@@ -74,7 +8,7 @@ spread as (
         session.sessionSettings as settings,
         session.sessionSettings.tokenUsage as own,
         session.sessionSettings.inclusiveTokenUsage as inclusive
-    from latest
+    from latest_sessions()
 
 ),
 

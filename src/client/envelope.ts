@@ -1,3 +1,14 @@
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  stringEnd,
+} from '../core/json-text.ts'
+
 /** One row of an envelope: its text exactly as served, and what it means. */
 export interface ServedRow {
   readonly text: string
@@ -71,15 +82,6 @@ interface ArraySpan extends Span {
   readonly rows: readonly Span[]
 }
 
-const QUOTE = 34
-const COMMA = 44
-const COLON = 58
-const BACKSLASH = 92
-const OPEN_BRACKET = 91
-const CLOSE_BRACKET = 93
-const OPEN_BRACE = 123
-const CLOSE_BRACE = 125
-
 /** Where a top-level array lies. A repeated key counts as JSON.parse has it: the last wins. */
 function arraySpan(text: string, name: string): ArraySpan {
   let found: ArraySpan | undefined
@@ -135,12 +137,9 @@ function skipValue(text: string, at: number): number {
 
 function skipString(text: string, at: number): number {
   if (text.charCodeAt(at) !== QUOTE) throw unexpected(text, at)
-  for (let index = at + 1; index < text.length; index += 1) {
-    const code = text.charCodeAt(index)
-    if (code === BACKSLASH) index += 1
-    else if (code === QUOTE) return index + 1
-  }
-  throw unexpected(text, text.length)
+  const end = stringEnd(text, at)
+  if (end < 0) throw unexpected(text, text.length)
+  return end
 }
 
 function skipScalar(text: string, at: number): number {

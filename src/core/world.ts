@@ -20,6 +20,16 @@ export interface HttpResponse {
   readonly body: Uint8Array
 }
 
+/** What tells of what is wrong and stops nothing. */
+export type Warn = (message: string) => void
+
+/** Warns by an event. */
+export function warner({ emit }: Pick<World, 'emit'>): Warn {
+  return (message) => {
+    emit({ type: 'warning', message })
+  }
+}
+
 /**
  * Every effect that is not a file or a database. Tests own the clock, chance
  * and the network by passing their own.

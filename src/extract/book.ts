@@ -147,6 +147,13 @@ export class IntervalBook {
     return this.#ledger.intervals.get(intervalKey(resource, day))
   }
 
+  /** Whether a day of the resource is in the lake. */
+  hasLanded(resource: string): boolean {
+    return [...this.intervals.values()].some(
+      (interval) => interval.resource === resource && interval.file !== null,
+    )
+  }
+
   #known(resource: string, day: Day): Interval {
     return this.interval(resource, day) ?? neverLanded(resource, day)
   }

@@ -1,5 +1,11 @@
 import { AppError, messageOf } from '../core/errors.ts'
-import { ApiError, BodyError, BodyTooLargeError, TransportError } from '../client/index.ts'
+import {
+  ApiError,
+  BodyError,
+  BodyTooLargeError,
+  RefusedError,
+  TransportError,
+} from '../client/index.ts'
 
 /**
  * True for what must stop the run: a refused credential, a deferral, an abort,
@@ -12,6 +18,12 @@ export function isFatal(error: unknown): boolean {
     error instanceof BodyTooLargeError ||
     error instanceof TransportError
   )
+}
+
+/** True for an answer that says that this is not to be had with this credential, or is not there. */
+export function isWithheld(error: unknown): boolean {
+  if (error instanceof RefusedError) return error.status === 403
+  return error instanceof ApiError && error.status === 404
 }
 
 /** Failures in a row after which a resource is left alone: more than one bad day can cause by halving. */

@@ -7,7 +7,7 @@ import {
   type AppError,
 } from '../core/errors.ts'
 import type { PlanReason } from '../core/events.ts'
-import type { World } from '../core/world.ts'
+import { warner, type World } from '../core/world.ts'
 import { ApiError, type PlatformClient } from '../client/index.ts'
 import { intervalKey, LedgerFile } from '../store/ledger.ts'
 import {
@@ -227,12 +227,6 @@ export function wrongAddress(error: ApiError): UsageError {
 function nothing(orgId: string | null): SyncResult {
   const counts = { landed: 0, failed: 0, lost: 0 }
   return { orgId, isReached: false, ...counts, stoppedBy: null, unreachable: null }
-}
-
-function warner(world: World): (message: string) => void {
-  return (message) => {
-    world.emit({ type: 'warning', message })
-  }
 }
 
 /** Two organisations in one folder under one name would be one history of both. */

@@ -1,3 +1,13 @@
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  stringEnd,
+} from '../core/json-text.ts'
+
 /** What becomes of the leaves and names of a JSON text. `State` tells where in it one is. */
 export interface Rewriting<State> {
   readonly root: State
@@ -69,30 +79,15 @@ interface Frame<State> {
   readonly isArray: boolean
 }
 
-const QUOTE = 34
-const COMMA = 44
 const MINUS = 45
 const ZERO = 48
 const NINE = 57
-const OPEN_BRACKET = 91
-const BACKSLASH = 92
-const CLOSE_BRACKET = 93
-const OPEN_BRACE = 123
-const CLOSE_BRACE = 125
 
 function check(text: string): void {
   try {
     JSON.parse(text)
   } catch {
     throw new SyntaxError(`it is not valid JSON (${text.length} characters)`)
-  }
-}
-
-function stringEnd(text: string, at: number): number {
-  for (let index = at + 1; ; index += 1) {
-    const code = text.charCodeAt(index)
-    if (code === BACKSLASH) index += 1
-    else if (code === QUOTE) return index + 1
   }
 }
 

@@ -1,9 +1,17 @@
-import { ApiError, RefusedError, type Served } from '../../client/index.ts'
+import { RefusedError, type Served } from '../../client/index.ts'
 import { asError } from '../../core/errors.ts'
+import { warner } from '../../core/world.ts'
 import type { BesideName } from '../../core/beside.ts'
-import { isFatal } from '../failures.ts'
+import { isFatal, isWithheld } from '../failures.ts'
 import type { PageOrigin, RawRow } from '../part.ts'
-import { originNow, rowsOf, today, type BesideContext } from './context.ts'
+import {
+  inOrderOfRequests,
+  originNow,
+  pathOf,
+  rowsOf,
+  today,
+  type BesideContext,
+} from './context.ts'
 import { addToDay } from './land-rows.ts'
 import { UnknownSessions } from './unknown-sessions.ts'
 
@@ -41,10 +49,8 @@ export class Asking {
 
   static async open(context: BesideContext, resource: BesideName): Promise<Asking> {
     const { dataFolder, orgId, world } = context
-    const warn = (message: string): void => {
-      world.emit({ type: 'warning', message })
-    }
-    return new Asking(context, resource, await UnknownSessions.open(dataFolder, orgId, warn))
+    const unknown = await UnknownSessions.open(dataFolder, orgId, warner(world))
+    return new Asking(context, resource, unknown)
   }
 
   /** Whether the id was asked for in vain often enough. */
@@ -80,12 +86,10 @@ export class Asking {
     await this.#unknown.save()
     this.#tell()
     if (this.#asked === 0) return null
-    const isKnown = [...context.book.intervals.values()].some(
-      ({ resource, file }) => resource === this.#resource && file !== null,
-    )
+    const isKnown = context.book.hasLanded(this.#resource)
     if (this.#refused !== undefined && this.#rows.length === 0 && !isKnown) throw this.#refused
     if (this.#rows.length > 0 || this.#errors.length === 0) {
-      const rows = this.#rows.toSorted((a, b) => (a.origin.request < b.origin.request ? -1 : 1))
+      const rows = inOrderOfRequests(this.#rows)
       await addToDay(context, this.#resource, today(context), rows, pathOf, this.#last)
     }
     return this.#errors[0] ?? null
@@ -99,7 +103,7 @@ export class Asking {
       this.#failuresInARow = 0
       this.#unknown.found(id)
     } catch (error) {
-      if (isUnknown(error)) this.#miss(id, error)
+      if (isWithheld(error)) this.#miss(id, error)
       else if (isFatal(error)) throw error
       else {
         this.#errors.push(asError(error))
@@ -125,7 +129,7 @@ export class Asking {
   #tell(): void {
     const { orgId, world } = this.#context
     const warn = (message: string): void => {
-      world.emit({ type: 'warning', message: `${this.#resource} of ${orgId}: ${message}` })
+      warner(world)(`${this.#resource} of ${orgId}: ${message}`)
     }
     if (this.#missed.length > 0) {
       const listed = this.#missed.slice(0, LISTED).join(', ')
@@ -134,13 +138,4 @@ export class Asking {
     }
     if (this.#left > 0) warn(`${this.#left} are left for the next night`)
   }
-}
-
-function isUnknown(error: unknown): boolean {
-  if (error instanceof RefusedError) return error.status === 403
-  return error instanceof ApiError && error.status === 404
-}
-
-function pathOf({ origin }: RawRow): string {
-  return new URL(origin.request, 'http://platform').pathname
 }

@@ -84,3 +84,13 @@ export function originNow(
 ): PageOrigin {
   return { page: 1, fetchedAt: nowThere(context), request, requestId, runId: context.runId }
 }
+
+/** The path that a row was asked for at, without the query. */
+export function pathOf({ origin }: RawRow): string {
+  return new URL(origin.request, 'http://platform').pathname
+}
+
+/** Rows of requests that went out together, whichever was answered first. */
+export function inOrderOfRequests(rows: readonly RawRow[]): RawRow[] {
+  return rows.toSorted((a, b) => (a.origin.request < b.origin.request ? -1 : 1))
+}

@@ -69,7 +69,9 @@ function rowsByDay(
     const item = context.redaction.item(RESOURCE, event.text.trim())
     const day = dayOf(event.recordedAt ?? nowThere(context))
     const row = { item, ordinal, origin: { ...origin, request: `hooks/${basename(event.file)}` } }
-    days.set(day, [...(days.get(day) ?? []), row])
+    const rows = days.get(day)
+    if (rows === undefined) days.set(day, [row])
+    else rows.push(row)
   }
   return days
 }

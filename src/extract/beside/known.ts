@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import type { BesideName } from '../../core/beside.ts'
-import { Database, listLiteral, literal, type Row } from '../../store/duckdb.ts'
+import { listLiteral, literal, type Row } from '../../store/duckdb.ts'
 import { rawFolder } from '../../store/lake.ts'
 import type { Ledger } from '../../store/ledger.ts'
 import { statement } from '../../store/root.ts'
 import { fill } from '../../store/template.ts'
+import { openLandingDatabase } from '../landing-database.ts'
 import type { RawRow } from '../part.ts'
 
 /** Whose lake is read. */
@@ -65,12 +66,7 @@ export async function askLake(
     of !== resource || file === null ? [] : [join(rawFolder(dataFolder, orgId, of, day), file)],
   )
   if (files.length === 0) return []
-  const database = await Database.open(':memory:', {
-    memoryLimit: '512MB',
-    threads: 1,
-    isFrugal: true,
-    tempDirectory: join(dataFolder, 'state', 'spill'),
-  })
+  const database = await openLandingDatabase(dataFolder)
   try {
     const sql = fill(statement(`lake/${name}`), { ...values, files: listLiteral(files) })
     return await database.rows(sql)

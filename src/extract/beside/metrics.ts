@@ -2,7 +2,14 @@ import { fieldOf, ApiError, type Computer } from '../../client/index.ts'
 import { asError } from '../../core/errors.ts'
 import { isFatal } from '../failures.ts'
 import type { PageOrigin, RawRow } from '../part.ts'
-import { originNow, rowsOf, today, type BesideContext } from './context.ts'
+import {
+  inOrderOfRequests,
+  originNow,
+  pathOf,
+  rowsOf,
+  today,
+  type BesideContext,
+} from './context.ts'
 import { askLake, textIn } from './known.ts'
 import { addToDay } from './land-rows.ts'
 import { isId } from './session-ids.ts'
@@ -49,8 +56,7 @@ async function landSamples(
   rows: readonly RawRow[],
   last: PageOrigin,
 ): Promise<void> {
-  const sorted = rows.toSorted((a, b) => (a.origin.request < b.origin.request ? -1 : 1))
-  await addToDay(context, RESOURCE, today(context), sorted, keyOf, last)
+  await addToDay(context, RESOURCE, today(context), inOrderOfRequests(rows), keyOf, last)
 }
 
 /** Of the list that was had in this run, else of the last that landed; where none did, it is asked for. */
@@ -109,8 +115,7 @@ function timeOf({ item }: RawRow): number {
 
 function keyOf(row: RawRow): string {
   const time = timeOf(row)
-  const { pathname } = new URL(row.origin.request, 'http://platform')
-  return `${pathname} ${Number.isNaN(time) ? row.item : String(time)}`
+  return `${pathOf(row)} ${Number.isNaN(time) ? row.item : String(time)}`
 }
 
 function computerOf(path: string): string {

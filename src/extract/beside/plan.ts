@@ -3,14 +3,7 @@ import { readSpool } from '../../store/hook-spool.ts'
 import type { BesideSelection } from './context.ts'
 import { askLake, textIn, type LakeOf } from './known.ts'
 import { LandedDays } from './lost.ts'
-import {
-  isDue,
-  messageCandidates,
-  messageKey,
-  seenMessages,
-  seenSessions,
-  sessionCandidates,
-} from './session-ids.ts'
+import { messagesToAsk, seenSessions, sessionsToAsk, type IsGivenUp } from './session-ids.ts'
 import { UnknownSessions } from './unknown-sessions.ts'
 
 /** What a sync would ask for of one resource, in words, and how many requests that is at least. */
@@ -72,24 +65,14 @@ function due(count: number): Omit<BesidePlan, 'resource'> {
 
 async function dueSessions(lake: LakeOf, { sessions }: BesideSelection): Promise<number> {
   const seen = await seenSessions(lake)
-  const candidates = await sessionCandidates(lake, seen)
-  const isGivenUp = await givenUp(lake)
-  const ids = candidates
-    .map(({ sessionId }) => sessionId)
-    .filter((id) => isDue(seen.get(id)) && !isGivenUp(id))
-  return new Set([...sessions, ...ids]).size
+  return (await sessionsToAsk(lake, seen, sessions, await givenUp(lake))).length
 }
 
 async function dueMessages(lake: LakeOf, { messages }: BesideSelection): Promise<number> {
-  const seen = await seenMessages(lake)
-  const isGivenUp = await givenUp(lake)
-  const ids = (await messageCandidates(lake))
-    .map(messageKey)
-    .filter((id) => isDue(seen.get(id)) && !isGivenUp(id))
-  return new Set([...messages.map(messageKey), ...ids]).size
+  return (await messagesToAsk(lake, messages, await givenUp(lake))).size
 }
 
-async function givenUp({ dataFolder, orgId }: LakeOf): Promise<(id: string) => boolean> {
+async function givenUp({ dataFolder, orgId }: LakeOf): Promise<IsGivenUp> {
   const unknown = await UnknownSessions.open(dataFolder, orgId, () => undefined)
   return (id) => unknown.isGivenUp(id)
 }

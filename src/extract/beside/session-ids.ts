@@ -29,13 +29,61 @@ export interface LastSeen {
 const WEEK_MS = 7 * 86_400_000
 
 /** Whether it may have changed since: it was under way, or was changed within a week before. */
-export function isDue(seen: LastSeen | undefined): boolean {
+function isDue(seen: LastSeen | undefined): boolean {
   if (seen === undefined || (seen.status !== null && seen.status !== 'idle')) return true
   return seen.updatedAt === null || seen.fetchedAt - seen.updatedAt <= WEEK_MS
 }
 
+/** Whether an id was asked for in vain often enough. */
+export type IsGivenUp = (id: string) => boolean
+
+/** The sessions that are named, due or not, then all others that are due. */
+export async function sessionsToAsk(
+  lake: LakeOf,
+  seen: ReadonlyMap<string, LastSeen>,
+  named: readonly string[],
+  isGivenUp: IsGivenUp,
+): Promise<Candidate[]> {
+  const candidates = await sessionCandidates(lake, seen)
+  const others = candidates.filter(({ sessionId }) => !named.includes(sessionId))
+  return [
+    ...eachOnce(named.map((sessionId) => ({ sessionId }))),
+    ...dueSessions(others, seen, isGivenUp),
+  ]
+}
+
+/** Those that never landed first, then those that were had the longest ago. */
+export function dueSessions(
+  candidates: readonly Candidate[],
+  seen: ReadonlyMap<string, LastSeen>,
+  isGivenUp: IsGivenUp,
+): Candidate[] {
+  return candidates
+    .filter(({ sessionId }) => isDue(seen.get(sessionId)) && !isGivenUp(sessionId))
+    .toSorted((a, b) => fetchedAt(seen, a.sessionId) - fetchedAt(seen, b.sessionId))
+}
+
+/** The messages that are named, due or not, then all others that are due, by their keys. */
+export async function messagesToAsk(
+  lake: LakeOf,
+  named: readonly MessageId[],
+  isGivenUp: IsGivenUp,
+): Promise<ReadonlyMap<string, MessageCandidate>> {
+  const seen = await seenMessages(lake)
+  const due = (await messageCandidates(lake))
+    .map((each) => [messageKey(each), each] as const)
+    .filter(([key]) => isDue(seen.get(key)) && !isGivenUp(key))
+    .toSorted(([a], [b]) => fetchedAt(seen, a) - fetchedAt(seen, b))
+  const forced = new Map(named.map((each) => [messageKey(each), each]))
+  return new Map<string, MessageCandidate>([...forced, ...due.filter(([key]) => !forced.has(key))])
+}
+
+function fetchedAt(seen: ReadonlyMap<string, LastSeen>, id: string): number {
+  return seen.get(id)?.fetchedAt ?? 0
+}
+
 /** Every session that anything tells of, each once; the user's own list first. */
-export async function sessionCandidates(
+async function sessionCandidates(
   lake: LakeOf,
   seen: ReadonlyMap<string, LastSeen>,
 ): Promise<Candidate[]> {
@@ -65,7 +113,7 @@ export function eachOnce(candidates: readonly Candidate[]): Candidate[] {
 }
 
 /** Every message of the user's own list, each once. */
-export async function messageCandidates(lake: LakeOf): Promise<MessageCandidate[]> {
+async function messageCandidates(lake: LakeOf): Promise<MessageCandidate[]> {
   const rows = await readSeed(lake.dataFolder, 'messages', ['session_id', 'message_id'])
   const listed = rows.map(({ session_id = '', message_id = '', computer_id: computerId }) => ({
     sessionId: session_id,
@@ -80,7 +128,7 @@ export async function seenSessions(lake: LakeOf): Promise<Map<string, LastSeen>>
   return new Map(rows.map((row) => [textIn(row, 'session_id'), lastSeen(row)]))
 }
 
-export async function seenMessages(lake: LakeOf): Promise<Map<string, LastSeen>> {
+async function seenMessages(lake: LakeOf): Promise<Map<string, LastSeen>> {
   const rows = await askLake(lake, 'messages', 'known_messages')
   return new Map(
     rows.map((row) => [
@@ -90,7 +138,7 @@ export async function seenMessages(lake: LakeOf): Promise<Map<string, LastSeen>>
   )
 }
 
-export function messageKey({ sessionId, messageId }: MessageId): string {
+function messageKey({ sessionId, messageId }: MessageId): string {
   return `${sessionId}/${messageId}`
 }
 

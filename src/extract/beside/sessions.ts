@@ -2,16 +2,12 @@ import { fieldOf, type Session } from '../../client/index.ts'
 import { Asking } from './asking.ts'
 import type { BesideContext } from './context.ts'
 import {
+  dueSessions,
   eachOnce,
-  isDue,
-  messageCandidates,
-  messageKey,
-  seenMessages,
+  messagesToAsk,
   seenSessions,
-  sessionCandidates,
+  sessionsToAsk,
   type Candidate,
-  type LastSeen,
-  type MessageCandidate,
 } from './session-ids.ts'
 
 /**
@@ -23,12 +19,9 @@ export async function fetchSessions(context: BesideContext): Promise<Error | nul
   const { client, selection } = context
   const seen = await seenSessions(context)
   const asking = await Asking.open(context, 'sessions')
-  const forced = selection.sessions.map((sessionId) => ({ sessionId }))
-  const met = new Set<string>(selection.sessions)
-  let round = [
-    ...eachOnce(forced),
-    ...dueSessions(await sessionCandidates(context, seen), seen, met, asking),
-  ]
+  const isGivenUp = (id: string): boolean => asking.isGivenUp(id)
+  const met = new Set<string>()
+  let round = await sessionsToAsk(context, seen, selection.sessions, isGivenUp)
   while (round.length > 0) {
     const children: Candidate[] = []
     for (const { sessionId } of round) met.add(sessionId)
@@ -41,7 +34,8 @@ export async function fetchSessions(context: BesideContext): Promise<Error | nul
         return served
       },
     )
-    round = dueSessions(eachOnce(children), seen, met, asking)
+    const others = eachOnce(children).filter(({ sessionId }) => !met.has(sessionId))
+    round = dueSessions(others, seen, isGivenUp)
   }
   return asking.land()
 }
@@ -53,42 +47,18 @@ function childrenOf(session: Session): Candidate[] {
   return Object.keys(named).map((sessionId) => ({ sessionId }))
 }
 
-/** Those that never landed first, then those that were had the longest ago. */
-function dueSessions(
-  candidates: readonly Candidate[],
-  seen: ReadonlyMap<string, LastSeen>,
-  met: ReadonlySet<string>,
-  asking: Asking,
-): Candidate[] {
-  return candidates
-    .filter(({ sessionId }) => !met.has(sessionId) && !asking.isGivenUp(sessionId))
-    .filter(({ sessionId }) => isDue(seen.get(sessionId)))
-    .toSorted((a, b) => fetchedAt(seen, a.sessionId) - fetchedAt(seen, b.sessionId))
-}
-
 /** The messages that are due, likewise. */
 export async function fetchMessages(context: BesideContext): Promise<Error | null> {
   const { client, selection } = context
-  const seen = await seenMessages(context)
   const asking = await Asking.open(context, 'messages')
-  const forced = new Map<string, MessageCandidate>(
-    selection.messages.map((each) => [messageKey(each), each]),
-  )
-  const listed = (await messageCandidates(context))
-    .map((each) => [messageKey(each), each] as const)
-    .filter(([key]) => !forced.has(key) && !asking.isGivenUp(key) && isDue(seen.get(key)))
-    .toSorted(([a], [b]) => fetchedAt(seen, a) - fetchedAt(seen, b))
+  const messages = await messagesToAsk(context, selection.messages, (id) => asking.isGivenUp(id))
   await asking.askAll(
-    [...forced, ...new Map<string, MessageCandidate>(listed)],
+    [...messages],
     ([key]) => key,
     ([, { sessionId, messageId, computerId }]) =>
       client.sessions.fetchMessage(sessionId, messageId, on(computerId)),
   )
   return asking.land()
-}
-
-function fetchedAt(seen: ReadonlyMap<string, LastSeen>, id: string): number {
-  return seen.get(id)?.fetchedAt ?? 0
 }
 
 function on(computerId: string | undefined): { computerId?: string } {

@@ -1,4 +1,4 @@
-import type { World } from '../../core/world.ts'
+import { warner, type World } from '../../core/world.ts'
 import { readSpool } from '../../store/hook-spool.ts'
 import { LedgerFile } from '../../store/ledger.ts'
 import { openRedaction } from '../../store/redaction.ts'
@@ -24,9 +24,7 @@ export async function landSpool({
   hooksOf,
 }: SpoolOptions): Promise<void> {
   if ((await readSpool(dataFolder, 1)).length === 0) return
-  const warn = (message: string): void => {
-    world.emit({ type: 'warning', message })
-  }
+  const warn = warner(world)
   const orgId = await organisationOfHooks(dataFolder, hooksOf)
   const ledger = await LedgerFile.open(dataFolder, orgId, warn)
   await takeOutDamagedBeside(dataFolder, orgId, ledger, warn)

@@ -1,10 +1,10 @@
 import { addDays, startOf } from '../../core/days.ts'
 import { BESIDE, isSnapshot, type BesideName } from '../../core/beside.ts'
 import { messageOf } from '../../core/errors.ts'
-import type { World } from '../../core/world.ts'
-import { ApiError, RefusedError, type Computer } from '../../client/index.ts'
+import { warner } from '../../core/world.ts'
+import type { Computer } from '../../client/index.ts'
 import type { LedgerFile } from '../../store/ledger.ts'
-import { isFatal } from '../failures.ts'
+import { isFatal, isWithheld } from '../failures.ts'
 import { today, type BesideContext } from './context.ts'
 import { fetchControls } from './controls.ts'
 import { landHookEvents } from './hooks.ts'
@@ -65,10 +65,7 @@ async function attempt(run: Run, resource: BesideName): Promise<string> {
   } catch (error) {
     const isRefused = isWithheld(error)
     if (!isRefused && isFatal(error)) throw error
-    const isKnown = [...book.intervals.values()].some(
-      (interval) => interval.resource === resource && interval.file !== null,
-    )
-    if (!isRefused || isKnown) {
+    if (!isRefused || book.hasLanded(resource)) {
       await book.failed(resource, [today(context)], error)
       return 'failed'
     }
@@ -107,16 +104,5 @@ async function fetchResource(run: Run, resource: BesideName): Promise<Error | nu
       return fetchSessions(context)
     case 'messages':
       return fetchMessages(context)
-  }
-}
-
-function isWithheld(error: unknown): boolean {
-  if (error instanceof RefusedError) return error.status === 403
-  return error instanceof ApiError && error.status === 404
-}
-
-function warner(world: World): (message: string) => void {
-  return (message) => {
-    world.emit({ type: 'warning', message })
   }
 }
