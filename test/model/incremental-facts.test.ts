@@ -14,6 +14,14 @@ const INCREMENTAL = [
   'main.fct_user_language_day',
   'intermediate.int_user_days_summed',
   'intermediate.int_token_parts_summed',
+  'intermediate.int_user_months',
+  'intermediate.int_consumer_months',
+]
+const SERVED = [
+  'int_user_days_served',
+  'int_user_language_days_served',
+  'int_user_months_served',
+  'int_consumer_months_served',
 ]
 const BASE = [
   'users',
@@ -50,6 +58,7 @@ const models = fc.array(
 
 const consumer = fc.record({
   user_id: userId,
+  user_email: fc.constantFrom('a@x.example', 'b@x.example', undefined),
   billable_tokens: count,
   input_tokens: count,
   by_model: models,
@@ -68,8 +77,11 @@ const day: fc.Arbitrary<Day> = fc.record({
 })
 
 const place = fc
-  .tuple(fc.constantFrom('org-1', 'org-2'), fc.integer({ min: 14, max: 18 }))
-  .map(([org, date]) => `${org}/2026-01-${date}`)
+  .tuple(
+    fc.constantFrom('org-1', 'org-2'),
+    fc.constantFrom('01-29', '01-30', '01-31', '02-01', '02-02'),
+  )
+  .map(([org, date]) => `${org}/2026-${date}`)
 
 /** What one night changes: days that are new or restated, and days that are gone (null). */
 const night = fc.array(fc.tuple(place, fc.option(day, { freq: 3 })), { maxLength: 4 })
@@ -99,7 +111,7 @@ async function factsAlone(): Promise<Project> {
   const project = await loadProject(join(packageRoot, 'dbt-like-models'))
   const isWanted = (name: string): boolean =>
     INCREMENTAL.some((relation) => relation.endsWith(`.${name}`)) ||
-    ['int_user_days_served', 'int_user_language_days_served'].includes(name) ||
+    SERVED.includes(name) ||
     BASE.some((entity) => name === `stg_platform__${entity}`)
   const models = project.models
     .filter(({ name }) => isWanted(name))
@@ -107,7 +119,7 @@ async function factsAlone(): Promise<Project> {
       ...model,
       tests: model.tests.filter((test) => test.arguments.kind !== 'relationships'),
     }))
-  expect(models).toHaveLength(INCREMENTAL.length + 2 + BASE.length)
+  expect(models).toHaveLength(INCREMENTAL.length + SERVED.length + BASE.length)
   return { ...project, models, tests: [], snapshots: [], unitTests: [] }
 }
 

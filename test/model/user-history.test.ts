@@ -20,7 +20,9 @@ interface Served {
 async function periods({ users = [], tokens = [], teams = [] }: Served) {
   const emails = await rowsOf('int_user_emails_changed', {
     fct_user_day: sightings(users),
+    'intermediate.int_user_months': months(users, 'first_date'),
     'staging.stg_platform__tokens_users': sightings(tokens),
+    'intermediate.int_consumer_months': months(tokens, 'first_total_date'),
   })
   const rows = await rowsOf(
     'dim_user_history',
@@ -54,6 +56,11 @@ function sightings(served: readonly Sighting[]): string {
     served.map(([day, email]) => ['org', 'u1', day, email]),
     ['string', 'string', 'date', 'string'],
   )
+}
+
+function months(served: readonly Sighting[], first: string): string {
+  return `select org_id, date_trunc('month', activity_date) as month_start_date, user_id,
+    user_email, min(activity_date) as ${first} from (${sightings(served)}) group by all`
 }
 
 function values(

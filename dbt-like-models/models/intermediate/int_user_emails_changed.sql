@@ -1,4 +1,4 @@
--- A table: few rows, which take a pass over all days to find. Nearly every user
+-- A table: few rows, which take a pass over all months to find. Nearly every user
 -- has one address at most, which needs no look at single days. What is read is
 -- named where it is read: as an import that is read twice it would be copied.
 {{ config(materialized='table') }}
@@ -11,8 +11,8 @@ user_emails as (
         org_id,
         user_id,
         user_email,
-        min(activity_date) as first_date
-    from {{ ref('fct_user_day') }} as users
+        min(first_date) as first_date
+    from {{ ref('int_user_months') }} as users
     group by 1, 2, 3
 
 ),
@@ -23,8 +23,9 @@ consumer_emails as (
         org_id,
         user_id,
         user_email,
-        min(activity_date) as first_date
-    from {{ ref('stg_platform__tokens_users') }} as consumers
+        min(first_total_date) as first_date
+    from {{ ref('int_consumer_months') }} as consumers
+    where first_total_date is not null
     group by 1, 2, 3
 
 ),

@@ -1,14 +1,14 @@
 with
 
-users as (
+user_months as (
 
-    select * from {{ ref('fct_user_day') }}
+    select * from {{ ref('int_user_months') }}
 
 ),
 
-user_models as (
+consumer_months as (
 
-    select * from {{ ref('fct_user_model_day') }}
+    select * from {{ ref('int_consumer_months') }}
 
 ),
 
@@ -23,17 +23,22 @@ active as (
     select
         org_id,
         user_id,
-        min(activity_date) as first_active_date,
-        max(activity_date) as last_active_date,
-        count(*) as active_days
-    from users
+        min(first_date) as first_active_date,
+        max(last_date) as last_active_date,
+        cast(sum(active_days) as bigint) as active_days
+    from user_months
     group by 1, 2
 
 ),
 
 consuming as (
 
-    select org_id, user_id from user_models group by 1, 2
+    select
+        org_id,
+        user_id
+    from consumer_months
+    where first_part_date is not null
+    group by 1, 2
 
 ),
 

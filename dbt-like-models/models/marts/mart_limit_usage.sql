@@ -1,8 +1,8 @@
 with
 
-user_days as (
+months_of_users as (
 
-    select * from {{ ref('fct_user_day') }}
+    select * from {{ ref('int_user_months') }}
 
 ),
 
@@ -28,14 +28,14 @@ user_months as (
 
     select
         org_id,
-        cast(date_trunc('month', activity_date) as date) as month_start_date,
+        month_start_date,
         user_id,
         max_by(
             user_email,
-            case when user_email is not null then activity_date end
+            case when user_email is not null then last_date end
         ) as user_email,
         cast(sum(billable_tokens) as bigint) as billable_tokens
-    from user_days
+    from months_of_users
     where user_id != '(unattributed)'
     group by 1, 2, 3
 

@@ -39,8 +39,11 @@ async function usage({ days, limits = [], known = 7, missing = 3 }: Known): Prom
     return `('org', '${scope}', ${values.join(', ')})`
   })
   const [row] = await rowsOf('mart_limit_usage', {
-    fct_user_day: `from (values ${userDays.join(', ')})
-      as days (org_id, user_id, activity_date, user_email, billable_tokens)`,
+    'intermediate.int_user_months': `select org_id, date '2026-02-01' as month_start_date, user_id,
+      user_email, max(activity_date) as last_date, sum(billable_tokens) as billable_tokens
+      from (values ${userDays.join(', ')})
+        as days (org_id, user_id, activity_date, user_email, billable_tokens)
+      group by all`,
     dim_user: `select 'org' as org_id, 'u1' as user_id, cast(null as varchar) as user_email`,
     'staging.stg_platform__intervals': `select 'org' as org_id, 'users' as resource,
       date '2026-02-01' + cast(n as integer) as activity_date,
