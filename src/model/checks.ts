@@ -7,6 +7,7 @@ import { ProjectError, StatementError } from './errors.ts'
 import { changedRows } from './increment.ts'
 import { countMissingValues, type Asked, type Count } from './missing-values.ts'
 import type { Plan } from './compile.ts'
+import type { HasLost, Reference } from './references.ts'
 import type { GenericTest, ModelNode, Severity, TestSettings } from './types.ts'
 
 export type CheckStatus = 'pass' | 'warn' | 'fail'
@@ -26,6 +27,8 @@ export interface Check {
    * interval.
    */
   readonly changedSql?: string
+  /** Where the values are to be found. Once it has lost one, `changedSql` is not enough. */
+  readonly reference?: Reference
   /** The relations that are read, where it only asks that its column has a value. */
   readonly missing?: { readonly in: string; readonly inChanged?: string }
   /** Where the project asks for it. */
@@ -48,10 +51,10 @@ export interface CheckResult extends Check {
  * @throws ProjectError when two checks have one name.
  */
 export function planChecks(plan: Plan, chosen: readonly ModelNode[]): Check[] {
-  const relations = new Map(plan.models.map((node) => [node.name, node.relation]))
+  const models = new Map(plan.models.map((node) => [node.name, node]))
   const names = new Set(chosen.map((node) => node.name))
   const isWhole = chosen.length === plan.models.length
-  const generic = chosen.flatMap((node) => node.tests.map((test) => toCheck(test, node, relations)))
+  const generic = chosen.flatMap((node) => node.tests.map((test) => toCheck(test, node, models)))
   const singular = plan.tests
     .filter((test) => isWhole || test.dependsOn.some((name) => names.has(name)))
     .map((test) => ({
@@ -91,7 +94,7 @@ export interface CheckedModels {
 export async function runChecks(
   context: BuildContext,
   checks: readonly Check[],
-  { known, settled }: KnownChecks,
+  { known, settled, hasLost }: KnownChecks & { readonly hasLost: HasLost },
   lost: ReadonlySet<string>,
 ): Promise<CheckedModels> {
   const results: CheckResult[] = []
@@ -106,11 +109,12 @@ export async function runChecks(
   for (const check of checks) {
     context.signal?.throwIfAborted()
     const missing = check.reads.filter((name) => lost.has(name))
-    const sql = known.has(check) ? (check.changedSql ?? check.sql) : check.sql
     try {
       if (missing.length > 0) reportSkipped(context, check, missing)
       else {
         const counted = settled.has(check) ? PASSED_BEFORE : counts.get(check.check)
+        const isWithin = counted === undefined && known.has(check)
+        const sql = isWithin ? await sqlWithin(check, hasLost) : check.sql
         results.push(await runCheck(context, check, sql, counted))
       }
     } catch (error) {
@@ -120,6 +124,12 @@ export async function runChecks(
     }
   }
   return { results, failures }
+}
+
+/** What is enough of a check that holds of the intervals that were not replaced. */
+async function sqlWithin(check: Check, hasLost: HasLost): Promise<string> {
+  const { sql, changedSql = sql, reference } = check
+  return reference !== undefined && (await hasLost(reference)) ? sql : changedSql
 }
 
 const PASSED_BEFORE: Count = { failures: 0, durationMs: 0 }
@@ -209,11 +219,12 @@ async function countFailures(db: BuildContext['db'], check: Check, sql: string):
 function toCheck(
   test: GenericTest,
   node: ModelNode,
-  relations: ReadonlyMap<string, string>,
+  models: ReadonlyMap<string, ModelNode>,
 ): Check {
+  const reference = referenceOf(test, models)
   const sqlOf = (relation: string): string => {
     const rows = test.where === null ? relation : `(select * from ${relation} where ${test.where})`
-    const values = valuesOf(test, rows, relations)
+    const values = valuesOf(test, rows, reference)
     return limited(fill(statement(`checks/${test.arguments.kind}`), values).trim(), test)
   }
   return {
@@ -224,10 +235,19 @@ function toCheck(
     settings: settingsOf(test),
     sql: sqlOf(node.relation),
     ...(isWithinIntervals(test, node) ? { changedSql: sqlOf(changedRows(node)) } : {}),
+    ...(reference === null ? {} : { reference }),
     ...(isOfMissingValues(test) ? { missing: missingIn(test, node) } : {}),
     file: test.place.file,
     reads: test.arguments.kind === 'relationships' ? [node.name, test.arguments.to] : [node.name],
   }
+}
+
+function referenceOf(
+  { arguments: test }: GenericTest,
+  models: ReadonlyMap<string, ModelNode>,
+): Reference | null {
+  if (test.kind !== 'relationships') return null
+  return { relation: models.get(test.to)?.relation ?? test.to, field: test.field }
 }
 
 function isOfMissingValues({ arguments: { kind }, column, where, limit }: GenericTest): boolean {
@@ -249,17 +269,17 @@ function settingsOf(test: TestSettings): TestSettings {
   return { severity, warn_if, error_if, where, limit, store_failures, schema }
 }
 
-/** Whether a row can be wrong only by itself or by rows of its own interval. */
+/** Whether a row can be wrong only by itself, by rows of its own interval, or by what it points at. */
 function isWithinIntervals({ arguments: test }: GenericTest, node: ModelNode): boolean {
   if (node.increment === null) return false
   switch (test.kind) {
     case 'not_null':
     case 'accepted_values':
+    case 'relationships':
       return true
     case 'unique_key':
       return node.unique_key.every((column) => test.columns.includes(column))
     case 'unique':
-    case 'relationships':
       return false
   }
 }
@@ -268,7 +288,7 @@ function isWithinIntervals({ arguments: test }: GenericTest, node: ModelNode): b
 function valuesOf(
   test: GenericTest,
   relation: string,
-  relations: ReadonlyMap<string, string>,
+  reference: Reference | null,
 ): Record<string, string> {
   const shared = {
     model: relation,
@@ -277,10 +297,8 @@ function valuesOf(
   switch (test.arguments.kind) {
     case 'accepted_values':
       return { ...shared, values: test.arguments.values.map(sqlValue).join(', ') }
-    case 'relationships': {
-      const to = relations.get(test.arguments.to) ?? test.arguments.to
-      return { ...shared, to, field: test.arguments.field }
-    }
+    case 'relationships':
+      return { ...shared, to: reference?.relation ?? '', field: reference?.field ?? '' }
     case 'unique_key':
       return { ...shared, columns: test.arguments.columns.join(', ') }
     case 'unique':

@@ -23,6 +23,7 @@ export async function increment(
   return Number(row?.['intervals'] ?? 0)
 }
 
+/** What was there is told from what comes by its row number: a copy beside the table would be written twice. */
 async function replaceIntervals(
   db: Database,
   node: ModelNode,
@@ -32,12 +33,14 @@ async function replaceIntervals(
   const columns = key.map(identifier).join(', ')
   const changed = changedIntervals(node)
   for (const hook of preHooks) await db.run(hook)
-  await db.run(`create temp table fresh_rows as ${sql}`)
-  await db.run(`create or replace temp table ${changed} as select distinct ${columns} from fresh_rows;
-    delete from ${relation} where (${columns}) in (select ${columns} from ${changed});
-    insert into ${relation} from fresh_rows;
-    commit;
-    drop table fresh_rows`)
+  const [row] = await db.rows(`select max(rowid) as last from ${relation}`)
+  const last = Number(row?.['last'] ?? -1)
+  await db.run(`insert into ${relation} ${sql}`)
+  await db.run(`create or replace temp table ${changed} as
+      select distinct ${columns} from ${relation} where rowid > ${String(last)};
+    delete from ${relation}
+      where rowid <= ${String(last)} and (${columns}) in (select ${columns} from ${changed});
+    commit`)
 }
 
 /** The rows of the intervals that were replaced, as a relation, in the database that did it. */

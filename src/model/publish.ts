@@ -18,6 +18,7 @@ import { checkFreshness, type FreshnessResult } from './freshness.ts'
 import { createMeta, writeCheckResults, writeColumns, writeModels } from './meta.ts'
 import type { Outcome, Report } from './outcomes.ts'
 import { mayBeDamage, throwAll } from './problems.ts'
+import { watchReferences, type Reference } from './references.ts'
 import type { UnitTestResult } from './unit-tests.ts'
 import { anew, planWork, type Work, type WorkOptions } from './work.ts'
 
@@ -219,6 +220,7 @@ function interruptOnAbort(db: Database, signal: AbortSignal | undefined): () => 
 
 async function fill(context: BuildContext, options: Building, work: Work): Promise<Filled> {
   const { db, now } = context
+  const hasLost = await watchReferences(db, referencesOf(work))
   if (!work.isPart) {
     await dropAllBut(db, relationsThatStay(work))
     await carryOver(context, options.target, work)
@@ -230,7 +232,12 @@ async function fill(context: BuildContext, options: Building, work: Work): Promi
   await options.meta?.(db)
   const freshness = await checkFreshness(context, options.project.sources, options.sourceSql)
   options.reportFreshness(freshness)
-  const { results: checks, failures } = await runChecks(context, work.checks, work, lost)
+  const { results: checks, failures } = await runChecks(
+    context,
+    work.checks,
+    { ...work, hasLost },
+    lost,
+  )
   const examples = await storeFailures(db, checks)
   await writeCheckResults(db, checks, options.runId, now())
   const chosen = work.chosen.filter(({ name }) => !lost.has(name))
@@ -241,6 +248,10 @@ async function fill(context: BuildContext, options: Building, work: Work): Promi
     built: { models, unitTests, checks, freshness },
     problems: [...made.failures, ...failures, ...wrong],
   }
+}
+
+function referencesOf({ known }: Work): Reference[] {
+  return [...known].flatMap(({ reference }) => reference ?? [])
 }
 
 /** Tables that are brought up to date, and views that stand: all others are made anew. */
