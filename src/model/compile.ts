@@ -6,6 +6,7 @@ import { unknownName } from './nearest.ts'
 import { settle, testSettings } from './properties.ts'
 import { render, type Names, type Rendered } from './render.ts'
 import { modelConfigShape, testConfigShape } from './shapes.ts'
+import { readTemplate } from './template.ts'
 import { unitTestNode } from './unit-test-node.ts'
 import type {
   Making,
@@ -53,7 +54,7 @@ export function compilePlan(project: Project, options: CompileOptions): Plan {
   const refLines = new Map<string, Rendered['refLines']>()
   const settings = new Map(
     project.models.map((model) => {
-      const first = render(model.template, model.file, { ...names, self: '', models: nameless })
+      const first = render(model.template, { ...names, self: '', models: nameless })
       refLines.set(model.name, first.refLines)
       return [model, settingsOf(model, first)]
     }),
@@ -165,8 +166,8 @@ function makingOf(
   hooks: readonly string[],
   names: Names,
 ): { making: Making; rendered: readonly Rendered[] } {
-  const body = render(template, file, names)
-  const before = hooks.map((hook) => render(hook, `${file} (pre_hook)`, names))
+  const body = render(template, names)
+  const before = hooks.map((hook) => render(readTemplate(hook, `${file} (pre_hook)`), names))
   const preHooks = before.map(({ sql }) => sql.trim()).filter((sql) => sql !== '')
   return { making: { preHooks, sql: needSql(body, file) }, rendered: [body, ...before] }
 }
@@ -176,7 +177,7 @@ function testNode(
   { testConfig }: Project,
   names: Omit<Names, 'self'>,
 ): TestNode {
-  const rendered = render(test.template, test.file, { ...names, self: test.name })
+  const rendered = render(test.template, { ...names, self: test.name })
   return {
     name: test.name,
     file: test.file,

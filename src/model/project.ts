@@ -16,8 +16,9 @@ import {
 } from './properties.ts'
 import { seedsOf, type SeedChoice } from './seeds.ts'
 import { projectShape, propertiesShape, type TestConfig } from './shapes.ts'
+import { readTemplate, type ParsedTemplate } from './template.ts'
 import type { Model, Project, SingularTest, Snapshot, Source, UnitTest } from './types.ts'
-import { readYaml } from './yaml.ts'
+import { readYaml, readYamls } from './yaml.ts'
 
 const PROJECT_FILE = 'dbt_project.yml'
 
@@ -28,7 +29,8 @@ const PROJECT_FILE = 'dbt_project.yml'
  *
  * @throws UsageError when there is no project; ProjectError with file and line
  * for a model without a yml, a yml without its model, an unknown key, bad YAML,
- * a seed that does not begin with the columns of its yml.
+ * a template that cannot be read, a seed that does not begin with the columns
+ * of its yml.
  */
 export async function loadProject(folder: string, options: SeedChoice = {}): Promise<Project> {
   const { value: project, placeOf } = await readYaml(folder, PROJECT_FILE, projectShape)
@@ -84,8 +86,7 @@ async function notesOf(
   const snapshots: Snapshot[] = []
   const sources: Source[] = []
   const unitTests: UnitTest[] = []
-  for (const file of files.filter(isYml)) {
-    const properties = await readYaml(folder, file, propertiesShape)
+  for (const properties of await readYamls(folder, files.filter(isYml), propertiesShape)) {
     models.push(...modelNotes(properties, testConfig))
     seeds.push(...seedNotes(properties, testConfig))
     snapshots.push(...snapshotsOf(properties, testConfig))
@@ -134,7 +135,8 @@ async function modelsOf(
 ): Promise<Model[]> {
   const byName = new Map(notes.map((note) => [note.name, note]))
   const models = new Map<string, Model>()
-  for (const file of found.files.filter(isSql)) {
+  for (const template of await templatesOf(folder, found.files)) {
+    const { file } = template
     const name = basename(file, '.sql')
     const twin = models.get(name)
     if (twin !== undefined) {
@@ -146,7 +148,7 @@ async function modelsOf(
     models.set(name, {
       name,
       file,
-      template: await readFile(join(folder, file), 'utf8'),
+      template,
       description: note.description,
       config: settle([...configs.map((each) => each.config), note.config]),
       columns: note.columns,
@@ -202,14 +204,23 @@ function refuseIdleFolders(
 /** Tests in a folder `generic` are macros for dbt; ours are in `sql/checks`. */
 async function testsOf(folder: string, paths: readonly string[]): Promise<SingularTest[]> {
   const { files } = await under(folder, paths)
-  const statements = files.filter((file) => isSql(file) && !file.includes('/generic/'))
-  return Promise.all(
-    statements.map(async (file) => ({
-      name: basename(file, '.sql'),
-      file,
-      template: await readFile(join(folder, file), 'utf8'),
-    })),
+  const templates = await templatesOf(
+    folder,
+    files.filter((file) => !file.includes('/generic/')),
   )
+  return templates.map((template) => {
+    const { file } = template
+    return { name: basename(file, '.sql'), file, template }
+  })
+}
+
+async function templatesOf(folder: string, files: readonly string[]): Promise<ParsedTemplate[]> {
+  const texts = await Promise.all(
+    files
+      .filter(isSql)
+      .map(async (file) => ({ file, text: await readFile(join(folder, file), 'utf8') })),
+  )
+  return texts.map(({ file, text }) => readTemplate(text, file))
 }
 
 /** dbt allows a project's vars at the top and under its name. */

@@ -2,7 +2,7 @@ import { AppError, messageOf } from '../core/errors.ts'
 import { ProjectError, type Place } from './errors.ts'
 import { plain } from './jinja.ts'
 import { unknownName } from './nearest.ts'
-import { PRINT, readTemplate } from './template.ts'
+import { PRINT, type ParsedTemplate } from './template.ts'
 
 /** What a template can speak of. */
 export interface Names {
@@ -38,8 +38,7 @@ export interface Rendered {
  *
  * @throws ProjectError with file and line.
  */
-export function render(template: string, file: string, names: Names): Rendered {
-  const evaluate = readTemplate(template, file)
+export function render({ file, evaluate }: ParsedTemplate, names: Names): Rendered {
   const found = new Found(file, names)
   const sql = run(() => evaluate(found.globals()), file)
   return {

@@ -7,6 +7,12 @@ import { gather, isTag, type PlacedToken, type Tag } from './tags.ts'
 /** The function around every `{{ … }}`: given the line and the value, it returns what to print. */
 export const PRINT = '__print'
 
+export interface ParsedTemplate {
+  readonly text: string
+  readonly file: string
+  readonly evaluate: Template
+}
+
 /**
  * Reads a template. The library prints nothing for what is undefined and knows
  * no lines, so every tag and name is held against the allowed ones first, and
@@ -14,14 +20,15 @@ export const PRINT = '__print'
  *
  * @throws ProjectError with the file, and the line of a tag or name that is not allowed.
  */
-export function readTemplate(text: string, file: string): Template {
+export function readTemplate(text: string, file: string): ParsedTemplate {
   refuseGenerationTag(text, file)
   const parts = gather(
     text,
     attempt(file, () => lex(text)),
   )
   checkNames(parts.filter(isTag), file)
-  return attempt(file, () => compile(parts.flatMap((part) => (isTag(part) ? lined(part) : [part]))))
+  const tokens = parts.flatMap((part) => (isTag(part) ? lined(part) : [part]))
+  return { text, file, evaluate: attempt(file, () => compile(tokens)) }
 }
 
 /** The library's lexer takes this tag of chat templates out without a word. */

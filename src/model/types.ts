@@ -1,6 +1,7 @@
 import type { FreshnessLimits } from '../core/freshness.ts'
 import type { Place } from './errors.ts'
 import type { SeedType, TestArguments, TestConfig } from './shapes.ts'
+import type { ParsedTemplate } from './template.ts'
 import type { Fixture, UnitTestInput } from './unit-test-shapes.ts'
 
 export type Severity = 'error' | 'warn'
@@ -28,7 +29,7 @@ export interface Model {
   readonly name: string
   /** Relative to the project's folder, with `/`. */
   readonly file: string
-  readonly template: string
+  readonly template: ParsedTemplate
   readonly description: string
   /** From `dbt_project.yml` and the yml; `config(…)` in the file may still overrule it. */
   readonly config: ModelSettings
@@ -135,7 +136,7 @@ export interface GenericTest extends TestSettings {
 export interface SingularTest {
   readonly name: string
   readonly file: string
-  readonly template: string
+  readonly template: ParsedTemplate
 }
 
 /** Rows that a model is given, and those that it must make of them. */

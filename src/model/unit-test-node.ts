@@ -26,7 +26,7 @@ export function unitTestNode(
     ...inputOf(input, model, names, place),
     rows,
   }))
-  const rendered = render(model.template, model.file, {
+  const rendered = render(model.template, {
     ...names,
     vars: { ...names.vars, ...test.vars },
     isIncremental: test.isIncremental,
@@ -45,13 +45,13 @@ type Input = Omit<GivenRows, 'rows'>
 
 function inputOf(
   input: UnitTestInput,
-  { name, template, file }: Model,
+  { name, template }: Model,
   names: Omit<Names, 'self'>,
   place: Place,
 ): Input {
   if (input.kind === 'this') {
     // its table need not be there yet
-    const { sql } = render(template, file, { ...names, self: names.models.get(name) ?? name })
+    const { sql } = render(template, { ...names, self: names.models.get(name) ?? name })
     return { input: 'this', alias: aliasOf('this'), relation: `(${sql.replace(/;\s*$/, '')}\n)` }
   }
   if (input.kind === 'ref') {

@@ -24,8 +24,24 @@ export async function readYaml<S extends z.ZodType>(
   file: string,
   shape: S,
 ): Promise<YamlFile<z.output<S>>> {
+  return parse(await textOf(folder, file), file, shape)
+}
+
+/** Several of one shape, in the order given. */
+export async function readYamls<S extends z.ZodType>(
+  folder: string,
+  files: readonly string[],
+  shape: S,
+): Promise<YamlFile<z.output<S>>[]> {
+  const texts = await Promise.all(
+    files.map(async (file) => ({ file, text: await textOf(folder, file) })),
+  )
+  return texts.map(({ file, text }) => parse(text, file, shape))
+}
+
+function parse<S extends z.ZodType>(text: string, file: string, shape: S): YamlFile<z.output<S>> {
   const lines = new LineCounter()
-  const document = parseDocument(await text(folder, file), { lineCounter: lines })
+  const document = parseDocument(text, { lineCounter: lines })
   const [broken] = document.errors
   if (broken !== undefined) {
     const line = lines.linePos(broken.pos[0]).line
@@ -40,7 +56,7 @@ export async function readYaml<S extends z.ZodType>(
   return { value: result.data, placeOf }
 }
 
-async function text(folder: string, file: string): Promise<string> {
+async function textOf(folder: string, file: string): Promise<string> {
   try {
     return await readFile(join(folder, file), 'utf8')
   } catch (error) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ProjectError } from '../../src/model/errors.ts'
+import { readTemplate } from '../../src/model/template.ts'
 import { render, type Names, type Rendered } from '../../src/model/render.ts'
 
 const names: Names = {
@@ -14,7 +15,7 @@ const names: Names = {
 }
 
 function rendered(template: string): Rendered {
-  return render(template, 'models/m.sql', names)
+  return render(readTemplate(template, 'models/m.sql'), names)
 }
 
 function failure(template: string): { message: string; hint: string | undefined } {
@@ -29,7 +30,7 @@ function failure(template: string): { message: string; hint: string | undefined 
 
 it('takes the incremental way where the table is there already', () => {
   const template = '{% if is_incremental() %}from {{ this }}{% else %}all{% endif %}'
-  const { sql } = render(template, 'models/m.sql', { ...names, isIncremental: true })
+  const { sql } = render(readTemplate(template, 'models/m.sql'), { ...names, isIncremental: true })
   expect(sql).toBe('from main.fct_day')
 })
 

@@ -60,7 +60,7 @@ const OF_MODELS = {
 /** Its file without the space around it. */
 function rawCode({ name, snapshot, dependsOn }: ModelNode, { project }: EntryContext): string {
   if (snapshot !== null) return `select * from {{ ref('${dependsOn[0] ?? ''}') }}`
-  return project.models.find((model) => model.name === name)?.template.trim() ?? ''
+  return project.models.find((model) => model.name === name)?.template.text.trim() ?? ''
 }
 
 function checksumOf(node: ModelNode, context: EntryContext): string {

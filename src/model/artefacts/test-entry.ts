@@ -45,7 +45,7 @@ export function genericTestEntries(
 export function singularTestEntry(test: TestNode, context: EntryContext): JsonObject {
   const { project } = context
   const { name, file } = test
-  const code = project.tests.find((each) => each.name === name)?.template.trim() ?? ''
+  const code = project.tests.find((each) => each.name === name)?.template.text.trim() ?? ''
   return {
     ...shared(test, test.dependsOn, context),
     name,

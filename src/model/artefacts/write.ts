@@ -43,10 +43,15 @@ export async function writeArtefacts(options: ArtefactOptions): Promise<void> {
   const write = async (name: string, content: JsonObject): Promise<void> => {
     await writeAtomic(join(options.folder, `${name}.json`), `${JSON.stringify(content)}\n`)
   }
-  await write('manifest', manifest(context, invocation))
-  await write('run_results', runResults(outcomes, context, invocation, options.select))
-  await write('sources', sources(options.freshness, project.name, invocation))
-  if (options.isPublished) await write('catalog', await catalog(target, context, invocation))
+  const writeCatalog = async (): Promise<void> => {
+    await write('catalog', await catalog(target, context, invocation))
+  }
+  await Promise.all([
+    write('manifest', manifest(context, invocation)),
+    write('run_results', runResults(outcomes, context, invocation, options.select)),
+    write('sources', sources(options.freshness, project.name, invocation)),
+    ...(options.isPublished ? [writeCatalog()] : []),
+  ])
 }
 
 async function checksumsOf(project: Project, { models }: Plan): Promise<Map<string, string>> {
