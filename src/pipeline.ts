@@ -15,9 +15,17 @@ import {
 import { takeOutDamaged } from './extract/lost.ts'
 import { rebuildLedger } from './extract/rebuild.ts'
 import { syncOrganisation, type SyncResult } from './extract/sync.ts'
+import { withTightHeap } from './heap.ts'
 import { afterLosing, timed, warner, type BuildOutcome, type Job } from './job.ts'
 import { normalize } from './normalize/normalize.ts'
-import { exportMarts, publishModels, type BuildChoice, type RunsSoFar } from './publication.ts'
+import type { Project } from './model/index.ts'
+import {
+  exportMarts,
+  projectFor,
+  publishModels,
+  type BuildChoice,
+  type RunsSoFar,
+} from './publication.ts'
 import { refusePast, rollBack } from './serve/rollback.ts'
 import { readLearnt, writeLearnt } from './store/governor-state.ts'
 import { organisationsInLake } from './store/lake.ts'
@@ -39,26 +47,40 @@ export async function run(
   selection: SyncSelection,
   runs: RunsSoFar,
 ): Promise<SyncOutcome> {
-  const outcome = await sync(job, selection)
-  if (!outcome.isAnyReached || job.world.signal.aborted) return outcome
+  const landed = await land(job, selection)
+  if (!landed.isAnyReached || isStopped(job)) return landed
+  const { lost, project } = await normalizeAndRead(job)
+  const outcome = afterLosing(lost, landed)
+  if (isStopped(job)) return outcome
   const orgIds = await knownOrganisations(job.config.dataFolder)
-  await publishModels(job, orgIds, { runs, exitCode: outcome.exitCode })
+  await publishModels(job, project, orgIds, { runs, exitCode: outcome.exitCode })
   for (const target of job.config.exports) await exportMarts(job, target)
   return outcome
 }
 
 /** Source → raw → base, every organisation in turn. One that fails does not stop the others. */
 export async function sync(job: Job, selection: SyncSelection): Promise<SyncOutcome> {
+  const landed = await land(job, selection)
+  if (!landed.isAnyReached || isStopped(job)) return landed
+  return afterLosing(await normalizeAll(job), landed)
+}
+
+/** Source → raw. */
+async function land(job: Job, selection: SyncSelection): Promise<SyncOutcome> {
   const organisations = job.config.organisations()
   const results: SyncResult[] = []
-  await timed(job, 'sync', async () => {
+  const syncAll = async (): Promise<void> => {
     for (const organisation of organisations)
       results.push(await syncOne(job, organisation, selection))
     if (selection.days === undefined) await landHooks(job)
-  })
+  }
+  await timed(job, 'sync', () => withTightHeap(syncAll))
   const outcome = outcomeOf(results)
-  if (job.world.signal.aborted) return stopped(outcome, job.world.signal.reason)
-  return outcome.isAnyReached ? afterLosing(await normalizeAll(job), outcome) : outcome
+  return job.world.signal.aborted ? stopped(outcome, job.world.signal.reason) : outcome
+}
+
+function isStopped({ world }: Job): boolean {
+  return world.signal.aborted
 }
 
 /** A signal after the last request left nothing out but the build: that is a deferral too. */
@@ -76,8 +98,7 @@ export async function build(job: Job, options: BuildChoice): Promise<BuildOutcom
   if (options.select !== undefined) await refusePast(dataFolder, '--select')
   if (options.exclude !== undefined) await refusePast(dataFolder, '--exclude')
   if (options.asOf !== undefined) return buildPast(job, orgIds, options, options.asOf)
-  const lost = await normalizeAll(job)
-  return publishWhatIsLeft(job, orgIds, options, lost)
+  return publishWhatIsLeft(job, orgIds, options, await normalizeAndRead(job))
 }
 
 /** Raw → ledger, base, models → published warehouse, all made anew. Needs no network. */
@@ -91,18 +112,19 @@ export async function rebuild(job: Job, options: BuildChoice): Promise<BuildOutc
   })
   for (const made of [join('lake', 'base'), join('state', 'base')])
     await rm(join(dataFolder, made), { recursive: true, force: true })
-  lost += await normalizeAll(job)
-  return publishWhatIsLeft(job, orgIds, { ...options, fullRefresh: true }, lost)
+  const ready = await normalizeAndRead(job)
+  const all = { ...ready, lost: lost + ready.lost }
+  return publishWhatIsLeft(job, orgIds, { ...options, fullRefresh: true }, all)
 }
 
 async function publishWhatIsLeft(
   job: Job,
   orgIds: readonly string[],
   options: BuildChoice,
-  lost: number,
+  { lost, project }: Ready,
 ): Promise<BuildOutcome> {
   const outcome = afterLosing(lost, { exitCode: ExitCode.complete, problems: [] })
-  await publishModels(job, orgIds, { ...options, exitCode: outcome.exitCode })
+  await publishModels(job, project, orgIds, { ...options, exitCode: outcome.exitCode })
   return outcome
 }
 
@@ -128,8 +150,8 @@ async function buildPast(
 ): Promise<BuildOutcome> {
   const view = await past(job.config.dataFolder, orgIds, asOf)
   await rm(view.baseIn, { recursive: true, force: true })
-  await normalizeAll(job, view)
-  await publishModels(job, orgIds, options, view)
+  const { project } = await normalizeAndRead(job, view)
+  await publishModels(job, project, orgIds, options, view)
   const when = new Date(asOf).toISOString()
   job.world.emit({
     type: 'warning',
@@ -191,6 +213,21 @@ async function withClient<T>(
   }
 }
 
+/** What models are made from. */
+interface Ready {
+  /** Days that were lost to damaged files. */
+  readonly lost: number
+  readonly project: Project
+}
+
+/** Base, and the project meanwhile: the one keeps DuckDB busy, the other this thread. */
+async function normalizeAndRead(job: Job, view?: View): Promise<Ready> {
+  const reading = projectFor(job)
+  reading.catch(() => undefined) // told below, unless base fails first
+  const lost = await normalizeAll(job, view)
+  return { lost, project: await reading }
+}
+
 /** Returns how many days were lost to damaged files. */
 async function normalizeAll(
   job: Job,
@@ -198,7 +235,7 @@ async function normalizeAll(
 ): Promise<number> {
   const { config, world } = job
   let lost = 0
-  await timed(job, 'normalize', async () => {
+  const normalizeEach = async (): Promise<void> => {
     for (const orgId of await knownOrganisations(config.dataFolder)) {
       await normalize({
         dataFolder: config.dataFolder,
@@ -219,7 +256,8 @@ async function normalizeAll(
       })
     }
     await rm(join(config.dataFolder, 'state', 'spill'), { recursive: true, force: true })
-  })
+  }
+  await timed(job, 'normalize', () => withTightHeap(normalizeEach))
   return lost
 }
 

@@ -45,6 +45,7 @@ export interface BuildChoice {
 /** Base → models → checks → published warehouse. */
 export async function publishModels(
   job: Job,
+  project: Project,
   orgIds: readonly string[],
   options: BuildChoice,
   view: View = present(job.config.dataFolder),
@@ -60,7 +61,7 @@ export async function publishModels(
   const contents = view.asOf === null ? await baseContents(config.dataFolder) : undefined
   const result = await timed(job, 'build', async () =>
     buildAndPublish({
-      project: await projectFor(job),
+      project,
       target: warehousePath(config.dataFolder),
       sourceSql: (_source, table) => sourceSql(view.baseIn, table),
       meta: async (database) => {

@@ -1,6 +1,4 @@
 #!/usr/bin/env node
-import { setFlagsFromString } from 'node:v8'
-
 const argv = process.argv.slice(2)
 
 /** `hooks run …`, but not where its help is asked for: the agent waits for it, so it goes past the parser. */
@@ -8,10 +6,6 @@ if (argv[0] === 'hooks' && argv[1] === 'run' && !argv.includes('--help')) {
   const { hooksRun } = await import('./hooks-run.ts')
   await hooksRun(argv, process.env, process.cwd())
 }
-
-// A heap that stays near what is alive: otherwise garbage makes up most of the memory of a sync.
-setFlagsFromString('--optimize-for-size')
-setFlagsFromString('--semi-space-growth-factor=1')
 
 process.stdout.on('error', onPipeError)
 process.stderr.on('error', onPipeError)
