@@ -21,11 +21,12 @@ await withFolder(async (dataFolder) => {
   tell(`landing ${DAYS} days`)
   await night(DAYS, ({ env }) => agentWarehouse(['run', '--log', 'none'], dataFolder, env))
   tell('one day later')
-  const { taken, requests, alone } = await night(DAYS + 1, async (platform) => {
-    const ran = await agentWarehouse(['run', '--log', 'json'], dataFolder, platform.env)
-    const paths = requestsOf(ran.output)
-    return { taken: ran, requests: paths, alone: await replay(platform, paths) }
-  })
+  const taken = await night(DAYS + 1, ({ env }) =>
+    agentWarehouse(['run', '--log', 'json'], dataFolder, env),
+  )
+  const requests = requestsOf(taken.output)
+  tell('the same requests alone')
+  const alone = await night(DAYS + 1, (platform) => replay(platform, requests))
   const pages = requests.filter((path) => path.includes('/users?')).length
   report([
     { name: 'requests beside pages of users', value: requests.length - pages, unit: '', most: 12 },
@@ -64,7 +65,7 @@ function requestsOf(log) {
     .map((line) => JSON.parse(line).path)
 }
 
-/** Seconds that the same requests take a client that does nothing with the answers. */
+/** Seconds that the same requests take a client that does nothing with the answers, of a platform that was asked for nothing before either. */
 async function replay({ url, key }, paths) {
   const queue = [...paths]
   const began = performance.now()
