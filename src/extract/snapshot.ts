@@ -37,7 +37,7 @@ export async function landGuards<Stop>(
 
 /**
  * Asks for the guards of every walked day of several pages again, in one window
- * each. A day whose guard moved since its first page is walked again, until
+ * each; not of days that came back as they were. A day whose guard moved since its first page is walked again, until
  * nothing moves meanwhile, or it moved too often. A day whose guard cannot be
  * had stays unproven, and the next run asks.
  */

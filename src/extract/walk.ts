@@ -1,6 +1,7 @@
 import type { Day } from '../core/days.ts'
 import { messageOf } from '../core/errors.ts'
 import { ApiError, ContradictionError, userPages, type AnalyticsAnswer } from '../client/index.ts'
+import type { Interval } from '../store/ledger.ts'
 import { originOf, type FetchContext } from './context.ts'
 import { isFatal } from './failures.ts'
 import { witnessOf } from './guards.ts'
@@ -112,10 +113,19 @@ function endless({ request, requestId }: AnalyticsAnswer): ContradictionError {
 async function land(context: FetchContext, { resource, day, part, users }: Walk): Promise<void> {
   const { first, last: origin } = part
   if (first === undefined || origin === undefined) return
-  const witness = part.pages === 1 ? null : first.witness
+  const before = context.book.interval(resource.name, day)
   const size = users.size
   const landed = await landDay(context, resource, { day, origin, part, rowCount: size, size })
-  if (landed !== null) await context.book.landed(resource.name, [{ ...landed, witness }])
+  if (landed === null) return
+  const isProven = part.pages === 1 || isProvenAs(landed.result.file, before)
+  await context.book.landed(resource.name, [
+    { ...landed, witness: isProven ? null : first.witness },
+  ])
+}
+
+/** The same rows once more are of the one snapshot that they were. */
+function isProvenAs(file: string, before: Interval | undefined): boolean {
+  return before?.file === file && typeof before.witness !== 'string'
 }
 
 /** 4xx that say nothing of the cursor: the request came at a bad time, or its answer is too large. */

@@ -63,6 +63,17 @@ describe('an idle night', () => {
     expect(await unproven(data)).toEqual([])
   })
 
+  it('asks for the totals of the new day alone: the others came back as they were', async () => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    await sync(paged, data)
+    paged.forget()
+    await sync(paged, data, undefined, '2026-01-18T06:00:00Z')
+    const checks = paged.asked.slice(-askedAfterWalks(paged))
+    expect(checks.map(({ query }) => [query.get('startDate'), query.get('endDate')])).toEqual(
+      GUARDS.map(() => ['2026-01-17', '2026-01-17']),
+    )
+  })
+
   it('with days of one page costs none', async () => {
     const [paged, data] = [await pagedPlatform({ users: 5, perPage: 5 }), await temporaryFolder()]
     await sync(paged, data)
