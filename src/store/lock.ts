@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { constants, copyFile, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { LockedError } from '../core/errors.ts'
-import { asidePath, codeOf, isMissing, writeAtomic } from './files.ts'
+import { asideOf, asidePath, codeOf, isMissing, listIfThere, writeAtomic } from './files.ts'
 
 /** Who holds the lock. */
 export interface Owner {
@@ -44,6 +44,7 @@ export async function lockFile(path: string, runId: string, now: number): Promis
   }
   const isFree = await create(path, owner)
   if (!isFree) await takeOver(path, owner, now)
+  await removeUnfinished(path)
   return { wasLeft: !isFree, release: () => rm(path, { force: true }) }
 }
 
@@ -80,20 +81,35 @@ export async function lockLeftBy(dataFolder: string): Promise<Owner | undefined>
   return owner !== undefined && isGone(owner) ? owner : undefined
 }
 
+/** Locks that were being written when their process was killed; or that come too late now. */
+async function removeUnfinished(path: string): Promise<void> {
+  for (const { name } of await listIfThere(dirname(path))) {
+    if (asideOf(name) === basename(path)) await rm(join(dirname(path), name), { force: true })
+  }
+}
+
 /** False where there is one. A lock has its text from its first moment: without one it was cut off. */
 async function create(path: string, owner: Owner): Promise<boolean> {
   const aside = asidePath(path)
+  await writeFile(aside, textOf(owner), { flag: 'wx' })
   try {
-    await writeFile(aside, textOf(owner), { flag: 'wx' })
-    await link(aside, path)
+    await put(aside, path)
     return true
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false
-    if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
-    await copyFile(aside, path, constants.COPYFILE_EXCL)
-    return true
+    const isTaken = codeOf(error) === 'EEXIST' || isMissing(error) // ours is removed by who took it
+    if (isTaken) return false
+    throw error
   } finally {
     await rm(aside, { force: true })
+  }
+}
+
+async function put(aside: string, path: string): Promise<void> {
+  try {
+    await link(aside, path)
+  } catch (error) {
+    if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
+    await copyFile(aside, path, constants.COPYFILE_EXCL)
   }
 }
 

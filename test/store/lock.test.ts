@@ -37,6 +37,26 @@ describe('the lock', () => {
     await (await lock(data, 'run-2', NOW)).release()
   })
 
+  it('once it is taken nothing is left of one that was cut off while it was written', async () => {
+    const data = await temporaryFolder()
+    await mkdir(join(data, 'state'))
+    await writeFile(join(data, 'state', '.01234567-lock.part'), '{"pid":')
+    await lock(data, 'run-1', NOW)
+    expect(await readdir(join(data, 'state'))).toEqual(['lock'])
+  })
+
+  it('is one’s of many that ask at once', async () => {
+    const data = await temporaryFolder()
+    const asked = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, index) => lock(data, `run-${index}`, NOW)),
+    )
+    expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const each of asked) {
+      if (each.status === 'rejected') expect(each.reason).toBeInstanceOf(LockedError)
+    }
+    expect(await readdir(join(data, 'state'))).toEqual(['lock'])
+  })
+
   it.each([
     ['of a process that is gone', async () => ({ pid: await goneProcess(), begun: null })],
     ['of a process whose number another has now', () => ({ pid: process.pid, begun: '1' })],
