@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import { DAILY, serve, type UserDay } from './daily.ts'
+import { Bench, type Files } from './fixture.ts'
+
+async function built(rows: readonly UserDay[], files: Files): Promise<Bench> {
+  const bench = await Bench.open()
+  await serve(bench, rows)
+  await bench.build(files)
+  return bench
+}
+
+function usersIn(bench: Bench): Promise<unknown[]> {
+  return bench.rows('select user_id from fct_user_day order by all')
+}
+
+describe('a check of what an incremental model points at', () => {
+  const yml = DAILY['models/fct_user_day.yml'] ?? ''
+  const files: Files = {
+    ...DAILY,
+    'models/fct_user_day.yml': yml.replace(
+      '- {name: user_id, description: The user.}',
+      `- name: user_id
+        description: The user.
+        data_tests:
+          - relationships: {arguments: {to: ref('dim_user'), field: user_id}}`,
+    ),
+    // nobody knows u3, and u1 is forgotten once anybody has three sessions
+    'models/dim_user.sql': `{{ config(materialized='table') }}
+select user_id
+from {{ ref('fct_user_day') }}
+where user_id not in ('u3', '{{ var('nobody', '') }}') and (
+    user_id != 'u1' or (select max(sessions) from {{ ref('fct_user_day') }}) < 3
+)
+group by 1
+`,
+    'models/dim_user.yml': `models:
+  - name: dim_user
+    description: One row per user.
+    columns:
+      - {name: user_id, description: The user.}
+`,
+  }
+  const days: readonly UserDay[] = [
+    ['a', '2026-01-14', 'u1', 1, 'v1'],
+    ['a', '2026-01-15', 'u2', 2, 'v1'],
+  ]
+
+  it('finds the value of a row that is new', async () => {
+    const bench = await built(days, files)
+    await serve(bench, [...days, ['a', '2026-01-16', 'u3', 1, 'v1']])
+    await expect(bench.build(files)).rejects.toThrow('relationships_fct_user_day_user_id')
+    expect(await usersIn(bench)).toHaveLength(2)
+  })
+
+  it('finds the rows that stay when what they point at is lost', async () => {
+    const bench = await built(days, files)
+    await serve(bench, [...days, ['a', '2026-01-16', 'u2', 3, 'v1']])
+    await expect(bench.build(files)).rejects.toThrow('relationships_fct_user_day_user_id')
+  })
+
+  it('has passed where nothing that is pointed at is lost', async () => {
+    const bench = await built(days, files)
+    await serve(bench, [...days, ['a', '2026-01-16', 'u4', 1, 'v1']])
+    const { checks } = await bench.build(files)
+    expect(checks.map(({ check, status }) => [check, status])).toContainEqual([
+      'relationships_fct_user_day_user_id',
+      'pass',
+    ])
+    expect(await usersIn(bench)).toHaveLength(3)
+  })
+
+  it.each([
+    ['holds without another look while nothing that is pointed at is lost', 'u9', 'pass'],
+    ['is looked for in the rows that stand when it is lost', 'u2', 'fail'],
+  ])('%s', async (_, nobody, status) => {
+    const sourceContent = () => 'the same'
+    const bench = await Bench.open()
+    await serve(bench, days)
+    await bench.build(files, { sourceContent })
+    const build = bench.build(files, { sourceContent, vars: { nobody } })
+    if (status === 'fail') await expect(build).rejects.toThrow('relationships_fct_user_day_user_id')
+    else expect((await build).checks.map((each) => each.status)).not.toContain('fail')
+  })
+
+  it('has passed when its model alone is built again, and has no row that is new', async () => {
+    const sourceContent = () => 'the same'
+    const bench = await Bench.open()
+    await serve(bench, days)
+    await bench.build(files, { sourceContent })
+    const { checks } = await bench.build(files, { sourceContent, select: 'fct_user_day' })
+    expect(checks.map(({ status }) => status)).toEqual(['pass', 'pass', 'pass'])
+  })
+
+  it.each([
+    ['a view', "{{ config(materialized='view') }}\nselect user_id from {{ ref('fct_user_day') }}"],
+    ['another model now', "{{ config(materialized='table') }}\nselect 'u1' as user_id"],
+  ])('looks at every row where that is %s', async (_, sql) => {
+    const bench = await built(days, files)
+    const changed = { ...files, 'models/dim_user.sql': sql }
+    await serve(bench, days)
+    const build = bench.build(changed)
+    await (sql.includes("'u1'")
+      ? expect(build).rejects.toThrow('relationships_fct_user_day_user_id')
+      : expect(build).resolves.toBeDefined())
+  })
+})
