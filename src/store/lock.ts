@@ -91,25 +91,25 @@ async function removeUnfinished(path: string): Promise<void> {
 /** False where there is one. A lock has its text from its first moment: without one it was cut off. */
 async function create(path: string, owner: Owner): Promise<boolean> {
   const aside = asidePath(path)
-  await writeFile(aside, textOf(owner), { flag: 'wx' })
   try {
-    await put(aside, path)
-    return true
-  } catch (error) {
-    const isTaken = codeOf(error) === 'EEXIST' || isMissing(error) // ours is removed by who took it
-    if (isTaken) return false
-    throw error
+    await writeFile(aside, textOf(owner), { flag: 'wx' })
+    return await put(aside, path)
   } finally {
     await rm(aside, { force: true })
   }
 }
 
-async function put(aside: string, path: string): Promise<void> {
+/** False where there is one already, or where who took it since has removed what was to be one. */
+async function put(aside: string, path: string): Promise<boolean> {
   try {
-    await link(aside, path)
+    await link(aside, path).catch((error: unknown) => {
+      if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
+      return copyFile(aside, path, constants.COPYFILE_EXCL)
+    })
+    return true
   } catch (error) {
-    if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
-    await copyFile(aside, path, constants.COPYFILE_EXCL)
+    if (codeOf(error) === 'EEXIST' || isMissing(error)) return false
+    throw error
   }
 }
 
