@@ -5,8 +5,10 @@ create macro draw(person, day, what, below) as
         hash(person, day, what, getvariable('version')) % below as bigint
     );
 
+-- A name that is the same in every version: a day is restated by what is counted
+-- of everyone anew, not by other people, models and languages.
 create macro pick(names, person, day, what) as
-    names[draw(person, day, what, len(names)) + 1];
+    names[cast(hash(person, day, what) % len(names) as bigint) + 1];
 
 create table people as
 select

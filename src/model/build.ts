@@ -5,6 +5,7 @@ import type { BuildContext } from './context.ts'
 import { ProjectError, StatementError } from './errors.ts'
 import { refuseInfinite, type Columns } from './finite.ts'
 import { increment } from './increment.ts'
+import { workInLanes } from './lanes.ts'
 import { suggestion } from './nearest.ts'
 import { explainSeed, proveSeed } from './seed-table.ts'
 import { takeSnapshot } from './snapshot-table.ts'
@@ -30,11 +31,12 @@ export interface BuiltModels {
 }
 
 /**
- * Builds the models, in the order given, into the database in use, each behind
- * its unit tests, and writes their descriptions as comments. The tables of
- * those in `kept` are there, and are brought up to date; what is in `standing` is
- * there as it would be made. A model that reads one which could not be made is
- * skipped; the others are made all the same.
+ * Builds the models into the database in use, each after those that it reads and
+ * behind its unit tests, and writes their descriptions as comments: incremental
+ * ones, which are the large ones, one by one, and the others meanwhile on the
+ * second connection. The tables of those in `kept` are there, and are brought up
+ * to date; what is in `standing` is there as it would be made. A model that reads
+ * one which could not be made is skipped; the others are made all the same.
  *
  * The failures are ChecksFailedErrors of unit tests and of doubles that are no
  * finite numbers, StatementErrors where DuckDB refuses a model, ProjectErrors
@@ -43,39 +45,60 @@ export interface BuiltModels {
 export async function buildModels(
   context: BuildContext,
   nodes: readonly ModelNode[],
-  { kept, standing }: Pick<Basis, 'kept' | 'standing'>,
+  basis: Pick<Basis, 'kept' | 'standing'>,
   unitTests: readonly UnitTestNode[],
 ): Promise<BuiltModels> {
   for (const schema of new Set(nodes.map((node) => node.schema))) {
     await context.db.run(`create schema if not exists ${identifier(schema)}`)
   }
   const kinds = await kindsOf(context.db)
-  const models: BuiltModel[] = []
-  const results: UnitTestResult[] = []
-  const failures: AppError[] = []
+  const models = new Map<string, BuiltModel>()
+  const results = new Map<string, readonly UnitTestResult[]>()
+  const failures = new Map<string, AppError>()
   const lost = new Set<string>()
-  for (const node of nodes) {
-    context.signal?.throwIfAborted()
-    const missing = node.dependsOn.filter((name) => lost.has(name))
+  await workInLanes(nodes, isByIntervals, async (node) => {
+    const { name } = node
+    const db = isByIntervals(node) ? context.db : context.second
+    const own = { ...context, db }
+    own.signal?.throwIfAborted()
+    const missing = node.dependsOn.filter((each) => lost.has(each))
     try {
-      if (missing.length > 0) reportSkipped(context, node, `not made: ${missing.join(', ')}`)
+      if (missing.length > 0) reportSkipped(own, node, `not made: ${missing.join(', ')}`)
       else {
-        results.push(...(await testUnits(context, node, unitTests)))
-        const isThere = standing.has(node.name) && kinds.get(node.relation) === kindOf(node)
-        const made = isThere
-          ? tellStanding(context, node)
-          : buildModel(context, node, kept.has(node.name), kinds)
-        models.push(await made)
-        continue
+        results.set(name, await testUnits(own, node, unitTests))
+        models.set(name, await bringAbout(own, node, basis, kinds))
+        return
       }
     } catch (error) {
-      context.signal?.throwIfAborted()
+      own.signal?.throwIfAborted()
       if (!(error instanceof AppError)) throw error
-      failures.push(error)
+      failures.set(name, error)
     }
-    lost.add(node.name)
+    lost.add(name)
+  })
+  const inOrder = <T>(found: ReadonlyMap<string, T>): T[] =>
+    nodes.flatMap(({ name }) => found.get(name) ?? [])
+  return {
+    models: inOrder(models),
+    unitTests: inOrder(results).flat(),
+    failures: inOrder(failures),
+    lost,
   }
-  return { models, unitTests: results, failures, lost }
+}
+
+function isByIntervals({ increment }: ModelNode): boolean {
+  return increment !== null
+}
+
+function bringAbout(
+  context: BuildContext,
+  node: ModelNode,
+  { kept, standing }: Pick<Basis, 'kept' | 'standing'>,
+  kinds: Kinds,
+): Promise<BuiltModel> {
+  const isThere = standing.has(node.name) && kinds.get(node.relation) === kindOf(node)
+  if (isThere) return tellStanding(context, node)
+  return buildModel(context, node, kept.has(node.name), kinds)
 }
 
 async function testUnits(

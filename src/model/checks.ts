@@ -1,10 +1,11 @@
 import { messageOf } from '../core/errors.ts'
-import { literal } from '../store/duckdb.ts'
+import { literal, type Database } from '../store/duckdb.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
 import type { BuildContext } from './context.ts'
 import { ProjectError, StatementError } from './errors.ts'
 import { changedRows } from './increment.ts'
+import { allOrThrow } from './lanes.ts'
 import { countMissingValues, type Asked, type Count } from './missing-values.ts'
 import type { Plan } from './compile.ts'
 import type { HasLost, Reference } from './references.ts'
@@ -94,9 +95,11 @@ export interface CheckedModels {
 }
 
 /**
- * Runs the checks one after another, but for those that read a `lost` model;
- * those that are `known` to hold of the intervals that were not replaced, of the
- * replaced ones alone. Those that are `settled` have passed, of the same rows.
+ * Runs the checks, but for those that read a `lost` model; those that are `known`
+ * to hold of the intervals that were not replaced, of the replaced ones alone.
+ * Those that are `settled` have passed, of the same rows. Those that may ask
+ * which intervals were replaced go one by one, and the others meanwhile on the
+ * second connection.
  */
 export async function runChecks(
   context: BuildContext,
@@ -104,9 +107,33 @@ export async function runChecks(
   facts: KnownChecks & Facts,
   lost: ReadonlySet<string>,
 ): Promise<CheckedModels> {
+  const runIn = (db: Database, own: readonly Check[]): Promise<Checked> =>
+    runInTurn({ ...context, db }, own, facts, lost)
+  const ofChanges = ({ changedSql }: Check): boolean => changedSql !== undefined
+  const others = checks.filter((check) => !ofChanges(check))
+  const halves = await allOrThrow([
+    runIn(context.db, checks.filter(ofChanges)),
+    runIn(context.second, others),
+  ])
+  const inOrder = <T>(of: (checked: Checked) => ReadonlyMap<Check, T>): T[] =>
+    checks.flatMap((check) => halves.flatMap((checked) => of(checked).get(check) ?? []))
+  return { results: inOrder(({ results }) => results), failures: inOrder((each) => each.failures) }
+}
+
+interface Checked {
+  readonly results: ReadonlyMap<Check, CheckResult>
+  readonly failures: ReadonlyMap<Check, StatementError>
+}
+
+async function runInTurn(
+  context: BuildContext,
+  checks: readonly Check[],
+  facts: KnownChecks & Facts,
+  lost: ReadonlySet<string>,
+): Promise<Checked> {
   const { known, settled } = facts
-  const results: CheckResult[] = []
-  const failures: StatementError[] = []
+  const results = new Map<Check, CheckResult>()
+  const failures = new Map<Check, StatementError>()
   const runnable = checks.filter(({ reads }) => !reads.some((name) => lost.has(name)))
   const counts = await countMissingValues(
     context,
@@ -124,12 +151,12 @@ export async function runChecks(
         const sql = known.has(check) && !isCounted ? await sqlWithin(check, facts) : check.sql
         const hasPassed = settled.has(check) || sql === null
         const counted = hasPassed ? PASSED_BEFORE : counts.get(check.check)
-        results.push(await runCheck(context, check, sql ?? check.sql, counted))
+        results.set(check, await runCheck(context, check, sql ?? check.sql, counted))
       }
     } catch (error) {
       context.signal?.throwIfAborted()
       if (!(error instanceof StatementError)) throw error
-      failures.push(error)
+      failures.set(check, error)
     }
   }
   return { results, failures }

@@ -173,16 +173,18 @@ async function openOnce(aside: string): Promise<void> {
 /** The file has no log while it is made: after a crash it is worth nothing. */
 async function buildAside(aside: string, options: Building, work: Work): Promise<Filled> {
   const { tempDirectory, memoryLimit = '1GB', signal } = options
-  const db = await Database.open(':memory:', { threads: THREADS, memoryLimit, tempDirectory })
-  const release = interruptOnAbort(db, signal)
+  await using db = await Database.open(':memory:', { threads: THREADS, memoryLimit, tempDirectory })
+  await using second = await db.another()
+  const release = interruptOnAbort([db, second], signal)
   try {
     await attach(db, aside, work)
-    const built = await fill({ ...options, db }, options, work)
+    await second.run('use warehouse')
+    const built = await fill({ ...options, db, second }, options, work)
+    await second.run('use memory')
     await db.run('checkpoint warehouse; use memory; detach warehouse')
     return built
   } finally {
     release()
-    db.close()
   }
 }
 
@@ -204,11 +206,14 @@ async function attach(db: Database, aside: string, { upon, isPart }: Work): Prom
 }
 
 /** DuckDB forgets an interrupt that comes just before a statement begins, so it is repeated. */
-function interruptOnAbort(db: Database, signal: AbortSignal | undefined): () => void {
+function interruptOnAbort(
+  databases: readonly Database[],
+  signal: AbortSignal | undefined,
+): () => void {
   let timer: NodeJS.Timeout | undefined
   const stop = (): void => {
     timer = setInterval(() => {
-      db.interrupt()
+      for (const db of databases) db.interrupt()
     }, 50)
   }
   signal?.addEventListener('abort', stop)

@@ -44,10 +44,12 @@ export interface Table {
 export class Database {
   readonly #instance: DuckDBInstance
   readonly #connection: DuckDBConnection
+  readonly #isFirst: boolean
 
-  private constructor(instance: DuckDBInstance, connection: DuckDBConnection) {
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, isFirst: boolean) {
     this.#instance = instance
     this.#connection = connection
+    this.#isFirst = isFirst
   }
 
   /** Opens a file, or `:memory:`. Extensions are never fetched; time is UTC. */
@@ -61,9 +63,12 @@ export class Database {
       ...(options.threads === undefined ? {} : { threads: String(options.threads) }),
       ...(options.tempDirectory === undefined ? {} : { temp_directory: options.tempDirectory }),
     })
-    const connection = await instance.connect()
-    await connection.run("set TimeZone = 'UTC'")
-    return new Database(instance, connection)
+    return new Database(instance, await connect(instance), true)
+  }
+
+  /** Another connection to the same database, with temporary tables of its own; to be closed first. */
+  async another(): Promise<Database> {
+    return new Database(this.#instance, await connect(this.#instance), false)
   }
 
   /** Runs one or more statements and reads nothing back. */
@@ -97,13 +102,19 @@ export class Database {
 
   close(): void {
     this.#connection.closeSync()
-    this.#instance.closeSync()
+    if (this.#isFirst) this.#instance.closeSync()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.close()
     await Promise.resolve()
   }
+}
+
+async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
+  const connection = await instance.connect()
+  await connection.run("set TimeZone = 'UTC'")
+  return connection
 }
 
 /** By default DuckDB keeps hundreds of megabytes that it has freed. */

@@ -53,17 +53,10 @@ export async function daysOf(dataFolder: string): Promise<Record<string, string>
   }
 }
 
-/**
- * Rows as text, without the columns that tell when they were fetched: a day of
- * restatements is a digest of that too.
- */
+/** Rows as text, without the columns that tell when they were fetched. */
 async function textsOf(database: Database, relation: string): Promise<string[]> {
   const { columns, types } = await database.table(`select * from ${relation} limit 0`)
-  const kept = columns.filter(
-    (name, index) =>
-      types[index]?.startsWith('TIMESTAMP') !== true &&
-      !(relation === 'main.fct_restatement' && name === 'day_digest'),
-  )
+  const kept = columns.filter((_, index) => types[index]?.startsWith('TIMESTAMP') !== true)
   const row = `cast(row(${kept.map(identifier).join(', ')}) as varchar)`
   const { rows } = await database.table(`select ${row} from ${relation}`)
   return rows.map(([value]) => textOf(value))

@@ -17,8 +17,7 @@ renamed as (
         old_value,
         new_value,
         old_fetched_at,
-        new_fetched_at,
-        made_from as day_digest
+        new_fetched_at
     from source
     where metric is not null
 

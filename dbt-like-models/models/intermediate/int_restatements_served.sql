@@ -15,9 +15,10 @@ final as (
         org_id,
         resource,
         activity_date,
-        day_digest
+        old_fetched_at,
+        new_fetched_at
     from restatements
-    group by 1, 2, 3, 4
+    group by 1, 2, 3, 4, 5
 
 )
 
