@@ -1,11 +1,13 @@
 import type { Day, DayRange } from '../core/days.ts'
-import type { HttpResponse } from '../core/world.ts'
+import { messageOf } from '../core/errors.ts'
+import type { HttpHead } from '../core/world.ts'
 import { checkWhole } from './call.ts'
 import { checkClaims } from './claims.ts'
-import { fieldOf, sliceEnvelope, type ServedRow } from './envelope.ts'
+import { fieldOf, servedRow, sliceEnvelope, type Envelope, type ServedRow } from './envelope.ts'
 import { BodyError } from './errors.ts'
 import { serverTime } from './retry-after.ts'
-import type { Transport } from './transport.ts'
+import { RowScanner } from './row-scanner.ts'
+import type { Call, StreamReader, Transport } from './transport.ts'
 
 /** The five analytics endpoints (PLATFORM_API, "Analytics"). */
 export type AnalyticsEndpoint = 'tokens' | 'tools' | 'activity' | 'productivity' | 'users'
@@ -21,9 +23,8 @@ export interface AnalyticsQuery {
   readonly isDivisible?: boolean
 }
 
-/** One answer, its rows exactly as served. */
-export interface AnalyticsAnswer {
-  readonly rows: readonly ServedRow[]
+/** What an answer says beside its rows. */
+export interface AnalyticsTail {
   readonly orgId: string | null
   readonly hasMore: boolean
   readonly nextCursor: string | null
@@ -34,16 +35,31 @@ export interface AnalyticsAnswer {
   readonly serverTime: number | null
 }
 
+/** One answer, its rows exactly as served. */
+export interface AnalyticsAnswer extends AnalyticsTail {
+  readonly rows: readonly ServedRow[]
+}
+
+/** Where an answer comes from. */
+export type AnswerOrigin = Pick<AnalyticsAnswer, 'request' | 'requestId'>
+
+/** Takes the rows of one answer while it comes. */
+export interface RowTaker {
+  /** Before the first row. Once more where the answer was cut off: what was taken is worth nothing. */
+  readonly begin: (origin: AnswerOrigin) => void
+  readonly row: (row: ServedRow) => Promise<void>
+}
+
 /** Users on a page of `/users`, at most (PLATFORM_API, "Limits"). */
 export const MAX_PAGE_SIZE = 100
 
-/**
- * Enough for a page of users; a range of days that outgrows it is halved by the
- * caller. An answer is held whole, so that this bounds what a sync takes.
- */
+/** Enough for a page of users, or a short range of days: such an answer is held whole. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
-/** A single day of a day endpoint cannot be halved, so it may be as large as it must be. */
+/**
+ * A single day of a day endpoint cannot be halved, so it may be as large as it
+ * must be; and so may an answer whose rows are taken while they come.
+ */
 const MAX_DAY_BYTES = 512 * 1024 * 1024
 
 /**
@@ -58,19 +74,94 @@ export async function askAnalytics(
   endpoint: AnalyticsEndpoint,
   query: AnalyticsQuery,
 ): Promise<AnalyticsAnswer> {
+  const isDay = endpoint !== 'users' && query.range.first === query.range.last
+  const call = callOf(baseUrl, endpoint, query, isDay ? MAX_DAY_BYTES : MAX_ANSWER_BYTES)
+  return transport.call(call, (response, requestId) => {
+    const origin = { request: call.path, requestId }
+    const { rows, rest } = whole(origin, response, response.body.byteLength, () =>
+      sliceEnvelope(utf8().decode(response.body)),
+    )
+    return { rows, ...tailOf(origin, response, rest) }
+  })
+}
+
+/**
+ * The same, with the rows handed on while they come: memory holds a row, however
+ * long the range. That they were all is known when the promise resolves; it
+ * rejects with what the taker throws.
+ */
+export async function streamAnalytics(
+  transport: Transport,
+  baseUrl: string,
+  endpoint: AnalyticsEndpoint,
+  query: AnalyticsQuery,
+  taker: RowTaker,
+): Promise<AnalyticsTail> {
+  const call = callOf(baseUrl, endpoint, query, MAX_DAY_BYTES)
+  // what the taker throws is not the answer's fault: outside of the transport, which would ask again
+  const tail = await transport.stream(call, (head, requestId) =>
+    readerOf({ request: call.path, requestId }, head, taker),
+  )
+  return tail()
+}
+
+function readerOf(
+  origin: AnswerOrigin,
+  head: HttpHead,
+  taker: RowTaker,
+): StreamReader<() => AnalyticsTail> {
+  const scanner = new RowScanner({ key: 'data' })
+  const decoder = utf8()
+  let bytes = 0
+  let unreadable: { readonly error: unknown } | undefined
+  let refused: { readonly error: unknown } | undefined
+  const rowsIn = (piece: Uint8Array): ServedRow[] => {
+    try {
+      return scanner.write(decoder.decode(piece, { stream: true })).map(servedRow)
+    } catch (error) {
+      unreadable = { error }
+      return []
+    }
+  }
+  taker.begin(origin)
+  return {
+    take: async (piece) => {
+      bytes += piece.byteLength
+      try {
+        for (const row of rowsIn(piece)) await taker.row(row)
+      } catch (error) {
+        refused = { error }
+      }
+      return unreadable === undefined && refused === undefined
+    },
+    end: () => {
+      if (refused !== undefined) return rethrow(refused.error)
+      const { rest } = whole(origin, head, bytes, () => {
+        if (unreadable !== undefined) throw unreadable.error
+        decoder.decode() // throws where the last character is cut off
+        return { rest: scanner.end() }
+      })
+      const tail = tailOf(origin, head, rest)
+      return () => tail
+    },
+  }
+}
+
+function rethrow(error: unknown): () => never {
+  return () => {
+    throw error
+  }
+}
+
+function callOf(
+  base: string,
+  endpoint: AnalyticsEndpoint,
+  query: AnalyticsQuery,
+  maxBytes: number,
+): Call {
   if (query.limit !== undefined) checkWhole('limit', query.limit, 1, MAX_PAGE_SIZE)
   const path = analyticsPath(endpoint, query)
-  const isDay = endpoint !== 'users' && query.range.first === query.range.last
-  return transport.call(
-    {
-      method: 'GET',
-      base: baseUrl,
-      path,
-      maxBytes: isDay ? MAX_DAY_BYTES : MAX_ANSWER_BYTES,
-      isDivisible: query.isDivisible ?? false,
-    },
-    (response, requestId) => readAnswer(path, response, requestId),
-  )
+  return { method: 'GET', base, path, maxBytes, isDivisible: query.isDivisible ?? false }
 }
 
 export function analyticsPath(endpoint: AnalyticsEndpoint, query: AnalyticsQuery): string {
@@ -84,24 +175,19 @@ export function analyticsPath(endpoint: AnalyticsEndpoint, query: AnalyticsQuery
   return `/api/v1/analytics/${endpoint}?${parameters.toString()}`
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+function utf8() {
+  return new TextDecoder('utf-8', { fatal: true })
+}
 
-function readAnswer(
-  path: string,
-  response: HttpResponse,
-  requestId: string | null,
-): AnalyticsAnswer {
-  const { rows, rest } = parseBody(path, response, requestId)
+function tailOf(origin: AnswerOrigin, head: HttpHead, rest: unknown): AnalyticsTail {
   const meta = fieldOf(rest, 'meta')
   const nextCursor = textOf(fieldOf(meta, 'next_cursor'))
   return {
-    rows,
+    ...origin,
     orgId: textOf(fieldOf(meta, 'org_id')),
-    hasMore: hasMoreOf(fieldOf(meta, 'has_more'), nextCursor, path, requestId),
+    hasMore: hasMoreOf(fieldOf(meta, 'has_more'), nextCursor, origin),
     nextCursor,
-    request: path,
-    requestId,
-    serverTime: serverTime(response.headers) ?? null,
+    serverTime: serverTime(head.headers) ?? null,
   }
 }
 
@@ -112,27 +198,32 @@ function readAnswer(
 function hasMoreOf(
   value: unknown,
   nextCursor: string | null,
-  path: string,
-  requestId: string | null,
+  { request, requestId }: AnswerOrigin,
 ): boolean {
   if (typeof value === 'boolean') return value
   if ((value === undefined || value === null) && nextCursor === null) return false
   const said = value === undefined ? 'absent' : JSON.stringify(value)
   throw new BodyError(
-    `GET ${path}: 'has_more' is ${said}, so it is not known whether there is another page`,
+    `GET ${request}: 'has_more' is ${said}, so it is not known whether there is another page`,
     requestId,
   )
 }
 
-function parseBody(path: string, response: HttpResponse, requestId: string | null) {
+/** Reads an answer to its end, and holds it to its claims. @throws BodyError for any other error. */
+function whole<T extends Pick<Envelope, 'rest'>>(
+  { request, requestId }: AnswerOrigin,
+  { status, headers }: HttpHead,
+  bytes: number,
+  read: () => T,
+): T {
   try {
-    const envelope = sliceEnvelope(utf8.decode(response.body))
-    checkClaims(path, envelope.rest)
+    const envelope = read()
+    checkClaims(request, envelope.rest)
     return envelope
   } catch (error) {
-    const type = response.headers['content-type'] ?? 'no content type'
+    const type = headers['content-type'] ?? 'no content type'
     throw new BodyError(
-      `GET ${path}: status ${response.status} but no analytics answer (${type}, ${response.body.byteLength} bytes): ${error instanceof Error ? error.message : String(error)}`,
+      `GET ${request}: status ${status} but no analytics answer (${type}, ${bytes} bytes): ${messageOf(error)}`,
       requestId,
       { cause: error },
     )

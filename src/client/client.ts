@@ -5,9 +5,12 @@ import type { World } from '../core/world.ts'
 import {
   askAnalytics,
   MAX_PAGE_SIZE,
+  streamAnalytics,
   type AnalyticsAnswer,
   type AnalyticsEndpoint,
   type AnalyticsQuery,
+  type AnalyticsTail,
+  type RowTaker,
 } from './analytics.ts'
 import { Computers } from './computers.ts'
 import { Controls } from './controls.ts'
@@ -77,6 +80,15 @@ export class PlatformClient {
   /** One request to an analytics endpoint, its rows exactly as served. */
   ask(endpoint: AnalyticsEndpoint, query: AnalyticsQuery): Promise<AnalyticsAnswer> {
     return askAnalytics(this.#transport, this.#baseUrl, endpoint, query)
+  }
+
+  /** The same, with the rows taken while they come; see `streamAnalytics`. */
+  stream(
+    endpoint: AnalyticsEndpoint,
+    query: AnalyticsQuery,
+    taker: RowTaker,
+  ): Promise<AnalyticsTail> {
+    return streamAnalytics(this.#transport, this.#baseUrl, endpoint, query, taker)
   }
 
   /** Credits and tokens, one row per day. */

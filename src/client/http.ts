@@ -1,15 +1,14 @@
-import { promisify } from 'node:util'
-import { brotliDecompress, gunzip, inflate } from 'node:zlib'
+import { pipeline, type Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { Agent, request as send } from 'undici'
-import type { HttpRequest, HttpResponse, World } from '../core/world.ts'
+import type { BodyTaker, HttpRequest, HttpResponse, World } from '../core/world.ts'
 import { BodyTooLargeError, TransportError } from './errors.ts'
 
-const decoders: Readonly<Record<string, (body: Uint8Array, limit: number) => Promise<Uint8Array>>> =
-  {
-    gzip: (body, limit) => promisify(gunzip)(body, { maxOutputLength: limit }),
-    deflate: (body, limit) => promisify(inflate)(body, { maxOutputLength: limit }),
-    br: (body, limit) => promisify(brotliDecompress)(body, { maxOutputLength: limit }),
-  }
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+}
 
 /**
  * The World's `fetch` over undici: one keep-alive dispatcher, no redirects, a
@@ -37,9 +36,12 @@ async function exchange(agent: Agent, request: HttpRequest): Promise<HttpRespons
       headersTimeout: request.timeoutMs,
       bodyTimeout: request.timeoutMs,
     })
-    const headers = flatten(answer.headers)
-    const body = await collect(answer.body, request)
-    return { status: answer.statusCode, headers, body: await decode(body, headers, request) }
+    const head = { status: answer.statusCode, headers: flatten(answer.headers) }
+    const pieces = decoded(answer.body, head.headers, request)
+    const take = request.takerFor?.(head) ?? null
+    if (take === null) return { ...head, body: await collect(pieces) }
+    await handOver(pieces, take)
+    return { ...head, body: new Uint8Array() }
   } catch (error) {
     if (request.signal.aborted) throw request.signal.reason
     if (error instanceof BodyTooLargeError) throw error
@@ -52,37 +54,53 @@ async function exchange(agent: Agent, request: HttpRequest): Promise<HttpRespons
   }
 }
 
-async function collect(
-  body: AsyncIterable<Uint8Array> & { destroy: () => unknown },
-  request: HttpRequest,
-): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.byteLength
-    if (size > request.maxBytes) {
-      body.destroy()
-      throw new BodyTooLargeError(request.url, request.maxBytes)
-    }
-    chunks.push(chunk)
-  }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size)
+async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const all: Uint8Array[] = []
+  for await (const piece of pieces) all.push(piece)
+  return all.length === 1 && all[0] !== undefined ? all[0] : Buffer.concat(all)
 }
 
-async function decode(
-  body: Uint8Array,
+async function handOver(pieces: AsyncIterable<Uint8Array>, take: BodyTaker): Promise<void> {
+  for await (const piece of pieces) if (!(await take(piece))) return
+}
+
+async function* decoded(
+  body: AsyncIterable<Uint8Array>,
   headers: Readonly<Record<string, string>>,
   request: HttpRequest,
-): Promise<Uint8Array> {
+): AsyncGenerator<Uint8Array, void, undefined> {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
-  if (encoding === 'identity' || encoding === '' || body.byteLength === 0) return body
-  const decoder = decoders[encoding]
-  if (decoder === undefined) throw new Error(`unknown content-encoding '${encoding}'`)
-  try {
-    return await decoder(body, request.maxBytes)
-  } catch (error) {
-    if (error instanceof RangeError) throw new BodyTooLargeError(request.url, request.maxBytes)
-    throw error
+  const raw = limited(body, request)
+  if (encoding === 'identity' || encoding === '') {
+    yield* raw
+    return
+  }
+  // an empty body is no compressed one, whatever it is called
+  const first = await raw.next()
+  if (first.done === true) return
+  const createDecoder = DECODERS[encoding]
+  if (createDecoder === undefined) throw new Error(`unknown content-encoding '${encoding}'`)
+  const decoder = pipeline(
+    async function* () {
+      yield first.value
+      yield* raw
+    },
+    createDecoder(),
+    () => undefined, // what goes wrong is thrown where the decoder is read
+  )
+  yield* limited(decoder, request)
+}
+
+/** @throws BodyTooLargeError */
+async function* limited(
+  pieces: AsyncIterable<Uint8Array>,
+  { url, maxBytes }: HttpRequest,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let size = 0
+  for await (const piece of pieces) {
+    size += piece.byteLength
+    if (size > maxBytes) throw new BodyTooLargeError(url, maxBytes)
+    yield piece
   }
 }
 

@@ -1,7 +1,13 @@
 export { PlatformClient, userPages } from './client.ts'
 export type { ClientOptions, DateRangeOptions } from './client.ts'
 export { MAX_PAGE_SIZE } from './analytics.ts'
-export type { AnalyticsAnswer, AnalyticsQuery } from './analytics.ts'
+export type {
+  AnalyticsAnswer,
+  AnalyticsQuery,
+  AnalyticsTail,
+  AnswerOrigin,
+  RowTaker,
+} from './analytics.ts'
 export { fieldOf, type ServedRow } from './envelope.ts'
 export type { Served } from './call.ts'
 export { Computers, MAX_COMPUTER_NAME, type MetricsQuery } from './computers.ts'

@@ -1,7 +1,7 @@
 import pRetry from 'p-retry'
 import { DeferredError, messageOf } from '../core/errors.ts'
 import type { Learnt } from '../core/learnt.ts'
-import type { HttpRequest, HttpResponse, World } from '../core/world.ts'
+import type { BodyTaker, HttpHead, HttpRequest, HttpResponse, World } from '../core/world.ts'
 import { TransportError, UnknownOutcomeError, type ApiError } from './errors.ts'
 import { Governor, type GovernorOptions } from './governor.ts'
 import { failureOf } from './problem.ts'
@@ -32,6 +32,14 @@ export interface Call {
 /** What an answer means, decided inside the retry loop so that a cut-off body is asked for again. */
 export type Reader<T> = (response: HttpResponse, requestId: string | null) => T
 
+/** Reads one answer while it comes. */
+export interface StreamReader<T> {
+  /** False when no more is wanted: `end` tells why. */
+  readonly take: BodyTaker
+  /** After the last piece. What it throws is as what a Reader throws. */
+  readonly end: () => T
+}
+
 const DEFAULT_TIMEOUT_MS = 120_000
 
 /** Sends requests with the credential, through the governor, repeating what may be repeated. */
@@ -58,8 +66,40 @@ export class Transport {
    *   way is awaited, and its answer is good.
    */
   async call<T>(call: Call, read: Reader<T>): Promise<T> {
-    const send = (attempt: number): Promise<T> =>
-      this.#governor.run((sentAt) => this.#attempt(call, read, attempt, sentAt), attempt > 1)
+    return this.#repeat(call, async (attempt, sentAt) => {
+      const response = await this.#attempt(call, attempt, sentAt)
+      return read(response, requestIdOf(response))
+    })
+  }
+
+  /**
+   * The same, with the answer read while it comes. An answer that is cut off and
+   * asked for again has a reader of its own.
+   */
+  async stream<T>(
+    call: Call,
+    readerFor: (head: HttpHead, requestId: string | null) => StreamReader<T>,
+  ): Promise<T> {
+    return this.#repeat(call, async (attempt, sentAt) => {
+      const begun: StreamReader<T>[] = []
+      const begin = (head: HttpHead): StreamReader<T> => {
+        const reader = readerFor(head, requestIdOf(head))
+        begun.push(reader)
+        return reader
+      }
+      const response = await this.#attempt(call, attempt, sentAt, begin)
+      const [reader = begin(response)] = begun
+      if (response.body.byteLength > 0) await reader.take(response.body)
+      return reader.end()
+    })
+  }
+
+  async #repeat<T>(
+    call: Call,
+    attempt: (attempt: number, sentAt: number) => Promise<T>,
+  ): Promise<T> {
+    const send = (number: number): Promise<T> =>
+      this.#governor.run((sentAt) => attempt(number, sentAt), number > 1)
     return pRetry(send, {
       retries: RATE_RETRIES,
       minTimeout: 0,
@@ -72,21 +112,35 @@ export class Transport {
     })
   }
 
-  async #attempt<T>(call: Call, read: Reader<T>, attempt: number, sentAt: number): Promise<T> {
-    const response = await this.#exchange(call, sentAt)
-    const requestId = response.headers['x-request-id'] ?? null
+  /** Resolves to a good answer. `begin`: who reads it while it comes; absent: it comes whole. */
+  async #attempt(
+    call: Call,
+    attempt: number,
+    sentAt: number,
+    begin?: (head: HttpHead) => { readonly take: BodyTaker },
+  ): Promise<HttpResponse> {
+    let taken = 0
+    const takerFor = (head: HttpHead): BodyTaker | null => {
+      if (begin === undefined || !isGood(head)) return null
+      const { take } = begin(head)
+      return (piece) => {
+        taken += piece.byteLength
+        return take(piece)
+      }
+    }
+    const response = await this.#exchange(call, sentAt, takerFor)
     this.#world.emit({
       type: 'request.finished',
       path: call.path,
       status: response.status,
       durationMs: this.#world.now() - sentAt,
-      bytes: response.body.byteLength,
-      requestId,
+      bytes: taken + response.body.byteLength,
+      requestId: requestIdOf(response),
     })
     const outcome = { kind: kindOf(call), sentAt, headers: response.headers }
-    if (response.status >= 200 && response.status < 300) {
+    if (isGood(response)) {
       this.#governor.answered({ ...outcome, health: 'well' })
-      return read(response, requestId)
+      return response
     }
     const failure = failureOf(call.method, call.path, response)
     const { now, random } = this.#world
@@ -106,7 +160,11 @@ export class Transport {
     throw failure
   }
 
-  async #exchange(call: Call, sentAt: number): Promise<HttpResponse> {
+  async #exchange(
+    call: Call,
+    sentAt: number,
+    takerFor: NonNullable<HttpRequest['takerFor']>,
+  ): Promise<HttpResponse> {
     try {
       return await this.#world.fetch({
         method: call.method,
@@ -120,6 +178,7 @@ export class Transport {
         timeoutMs: this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
         maxBytes: call.maxBytes,
         signal: this.#world.hangUp,
+        takerFor,
       })
     } catch (error) {
       const isLate = error instanceof TransportError && error.timedOut
@@ -143,6 +202,14 @@ export class Transport {
     })
     if (held === undefined) await this.#world.sleep(waitMs, this.#world.signal)
   }
+}
+
+function isGood({ status }: HttpHead): boolean {
+  return status >= 200 && status < 300
+}
+
+function requestIdOf({ headers }: HttpHead): string | null {
+  return headers['x-request-id'] ?? null
 }
 
 function kindOf(call: Call): string {

@@ -8,15 +8,27 @@ export interface HttpRequest {
   readonly body?: string
   /** Milliseconds from the request to the last byte of the body. */
   readonly timeoutMs: number
-  /** A longer body is an error: HttpTooLargeError. */
+  /** A longer body is an error: BodyTooLargeError. */
   readonly maxBytes: number
   readonly signal: AbortSignal
+  /** Asked when the head has come: who takes the body piece by piece. Null: nobody, it is collected. */
+  readonly takerFor?: (head: HttpHead) => BodyTaker | null
 }
 
-/** One HTTP response with its whole body. Header names are lower case. */
+/** What comes before the body. Header names are lower case. */
+export type HttpHead = Pick<HttpResponse, 'status' | 'headers'>
+
+/**
+ * Takes a piece of a body, decompressed. The next one is read when it is done:
+ * false when no more is wanted. It does not reject: that would be told of the network.
+ */
+export type BodyTaker = (piece: Uint8Array) => Promise<boolean>
+
+/** One HTTP response. Header names are lower case. */
 export interface HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
+  /** Whole; empty where it was taken piece by piece. */
   readonly body: Uint8Array
 }
 

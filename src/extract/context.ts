@@ -1,5 +1,5 @@
 import type { World } from '../core/world.ts'
-import type { AnalyticsAnswer, PlatformClient } from '../client/index.ts'
+import type { AnswerOrigin, PlatformClient } from '../client/index.ts'
 import type { IntervalBook } from './book.ts'
 import type { Breaker } from './failures.ts'
 import type { RawWriter } from './land.ts'
@@ -22,7 +22,7 @@ export interface FetchContext {
 }
 
 /** Where the rows of an answer come from. */
-export function originOf(context: FetchContext, answer: AnalyticsAnswer, page: number): PageOrigin {
+export function originOf(context: FetchContext, answer: AnswerOrigin, page: number): PageOrigin {
   return {
     page,
     fetchedAt: context.world.now() + context.skewMs,

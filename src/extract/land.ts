@@ -11,7 +11,8 @@ import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
 import { Part, type PartContent } from './part.ts'
 import { withSegments } from './segments.ts'
-import { partPath } from './parts-folder.ts'
+import { partPath, spoolPath } from './parts-folder.ts'
+import { RowSpool } from './row-spool.ts'
 import { proveVersions } from './versions.ts'
 
 /** What the lake holds of one day after it was landed. */
@@ -58,6 +59,11 @@ export class RawWriter {
   /** Begins a day: add its pages to the part, then `land` it. */
   async begin(resource: string, day: Day): Promise<Part> {
     return Part.create(partPath(this.#dataFolder, this.#orgId, resource, day))
+  }
+
+  /** A place for the rows of an answer, named after its first day. */
+  spool(resource: string, first: Day): RowSpool {
+    return new RowSpool(spoolPath(this.#dataFolder, this.#orgId, resource, first))
   }
 
   /** Goes on with the part that a walk of the day left, its rows told in order; or begins one. */

@@ -9,9 +9,15 @@ export function partPath(dataFolder: string, orgId: string, resource: string, da
   return join(folderOf(dataFolder), `${pathSegment(orgId)}-${resource}-${day}.ndjson`)
 }
 
+/** Where rows of an answer stand while it comes, by the first day of its range. */
+export function spoolPath(dataFolder: string, orgId: string, resource: string, day: Day): string {
+  return join(folderOf(dataFolder), `${pathSegment(orgId)}-${resource}-${day}.rows`)
+}
+
 /**
- * Removes the parts of an organisation but those of the `wanted` intervals
- * (their keys). A name is read from its end: only the organisation's may hold any `-`.
+ * Removes what an earlier run left of an organisation's answers, and its parts
+ * but those of the `wanted` intervals (their keys). A name is read from its end:
+ * only the organisation's may hold any `-`.
  */
 export async function removeParts(
   dataFolder: string,
@@ -20,14 +26,15 @@ export async function removeParts(
 ): Promise<void> {
   const folder = folderOf(dataFolder)
   for (const { name } of await listIfThere(folder)) {
-    const { org, resource, day } = NAME.exec(name)?.groups ?? {}
+    const { org, resource, day, kind } = NAME.exec(name)?.groups ?? {}
     if (resource === undefined || day === undefined || !isDay(day)) continue
-    if (org !== pathSegment(orgId) || wanted.has(intervalKey(resource, day))) continue
+    const isWanted = kind === 'ndjson' && wanted.has(intervalKey(resource, day))
+    if (org !== pathSegment(orgId) || isWanted) continue
     await rm(join(folder, name), { force: true })
   }
 }
 
-const NAME = /^(?<org>.+)-(?<resource>\w+)-(?<day>\d{4}-\d\d-\d\d)\.ndjson$/
+const NAME = /^(?<org>.+)-(?<resource>\w+)-(?<day>\d{4}-\d\d-\d\d)\.(?<kind>ndjson|rows)$/
 
 function folderOf(dataFolder: string): string {
   return join(dataFolder, 'state', 'parts')

@@ -3,19 +3,26 @@ import {
   ContradictionError,
   fieldOf,
   type AnalyticsAnswer,
+  type AnswerOrigin,
+  type RowTaker,
   type ServedRow,
 } from '../client/index.ts'
+import type { RowSpool } from './row-spool.ts'
 
-/** The rows of an answer by their day. Days without rows are not in the map. */
-export function rowsByDay(answer: AnalyticsAnswer, range: DayRange): Map<Day, string[]> {
-  const days = new Map<Day, string[]>()
-  for (const row of answer.rows) {
-    const day = dayOfRow(answer, row, range)
-    const items = days.get(day)
-    if (items === undefined) days.set(day, [row.text])
-    else items.push(row.text)
+/** Takes what an answer says of the days that are due, and passes over those between them. */
+export function takerOf(days: readonly Day[], range: DayRange, spool: RowSpool): RowTaker {
+  const due = new Set(days)
+  let origin: AnswerOrigin = { request: '', requestId: null }
+  return {
+    begin: (begun) => {
+      origin = begun
+      spool.clear()
+    },
+    row: async (row) => {
+      const day = dayOfRow(origin, row, range)
+      if (due.has(day)) await spool.add(day, row.text)
+    },
   }
-  return days
 }
 
 /** The users on a page of one day. */
@@ -39,7 +46,7 @@ export function userOf(row: unknown): string | null {
 }
 
 /** @throws ContradictionError when the row has no day, or one that was not asked for. */
-function dayOfRow(answer: AnalyticsAnswer, row: ServedRow, range: DayRange): Day {
+function dayOfRow(answer: AnswerOrigin, row: ServedRow, range: DayRange): Day {
   const date = fieldOf(row.value, 'date')
   if (date === range.first) return range.first // the one day of a page of users
   const day = typeof date === 'string' ? date.slice(0, 10) : ''

@@ -7,7 +7,8 @@ import { isFatal } from './failures.ts'
 import { landDay } from './land-day.ts'
 import type { PageOrigin } from './part.ts'
 import type { Resource } from './resources.ts'
-import { rowsByDay } from './rows.ts'
+import type { RowSpool } from './row-spool.ts'
+import { takerOf } from './rows.ts'
 import { sizeOf } from './shrink.ts'
 
 /** Asks for days in windows of any width that is known to be answered. See `fetchWithin`. */
@@ -50,22 +51,38 @@ async function fetchWindow(
   days: readonly Day[],
   isInDoubt: boolean,
 ): Promise<number | undefined> {
-  const range = rangeOf(days)
   try {
-    const answer = await context.client.ask(resource.endpoint, {
-      range,
-      ...(resource.groupBy === undefined ? {} : { groupBy: resource.groupBy }),
-      isDivisible: days.length > 1,
-    })
-    await landDays(context, resource, days, rowsByDay(answer, range), originOf(context, answer, 1))
+    await landWindow(context, resource, days)
     context.breaker.succeeded(resource.name)
-    context.widths.answered(resource.name, range)
+    context.widths.answered(resource.name, rangeOf(days))
     return undefined
   } catch (error) {
     if (isFatal(error)) throw error
     context.breaker.failed(resource.name, error)
     await narrow(context, resource, days, error, isInDoubt)
     return error instanceof ApiError ? error.status : undefined
+  }
+}
+
+/** Lands the days when the answer is known to be whole: until then its rows are aside. */
+async function landWindow(
+  context: FetchContext,
+  resource: Resource,
+  days: readonly Day[],
+): Promise<void> {
+  const range = rangeOf(days)
+  const query = {
+    range,
+    ...(resource.groupBy === undefined ? {} : { groupBy: resource.groupBy }),
+    isDivisible: days.length > 1,
+  }
+  const spool = context.writer.spool(resource.name, range.first)
+  try {
+    const taker = takerOf(days, range, spool)
+    const answer = await context.client.stream(resource.endpoint, query, taker)
+    await landDays(context, resource, days, spool, originOf(context, answer, 1))
+  } finally {
+    await spool.close()
   }
 }
 
@@ -176,14 +193,14 @@ async function landDays(
   context: FetchContext,
   resource: Resource,
   days: readonly Day[],
-  rows: ReadonlyMap<Day, readonly string[]>,
+  spool: RowSpool,
   origin: PageOrigin,
 ): Promise<void> {
   for (let start = 0; start < days.length; start += DAYS_PER_RECORD) {
     const landed: LandedInterval[] = []
     for (const day of days.slice(start, start + DAYS_PER_RECORD)) {
       const part = await context.writer.begin(resource.name, day)
-      const items = rows.get(day) ?? []
+      const items = await spool.rowsOf(day)
       await part.addPage(items, origin)
       const size = sizeOf(resource, items)
       const served = { day, origin, part, rowCount: items.length, size }

@@ -1,0 +1,56 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { RowScanner } from '../../src/client/row-scanner.ts'
+
+/** What comes of a text that comes in pieces: its rows and what stands beside them, or the error. */
+function scan(pieces: readonly string[]): unknown {
+  const scanner = new RowScanner({ key: 'data' })
+  try {
+    const rows = pieces.flatMap((piece) => scanner.write(piece))
+    return { rows, rest: scanner.end() }
+  } catch (error) {
+    return error
+  }
+}
+
+/** JSON with spaces, escapes and brackets within strings, whole or cut off. */
+const answer = fc
+  .record({
+    before: fc.jsonValue({ maxDepth: 2 }),
+    rows: fc.array(fc.jsonValue({ maxDepth: 4 }), { maxLength: 6 }),
+    after: fc.string({ unit: fc.constantFrom('"', '\\', '[', ']', '{', '}', ',', 'é', ' ') }),
+    gap: fc.constantFrom('', ' ', '\n\t'),
+    cut: fc.option(fc.nat()),
+  })
+  .map(({ before, rows, after, gap, cut }) => {
+    const text = JSON.stringify({ 'a"[': before, data: rows, after }, null, gap)
+    return cut === null ? text : text.slice(0, cut % (text.length + 1))
+  })
+
+it('an answer means the same in whatever pieces it comes', () => {
+  fc.assert(
+    fc.property(answer, fc.array(fc.nat(), { maxLength: 8 }), (text, cuts) => {
+      const ends = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b)
+      const pieces = [...ends, text.length].map((end, at) => text.slice(ends[at - 1] ?? 0, end))
+      expect(pieces.join('')).toBe(text)
+      expect(scan(pieces)).toEqual(scan([text]))
+      expect(scan(text.split(/(?:)/))).toEqual(scan([text]))
+    }),
+  )
+})
+
+it('a row is handed on as soon as it has ended', () => {
+  const scanner = new RowScanner({ key: 'data' })
+  expect(scanner.write('{"data": [{"a":"]')).toEqual([])
+  expect(scanner.write('}"},12')).toEqual(['{"a":"]}"}'])
+  expect(scanner.write('3,"x')).toEqual(['123'])
+  expect(scanner.write('"]')).toEqual(['"x"'])
+  expect(scanner.write('}')).toEqual([])
+  expect(scanner.end()).toEqual({ data: [] })
+})
+
+it('what is wrong is found where it stands', () => {
+  const scanner = new RowScanner({ key: 'data' })
+  scanner.write('{"data":[1')
+  expect(() => scanner.write('  2')).toThrow(`unexpected "2" at character 12 of the answer`)
+})
