@@ -7,12 +7,16 @@ const USERS = 250
 const PAGES = Math.ceil(USERS / 100)
 const userId = (index: number): string => `user-${String(index).padStart(3, '0')}`
 
+/** So long that the looks of a night outgrow what is held of an answer. */
+const EVERYBODY = 'x'.repeat(300_000)
+
 /** Serves the same of every day, and 250 users in pages of a hundred. */
 async function quietPlatform(now: () => number) {
   return testServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://platform')
     const [first, last] = ['startDate', 'endDate'].map((name) => searchParams.get(name) as Day)
     const isUsers = pathname.endsWith('/users')
+    const isTokens = pathname.endsWith('/tokens') && !searchParams.has('group_by')
     const after = searchParams.get('cursor')
     const start = after === null ? 0 : Number(after.slice(-3)) + 1
     const end = Math.min(USERS, start + 100)
@@ -24,6 +28,7 @@ async function quietPlatform(now: () => number) {
       : eachDay({ first: first ?? HISTORY_START, last: last ?? HISTORY_START }).map((date) => ({
           date,
           daily_active_users: USERS,
+          ...(isTokens ? { by_user: EVERYBODY } : {}),
         }))
     const hasMore = isUsers && end < USERS
     const meta = {

@@ -31,6 +31,24 @@ const inRange = (query: URLSearchParams, days: Readonly<Record<string, string>>)
     .map(([, row]) => row)
 
 describe('landing', () => {
+  it('keeps every row of an answer that outgrows the memory it may take, and nothing aside', async () => {
+    const data = await temporaryFolder()
+    const row = (day: string): string => `{"date":"${day}","n":1.0,"s":"é${day.repeat(90_000)}"}`
+    const days = ['2026-01-14', '2026-01-15', '2026-01-16']
+    const rows = days.flatMap((day) => [row(day), `{"date":"${day}"}`])
+    const { url, requests } = await testServer(platform(() => rows))
+    const { result } = await syncFrom(url, data, { only: ['tools'], world: testWorld(TODAY) })
+    expect(result).toMatchObject({ landed: 3, failed: 0 })
+    expect(requests.filter((request) => request.includes('/tools'))).toHaveLength(1)
+    const landed = await readLake(
+      data,
+      `select item, ordinal from '{lake}/raw/tools/*/date=*/*.parquet' order by filename, ordinal`,
+    )
+    expect(landed.map(({ item }) => item)).toEqual(rows)
+    expect(landed.map(({ ordinal }) => ordinal)).toEqual(['0', '1', '0', '1', '0', '1'])
+    expect(await readdir(join(data, 'state', 'parts'))).toEqual([])
+  })
+
   it('keeps every row byte for byte, one day a folder, an empty day as a file without rows', async () => {
     const data = await temporaryFolder()
     const days = {

@@ -325,8 +325,13 @@ describe('a part', () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
     await cutOff(paged, data)
     await land(paged, data)
-    const others = ['p-users-2026-01-16.ndjson', 'o-x-users-2026-01-16.ndjson', 'notes.txt']
-    const ours = [PART, 'o-activity-2026-01-16.ndjson', 'o-users-2025-12-31.ndjson']
+    const others = ['p-users-2026-01-16.ndjson', 'o-x-users-2026-01-16.rows', 'notes.txt']
+    const ours = [
+      PART,
+      'o-activity-2026-01-16.ndjson',
+      'o-users-2025-12-31.ndjson',
+      'o-tokens-2026-01-16.rows',
+    ]
     for (const name of [...others, ...ours]) {
       await appendFile(join(data, 'state', 'parts', name), 'x')
     }
