@@ -27,10 +27,17 @@ await withFolder(async (dataFolder) => {
   const requests = requestsOf(taken.output)
   tell('the same requests alone')
   const alone = await night(DAYS + 1, (platform) => replay(platform, requests))
-  const pages = requests.filter((path) => path.includes('/users?')).length
+  const ofAnalytics = requests.filter((path) => path.includes('/analytics/'))
+  const pages = ofAnalytics.filter((path) => path.includes('/users?')).length
   report([
-    { name: 'requests beside pages of users', value: requests.length - pages, unit: '', most: 12 },
+    {
+      name: 'analytics, beside pages of users',
+      value: ofAnalytics.length - pages,
+      unit: '',
+      most: 12,
+    },
     { name: 'pages of users', value: pages, unit: '' },
+    { name: 'beside analytics', value: requests.length - ofAnalytics.length, unit: '' },
     { name: 'the platform alone', value: alone, unit: 's' },
     { name: 'whole night', value: taken.seconds, unit: 's' },
     { name: 'beyond the platform', value: taken.seconds - alone, unit: 's', most: 10 },

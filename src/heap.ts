@@ -7,11 +7,9 @@ import { setFlagsFromString } from 'node:v8'
  */
 export async function withTightHeap<T>(work: () => Promise<T>): Promise<T> {
   setFlagsFromString('--optimize-for-size')
-  setFlagsFromString('--semi-space-growth-factor=1')
   try {
     return await work()
   } finally {
     setFlagsFromString('--no-optimize-for-size')
-    setFlagsFromString('--semi-space-growth-factor=2')
   }
 }

@@ -235,7 +235,7 @@ async function normalizeAll(
 ): Promise<number> {
   const { config, world } = job
   let lost = 0
-  const normalizeEach = async (): Promise<void> => {
+  await timed(job, 'normalize', async () => {
     for (const orgId of await knownOrganisations(config.dataFolder)) {
       await normalize({
         dataFolder: config.dataFolder,
@@ -256,8 +256,7 @@ async function normalizeAll(
       })
     }
     await rm(join(config.dataFolder, 'state', 'spill'), { recursive: true, force: true })
-  }
-  await timed(job, 'normalize', () => withTightHeap(normalizeEach))
+  })
   return lost
 }
 

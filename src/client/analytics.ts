@@ -47,6 +47,8 @@ export type AnswerOrigin = Pick<AnalyticsAnswer, 'request' | 'requestId'>
 export interface RowTaker {
   /** Before the first row. Once more where the answer was cut off: what was taken is worth nothing. */
   readonly begin: (origin: AnswerOrigin) => void
+  /** Whether a row, by its JSON text, is to be handed on. One that is not is not even parsed. */
+  readonly isWanted: (text: string) => boolean
   readonly row: (row: ServedRow) => Promise<void>
 }
 
@@ -117,7 +119,8 @@ function readerOf(
   let refused: { readonly error: unknown } | undefined
   const rowsIn = (piece: Uint8Array): ServedRow[] => {
     try {
-      return scanner.write(decoder.decode(piece, { stream: true })).map(servedRow)
+      const texts = scanner.write(decoder.decode(piece, { stream: true }))
+      return texts.filter(taker.isWanted).map(servedRow)
     } catch (error) {
       unreadable = { error }
       return []

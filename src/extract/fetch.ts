@@ -1,5 +1,6 @@
 import { spanOf } from './caps.ts'
 import type { FetchContext } from './context.ts'
+import { GUARDS } from './guards.ts'
 import type { FetchTask } from './plan.ts'
 import type { Resource } from './resources.ts'
 import { landGuards, proveWalks, type ForAll } from './snapshot.ts'
@@ -7,8 +8,9 @@ import { fetchUsersDay } from './walk.ts'
 import { fetchWithin } from './window.ts'
 
 /**
- * Executes the plan. Totals before users: what a walk is held against is landed
- * before its first page. `users`: the walked resource, where it is selected.
+ * Executes the plan. What a walk is held against is landed before its first page;
+ * the other totals are fetched beside the walks, for one answer may be long in
+ * coming. `users`: the walked resource, where it is selected.
  */
 export async function fetchAll<Stop>(
   context: FetchContext,
@@ -16,13 +18,15 @@ export async function fetchAll<Stop>(
   users: Resource | undefined,
   forAll: ForAll<Stop>,
 ): Promise<Stop | null> {
-  const windows = tasks.filter(({ resource }) => resource.grain === 'days')
-  const walks = tasks.filter(({ resource }) => resource.grain === 'users')
+  const isGuard = ({ resource }: FetchTask): boolean => GUARDS.includes(resource)
   const fetch = (task: FetchTask): Promise<void> => fetchTask(context, task)
   return (
-    (await forAll(windows, fetch)) ??
+    (await forAll(tasks.filter(isGuard), fetch)) ??
     (await landGuards(context, tasks, forAll)) ??
-    (await forAll(walks, fetch)) ??
+    (await forAll(
+      tasks.filter((task) => !isGuard(task)),
+      fetch,
+    )) ??
     (users === undefined ? null : await proveWalks(context, users, forAll))
   )
 }

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { createHash, type BinaryLike } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 
 /** Where a page's rows come from; repeated on every raw row. */
@@ -70,9 +70,13 @@ const PROOF_LENGTH = `${PROOF}${'0'.repeat(64)}"}`.length
  * The line that ends a walked page: a line without an item, which sql/land.sql
  * passes over. It carries the SHA-256 of the page, of its rows and of itself.
  */
-export function markLine(rows: string, mark: PageMark): string {
+export function markLine(rows: Buffer, mark: PageMark): string {
   const text = `${MARK}${JSON.stringify(mark)}`
-  return `${text}${PROOF}${hash('sha256', rows + text)}"}\n`
+  return `${text}${proofOf(rows, text)}`
+}
+
+function proofOf(rows: BinaryLike, mark: string): string {
+  return `${PROOF}${createHash('sha256').update(rows).update(mark).digest('hex')}"}\n`
 }
 
 /**
@@ -90,8 +94,7 @@ export async function* provenPages(path: string): AsyncGenerator<ProvenPage, voi
       continue
     }
     const text = line.slice(0, -PROOF_LENGTH - 1)
-    const proof = `${PROOF}${hash('sha256', lines.join('') + text)}"}\n`
-    if (!line.endsWith(proof)) return
+    if (!line.endsWith(proofOf(lines.join(''), text))) return
     const rows = lines.map((row) => ({
       item: (JSON.parse(row) as { item: string }).item,
       line: row,

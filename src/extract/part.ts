@@ -126,8 +126,8 @@ export class Part {
    * next cursor is null, is landed at once.
    */
   async addWalkedPage(items: readonly string[], mark: PageMark): Promise<void> {
-    const rows = this.#rows(items, mark.origin)
-    await this.#file.appendFile(rows + markLine(rows, mark))
+    const rows = Buffer.from(this.#rows(items, mark.origin))
+    await this.#file.appendFile(Buffer.concat([rows, Buffer.from(markLine(rows, mark))]))
     if (mark.nextCursor !== null) {
       await this.#file.datasync()
       if (this.pages === 0) await syncFolder(dirname(this.path))

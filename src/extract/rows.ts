@@ -18,11 +18,24 @@ export function takerOf(days: readonly Day[], range: DayRange, spool: RowSpool):
       origin = begun
       spool.clear()
     },
+    isWanted: (text) => {
+      const day = dayAtFirst(text)
+      return day === undefined || due.has(day) || day < range.first || day > range.last
+    },
     row: async (row) => {
       const day = dayOfRow(origin, row, range)
       if (due.has(day)) await spool.add(day, row.text)
     },
   }
+}
+
+const DATE_FIRST = /^\{\s*"date"\s*:\s*"(?<day>\d{4}-\d\d-\d\d)/
+
+/** The day of a row that begins with it and speaks of no other: it need not be parsed to be passed over. */
+function dayAtFirst(text: string): Day | undefined {
+  const day = DATE_FIRST.exec(text)?.groups?.['day']
+  const isOnly = text.indexOf('date"') === text.lastIndexOf('date"')
+  return day !== undefined && isDay(day) && isOnly ? day : undefined
 }
 
 /** The users on a page of one day. */

@@ -17,6 +17,7 @@ function taker(onRow: (row: ServedRow) => void = () => undefined) {
   return {
     taken,
     begin: (origin: AnswerOrigin) => void taken.push(origin),
+    isWanted: (text: string) => !text.includes('unwanted'),
     row: (row: ServedRow) => {
       taken.push(row.text)
       onRow(row)
@@ -48,6 +49,14 @@ it.each([
     expect(taken).toEqual([expect.objectContaining({ requestId: 'req-1' }), ...ROWS])
   },
 )
+
+it('what is not wanted is not even parsed', async () => {
+  const { answer, taken } = await stream((_, response) => {
+    response.end(BODY.replace('[', '[{"unwanted":tru},'))
+  })
+  await answer
+  expect(taken).toEqual([origin, ...ROWS])
+})
 
 it('characters are whole, however the bytes come', async () => {
   const { answer, taken } = await stream((_, response) => {
