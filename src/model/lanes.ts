@@ -19,28 +19,28 @@ export async function workInLanes<T extends Step, Lane>(
   const lanes = new Set(steps.map(laneOf))
   const unfinished = new Set(steps.map(({ name }) => name))
   const waiting = [...steps]
-  const underWay = new Map<Lane, Promise<void>>()
+  const underWay = new Map<Lane, Promise<unknown>>()
+  const failures: unknown[] = []
   const isReady = ({ dependsOn }: T): boolean => !dependsOn.some((name) => unfinished.has(name))
   const begin = (lane: Lane, step: T): void => {
     waiting.splice(waiting.indexOf(step), 1)
-    const working = work(step).finally(() => {
-      underWay.delete(lane)
-      unfinished.delete(step.name)
-    })
+    const working = work(step)
+      .catch((error: unknown) => void failures.push(error))
+      .finally(() => {
+        underWay.delete(lane)
+        unfinished.delete(step.name)
+      })
     underWay.set(lane, working)
   }
-  while (unfinished.size > 0) {
+  while (unfinished.size > 0 && failures.length === 0) {
     for (const lane of lanes) {
       const next = waiting.find((step) => laneOf(step) === lane && isReady(step))
       if (next !== undefined && !underWay.has(lane)) begin(lane, next)
     }
-    try {
-      await Promise.race(underWay.values())
-    } catch (error) {
-      await Promise.allSettled(underWay.values())
-      throw error
-    }
+    await Promise.race(underWay.values())
   }
+  await Promise.all(underWay.values())
+  if (failures.length > 0) throw failures[0]
 }
 
 /** What all come to. Where one fails, its error is thrown when the others have ended too. */
