@@ -1,4 +1,5 @@
 import { fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -36,7 +37,8 @@ export async function withFolder(work) {
 
 /**
  * Runs `work` with the stand-in platform of that many people in another process.
- * Its clock stands at `now` (milliseconds since the epoch), or is the real one.
+ * Its clock stands at `now` (milliseconds since the epoch), or is the real one. It tells its
+ * last 10,000 `requests`.
  */
 export async function withPlatform(users, work, now) {
   const child = fork(join(benchFolder, 'platform.mjs'), [String(users), String(now ?? '')])
@@ -46,10 +48,17 @@ export async function withPlatform(users, work, now) {
       child.once('error', reject)
       child.once('exit', (code) => reject(new Error(`the stand-in platform ended (${code})`)))
     })
-    return await work(platform)
+    return await work({ ...platform, requests: () => requestsOf(child) })
   } finally {
     child.kill()
   }
+}
+
+/** Paths with their queries, in the order of their answers. */
+async function requestsOf(child) {
+  child.send('requests')
+  const [paths] = await once(child, 'message')
+  return paths
 }
 
 /**
