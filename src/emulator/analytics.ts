@@ -14,8 +14,8 @@ import { isGrouped, limitOf, placeAfterCursor, rangeOf } from './queries.ts'
 import { tokenRow, tokenRowsByModel } from './token-rows.ts'
 import { userPage } from './user-rows.ts'
 
-/** The rows (JSON texts) of one day. */
-type RowsOfDay = (totals: DayTotals) => readonly string[]
+/** The rows (JSON texts) of one day; a long one in pieces. */
+type RowsOfDay = (totals: DayTotals) => readonly (string | Iterable<string>)[]
 
 /** Readies what a whole request needs once, e.g. the trailing counts. */
 type Rows = (organisation: Organisation, range: DayRange) => RowsOfDay
@@ -89,7 +89,7 @@ export function createPlatform(organisation: Organisation, now: () => number): P
 }
 
 /**
- * The body of a day endpoint, day by day, so that no range is too long to hold.
+ * The body of a day endpoint, in pieces, so that no range is too long to hold.
  * @throws Refusal 400, before the first chunk, when a parameter is not accepted.
  */
 export function dayAnswer(
@@ -142,10 +142,12 @@ function* dayChunks(
 ): Generator<string> {
   let before = '{"data":['
   for (const workDay of openDays(organisation, range)) {
-    const rows = rowsOf(totals(workDay.offset, () => totalsOf(organisation, workDay)))
-    if (rows.length === 0) continue
-    yield before + rows.join(',')
-    before = ','
+    for (const row of rowsOf(totals(workDay.offset, () => totalsOf(organisation, workDay)))) {
+      yield before
+      if (typeof row === 'string') yield row
+      else yield* row
+      before = ','
+    }
   }
   yield `${before === ',' ? '' : before}],"meta":${metaOf(organisation, range, [])}}`
 }

@@ -1,4 +1,5 @@
 import { Hono, type Context } from 'hono'
+import { setImmediate } from 'node:timers/promises'
 
 import { DAY_RESOURCES, dayAnswer, userAnswer, type Platform } from './analytics.ts'
 import { mayReadAnalytics, roleOf, type Role } from './credentials.ts'
@@ -174,15 +175,21 @@ function searchOf(context: Context<Env>): string {
 }
 
 const ENOUGH_CHARACTERS = 65_536
+const ENOUGH_MS = 5
 
-/** Sends chunks as they are wanted, so that a slow reader never makes the platform hold them. */
+/**
+ * Sends chunks as they are wanted, so that a slow reader never makes the platform hold them;
+ * between them it answers others.
+ */
 function streamOf(chunks: Iterable<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   const iterator = chunks[Symbol.iterator]()
   return new ReadableStream({
-    pull(controller) {
+    async pull(controller) {
+      await setImmediate()
+      const until = performance.now() + ENOUGH_MS
       let text = ''
-      while (text.length < ENOUGH_CHARACTERS) {
+      do {
         const chunk = iterator.next()
         if (chunk.done === true) {
           controller.enqueue(encoder.encode(text))
@@ -190,7 +197,7 @@ function streamOf(chunks: Iterable<string>): ReadableStream<Uint8Array> {
           return
         }
         text += chunk.value
-      }
+      } while (text.length < ENOUGH_CHARACTERS && performance.now() < until)
       controller.enqueue(encoder.encode(text))
     },
   })

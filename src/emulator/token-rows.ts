@@ -10,20 +10,26 @@ import { billableOf, userDayOf } from './user-day.ts'
 /** 2^53 + 1: a number that JSON can say and a double cannot hold. */
 export const HUGE_NUMBER = 9_007_199_254_740_993n
 
-/** The one day row of `/tokens`, with `by_model` and `by_user`. Linear in the people. */
-export function tokenRow(organisation: Organisation, totals: DayTotals): string {
+/** The one day row of `/tokens`, with `by_model` and `by_user`, in pieces. Linear in the people. */
+export function* tokenRow(organisation: Organisation, totals: DayTotals): Generator<string> {
   const { workDay, spend } = totals
   const surplus = surplusOf(organisation, totals)
-  return dayRow(workDay, [
+  const row = dayRow(workDay, [
     ['billable_tokens', String(spend.billable)],
     ['input_tokens', integer(spend.input, surplus?.tokens)],
     ['output_tokens', String(spend.output)],
     ['cache_read_tokens', String(totals.cacheRead)],
     ...newFields(workDay, [['cache_write_tokens', String(totals.cacheWrite)]]),
     ['by_model', array(modelItems(totals, surplus))],
-    ['by_user', array(userItems(organisation, workDay, surplus))],
+    ['by_user', '[]'],
   ])
+  const usersAt = row.indexOf(NO_USERS) + NO_USERS.length - 1
+  yield row.slice(0, usersAt)
+  yield* userItems(organisation, workDay, surplus)
+  yield row.slice(usersAt)
 }
+
+const NO_USERS = '"by_user":[]'
 
 /** The rows of `/tokens?group_by=model`: `by_model`, flattened. */
 export function tokenRowsByModel(organisation: Organisation, totals: DayTotals): string[] {
@@ -62,15 +68,17 @@ function modelItems(totals: DayTotals, surplus: Surplus | undefined): string[] {
   )
 }
 
-function userItems(
+/** The items of an array, each but the first with a comma before it. */
+function* userItems(
   organisation: Organisation,
   workDay: WorkDay,
   surplus: Surplus | undefined,
-): string[] {
-  return activePeople(organisation, workDay).map((person) => {
+): Generator<string> {
+  let before = ''
+  for (const person of activePeople(organisation, workDay)) {
     const user = userDayOf(person, workDay)
     const own = surplus?.person === person ? surplus : undefined
-    return object([
+    const item = object([
       ['user_id', quote(person.id)],
       ['user_email', emailJsonOn(person, workDay.offset)],
       ['billable_tokens', String(billableOf(user))],
@@ -81,7 +89,9 @@ function userItems(
         ),
       ],
     ])
-  })
+    yield before + item
+    before = ','
+  }
 }
 
 function modelItem(model: Model, sums: ModelSums, surplus: bigint | undefined): string {
