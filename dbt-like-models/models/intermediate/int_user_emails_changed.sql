@@ -5,38 +5,37 @@
 
 with
 
-user_emails as (
+served_emails as (
+
+    select
+        org_id,
+        user_id,
+        user_email,
+        first_date
+    from {{ ref('int_user_months') }} as users
+
+    union all
+
+    select
+        org_id,
+        user_id,
+        user_email,
+        first_total_date as first_date
+    from {{ ref('int_consumer_months') }} as consumers
+    where first_total_date is not null
+
+),
+
+emails as (
 
     select
         org_id,
         user_id,
         user_email,
         min(first_date) as first_date
-    from {{ ref('int_user_months') }} as users
+    from served_emails
+    where user_id not like '(%'
     group by 1, 2, 3
-
-),
-
-consumer_emails as (
-
-    select
-        org_id,
-        user_id,
-        user_email,
-        min(first_total_date) as first_date
-    from {{ ref('int_consumer_months') }} as consumers
-    where first_total_date is not null
-    group by 1, 2, 3
-
-),
-
-all_emails as (
-
-    select * from user_emails
-
-    union all
-
-    select * from consumer_emails
 
 ),
 
@@ -50,9 +49,8 @@ members as (
             case when user_email is not null then first_date end
         ) as first_email_date,
         max(user_email) as user_email,
-        count(distinct user_email) as email_count
-    from all_emails
-    where user_id not like '(%'
+        count(user_email) as email_count
+    from emails
     group by 1, 2
 
 ),
