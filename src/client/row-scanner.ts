@@ -188,25 +188,43 @@ export function parseQuietly(text: string): unknown {
 
 /** The index after a string, an object or an array that is under way; -1 where it does not end here. */
 function valueEnd(value: OpenValue, text: string, start: number): number {
-  let { depth, isInString, isEscaped } = value
-  for (let at = start; at < text.length; at += 1) {
-    const code = text.charCodeAt(at)
+  let { depth, isInString } = value
+  let at = start
+  while (at < text.length) {
     if (isInString) {
-      if (isEscaped) isEscaped = false
-      else if (code === BACKSLASH) isEscaped = true
-      else if (code === QUOTE) {
-        isInString = false
+      at = stringEnd(value, text, at)
+      if (at < 0) break
+      isInString = false
+      if (depth === 0) return at
+    }
+    for (; at < text.length && !isInString; at += 1) {
+      const code = text.charCodeAt(at)
+      if (code === QUOTE) isInString = true
+      else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1
+      else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+        depth -= 1
         if (depth === 0) return at + 1
       }
-    } else if (code === QUOTE) isInString = true
-    else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1
-    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
-      depth -= 1
-      if (depth === 0) return at + 1
     }
   }
-  Object.assign(value, { depth, isInString, isEscaped })
+  value.depth = depth
+  value.isInString = isInString
   return -1
+}
+
+/** The index after the quote that ends a string under way; -1 where it does not end here. Most of a text is in strings, and `indexOf` is several times faster than a loop. */
+function stringEnd(value: OpenValue, text: string, start: number): number {
+  let from = value.isEscaped ? start + 1 : start
+  for (;;) {
+    const quote = text.indexOf('"', from)
+    const end = quote < 0 ? text.length : quote
+    let unescaped = end
+    while (unescaped > from && text.charCodeAt(unescaped - 1) === BACKSLASH) unescaped -= 1
+    value.isEscaped = (end - unescaped) % 2 === 1
+    if (quote < 0) return -1
+    from = quote + 1
+    if (!value.isEscaped) return from
+  }
 }
 
 function scalarEnd(text: string, start: number): number {

@@ -34,7 +34,7 @@ const DATE_FIRST = /^\{\s*"date"\s*:\s*"(?<day>\d{4}-\d\d-\d\d)/
 /** The day of a row that begins with it and speaks of no other: it need not be parsed to be passed over. */
 function dayAtFirst(text: string): Day | undefined {
   const day = DATE_FIRST.exec(text)?.groups?.['day']
-  const isOnly = text.indexOf('date"') === text.lastIndexOf('date"')
+  const isOnly = text.indexOf('date"', text.indexOf('date"') + 1) < 0
   return day !== undefined && isDay(day) && isOnly ? day : undefined
 }
 
