@@ -8,7 +8,7 @@ copy (
         request_id,
         run_id
     from read_json(
-        {{ parts }},
+        {{ lines }},
         format = 'newline_delimited',
         auto_detect = false,
         maximum_object_size = {{ longest_line }},
@@ -22,7 +22,6 @@ copy (
             run_id: 'VARCHAR'
         }
     )
-    where item is not null -- the others are marks between the pages of a walk
 ) to {{ file }} (
     format parquet,
     compression zstd,

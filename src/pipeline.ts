@@ -47,11 +47,14 @@ export async function run(
   selection: SyncSelection,
   runs: RunsSoFar,
 ): Promise<SyncOutcome> {
-  const landed = await land(job, selection)
+  let reading: Promise<Project> | undefined
+  const landed = await land(job, selection, () => {
+    reading ??= readProject(job)
+  })
   if (!landed.isAnyReached || isStopped(job)) return landed
-  const { lost, project } = await normalizeAndRead(job)
-  const outcome = afterLosing(lost, landed)
+  const outcome = afterLosing(await normalizeAll(job), landed)
   if (isStopped(job)) return outcome
+  const project = await (reading ?? readProject(job))
   const orgIds = await knownOrganisations(job.config.dataFolder)
   await publishModels(job, project, orgIds, { runs, exitCode: outcome.exitCode })
   for (const target of job.config.exports) await exportMarts(job, target)
@@ -60,21 +63,28 @@ export async function run(
 
 /** Source → raw → base, every organisation in turn. One that fails does not stop the others. */
 export async function sync(job: Job, selection: SyncSelection): Promise<SyncOutcome> {
-  const landed = await land(job, selection)
+  const landed = await withTightHeap(() => land(job, selection))
   if (!landed.isAnyReached || isStopped(job)) return landed
-  return afterLosing(await normalizeAll(job), landed)
+  return afterLosing(await normalizeAll(job, present(job.config.dataFolder), FRUGAL), landed)
 }
 
-/** Source → raw. */
-async function land(job: Job, selection: SyncSelection): Promise<SyncOutcome> {
+/** Where no build follows, which takes far more memory anyway. */
+const FRUGAL = { isFrugal: true }
+
+/** Source → raw. `meanwhile`: begins what can be done while answers are waited for. */
+async function land(
+  job: Job,
+  selection: SyncSelection,
+  meanwhile: () => void = () => undefined,
+): Promise<SyncOutcome> {
   const organisations = job.config.organisations()
   const results: SyncResult[] = []
   const syncAll = async (): Promise<void> => {
     for (const organisation of organisations)
-      results.push(await syncOne(job, organisation, selection))
+      results.push(await syncOne(job, organisation, selection, meanwhile))
     if (selection.days === undefined) await landHooks(job)
   }
-  await timed(job, 'sync', () => withTightHeap(syncAll))
+  await timed(job, 'sync', syncAll)
   const outcome = outcomeOf(results)
   return job.world.signal.aborted ? stopped(outcome, job.world.signal.reason) : outcome
 }
@@ -176,6 +186,7 @@ async function syncOne(
   job: Job,
   organisation: OrganisationConfig,
   selection: SyncSelection,
+  meanwhile: () => void,
 ): Promise<SyncResult> {
   const { config, world, runId } = job
   return withClient(job, organisation, (client) =>
@@ -188,6 +199,7 @@ async function syncOne(
       concurrency: config.concurrency,
       plan: selection,
       beside: besideOf(job, organisation, selection),
+      meanwhile,
     }),
   )
 }
@@ -222,16 +234,23 @@ interface Ready {
 
 /** Base, and the project meanwhile: the one keeps DuckDB busy, the other this thread. */
 async function normalizeAndRead(job: Job, view?: View): Promise<Ready> {
-  const reading = projectFor(job)
-  reading.catch(() => undefined) // told below, unless base fails first
+  const reading = readProject(job)
   const lost = await normalizeAll(job, view)
   return { lost, project: await reading }
+}
+
+/** The project, while something else is waited for: what is wrong with it is told to who awaits it. */
+function readProject(job: Job): Promise<Project> {
+  const reading = projectFor(job)
+  reading.catch(() => undefined)
+  return reading
 }
 
 /** Returns how many days were lost to damaged files. */
 async function normalizeAll(
   job: Job,
   view: View = present(job.config.dataFolder),
+  { isFrugal } = { isFrugal: false },
 ): Promise<number> {
   const { config, world } = job
   let lost = 0
@@ -243,6 +262,7 @@ async function normalizeAll(
         orgId,
         ledger: await view.ledgerOf(orgId),
         firstMonth: monthOf(HISTORY_START),
+        isFrugal,
         // what was known before is no news
         emit: (event) => {
           if (view.asOf === null || event.type !== 'warning') world.emit(event)

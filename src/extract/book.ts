@@ -12,7 +12,7 @@ import {
   type Suspect,
 } from '../store/ledger.ts'
 import type { LandedDay } from './land.ts'
-import type { PageOrigin } from './part.ts'
+import type { PageOrigin } from './page-text.ts'
 import type { LooksOfRun } from './shrink.ts'
 
 export interface LandedInterval {

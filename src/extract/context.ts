@@ -3,7 +3,7 @@ import type { AnswerOrigin, PlatformClient } from '../client/index.ts'
 import type { IntervalBook } from './book.ts'
 import type { Breaker } from './failures.ts'
 import type { RawWriter } from './land.ts'
-import type { PageOrigin } from './part.ts'
+import type { PageOrigin } from './page-text.ts'
 import type { LooksOfRun } from './shrink.ts'
 import type { Widths } from './widths.ts'
 

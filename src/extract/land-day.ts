@@ -2,16 +2,14 @@ import type { Day } from '../core/days.ts'
 import type { Interval } from '../store/ledger.ts'
 import type { LandedInterval, ShrunkInterval } from './book.ts'
 import type { FetchContext } from './context.ts'
-import type { Part, PageOrigin } from './part.ts'
+import type { DayContent } from './day-content.ts'
 import type { Resource } from './resources.ts'
 import { isConfirmed, isGuarded, isShrunken, sizeOf, suspectOf, type Look } from './shrink.ts'
 
 /** What the platform served of one day. */
 export interface ServedDay {
   readonly day: Day
-  /** Of the last page. */
-  readonly origin: PageOrigin
-  readonly part: Part
+  readonly content: DayContent
   /** Rows, or users where a user can be met twice. */
   readonly rowCount: number
   /** See `sizeOf`. */
@@ -29,16 +27,16 @@ export async function landDay(
   resource: Resource,
   served: ServedDay,
 ): Promise<LandedInterval | null> {
-  const { day, origin, part, rowCount, size } = served
-  const look = { digest: part.digest, rowCount, at: origin.fetchedAt }
+  const { day, content, rowCount, size } = served
+  const { digest, last: origin } = content
+  const look = { digest, rowCount, at: origin.fetchedAt }
   const known = context.book.interval(resource.name, day)
   const doubted = isGuarded(known, look) ? await doubt(context, resource, known, look, size) : null
   if (doubted !== null && !isConfirmed(doubted.known.suspect, look, context.looks)) {
-    await part.discard()
     await context.book.suspected(resource.name, doubted, suspectOf(doubted.known, look))
     return null
   }
-  const result = await context.writer.land(resource.name, day, part)
+  const result = await context.writer.land(resource.name, day, content)
   if (doubted !== null) context.book.confirmed(resource.name, doubted)
   return { day, origin, result, rowCount }
 }

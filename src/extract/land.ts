@@ -9,9 +9,11 @@ import { damageOf, quarantine, type DamagedFile, type RawFile } from '../store/q
 import { readItems } from '../store/raw-items.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
-import { Part, type PartContent } from './part.ts'
-import { withSegments } from './segments.ts'
-import { partPath, spoolPath } from './parts-folder.ts'
+import type { ServedRow } from '../client/index.ts'
+import type { DayContent } from './day-content.ts'
+import { Part } from './part.ts'
+import { linesPath, partPath, spoolPath } from './parts-folder.ts'
+import { withLines } from './row-lines.ts'
 import { RowSpool } from './row-spool.ts'
 import { proveVersions } from './versions.ts'
 
@@ -24,6 +26,12 @@ export interface LandedDay {
   readonly versions: number
   /** False when the newest version in the lake had these rows already. */
   readonly isNew: boolean
+}
+
+/** A version that was read to its end; `sha256`: null where the ledger does not tell it. */
+interface ProvenFile {
+  readonly file: string
+  readonly sha256: string | null
 }
 
 const LAND = statement('land')
@@ -56,37 +64,30 @@ export class RawWriter {
     this.#warn = options.warn
   }
 
-  /** Begins a day: add its pages to the part, then `land` it. */
-  async begin(resource: string, day: Day): Promise<Part> {
-    return Part.create(partPath(this.#dataFolder, this.#orgId, resource, day))
-  }
-
   /** A place for the rows of an answer, named after its first day. */
   spool(resource: string, first: Day): RowSpool {
     return new RowSpool(spoolPath(this.#dataFolder, this.#orgId, resource, first))
   }
 
   /** Goes on with the part that a walk of the day left, its rows told in order; or begins one. */
-  async resume(resource: string, day: Day, onItem: (item: string) => void): Promise<Part> {
-    return Part.reopen(partPath(this.#dataFolder, this.#orgId, resource, day), onItem)
+  async openPart(resource: string, day: Day, onRow: (row: ServedRow) => void): Promise<Part> {
+    return Part.open(partPath(this.#dataFolder, this.#orgId, resource, day), onRow)
   }
 
   /**
-   * Turns a part into a version of the day, unless the newest version holds
-   * the same rows already. The part is gone afterwards.
+   * Makes the rows a version of the day, unless the newest version holds the same
+   * rows already.
    */
-  async land(resource: string, day: Day, part: Part): Promise<LandedDay> {
-    const content = await part.close()
+  async land(resource: string, day: Day, content: DayContent): Promise<LandedDay> {
     const folder = this.#folder(rawFolder, resource, day)
     const same = await this.#newestOf(resource, day, content.digest)
-    const file = same ?? versionName(content.last.fetchedAt, content.digest)
+    const file = same?.file ?? versionName(content.last.fetchedAt, content.digest)
     if (same === undefined) await this.#write(resource, day, content, join(folder, file))
-    await rm(content.path, { force: true })
     return {
       file,
-      sha256: await sha256OfFile(join(folder, file)),
+      sha256: same?.sha256 ?? (await sha256OfFile(join(folder, file))),
       digest: content.digest,
-      rows: content.rows,
+      rows: content.count,
       versions: (await versionsIn(folder)).length,
       isNew: same === undefined,
     }
@@ -101,24 +102,23 @@ export class RawWriter {
    * The newest version, where it holds these rows and is proven to. One that
    * fails its proof goes into quarantine; the one before it is not the newest truth.
    */
-  async #newestOf(resource: string, day: Day, digest: string): Promise<string | undefined> {
+  async #newestOf(resource: string, day: Day, digest: string): Promise<ProvenFile | undefined> {
     const file = (await versionsIn(this.#folder(rawFolder, resource, day))).at(-1)
     const lost = (await versionsIn(this.#folder(quarantineFolder, resource, day))).at(-1)
     if (file === undefined || !isVersionOf(file, digest)) return undefined
     if (lost !== undefined && lost > file) return undefined
-    const damage = await this.#damageOf({ resource, day, file })
-    if (damage === undefined) return file
+    const known = this.#ledger.get(intervalKey(resource, day))
+    const sha256 = known?.file === file ? known.sha256 : null
+    const damage = await this.#damageOf({ resource, day, file }, sha256)
+    if (damage === undefined) return { file, sha256 }
     const found = await quarantine(this.#dataFolder, this.#orgId, damage)
     this.#warn(`${found}; the day is landed anew`)
     return undefined
   }
 
   /** A file that the ledger does not know was left by a crash: it is opened. */
-  async #damageOf(raw: RawFile): Promise<DamagedFile | undefined> {
-    const known = this.#ledger.get(intervalKey(raw.resource, raw.day))
-    if (known?.file === raw.file && known.sha256 !== null) {
-      return damageOf(this.#dataFolder, this.#orgId, raw, known.sha256)
-    }
+  async #damageOf(raw: RawFile, sha256: string | null): Promise<DamagedFile | undefined> {
+    if (sha256 !== null) return damageOf(this.#dataFolder, this.#orgId, raw, sha256)
     return (await proveVersions(this.#dataFolder, this.#orgId, [raw])).damaged[0]
   }
 
@@ -126,16 +126,17 @@ export class RawWriter {
     return place(this.#dataFolder, this.#orgId, resource, day)
   }
 
-  async #write(resource: string, day: Day, content: PartContent, path: string): Promise<void> {
+  async #write(resource: string, day: Day, content: DayContent, path: string): Promise<void> {
     await mkdir(dirname(path), { recursive: true })
     const aside = asidePath(path)
+    const lines = linesPath(this.#dataFolder, this.#orgId, resource, day)
     try {
-      await withSegments(content.path, (parts) =>
+      await withLines(lines, content.rows, ({ paths, longestLine }) =>
         this.#database.run(
           fill(LAND, {
-            parts: listLiteral(parts),
+            lines: listLiteral(paths),
             file: literal(aside),
-            longest_line: String(Math.max(MIN_OBJECT_BYTES, content.longestLine)),
+            longest_line: String(Math.max(MIN_OBJECT_BYTES, longestLine)),
             org_id: literal(this.#orgId),
             resource: literal(resource),
             activity_date: literal(day),

@@ -1,3 +1,4 @@
+import { mapTogether } from '../core/together.ts'
 import {
   damageOf,
   intervalsWithoutFile,
@@ -6,7 +7,6 @@ import {
   type RawFile,
 } from '../store/quarantine.ts'
 import { intervalKey, LedgerFile, type Interval, type Ledger } from '../store/ledger.ts'
-
 import { proveVersions } from './versions.ts'
 
 const LISTED = 5
@@ -67,15 +67,20 @@ async function damagedOf(
   files: readonly RawFile[],
   ledger: Ledger,
 ): Promise<DamagedFile[]> {
-  const damaged: DamagedFile[] = []
-  const others: RawFile[] = []
-  for (const raw of files) {
-    const { file, sha256 = null } = ledger.get(keyOf(raw)) ?? {}
-    if (file !== raw.file || sha256 === null) others.push(raw)
-    else damaged.push(...[await damageOf(dataFolder, orgId, raw, sha256)].filter(isDamage))
-  }
-  return [...damaged, ...(await proveVersions(dataFolder, orgId, others)).damaged]
+  const found = files.map((raw) => {
+    const known = ledger.get(keyOf(raw))
+    return { raw, sha256: known?.file === raw.file ? known.sha256 : null }
+  })
+  const current = found.flatMap(({ raw, sha256 }) => (sha256 === null ? [] : [{ raw, sha256 }]))
+  const others = found.flatMap(({ raw, sha256 }) => (sha256 === null ? [raw] : []))
+  const damages = await mapTogether(current, FILES_AT_ONCE, ({ raw, sha256 }) =>
+    damageOf(dataFolder, orgId, raw, sha256),
+  )
+  const { damaged } = await proveVersions(dataFolder, orgId, others)
+  return [...damages.filter(isDamage), ...damaged]
 }
+
+const FILES_AT_ONCE = 8
 
 function isDamage(damage: DamagedFile | undefined): damage is DamagedFile {
   return damage !== undefined

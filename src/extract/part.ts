@@ -1,68 +1,46 @@
 import { mkdir, open, rm, truncate, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import type { ServedRow } from '../client/index.ts'
+import { AppError } from '../core/errors.ts'
 import { syncFolder } from '../store/files.ts'
-import {
-  markLine,
-  provenPages,
-  rowLine,
-  rowLines,
-  type PageMark,
-  type PageOrigin,
-  type RawRow,
-} from './part-text.ts'
+import type { DayContent } from './day-content.ts'
+import { pageText, provenPages, type PageMark, type PageOrigin } from './page-text.ts'
+import type { RawRow } from './row-lines.ts'
 import { RowsDigest } from './rows-digest.ts'
 
-export type { PageOrigin, RawRow } from './part-text.ts'
-
-/** What a closed part holds. */
-export interface PartContent {
-  readonly path: string
-  readonly rows: number
-  /** Bytes of the longest line. */
-  readonly longestLine: number
-  /** Of the rows, whatever their order. */
-  readonly digest: string
-  readonly last: PageOrigin
-}
-
 /**
- * The rows of one day on their way to the lake: JSON lines aside, page by
- * page, so that memory does not grow with the day. The pages of a walk are
- * durable, each with the cursor that it leads to: a killed walk goes on.
+ * The pages of one walked day on their way to the lake: aside, so that memory
+ * does not grow with the day, and durable, each with the cursor that it leads
+ * to: a killed walk goes on.
  */
 export class Part {
-  readonly path: string
+  readonly #path: string
   readonly #file: FileHandle
   #digest = new RowsDigest()
-  #longestLine = 0
   #first: PageMark | undefined
   #last: PageOrigin | undefined
   #cursors: string[] = []
   #isWhole = false
+  #room = Buffer.alloc(0)
 
   private constructor(path: string, file: FileHandle) {
-    this.path = path
+    this.#path = path
     this.#file = file
-  }
-
-  static async create(path: string): Promise<Part> {
-    await mkdir(dirname(path), { recursive: true })
-    return new Part(path, await open(path, 'w'))
   }
 
   /**
    * The part that a walk left, up to its last page that is proven to be whole,
-   * or an empty one. `onItem` is told the rows that are there, in order.
+   * or an empty one. `onRow` is told the rows that are there, in order.
    */
-  static async reopen(path: string, onItem: (item: string) => void): Promise<Part> {
+  static async open(path: string, onRow: (row: ServedRow) => void): Promise<Part> {
     await mkdir(dirname(path), { recursive: true })
     const part = new Part(path, await open(path, 'a'))
     let end = 0
     for await (const page of provenPages(path)) {
       if (page.mark.origin.page !== part.pages + 1) break
-      for (const { item, line } of page.rows) {
-        part.#count(item, line)
-        onItem(item)
+      for (const row of page.rows) {
+        part.#digest.add(row.text)
+        onRow(row)
       }
       part.#turn(page.mark)
       end = page.end
@@ -71,17 +49,12 @@ export class Part {
     return part
   }
 
-  /** Of the rows so far, whatever their order. */
-  get digest(): string {
-    return this.#digest.value()
-  }
-
   /** Pages so far. */
   get pages(): number {
     return this.#last?.page ?? 0
   }
 
-  /** Of the first walked page; undefined before it. */
+  /** Of the first page; undefined before it. */
   get first(): PageMark | undefined {
     return this.#first
   }
@@ -100,63 +73,37 @@ export class Part {
     return this.#isWhole
   }
 
-  /** Adds the one page of a day. `items` are the JSON texts of its rows, exactly as served. */
-  async addPage(items: readonly string[], origin: PageOrigin): Promise<void> {
-    const text = this.#rows(items, origin)
-    this.#last = origin
-    if (text !== '') await this.#file.appendFile(text)
-  }
-
-  /** Adds rows of several pages; `last` tells when the day was last asked for. */
-  async addRows(rows: readonly RawRow[], last: PageOrigin): Promise<void> {
-    this.#last = last
-    for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-      const lines = rows.slice(start, start + ROWS_AT_ONCE).map((row) => {
-        const line = rowLine(row)
-        this.#count(row.item, line)
-        return line
-      })
-      await this.#file.appendFile(lines.join(''))
-    }
-  }
-
   /**
-   * Adds a page of a walk. With a next cursor it is durable when the promise
-   * resolves: only then may the next page be asked for. The last page, whose
-   * next cursor is null, is landed at once.
+   * Adds a page. `items` are the JSON texts of its rows, exactly as served. With a
+   * next cursor it is durable when the promise resolves: only then may the next
+   * page be asked for. The last page, whose next cursor is null, is landed at once.
    */
-  async addWalkedPage(items: readonly string[], mark: PageMark): Promise<void> {
-    const rows = Buffer.from(this.#rows(items, mark.origin))
-    await this.#file.appendFile(Buffer.concat([rows, Buffer.from(markLine(rows, mark))]))
+  async addPage(items: readonly string[], mark: PageMark): Promise<void> {
+    for (const item of items) this.#digest.add(item)
+    await this.#file.appendFile(pageText(items, mark, (bytes) => this.#roomFor(bytes)))
     if (mark.nextCursor !== null) {
       await this.#file.datasync()
-      if (this.pages === 0) await syncFolder(dirname(this.path))
+      if (this.pages === 0) await syncFolder(dirname(this.#path))
     }
     this.#turn(mark)
   }
 
   /** Forgets every page. */
   async restart(): Promise<void> {
-    await truncate(this.path, 0)
+    await truncate(this.#path, 0)
     this.#digest = new RowsDigest()
-    this.#longestLine = 0
     this.#first = undefined
     this.#last = undefined
     this.#cursors = []
     this.#isWhole = false
   }
 
-  /** Ends the writing. @throws RangeError when no page was added. */
-  async close(): Promise<PartContent> {
-    await this.#file.close()
-    if (this.#last === undefined) throw new RangeError(`${this.path}: a part without a page`)
-    return {
-      path: this.path,
-      rows: this.#digest.rows,
-      longestLine: this.#longestLine * MAX_BYTES_PER_CHAR,
-      digest: this.#digest.value(),
-      last: this.#last,
-    }
+  /** What is to be landed, read from the part as long as it is there. @throws RangeError when no page was added. */
+  get content(): DayContent {
+    if (this.#last === undefined) throw new RangeError(`${this.#path}: a part without a page`)
+    const { rows: count } = this.#digest
+    const rows = rowsIn(this.#path, this.pages)
+    return { digest: this.#digest.value(), count, last: this.#last, rows }
   }
 
   /** Leaves the pages for the run that goes on with them. */
@@ -167,18 +114,13 @@ export class Part {
 
   async discard(): Promise<void> {
     await this.#file.close()
-    await rm(this.path, { force: true })
+    await rm(this.#path, { force: true })
   }
 
-  #rows(items: readonly string[], origin: PageOrigin): string {
-    const lines = rowLines(items, origin)
-    for (const [index, line] of lines.entries()) this.#count(items[index] ?? '', line)
-    return lines.join('')
-  }
-
-  #count(item: string, line: string): void {
-    this.#longestLine = Math.max(this.#longestLine, line.length)
-    this.#digest.add(item)
+  /** One piece of memory for page after page. */
+  #roomFor(bytes: number): Buffer {
+    if (this.#room.byteLength < bytes) this.#room = Buffer.allocUnsafe(bytes)
+    return this.#room.subarray(0, bytes)
   }
 
   #turn(mark: PageMark): void {
@@ -189,8 +131,17 @@ export class Part {
   }
 }
 
-/** Rows of a few kilobytes: as much text as is written at once. */
-const ROWS_AT_ONCE = 1_000
-
-/** UTF-8 bytes that one UTF-16 unit of a string takes, at most. */
-const MAX_BYTES_PER_CHAR = 3
+/** @throws AppError when not every page is as it was written. */
+async function* rowsIn(path: string, pages: number): AsyncGenerator<RawRow, void, undefined> {
+  let read = 0
+  for await (const { rows, mark } of provenPages(path)) {
+    read += 1
+    for (const [ordinal, { text }] of rows.entries()) {
+      yield { item: text, ordinal, origin: mark.origin }
+    }
+  }
+  if (read === pages) return
+  throw new AppError(`${path}: page ${read + 1} of ${pages} is not as it was written`, {
+    hint: 'The next run goes on from the page before it.',
+  })
+}

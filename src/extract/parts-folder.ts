@@ -6,6 +6,11 @@ import { intervalKey } from '../store/ledger.ts'
 
 /** Where the part of a day stands while the day is fetched. */
 export function partPath(dataFolder: string, orgId: string, resource: string, day: Day): string {
+  return join(folderOf(dataFolder), `${pathSegment(orgId)}-${resource}-${day}.pages`)
+}
+
+/** Where the rows of a day stand as lines while they are landed. */
+export function linesPath(dataFolder: string, orgId: string, resource: string, day: Day): string {
   return join(folderOf(dataFolder), `${pathSegment(orgId)}-${resource}-${day}.ndjson`)
 }
 
@@ -28,13 +33,13 @@ export async function removeParts(
   for (const { name } of await listIfThere(folder)) {
     const { org, resource, day, kind } = NAME.exec(name)?.groups ?? {}
     if (resource === undefined || day === undefined || !isDay(day)) continue
-    const isWanted = kind === 'ndjson' && wanted.has(intervalKey(resource, day))
+    const isWanted = kind === 'pages' && wanted.has(intervalKey(resource, day))
     if (org !== pathSegment(orgId) || isWanted) continue
     await rm(join(folder, name), { force: true })
   }
 }
 
-const NAME = /^(?<org>.+)-(?<resource>\w+)-(?<day>\d{4}-\d\d-\d\d)\.(?<kind>ndjson|rows)$/
+const NAME = /^(?<org>.+)-(?<resource>\w+)-(?<day>\d{4}-\d\d-\d\d)\.(?<kind>pages|rows)$/
 
 function folderOf(dataFolder: string): string {
   return join(dataFolder, 'state', 'parts')

@@ -1,6 +1,10 @@
 import { mkdir, open, rm, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Day } from '../core/days.ts'
+import type { DayContent } from './day-content.ts'
+import type { PageOrigin } from './page-text.ts'
+import type { RawRow } from './row-lines.ts'
+import { RowsDigest } from './rows-digest.ts'
 
 /** Characters that are kept in memory: enough for most answers of a night. */
 const MOST_IN_MEMORY = 1024 * 1024
@@ -12,6 +16,11 @@ interface Spooled {
   length: number
 }
 
+interface SpooledDay {
+  readonly rows: Spooled[]
+  readonly digest: RowsDigest
+}
+
 /**
  * The rows of one answer by their day, while it is not known whether the answer
  * is whole. The latest are in memory, and those before them in a file, which is
@@ -19,7 +28,7 @@ interface Spooled {
  */
 export class RowSpool {
   readonly #path: string
-  #rows = new Map<Day, Spooled[]>()
+  #days = new Map<Day, SpooledDay>()
   #inMemory: Spooled[] = []
   #characters = 0
   #file: FileHandle | undefined
@@ -33,9 +42,10 @@ export class RowSpool {
 
   async add(day: Day, text: string): Promise<void> {
     const row = { text, start: 0, length: 0 }
-    const rows = this.#rows.get(day)
-    if (rows === undefined) this.#rows.set(day, [row])
-    else rows.push(row)
+    const spooled = this.#days.get(day) ?? { rows: [], digest: new RowsDigest() }
+    this.#days.set(day, spooled)
+    spooled.rows.push(row)
+    spooled.digest.add(text)
     this.#inMemory.push(row)
     this.#characters += text.length
     if (this.#characters > MOST_IN_MEMORY) await this.#moveToFile()
@@ -44,13 +54,24 @@ export class RowSpool {
   /** In the order in which they came. */
   async rowsOf(day: Day): Promise<string[]> {
     const texts: string[] = []
-    for (const row of this.#rows.get(day) ?? []) texts.push(row.text ?? (await this.#read(row)))
+    for (const row of this.#days.get(day)?.rows ?? []) texts.push(await this.#textOf(row))
     return texts
+  }
+
+  /** A day to be landed: its rows are read where they are new. */
+  contentOf(day: Day, last: PageOrigin): DayContent {
+    const { rows, digest } = this.#days.get(day) ?? { rows: [], digest: new RowsDigest() }
+    return {
+      digest: digest.value(),
+      count: rows.length,
+      last,
+      rows: this.#rawRows(rows, last),
+    }
   }
 
   /** Forgets all rows. */
   clear(): void {
-    this.#rows = new Map()
+    this.#days = new Map()
     this.#inMemory = []
     this.#characters = 0
     this.#isStale = true
@@ -72,7 +93,9 @@ export class RowSpool {
     }
     this.#inMemory = []
     this.#characters = 0
-    await file.appendFile(Buffer.concat(bytes))
+    const [first] = bytes
+    const isOne = first !== undefined && bytes.length === 1
+    await file.appendFile(isOne ? first : Buffer.concat(bytes))
   }
 
   /** An empty file before the first row, and after the rows were forgotten. */
@@ -84,6 +107,19 @@ export class RowSpool {
     this.#end = 0
     this.#isStale = false
     return this.#file
+  }
+
+  async *#rawRows(
+    rows: readonly Spooled[],
+    origin: PageOrigin,
+  ): AsyncGenerator<RawRow, void, undefined> {
+    for (const [ordinal, row] of rows.entries()) {
+      yield { item: await this.#textOf(row), ordinal, origin }
+    }
+  }
+
+  async #textOf(row: Spooled): Promise<string> {
+    return row.text ?? this.#read(row)
   }
 
   async #read({ start, length }: Spooled): Promise<string> {

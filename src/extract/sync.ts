@@ -48,6 +48,8 @@ export interface SyncOptions {
   readonly plan: Pick<PlanOptions, 'resources' | 'within' | 'days' | 'refetch'>
   /** What else is asked for; absent: nothing. */
   readonly beside?: BesideSelection
+  /** Called when the first answers are waited for. */
+  readonly meanwhile?: () => void
 }
 
 export interface SyncResult {
@@ -129,10 +131,11 @@ async function execute(options: SyncOptions, orgId: string, hello: Handshake): P
       skewMs: hello.skewMs,
     }
     const users = resources.find(({ grain }) => grain === 'users')
-    const stoppedBy =
-      (await fetchAll(context, tasks, users, (items, work) =>
-        runAll(items, options.concurrency, work),
-      )) ?? (await fetchBeside(options, context, ledger, orgId))
+    const fetching = fetchAll(context, tasks, users, (items, work) =>
+      runAll(items, options.concurrency, work),
+    )
+    options.meanwhile?.()
+    const stoppedBy = (await fetching) ?? (await fetchBeside(options, context, ledger, orgId))
     await writeWindowCaps(dataFolder, orgId, caps, widths.learnt(now))
     const counts = { ...book.counts, lost: stillLost(lost, ledger.intervals) }
     return { ...nothing(orgId), ...counts, isReached: true, stoppedBy }

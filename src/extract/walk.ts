@@ -49,8 +49,8 @@ const MAX_AGE_MS = 20 * 3_600_000
 
 async function openWalk(context: FetchContext, resource: Resource, day: Day): Promise<Walk> {
   const users = new Set<string>()
-  const part = await context.writer.resume(resource.name, day, (item) => {
-    const user = userOf(JSON.parse(item))
+  const part = await context.writer.openPart(resource.name, day, ({ value }) => {
+    const user = userOf(value)
     if (user !== null) users.add(user)
   })
   const walk = { resource, day, part, users }
@@ -98,7 +98,7 @@ async function goOn(context: FetchContext, walk: Walk): Promise<void> {
     const items = answer.rows.map((row) => row.text)
     const origin = originOf(context, answer, part.pages + 1)
     const nextCursor = answer.hasMore ? answer.nextCursor : null
-    await part.addWalkedPage(items, { origin, nextCursor, witness })
+    await part.addPage(items, { origin, nextCursor, witness })
     context.book.pageLanded(resource.name, day, answer.rows.length)
   }
 }
@@ -111,11 +111,17 @@ function endless({ request, requestId }: AnalyticsAnswer): ContradictionError {
 }
 
 async function land(context: FetchContext, { resource, day, part, users }: Walk): Promise<void> {
-  const { first, last: origin } = part
-  if (first === undefined || origin === undefined) return
+  const { first } = part
+  if (first === undefined) return
   const before = context.book.interval(resource.name, day)
   const size = users.size
-  const landed = await landDay(context, resource, { day, origin, part, rowCount: size, size })
+  const landed = await landDay(context, resource, {
+    day,
+    content: part.content,
+    rowCount: size,
+    size,
+  })
+  await part.discard()
   if (landed === null) return
   const isProven = part.pages === 1 || isProvenAs(landed.result.file, before)
   await context.book.landed(resource.name, [

@@ -5,7 +5,7 @@ import { countWithin } from './caps.ts'
 import { originOf, type FetchContext } from './context.ts'
 import { isFatal } from './failures.ts'
 import { landDay } from './land-day.ts'
-import type { PageOrigin } from './part.ts'
+import type { PageOrigin } from './page-text.ts'
 import type { Resource } from './resources.ts'
 import type { RowSpool } from './row-spool.ts'
 import { takerOf } from './rows.ts'
@@ -199,11 +199,11 @@ async function landDays(
   for (let start = 0; start < days.length; start += DAYS_PER_RECORD) {
     const landed: LandedInterval[] = []
     for (const day of days.slice(start, start + DAYS_PER_RECORD)) {
-      const part = await context.writer.begin(resource.name, day)
-      const items = await spool.rowsOf(day)
-      await part.addPage(items, origin)
-      const size = sizeOf(resource, items)
-      const served = { day, origin, part, rowCount: items.length, size }
+      const content = spool.contentOf(day, origin)
+      const rowCount = content.count
+      const size =
+        resource.sizeField === undefined ? rowCount : sizeOf(resource, await spool.rowsOf(day))
+      const served = { day, content, rowCount, size }
       const interval = await landDay(context, resource, served)
       if (interval !== null) landed.push(interval)
     }

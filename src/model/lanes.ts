@@ -42,10 +42,3 @@ export async function workInLanes<T extends Step, Lane>(
   await Promise.all(underWay.values())
   if (failures.length > 0) throw failures[0]
 }
-
-/** What all come to. Where one fails, its error is thrown when the others have ended too. */
-export async function allOrThrow<T>(promises: Iterable<Promise<T>>): Promise<T[]> {
-  const all = [...promises]
-  await Promise.allSettled(all)
-  return Promise.all(all)
-}

@@ -1,4 +1,6 @@
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { allOrThrow } from '../core/together.ts'
 import { messageOf } from '../core/errors.ts'
 import { Database } from '../store/duckdb.ts'
 import { intervalKey, type Ledger } from '../store/ledger.ts'
@@ -75,31 +77,59 @@ async function writeMonths(
   dayTasks: readonly DayTask[],
   present: ReadonlyMap<string, BaseFile>,
 ): Promise<void> {
-  const { dataFolder, baseIn, orgId } = options
+  const { baseIn, orgId, isFrugal } = options
   const written = new Map(present)
   for (const task of tasks) written.delete(baseKey(task))
   for (const task of dayTasks) written.delete(dayKey(task))
   await writeBaseState(baseIn, orgId, written) // of a killed run, nothing is claimed
-  const database = await Database.open(':memory:', {
-    memoryLimit: USUAL_MEMORY,
-    threads: 1,
-    isFrugal: true,
-    tempDirectory: join(dataFolder, 'state', 'spill'),
-  })
-  try {
-    await database.run(PREPARATION)
+  const writeBase = async (database: Database): Promise<void> => {
     for (const task of tasks) {
       const sha256 = await withRoom(database, () =>
         writeMonth(options, database, task, isWhole(present.get(baseKey(task)))),
       )
       written.set(baseKey(task), { fingerprint: task.fingerprint, sha256 })
     }
+  }
+  const writeDayEntities = async (database: Database): Promise<void> => {
     for (const task of dayTasks) {
       const sha256 = await withRoom(database, () => writeDays(options, database, task))
       written.set(dayKey(task), { fingerprint: task.fingerprint, sha256 })
     }
+  }
+  try {
+    if (isFrugal) {
+      await withDatabase(options, 'base', async (database) => {
+        await writeBase(database)
+        await writeDayEntities(database)
+      })
+    } else {
+      await allOrThrow([
+        withDatabase(options, 'months', writeBase),
+        withDatabase(options, 'days', writeDayEntities),
+      ])
+    }
   } finally {
     await writeBaseState(baseIn, orgId, written)
+  }
+}
+
+async function withDatabase(
+  { dataFolder, isFrugal }: NormalizeOptions,
+  name: string,
+  work: (database: Database) => Promise<void>,
+): Promise<void> {
+  const tempDirectory = join(dataFolder, 'state', 'spill', name)
+  await mkdir(tempDirectory, { recursive: true })
+  const database = await Database.open(':memory:', {
+    memoryLimit: USUAL_MEMORY,
+    threads: 1,
+    isFrugal,
+    tempDirectory,
+  })
+  try {
+    await database.run(PREPARATION)
+    await work(database)
+  } finally {
     database.close()
   }
 }

@@ -14,6 +14,8 @@ export interface NormalizeOptions {
   readonly ledger: Ledger
   /** `YYYY-MM` in which history begins. */
   readonly firstMonth: string
+  /** Whether memory matters more than time. */
+  readonly isFrugal: boolean
   readonly emit: World['emit']
   /** Proves raw files before they are read; returns those that are in the lake no longer. */
   readonly takeOutDamaged: (files: readonly RawFile[]) => Promise<readonly RawFile[]>

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { mapTogether } from '../core/together.ts'
 import {
   listIfThere,
   pathSegment,
@@ -37,22 +38,24 @@ export async function readBaseState(
   warn: (message: string) => void,
 ): Promise<ReadonlyMap<string, BaseFile>> {
   const state = baseState.safeParse(await readJson(statePath(dataFolder, orgId), warn)).data
-  const files = new Map<string, BaseFile>()
-  for (const entity of entities) {
-    for (const month of await baseMonths(dataFolder, orgId, entity)) {
-      const key = `${entity}/${month}`
-      const known = state?.[key]
-      const isAsWritten =
-        known !== undefined &&
-        (await hashOf(baseFile(dataFolder, orgId, entity, month))) === known.sha256
-      if (known !== undefined && !isAsWritten) {
-        warn(`the base file of ${entity}, ${month}, was damaged: it is made again from raw`)
-      }
-      files.set(key, isAsWritten ? known : UNKNOWN)
+  const months = await mapTogether(entities, FILES_AT_ONCE, async (entity) =>
+    (await baseMonths(dataFolder, orgId, entity)).map((month) => ({ entity, month })),
+  )
+  const files = await mapTogether(months.flat(), FILES_AT_ONCE, async ({ entity, month }) => {
+    const key = `${entity}/${month}`
+    const known = state?.[key]
+    const isAsWritten =
+      known !== undefined &&
+      (await hashOf(baseFile(dataFolder, orgId, entity, month))) === known.sha256
+    if (known !== undefined && !isAsWritten) {
+      warn(`the base file of ${entity}, ${month}, was damaged: it is made again from raw`)
     }
-  }
-  return files
+    return [key, isAsWritten ? known : UNKNOWN] as const
+  })
+  return new Map(files)
 }
+
+const FILES_AT_ONCE = 8
 
 export async function writeBaseState(
   dataFolder: string,

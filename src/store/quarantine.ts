@@ -3,6 +3,7 @@ import { mkdir, readdir, rename } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Day } from '../core/days.ts'
 import { AppError, messageOf } from '../core/errors.ts'
+import { mapTogether } from '../core/together.ts'
 import { codeOf, isMissing, sha256OfFile, syncFolder } from './files.ts'
 import { quarantineFolder, rawFolder, versionsIn } from './lake.ts'
 import type { Interval } from './ledger.ts'
@@ -69,15 +70,16 @@ export async function intervalsWithoutFile(
   orgId: string,
   intervals: Iterable<Interval>,
 ): Promise<Interval[]> {
-  const lost: Interval[] = []
-  for (const interval of intervals) {
-    const { resource, day, file } = interval
-    if (file === null) continue
-    const there = await versionsIn(rawFolder(dataFolder, orgId, resource, day))
-    if (!there.includes(file)) lost.push(interval)
+  const isLost = async ({ resource, day, file }: Interval): Promise<boolean> => {
+    if (file === null) return false
+    return !(await versionsIn(rawFolder(dataFolder, orgId, resource, day))).includes(file)
   }
-  return lost
+  const all = [...intervals]
+  const lost = await mapTogether(all, FOLDERS_AT_ONCE, isLost)
+  return all.filter((_, index) => lost[index])
 }
+
+const FOLDERS_AT_ONCE = 64
 
 /**
  * Takes a damaged version out of the lake, to the same place below

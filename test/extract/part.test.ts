@@ -2,8 +2,10 @@ import { appendFile, readFile, stat, truncate, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import { Part, type PageOrigin } from '../../src/extract/part.ts'
-import type { PageMark } from '../../src/extract/part-text.ts'
+import type { DayContent } from '../../src/extract/day-content.ts'
+import type { PageMark, PageOrigin } from '../../src/extract/page-text.ts'
+import { Part } from '../../src/extract/part.ts'
+import type { RawRow } from '../../src/extract/row-lines.ts'
 import { temporaryFolder } from '../helpers.ts'
 
 const originOf = (page: number): PageOrigin => ({
@@ -20,9 +22,9 @@ const markOf = (page: number, nextCursor: string | null): PageMark => ({
   witness: `totals ${page}`,
 })
 
-/** Pages with everything that text may hold; the last line ends are no ends of lines here. */
+/** Pages with everything that text may hold; the line ends in it are no ends of lines here. */
 const PAGES = [
-  ['{"user_id":"a","n":1e3}', '{ "user_id":"b" , "t":"\u2028\r\\n😀" }'],
+  ['{"user_id":"a","n":1e3}', '{ "user_id":"b" ,\r\n "t":"\u2028\\n😀" }'],
   [],
   ['{"user_id":"c","t":"é\\ud800"}'],
 ]
@@ -32,25 +34,26 @@ afterEach(async () => {
   for (const part of opened.splice(0)) await part.keep()
 })
 
-async function create(path: string): Promise<Part> {
-  const part = await Part.create(path)
-  opened.push(part)
-  return part
-}
-
 async function write(path: string, pages: readonly (readonly string[])[]): Promise<Part> {
-  const part = await create(path)
+  const { part } = await open(path)
   for (const [at, items] of pages.entries()) {
-    await part.addWalkedPage(items, markOf(at + 1, `cursor-${at + 1}`))
+    await part.addPage(items, markOf(at + 1, `cursor-${at + 1}`))
   }
   return part
 }
 
-async function reopen(path: string): Promise<{ part: Part; items: string[] }> {
+async function open(path: string): Promise<{ part: Part; items: string[] }> {
   const items: string[] = []
-  const part = await Part.reopen(path, (item) => items.push(item))
+  const part = await Part.open(path, ({ text }) => items.push(text))
   opened.push(part)
   return { part, items }
+}
+
+/** All that a content tells, its rows read. */
+async function told(content: DayContent): Promise<unknown> {
+  const rows: RawRow[] = []
+  for await (const row of content.rows) rows.push(row)
+  return { ...content, rows }
 }
 
 describe('a part that a walk left', () => {
@@ -58,7 +61,7 @@ describe('a part that a walk left', () => {
     const path = join(await temporaryFolder(), 'part')
     const before = await write(path, PAGES)
     await before.keep()
-    const { part, items } = await reopen(path)
+    const { part, items } = await open(path)
     expect(items).toEqual(PAGES.flat())
     expect(part).toMatchObject({
       pages: 3,
@@ -67,35 +70,43 @@ describe('a part that a walk left', () => {
       cursors: ['cursor-1', 'cursor-2', 'cursor-3'],
       isWhole: false,
     })
-    expect(await part.close()).toEqual(await before.close())
+    expect(await told(part.content)).toEqual(await told(before.content))
+    expect(await told(part.content)).toMatchObject({
+      count: 3,
+      last: originOf(3),
+      rows: [
+        { item: PAGES[0]?.[0], ordinal: 0, origin: originOf(1) },
+        { item: PAGES[0]?.[1], ordinal: 1, origin: originOf(1) },
+        { item: PAGES[2]?.[0], ordinal: 0, origin: originOf(3) },
+      ],
+    })
   })
 
   it('is whole once the last page is in it', async () => {
     const path = join(await temporaryFolder(), 'part')
     const before = await write(path, PAGES)
-    await before.addWalkedPage(['{"user_id":"d"}'], markOf(4, null))
+    await before.addPage(['{"user_id":"d"}'], markOf(4, null))
     await before.keep()
-    expect((await reopen(path)).part).toMatchObject({ pages: 4, isWhole: true })
+    expect((await open(path)).part).toMatchObject({ pages: 4, isWhole: true })
   })
 
   it('goes on behind its last page, as if it had never been left', async () => {
     const folder = await temporaryFolder()
     const [left, undisturbed] = [join(folder, 'left'), join(folder, 'undisturbed')]
     await (await write(left, PAGES.slice(0, 2))).keep()
-    const { part } = await reopen(left)
-    await part.addWalkedPage(PAGES[2] ?? [], markOf(3, 'cursor-3'))
-    const content = await part.close()
-    const other = await (await write(undisturbed, PAGES)).close()
-    expect(content).toEqual({ ...other, path: left })
+    const { part } = await open(left)
+    await part.addPage(PAGES[2] ?? [], markOf(3, 'cursor-3'))
+    const { content } = await write(undisturbed, PAGES)
+    expect(await told(part.content)).toEqual(await told(content))
     expect(await readFile(left, 'utf8')).toBe(await readFile(undisturbed, 'utf8'))
   })
 
   it('is cut back to its last whole page, wherever the write was cut off', async () => {
     const path = join(await temporaryFolder(), 'part')
     const ends: number[] = []
-    const part = await create(path)
+    const { part } = await open(path)
     for (const [at, items] of PAGES.entries()) {
-      await part.addWalkedPage(items, markOf(at + 1, `cursor-${at + 1}`))
+      await part.addPage(items, markOf(at + 1, `cursor-${at + 1}`))
       ends.push((await stat(path)).size)
     }
     await part.keep()
@@ -104,7 +115,7 @@ describe('a part that a walk left', () => {
       fc.asyncProperty(fc.integer({ min: 0, max: whole.byteLength }), async (length) => {
         await writeFile(path, whole.subarray(0, length))
         const pages = ends.filter((end) => end <= length).length
-        const again = await reopen(path)
+        const again = await open(path)
         expect(again.part.pages).toBe(pages)
         expect((await stat(path)).size).toBe(ends[pages - 1] ?? 0)
         await again.part.keep()
@@ -117,7 +128,7 @@ describe('a part that a walk left', () => {
     const path = join(await temporaryFolder(), 'part')
     const part = await write(path, PAGES.slice(0, 1))
     const end = (await stat(path)).size
-    await part.addWalkedPage(PAGES[2] ?? [], markOf(2, 'cursor-2'))
+    await part.addPage(PAGES[2] ?? [], markOf(2, 'cursor-2'))
     await part.keep()
     const whole = await readFile(path)
     const inSecondPage = fc.integer({ min: end, max: whole.byteLength - 1 })
@@ -126,7 +137,7 @@ describe('a part that a walk left', () => {
         const damaged = Buffer.from(whole)
         damaged[at] = (damaged[at] ?? 0) ^ change
         await writeFile(path, damaged)
-        const again = await reopen(path)
+        const again = await open(path)
         expect(again.part).toMatchObject({ pages: 1, cursors: ['cursor-1'] })
         await again.part.keep()
       }),
@@ -141,7 +152,7 @@ describe('a part that a walk left', () => {
   ])('is empty when it is %s', async (_, text) => {
     const path = join(await temporaryFolder(), 'part')
     await writeFile(path, text)
-    expect((await reopen(path)).part.pages).toBe(0)
+    expect((await open(path)).part.pages).toBe(0)
     expect((await stat(path)).size).toBe(0)
   })
 
@@ -151,33 +162,40 @@ describe('a part that a walk left', () => {
     const first = await readFile(path)
     await part.keep()
     await appendFile(path, first)
-    const { part: again } = await reopen(path)
+    const { part: again } = await open(path)
     expect(again.pages).toBe(1)
     await again.keep()
-    const file = await write(path, PAGES.slice(0, 2))
-    await file.keep()
-    const second = (await readFile(path)).subarray(first.byteLength)
     await truncate(path, 0)
-    await writeFile(path, second)
-    expect((await reopen(path)).part.pages).toBe(0)
+    await (await write(path, PAGES.slice(0, 2))).keep()
+    await writeFile(path, (await readFile(path)).subarray(first.byteLength))
+    expect((await open(path)).part.pages).toBe(0)
   })
 
   it('forgets everything at a restart', async () => {
     const path = join(await temporaryFolder(), 'part')
     await (await write(path, PAGES)).keep()
-    const { part } = await reopen(path)
+    const { part } = await open(path)
     await part.restart()
     expect(part).toMatchObject({ pages: 0, first: undefined, cursors: [], isWhole: false })
-    await part.addWalkedPage(PAGES[0] ?? [], markOf(1, null))
-    const other = await create(join(await temporaryFolder(), 'part'))
-    await other.addWalkedPage(PAGES[0] ?? [], markOf(1, null))
-    expect(await readFile(path, 'utf8')).toBe(await readFile(other.path, 'utf8'))
-    expect(await part.close()).toEqual({ ...(await other.close()), path })
+    await part.addPage(PAGES[0] ?? [], markOf(1, null))
+    const fresh = join(await temporaryFolder(), 'part')
+    const { part: other } = await open(fresh)
+    await other.addPage(PAGES[0] ?? [], markOf(1, null))
+    expect(await readFile(path, 'utf8')).toBe(await readFile(fresh, 'utf8'))
+    expect(await told(part.content)).toEqual(await told(other.content))
+  })
+
+  it('is not landed when a page has changed since it was written', async () => {
+    const path = join(await temporaryFolder(), 'part')
+    const part = await write(path, PAGES)
+    const whole = await readFile(path, 'utf8')
+    await writeFile(path, whole.replace('"user_id":"c"', '"user_id":"x"'))
+    await expect(told(part.content)).rejects.toThrow(`${path}: page 3 of 3 is not as it was`)
   })
 
   it('is no file when it is left without a page', async () => {
     const path = join(await temporaryFolder(), 'part')
-    const { part } = await reopen(path)
+    const { part } = await open(path)
     await part.keep()
     await expect(stat(path)).rejects.toThrow('ENOENT')
   })

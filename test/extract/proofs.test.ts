@@ -188,6 +188,7 @@ const toBase = async (data: string) =>
     baseIn: data,
     orgId: 'o',
     ledger: await ledgerOf(data, 'o'),
+    isFrugal: true,
     firstMonth: '2026-01',
     emit: () => undefined,
     takeOutDamaged: (files) => takeOutDamaged(data, 'o', files, () => undefined),

@@ -18,7 +18,7 @@ import {
 import { ledgerOf, syncFrom } from './platform.ts'
 
 const DAY = LAST_DAY as Day
-const PART = `o-users-${DAY}.ndjson`
+const PART = `o-users-${DAY}.pages`
 const ALL = Array.from({ length: 9 }, (_, at) => [`u${at + 1}`, 1, Math.floor(at / 2) + 1, at % 2])
 
 /** Nine users, two a page. */
@@ -86,7 +86,7 @@ describe('a walk that was cut off', () => {
   it('behind its last page only lands', async () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
     await cutOff(paged, data)
-    const part = await Part.reopen(join(data, 'state', 'parts', PART), () => undefined)
+    const part = await Part.open(join(data, 'state', 'parts', PART), () => undefined)
     for (const page of [3, 4, 5]) {
       const items = ALL.filter(([, , at]) => at === page).map(
         ([user]) => `{"user_id":"${user ?? ''}","date":"${DAY}","sessions":1}`,
@@ -94,7 +94,7 @@ describe('a walk that was cut off', () => {
       const fetchedAt = Date.parse(MORNING) + 70_000
       const origin = { page, fetchedAt, request: '/', requestId: null, runId: 'killed' }
       const nextCursor = page === 5 ? null : `u${page * 2}`
-      await part.addWalkedPage(items, { origin, nextCursor, witness: '' })
+      await part.addPage(items, { origin, nextCursor, witness: '' })
     }
     await part.keep()
     await land(paged, data)
@@ -325,11 +325,11 @@ describe('a part', () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
     await cutOff(paged, data)
     await land(paged, data)
-    const others = ['p-users-2026-01-16.ndjson', 'o-x-users-2026-01-16.rows', 'notes.txt']
+    const others = ['p-users-2026-01-16.pages', 'o-x-users-2026-01-16.rows', 'notes.txt']
     const ours = [
       PART,
-      'o-activity-2026-01-16.ndjson',
-      'o-users-2025-12-31.ndjson',
+      'o-activity-2026-01-16.pages',
+      'o-users-2025-12-31.pages',
       'o-tokens-2026-01-16.rows',
     ]
     for (const name of [...others, ...ours]) {

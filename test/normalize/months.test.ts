@@ -78,6 +78,7 @@ function toBase(data: string, ledger: Ledger): Promise<number> {
     baseIn: data,
     orgId: ORG,
     ledger,
+    isFrugal: true,
     firstMonth: '2026-01',
     emit: () => undefined,
     takeOutDamaged: () => Promise.resolve([]),

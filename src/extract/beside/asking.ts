@@ -3,7 +3,8 @@ import { asError } from '../../core/errors.ts'
 import { warner } from '../../core/world.ts'
 import type { BesideName } from '../../core/beside.ts'
 import { isFatal, isWithheld } from '../failures.ts'
-import type { PageOrigin, RawRow } from '../part.ts'
+import type { PageOrigin } from '../page-text.ts'
+import type { RawRow } from '../row-lines.ts'
 import {
   inOrderOfRequests,
   originNow,

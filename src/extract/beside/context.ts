@@ -5,7 +5,8 @@ import type { PlatformClient, Served } from '../../client/index.ts'
 import type { Redaction } from '../../store/redaction.ts'
 import type { IntervalBook } from '../book.ts'
 import type { RawWriter } from '../land.ts'
-import type { PageOrigin, RawRow } from '../part.ts'
+import type { PageOrigin } from '../page-text.ts'
+import type { RawRow } from '../row-lines.ts'
 
 /** What a run is to ask for beside analytics. */
 export interface BesideSelection {

@@ -1,5 +1,5 @@
 import { fieldOf } from '../../client/index.ts'
-import type { RawRow } from '../part.ts'
+import type { RawRow } from '../row-lines.ts'
 import { originNow, rowsOf, today, type BesideContext } from './context.ts'
 import { knownItems } from './known.ts'
 import { addToDay } from './land-rows.ts'

@@ -7,7 +7,7 @@ import type { Ledger } from '../../store/ledger.ts'
 import { statement } from '../../store/root.ts'
 import { fill } from '../../store/template.ts'
 import { openLandingDatabase } from '../landing-database.ts'
-import type { RawRow } from '../part.ts'
+import type { RawRow } from '../row-lines.ts'
 
 /** Whose lake is read. */
 export interface LakeOf {

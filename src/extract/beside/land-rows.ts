@@ -4,7 +4,9 @@ import type { BesideName } from '../../core/beside.ts'
 import { AppError } from '../../core/errors.ts'
 import { rawFolder, versionTime } from '../../store/lake.ts'
 import { readRows } from '../../store/raw-items.ts'
-import type { PageOrigin, RawRow } from '../part.ts'
+import { contentOf } from '../day-content.ts'
+import type { PageOrigin } from '../page-text.ts'
+import type { RawRow } from '../row-lines.ts'
 import type { LandingContext } from './context.ts'
 
 /** Tells rows of one day apart. */
@@ -41,9 +43,9 @@ export async function landDay(
   rows: readonly RawRow[],
   last: PageOrigin,
 ): Promise<void> {
-  const part = await context.writer.begin(resource, day)
-  await part.addRows(rows, { ...last, fetchedAt: versionTimeOf(context, resource, day, last) })
-  const result = await context.writer.land(resource, day, part)
+  const fetchedAt = versionTimeOf(context, resource, day, last)
+  const content = contentOf(rows, { ...last, fetchedAt })
+  const result = await context.writer.land(resource, day, content)
   await context.book.landed(resource, [{ day, origin: last, result, rowCount: rows.length }])
 }
 

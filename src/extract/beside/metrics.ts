@@ -1,7 +1,8 @@
 import { fieldOf, ApiError, type Computer } from '../../client/index.ts'
 import { asError } from '../../core/errors.ts'
 import { isFatal } from '../failures.ts'
-import type { PageOrigin, RawRow } from '../part.ts'
+import type { PageOrigin } from '../page-text.ts'
+import type { RawRow } from '../row-lines.ts'
 import {
   inOrderOfRequests,
   originNow,
