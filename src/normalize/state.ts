@@ -62,7 +62,8 @@ export async function writeBaseState(
   orgId: string,
   files: ReadonlyMap<string, BaseFile>,
 ): Promise<void> {
-  const text = JSON.stringify(Object.fromEntries(files), null, 1)
+  const inOrder = [...files].sort(([a], [b]) => (a < b ? -1 : 1))
+  const text = JSON.stringify(Object.fromEntries(inOrder), null, 1)
   await writeAtomic(statePath(dataFolder, orgId), `${text}\n`)
 }
 
