@@ -63,9 +63,11 @@ export async function run(
 
 /** Source → raw → base, every organisation in turn. One that fails does not stop the others. */
 export async function sync(job: Job, selection: SyncSelection): Promise<SyncOutcome> {
-  const landed = await withTightHeap(() => land(job, selection))
-  if (!landed.isAnyReached || isStopped(job)) return landed
-  return afterLosing(await normalizeAll(job, present(job.config.dataFolder), FRUGAL), landed)
+  return withTightHeap(async () => {
+    const landed = await land(job, selection)
+    if (!landed.isAnyReached || isStopped(job)) return landed
+    return afterLosing(await normalizeAll(job, present(job.config.dataFolder), FRUGAL), landed)
+  })
 }
 
 /** Where no build follows, which takes far more memory anyway. */

@@ -131,20 +131,24 @@ export function codeOf(error: unknown): string | undefined {
 export async function sha256OfFile(path: string): Promise<string> {
   const hash = createHash('sha256')
   const handle = await open(path, 'r')
+  const bytes = spare.pop() ?? Buffer.allocUnsafe(READ_BYTES)
   try {
-    const bytes = Buffer.allocUnsafe(READ_BYTES)
     for (;;) {
       const { bytesRead } = await handle.read(bytes, 0, READ_BYTES)
       if (bytesRead === 0) return hash.digest('hex')
       hash.update(bytes.subarray(0, bytesRead))
     }
   } finally {
+    spare.push(bytes)
     await handle.close()
   }
 }
 
-/** Each read waits for a thread: few large ones, into one piece of memory. */
+/** Each read waits for a thread: few large ones. */
 const READ_BYTES = 256 * 1024
+
+/** Memory of files that are read: as many pieces as were ever read at once, instead of garbage. */
+const spare: Buffer[] = []
 
 /** Anything as one path segment: letters, digits, `_` and `-` stay, the rest is percent-encoded. */
 export function pathSegment(text: string): string {
