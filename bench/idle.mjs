@@ -14,7 +14,6 @@ import {
 /** Of whom a third is active on a day. */
 const PEOPLE = 28_500
 const DAYS = 300
-const PAGE = 100
 /** As many requests at once as a run makes that is not told otherwise. */
 const AT_ONCE = 8
 

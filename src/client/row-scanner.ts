@@ -212,7 +212,10 @@ function valueEnd(value: OpenValue, text: string, start: number): number {
   return -1
 }
 
-/** The index after the quote that ends a string under way; -1 where it does not end here. Most of a text is in strings, and `indexOf` is several times faster than a loop. */
+/**
+ * The index after the quote that ends a string under way; -1 where it does not end here.
+ * Most of a text is in strings, and `indexOf` is several times faster than a loop.
+ */
 function stringEnd(value: OpenValue, text: string, start: number): number {
   let from = value.isEscaped ? start + 1 : start
   for (;;) {

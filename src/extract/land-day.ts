@@ -60,7 +60,8 @@ async function landedSize(
   { day, file, rowCount }: Interval,
 ): Promise<number> {
   const count = rowCount ?? 0
-  if (resource.sizeField === undefined || file === null) return count
-  const items = await context.writer.items(resource.name, day, file)
-  return items === null ? count : sizeOf(resource, items)
+  const { name, sizeField } = resource
+  if (sizeField === undefined || file === null) return count
+  const items = await context.writer.items(name, day, file)
+  return items === null ? count : sizeOf(sizeField, items)
 }

@@ -59,10 +59,6 @@ export class Part {
     return this.#first
   }
 
-  get last(): PageOrigin | undefined {
-    return this.#last
-  }
-
   /** The cursors that the pages led to, in order. */
   get cursors(): readonly string[] {
     return this.#cursors
@@ -98,7 +94,11 @@ export class Part {
     this.#isWhole = false
   }
 
-  /** What is to be landed, read from the part as long as it is there. @throws RangeError when no page was added. */
+  /**
+   * What is to be landed, read from the part as long as it is there.
+   *
+   * @throws RangeError when no page was added.
+   */
   get content(): DayContent {
     if (this.#last === undefined) throw new RangeError(`${this.#path}: a part without a page`)
     const { rows: count } = this.#digest

@@ -20,7 +20,10 @@ export interface LineFiles {
 /** DuckDB reads a file of lines through a buffer of 32 MB, of which it fills what the file has. */
 const FILE_BYTES = 2 * 1024 * 1024
 
-/** Runs `work` with the rows as lines, in files of some megabytes beside `path`. They are gone afterwards. */
+/**
+ * Runs `work` with the rows as lines, in files of some megabytes beside `path`, of
+ * which at least one is there. They are gone afterwards.
+ */
 export async function withLines<T>(
   path: string,
   rows: AsyncIterable<RawRow> | Iterable<RawRow>,

@@ -1,6 +1,5 @@
 import { fieldOf } from '../client/index.ts'
 import { isSettled, type Interval, type Suspect } from '../store/ledger.ts'
-import type { Resource } from './resources.ts'
 
 /** A second look sooner than this may meet the same passing fault. */
 const SECOND_LOOK_AFTER_MS = 3_600_000
@@ -52,9 +51,8 @@ export function suspectOf({ suspect }: Interval, { digest, rowCount, at }: Look)
   return suspect?.digest === digest ? suspect : { digest, rowCount, seenAt: at }
 }
 
-/** How large a day is by its rows, JSON texts. What is no number counts nothing. */
-export function sizeOf({ sizeField }: Resource, items: readonly string[]): number {
-  if (sizeField === undefined) return items.length
+/** How large a day is by a field of its rows, JSON texts. What is no number counts nothing. */
+export function sizeOf(sizeField: string, items: readonly string[]): number {
   const values = items.map((item) => Number(fieldOf(JSON.parse(item), sizeField)))
   return values.reduce((sum, value) => sum + (Number.isFinite(value) ? value : 0), 0)
 }

@@ -196,13 +196,13 @@ async function landDays(
   spool: RowSpool,
   origin: PageOrigin,
 ): Promise<void> {
+  const { sizeField } = resource
   for (let start = 0; start < days.length; start += DAYS_PER_RECORD) {
     const landed: LandedInterval[] = []
     for (const day of days.slice(start, start + DAYS_PER_RECORD)) {
       const content = spool.contentOf(day, origin)
       const rowCount = content.count
-      const size =
-        resource.sizeField === undefined ? rowCount : sizeOf(resource, await spool.rowsOf(day))
+      const size = sizeField === undefined ? rowCount : sizeOf(sizeField, await spool.rowsOf(day))
       const served = { day, content, rowCount, size }
       const interval = await landDay(context, resource, served)
       if (interval !== null) landed.push(interval)

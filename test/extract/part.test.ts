@@ -66,7 +66,6 @@ describe('a part that a walk left', () => {
     expect(part).toMatchObject({
       pages: 3,
       first: markOf(1, 'cursor-1'),
-      last: originOf(3),
       cursors: ['cursor-1', 'cursor-2', 'cursor-3'],
       isWhole: false,
     })
