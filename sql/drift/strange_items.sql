@@ -1,7 +1,5 @@
-(
-    select * exclude (read, is_strange)
-    from (
+select * exclude (read, is_strange)
+from (
 {{ read_back }}
-    ) as read_back
-    where is_strange
-) as strange
+) as read_back
+where is_strange

@@ -113,11 +113,27 @@ async function takeStrangeItems(
   if (rows.length === 0) return false
   const strange = new Set(rows.map(([day]) => day))
   await read(days.filter(({ day }) => strange.has(day)))
-  // a filter would gather the items of several days, and one can be megabytes long
   const isWhole = rows.every(([, isWholeDay]) => isWholeDay === true)
-  const items = isWhole ? 'raw' : fill(STRANGE_ITEMS, { read_back: readBack })
-  await database.run(fill(ITEMS, { strange: items }))
+  const bytes = rows.reduce((sum, [, , ofDay]) => sum + Number(ofDay), 0)
+  const select = fill(STRANGE_ITEMS, { read_back: readBack })
+  await database.run(fill(ITEMS, { strange: await strangeItems(database, select, isWhole, bytes) }))
   return true
+}
+
+/** Items that are fewer are gathered: each kind of object in them is a pass over all. */
+const GATHERED_BYTES = 8 * 2 ** 20
+
+/** A relation of the strange items. Without a filter where it can be: one would gather items of megabytes. */
+async function strangeItems(
+  database: Database,
+  select: string,
+  isWhole: boolean,
+  bytes: number,
+): Promise<string> {
+  if (isWhole) return 'raw'
+  if (bytes > GATHERED_BYTES) return `(${select}) as strange`
+  await database.run(`create or replace temp table strange_items as ${select}`)
+  return 'strange_items'
 }
 
 async function readBackSql(database: Database, documented: Documented): Promise<string> {

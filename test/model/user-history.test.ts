@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { literal } from '../../src/store/duckdb.ts'
 import { rowsOf } from './alone.ts'
@@ -20,9 +21,9 @@ interface Served {
 async function periods({ users = [], tokens = [], teams = [] }: Served) {
   const emails = await rowsOf('int_user_emails_changed', {
     fct_user_day: sightings(users),
-    'intermediate.int_user_months': months(users, 'first_date'),
+    'intermediate.int_user_months': months(users, ['first_date', 'last_date']),
     'staging.stg_platform__tokens_users': sightings(tokens),
-    'intermediate.int_consumer_months': months(tokens, 'first_total_date'),
+    'intermediate.int_consumer_months': months(tokens, ['first_total_date', 'last_total_date']),
   })
   const rows = await rowsOf(
     'dim_user_history',
@@ -58,9 +59,13 @@ function sightings(served: readonly Sighting[]): string {
   )
 }
 
-function months(served: readonly Sighting[], first: string): string {
-  return `select org_id, date_trunc('month', activity_date) as month_start_date, user_id,
-    user_email, min(activity_date) as ${first} from (${sightings(served)}) group by all`
+function months(
+  served: readonly Sighting[],
+  [first, last]: readonly [first: string, last: string],
+): string {
+  return `select org_id, date_trunc('month', activity_date) as month_start_date, user_id, user_email,
+    min(activity_date) as ${first}, max(activity_date) as ${last}
+    from (${sightings(served)}) group by all`
 }
 
 function values(
@@ -239,4 +244,38 @@ describe('the periods of a user', () => {
   ])('%s', async (_, served, expected) => {
     expect(await periods(served)).toEqual(expected)
   })
+})
+
+/** Days of two months, so that a month ends between two sightings. */
+const DAYS = ['01-29', '01-30', '01-31', '02-01', '02-02', '02-03'].map((day) => `2026-${day}`)
+
+const sightingsOnSomeDays = fc
+  .tuple(...DAYS.map(() => fc.constantFrom(undefined, null, A, B)))
+  .map((emails) =>
+    emails.flatMap((email, place): Sighting[] =>
+      email === undefined ? [] : [[DAYS[place] ?? '', email]],
+    ),
+  )
+
+/** Day by day: the address of `/users` where there is one, or of `/tokens`, until another comes. */
+function expectedPeriods(users: readonly Sighting[], tokens: readonly Sighting[]) {
+  const found: (readonly [email: string | null, from: string])[] = []
+  for (const day of DAYS) {
+    const seen = [...users, ...tokens].filter(([each]) => each === day)
+    if (seen.length === 0) continue
+    const email = seen.find(([, address]) => address !== null)?.[1] ?? null
+    const last = found.at(-1)
+    if (last === undefined || (email !== null && email !== last[0])) found.push([email, day])
+  }
+  return found.map(([email, from], place) => [email, null, from, found[place + 1]?.[1] ?? null])
+}
+
+it('the periods of a user are those of a look at every day', async () => {
+  await fc.assert(
+    fc.asyncProperty(sightingsOnSomeDays, sightingsOnSomeDays, async (users, tokens) => {
+      fc.pre(users.length + tokens.length > 0)
+      expect(await periods({ users, tokens })).toEqual(expectedPeriods(users, tokens))
+    }),
+    { numRuns: 100 },
+  )
 })

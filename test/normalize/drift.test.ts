@@ -247,6 +247,16 @@ describe('what is found', () => {
     ])
   })
 
+  it('is the same of rows that are too large to be gathered', async () => {
+    const lake = await Lake.open()
+    const rows = [row('users'), row('users', { extra: 'x'.repeat(9 * 2 ** 20) })]
+    await lake.land('users', '2026-01-14', '2026-01-15T03:00:00Z', rows)
+    await lake.normalize()
+    expect(await lake.rows('select path, kind, example from {schema_drift}')).toEqual([
+      { path: '$.extra', kind: 'unknown', example: `"${'x'.repeat(99)}…` },
+    ])
+  })
+
   it('is at most a hundred paths a day', async () => {
     const lake = await Lake.open()
     const rows = Array.from({ length: 150 }, (_, n) => row('users', { [`field_${n}`]: n }))

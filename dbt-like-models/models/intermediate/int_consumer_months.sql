@@ -66,6 +66,7 @@ totals as (
         consumers.user_id,
         consumers.user_email,
         min(consumers.activity_date) as first_total_date,
+        max(consumers.activity_date) as last_total_date,
         cast(null as date) as first_part_date,
         max(due_days.month_digest) as month_digest
     from {{ ref('stg_platform__tokens_users') }} as consumers
@@ -84,6 +85,7 @@ parts as (
         user_models.user_id,
         cast(null as string) as user_email,
         cast(null as date) as first_total_date,
+        cast(null as date) as last_total_date,
         min(user_models.activity_date) as first_part_date,
         max(due_days.month_digest) as month_digest
     from {{ ref('fct_user_model_day') }} as user_models

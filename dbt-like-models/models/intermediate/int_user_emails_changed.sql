@@ -65,8 +65,71 @@ renamed as (
 
 ),
 
+-- Where a renamed user has an address in a month, of either endpoint.
+spans as (
+
+    select
+        users.org_id,
+        users.user_id,
+        users.user_email,
+        users.first_date,
+        users.last_date
+    from {{ ref('int_user_months') }} as users
+    inner join renamed
+        on users.org_id = renamed.org_id
+        and users.user_id = renamed.user_id
+    where users.user_email is not null
+
+    union all
+
+    select
+        consumers.org_id,
+        consumers.user_id,
+        consumers.user_email,
+        consumers.first_total_date as first_date,
+        consumers.last_total_date as last_date
+    from {{ ref('int_consumer_months') }} as consumers
+    inner join renamed
+        on consumers.org_id = renamed.org_id
+        and consumers.user_id = renamed.user_id
+    where
+        consumers.user_email is not null
+        and consumers.first_total_date is not null
+
+),
+
+-- Whose addresses take turns: only of them single days have to be looked at.
+alternating as (
+
+    select distinct
+        earlier.org_id,
+        earlier.user_id
+    from spans as earlier
+    inner join spans as later
+        on earlier.org_id = later.org_id
+        and earlier.user_id = later.user_id
+        and earlier.user_email != later.user_email
+        and earlier.first_date <= later.first_date
+        and earlier.last_date >= later.first_date
+
+),
+
 -- An address of `/users` comes before one of `/tokens`.
 served as (
+
+    select
+        spans.org_id,
+        spans.user_id,
+        spans.first_date as activity_date,
+        spans.user_email,
+        cast(null as string) as consumer_email
+    from spans
+    left join alternating
+        on spans.org_id = alternating.org_id
+        and spans.user_id = alternating.user_id
+    where alternating.user_id is null
+
+    union all
 
     select
         users.org_id,
@@ -75,9 +138,9 @@ served as (
         users.user_email,
         cast(null as string) as consumer_email
     from {{ ref('fct_user_day') }} as users
-    inner join renamed
-        on users.org_id = renamed.org_id
-        and users.user_id = renamed.user_id
+    inner join alternating
+        on users.org_id = alternating.org_id
+        and users.user_id = alternating.user_id
     where users.user_email is not null
 
     union all
@@ -89,9 +152,9 @@ served as (
         cast(null as string) as user_email,
         consumers.user_email as consumer_email
     from {{ ref('stg_platform__tokens_users') }} as consumers
-    inner join renamed
-        on consumers.org_id = renamed.org_id
-        and consumers.user_id = renamed.user_id
+    inner join alternating
+        on consumers.org_id = alternating.org_id
+        and consumers.user_id = alternating.user_id
     where consumers.user_email is not null
 
 ),
