@@ -120,7 +120,7 @@ async function takeStrangeItems(
   return true
 }
 
-/** Items that are fewer are gathered: each kind of object in them is a pass over all. */
+/** Strange items up to this size are gathered: otherwise each kind of object in them is a pass over all items. */
 const GATHERED_BYTES = 8 * 2 ** 20
 
 /** A relation of the strange items. Without a filter where it can be: one would gather items of megabytes. */

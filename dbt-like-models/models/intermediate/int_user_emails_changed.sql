@@ -1,9 +1,32 @@
--- A table: few rows, which take a pass over all months to find. Nearly every user
--- has one address at most, which needs no look at single days. What is read is
--- named where it is read: as an import that is read twice it would be copied.
+-- A table: few rows, which take a pass over all months to find. Nearly every
+-- user has one address at most, or one after another: no look at single days.
 {{ config(materialized='table') }}
 
 with
+
+user_months as (
+
+    select * from {{ ref('int_user_months') }}
+
+),
+
+consumer_months as (
+
+    select * from {{ ref('int_consumer_months') }}
+
+),
+
+user_days as (
+
+    select * from {{ ref('fct_user_day') }}
+
+),
+
+consumer_days as (
+
+    select * from {{ ref('stg_platform__tokens_users') }}
+
+),
 
 served_emails as (
 
@@ -11,8 +34,9 @@ served_emails as (
         org_id,
         user_id,
         user_email,
-        first_date
-    from {{ ref('int_user_months') }} as users
+        first_date,
+        last_date
+    from user_months
 
     union all
 
@@ -20,8 +44,9 @@ served_emails as (
         org_id,
         user_id,
         user_email,
-        first_total_date as first_date
-    from {{ ref('int_consumer_months') }} as consumers
+        first_total_date as first_date,
+        last_total_date as last_date
+    from consumer_months
     where first_total_date is not null
 
 ),
@@ -32,7 +57,8 @@ emails as (
         org_id,
         user_id,
         user_email,
-        min(first_date) as first_date
+        min(first_date) as first_date,
+        max(last_date) as last_date
     from served_emails
     where user_id not like '(%'
     group by 1, 2, 3
@@ -65,36 +91,20 @@ renamed as (
 
 ),
 
--- Where a renamed user has an address in a month, of either endpoint.
+-- The addresses of renamed users, each with its first and last day.
 spans as (
 
     select
-        users.org_id,
-        users.user_id,
-        users.user_email,
-        users.first_date,
-        users.last_date
-    from {{ ref('int_user_months') }} as users
+        emails.org_id,
+        emails.user_id,
+        emails.user_email,
+        emails.first_date,
+        emails.last_date
+    from emails
     inner join renamed
-        on users.org_id = renamed.org_id
-        and users.user_id = renamed.user_id
-    where users.user_email is not null
-
-    union all
-
-    select
-        consumers.org_id,
-        consumers.user_id,
-        consumers.user_email,
-        consumers.first_total_date as first_date,
-        consumers.last_total_date as last_date
-    from {{ ref('int_consumer_months') }} as consumers
-    inner join renamed
-        on consumers.org_id = renamed.org_id
-        and consumers.user_id = renamed.user_id
-    where
-        consumers.user_email is not null
-        and consumers.first_total_date is not null
+        on emails.org_id = renamed.org_id
+        and emails.user_id = renamed.user_id
+    where emails.user_email is not null
 
 ),
 
@@ -137,7 +147,7 @@ served as (
         users.activity_date,
         users.user_email,
         cast(null as string) as consumer_email
-    from {{ ref('fct_user_day') }} as users
+    from user_days as users
     inner join alternating
         on users.org_id = alternating.org_id
         and users.user_id = alternating.user_id
@@ -151,7 +161,7 @@ served as (
         consumers.activity_date,
         cast(null as string) as user_email,
         consumers.user_email as consumer_email
-    from {{ ref('stg_platform__tokens_users') }} as consumers
+    from consumer_days as consumers
     inner join alternating
         on consumers.org_id = alternating.org_id
         and consumers.user_id = alternating.user_id
