@@ -13,16 +13,23 @@ import {
   tell,
   withFolder,
   withPlatform,
+  withStolenShare,
 } from './lib.mjs'
 
-/** Of whom a third is active on a day. */
-const PEOPLE = 28_500
+/** All of whom are there on every day. */
+const PEOPLE = 10_000
 const DAYS = 300
 /** As many requests at once as a run makes that is not told otherwise. */
 const AT_ONCE = 8
 
-/** What a night takes is also chance: the machine does other things. */
+/** What a night takes is also chance. */
 const NIGHTS = 5
+
+/** On a shared machine others take their part: of so many nights at most, those count that lost least. */
+const MOST_NIGHTS = 12
+
+/** A night that lost no more than this share of the processors' time is as good as one that lost nothing. */
+const QUIET = 0.03
 
 await withFolder(async (folder) => {
   const dataFolder = join(folder, 'data')
@@ -30,14 +37,16 @@ await withFolder(async (folder) => {
   tell(`landing ${DAYS} days`)
   await night(DAYS, ({ env }) => agentWarehouse(['run', '--log', 'none'], dataFolder, env))
   await rename(dataFolder, landed)
-  const nights = []
-  for (let count = 0; count < NIGHTS; count += 1) {
+  const all = []
+  const isQuiet = ({ stolen }) => stolen <= QUIET
+  while (all.length < MOST_NIGHTS && all.filter(isQuiet).length < NIGHTS) {
     await rm(dataFolder, { recursive: true, force: true })
     // under the same path: a folder that has moved is built anew
     await cp(landed, dataFolder, { recursive: true })
     execFileSync('sync') // what was just copied is no work of the night
-    nights.push(await nextNight(dataFolder))
+    all.push(await nextNight(dataFolder))
   }
+  const nights = all.sort((a, b) => a.stolen - b.stolen).slice(0, NIGHTS)
   const medianOf = (figure) => median(nights.map(figure))
   const beyond = nights.map(({ whole, alone }) => whole - alone)
   const { requests, megabytes } = nights[0]
@@ -58,6 +67,8 @@ await withFolder(async (folder) => {
     { name: `beyond the platform, of ${NIGHTS}`, value: median(beyond), unit: 's', most: 10 },
     { name: 'the slowest', value: Math.max(...beyond), unit: 's' },
     { name: 'the fastest', value: Math.min(...beyond), unit: 's' },
+    { name: 'nights in all', value: all.length, unit: '' },
+    { name: 'taken by other machines', value: medianOf(({ stolen }) => stolen * 100), unit: '%' },
     { name: 'peak memory', value: medianOf(({ peak }) => peak), unit: 'MB' },
   ])
 })
@@ -65,16 +76,22 @@ await withFolder(async (folder) => {
 /** One day later; then the same requests alone. */
 async function nextNight(dataFolder) {
   tell('one day later')
-  const { taken, requests } = await night(DAYS + 1, async (platform) => ({
-    taken: await agentWarehouse(['run'], dataFolder, platform.env),
-    requests: await platform.requests(),
-  }))
-  const { seconds: alone, megabytes } = await night(DAYS + 1, (platform) =>
-    replay(platform, requests),
+  const run = await withStolenShare(() =>
+    night(DAYS + 1, async (platform) => ({
+      taken: await agentWarehouse(['run'], dataFolder, platform.env),
+      requests: await platform.requests(),
+    })),
   )
+  const { taken, requests } = run.result
+  const again = await withStolenShare(() =>
+    night(DAYS + 1, (platform) => replay(platform, requests)),
+  )
+  const { seconds: alone, megabytes } = again.result
   const { seconds: whole, peakBytes } = taken
-  tell(`  ${whole.toFixed(1)} s, the requests alone ${alone.toFixed(1)} s`)
-  return { whole, alone, requests, megabytes, peak: peakBytes / 1024 ** 2 }
+  const stolen = Math.max(run.stolen, again.stolen)
+  const lost = `${(stolen * 100).toFixed(0)} % taken by other machines`
+  tell(`  ${whole.toFixed(1)} s, the requests alone ${alone.toFixed(1)} s, ${lost}`)
+  return { whole, alone, requests, megabytes, stolen, peak: peakBytes / 1024 ** 2 }
 }
 
 /** The platform on the morning after that many days of history. */
@@ -91,7 +108,7 @@ function night(days, work) {
           AGENT_WAREHOUSE_RATE: '100000',
         },
       }),
-    morning,
+    { now: morning, areSteady: true },
   )
 }
 

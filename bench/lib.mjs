@@ -37,11 +37,12 @@ export async function withFolder(work) {
 
 /**
  * Runs `work` with the stand-in platform of that many people in another process.
- * Its clock stands at `now` (milliseconds since the epoch), or is the real one. It tells its
- * last 10,000 `requests`.
+ * Its clock stands at `now` (milliseconds since the epoch), or is the real one. `areSteady`: every
+ * day has all of them. It tells its last 10,000 `requests`.
  */
-export async function withPlatform(users, work, now) {
-  const child = fork(join(benchFolder, 'platform.mjs'), [String(users), String(now ?? '')])
+export async function withPlatform(users, work, { now = '', areSteady = false } = {}) {
+  const kind = areSteady ? 'steady' : ''
+  const child = fork(join(benchFolder, 'platform.mjs'), [String(users), String(now), kind])
   try {
     const platform = await new Promise((resolve, reject) => {
       child.once('message', resolve)
@@ -111,6 +112,25 @@ function runToEnd(args, env) {
       }
     })
   })
+}
+
+/**
+ * What the work comes to, and the share of the processors' time that the host gave to other
+ * machines meanwhile: 0 where the system does not tell.
+ */
+export async function withStolenShare(work) {
+  const before = await processorTimes()
+  const result = await work()
+  const after = await processorTimes()
+  const all = after.all - before.all
+  return { result, stolen: all > 0 ? (after.stolen - before.stolen) / all : 0 }
+}
+
+/** See proc_stat(5): the eighth column is "steal". */
+async function processorTimes() {
+  const text = await readFile('/proc/stat', 'utf8').catch(() => 'cpu')
+  const times = text.split('\n', 1)[0].trim().split(/\s+/).slice(1, 9).map(Number)
+  return { all: times.reduce((sum, each) => sum + each, 0), stolen: times[7] ?? 0 }
 }
 
 export function median(values) {

@@ -2,10 +2,11 @@
 // and tells what it was asked for when it is asked for that.
 import { startEmulator } from '../dist/emulator/emulator.js'
 
-const [, , users, clock] = process.argv
+const [, , users, clock, areSteady] = process.argv
 const emulator = await startEmulator({
   now: clock ? () => Number(clock) : Date.now,
   users: Number(users),
+  areSteady: areSteady === 'steady',
   remember: 10_000,
 })
 process.send({ url: emulator.url, key: emulator.keys.owner })

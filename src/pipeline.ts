@@ -1,9 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Ahead } from './ahead.ts'
 import { besideOf, landHooks, type SyncSelection } from './beside.ts'
 import { PlatformClient, TransportError } from './client/index.ts'
 import type { OrganisationConfig } from './config.ts'
-import { HISTORY_START, monthOf } from './core/days.ts'
+import {} from './core/days.ts'
 import {
   asError,
   ExitCode,
@@ -12,25 +13,18 @@ import {
   UsageError,
   type AppError,
 } from './core/errors.ts'
-import { takeOutDamaged } from './extract/lost.ts'
 import { rebuildLedger } from './extract/rebuild.ts'
-import { syncOrganisation, type SyncResult } from './extract/sync.ts'
+import { syncOrganisation, type Meanwhile, type SyncResult } from './extract/sync.ts'
 import { withTightHeap } from './heap.ts'
 import { afterLosing, timed, warner, type BuildOutcome, type Job } from './job.ts'
-import { normalize } from './normalize/normalize.ts'
-import type { Project } from './model/index.ts'
-import {
-  exportMarts,
-  projectFor,
-  publishModels,
-  type BuildChoice,
-  type RunsSoFar,
-} from './publication.ts'
+import { normalizeAll, normalizeAndRead, type Ready } from './normalization.ts'
+import { exportMarts, publishModels, type BuildChoice, type RunsSoFar } from './publication.ts'
 import { refusePast, rollBack } from './serve/rollback.ts'
+import type { BaseFiles } from './normalize/state.ts'
 import { readLearnt, writeLearnt } from './store/governor-state.ts'
 import { organisationsInLake } from './store/lake.ts'
 import { knownOrganisations } from './store/ledger.ts'
-import { past, present, type View } from './view.ts'
+import { past, present } from './view.ts'
 
 export interface SyncOutcome {
   readonly results: readonly SyncResult[]
@@ -47,18 +41,26 @@ export async function run(
   selection: SyncSelection,
   runs: RunsSoFar,
 ): Promise<SyncOutcome> {
-  let reading: Promise<Project> | undefined
-  const landed = await land(job, selection, () => {
-    reading ??= readProject(job)
-  })
-  if (!landed.isAnyReached || isStopped(job)) return landed
-  const outcome = afterLosing(await normalizeAll(job), landed)
-  if (isStopped(job)) return outcome
-  const project = await (reading ?? readProject(job))
+  const ahead = new Ahead(job)
+  const outcome = await landAndNormalize(job, selection, ahead).finally(() => ahead.ended())
+  if (!outcome.isAnyReached || isStopped(job)) return outcome
+  const project = await ahead.project()
   const orgIds = await knownOrganisations(job.config.dataFolder)
   await publishModels(job, project, orgIds, { runs, exitCode: outcome.exitCode })
   for (const target of job.config.exports) await exportMarts(job, target)
   return outcome
+}
+
+async function landAndNormalize(
+  job: Job,
+  selection: SyncSelection,
+  ahead: Ahead,
+): Promise<SyncOutcome> {
+  const landed = await land(job, selection, ahead)
+  if (!landed.isAnyReached || isStopped(job)) return landed
+  const openBase = (orgId: string): Promise<BaseFiles> => ahead.base(orgId)
+  const view = present(job.config.dataFolder)
+  return afterLosing(await normalizeAll(job, view, { isFrugal: false, openBase }), landed)
 }
 
 /** Source → raw → base, every organisation in turn. One that fails does not stop the others. */
@@ -66,18 +68,18 @@ export async function sync(job: Job, selection: SyncSelection): Promise<SyncOutc
   return withTightHeap(async () => {
     const landed = await land(job, selection)
     if (!landed.isAnyReached || isStopped(job)) return landed
-    return afterLosing(await normalizeAll(job, present(job.config.dataFolder), FRUGAL), landed)
+    return afterLosing(
+      await normalizeAll(job, present(job.config.dataFolder), { isFrugal: true }),
+      landed,
+    )
   })
 }
 
-/** Where no build follows, which takes far more memory anyway. */
-const FRUGAL = { isFrugal: true }
-
-/** Source → raw. `meanwhile`: begins what can be done while answers are waited for. */
+/** Source → raw. */
 async function land(
   job: Job,
   selection: SyncSelection,
-  meanwhile: () => void = () => undefined,
+  meanwhile: Meanwhile = {},
 ): Promise<SyncOutcome> {
   const organisations = job.config.organisations()
   const results: SyncResult[] = []
@@ -188,7 +190,7 @@ async function syncOne(
   job: Job,
   organisation: OrganisationConfig,
   selection: SyncSelection,
-  meanwhile: () => void,
+  meanwhile: Meanwhile,
 ): Promise<SyncResult> {
   const { config, world, runId } = job
   return withClient(job, organisation, (client) =>
@@ -225,61 +227,6 @@ async function withClient<T>(
       world.emit({ type: 'warning', message })
     })
   }
-}
-
-/** What models are made from. */
-interface Ready {
-  /** Days that were lost to damaged files. */
-  readonly lost: number
-  readonly project: Project
-}
-
-/** Base, and the project meanwhile: the one keeps DuckDB busy, the other this thread. */
-async function normalizeAndRead(job: Job, view?: View): Promise<Ready> {
-  const reading = readProject(job)
-  const lost = await normalizeAll(job, view)
-  return { lost, project: await reading }
-}
-
-/** The project, while something else is waited for: what is wrong with it is told to who awaits it. */
-function readProject(job: Job): Promise<Project> {
-  const reading = projectFor(job)
-  reading.catch(() => undefined)
-  return reading
-}
-
-/** Returns how many days were lost to damaged files. */
-async function normalizeAll(
-  job: Job,
-  view: View = present(job.config.dataFolder),
-  { isFrugal } = { isFrugal: false },
-): Promise<number> {
-  const { config, world } = job
-  let lost = 0
-  await timed(job, 'normalize', async () => {
-    for (const orgId of await knownOrganisations(config.dataFolder)) {
-      await normalize({
-        dataFolder: config.dataFolder,
-        baseIn: view.baseIn,
-        orgId,
-        ledger: await view.ledgerOf(orgId),
-        firstMonth: monthOf(HISTORY_START),
-        isFrugal,
-        // what was known before is no news
-        emit: (event) => {
-          if (view.asOf === null || event.type !== 'warning') world.emit(event)
-        },
-        takeOutDamaged: async (files) => {
-          if (view.asOf !== null) return []
-          const damaged = await takeOutDamaged(config.dataFolder, orgId, files, warner(job))
-          lost += damaged.length
-          return damaged
-        },
-      })
-    }
-    await rm(join(config.dataFolder, 'state', 'spill'), { recursive: true, force: true })
-  })
-  return lost
 }
 
 function outcomeOf(results: readonly SyncResult[]): SyncOutcome {

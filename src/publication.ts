@@ -95,13 +95,18 @@ export async function publishModels(
   return result
 }
 
-/** The models, with the user's own seeds where there are any. */
-export async function projectFor(job: Job): Promise<Project> {
-  return loadProject(join(packageRoot, 'dbt-like-models'), {
+/**
+ * The models, with the user's own seeds where there are any. It may be read while
+ * something else is waited for: what is wrong with it is told to who awaits it.
+ */
+export function readProject(job: Job): Promise<Project> {
+  const reading = loadProject(join(packageRoot, 'dbt-like-models'), {
     seedFolder: join(job.config.dataFolder, 'seeds'),
     notSeeds: ['sessions', 'messages'],
     warn: warner(job),
   })
+  reading.catch(() => undefined)
+  return reading
 }
 
 /** Keeps what is published, for `rollback`; the past, which can be built again, is not kept. */

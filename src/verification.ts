@@ -4,7 +4,7 @@ import { createFactViews } from './model/index.ts'
 import { ENTITIES } from './normalize/entities.ts'
 import { timed, type Job } from './job.ts'
 import { sync, type SyncOutcome } from './pipeline.ts'
-import { projectFor } from './publication.ts'
+import { readProject } from './publication.ts'
 import { openScratch, removeScratch, withoutLanding } from './serve/verify/scratch.ts'
 import {
   chooseSample,
@@ -39,7 +39,7 @@ export async function verify(job: Job, choice: SampleChoice): Promise<VerifyOutc
     const aside = { ...job, config: { ...config, dataFolder: scratch }, world: quiet }
     const fetched = await sync(aside, { days: new Set(sample.days) })
     if (!fetched.isAnyReached || world.signal.aborted) return { ...fetched, verification: null }
-    const project = await projectFor(job)
+    const project = await readProject(job)
     const verification = await timed(job, 'compare', () =>
       verifyWarehouse({
         dataFolder,

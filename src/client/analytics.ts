@@ -3,10 +3,10 @@ import { messageOf } from '../core/errors.ts'
 import type { HttpHead } from '../core/world.ts'
 import { checkWhole } from './call.ts'
 import { checkClaims } from './claims.ts'
-import { fieldOf, servedRow, sliceEnvelope, type Envelope, type ServedRow } from './envelope.ts'
+import { fieldOf, sliceEnvelope, type Envelope } from './envelope.ts'
 import { BodyError } from './errors.ts'
 import { serverTime } from './retry-after.ts'
-import { RowScanner } from './row-scanner.ts'
+import { RowScanner, servedRow, type ServedRow } from './row-scanner.ts'
 import type { Call, StreamReader, Transport } from './transport.ts'
 
 /** The five analytics endpoints (PLATFORM_API, "Analytics"). */

@@ -1,6 +1,7 @@
 import { UsageError } from '../core/errors.ts'
 import type { HttpResponse } from '../core/world.ts'
-import { sliceArray, sliceEnvelope, sliceWhole, type ServedRow } from './envelope.ts'
+import { sliceArray, sliceEnvelope, sliceWhole } from './envelope.ts'
+import type { ServedRow } from './row-scanner.ts'
 import { BodyError } from './errors.ts'
 import { serverTime } from './retry-after.ts'
 import type { Call, Transport } from './transport.ts'

@@ -1,11 +1,5 @@
 import { OPEN_BRACE } from '../core/json-text.ts'
-import { parseQuietly, RowScanner, type RowsAt } from './row-scanner.ts'
-
-/** One row of an envelope: its text exactly as served, and what it means. */
-export interface ServedRow {
-  readonly text: string
-  readonly value: unknown
-}
+import { parseQuietly, RowScanner, type RowsAt, type ServedRow } from './row-scanner.ts'
 
 export interface Envelope {
   readonly rows: readonly ServedRow[]
@@ -31,14 +25,8 @@ export function sliceArray(text: string): readonly ServedRow[] {
 
 function slice(text: string, rowsAt: RowsAt): Envelope {
   const scanner = new RowScanner(rowsAt)
-  const rows = scanner.write(text)
-  const rest = scanner.end()
-  return { rows: rows.map(servedRow), rest }
-}
-
-/** @throws SyntaxError when the text is no JSON. */
-export function servedRow(text: string): ServedRow {
-  return { text, value: parseQuietly(text) }
+  const rows = scanner.readWhole(text)
+  return { rows, rest: scanner.end() }
 }
 
 /** An answer that is one row. @throws SyntaxError when it is no object. */

@@ -8,7 +8,8 @@ export type {
   AnswerOrigin,
   RowTaker,
 } from './analytics.ts'
-export { fieldOf, sliceArray, type ServedRow } from './envelope.ts'
+export { fieldOf, sliceArray } from './envelope.ts'
+export type { ServedRow } from './row-scanner.ts'
 export type { Served } from './call.ts'
 export { Computers, MAX_COMPUTER_NAME, type MetricsQuery } from './computers.ts'
 export { Controls, MAX_CONTROLS_PAGE, type ControlsQuery } from './controls.ts'

@@ -9,6 +9,12 @@ import {
   QUOTE,
 } from '../core/json-text.ts'
 
+/** One row of an answer: its text exactly as served, and what it means. */
+export interface ServedRow {
+  readonly text: string
+  readonly value: unknown
+}
+
 /** Where the rows of an answer are: in an array of the object, or in the array that it is. */
 export type RowsAt = { readonly key: string } | 'array'
 
@@ -58,11 +64,24 @@ export class RowScanner {
   /** Returns the texts of the rows that end in the piece. @throws SyntaxError */
   write(text: string): string[] {
     const rows: string[] = []
-    let at = 0
-    while (at < text.length) {
-      if (this.#open !== null) at = this.#goOn(this.#open, text, at, rows)
-      else if (isSpace(text.charCodeAt(at))) at += 1
-      else at = this.#step(text, at)
+    for (let at = 0; at < text.length;) at = this.#advance(text, at, rows)
+    this.#read += text.length
+    return rows
+  }
+
+  /** Returns the rows of an answer that is there whole, each parsed. @throws SyntaxError */
+  readWhole(text: string): ServedRow[] {
+    const rows: ServedRow[] = []
+    const found: string[] = []
+    for (let at = 0; at < text.length;) {
+      const flat = this.#isAtRow ? flatRow(text, at) : undefined
+      if (flat === undefined) at = this.#advance(text, at, found)
+      else {
+        rows.push(flat)
+        this.#place = 'comma or end of rows'
+        at += flat.text.length
+      }
+      for (const row of found.splice(0)) rows.push(servedRow(row))
     }
     this.#read += text.length
     return rows
@@ -83,6 +102,15 @@ export class RowScanner {
 
   get #name(): string {
     return this.#rowsAt === 'array' ? '' : this.#rowsAt.key
+  }
+
+  get #isAtRow(): boolean {
+    return this.#open === null && (this.#place === 'row or end' || this.#place === 'row')
+  }
+
+  #advance(text: string, at: number, rows: string[]): number {
+    if (this.#open !== null) return this.#goOn(this.#open, text, at, rows)
+    return isSpace(text.charCodeAt(at)) ? at + 1 : this.#step(text, at)
   }
 
   /** What stands at `at` begins a value, or leads to another place. Returns the index after it, or of the value. */
@@ -174,6 +202,26 @@ export class RowScanner {
   #unexpected(text: string, at: number): SyntaxError {
     const found = JSON.stringify(text.charAt(at))
     return new SyntaxError(`unexpected ${found} at character ${this.#read + at} of the answer`)
+  }
+}
+
+/** @throws SyntaxError when the text is no JSON. */
+export function servedRow(text: string): ServedRow {
+  return { text, value: parseQuietly(text) }
+}
+
+/**
+ * The object at `at`, where it ends at the next brace: most rows hold no other
+ * object. To parse it proves that, and takes less than to look for its end.
+ */
+function flatRow(text: string, at: number): ServedRow | undefined {
+  if (text.charCodeAt(at) !== OPEN_BRACE) return undefined
+  const row = text.slice(at, text.indexOf('}', at) + 1)
+  if (row.includes('{', 1)) return undefined
+  try {
+    return { text: row, value: JSON.parse(row) as unknown }
+  } catch {
+    return undefined // the brace is in a string, or nothing ends here
   }
 }
 

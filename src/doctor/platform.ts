@@ -2,8 +2,14 @@ import { ApiError, PlatformClient, RefusedError } from '../client/index.ts'
 import type { OrganisationConfig } from '../config.ts'
 import { DeferredError, ExitCode, messageOf } from '../core/errors.ts'
 import type { World } from '../core/world.ts'
-import { shakeHands, type Handshake } from '../extract/handshake.ts'
-import { isWrongAddress, mixedUp, TOLERATED_SKEW_MS, wrongAddress } from '../extract/sync.ts'
+import {
+  isWrongAddress,
+  mixedUp,
+  shakeHands,
+  TOLERATED_SKEW_MS,
+  wrongAddress,
+  type Handshake,
+} from '../extract/handshake.ts'
 import { isSame, readOrganisations } from '../store/organisations.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
 import { checkResources } from './resources.ts'

@@ -24,6 +24,8 @@ export interface EmulatorOptions {
   readonly host?: string
   /** People who are ever in the organisation. @default 40 */
   readonly users?: number
+  /** Whether every day that has data has a row of each of them. @default false */
+  readonly areSteady?: boolean
   /** Another seed is another organisation. @default 1 */
   readonly seed?: number
   /** The first day of the history, `YYYY-MM-DD`. @default '2026-01-14' */
@@ -74,6 +76,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     id: options.orgId ?? 'org_demo',
     seed,
     users: wholeNumber('users', options.users ?? 40, 1),
+    areSteady: options.areSteady ?? false,
     firstDay: parseDay(
       options.firstDay ?? HISTORY_BEGINS,
       'the first day of the stand-in platform',

@@ -18,11 +18,13 @@ export interface OrganisationOptions {
   readonly seed: number
   /** How many people are ever in it. */
   readonly users: number
+  /** Whether all of them are there from the first day, and work on every day that has data. */
+  readonly areSteady: boolean
   readonly firstDay: Day
 }
 
 export function createOrganisation(options: OrganisationOptions): Organisation {
-  const people = createPeople(options.seed, options.users)
+  const people = createPeople(options.seed, options.users, options.areSteady)
   return {
     id: options.id,
     firstDay: options.firstDay,

@@ -48,16 +48,12 @@ const Draw = {
 
 type Cast = Partial<Omit<Person, 'id' | 'key'>>
 
+/** Who is there from the first day, and works on every day on which work is possible. */
+const STEADY: Cast = { presence: 100, takesLeave: false, joins: 0, leaves: NEVER }
+
 /** The people that a small organisation too must have, by order of birth. */
 const CAST: readonly Cast[] = [
-  {
-    team: entry(TEAMS, 0),
-    presence: 100,
-    takesLeave: false,
-    joins: 0,
-    leaves: NEVER,
-    usesMcp: true,
-  },
+  { ...STEADY, team: entry(TEAMS, 0), usesMcp: true },
   {
     team: entry(TEAMS, 1),
     presence: 0.95,
@@ -72,8 +68,11 @@ const CAST: readonly Cast[] = [
 ]
 
 /** Everyone who is ever in the organisation, ordered by id. A pure function of its arguments. */
-export function createPeople(seed: number, count: number): readonly Person[] {
-  const people = Array.from({ length: count }, (_, index) => createPerson(seed, index))
+export function createPeople(seed: number, count: number, areSteady: boolean): readonly Person[] {
+  const people = Array.from({ length: count }, (_, index) => ({
+    ...createPerson(seed, index),
+    ...(areSteady ? STEADY : {}),
+  }))
   return people.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 

@@ -1,11 +1,5 @@
 import { mapTogether } from '../core/together.ts'
-import {
-  damageOf,
-  intervalsWithoutFile,
-  quarantine,
-  type DamagedFile,
-  type RawFile,
-} from '../store/quarantine.ts'
+import { damageOf, quarantine, type DamagedFile, type RawFile } from '../store/quarantine.ts'
 import { intervalKey, LedgerFile, type Interval, type Ledger } from '../store/ledger.ts'
 import { proveVersions } from './versions.ts'
 
@@ -16,20 +10,18 @@ const LISTED = 5
  * is gone are forgotten, so that their days are missing and asked for again.
  */
 export async function forgetLost(
-  dataFolder: string,
   orgId: string,
   ledger: LedgerFile,
+  lost: readonly Interval[],
   warn: (message: string) => void,
-): Promise<readonly Interval[]> {
-  const lost = await intervalsWithoutFile(dataFolder, orgId, ledger.intervals.values())
-  if (lost.length === 0) return lost
+): Promise<void> {
+  if (lost.length === 0) return
   await ledger.forget(lost)
   const listed = lost.slice(0, LISTED).map(({ resource, day }) => `${resource} ${day}`)
   const more = lost.length > LISTED ? ` and ${lost.length - LISTED} more` : ''
   warn(
     `files of ${orgId} that the ledger names are not in the lake: ${listed.join(', ')}${more}; these days are missing again`,
   )
-  return lost
 }
 
 /** How many of the days have not been landed since. */
@@ -60,8 +52,11 @@ export async function takeOutDamaged(
   return damaged
 }
 
-/** The current versions by their bytes, the others by the digest of their rows. */
-async function damagedOf(
+/**
+ * Files that are not what was landed: the current versions are proven by their
+ * bytes, the others by the digest of their rows.
+ */
+export async function damagedOf(
   dataFolder: string,
   orgId: string,
   files: readonly RawFile[],

@@ -1,21 +1,16 @@
-import { addDays, dayOf, HISTORY_START } from '../core/days.ts'
-import {
-  asError,
-  CredentialError,
-  DeferredError,
-  UsageError,
-  type AppError,
-} from '../core/errors.ts'
+import { addDays, dayOf } from '../core/days.ts'
+import { asError, CredentialError, DeferredError, type AppError } from '../core/errors.ts'
 import type { PlanReason } from '../core/events.ts'
 import { warner, type World } from '../core/world.ts'
-import { ApiError, type PlatformClient } from '../client/index.ts'
-import { intervalKey, LedgerFile } from '../store/ledger.ts'
+import type { PlatformClient } from '../client/index.ts'
+import { intervalKey, LedgerFile, type Interval } from '../store/ledger.ts'
 import {
   isSame,
   readOrganisations,
   rememberOrganisation,
   type KnownOrganisation,
 } from '../store/organisations.ts'
+import { intervalsWithoutFile } from '../store/quarantine.ts'
 import { openRedaction } from '../store/redaction.ts'
 import { readWindowCaps, writeWindowCaps } from '../store/windows.ts'
 import type { BesideSelection } from './beside/context.ts'
@@ -24,8 +19,16 @@ import { syncBeside } from './beside/sync.ts'
 import { IntervalBook } from './book.ts'
 import { Breaker, isFatal } from './failures.ts'
 import type { FetchContext } from './context.ts'
-import { fetchAll } from './fetch.ts'
-import { shakeHands, type Handshake } from './handshake.ts'
+import { fetchAll, newsTeller } from './fetch.ts'
+import {
+  isWrongAddress,
+  mixedUp,
+  shakeHands,
+  warnOfRange,
+  warnOfSkew,
+  wrongAddress,
+  type Handshake,
+} from './handshake.ts'
 import { RawWriter } from './land.ts'
 import { openLandingDatabase } from './landing-database.ts'
 import { forgetLost, stillLost } from './lost.ts'
@@ -48,8 +51,15 @@ export interface SyncOptions {
   readonly plan: Pick<PlanOptions, 'resources' | 'within' | 'days' | 'refetch'>
   /** What else is asked for; absent: nothing. */
   readonly beside?: BesideSelection
-  /** Called when the first answers are waited for. */
-  readonly meanwhile?: () => void
+  readonly meanwhile?: Meanwhile
+}
+
+/** Told while answers are waited for: there is time for other work. */
+export interface Meanwhile {
+  /** The first answers are waited for. */
+  readonly waiting?: (orgId: string) => void
+  /** Every day of a resource that was missing has landed or failed; more is being asked for. */
+  readonly newsCame?: (orgId: string, resource: string) => void
 }
 
 export interface SyncResult {
@@ -72,18 +82,15 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   const { world, dataFolder, organisation } = options
   const remembered = (await readOrganisations(dataFolder)).get(organisation)
   const known = remembered?.orgId ?? null
-  let hello: Handshake
-  try {
-    hello = await shakeHands(options.client, world)
-  } catch (error) {
-    if (error instanceof CredentialError || error instanceof DeferredError) {
-      return { ...nothing(known), stoppedBy: error }
-    }
-    if (isFatal(error)) throw error
-    if (remembered === undefined && isWrongAddress(error))
-      return { ...nothing(known), stoppedBy: wrongAddress(error) }
-    return unreachable(options, remembered, error)
+  const [shaken, found] = await Promise.allSettled([
+    shakeHands(options.client, world),
+    known === null ? null : openLedger(options, known),
+  ])
+  if (found.status === 'rejected') throw found.reason
+  if (shaken.status === 'rejected') {
+    return withoutHandshake(options, remembered, found.value, shaken.reason)
   }
+  const hello = shaken.value
   if (hello.orgId !== null && !isSame(remembered, hello.orgId)) {
     return { ...nothing(known), stoppedBy: mixedUp(organisation, hello.orgId, known) }
   }
@@ -92,21 +99,55 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   const remember = { orgId, servedAs, lastDay: addDays(hello.today, -1), skewMs: hello.skewMs }
   await rememberOrganisation(dataFolder, organisation, remember, warner(world))
   warnOfSkew(hello, world)
-  warnOfRange(options, hello, world)
+  warnOfRange(options.plan.within, hello, world)
   world.emit({
     type: 'organisation.identified',
     orgId,
     today: hello.today,
     skewSeconds: Math.round(hello.skewMs / 1000),
   })
-  return execute(options, orgId, hello)
+  return execute(options, orgId, hello, found.value ?? (await openLedger(options, orgId)))
 }
 
-async function execute(options: SyncOptions, orgId: string, hello: Handshake): Promise<SyncResult> {
+/** What comes of a run whose first request failed. @throws what is fatal */
+async function withoutHandshake(
+  options: SyncOptions,
+  remembered: KnownOrganisation | undefined,
+  opened: OpenLedger | null,
+  error: unknown,
+): Promise<SyncResult> {
+  const known = remembered?.orgId ?? null
+  if (error instanceof CredentialError || error instanceof DeferredError) {
+    return { ...nothing(known), stoppedBy: error }
+  }
+  if (isFatal(error)) throw error
+  if (remembered === undefined && isWrongAddress(error))
+    return { ...nothing(known), stoppedBy: wrongAddress(error) }
+  if (remembered === undefined || opened === null)
+    return { ...nothing(null), unreachable: asError(error) }
+  return unreachable(options, remembered, opened.ledger, error)
+}
+
+/** The ledger, and what it names that is not in the lake. */
+interface OpenLedger {
+  readonly ledger: LedgerFile
+  readonly lost: readonly Interval[]
+}
+
+async function openLedger({ world, dataFolder }: SyncOptions, orgId: string): Promise<OpenLedger> {
+  const ledger = await LedgerFile.open(dataFolder, orgId, warner(world))
+  return { ledger, lost: await intervalsWithoutFile(dataFolder, orgId, ledger.intervals.values()) }
+}
+
+async function execute(
+  options: SyncOptions,
+  orgId: string,
+  hello: Handshake,
+  { ledger, lost }: OpenLedger,
+): Promise<SyncResult> {
   const { world, dataFolder } = options
   const warn = warner(world)
-  const ledger = await LedgerFile.open(dataFolder, orgId, warn)
-  const lost = await forgetLost(dataFolder, orgId, ledger, warn)
+  await forgetLost(orgId, ledger, lost, warn)
   const now = world.now() + hello.skewMs
   const caps = await readWindowCaps(dataFolder, orgId)
   const tasks = planSync(ledger.intervals, { ...options.plan, today: hello.today, now, caps })
@@ -131,10 +172,11 @@ async function execute(options: SyncOptions, orgId: string, hello: Handshake): P
       skewMs: hello.skewMs,
     }
     const users = resources.find(({ grain }) => grain === 'users')
-    const fetching = fetchAll(context, tasks, users, (items, work) =>
-      runAll(items, options.concurrency, work),
-    )
-    options.meanwhile?.()
+    const done = newsTeller(tasks, (resource) => options.meanwhile?.newsCame?.(orgId, resource))
+    const forAll = <T>(items: readonly T[], work: (item: T) => Promise<unknown>) =>
+      runAll(items, options.concurrency, work)
+    const fetching = fetchAll(context, tasks, users, forAll, done)
+    options.meanwhile?.waiting?.(orgId)
     const stoppedBy = (await fetching) ?? (await fetchBeside(options, context, ledger, orgId))
     await writeWindowCaps(dataFolder, orgId, caps, widths.learnt(now))
     const counts = { ...book.counts, lost: stillLost(lost, ledger.intervals) }
@@ -186,14 +228,12 @@ function walksOf(tasks: readonly FetchTask[]): Set<string> {
 /** Without an answer, the platform's clock is reckoned as it was last seen; every due day has failed. */
 async function unreachable(
   options: SyncOptions,
-  remembered: KnownOrganisation | undefined,
+  { orgId, skewMs }: KnownOrganisation,
+  ledger: LedgerFile,
   error: unknown,
 ): Promise<SyncResult> {
   const failure = asError(error)
-  if (remembered === undefined) return { ...nothing(null), unreachable: failure }
-  const { orgId, skewMs } = remembered
   const { world } = options
-  const ledger = await LedgerFile.open(options.dataFolder, orgId, warner(world))
   const now = world.now() + skewMs
   const tasks = planSync(ledger.intervals, { ...options.plan, today: dayOf(now), now })
   announce(tasks, orgId, world)
@@ -212,55 +252,9 @@ async function unreachable(
   return { ...nothing(orgId), ...book.counts, unreachable: failure }
 }
 
-/**
- * The first request is for what every such platform has: 404 or a redirect is
- * another server's, unless the platform was met there before.
- */
-export function isWrongAddress(error: unknown): error is ApiError {
-  return error instanceof ApiError && (error.status === 404 || error.status < 400)
-}
-
-export function wrongAddress(error: ApiError): UsageError {
-  return new UsageError(error.message, {
-    hint: 'Is AGENT_BASE_URL the platform’s public API host? Nothing was asked for beyond that.',
-    cause: error,
-  })
-}
-
 function nothing(orgId: string | null): SyncResult {
   const counts = { landed: 0, failed: 0, lost: 0 }
   return { orgId, isReached: false, ...counts, stoppedBy: null, unreachable: null }
-}
-
-/** Two organisations in one folder under one name would be one history of both. */
-export function mixedUp(organisation: string, orgId: string, known: string | null): UsageError {
-  return new UsageError(
-    `the credential of '${organisation}' belongs to the organisation '${orgId}', but the data folder holds '${known}' under that name`,
-    { hint: 'Use another data folder, or list both organisations in agent-warehouse.yaml.' },
-  )
-}
-
-export const TOLERATED_SKEW_MS = 5 * 60_000
-
-function warnOfSkew(hello: Handshake, world: World): void {
-  if (Math.abs(hello.skewMs) < TOLERATED_SKEW_MS) return
-  const minutes = Math.round(hello.skewMs / 60_000)
-  world.emit({
-    type: 'warning',
-    message: `this machine's clock is ${Math.abs(minutes)} minutes ${minutes > 0 ? 'behind' : 'ahead of'} the platform's; the platform's counts`,
-  })
-}
-
-function warnOfRange({ plan }: SyncOptions, hello: Handshake, world: World): void {
-  const { first, last } = plan.within ?? {}
-  if (first !== undefined && first < HISTORY_START) {
-    world.emit({ type: 'warning', message: `the platform's history begins ${HISTORY_START}` })
-  }
-  const end = [first, last].some((day) => day !== undefined && day >= hello.today)
-  if (end) {
-    const message = `it is ${hello.today} at the platform: days before that can be asked for`
-    world.emit({ type: 'warning', message })
-  }
 }
 
 function announce(tasks: readonly FetchTask[], orgId: string, world: World): void {

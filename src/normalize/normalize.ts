@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { allOrThrow } from '../core/together.ts'
 import { messageOf } from '../core/errors.ts'
 import { Database } from '../store/duckdb.ts'
+import { pathSegment } from '../store/files.ts'
 import { intervalKey, type Ledger } from '../store/ledger.ts'
 import type { RawFile } from '../store/quarantine.ts'
 import { dayKey, planDays, writeDays, type DayTask } from './by-day.ts'
@@ -11,26 +12,44 @@ import { ENTITIES } from './entities.ts'
 import { PREPARATION, statementOf, writeMonth } from './month.ts'
 import { baseKey, planBase, type BaseState, type BaseTask, type NormalizeOptions } from './plan.ts'
 import { RESTATEMENTS } from './restatements.ts'
-import { isWhole, readBaseState, writeBaseState, type BaseFile } from './state.ts'
+import { isWhole, readBaseState, writeBaseState, type BaseFiles } from './state.ts'
 
 /** What is made day by day, beside the base months. */
 const DAY_ENTITIES = [RESTATEMENTS, SCHEMA_DRIFT]
 
-/** Writes the base months of one organisation whose raw days changed. Returns how many. */
-export async function normalize(options: NormalizeOptions): Promise<number> {
-  const { baseIn, orgId, ledger, firstMonth, emit } = options
+/** The base files of one organisation that are there, held against their SHA-256. */
+export async function openBase({
+  baseIn,
+  orgId,
+  emit,
+}: Pick<NormalizeOptions, 'baseIn' | 'orgId' | 'emit'>): Promise<BaseFiles> {
   const names = [...ENTITIES, ...DAY_ENTITIES].map(({ name }) => name)
-  const present = await readBaseState(baseIn, orgId, names, (message) => {
+  return readBaseState(baseIn, orgId, names, (message) => {
     emit({ type: 'warning', message })
   })
+}
+
+/**
+ * Writes the base months of one organisation whose raw days changed. Returns how
+ * many. `base`: what `openBase` told, which is kept up to date; of no use any more
+ * when this throws.
+ */
+export async function normalize(options: NormalizeOptions, base?: BaseFiles): Promise<number> {
+  const { ledger, firstMonth, only } = options
+  const present = base ?? (await openBase(options))
   const fingerprints = Object.fromEntries(
     [...present].map(([key, { fingerprint }]) => [key, fingerprint]),
   )
-  const plan = async (proven: Ledger): Promise<Plan> => ({
-    months: planBase(proven, fingerprints, firstMonth, ({ name }) => statementOf(name)),
-    days: await planDayEntities({ ...options, ledger: proven }, fingerprints),
-  })
+  const plan = async (proven: Ledger): Promise<Plan> => {
+    const due = planBase(proven, fingerprints, firstMonth, ({ name }) => statementOf(name))
+    const months = due.filter(({ entity }) => only?.has(entity.resource) ?? true)
+    // entities by days read what is due of every resource, and months are what is proven
+    const isAll = months.length === due.length
+    const days = isAll ? await planDayEntities({ ...options, ledger: proven }, fingerprints) : []
+    return { months, days }
+  }
   const damaged = await options.takeOutDamaged(sourcesOf(await plan(ledger)))
+  if (damaged === null) return 0
   const { months, days } = await plan(without(ledger, damaged))
   const count = months.length + days.length
   if (count > 0) await writeMonths(options, months, days, present)
@@ -75,25 +94,27 @@ async function writeMonths(
   options: NormalizeOptions,
   tasks: readonly BaseTask[],
   dayTasks: readonly DayTask[],
-  present: ReadonlyMap<string, BaseFile>,
+  present: BaseFiles,
 ): Promise<void> {
-  const { baseIn, orgId, isFrugal } = options
-  const written = new Map(present)
-  for (const task of tasks) written.delete(baseKey(task))
-  for (const task of dayTasks) written.delete(dayKey(task))
-  await writeBaseState(baseIn, orgId, written) // of a killed run, nothing is claimed
+  const { baseIn, orgId, isFrugal, signal } = options
+  const before = new Map(present)
+  for (const task of tasks) present.delete(baseKey(task))
+  for (const task of dayTasks) present.delete(dayKey(task))
+  await writeBaseState(baseIn, orgId, present) // of a killed run, nothing is claimed
   const writeBase = async (database: Database): Promise<void> => {
     for (const task of tasks) {
+      if (signal?.aborted === true) return
       const sha256 = await withRoom(database, () =>
-        writeMonth(options, database, task, isWhole(present.get(baseKey(task)))),
+        writeMonth(options, database, task, isWhole(before.get(baseKey(task)))),
       )
-      written.set(baseKey(task), { fingerprint: task.fingerprint, sha256 })
+      present.set(baseKey(task), { fingerprint: task.fingerprint, sha256 })
     }
   }
   const writeDayEntities = async (database: Database): Promise<void> => {
     for (const task of dayTasks) {
+      if (signal?.aborted === true) return
       const sha256 = await withRoom(database, () => writeDays(options, database, task))
-      written.set(dayKey(task), { fingerprint: task.fingerprint, sha256 })
+      present.set(dayKey(task), { fingerprint: task.fingerprint, sha256 })
     }
   }
   try {
@@ -109,16 +130,16 @@ async function writeMonths(
       ])
     }
   } finally {
-    await writeBaseState(baseIn, orgId, written)
+    await writeBaseState(baseIn, orgId, present)
   }
 }
 
 async function withDatabase(
-  { dataFolder, isFrugal }: NormalizeOptions,
+  { dataFolder, orgId, isFrugal }: NormalizeOptions,
   name: string,
   work: (database: Database) => Promise<void>,
 ): Promise<void> {
-  const tempDirectory = join(dataFolder, 'state', 'spill', name)
+  const tempDirectory = join(dataFolder, 'state', 'spill', pathSegment(orgId), name)
   await mkdir(tempDirectory, { recursive: true })
   const database = await Database.open(':memory:', {
     memoryLimit: USUAL_MEMORY,

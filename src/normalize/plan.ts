@@ -17,8 +17,15 @@ export interface NormalizeOptions {
   /** Whether memory matters more than time. */
   readonly isFrugal: boolean
   readonly emit: World['emit']
-  /** Proves raw files before they are read; returns those that are in the lake no longer. */
-  readonly takeOutDamaged: (files: readonly RawFile[]) => Promise<readonly RawFile[]>
+  /**
+   * Proves raw files before they are read; returns those that are in the lake no longer,
+   * or null where damaged ones stay in it: then nothing is made.
+   */
+  readonly takeOutDamaged: (files: readonly RawFile[]) => Promise<readonly RawFile[] | null>
+  /** Only months of these resources are made. Absent: of all. */
+  readonly only?: ReadonlySet<string>
+  /** When it aborts, months that have not been begun stay due. */
+  readonly signal?: AbortSignal
 }
 
 /** The current version of one day. */

@@ -22,6 +22,9 @@ export interface BaseFile {
 
 const baseState = z.record(z.string(), z.object({ fingerprint: z.string(), sha256: z.string() }))
 
+/** The base files of one organisation, by `<entity>/<month>`. */
+export type BaseFiles = Map<string, BaseFile>
+
 /** A file that is there, and is not known to be what it was written as. */
 const UNKNOWN: BaseFile = { fingerprint: '', sha256: '' }
 
@@ -30,13 +33,13 @@ export function isWhole(file: BaseFile | undefined): boolean {
   return file !== undefined && file !== UNKNOWN
 }
 
-/** The base files of one organisation that are there, by `<entity>/<month>`. */
+/** The base files of one organisation that are there. */
 export async function readBaseState(
   dataFolder: string,
   orgId: string,
   entities: readonly string[],
   warn: (message: string) => void,
-): Promise<ReadonlyMap<string, BaseFile>> {
+): Promise<BaseFiles> {
   const state = baseState.safeParse(await readJson(statePath(dataFolder, orgId), warn)).data
   const months = await mapTogether(entities, FILES_AT_ONCE, async (entity) =>
     (await baseMonths(dataFolder, orgId, entity)).map((month) => ({ entity, month })),

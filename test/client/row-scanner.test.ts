@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { RowScanner } from '../../src/client/row-scanner.ts'
+import { RowScanner, servedRow } from '../../src/client/row-scanner.ts'
 
 /** What comes of a text that comes in pieces: its rows and what stands beside them, or the error. */
 function scan(pieces: readonly string[]): unknown {
@@ -35,6 +35,27 @@ it('an answer means the same in whatever pieces it comes', () => {
       expect(pieces.join('')).toBe(text)
       expect(scan(pieces)).toEqual(scan([text]))
       expect(scan(text.split(/(?:)/))).toEqual(scan([text]))
+    }),
+  )
+})
+
+/** Rows in which braces stand in strings, in objects and in nothing. */
+const row = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.dictionary(fc.string({ unit: fc.constantFrom('{', '}', '"', '\\', 'a') }), fc.constant('}{')),
+)
+
+it('an answer that is there whole has the same rows, each parsed', () => {
+  fc.assert(
+    fc.property(fc.array(row), fc.constantFrom('', ' '), fc.nat(), (rows, gap, cut) => {
+      const whole = JSON.stringify({ data: rows, meta: {} }, null, gap)
+      for (const text of [whole, whole.slice(0, cut % whole.length)]) {
+        const scanner = new RowScanner({ key: 'data' })
+        const read = (): unknown => ({ rows: scanner.readWhole(text), rest: scanner.end() })
+        const { rows: texts, rest } = scan([text]) as { rows?: string[]; rest?: unknown }
+        if (texts === undefined) expect(read).toThrow(SyntaxError)
+        else expect(read()).toEqual({ rows: texts.map(servedRow), rest })
+      }
     }),
   )
 })

@@ -5,8 +5,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseDay } from '../../src/core/days.ts'
 import { ENTITIES } from '../../src/normalize/entities.ts'
-import { normalize } from '../../src/normalize/normalize.ts'
-import { readBaseState, writeBaseState } from '../../src/normalize/state.ts'
+import { normalize, openBase } from '../../src/normalize/normalize.ts'
+import type { NormalizeOptions } from '../../src/normalize/plan.ts'
+import { readBaseState, writeBaseState, type BaseFiles } from '../../src/normalize/state.ts'
 import { Database, literal, type Row } from '../../src/store/duckdb.ts'
 import { sha256OfFile } from '../../src/store/files.ts'
 import { baseFile, baseGlob, rawFolder, versionName } from '../../src/store/lake.ts'
@@ -72,17 +73,23 @@ async function writeRaw(path: string, items: readonly object[]): Promise<void> {
   db.close()
 }
 
-function toBase(data: string, ledger: Ledger, isFrugal = true): Promise<number> {
-  return normalize({
+function toBase(
+  data: string,
+  ledger: Ledger,
+  more: Partial<NormalizeOptions> = {},
+  base?: BaseFiles,
+): Promise<number> {
+  const options: NormalizeOptions = {
     dataFolder: data,
     baseIn: data,
     orgId: ORG,
     ledger,
-    isFrugal,
+    isFrugal: true,
     firstMonth: '2026-01',
     emit: () => undefined,
     takeOutDamaged: () => Promise.resolve([]),
-  })
+  }
+  return normalize({ ...options, ...more }, base)
 }
 
 /** Entities of which the two folders hold other rows. */
@@ -122,6 +129,8 @@ const item = fc.record({
 const place = fc
   .tuple(fc.constantFrom('users', 'tokens'), fc.constantFrom('01-30', '01-31', '02-01', '02-02'))
   .map(([resource, date]) => `${resource}/2026-${date}`)
+/** Of what base is made first, before the rest. */
+const complete = fc.option(fc.subarray(['users', 'tokens']), { nil: undefined })
 const night = fc.array(
   fc.tuple(place, fc.option(fc.array(item, { maxLength: 3 }), { nil: undefined, freq: 4 })),
   { minLength: 1, maxLength: 4 },
@@ -129,19 +138,63 @@ const night = fc.array(
 
 it('base made night by night has the rows of base made at once, frugally or not', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(night, { minLength: 2, maxLength: 4 }), async (nights) => {
-      const nightly = await temporaryFolder()
-      let served: Served = new Map()
-      for (const changes of nights) {
-        served = new Map([...served, ...changes])
-        await toBase(nightly, await land(nightly, served))
-      }
-      const whole = await temporaryFolder()
-      await toBase(whole, await land(whole, served), false)
-      expect(await differences(nightly, whole)).toEqual([])
-    }),
+    fc.asyncProperty(
+      fc.array(fc.tuple(night, complete), { minLength: 2, maxLength: 4 }),
+      async (nights) => {
+        const nightly = await temporaryFolder()
+        let served: Served = new Map()
+        for (const [changes, only] of nights) {
+          served = new Map([...served, ...changes])
+          const base = await openBase({ baseIn: nightly, orgId: ORG, emit: () => undefined })
+          const ledger = await land(nightly, served)
+          if (only !== undefined) await toBase(nightly, ledger, { only: new Set(only) }, base)
+          await toBase(nightly, ledger, {}, base)
+        }
+        const whole = await temporaryFolder()
+        await toBase(whole, await land(whole, served), { isFrugal: false })
+        expect(await differences(nightly, whole)).toEqual([])
+      },
+    ),
     { numRuns: 10 },
   )
+})
+
+describe('base that is made before everything has landed', () => {
+  const served: Served = new Map([
+    ['users/2026-01-14', [{ user_id: 'u1', new_field: 1 }]],
+    ['tokens/2026-01-14', [{ date: '2026-01-14' }]],
+  ])
+  const written = async (data: string): Promise<string[]> => {
+    const entities = ['users', 'user_languages', 'tokens_days', 'schema_drift']
+    const state = await readBaseState(data, ORG, entities, () => undefined)
+    return [...state.keys()].sort()
+  }
+
+  it('is that of the resources of which nothing is missing, and not what is made of all', async () => {
+    const data = await temporaryFolder()
+    const ledger = await land(data, served)
+    await toBase(data, ledger, { only: new Set(['users']) })
+    expect(await written(data)).toEqual(['user_languages/2026-01', 'users/2026-01'])
+    await toBase(data, ledger)
+    expect(await written(data)).toContain('schema_drift/2026-01')
+  })
+
+  it('is left as it is while a damaged file is in the lake', async () => {
+    const data = await temporaryFolder()
+    const ledger = await land(data, served)
+    const takeOutDamaged = (): Promise<null> => Promise.resolve(null)
+    expect(await toBase(data, ledger, { takeOutDamaged })).toBe(0)
+    expect(await written(data)).toEqual([])
+  })
+
+  it('stays due where the run was told to stop', async () => {
+    const data = await temporaryFolder()
+    const ledger = await land(data, served)
+    await toBase(data, ledger, { signal: AbortSignal.abort() })
+    expect(await written(data)).toEqual([])
+    await toBase(data, ledger)
+    expect(await written(data)).toHaveLength(4)
+  })
 })
 
 /** Enters a base file into the state as if it had been written like this. */

@@ -1,0 +1,110 @@
+import { appendFile, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import type { RunEvent } from '../../src/core/events.ts'
+import { startEmulator } from '../../src/emulator/emulator.ts'
+import { command } from '../command.ts'
+import { temporaryFolder, testWorld } from '../helpers.ts'
+import { martsOf } from './likeness.ts'
+import { night, type Night } from './night.ts'
+
+const FIRST_NIGHT = Date.parse('2026-01-22T05:00:00Z')
+const SECOND_NIGHT = FIRST_NIGHT + 86_400_000
+const NEW_DAY = '2026-01-22'
+
+interface SecondNight extends Night {
+  readonly data: string
+  readonly events: readonly RunEvent[]
+}
+
+/** A second night in the state that `between` leaves, its events told to `heard` as they come. */
+async function secondNight(
+  options: {
+    readonly between?: (data: string) => Promise<void>
+    readonly heard?: (event: RunEvent, data: string) => void
+    /** Answers to looks at old days of users wait for it. */
+    readonly looksWaitFor?: Promise<void>
+  } = {},
+): Promise<SecondNight> {
+  const clock = { now: FIRST_NIGHT }
+  const platform = await startEmulator({
+    users: 12,
+    now: () => clock.now,
+    intercept: async ({ path, query }) => {
+      const isLook = path.endsWith('/users') && query.get('startDate') !== NEW_DAY
+      if (isLook && clock.now === SECOND_NIGHT) await options.looksWaitFor
+      return undefined
+    },
+  })
+  onTestFinished(() => platform.close())
+  const data = await temporaryFolder()
+  const where = {
+    url: platform.url,
+    key: platform.keys.manager,
+    dataFolder: data,
+    patienceMs: 60_000,
+  }
+  expect(await night('run', testWorld(FIRST_NIGHT), where)).toEqual({ exitCode: 0, problems: [] })
+  await options.between?.(data)
+  clock.now = SECOND_NIGHT
+  const world = testWorld(SECOND_NIGHT)
+  const emit = (event: RunEvent): void => {
+    world.emit(event)
+    options.heard?.(event, data)
+  }
+  const ended = await night('run', { ...world, emit }, where)
+  return { ...ended, data, events: world.events }
+}
+
+const isUsersWritten = (event: RunEvent): boolean =>
+  event.type === 'base.written' && event.entity === 'users'
+
+const warningsOf = (events: readonly RunEvent[]): string[] =>
+  events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
+
+it('base is made of the new day while old days are still being looked at', async () => {
+  let tell = (): void => undefined
+  const written = new Promise<void>((resolve) => {
+    tell = resolve
+  })
+  const { data, exitCode, events } = await secondNight({
+    looksWaitFor: written,
+    heard: (event) => {
+      if (isUsersWritten(event)) tell()
+    },
+  })
+  expect(exitCode).toBe(0)
+  expect(events.filter(isUsersWritten)).toHaveLength(1)
+  const published = await martsOf(data)
+  expect(await command(['rebuild', '--data', data, '--log', 'none'])).toMatchObject({ code: 0 })
+  expect(await martsOf(data)).toEqual(published)
+})
+
+it('a damaged file keeps base from being made until its day is out of the ledger', async () => {
+  const { exitCode, events } = await secondNight({
+    between: async (data) => {
+      const day = join(data, 'lake', 'raw', 'users', 'org=org_demo', 'date=2026-01-14')
+      for (const name of await readdir(day)) await appendFile(join(day, name), 'x')
+    },
+  })
+  expect(exitCode).toBe(3)
+  expect(warningsOf(events).filter((each) => each.includes('missing again'))).toHaveLength(1)
+  expect(events.filter(isUsersWritten)).toHaveLength(1)
+})
+
+it('what fails while answers are waited for is told, and done afterwards', async () => {
+  const inTheWay = (data: string): string => join(data, 'state', 'spill', 'org_demo', 'months')
+  const { exitCode, events } = await secondNight({
+    between: async (data) => {
+      await mkdir(join(inTheWay(data), '..'), { recursive: true })
+      await writeFile(inTheWay(data), '')
+    },
+    heard: (event, data) => {
+      if (event.type === 'warning' && event.message.includes('afterwards')) rmSync(inTheWay(data))
+    },
+  })
+  expect(warningsOf(events).filter((each) => each.includes('afterwards'))).toHaveLength(1)
+  expect(events.filter(isUsersWritten)).toHaveLength(1)
+  expect(exitCode).toBe(0)
+})
