@@ -7,6 +7,7 @@ import { baseOptions } from './normalization.ts'
 import { normalize, openBase } from './normalize/normalize.ts'
 import type { BaseFiles } from './normalize/state.ts'
 import { readProject } from './publication.ts'
+import type { Ledger } from './store/ledger.ts'
 import type { RawFile } from './store/quarantine.ts'
 import { present } from './view.ts'
 
@@ -36,11 +37,11 @@ export class Ahead implements Meanwhile {
     this.#bases.set(orgId, this.#tried(orgId, this.#open(orgId)))
   }
 
-  newsCame(orgId: string, resource: string): void {
+  newsCame(orgId: string, resource: string, ledger: Ledger): void {
     this.#complete.set(orgId, (this.#complete.get(orgId) ?? new Set()).add(resource))
     if (this.#due.has(orgId)) return
     this.#due.add(orgId)
-    this.#bases.set(orgId, this.#tried(orgId, this.#write(orgId)))
+    this.#bases.set(orgId, this.#tried(orgId, this.#write(orgId, ledger)))
   }
 
   /** Resolves when nothing is under way any more. */
@@ -62,14 +63,14 @@ export class Ahead implements Meanwhile {
   }
 
   /** Leaves everything as it is where a raw file is damaged: that is for who holds the ledger. */
-  async #write(orgId: string): Promise<BaseFiles> {
+  async #write(orgId: string, known: Ledger): Promise<BaseFiles> {
     const files = await this.base(orgId)
     this.#due.delete(orgId)
     const only = new Set(this.#complete.get(orgId))
     const { config, world } = this.#job
     if (world.signal.aborted) return files
     const view = present(config.dataFolder)
-    const ledger = await view.ledgerOf(orgId)
+    const ledger = new Map(known) // as it is now: more is landed meanwhile
     const takeOutDamaged = async (raw: readonly RawFile[]): Promise<null | []> => {
       const damaged = await damagedOf(config.dataFolder, orgId, raw, ledger)
       return damaged.length > 0 ? null : []

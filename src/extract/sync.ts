@@ -3,7 +3,7 @@ import { asError, CredentialError, DeferredError, type AppError } from '../core/
 import type { PlanReason } from '../core/events.ts'
 import { warner, type World } from '../core/world.ts'
 import type { PlatformClient } from '../client/index.ts'
-import { intervalKey, LedgerFile, type Interval } from '../store/ledger.ts'
+import { intervalKey, LedgerFile, type Interval, type Ledger } from '../store/ledger.ts'
 import {
   isSame,
   readOrganisations,
@@ -59,7 +59,7 @@ export interface Meanwhile {
   /** The first answers are waited for. */
   readonly waiting?: (orgId: string) => void
   /** Every day of a resource that was missing has landed or failed; more is being asked for. */
-  readonly newsCame?: (orgId: string, resource: string) => void
+  readonly newsCame?: (orgId: string, resource: string, ledger: Ledger) => void
 }
 
 export interface SyncResult {
@@ -172,7 +172,9 @@ async function execute(
       skewMs: hello.skewMs,
     }
     const users = resources.find(({ grain }) => grain === 'users')
-    const done = newsTeller(tasks, (resource) => options.meanwhile?.newsCame?.(orgId, resource))
+    const done = newsTeller(tasks, (resource) => {
+      options.meanwhile?.newsCame?.(orgId, resource, ledger.intervals)
+    })
     const forAll = <T>(items: readonly T[], work: (item: T) => Promise<unknown>) =>
       runAll(items, options.concurrency, work)
     const fetching = fetchAll(context, tasks, users, forAll, done)

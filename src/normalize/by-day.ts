@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { monthOf, type Day } from '../core/days.ts'
@@ -193,7 +193,5 @@ async function addDays(
 }
 
 function digestOf(texts: readonly string[]): string {
-  const hash = createHash('sha256')
-  for (const text of texts) hash.update(`${text}\n`)
-  return hash.digest('hex')
+  return hash('sha256', texts.map((text) => `${text}\n`).join(''))
 }
