@@ -70,7 +70,9 @@ export default {
     {
       name: 'pipeline-imports',
       severity: 'error',
-      from: { path: '^src/(pipeline|beside|publication|normalization|ahead|verification|job|view)\\.ts$' },
+      from: {
+        path: '^src/(pipeline|beside|publication|normalization|ahead|verification|job|view)\\.ts$',
+      },
       to: { path: '^src/(cli|emulator|observe)/' },
     },
     {
