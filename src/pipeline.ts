@@ -4,7 +4,6 @@ import { Ahead } from './ahead.ts'
 import { besideOf, landHooks, type SyncSelection } from './beside.ts'
 import { PlatformClient, TransportError } from './client/index.ts'
 import type { OrganisationConfig } from './config.ts'
-import {} from './core/days.ts'
 import {
   asError,
   ExitCode,
@@ -18,9 +17,9 @@ import { syncOrganisation, type Meanwhile, type SyncResult } from './extract/syn
 import { withTightHeap } from './heap.ts'
 import { afterLosing, timed, warner, type BuildOutcome, type Job } from './job.ts'
 import { normalizeAll, normalizeAndRead, type Ready } from './normalization.ts'
+import type { BaseFiles } from './normalize/state.ts'
 import { exportMarts, publishModels, type BuildChoice, type RunsSoFar } from './publication.ts'
 import { refusePast, rollBack } from './serve/rollback.ts'
-import type { BaseFiles } from './normalize/state.ts'
 import { readLearnt, writeLearnt } from './store/governor-state.ts'
 import { organisationsInLake } from './store/lake.ts'
 import { knownOrganisations } from './store/ledger.ts'
