@@ -48,13 +48,13 @@ export async function normalizeAll(
   await timed(job, 'normalize', async () => {
     for (const orgId of await knownOrganisations(config.dataFolder)) {
       const options = baseOptions(job, view, orgId)
+      const ledger = await view.ledgerOf(orgId)
       const takeOut = async (files: readonly RawFile[]): Promise<readonly RawFile[]> => {
         if (view.asOf !== null) return []
-        const damaged = await takeOutDamaged(config.dataFolder, orgId, files, warner(job))
+        const damaged = await takeOutDamaged(config.dataFolder, orgId, files, ledger, warner(job))
         lost += damaged.length
         return damaged
       }
-      const ledger = await view.ledgerOf(orgId)
       await normalize(
         { ...options, ledger, isFrugal, takeOutDamaged: takeOut },
         await openBase?.(orgId),

@@ -37,9 +37,9 @@ export async function takeOutDamaged(
   dataFolder: string,
   orgId: string,
   files: readonly RawFile[],
+  known: Ledger,
   warn: (message: string) => void,
 ): Promise<readonly DamagedFile[]> {
-  const known = await LedgerFile.read(dataFolder, orgId)
   const damaged = await damagedOf(dataFolder, orgId, files, known)
   if (damaged.length === 0) return damaged
   for (const each of damaged) {

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError, messageOf } from '../core/errors.ts'
-import { asidePath, settle, sha256OfFile } from '../store/files.ts'
+import { asidePath, crc32OfFile, settle, sha256OfFile } from '../store/files.ts'
 import { baseFile } from '../store/lake.ts'
 import type { NormalizeOptions } from './plan.ts'
 
@@ -14,12 +14,19 @@ export interface BaseMonth {
   readonly madeBy: string
 }
 
+/** What tells the bytes of a base file. */
+export interface WrittenFile {
+  /** Hex. What is made from the file is made again when it changes. */
+  readonly sha256: string
+  /** Told in an eighth of the time: every run holds every base file against it. */
+  readonly crc32: number
+}
+
 /** What makes a base file: reads the one in place, if any, writes the one aside, returns its rows. */
 export type BaseWriter = (paths: { inPlace: string; aside: string }) => Promise<number>
 
 /**
- * Writes a base file aside and then in its place, and tells of it. Returns the
- * SHA-256 of the file, hex.
+ * Writes a base file aside and then in its place, and tells of it.
  *
  * @throws AppError that names the month; the file in place is as it was.
  */
@@ -27,16 +34,16 @@ export async function putBaseFile(
   { baseIn, orgId, emit }: NormalizeOptions,
   { entity, month, madeBy }: BaseMonth,
   write: BaseWriter,
-): Promise<string> {
+): Promise<WrittenFile> {
   const inPlace = baseFile(baseIn, orgId, entity, month)
   const aside = asidePath(inPlace)
   try {
     await mkdir(dirname(inPlace), { recursive: true })
     const rows = await write({ inPlace, aside })
-    const sha256 = await sha256OfFile(aside)
+    const written = { sha256: await sha256OfFile(aside), crc32: await crc32OfFile(aside) }
     await settle(aside, inPlace)
     emit({ type: 'base.written', orgId, entity, month, rows })
-    return sha256
+    return written
   } catch (error) {
     await rm(aside, { force: true })
     throw new AppError(`${madeBy}, month ${month}: ${messageOf(error)}`, { cause: error })

@@ -6,7 +6,7 @@ import { listLiteral, literal, type Database } from '../store/duckdb.ts'
 import { rawFolder } from '../store/lake.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
-import { putBaseFile } from './base-file.ts'
+import { putBaseFile, type WrittenFile } from './base-file.ts'
 import type { BaseState, NormalizeOptions } from './plan.ts'
 
 /** The raw files that the rows of one day are made from, the oldest first. */
@@ -98,13 +98,13 @@ export async function planDays(
 
 /**
  * Writes one month: the days that are as they were from the file there, the
- * others anew. Returns the SHA-256 of the file, hex.
+ * others anew.
  */
 export async function writeDays(
   options: NormalizeOptions,
   database: Database,
   task: DayTask,
-): Promise<string> {
+): Promise<WrittenFile> {
   const { entity, month } = task
   const file = { entity: entity.name, month, madeBy: entity.name }
   return putBaseFile(options, file, async ({ inPlace, aside }) => {

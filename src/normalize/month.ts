@@ -6,7 +6,7 @@ import { listLiteral, literal, type Database } from '../store/duckdb.ts'
 import { rawFolder } from '../store/lake.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
-import { putBaseFile } from './base-file.ts'
+import { putBaseFile, type WrittenFile } from './base-file.ts'
 import type { BaseTask, NormalizeOptions, SourceFile } from './plan.ts'
 
 const RAW = statement('base_raw')
@@ -27,14 +27,14 @@ export function statementOf(entity: string): string {
 /**
  * Writes one base month, aside and then in place. Days whose version is the one
  * that the file in place was made of are taken from there when it is proven to be
- * whole: a row is made of its own day alone. Returns the SHA-256 of the file, hex.
+ * whole: a row is made of its own day alone.
  */
 export async function writeMonth(
   options: NormalizeOptions,
   database: Database,
   task: BaseTask,
   isWhole: boolean,
-): Promise<string> {
+): Promise<WrittenFile> {
   const { month, sources } = task
   const entity = task.entity.name
   const madeBy = `sql/base/${entity}.sql`

@@ -17,7 +17,7 @@ import { isWhole, readBaseState, writeBaseState, type BaseFiles } from './state.
 /** What is made day by day, beside the base months. */
 const DAY_ENTITIES = [RESTATEMENTS, SCHEMA_DRIFT]
 
-/** The base files of one organisation that are there, held against their SHA-256. */
+/** The base files of one organisation that are there, held against what was written. */
 export async function openBase({
   baseIn,
   orgId,
@@ -48,9 +48,10 @@ export async function normalize(options: NormalizeOptions, base?: BaseFiles): Pr
     const days = isAll ? await planDayEntities({ ...options, ledger: proven }, fingerprints) : []
     return { months, days }
   }
-  const damaged = await options.takeOutDamaged(sourcesOf(await plan(ledger)))
+  const whole = await plan(ledger)
+  const damaged = await options.takeOutDamaged(sourcesOf(whole))
   if (damaged === null) return 0
-  const { months, days } = await plan(without(ledger, damaged))
+  const { months, days } = damaged.length === 0 ? whole : await plan(without(ledger, damaged))
   const count = months.length + days.length
   if (count > 0) await writeMonths(options, months, days, present)
   return count
@@ -104,17 +105,17 @@ async function writeMonths(
   const writeBase = async (database: Database): Promise<void> => {
     for (const task of tasks) {
       if (signal?.aborted === true) return
-      const sha256 = await withRoom(database, () =>
+      const written = await withRoom(database, () =>
         writeMonth(options, database, task, isWhole(before.get(baseKey(task)))),
       )
-      present.set(baseKey(task), { fingerprint: task.fingerprint, sha256 })
+      present.set(baseKey(task), { fingerprint: task.fingerprint, ...written })
     }
   }
   const writeDayEntities = async (database: Database): Promise<void> => {
     for (const task of dayTasks) {
       if (signal?.aborted === true) return
-      const sha256 = await withRoom(database, () => writeDays(options, database, task))
-      present.set(dayKey(task), { fingerprint: task.fingerprint, sha256 })
+      const written = await withRoom(database, () => writeDays(options, database, task))
+      present.set(dayKey(task), { fingerprint: task.fingerprint, ...written })
     }
   }
   try {

@@ -3,30 +3,32 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { mapTogether } from '../core/together.ts'
 import {
+  crc32OfFile,
   listIfThere,
   pathSegment,
   readIfThere,
   readJson,
-  sha256OfFile,
   writeAtomic,
 } from '../store/files.ts'
 import { baseFile, baseMonths } from '../store/lake.ts'
+import type { WrittenFile } from './base-file.ts'
 
 /** One base file as it was written. */
-export interface BaseFile {
+export interface BaseFile extends WrittenFile {
   /** Of the statement and the versions that it was made from. */
   readonly fingerprint: string
-  /** Of the file's bytes, hex. */
-  readonly sha256: string
 }
 
-const baseState = z.record(z.string(), z.object({ fingerprint: z.string(), sha256: z.string() }))
+const baseState = z.record(
+  z.string(),
+  z.object({ fingerprint: z.string(), sha256: z.string(), crc32: z.number() }),
+)
 
 /** The base files of one organisation, by `<entity>/<month>`. */
 export type BaseFiles = Map<string, BaseFile>
 
 /** A file that is there, and is not known to be what it was written as. */
-const UNKNOWN: BaseFile = { fingerprint: '', sha256: '' }
+const UNKNOWN: BaseFile = { fingerprint: '', sha256: '', crc32: 0 }
 
 /** True for a file whose bytes are those that were written. */
 export function isWhole(file: BaseFile | undefined): boolean {
@@ -49,7 +51,7 @@ export async function readBaseState(
     const known = state?.[key]
     const isAsWritten =
       known !== undefined &&
-      (await hashOf(baseFile(dataFolder, orgId, entity, month))) === known.sha256
+      (await sumOf(baseFile(dataFolder, orgId, entity, month))) === known.crc32
     if (known !== undefined && !isAsWritten) {
       warn(`the base file of ${entity}, ${month}, was damaged: it is made again from raw`)
     }
@@ -71,8 +73,8 @@ export async function writeBaseState(
 }
 
 /** Undefined for a file that cannot be read. */
-async function hashOf(path: string): Promise<string | undefined> {
-  return sha256OfFile(path).catch(() => undefined)
+async function sumOf(path: string): Promise<number | undefined> {
+  return crc32OfFile(path).catch(() => undefined)
 }
 
 function statePath(dataFolder: string, orgId: string): string {

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Dirent } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { crc32 } from 'node:zlib'
 
 /** `tmp_` is what DuckDB puts before the name of a file that it writes over. */
 const ASIDE = /^(?:tmp_)?\.[0-9a-f]{8}-(?<name>.+)\.part(?:\.wal)?$/
@@ -130,13 +131,26 @@ export function codeOf(error: unknown): string | undefined {
 /** SHA-256 of a file's bytes, hex. */
 export async function sha256OfFile(path: string): Promise<string> {
   const hash = createHash('sha256')
+  await readPieces(path, (piece) => hash.update(piece))
+  return hash.digest('hex')
+}
+
+/** CRC-32 of a file's bytes. */
+export async function crc32OfFile(path: string): Promise<number> {
+  let sum = 0
+  await readPieces(path, (piece) => (sum = crc32(piece, sum)))
+  return sum
+}
+
+/** A piece is there until the next is taken. */
+async function readPieces(path: string, take: (piece: Buffer) => void): Promise<void> {
   const handle = await open(path, 'r')
   const bytes = spare.pop() ?? Buffer.allocUnsafe(READ_BYTES)
   try {
     for (;;) {
       const { bytesRead } = await handle.read(bytes, 0, READ_BYTES)
-      if (bytesRead === 0) return hash.digest('hex')
-      hash.update(bytes.subarray(0, bytesRead))
+      if (bytesRead === 0) return
+      take(bytes.subarray(0, bytesRead))
     }
   } finally {
     spare.push(bytes)

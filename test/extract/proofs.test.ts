@@ -182,17 +182,19 @@ describe('a file that the ledger names and the lake has not', () => {
   })
 })
 
-const toBase = async (data: string) =>
-  normalize({
+const toBase = async (data: string) => {
+  const ledger = await ledgerOf(data, 'o')
+  return normalize({
     dataFolder: data,
     baseIn: data,
     orgId: 'o',
-    ledger: await ledgerOf(data, 'o'),
+    ledger,
     isFrugal: true,
     firstMonth: '2026-01',
     emit: () => undefined,
-    takeOutDamaged: (files) => takeOutDamaged(data, 'o', files, () => undefined),
+    takeOutDamaged: (files) => takeOutDamaged(data, 'o', files, ledger, () => undefined),
   })
+}
 
 describe('the base', () => {
   it.each(DAMAGE)('is not made from a raw file with %s', async (_, damage) => {

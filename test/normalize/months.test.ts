@@ -9,7 +9,7 @@ import { normalize, openBase } from '../../src/normalize/normalize.ts'
 import type { NormalizeOptions } from '../../src/normalize/plan.ts'
 import { readBaseState, writeBaseState, type BaseFiles } from '../../src/normalize/state.ts'
 import { Database, literal, type Row } from '../../src/store/duckdb.ts'
-import { sha256OfFile } from '../../src/store/files.ts'
+import { crc32OfFile, sha256OfFile } from '../../src/store/files.ts'
 import { baseFile, baseGlob, rawFolder, versionName } from '../../src/store/lake.ts'
 import { intervalKey, type Interval, type Ledger } from '../../src/store/ledger.ts'
 import { temporaryFolder } from '../helpers.ts'
@@ -200,7 +200,8 @@ describe('base that is made before everything has landed', () => {
 /** Enters a base file into the state as if it had been written like this. */
 async function claimAsWritten(data: string, key: string, file: string): Promise<void> {
   const files = new Map(await readBaseState(data, ORG, ['users'], () => undefined))
-  files.set(key, { fingerprint: 'another', sha256: await sha256OfFile(file) })
+  const written = { sha256: await sha256OfFile(file), crc32: await crc32OfFile(file) }
+  files.set(key, { fingerprint: 'another', ...written })
   await writeBaseState(data, ORG, files)
 }
 
