@@ -29,9 +29,11 @@ export type {
   Readiness,
   ReadinessPage,
   ReadinessQuery,
+  RowsSum,
   Served,
   ServedRow,
   Sessions,
+  UsersPage,
 } from './client/index.ts'
 export type * from './client/resource-types.ts'
 export type * from './client/types.ts'

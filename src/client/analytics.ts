@@ -3,7 +3,14 @@ import { messageOf } from '../core/errors.ts'
 import type { HttpHead } from '../core/world.ts'
 import { checkWhole } from './call.ts'
 import { checkClaims } from './claims.ts'
-import { fieldOf, sliceEnvelope, type Envelope } from './envelope.ts'
+import {
+  fieldOf,
+  sliceEnvelope,
+  sliceUnlessKnown,
+  type Envelope,
+  type RowsSum,
+  type SummedEnvelope,
+} from './envelope.ts'
 import { BodyError } from './errors.ts'
 import { serverTime } from './retry-after.ts'
 import { RowScanner, servedRow, type ServedRow } from './row-scanner.ts'
@@ -39,6 +46,9 @@ export interface AnalyticsTail {
 export interface AnalyticsAnswer extends AnalyticsTail {
   readonly rows: readonly ServedRow[]
 }
+
+/** A page of `/users` whose rows may be known: see `SummedEnvelope`. */
+export type UsersPage = AnalyticsTail & Omit<SummedEnvelope, 'rest'>
 
 /** Where an answer comes from. */
 export type AnswerOrigin = Pick<AnalyticsAnswer, 'request' | 'requestId'>
@@ -78,12 +88,31 @@ export async function askAnalytics(
 ): Promise<AnalyticsAnswer> {
   const isDay = endpoint !== 'users' && query.range.first === query.range.last
   const call = callOf(baseUrl, endpoint, query, isDay ? MAX_DAY_BYTES : MAX_ANSWER_BYTES)
+  return askWhole(transport, call, sliceEnvelope)
+}
+
+/** Asks for one page of `/users`, whose rows are not read where they are the `known` ones. */
+export async function askPage(
+  transport: Transport,
+  baseUrl: string,
+  query: AnalyticsQuery,
+  known: RowsSum | undefined,
+): Promise<UsersPage> {
+  const call = callOf(baseUrl, 'users', query, MAX_ANSWER_BYTES)
+  return askWhole(transport, call, (text) => sliceUnlessKnown(text, known))
+}
+
+async function askWhole<T extends Pick<Envelope, 'rest'>>(
+  transport: Transport,
+  call: Call,
+  slice: (text: string) => T,
+): Promise<Omit<T, 'rest'> & AnalyticsTail> {
   return transport.call(call, (response, requestId) => {
     const origin = { request: call.path, requestId }
-    const { rows, rest } = whole(origin, response, response.body.byteLength, () =>
-      sliceEnvelope(utf8().decode(response.body)),
+    const { rest, ...rows } = whole(origin, response, response.body.byteLength, () =>
+      slice(utf8().decode(response.body)),
     )
-    return { rows, ...tailOf(origin, response, rest) }
+    return { ...rows, ...tailOf(origin, response, rest) }
   })
 }
 

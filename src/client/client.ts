@@ -4,6 +4,7 @@ import type { Learnt } from '../core/learnt.ts'
 import type { World } from '../core/world.ts'
 import {
   askAnalytics,
+  askPage,
   MAX_PAGE_SIZE,
   streamAnalytics,
   type AnalyticsAnswer,
@@ -11,9 +12,11 @@ import {
   type AnalyticsQuery,
   type AnalyticsTail,
   type RowTaker,
+  type UsersPage,
 } from './analytics.ts'
 import { Computers } from './computers.ts'
 import { Controls } from './controls.ts'
+import type { RowsSum } from './envelope.ts'
 import { ContradictionError } from './errors.ts'
 import { Limits } from './limits.ts'
 import { Readiness } from './readiness.ts'
@@ -82,7 +85,12 @@ export class PlatformClient {
     return askAnalytics(this.#transport, this.#baseUrl, endpoint, query)
   }
 
-  /** The same, with the rows taken while they come; see `streamAnalytics`. */
+  /** One page of `/users`, its rows not read where they are the `known` ones. */
+  page(query: AnalyticsQuery, known: RowsSum | undefined): Promise<UsersPage> {
+    return askPage(this.#transport, this.#baseUrl, query, known)
+  }
+
+  /** One request, with the rows taken while they come; see `streamAnalytics`. */
   stream(
     endpoint: AnalyticsEndpoint,
     query: AnalyticsQuery,
@@ -130,7 +138,8 @@ export class PlatformClient {
 
   /** Every user of every day in the range, page by page. */
   async *users(range: DateRangeOptions): AsyncGenerator<readonly UserDay[], void, undefined> {
-    for await (const page of userPages(this, rangeOf(range))) {
+    const ask = (query: AnalyticsQuery): Promise<AnalyticsAnswer> => this.ask('users', query)
+    for await (const page of userPages(ask, rangeOf(range))) {
       yield page.rows.map((row) => typed<UserDay>(row.value))
     }
   }
@@ -156,15 +165,15 @@ export class PlatformClient {
  *
  * @throws ContradictionError when the pages do not lead to an end.
  */
-export async function* userPages(
-  client: Pick<PlatformClient, 'ask'>,
+export async function* userPages<Page extends AnalyticsTail>(
+  ask: (query: AnalyticsQuery) => Promise<Page>,
   range: DayRange,
   followed: readonly string[] = [],
-): AsyncGenerator<AnalyticsAnswer, void, undefined> {
+): AsyncGenerator<Page, void, undefined> {
   const seen = new Set(followed)
   let cursor = followed.at(-1)
   for (;;) {
-    const answer: AnalyticsAnswer = await client.ask('users', {
+    const answer: Page = await ask({
       range,
       limit: MAX_PAGE_SIZE,
       ...(cursor === undefined ? {} : { cursor }),
@@ -176,7 +185,7 @@ export async function* userPages(
   }
 }
 
-function nextCursor(answer: AnalyticsAnswer, seen: Set<string>): string {
+function nextCursor(answer: AnalyticsTail, seen: Set<string>): string {
   const next = answer.nextCursor
   if (next === null) {
     throw new ContradictionError(

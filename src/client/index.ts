@@ -7,8 +7,10 @@ export type {
   AnalyticsTail,
   AnswerOrigin,
   RowTaker,
+  UsersPage,
 } from './analytics.ts'
 export { fieldOf, sliceArray } from './envelope.ts'
+export type { RowsSum } from './envelope.ts'
 export type { ServedRow } from './row-scanner.ts'
 export type { Served } from './call.ts'
 export { Computers, MAX_COMPUTER_NAME, type MetricsQuery } from './computers.ts'

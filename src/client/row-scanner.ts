@@ -56,6 +56,8 @@ export class RowScanner {
   #rest = ''
   /** Characters before the piece at hand. */
   #read = 0
+  #rowsBegin = 0
+  #rowsEnd = 0
 
   constructor(rowsAt: RowsAt) {
     this.#rowsAt = rowsAt
@@ -98,6 +100,16 @@ export class RowScanner {
     }
     if (!this.#areRowsMet) throw new SyntaxError(`the answer has no array '${this.#name}'`)
     return parseQuietly(this.#rest)
+  }
+
+  /** Whether the array of the rows is what comes next. */
+  get isBeforeRows(): boolean {
+    return this.#place === 'value' && this.#key === this.#name && !this.#areRowsMet
+  }
+
+  /** Where the array of the rows begins and where it has ended, in characters of the answer. */
+  get rowsAt(): readonly [begin: number, end: number] {
+    return [this.#rowsBegin, this.#rowsEnd]
   }
 
   get #name(): string {
@@ -159,10 +171,12 @@ export class RowScanner {
   #beginRows(code: number, text: string, at: number): number {
     if (code !== OPEN_BRACKET) throw new SyntaxError(`the answer has no array '${this.#name}'`)
     this.#areRowsMet = true
+    this.#rowsBegin = this.#read + at
     return this.#turn(true, 'row or end', text, at)
   }
 
   #endRows(text: string, at: number): number {
+    this.#rowsEnd = this.#read + at + 1
     return this.#turn(true, this.#rowsAt === 'array' ? 'end' : 'comma or end', text, at)
   }
 

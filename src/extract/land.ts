@@ -9,6 +9,7 @@ import { damageOf, quarantine, type DamagedFile, type RawFile } from '../store/q
 import { readItems } from '../store/raw-items.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
+import { readWalkedDay, writeWalkedDay, type WalkedDay } from '../store/walked-days.ts'
 import type { ServedRow } from '../client/index.ts'
 import type { DayContent } from './day-content.ts'
 import { Part } from './part.ts'
@@ -72,6 +73,15 @@ export class RawWriter {
   /** Goes on with the part that a walk of the day left, its rows told in order; or begins one. */
   async openPart(resource: string, day: Day, onRow: (row: ServedRow) => void): Promise<Part> {
     return Part.open(partPath(this.#dataFolder, this.#orgId, resource, day), onRow)
+  }
+
+  /** How the day came when rows with this digest were landed; null where nobody knows. */
+  async walkedDay(day: Day, digest: string): Promise<WalkedDay | null> {
+    return readWalkedDay(this.#dataFolder, this.#orgId, day, digest, this.#warn)
+  }
+
+  async rememberWalk(day: Day, walked: WalkedDay): Promise<void> {
+    await writeWalkedDay(this.#dataFolder, this.#orgId, day, walked)
   }
 
   /**

@@ -36,17 +36,16 @@ const NEWLINE = 10
 
 /**
  * A page as it stands in a part: a line with its mark, how many bytes of rows
- * follow, and the CRC-32 of both; then its rows, an array of JSON texts exactly
- * as served.
+ * follow, and the CRC-32 of both; then the array of its rows, exactly as served.
  *
  * @param roomFor memory of that many bytes, to be written over.
  */
 export function pageText(
-  items: readonly string[],
+  rowsText: string,
   mark: PageMark,
   roomFor: (bytes: number) => Buffer,
 ): Buffer {
-  const rows = `[${items.join(',')}]\n`
+  const rows = `${rowsText}\n`
   const rowsBytes = Buffer.byteLength(rows)
   const head = `${HEAD}${rowsBytes},"mark":${JSON.stringify(mark)}`
   const headBytes = Buffer.byteLength(head) + PROOF_LENGTH + 1

@@ -1,12 +1,21 @@
 import { mkdir, open, rm, truncate, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { ServedRow } from '../client/index.ts'
+import type { ServedRow, UsersPage } from '../client/index.ts'
 import { AppError } from '../core/errors.ts'
 import { syncFolder } from '../store/files.ts'
 import type { DayContent } from './day-content.ts'
-import { pageText, provenPages, type PageMark, type PageOrigin } from './page-text.ts'
+import {
+  pageText,
+  provenPages,
+  type PageMark,
+  type PageOrigin,
+  type ProvenPage,
+} from './page-text.ts'
 import type { RawRow } from './row-lines.ts'
 import { RowsDigest } from './rows-digest.ts'
+
+/** The array of a page's rows as served, and the rows; null where they are known. */
+export type Page = Pick<UsersPage, 'rows' | 'rowsText'>
 
 /**
  * The pages of one walked day on their way to the lake: aside, so that memory
@@ -38,10 +47,7 @@ export class Part {
     let end = 0
     for await (const page of provenPages(path)) {
       if (page.mark.origin.page !== part.pages + 1) break
-      for (const row of page.rows) {
-        part.#digest.add(row.text)
-        onRow(row)
-      }
+      for (const row of page.rows) part.#takeIn(row, onRow)
       part.#turn(page.mark)
       end = page.end
     }
@@ -70,18 +76,30 @@ export class Part {
   }
 
   /**
-   * Adds a page. `items` are the JSON texts of its rows, exactly as served. With a
+   * Adds a page. Rows that are known, and so not told, are not in the digest. With a
    * next cursor it is durable when the promise resolves: only then may the next
    * page be asked for. The last page, whose next cursor is null, is landed at once.
    */
-  async addPage(items: readonly string[], mark: PageMark): Promise<void> {
-    for (const item of items) this.#digest.add(item)
-    await this.#file.appendFile(pageText(items, mark, (bytes) => this.#roomFor(bytes)))
+  async addPage({ rows, rowsText }: Page, mark: PageMark): Promise<void> {
+    for (const { text } of rows ?? []) this.#digest.add(text)
+    await this.#file.appendFile(pageText(rowsText, mark, (bytes) => this.#roomFor(bytes)))
     if (mark.nextCursor !== null) {
       await this.#file.datasync()
       if (this.pages === 0) await syncFolder(dirname(this.#path))
     }
     this.#turn(mark)
+  }
+
+  /**
+   * Reads the rows of all pages once more, for the digest too: some were added as known.
+   *
+   * @throws AppError when not every page is as it was written.
+   */
+  async readAgain(onRow: (row: ServedRow) => void): Promise<void> {
+    this.#digest = new RowsDigest()
+    for await (const { rows } of wholePages(this.#path, this.pages)) {
+      for (const row of rows) this.#takeIn(row, onRow)
+    }
   }
 
   /** Forgets every page. */
@@ -104,6 +122,11 @@ export class Part {
     const { rows: count } = this.#digest
     const rows = rowsIn(this.#path, this.pages)
     return { digest: this.#digest.value(), count, last: this.#last, rows }
+  }
+
+  #takeIn(row: ServedRow, onRow: (row: ServedRow) => void): void {
+    this.#digest.add(row.text)
+    onRow(row)
   }
 
   /** Leaves the pages for the run that goes on with them. */
@@ -131,14 +154,23 @@ export class Part {
   }
 }
 
-/** @throws AppError when not every page is as it was written. */
 async function* rowsIn(path: string, pages: number): AsyncGenerator<RawRow, void, undefined> {
-  let read = 0
-  for await (const { rows, mark } of provenPages(path)) {
-    read += 1
+  for await (const { rows, mark } of wholePages(path, pages)) {
     for (const [ordinal, { text }] of rows.entries()) {
       yield { item: text, ordinal, origin: mark.origin }
     }
+  }
+}
+
+/** @throws AppError when not every page is as it was written. */
+async function* wholePages(
+  path: string,
+  pages: number,
+): AsyncGenerator<ProvenPage, void, undefined> {
+  let read = 0
+  for await (const page of provenPages(path)) {
+    read += 1
+    yield page
   }
   if (read === pages) return
   throw new AppError(`${path}: page ${read + 1} of ${pages} is not as it was written`, {

@@ -2,7 +2,6 @@ import { isDay, type Day, type DayRange } from '../core/days.ts'
 import {
   ContradictionError,
   fieldOf,
-  type AnalyticsAnswer,
   type AnswerOrigin,
   type RowTaker,
   type ServedRow,
@@ -39,8 +38,8 @@ function dayAtFirst(text: string): Day | undefined {
 }
 
 /** The users on a page of one day. */
-export function usersOfPage(answer: AnalyticsAnswer, day: Day): string[] {
-  return answer.rows.map((row) => {
+export function usersOfPage(answer: AnswerOrigin, rows: readonly ServedRow[], day: Day): string[] {
+  return rows.map((row) => {
     dayOfRow(answer, row, { first: day, last: day })
     const user = userOf(row.value)
     if (user !== null) return user

@@ -1,7 +1,18 @@
 import type { Day } from '../core/days.ts'
 import { messageOf } from '../core/errors.ts'
-import { ApiError, ContradictionError, userPages, type AnalyticsAnswer } from '../client/index.ts'
+import {
+  ApiError,
+  ContradictionError,
+  userPages,
+  type AnalyticsQuery,
+  type AnswerOrigin,
+  type RowsSum,
+  type ServedRow,
+  type UsersPage,
+} from '../client/index.ts'
 import type { Interval } from '../store/ledger.ts'
+import type { WalkedDay } from '../store/walked-days.ts'
+import type { DayContent } from './day-content.ts'
 import { originOf, type FetchContext } from './context.ts'
 import { isFatal } from './failures.ts'
 import { witnessOf } from './guards.ts'
@@ -15,8 +26,12 @@ interface Walk {
   readonly resource: Resource
   readonly day: Day
   readonly part: Part
-  /** Everyone met so far. */
+  /** Everyone met so far, but in known pages. */
   readonly users: Set<string>
+  /** How the day came before, as long as it comes so again. */
+  known: WalkedDay | null
+  /** Of every page that this walk added. */
+  readonly sums: RowsSum[]
 }
 
 /**
@@ -49,16 +64,24 @@ const MAX_AGE_MS = 20 * 3_600_000
 
 async function openWalk(context: FetchContext, resource: Resource, day: Day): Promise<Walk> {
   const users = new Set<string>()
-  const part = await context.writer.openPart(resource.name, day, ({ value }) => {
-    const user = userOf(value)
-    if (user !== null) users.add(user)
+  const part = await context.writer.openPart(resource.name, day, (row) => {
+    meet(users, row)
   })
-  const walk = { resource, day, part, users }
-  if (part.first === undefined) return walk
+  const walk: Walk = { resource, day, part, users, known: null, sums: [] }
+  if (part.first === undefined) {
+    const { digest = null } = context.book.interval(resource.name, day) ?? {}
+    walk.known = digest === null ? null : await context.writer.walkedDay(day, digest)
+    return walk
+  }
   const age = context.world.now() + context.skewMs - part.first.origin.fetchedAt
   if (Math.abs(age) > MAX_AGE_MS) await startAgain(walk)
   else context.book.walkResumed(resource.name, day, part.pages)
   return walk
+}
+
+function meet(users: Set<string>, { value }: ServedRow): void {
+  const user = userOf(value)
+  if (user !== null) users.add(user)
 }
 
 /** Cursors may not outlive a run, or a night: a refused one starts the day again, once. */
@@ -76,6 +99,8 @@ async function readPages(context: FetchContext, walk: Walk): Promise<void> {
 
 async function startAgain(walk: Walk): Promise<void> {
   walk.users.clear()
+  walk.sums.length = 0
+  walk.known = null
   await walk.part.restart()
 }
 
@@ -89,44 +114,62 @@ async function goOn(context: FetchContext, walk: Walk): Promise<void> {
   const { resource, day, part, users } = walk
   if (part.isWhole) return
   const witness = witnessOf(context.book.intervals, day)
+  const ask = (query: AnalyticsQuery): Promise<UsersPage> =>
+    context.client.page(query, walk.known?.pages[part.pages])
   let idle = 0
-  for await (const answer of userPages(context.client, { first: day, last: day }, part.cursors)) {
-    const met = users.size
-    for (const user of usersOfPage(answer, day)) users.add(user)
-    idle = users.size > met ? 0 : idle + 1
-    if (answer.hasMore && idle >= MAX_IDLE_PAGES) throw endless(answer)
-    const items = answer.rows.map((row) => row.text)
-    const origin = originOf(context, answer, part.pages + 1)
-    const nextCursor = answer.hasMore ? answer.nextCursor : null
-    await part.addPage(items, { origin, nextCursor, witness })
-    context.book.pageLanded(resource.name, day, answer.rows.length)
+  for await (const page of userPages(ask, { first: day, last: day }, part.cursors)) {
+    if (page.rows !== null) {
+      await readKnown(walk)
+      const met = users.size
+      for (const user of usersOfPage(page, page.rows, day)) users.add(user)
+      idle = users.size > met ? 0 : idle + 1
+      if (page.hasMore && idle >= MAX_IDLE_PAGES) throw endless(page)
+    }
+    const origin = originOf(context, page, part.pages + 1)
+    const nextCursor = page.hasMore ? page.nextCursor : null
+    await part.addPage(page, { origin, nextCursor, witness })
+    walk.sums.push(page.sum)
+    context.book.pageLanded(resource.name, day, page.sum.rows)
   }
+  if (part.pages !== walk.known?.pages.length) await readKnown(walk)
 }
 
-function endless({ request, requestId }: AnalyticsAnswer): ContradictionError {
+/** The day does not come as it did: rows that nobody has read are read from the part. */
+async function readKnown(walk: Walk): Promise<void> {
+  if (walk.known === null) return
+  walk.known = null
+  await walk.part.readAgain((row) => {
+    meet(walk.users, row)
+  })
+}
+
+function endless({ request, requestId }: AnswerOrigin): ContradictionError {
   return new ContradictionError(
     `GET ${request}: 'has_more' is true, but the last ${MAX_IDLE_PAGES} pages brought no new user`,
     requestId,
   )
 }
 
-async function land(context: FetchContext, { resource, day, part, users }: Walk): Promise<void> {
+async function land(context: FetchContext, walk: Walk): Promise<void> {
+  const { resource, day, part, known, sums } = walk
   const { first } = part
   if (first === undefined) return
   const before = context.book.interval(resource.name, day)
-  const size = users.size
-  const landed = await landDay(context, resource, {
-    day,
-    content: part.content,
-    rowCount: size,
-    size,
-  })
+  const size = known?.users ?? walk.users.size
+  const content = known === null ? part.content : { ...part.content, ...rowsOf(known) }
+  const landed = await landDay(context, resource, { day, content, rowCount: size, size })
   await part.discard()
   if (landed === null) return
   const isProven = part.pages === 1 || isProvenAs(landed.result.file, before)
   await context.book.landed(resource.name, [
     { ...landed, witness: isProven ? null : first.witness },
   ])
+  if (known !== null || sums.length < part.pages) return
+  await context.writer.rememberWalk(day, { digest: content.digest, users: size, pages: sums })
+}
+
+function rowsOf({ digest, pages }: WalkedDay): Pick<DayContent, 'digest' | 'count'> {
+  return { digest, count: pages.reduce((count, { rows }) => count + rows, 0) }
 }
 
 /** The same rows once more are of the one snapshot that they were. */

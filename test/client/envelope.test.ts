@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sliceEnvelope } from '../../src/client/envelope.ts'
+import { sliceEnvelope, sliceUnlessKnown } from '../../src/client/envelope.ts'
 
 const texts = (text: string): string[] => sliceEnvelope(text).rows.map((row) => row.text)
 
@@ -89,5 +89,56 @@ describe('an analytics answer is cut at the boundaries of its rows', () => {
     for (let end = 0; end < whole.length; end += 1) {
       expect(() => sliceEnvelope(whole.slice(0, end))).toThrow(SyntaxError)
     }
+  })
+})
+
+/** What comes of a text, in whichever way it is read. */
+function outcome(read: () => { readonly rest: unknown }): unknown {
+  try {
+    return { rest: read().rest }
+  } catch (error) {
+    return (error as Error).name
+  }
+}
+
+describe('an answer whose rows are known', () => {
+  const text = '{"meta":{"data":[2],"tags":[]},"data":[{"a":[1]}, {"a":"]"}],"more":["[",3]}'
+  const { sum, rows, rowsText } = sliceUnlessKnown(text, undefined)
+
+  it('is read without them, and told with their text', () => {
+    expect(rowsText).toBe('[{"a":[1]}, {"a":"]"}]')
+    expect(rows).toEqual(sliceEnvelope(text).rows)
+    const again = sliceUnlessKnown('{"data":[{"a":[1]}, {"a":"]"}] , "n":1}', sum)
+    expect(again).toEqual({ rows: null, rowsText, sum, rest: { data: [], n: 1 } })
+  })
+
+  it.each([
+    ['other rows', '{"data":[{"a":[1]}, {"a":"}"}]}'],
+    ['more rows', '{"data":[{"a":[1]}, {"a":"]"},{}]}'],
+    ['other white space', '{"data":[{"a":[1]},{"a":"]"} ]}'],
+    ['the known rows in another place', '{"x":{"data":[{"a":[1]}, {"a":"]"}]},"data":[{}]}'],
+    [
+      'the known rows in a text',
+      `{"t":${JSON.stringify('"data":[{"a":[1]}, {"a":"]"}]')},"data":[]}`,
+    ],
+  ])('is read whole when it has %s', (_, other) => {
+    expect(sliceUnlessKnown(other, sum)).toEqual(sliceUnlessKnown(other, undefined))
+    expect(sliceUnlessKnown(other, sum).rows).toEqual(sliceEnvelope(other).rows)
+  })
+
+  it('is refused as any other is, where it was cut off or anything beside its rows is changed', () => {
+    const character = fc.constantFrom('[', ']', '{', '}', '"', ',', ':', '\\', ' ', 'a', '1')
+    const at = fc.nat(text.length)
+    fc.assert(
+      fc.property(at, at, character, (end, place, other) => {
+        const changed = `${text.slice(0, place)}${other}${text.slice(place + 1)}`
+        for (const each of [text.slice(0, end), changed]) {
+          expect(outcome(() => sliceUnlessKnown(each, sum))).toEqual(
+            outcome(() => sliceEnvelope(each)),
+          )
+        }
+      }),
+      { numRuns: 500 },
+    )
   })
 })

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { DayContent } from '../../src/extract/day-content.ts'
 import type { PageMark, PageOrigin } from '../../src/extract/page-text.ts'
-import { Part } from '../../src/extract/part.ts'
+import { Part, type Page } from '../../src/extract/part.ts'
 import type { RawRow } from '../../src/extract/row-lines.ts'
 import { temporaryFolder } from '../helpers.ts'
 
@@ -29,6 +29,15 @@ const PAGES = [
   ['{"user_id":"c","t":"é\\ud800"}'],
 ]
 
+/** Rows as a server may put them, with white space between. */
+function pageOf(items: readonly string[]): Page {
+  const rows = items.map((text) => ({ text, value: JSON.parse(text) as unknown }))
+  return { rows, rowsText: `[ ${items.join(' ,\r\n')}\n]` }
+}
+
+/** The same where nobody has read them. */
+const knownPageOf = (items: readonly string[]): Page => ({ ...pageOf(items), rows: null })
+
 const opened: Part[] = []
 afterEach(async () => {
   for (const part of opened.splice(0)) await part.keep()
@@ -37,7 +46,7 @@ afterEach(async () => {
 async function write(path: string, pages: readonly (readonly string[])[]): Promise<Part> {
   const { part } = await open(path)
   for (const [at, items] of pages.entries()) {
-    await part.addPage(items, markOf(at + 1, `cursor-${at + 1}`))
+    await part.addPage(pageOf(items), markOf(at + 1, `cursor-${at + 1}`))
   }
   return part
 }
@@ -84,7 +93,7 @@ describe('a part that a walk left', () => {
   it('is whole once the last page is in it', async () => {
     const path = join(await temporaryFolder(), 'part')
     const before = await write(path, PAGES)
-    await before.addPage(['{"user_id":"d"}'], markOf(4, null))
+    await before.addPage(pageOf(['{"user_id":"d"}']), markOf(4, null))
     await before.keep()
     expect((await open(path)).part).toMatchObject({ pages: 4, isWhole: true })
   })
@@ -94,7 +103,7 @@ describe('a part that a walk left', () => {
     const [left, undisturbed] = [join(folder, 'left'), join(folder, 'undisturbed')]
     await (await write(left, PAGES.slice(0, 2))).keep()
     const { part } = await open(left)
-    await part.addPage(PAGES[2] ?? [], markOf(3, 'cursor-3'))
+    await part.addPage(pageOf(PAGES[2] ?? []), markOf(3, 'cursor-3'))
     const { content } = await write(undisturbed, PAGES)
     expect(await told(part.content)).toEqual(await told(content))
     expect(await readFile(left, 'utf8')).toBe(await readFile(undisturbed, 'utf8'))
@@ -105,7 +114,7 @@ describe('a part that a walk left', () => {
     const ends: number[] = []
     const { part } = await open(path)
     for (const [at, items] of PAGES.entries()) {
-      await part.addPage(items, markOf(at + 1, `cursor-${at + 1}`))
+      await part.addPage(pageOf(items), markOf(at + 1, `cursor-${at + 1}`))
       ends.push((await stat(path)).size)
     }
     await part.keep()
@@ -127,7 +136,7 @@ describe('a part that a walk left', () => {
     const path = join(await temporaryFolder(), 'part')
     const part = await write(path, PAGES.slice(0, 1))
     const end = (await stat(path)).size
-    await part.addPage(PAGES[2] ?? [], markOf(2, 'cursor-2'))
+    await part.addPage(pageOf(PAGES[2] ?? []), markOf(2, 'cursor-2'))
     await part.keep()
     const whole = await readFile(path)
     const inSecondPage = fc.integer({ min: end, max: whole.byteLength - 1 })
@@ -170,16 +179,30 @@ describe('a part that a walk left', () => {
     expect((await open(path)).part.pages).toBe(0)
   })
 
+  it('with known pages is as if they had been read, once it has read them', async () => {
+    const folder = await temporaryFolder()
+    const { part } = await open(join(folder, 'part'))
+    for (const [at, items] of PAGES.entries()) {
+      await part.addPage(knownPageOf(items), markOf(at + 1, `cursor-${at + 1}`))
+    }
+    const { content } = await write(join(folder, 'read'), PAGES)
+    expect(part.content).toMatchObject({ count: 0 })
+    const items: string[] = []
+    await part.readAgain(({ text }) => items.push(text))
+    expect(items).toEqual(PAGES.flat())
+    expect(await told(part.content)).toEqual(await told(content))
+  })
+
   it('forgets everything at a restart', async () => {
     const path = join(await temporaryFolder(), 'part')
     await (await write(path, PAGES)).keep()
     const { part } = await open(path)
     await part.restart()
     expect(part).toMatchObject({ pages: 0, first: undefined, cursors: [], isWhole: false })
-    await part.addPage(PAGES[0] ?? [], markOf(1, null))
+    await part.addPage(pageOf(PAGES[0] ?? []), markOf(1, null))
     const fresh = join(await temporaryFolder(), 'part')
     const { part: other } = await open(fresh)
-    await other.addPage(PAGES[0] ?? [], markOf(1, null))
+    await other.addPage(pageOf(PAGES[0] ?? []), markOf(1, null))
     expect(await readFile(path, 'utf8')).toBe(await readFile(fresh, 'utf8'))
     expect(await told(part.content)).toEqual(await told(other.content))
   })

@@ -1,7 +1,8 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { Part } from '../../src/extract/part.ts'
+import { sliceArray } from '../../src/client/index.ts'
+import { Part, type Page } from '../../src/extract/part.ts'
 import { RESOURCES } from '../../src/extract/resources.ts'
 import type { Day } from '../../src/core/days.ts'
 import { sendJson, temporaryFolder } from '../helpers.ts'
@@ -20,6 +21,11 @@ import { ledgerOf, syncFrom } from './platform.ts'
 const DAY = LAST_DAY as Day
 const PART = `o-users-${DAY}.pages`
 const ALL = Array.from({ length: 9 }, (_, at) => [`u${at + 1}`, 1, Math.floor(at / 2) + 1, at % 2])
+
+function pageOf(items: readonly string[]): Page {
+  const rowsText = `[${items.join(',')}]`
+  return { rows: sliceArray(rowsText), rowsText }
+}
 
 /** Nine users, two a page. */
 const platform = (): Promise<Paged> => pagedPlatform({ users: 9, perPage: 2 })
@@ -94,7 +100,7 @@ describe('a walk that was cut off', () => {
       const fetchedAt = Date.parse(MORNING) + 70_000
       const origin = { page, fetchedAt, request: '/', requestId: null, runId: 'killed' }
       const nextCursor = page === 5 ? null : `u${page * 2}`
-      await part.addPage(items, { origin, nextCursor, witness: '' })
+      await part.addPage(pageOf(items), { origin, nextCursor, witness: '' })
     }
     await part.keep()
     await land(paged, data)
