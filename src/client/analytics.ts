@@ -13,7 +13,13 @@ import {
 } from './envelope.ts'
 import { BodyError } from './errors.ts'
 import { serverTime } from './retry-after.ts'
-import { RowScanner, servedRow, type ServedRow } from './row-scanner.ts'
+import {
+  RowScanner,
+  servedRow,
+  type KnownRows,
+  type ScannedRow,
+  type ServedRow,
+} from './row-scanner.ts'
 import type { Call, StreamReader, Transport } from './transport.ts'
 
 /** The five analytics endpoints (PLATFORM_API, "Analytics"). */
@@ -60,6 +66,8 @@ export interface RowTaker {
   /** Whether a row, by its JSON text, is to be handed on. One that is not is not even parsed. */
   readonly isWanted: (text: string) => boolean
   readonly row: (row: ServedRow) => Promise<void>
+  /** Rows that may be known, and takes those that are: they are not parsed again. */
+  readonly known: KnownRows & { readonly take: (text: string) => Promise<void> }
 }
 
 /** Users on a page of `/users`, at most (PLATFORM_API, "Limits"). */
@@ -141,32 +149,40 @@ function readerOf(
   head: HttpHead,
   taker: RowTaker,
 ): StreamReader<() => AnalyticsTail> {
-  const scanner = new RowScanner({ key: 'data' })
+  const scanner = new RowScanner({ key: 'data' }, taker.known)
   const decoder = utf8()
   let bytes = 0
   let unreadable: { readonly error: unknown } | undefined
   let refused: { readonly error: unknown } | undefined
-  const rowsIn = (piece: Uint8Array): ServedRow[] => {
+  const handOn = async (read: () => readonly ScannedRow[]): Promise<void> => {
+    for (const row of rowsOf(read)) {
+      try {
+        await ('value' in row ? taker.row(row) : taker.known.take(row.text))
+      } catch (error) {
+        refused = { error }
+        return
+      }
+    }
+  }
+  const rowsOf = (read: () => readonly ScannedRow[]): (ServedRow | ScannedRow)[] => {
     try {
-      const texts = scanner.write(decoder.decode(piece, { stream: true }))
-      return texts.filter(taker.isWanted).map(servedRow)
+      const rows = read().filter(({ text, isKnown }) => isKnown || taker.isWanted(text))
+      return rows.map((row) => (row.isKnown ? row : servedRow(row.text)))
     } catch (error) {
       unreadable = { error }
       return []
     }
   }
+  const isGood = (): boolean => unreadable === undefined && refused === undefined
   taker.begin(origin)
   return {
     take: async (piece) => {
       bytes += piece.byteLength
-      try {
-        for (const row of rowsIn(piece)) await taker.row(row)
-      } catch (error) {
-        refused = { error }
-      }
-      return unreadable === undefined && refused === undefined
+      await handOn(() => scanner.write(decoder.decode(piece, { stream: true })))
+      return isGood()
     },
-    end: () => {
+    end: async () => {
+      if (isGood()) await handOn(() => scanner.flush())
       if (refused !== undefined) return rethrow(refused.error)
       const { rest } = whole(origin, head, bytes, () => {
         if (unreadable !== undefined) throw unreadable.error

@@ -1,5 +1,4 @@
 import {
-  BACKSLASH,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COLON,
@@ -8,11 +7,37 @@ import {
   OPEN_BRACKET,
   QUOTE,
 } from '../core/json-text.ts'
+import { isBoundary, isSpace, scalarEnd, valueEnd, type OpenValue } from './open-value.ts'
 
 /** One row of an answer: its text exactly as served, and what it means. */
 export interface ServedRow {
   readonly text: string
   readonly value: unknown
+}
+
+/** Rows that were read before, and need no second reading. */
+export interface KnownRows {
+  /**
+   * What every row begins with, where the one that begins at `at` may be known: the
+   * next to begin so shows where it ends, far sooner than its own braces do.
+   */
+  readonly beginningOf: (text: string, at: number) => string | undefined
+  /** Whether it is known, byte for byte. */
+  readonly has: (text: string) => boolean
+}
+
+/** A row that has ended. One that is known is a JSON text: it was read before. */
+export interface ScannedRow {
+  readonly text: string
+  readonly isKnown: boolean
+}
+
+/** A row that may be known, as far as it has come. */
+interface HeldRow {
+  readonly beginning: string
+  readonly text: string
+  /** The end of the text, in which the next row may begin. To cut it from a text in many pieces would copy them. */
+  readonly tail: string
 }
 
 /** Where the rows of an answer are: in an array of the object, or in the array that it is. */
@@ -31,15 +56,6 @@ type Place =
   | 'comma or end of rows'
   | 'end'
 
-/** A value that has begun: what kind it is, and what of it has come. */
-interface OpenValue {
-  readonly kind: 'string' | 'nested' | 'scalar'
-  text: string
-  depth: number
-  isInString: boolean
-  isEscaped: boolean
-}
-
 /**
  * Cuts an answer at the boundaries of its rows while it comes, in pieces of any
  * length, so that every row keeps its bytes: number spellings, key order, escapes
@@ -48,6 +64,8 @@ interface OpenValue {
  */
 export class RowScanner {
   readonly #rowsAt: RowsAt
+  #known: KnownRows | undefined
+  #held: HeldRow | undefined
   #place: Place = 'root'
   #open: OpenValue | null = null
   #key = ''
@@ -59,14 +77,57 @@ export class RowScanner {
   #rowsBegin = 0
   #rowsEnd = 0
 
-  constructor(rowsAt: RowsAt) {
+  constructor(rowsAt: RowsAt, known?: KnownRows) {
     this.#rowsAt = rowsAt
+    this.#known = known
   }
 
-  /** Returns the texts of the rows that end in the piece. @throws SyntaxError */
-  write(text: string): string[] {
-    const rows: string[] = []
-    for (let at = 0; at < text.length;) at = this.#advance(text, at, rows)
+  /** Returns the rows that end in the piece. @throws SyntaxError */
+  write(piece: string): ScannedRow[] {
+    if (this.#held === undefined) return this.#scan(piece)
+    const { beginning, text, tail } = this.#held
+    const window = tail + piece
+    const next = window.indexOf(beginning)
+    if (next < 0) {
+      this.#held = { beginning, text: text + piece, tail: window.slice(1 - beginning.length) }
+      return []
+    }
+    this.#held = undefined
+    return this.#scan(text + piece, text.length - tail.length + next)
+  }
+
+  /** Returns the rows that were held back to the end of the answer. @throws SyntaxError */
+  flush(): ScannedRow[] {
+    const text = this.#held?.text ?? ''
+    this.#held = undefined
+    this.#known = undefined
+    return this.#scan(text)
+  }
+
+  /** `found`: where the row after the one at 0 begins, where that is known. */
+  #scan(text: string, found?: number): ScannedRow[] {
+    const rows: ScannedRow[] = []
+    let next = found
+    for (let at = 0; at < text.length;) {
+      const beginning = this.#isAtRow ? this.#known?.beginningOf(text, at) : undefined
+      if (beginning !== undefined) {
+        next ??= text.indexOf(beginning, at + beginning.length)
+        if (next < 0) {
+          const held = text.slice(at)
+          this.#held = { beginning, text: held, tail: held.slice(1 - beginning.length) }
+          this.#read += at
+          return rows
+        }
+        const row = rowBefore(text, at, next)
+        next = undefined
+        if (this.#known?.has(row) === true) {
+          this.#ended({ text: row, isKnown: true }, rows)
+          at += row.length
+          continue
+        }
+      }
+      at = this.#advance(text, at, rows)
+    }
     this.#read += text.length
     return rows
   }
@@ -74,7 +135,7 @@ export class RowScanner {
   /** Returns the rows of an answer that is there whole, each parsed. @throws SyntaxError */
   readWhole(text: string): ServedRow[] {
     const rows: ServedRow[] = []
-    const found: string[] = []
+    const found: ScannedRow[] = []
     for (let at = 0; at < text.length;) {
       const flat = this.#isAtRow ? flatRow(text, at) : undefined
       if (flat === undefined) at = this.#advance(text, at, found)
@@ -83,7 +144,7 @@ export class RowScanner {
         this.#place = 'comma or end of rows'
         at += flat.text.length
       }
-      for (const row of found.splice(0)) rows.push(servedRow(row))
+      for (const row of found.splice(0)) rows.push(servedRow(row.text))
     }
     this.#read += text.length
     return rows
@@ -120,7 +181,7 @@ export class RowScanner {
     return this.#open === null && (this.#place === 'row or end' || this.#place === 'row')
   }
 
-  #advance(text: string, at: number, rows: string[]): number {
+  #advance(text: string, at: number, rows: ScannedRow[]): number {
     if (this.#open !== null) return this.#goOn(this.#open, text, at, rows)
     return isSpace(text.charCodeAt(at)) ? at + 1 : this.#step(text, at)
   }
@@ -190,7 +251,7 @@ export class RowScanner {
   }
 
   /** Reads on in a value. Returns the index after it, or after the piece. */
-  #goOn(value: OpenValue, text: string, at: number, rows: string[]): number {
+  #goOn(value: OpenValue, text: string, at: number, rows: ScannedRow[]): number {
     const end = value.kind === 'scalar' ? scalarEnd(text, at) : valueEnd(value, text, at)
     value.text += text.slice(at, end < 0 ? text.length : end)
     if (end < 0) return text.length
@@ -199,10 +260,9 @@ export class RowScanner {
     return end
   }
 
-  #took(text: string, rows: string[]): void {
+  #took(text: string, rows: ScannedRow[]): void {
     if (this.#place === 'row or end' || this.#place === 'row') {
-      rows.push(text)
-      this.#place = 'comma or end of rows'
+      this.#ended({ text, isKnown: false }, rows)
       return
     }
     this.#rest += text
@@ -211,6 +271,11 @@ export class RowScanner {
       this.#key = String(parseQuietly(text))
       this.#place = 'colon'
     }
+  }
+
+  #ended(row: ScannedRow, rows: ScannedRow[]): void {
+    rows.push(row)
+    this.#place = 'comma or end of rows'
   }
 
   #unexpected(text: string, at: number): SyntaxError {
@@ -239,6 +304,19 @@ function flatRow(text: string, at: number): ServedRow | undefined {
   }
 }
 
+/** The row at `at`, where the next begins at `next` and nothing but a comma is between them. */
+function rowBefore(text: string, at: number, next: number): string {
+  const comma = lastBefore(text, next)
+  const end = text.charCodeAt(comma) === COMMA ? lastBefore(text, comma) + 1 : next
+  return text.slice(at, end)
+}
+
+function lastBefore(text: string, end: number): number {
+  let at = end - 1
+  while (isSpace(text.charCodeAt(at))) at -= 1
+  return at
+}
+
 /** What is wrong is said without what is there: an answer may carry secrets. */
 export function parseQuietly(text: string): unknown {
   try {
@@ -246,61 +324,4 @@ export function parseQuietly(text: string): unknown {
   } catch {
     throw new SyntaxError(`the answer is not valid JSON (${text.length} characters)`)
   }
-}
-
-/** The index after a string, an object or an array that is under way; -1 where it does not end here. */
-function valueEnd(value: OpenValue, text: string, start: number): number {
-  let { depth, isInString } = value
-  let at = start
-  while (at < text.length) {
-    if (isInString) {
-      at = stringEnd(value, text, at)
-      if (at < 0) break
-      isInString = false
-      if (depth === 0) return at
-    }
-    for (; at < text.length && !isInString; at += 1) {
-      const code = text.charCodeAt(at)
-      if (code === QUOTE) isInString = true
-      else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1
-      else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
-        depth -= 1
-        if (depth === 0) return at + 1
-      }
-    }
-  }
-  value.depth = depth
-  value.isInString = isInString
-  return -1
-}
-
-/**
- * The index after the quote that ends a string under way; -1 where it does not end here.
- * Most of a text is in strings, and `indexOf` is several times faster than a loop.
- */
-function stringEnd(value: OpenValue, text: string, start: number): number {
-  let from = value.isEscaped ? start + 1 : start
-  for (;;) {
-    const quote = text.indexOf('"', from)
-    const end = quote < 0 ? text.length : quote
-    let unescaped = end
-    while (unescaped > from && text.charCodeAt(unescaped - 1) === BACKSLASH) unescaped -= 1
-    value.isEscaped = (end - unescaped) % 2 === 1
-    if (quote < 0) return -1
-    from = quote + 1
-    if (!value.isEscaped) return from
-  }
-}
-
-function scalarEnd(text: string, start: number): number {
-  for (let at = start; at < text.length; at += 1) if (isBoundary(text.charCodeAt(at))) return at
-  return -1
-}
-
-function isBoundary(code: number): boolean {
-  return code === COMMA || code === CLOSE_BRACKET || code === CLOSE_BRACE || isSpace(code)
-}
-
-function isSpace(code: number): boolean {
-  return code === 32 || code === 10 || code === 13 || code === 9
 }

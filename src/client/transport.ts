@@ -37,7 +37,7 @@ export interface StreamReader<T> {
   /** False when no more is wanted: `end` tells why. */
   readonly take: BodyTaker
   /** After the last piece. What it throws is as what a Reader throws. */
-  readonly end: () => T
+  readonly end: () => T | Promise<T>
 }
 
 const DEFAULT_TIMEOUT_MS = 120_000

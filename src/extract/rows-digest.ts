@@ -32,6 +32,13 @@ export class RowsDigest {
   }
 }
 
+/** The digest of one row alone. */
+export function digestOfRow(row: string): string {
+  const digest = new RowsDigest()
+  digest.add(row)
+  return digest.value()
+}
+
 /** The digest of rows whose hashes come to these lanes (sql/raw_versions.sql adds them up too). */
 export function digestOf(rows: number, lanes: readonly number[]): string {
   return hash('sha256', `${rows}:${lanes.join(',')}`)

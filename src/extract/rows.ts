@@ -7,34 +7,72 @@ import {
   type ServedRow,
 } from '../client/index.ts'
 import type { RowSpool } from './row-spool.ts'
+import { digestOfRow } from './rows-digest.ts'
 
-/** Takes what an answer says of the days that are due, and passes over those between them. */
-export function takerOf(days: readonly Day[], range: DayRange, spool: RowSpool): RowTaker {
+/**
+ * Takes what an answer says of the days that are due, and passes over those between
+ * them. `digestOf`: of the rows in the lake, where they are one row of its day.
+ */
+export function takerOf(
+  days: readonly Day[],
+  range: DayRange,
+  spool: RowSpool,
+  digestOf: (day: Day) => string | null,
+): RowTaker {
   const due = new Set(days)
   let origin: AnswerOrigin = { request: '', requestId: null }
+  /** Null for a day that was not asked for too: what speaks of one is parsed, and refused. */
+  const knownDigest = (day: Day): string | null => (isWithin(day, range) ? digestOf(day) : null)
   return {
     begin: (begun) => {
       origin = begun
       spool.clear()
     },
     isWanted: (text) => {
-      const day = dayAtFirst(text)
-      return day === undefined || due.has(day) || day < range.first || day > range.last
+      const day = onlyDayOf(text)
+      return day === undefined || due.has(day) || !isWithin(day, range)
     },
     row: async (row) => {
       const day = dayOfRow(origin, row, range)
       if (due.has(day)) await spool.add(day, row.text)
     },
+    known: {
+      beginningOf: (text, at) => {
+        const first = dayAtFirst(text, at)
+        const isLanded = first !== undefined && knownDigest(first.day) !== null
+        return isLanded ? first.beginning : undefined
+      },
+      has: (text) => {
+        const day = dayAtFirst(text)?.day
+        return day !== undefined && digestOfRow(text) === knownDigest(day)
+      },
+      take: async (text) => {
+        const day = dayAtFirst(text)?.day
+        if (day !== undefined && due.has(day)) await spool.add(day, text)
+      },
+    },
   }
 }
 
-const DATE_FIRST = /^\{\s*"date"\s*:\s*"(?<day>\d{4}-\d\d-\d\d)/
+const DATE_FIRST = /^(?<beginning>\{\s*"date"\s*:\s*")(?<day>\d{4}-\d\d-\d\d)/
+
+/** White space aside, what stands before the first day and the day itself are shorter. */
+const DATE_CHARACTERS = 64
+
+/** The day that a row begins with, and what it begins with before it. */
+function dayAtFirst(text: string, at = 0): { day: Day; beginning: string } | undefined {
+  const { day, beginning } = DATE_FIRST.exec(text.slice(at, at + DATE_CHARACTERS))?.groups ?? {}
+  return day !== undefined && isDay(day) && beginning !== undefined ? { day, beginning } : undefined
+}
 
 /** The day of a row that begins with it and speaks of no other: it need not be parsed to be passed over. */
-function dayAtFirst(text: string): Day | undefined {
-  const day = DATE_FIRST.exec(text)?.groups?.['day']
+function onlyDayOf(text: string): Day | undefined {
   const isOnly = text.indexOf('date"', text.indexOf('date"') + 1) < 0
-  return day !== undefined && isDay(day) && isOnly ? day : undefined
+  return isOnly ? dayAtFirst(text)?.day : undefined
+}
+
+function isWithin(day: Day, { first, last }: DayRange): boolean {
+  return day >= first && day <= last
 }
 
 /** The users on a page of one day. */
@@ -68,7 +106,7 @@ function dayOfRow(answer: AnswerOrigin, row: ServedRow, range: DayRange): Day {
       answer.requestId,
     )
   }
-  if (day < range.first || day > range.last) {
+  if (!isWithin(day, range)) {
     throw new ContradictionError(
       `GET ${answer.request}: a row of ${day}, which was not asked for`,
       answer.requestId,

@@ -78,7 +78,11 @@ async function landWindow(
   }
   const spool = context.writer.spool(resource.name, range.first)
   try {
-    const taker = takerOf(days, range, spool)
+    const digestOf = (day: Day): string | null => {
+      const { rowCount = null, digest = null } = context.book.interval(resource.name, day) ?? {}
+      return rowCount === 1 ? digest : null
+    }
+    const taker = takerOf(days, range, spool, digestOf)
     const answer = await context.client.stream(resource.endpoint, query, taker)
     await landDays(context, resource, days, spool, originOf(context, answer, 1))
   } finally {

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { RowScanner, servedRow } from '../../src/client/row-scanner.ts'
+import { RowScanner, servedRow, type KnownRows } from '../../src/client/row-scanner.ts'
 
 /** What comes of a text that comes in pieces: its rows and what stands beside them, or the error. */
-function scan(pieces: readonly string[]): unknown {
-  const scanner = new RowScanner({ key: 'data' })
+function scan(pieces: readonly string[], known?: KnownRows): unknown {
+  const scanner = new RowScanner({ key: 'data' }, known)
   try {
-    const rows = pieces.flatMap((piece) => scanner.write(piece))
-    return { rows, rest: scanner.end() }
+    const rows = [...pieces.flatMap((piece) => scanner.write(piece)), ...scanner.flush()]
+    return { rows: rows.map(({ text }) => text), rest: scanner.end() }
   } catch (error) {
     return error
   }
@@ -62,10 +62,11 @@ it('an answer that is there whole has the same rows, each parsed', () => {
 
 it('a row is handed on as soon as it has ended', () => {
   const scanner = new RowScanner({ key: 'data' })
-  expect(scanner.write('{"data": [{"a":"]')).toEqual([])
-  expect(scanner.write('}"},12')).toEqual(['{"a":"]}"}'])
-  expect(scanner.write('3,"x')).toEqual(['123'])
-  expect(scanner.write('"]')).toEqual(['"x"'])
+  const read = (text: string): string[] => scanner.write(text).map((row) => row.text)
+  expect(read('{"data": [{"a":"]')).toEqual([])
+  expect(read('}"},12')).toEqual(['{"a":"]}"}'])
+  expect(read('3,"x')).toEqual(['123'])
+  expect(read('"]')).toEqual(['"x"'])
   expect(scanner.write('}')).toEqual([])
   expect(scanner.end()).toEqual({ data: [] })
 })
@@ -74,4 +75,58 @@ it('what is wrong is found where it stands', () => {
   const scanner = new RowScanner({ key: 'data' })
   scanner.write('{"data":[1')
   expect(() => scanner.write('  2')).toThrow(`unexpected "2" at character 12 of the answer`)
+})
+
+const BEGINNING = /^\{ ?"day" ?: ?"/
+
+/** Knows these rows, and guesses that every row with a day is one of them. */
+const knowing = (texts: readonly string[]): KnownRows => ({
+  beginningOf: (text, at) => BEGINNING.exec(text.slice(at, at + 16))?.[0],
+  has: (text) => texts.includes(text),
+})
+
+/** Rows that begin with their day, and hold what looks like the beginning of another. */
+const dayRow = fc
+  .record({
+    day: fc.constantFrom('1', '2', '}'),
+    of: fc.array(
+      fc.oneof(
+        fc.constant({ day: '},{"day":"' }),
+        fc.record({ day: fc.jsonValue({ maxDepth: 2 }) }),
+      ),
+      { maxLength: 3 },
+    ),
+  })
+  .map(({ day, of }) => ({ day, of }))
+
+it('rows that are known are passed, and an answer means the same', () => {
+  const rows = fc.array(fc.oneof({ weight: 4, arbitrary: dayRow }, fc.jsonValue({ maxDepth: 2 })))
+  const gaps = fc.constantFrom('', ' ', '\n')
+  fc.assert(
+    fc.property(rows, gaps, fc.array(fc.nat()), fc.nat(), fc.nat(4), (all, gap, cuts, cut, nth) => {
+      const data = all.map((each) => JSON.stringify(each))
+      const whole = `{"data":[${data.join(`${gap},${gap}`)}${gap}],"more":[{"day":"1"}]}`
+      const known = knowing(data.filter((_, at) => at % 5 !== nth))
+      const other = `${whole.slice(0, cut % whole.length)}"${whole.slice(cut % whole.length)}`
+      for (const text of [whole, whole.slice(0, cut % whole.length), other]) {
+        const ends = [...new Set(cuts.map((end) => end % text.length))].sort((a, b) => a - b)
+        const pieces = [...ends, text.length].map((end, at) => text.slice(ends[at - 1] ?? 0, end))
+        expect(scan(pieces, known)).toEqual(scan([text]))
+        expect(scan(text.split(/(?:)/), known)).toEqual(scan([text]))
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+it('a row is known by its whole text, as soon as the next has begun', () => {
+  const rows = ['{"day":"1","n":[1,{}]}', '{"day":"2"}', '{"day":"3"}']
+  const scanner = new RowScanner({ key: 'data' }, knowing(rows))
+  expect(scanner.write(`{"data":[${rows[0] ?? ''} , {"da`)).toEqual([])
+  expect(scanner.write('y":"2","n":"')).toEqual([{ text: rows[0], isKnown: true }])
+  expect(scanner.write('"},{"day":"3"')).toEqual([{ text: '{"day":"2","n":""}', isKnown: false }])
+  expect(scanner.write('}]')).toEqual([])
+  expect(scanner.write('}')).toEqual([])
+  expect(scanner.flush()).toEqual([{ text: rows[2], isKnown: false }])
+  expect(scanner.end()).toEqual({ data: [] })
 })
