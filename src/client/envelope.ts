@@ -48,8 +48,11 @@ export function sliceUnlessKnown(text: string, known: RowsSum | undefined): Summ
   const rows = scanner.readWhole(text)
   const rest = scanner.end()
   const rowsText = text.slice(...scanner.rowsAt)
-  const sum = { rows: rows.length, characters: rowsText.length, sha256: sha256Of(rowsText) }
-  return { rows, rowsText, sum, rest }
+  return { rows, rowsText, sum: sumOf(rowsText, rows.length), rest }
+}
+
+export function sumOf(rowsText: string, rows: number): RowsSum {
+  return { rows, characters: rowsText.length, sha256: sha256Of(rowsText) }
 }
 
 /** An array that is a JSON text already may stand empty while the rest is read. */

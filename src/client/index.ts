@@ -9,7 +9,7 @@ export type {
   RowTaker,
   UsersPage,
 } from './analytics.ts'
-export { fieldOf, sliceArray } from './envelope.ts'
+export { fieldOf, sliceArray, sumOf } from './envelope.ts'
 export type { RowsSum } from './envelope.ts'
 export type { ServedRow } from './row-scanner.ts'
 export type { Served } from './call.ts'

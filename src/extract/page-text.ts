@@ -24,6 +24,8 @@ export interface PageMark {
 /** A page of a part whose bytes are the ones that were written. */
 export interface ProvenPage {
   readonly rows: readonly ServedRow[]
+  /** The array of the rows, as served. */
+  readonly rowsText: string
   readonly mark: PageMark
   /** Where the page ends, in bytes from the part's beginning. */
   readonly end: number
@@ -74,7 +76,7 @@ export async function* provenPages(path: string): AsyncGenerator<ProvenPage, voi
       if (page === 'changed') return
       end += page.size
       held = held.subarray(page.size)
-      yield { rows: page.rows, mark: page.mark, end }
+      yield { ...page, end }
     }
   }
 }
@@ -96,8 +98,10 @@ function firstOf(bytes: Buffer): FirstPage {
   const rows = bytes.subarray(headEnd, size)
   const head = line.slice(0, -PROOF_LENGTH - 1)
   if (!line.endsWith(proofOf(rows, head))) return 'changed'
+  const rowsText = rows.toString('utf8', 0, rows.byteLength - 1)
   return {
-    rows: sliceArray(rows.toString('utf8')),
+    rows: sliceArray(rowsText),
+    rowsText,
     mark: JSON.parse(head.slice(head.indexOf(MARK) + MARK.length)) as PageMark,
     size,
   }

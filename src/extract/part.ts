@@ -1,6 +1,6 @@
 import { mkdir, open, rm, truncate, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { ServedRow, UsersPage } from '../client/index.ts'
+import { sumOf, type RowsSum, type ServedRow, type UsersPage } from '../client/index.ts'
 import { AppError } from '../core/errors.ts'
 import { syncFolder } from '../store/files.ts'
 import type { DayContent } from './day-content.ts'
@@ -15,7 +15,7 @@ import type { RawRow } from './row-lines.ts'
 import { RowsDigest } from './rows-digest.ts'
 
 /** The array of a page's rows as served, and the rows; null where they are known. */
-export type Page = Pick<UsersPage, 'rows' | 'rowsText'>
+export type Page = Pick<UsersPage, 'rows' | 'rowsText' | 'sum'>
 
 /**
  * The pages of one walked day on their way to the lake: aside, so that memory
@@ -29,6 +29,7 @@ export class Part {
   #first: PageMark | undefined
   #last: PageOrigin | undefined
   #cursors: string[] = []
+  #sums: RowsSum[] = []
   #isWhole = false
   #room = Buffer.alloc(0)
 
@@ -48,7 +49,7 @@ export class Part {
     for await (const page of provenPages(path)) {
       if (page.mark.origin.page !== part.pages + 1) break
       for (const row of page.rows) part.#takeIn(row, onRow)
-      part.#turn(page.mark)
+      part.#turn(page.mark, sumOf(page.rowsText, page.rows.length))
       end = page.end
     }
     await truncate(path, end)
@@ -70,6 +71,11 @@ export class Part {
     return this.#cursors
   }
 
+  /** How the pages came, in order. */
+  get sums(): readonly RowsSum[] {
+    return this.#sums
+  }
+
   /** True when the last page of the walk is there. */
   get isWhole(): boolean {
     return this.#isWhole
@@ -80,14 +86,14 @@ export class Part {
    * next cursor it is durable when the promise resolves: only then may the next
    * page be asked for. The last page, whose next cursor is null, is landed at once.
    */
-  async addPage({ rows, rowsText }: Page, mark: PageMark): Promise<void> {
+  async addPage({ rows, rowsText, sum }: Page, mark: PageMark): Promise<void> {
     for (const { text } of rows ?? []) this.#digest.add(text)
     await this.#file.appendFile(pageText(rowsText, mark, (bytes) => this.#roomFor(bytes)))
     if (mark.nextCursor !== null) {
       await this.#file.datasync()
       if (this.pages === 0) await syncFolder(dirname(this.#path))
     }
-    this.#turn(mark)
+    this.#turn(mark, sum)
   }
 
   /**
@@ -109,6 +115,7 @@ export class Part {
     this.#first = undefined
     this.#last = undefined
     this.#cursors = []
+    this.#sums = []
     this.#isWhole = false
   }
 
@@ -146,7 +153,8 @@ export class Part {
     return this.#room.subarray(0, bytes)
   }
 
-  #turn(mark: PageMark): void {
+  #turn(mark: PageMark, sum: RowsSum): void {
+    this.#sums.push(sum)
     this.#first ??= mark
     this.#last = mark.origin
     if (mark.nextCursor === null) this.#isWhole = true

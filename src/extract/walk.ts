@@ -6,7 +6,6 @@ import {
   userPages,
   type AnalyticsQuery,
   type AnswerOrigin,
-  type RowsSum,
   type ServedRow,
   type UsersPage,
 } from '../client/index.ts'
@@ -30,8 +29,6 @@ interface Walk {
   readonly users: Set<string>
   /** How the day came before, as long as it comes so again. */
   known: WalkedDay | null
-  /** Of every page that this walk added. */
-  readonly sums: RowsSum[]
 }
 
 /**
@@ -67,7 +64,7 @@ async function openWalk(context: FetchContext, resource: Resource, day: Day): Pr
   const part = await context.writer.openPart(resource.name, day, (row) => {
     meet(users, row)
   })
-  const walk: Walk = { resource, day, part, users, known: null, sums: [] }
+  const walk: Walk = { resource, day, part, users, known: null }
   if (part.first === undefined) {
     const { digest = null } = context.book.interval(resource.name, day) ?? {}
     walk.known = digest === null ? null : await context.writer.walkedDay(day, digest)
@@ -99,7 +96,6 @@ async function readPages(context: FetchContext, walk: Walk): Promise<void> {
 
 async function startAgain(walk: Walk): Promise<void> {
   walk.users.clear()
-  walk.sums.length = 0
   walk.known = null
   await walk.part.restart()
 }
@@ -128,7 +124,6 @@ async function goOn(context: FetchContext, walk: Walk): Promise<void> {
     const origin = originOf(context, page, part.pages + 1)
     const nextCursor = page.hasMore ? page.nextCursor : null
     await part.addPage(page, { origin, nextCursor, witness })
-    walk.sums.push(page.sum)
     context.book.pageLanded(resource.name, day, page.sum.rows)
   }
   if (part.pages !== walk.known?.pages.length) await readKnown(walk)
@@ -151,21 +146,23 @@ function endless({ request, requestId }: AnswerOrigin): ContradictionError {
 }
 
 async function land(context: FetchContext, walk: Walk): Promise<void> {
-  const { resource, day, part, known, sums } = walk
+  const { resource, day, part, known } = walk
   const { first } = part
   if (first === undefined) return
   const before = context.book.interval(resource.name, day)
   const size = known?.users ?? walk.users.size
   const content = known === null ? part.content : { ...part.content, ...rowsOf(known) }
   const landed = await landDay(context, resource, { day, content, rowCount: size, size })
+  if (known === null && landed !== null) {
+    const walked = { digest: content.digest, users: size, pages: part.sums }
+    await context.writer.rememberWalk(day, walked)
+  }
   await part.discard()
   if (landed === null) return
   const isProven = part.pages === 1 || isProvenAs(landed.result.file, before)
   await context.book.landed(resource.name, [
     { ...landed, witness: isProven ? null : first.witness },
   ])
-  if (known !== null || sums.length < part.pages) return
-  await context.writer.rememberWalk(day, { digest: content.digest, users: size, pages: sums })
 }
 
 function rowsOf({ digest, pages }: WalkedDay): Pick<DayContent, 'digest' | 'count'> {

@@ -7,7 +7,7 @@ const whole = z.number().int().nonnegative()
 const shape = z.object({
   digest: z.string(),
   users: whole,
-  pages: z.array(z.object({ rows: whole, characters: whole, sha256: z.string() })),
+  pages: z.array(z.object({ rows: whole, characters: whole, sha256: z.string() })).readonly(),
 })
 
 /**

@@ -2,6 +2,7 @@ import { appendFile, readFile, stat, truncate, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
+import { sumOf } from '../../src/client/index.ts'
 import type { DayContent } from '../../src/extract/day-content.ts'
 import type { PageMark, PageOrigin } from '../../src/extract/page-text.ts'
 import { Part, type Page } from '../../src/extract/part.ts'
@@ -32,7 +33,8 @@ const PAGES = [
 /** Rows as a server may put them, with white space between. */
 function pageOf(items: readonly string[]): Page {
   const rows = items.map((text) => ({ text, value: JSON.parse(text) as unknown }))
-  return { rows, rowsText: `[ ${items.join(' ,\r\n')}\n]` }
+  const rowsText = `[ ${items.join(' ,\r\n')}\n]`
+  return { rows, rowsText, sum: sumOf(rowsText, rows.length) }
 }
 
 /** The same where nobody has read them. */
@@ -78,6 +80,7 @@ describe('a part that a walk left', () => {
       cursors: ['cursor-1', 'cursor-2', 'cursor-3'],
       isWhole: false,
     })
+    expect(part.sums).toEqual(before.sums)
     expect(await told(part.content)).toEqual(await told(before.content))
     expect(await told(part.content)).toMatchObject({
       count: 3,

@@ -195,6 +195,19 @@ describe('a day whose pages were landed before', () => {
     expect(rows).toContainEqual(['g', 8, 4, 0])
   })
 
+  it('is remembered also where its walk was cut off and gone on with', async () => {
+    const { paged, serve } = await platform()
+    serve(FOUR)
+    const [cutOff, undisturbed] = [await temporaryFolder(), await temporaryFolder()]
+    const { disturb } = paged
+    paged.disturb = (asked, response) =>
+      asked.cursor === '2' ? refuse(response, 500) : disturb(asked, response)
+    expect((await look(paged, cutOff)).result).toMatchObject({ failed: 1 })
+    paged.disturb = disturb
+    for (const data of [cutOff, undisturbed]) await look(paged, data)
+    expect(await readFile(memory(cutOff), 'utf8')).toBe(await readFile(memory(undisturbed), 'utf8'))
+  })
+
   it('starts again where a cursor behind known pages is refused', async () => {
     const { paged, serve } = await platform()
     serve(FOUR)

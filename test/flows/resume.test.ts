@@ -1,7 +1,7 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sliceArray } from '../../src/client/index.ts'
+import { sliceArray, sumOf } from '../../src/client/index.ts'
 import { Part, type Page } from '../../src/extract/part.ts'
 import { RESOURCES } from '../../src/extract/resources.ts'
 import type { Day } from '../../src/core/days.ts'
@@ -24,7 +24,7 @@ const ALL = Array.from({ length: 9 }, (_, at) => [`u${at + 1}`, 1, Math.floor(at
 
 function pageOf(items: readonly string[]): Page {
   const rowsText = `[${items.join(',')}]`
-  return { rows: sliceArray(rowsText), rowsText }
+  return { rows: sliceArray(rowsText), rowsText, sum: sumOf(rowsText, items.length) }
 }
 
 /** Nine users, two a page. */
