@@ -13,8 +13,8 @@ import { present } from './view.ts'
 
 /**
  * What a run does while it waits for answers, so that little is left when the
- * last has come: the project is read, the base files are held against
- * their CRC-32, and base is made of what has come while more is asked for: of each
+ * last has come: the project is read, the base files are held against their
+ * CRC-32, and base is made of what has come while more is asked for: of each
  * resource when nothing is missing of it. What comes of looks at old days is made
  * afterwards, by the same plan.
  */
