@@ -16,9 +16,16 @@ import { rebuildLedger } from './extract/rebuild.ts'
 import { syncOrganisation, type Meanwhile, type SyncResult } from './extract/sync.ts'
 import { withTightHeap } from './heap.ts'
 import { afterLosing, timed, warner, type BuildOutcome, type Job } from './job.ts'
+import type { Copy } from './model/index.ts'
 import { normalizeAll, normalizeAndRead, type Ready } from './normalization.ts'
 import type { BaseFiles } from './normalize/state.ts'
-import { exportMarts, publishModels, type BuildChoice, type RunsSoFar } from './publication.ts'
+import {
+  copyOfPublished,
+  exportMarts,
+  publishModels,
+  type BuildChoice,
+  type RunsSoFar,
+} from './publication.ts'
 import { refusePast, rollBack } from './serve/rollback.ts'
 import { readLearnt, writeLearnt } from './store/governor-state.ts'
 import { organisationsInLake } from './store/lake.ts'
@@ -41,11 +48,12 @@ export async function run(
   runs: RunsSoFar,
 ): Promise<SyncOutcome> {
   const ahead = new Ahead(job)
-  const outcome = await landAndNormalize(job, selection, ahead).finally(() => ahead.ended())
+  await using copy = copyOfPublished(job)
+  const outcome = await landAndNormalize(job, selection, ahead, copy).finally(() => ahead.ended())
   if (!outcome.isAnyReached || isStopped(job)) return outcome
   const project = await ahead.project()
   const orgIds = await knownOrganisations(job.config.dataFolder)
-  await publishModels(job, project, orgIds, { runs, exitCode: outcome.exitCode })
+  await publishModels(job, project, orgIds, { runs, exitCode: outcome.exitCode, copy })
   for (const target of job.config.exports) await exportMarts(job, target)
   return outcome
 }
@@ -54,9 +62,11 @@ async function landAndNormalize(
   job: Job,
   selection: SyncSelection,
   ahead: Ahead,
+  copy: Copy,
 ): Promise<SyncOutcome> {
   const landed = await land(job, selection, ahead)
   if (!landed.isAnyReached || isStopped(job)) return landed
+  copy.begin() // little else is written or read until the build
   const openBase = (orgId: string): Promise<BaseFiles> => ahead.base(orgId)
   const view = present(job.config.dataFolder)
   return afterLosing(await normalizeAll(job, view, { isFrugal: false, openBase }), landed)

@@ -6,7 +6,13 @@ import type { Day } from './core/days.ts'
 import { ExitCode, messageOf } from './core/errors.ts'
 import { RESOURCES } from './extract/resources.ts'
 import { timed, warner, type Job } from './job.ts'
-import { buildAndPublish, loadProject, type BuildResult, type Project } from './model/index.ts'
+import {
+  buildAndPublish,
+  Copy,
+  loadProject,
+  type BuildResult,
+  type Project,
+} from './model/index.ts'
 import { writeProvenance, writeSchemaDrift } from './model/provenance.ts'
 import { writeRecord, type RunRow } from './model/record.ts'
 import { writeIntervals } from './normalize/intervals.ts'
@@ -40,6 +46,8 @@ export interface BuildChoice {
   readonly asOf?: number
   /** Make every model anew whole. */
   readonly fullRefresh?: boolean
+  /** What is published, copied ahead. */
+  readonly copy?: Copy
 }
 
 /** Base → models → checks → published warehouse. */
@@ -87,12 +95,19 @@ export async function publishModels(
       retry: options.retry === true,
       ...(options.select === undefined ? {} : { select: options.select }),
       ...(options.exclude === undefined ? {} : { exclude: options.exclude }),
+      ...(options.copy === undefined ? {} : { copy: options.copy }),
     }),
   )
   if (view.asOf === null) await rm(pastFolder(config.dataFolder), { recursive: true, force: true })
   await forgetRollback(config.dataFolder)
   await prunePublished(config.dataFolder, config.keepPublished, runId)
   return result
+}
+
+/** A copy of what is published, to be begun while other work is done. */
+export function copyOfPublished({ config }: Job): Copy {
+  const target = warehousePath(config.dataFolder)
+  return new Copy(target, target)
 }
 
 /**

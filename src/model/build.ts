@@ -32,9 +32,9 @@ export interface BuiltModels {
 
 /**
  * Builds the models into the database in use, each after those that it reads and
- * behind its unit tests, and writes their descriptions as comments: incremental
- * ones, which are the large ones, one by one, and the others meanwhile on the
- * second connection. The tables of those in `kept` are there, and are brought up
+ * behind its unit tests: incremental ones, which are the large ones, one by one,
+ * and the others meanwhile on the second connection. Their descriptions become
+ * comments where the first one waits. The tables of those in `kept` are there, and are brought up
  * to date; what is in `standing` is there as it would be made. A model that reads
  * one which could not be made is skipped; the others are made all the same.
  *
@@ -56,7 +56,7 @@ export async function buildModels(
   const results = new Map<string, readonly UnitTestResult[]>()
   const failures = new Map<string, AppError>()
   const lost = new Set<string>()
-  await workInLanes(nodes, isByIntervals, async (node) => {
+  const bringAboutOne = async (node: ModelNode): Promise<void> => {
     const { name } = node
     const db = isByIntervals(node) ? context.db : context.second
     const own = { ...context, db }
@@ -75,7 +75,29 @@ export async function buildModels(
       failures.set(name, error)
     }
     lost.add(name)
-  })
+  }
+  const describe = async (node: ModelNode): Promise<void> => {
+    if (!lost.has(node.name)) await context.db.run(comments(node))
+  }
+  const making = nodes.map((node) => ({
+    name: node.name,
+    dependsOn: node.dependsOn,
+    isFirst: isByIntervals(node),
+    work: () => bringAboutOne(node),
+  }))
+  const describing = nodes
+    .filter((node) => !isStanding(node, basis.standing, kinds))
+    .map((node) => ({
+      name: `comments of ${node.name}`,
+      dependsOn: [node.name],
+      isFirst: true,
+      work: () => describe(node),
+    }))
+  await workInLanes(
+    [...making, ...describing],
+    ({ isFirst }) => isFirst,
+    ({ work }) => work(),
+  )
   const inOrder = <T>(found: ReadonlyMap<string, T>): T[] =>
     nodes.flatMap(({ name }) => found.get(name) ?? [])
   return {
@@ -96,9 +118,13 @@ function bringAbout(
   { kept, standing }: Pick<Basis, 'kept' | 'standing'>,
   kinds: Kinds,
 ): Promise<BuiltModel> {
-  const isThere = standing.has(node.name) && kinds.get(node.relation) === kindOf(node)
-  if (isThere) return tellStanding(context, node)
+  if (isStanding(node, standing, kinds)) return tellStanding(context, node)
   return buildModel(context, node, kept.has(node.name), kinds)
+}
+
+/** Whether it is there as it would be made. */
+function isStanding(node: ModelNode, standing: Basis['standing'], kinds: Kinds): boolean {
+  return standing.has(node.name) && kinds.get(node.relation) === kindOf(node)
 }
 
 async function testUnits(
@@ -133,7 +159,6 @@ async function buildModel(
     const made = await make(context, node, isKept, kinds)
     const columns = await compareColumns(db, node)
     await refuseInfinite(db, node, columns, made.intervals !== undefined)
-    await db.run(comments(node))
     const rows = node.materialized === 'view' ? null : await countRows(db, node.relation)
     return tellMade(context, node, { name, rows, ...made, durationMs: now() - startedAt })
   } catch (error) {

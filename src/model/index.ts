@@ -4,6 +4,7 @@ import type { ModelNode, Project } from './types.ts'
 
 export { buildAndPublish, type BuildOptions, type BuildResult } from './publish.ts'
 export type { BuiltModel } from './build.ts'
+export { Copy } from './copy.ts'
 export type { CheckResult, CheckStatus } from './checks.ts'
 export { ProjectError, StatementError } from './errors.ts'
 export { loadProject } from './project.ts'

@@ -1,5 +1,4 @@
-import { constants } from 'node:fs'
-import { copyFile, mkdir, rm, stat } from 'node:fs/promises'
+import { mkdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { messageOf, UsageError, type AppError } from '../core/errors.ts'
 import type { RunEvent } from '../core/events.ts'
@@ -11,6 +10,7 @@ import { runChecks, type CheckResult } from './checks.ts'
 import { carryOver } from './carry-over.ts'
 import { dropAllBut } from './clear.ts'
 import type { BuildContext } from './context.ts'
+import { Copy } from './copy.ts'
 import { STORAGE_VERSION } from './engine.ts'
 import { failedChecks, forgetFailures, storeFailures } from './failures.ts'
 import { forgetFailed, leaveFailed } from './failed.ts'
@@ -35,6 +35,8 @@ export interface BuildOptions extends WorkOptions {
   readonly memoryLimit?: string
   /** Stops the statement under way; nothing is published. */
   readonly signal?: AbortSignal
+  /** A copy of `target` that was begun before. Default: it is made when it is needed. */
+  readonly copy?: Copy
 }
 
 export interface BuildResult {
@@ -69,7 +71,7 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
   }
   await mkdir(dirname(target), { recursive: true })
   await mkdir(options.tempDirectory, { recursive: true })
-  await removeLeftovers(target)
+  await removeLeftovers(target, options.copy)
   const outcomes = new Map<string, Outcome>()
   const report: Report = (outcome) => {
     outcomes.set(`${outcome.kind} ${outcome.name}`, outcome)
@@ -139,10 +141,8 @@ async function buildUpon(options: Building, work: Work): Promise<Built> {
 
 async function buildFile(options: Building, work: Work): Promise<Built> {
   const { target, signal } = options
-  const aside = asidePath(target)
+  const aside = await beginAside(options, work)
   try {
-    if (work.isPart) await copyPublished(work.upon, aside)
-    else if (work.kept.size > 0) await copyFile(target, aside, constants.COPYFILE_FICLONE)
     const { built, problems } = await buildAside(aside, options, work)
     const { failedFile, runId } = options
     if (problems.length > 0 && failedFile !== undefined) await leaveFailed(aside, failedFile, runId)
@@ -157,6 +157,21 @@ async function buildFile(options: Building, work: Work): Promise<Built> {
     await removeFile(aside)
     signal?.throwIfAborted()
     throw error
+  }
+}
+
+/** Where the new file is made: upon a copy, unless there is nothing to build upon. */
+async function beginAside({ target, copy }: Building, work: Work): Promise<string> {
+  if (!work.isPart && work.kept.size === 0) return asidePath(target)
+  await using own = new Copy(work.upon, target)
+  try {
+    return await (copy !== undefined && work.upon === target ? copy : own).take()
+  } catch (error) {
+    if (!work.isPart || !isMissing(error)) throw error
+    throw new UsageError(`--select: there is no published warehouse yet: ${target}`, {
+      hint: 'Build everything first: agent-warehouse build.',
+      cause: error,
+    })
   }
 }
 
@@ -272,21 +287,9 @@ async function publish(aside: string, target: string): Promise<void> {
   await settle(aside, target)
 }
 
-async function copyPublished(target: string, aside: string): Promise<void> {
-  try {
-    await copyFile(target, aside, constants.COPYFILE_FICLONE)
-  } catch (error) {
-    if (!isMissing(error)) throw error
-    throw new UsageError(`--select: there is no published warehouse yet: ${target}`, {
-      hint: 'Build everything first: agent-warehouse build.',
-      cause: error,
-    })
-  }
-}
-
-async function removeLeftovers(target: string): Promise<void> {
+async function removeLeftovers(target: string, copy: Copy | undefined): Promise<void> {
   for (const { name } of await listIfThere(dirname(target))) {
-    if (asideOf(name) !== basename(target)) continue
+    if (asideOf(name) !== basename(target) || name === basename(copy?.path ?? '')) continue
     await rm(join(dirname(target), name), { force: true })
   }
 }

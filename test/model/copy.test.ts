@@ -1,0 +1,58 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { Copy } from '../../src/model/index.ts'
+import { Database } from '../../src/store/duckdb.ts'
+import { Bench, temporaryFolder, TINY } from './fixture.ts'
+
+it('belongs to who takes it', async () => {
+  const folder = await temporaryFolder()
+  const target = join(folder, 'warehouse.duckdb')
+  await writeFile(target, 'published')
+  const copy = new Copy(target, target)
+  copy.begin()
+  const path = await copy.take()
+  await copy[Symbol.asyncDispose]()
+  expect(await readFile(path, 'utf8')).toBe('published')
+})
+
+it('is removed where nobody takes it, though it was just begun', async () => {
+  const folder = await temporaryFolder()
+  const target = join(folder, 'warehouse.duckdb')
+  await writeFile(target, 'published')
+  const copy = new Copy(target, target)
+  copy.begin()
+  await copy[Symbol.asyncDispose]()
+  expect(await readdir(folder)).toEqual(['warehouse.duckdb'])
+})
+
+it('of nothing is told to who takes it, and to nobody else', async () => {
+  const target = join(await temporaryFolder(), 'warehouse.duckdb')
+  const copy = new Copy(target, target)
+  copy.begin()
+  await expect(copy.take()).rejects.toMatchObject({ code: 'ENOENT' })
+  await copy[Symbol.asyncDispose]()
+})
+
+it('that was begun before is what is built upon, and nothing is left of it', async () => {
+  const bench = await Bench.open()
+  await bench.build(TINY)
+  const copy = new Copy(bench.target, bench.target)
+  const path = await copy.take()
+  const db = await Database.open(path)
+  await db.run('create table main.of_the_copy (id integer); checkpoint')
+  db.close()
+  await bench.build(TINY, { select: 'fct_user', copy })
+  expect(await bench.rows('select count(*) as rows from main.of_the_copy')).toEqual([{ rows: '0' }])
+  expect(await readdir(bench.data)).toEqual(['spill', 'users.parquet', 'warehouse.duckdb'])
+})
+
+it('is left alone by a build that has nothing to build upon', async () => {
+  const bench = await Bench.open()
+  await bench.build(TINY)
+  const copy = new Copy(bench.target, bench.target)
+  copy.begin()
+  await bench.build(TINY, { fullRefresh: true, copy })
+  await copy[Symbol.asyncDispose]()
+  expect(await readdir(bench.data)).toEqual(['spill', 'users.parquet', 'warehouse.duckdb'])
+})
