@@ -189,9 +189,17 @@ export interface Journal {
   readonly damaged: readonly number[]
 }
 
+/** Journals as they were read last, by path: they grow at their end, and what was read is not parsed again. */
+const lastRead = new Map<string, Folded & { readonly text: string }>()
+
 export async function readJournal(dataFolder: string, orgId: string): Promise<Journal> {
   const path = ledgerPath(dataFolder, orgId)
-  return { path, ...fold((await readIfThere(path)) ?? '') }
+  const text = (await readIfThere(path)) ?? ''
+  const last = lastRead.get(path)
+  const isGrown = last !== undefined && !last.isCutOff && text.startsWith(last.text)
+  const folded = isGrown ? fold(text.slice(last.text.length), last) : fold(text)
+  lastRead.set(path, { ...folded, text })
+  return { ...folded, path, intervals: new Map(folded.intervals) }
 }
 
 /** What to say of lines that no run wrote so: more than a crash happened to the file. */
@@ -202,25 +210,27 @@ export function damagedLines(path: string, lines: readonly number[]): string {
   return `${path}: ${which}${more} cannot be read; agent-warehouse rebuild makes the ledger anew from the lake`
 }
 
-function fold(journal: string): Omit<Journal, 'path'> {
-  const intervals = new Map<string, Interval>()
+type Folded = Omit<Journal, 'path'>
+
+const NOTHING: Folded = { intervals: new Map(), lines: 0, isCutOff: false, damaged: [] }
+
+/** What a journal holds that goes on with these lines. */
+function fold(journal: string, before: Folded = NOTHING): Folded {
+  const intervals = new Map(before.intervals)
   const damaged: number[] = []
-  const lines = journal.split('\n')
-  const last = lines.pop() ?? ''
-  for (const [index, line] of [...lines, last].entries()) {
+  const whole = journal.split('\n')
+  const last = whole.pop() ?? ''
+  const lines = before.lines + whole.length
+  for (const [index, line] of [...whole, last].entries()) {
     const said = line === '' ? null : readLine(line)
-    if (said === undefined) damaged.push(index + 1)
+    if (said === undefined) damaged.push(before.lines + index + 1)
     else if (said?.status === 'missing') intervals.delete(intervalKey(said.resource, said.day))
     else if (said !== null) intervals.set(intervalKey(said.resource, said.day), said)
   }
   const isCutOff = last !== ''
-  const isTorn = isCutOff && damaged.at(-1) === lines.length + 1
-  return {
-    intervals,
-    lines: lines.length,
-    isCutOff,
-    damaged: isTorn ? damaged.slice(0, -1) : damaged,
-  }
+  const isTorn = isCutOff && damaged.at(-1) === lines + 1
+  const told = isTorn ? damaged.slice(0, -1) : damaged
+  return { intervals, lines, isCutOff, damaged: [...before.damaged, ...told] }
 }
 
 function journalOf(intervals: Iterable<Interval>): string {

@@ -1,8 +1,16 @@
 import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { HISTORY_START, addDays } from '../../src/core/days.ts'
-import { LedgerFile, knownOrganisations, type Interval } from '../../src/store/ledger.ts'
+import { writeAtomic } from '../../src/store/files.ts'
+import {
+  LedgerFile,
+  knownOrganisations,
+  readJournal,
+  type Interval,
+  type Journal,
+} from '../../src/store/ledger.ts'
 import { temporaryFolder } from '../helpers.ts'
 
 function landed(offset: number, rowCount = 1): Interval {
@@ -20,6 +28,18 @@ function landed(offset: number, rowCount = 1): Interval {
     digest: 'd',
     error: null,
   }
+}
+
+function keyOf({ resource, day }: Interval): Pick<Interval, 'resource' | 'day'> {
+  return { resource, day }
+}
+
+function toldBy({ intervals, lines, isCutOff, damaged }: Journal): unknown {
+  return { intervals: [...intervals], lines, isCutOff, damaged }
+}
+
+function journalPath(data: string, orgId: string): string {
+  return join(data, 'state', 'ledger', `${orgId}.ndjson`)
 }
 
 function neverWarned(message: string): void {
@@ -75,6 +95,35 @@ describe('the ledger', () => {
     expect(told[0]).toContain(`${path}: line 2 cannot be read`)
     const mended = await LedgerFile.open(data, 'o', neverWarned)
     expect([...mended.intervals.values()]).toEqual([landed(1), landed(2)])
+  })
+
+  it('is the same read again and again while it changes, and read once', async () => {
+    const data = await temporaryFolder()
+    const line = fc.oneof(
+      fc.nat(5).map((day) => JSON.stringify(landed(day))),
+      fc.tuple(fc.nat(5), fc.nat(9)).map(([day, rows]) => JSON.stringify(landed(day, rows))),
+      fc.nat(5).map((day) => JSON.stringify({ ...keyOf(landed(day)), status: 'missing' })),
+      fc.constantFrom('', '{"resource":"users"}', '{"resource":"users","da'),
+    )
+    const journal = fc
+      .tuple(fc.array(line, { maxLength: 6 }), fc.boolean())
+      .map(([lines, isEnded]) => lines.join('\n') + (isEnded ? '\n' : ''))
+    const change = fc.record({ text: journal, isAnew: fc.boolean() })
+    let runs = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { maxLength: 5 }), async (changes) => {
+        const name = `o${(runs += 1)}`
+        let text = ''
+        for (const [index, { text: more, isAnew }] of changes.entries()) {
+          text = isAnew ? more : text + more
+          const copy = `${name}-${index}`
+          for (const each of [name, copy]) await writeAtomic(journalPath(data, each), text)
+          const again = await readJournal(data, name)
+          expect(toldBy(again)).toEqual(toldBy(await readJournal(data, copy)))
+          again.intervals.clear()
+        }
+      }),
+    )
   })
 
   it('forgets days, also for who reads the journal, until they are recorded again', async () => {
