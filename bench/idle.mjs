@@ -13,6 +13,7 @@ import {
   tell,
   withFolder,
   withPlatform,
+  withPreparedPlatform,
   withStolenShare,
 } from './lib.mjs'
 
@@ -31,22 +32,25 @@ const MOST_NIGHTS = 12
 /** A night that lost no more than this share of the processors' time is as good as one that lost nothing. */
 const QUIET = 0.03
 
+/** Nights beside a stand-in that makes its answers on the same processors: told, and no target. */
+const NIGHTS_BESIDE = 3
+
 await withFolder(async (folder) => {
   const dataFolder = join(folder, 'data')
   const landed = join(folder, 'landed')
   tell(`landing ${DAYS} days`)
-  await night(DAYS, ({ env }) => agentWarehouse(['run', '--log', 'none'], dataFolder, env))
+  await withStandIn(DAYS, (platform) => run(dataFolder, platform, ['--log', 'none']))
   await rename(dataFolder, landed)
-  const all = []
-  const isQuiet = ({ stolen }) => stolen <= QUIET
-  while (all.length < MOST_NIGHTS && all.filter(isQuiet).length < NIGHTS) {
+  const oneDayLater = async (platform) => {
     await rm(dataFolder, { recursive: true, force: true })
     // under the same path: a folder that has moved is built anew
     await cp(landed, dataFolder, { recursive: true })
     execFileSync('sync') // what was just copied is no work of the night
-    all.push(await nextNight(dataFolder))
+    await platform.ask('requests')
+    return run(dataFolder, platform)
   }
-  const nights = all.sort((a, b) => a.stolen - b.stolen).slice(0, NIGHTS)
+  const { nights, all } = await preparedNights(oneDayLater)
+  const beside = await nightsBeside(oneDayLater)
   const medianOf = (figure) => median(nights.map(figure))
   const beyond = nights.map(({ whole, alone }) => whole - alone)
   const { requests, megabytes } = nights[0]
@@ -70,52 +74,71 @@ await withFolder(async (folder) => {
     { name: 'nights in all', value: all.length, unit: '' },
     { name: 'taken by other machines', value: medianOf(({ stolen }) => stolen * 100), unit: '%' },
     { name: 'peak memory', value: medianOf(({ peak }) => peak), unit: 'MB' },
+    {
+      name: `beyond one on these processors, of ${NIGHTS_BESIDE}`,
+      value: median(beside.map(({ whole, alone }) => whole - alone)),
+      unit: 's',
+    },
   ])
 })
 
-/** One day later; then the same requests alone. */
-async function nextNight(dataFolder) {
+/** Nights of a platform that has its answers ready. */
+function preparedNights(oneDayLater) {
+  return withPreparedPlatform(PEOPLE, morningAfter(DAYS + 1), async (platform) => {
+    await oneDayLater(platform)
+    tell(`answers are prepared, of ${(await platform.ask('ready')).toFixed(1)} s`)
+    const all = []
+    const isQuiet = ({ stolen }) => stolen <= QUIET
+    while (all.length < MOST_NIGHTS && all.filter(isQuiet).length < NIGHTS)
+      all.push(await measured(platform, platform, oneDayLater))
+    return { all, nights: [...all].sort((a, b) => a.stolen - b.stolen).slice(0, NIGHTS) }
+  })
+}
+
+/** The same beside a stand-in that makes them, and was asked for nothing before. */
+async function nightsBeside(oneDayLater) {
+  const nights = []
+  while (nights.length < NIGHTS_BESIDE) {
+    const night = await withStandIn(DAYS + 1, (platform) =>
+      withStandIn(DAYS + 1, (fresh) => measured(platform, fresh, oneDayLater)),
+    )
+    nights.push(night)
+  }
+  return nights
+}
+
+/** One night; then the same requests alone, of `fresh`. */
+async function measured(platform, fresh, oneDayLater) {
   tell('one day later')
-  const run = await withStolenShare(() =>
-    night(DAYS + 1, async (platform) => ({
-      taken: await agentWarehouse(['run'], dataFolder, platform.env),
-      requests: await platform.requests(),
-    })),
-  )
-  const { taken, requests } = run.result
-  const again = await withStolenShare(() =>
-    night(DAYS + 1, (platform) => replay(platform, requests)),
-  )
+  const run = await withStolenShare(() => oneDayLater(platform))
+  const requests = await platform.ask('requests')
+  const again = await withStolenShare(() => replay(fresh, requests))
   const { seconds: alone, megabytes } = again.result
-  const { seconds: whole, peakBytes } = taken
+  const { seconds: whole, peakBytes } = run.result
   const stolen = Math.max(run.stolen, again.stolen)
   const lost = `${(stolen * 100).toFixed(0)} % taken by other machines`
   tell(`  ${whole.toFixed(1)} s, the requests alone ${alone.toFixed(1)} s, ${lost}`)
   return { whole, alone, requests, megabytes, stolen, peak: peakBytes / 1024 ** 2 }
 }
 
-/** The platform on the morning after that many days of history. */
-function night(days, work) {
-  const morning = Date.parse(`${addDays(HISTORY_BEGINS, days)}T06:00:00Z`)
-  return withPlatform(
-    PEOPLE,
-    (platform) =>
-      work({
-        ...platform,
-        env: {
-          AGENT_BASE_URL: platform.url,
-          AGENT_API_KEY: platform.key,
-          AGENT_WAREHOUSE_RATE: '100000',
-        },
-      }),
-    { now: morning, areSteady: true },
-  )
+function run(dataFolder, { url, key }, args = []) {
+  return agentWarehouse(['run', ...args], dataFolder, {
+    AGENT_BASE_URL: url,
+    AGENT_API_KEY: key,
+    AGENT_WAREHOUSE_RATE: '100000',
+  })
 }
 
-/**
- * What the same requests take a client that reads the answers and does nothing with them, of a
- * platform that was asked for nothing before either.
- */
+/** A stand-in on the morning after that many days of history. */
+function withStandIn(days, work) {
+  return withPlatform(PEOPLE, work, { now: morningAfter(days), areSteady: true })
+}
+
+function morningAfter(days) {
+  return Date.parse(`${addDays(HISTORY_BEGINS, days)}T06:00:00Z`)
+}
+
+/** What the same requests take a client that reads the answers and does nothing with them. */
 async function replay({ url, key }, paths) {
   const queue = [...paths]
   let bytes = 0

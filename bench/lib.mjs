@@ -38,28 +38,37 @@ export async function withFolder(work) {
 /**
  * Runs `work` with the stand-in platform of that many people in another process.
  * Its clock stands at `now` (milliseconds since the epoch), or is the real one. `areSteady`: every
- * day has all of them. It tells its last 10,000 `requests`.
+ * day has all of them. Asked for `requests`, it tells the last 10,000.
  */
-export async function withPlatform(users, work, { now = '', areSteady = false } = {}) {
+export function withPlatform(users, work, { now = '', areSteady = false } = {}) {
   const kind = areSteady ? 'steady' : ''
-  const child = fork(join(benchFolder, 'platform.mjs'), [String(users), String(now), kind])
+  return withServer('platform.mjs', [String(users), String(now), kind], work)
+}
+
+/** Runs `work` with a platform of steady people at that moment whose answers are prepared. */
+export function withPreparedPlatform(users, now, work) {
+  return withServer('prepared.mjs', [String(users), String(now)], work)
+}
+
+/** `ask` has the process do what it knows by that name, and resolves to what it tells. */
+async function withServer(script, args, work) {
+  const child = fork(join(benchFolder, script), args)
+  const gone = once(child, 'exit').then(([code]) => {
+    throw new Error(`the stand-in platform ended (${code})`)
+  })
+  const told = async () => {
+    const [message] = await Promise.race([once(child, 'message'), gone])
+    return message
+  }
+  const ask = (name) => {
+    child.send(name)
+    return told()
+  }
   try {
-    const platform = await new Promise((resolve, reject) => {
-      child.once('message', resolve)
-      child.once('error', reject)
-      child.once('exit', (code) => reject(new Error(`the stand-in platform ended (${code})`)))
-    })
-    return await work({ ...platform, requests: () => requestsOf(child) })
+    return await work({ ...(await told()), ask })
   } finally {
     child.kill()
   }
-}
-
-/** Paths with their queries, in the order of their answers. */
-async function requestsOf(child) {
-  child.send('requests')
-  const [paths] = await once(child, 'message')
-  return paths
 }
 
 /**

@@ -1,0 +1,98 @@
+// A platform whose answers are prepared, in a process of its own. The platform of a user
+// answers on machines of its own: it takes time, and no processor of the machine that asks.
+// Until it is told to be `ready`, it hands on what the stand-in behind it answers. Then each
+// answer comes when the stand-in, asked for that alone, would have sent it; those that are
+// asked for at once share that time.
+import { createServer, request as ask } from 'node:http'
+import { startEmulator } from '../dist/emulator/emulator.js'
+
+/** How often answers go on, in milliseconds. */
+const TICK = 1
+
+/** Less of a body is not sent alone, in bytes. */
+const PIECE = 65_536
+
+const [, , users, clock] = process.argv
+const start = () =>
+  startEmulator({ now: () => Number(clock), users: Number(users), areSteady: true })
+const standIn = await start()
+/** Answers by path and query: status, headers, body, and the milliseconds to the end of each. */
+const prepared = new Map()
+let asked = []
+
+const server = createServer(async ({ url: path }, response) => {
+  asked.push(path)
+  const answer = prepared.get(path)
+  if (answer !== undefined) return begin({ answer, response, elapsed: 0, sent: 0 })
+  const { status, headers, body } = await answerOf(standIn, path)
+  response.writeHead(status, headers).end(body)
+})
+server.listen(0, '127.0.0.1', () => {
+  const { port } = server.address()
+  process.send({ url: `http://127.0.0.1:${port}`, key: standIn.keys.owner })
+})
+
+const work = {
+  /** What was asked for since the last time. */
+  requests: () => asked.splice(0),
+  /** Asks a stand-in that was asked for nothing before for what was asked for, one by one. */
+  ready: async () => {
+    const fresh = await start()
+    for (const path of asked.splice(0)) prepared.set(path, await answerOf(fresh, path))
+    await fresh.close()
+    return [...prepared.values()].reduce((sum, { whole }) => sum + whole, 0) / 1000
+  },
+}
+process.on('message', async (name) => process.send(await work[name]()))
+process.on('disconnect', () => process.exit())
+
+function answerOf(platform, path) {
+  const began = performance.now()
+  const authorization = `Bearer ${platform.keys.owner}`
+  return new Promise((resolve, reject) => {
+    const call = ask(platform.url + path, { headers: { authorization } }, async (response) => {
+      const head = performance.now() - began
+      const pieces = []
+      for await (const piece of response) pieces.push(piece)
+      const { 'transfer-encoding': _, connection: __, ...headers } = response.headers
+      const whole = performance.now() - began
+      resolve({ status: response.statusCode, headers, body: Buffer.concat(pieces), head, whole })
+    })
+    call.on('error', reject).end()
+  })
+}
+
+/** Answers that are asked for and not sent to their end. */
+const underWay = new Set()
+let last = performance.now()
+
+function begin(each) {
+  underWay.add(each)
+  each.response.once('close', () => underWay.delete(each))
+}
+
+setInterval(() => {
+  let left = performance.now() - last
+  last += left
+  while (left > 0 && underWay.size > 0) {
+    const needs = [...underWay].map(({ answer, elapsed }) => answer.whole - elapsed)
+    const share = Math.min(left / underWay.size, ...needs)
+    left -= Math.max(share, 1e-6) * underWay.size
+    for (const each of underWay) goOn(each, share)
+  }
+}, TICK)
+
+function goOn(each, share) {
+  const { answer, response } = each
+  each.elapsed += share
+  if (each.elapsed < answer.head) return
+  if (!response.headersSent) response.writeHead(answer.status, answer.headers)
+  const isWhole = each.elapsed >= answer.whole
+  const ofBody = isWhole ? 1 : (each.elapsed - answer.head) / (answer.whole - answer.head)
+  const until = Math.floor(answer.body.length * ofBody)
+  if (isWhole) underWay.delete(each)
+  if (isWhole) response.end(answer.body.subarray(each.sent))
+  else if (until - each.sent >= PIECE) response.write(answer.body.subarray(each.sent, until))
+  else return
+  each.sent = until
+}
