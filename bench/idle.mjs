@@ -75,7 +75,7 @@ await withFolder(async (folder) => {
     { name: 'taken by other machines', value: medianOf(({ stolen }) => stolen * 100), unit: '%' },
     { name: 'peak memory', value: medianOf(({ peak }) => peak), unit: 'MB' },
     {
-      name: `beyond one on these processors, of ${NIGHTS_BESIDE}`,
+      name: `beyond a stand-in at work here, of ${NIGHTS_BESIDE}`,
       value: median(beside.map(({ whole, alone }) => whole - alone)),
       unit: 's',
     },
