@@ -1,14 +1,18 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { Copy } from '../../src/model/index.ts'
 import { Database } from '../../src/store/duckdb.ts'
 import { Bench, temporaryFolder, TINY } from './fixture.ts'
 
-it('belongs to who takes it', async () => {
-  const folder = await temporaryFolder()
-  const target = join(folder, 'warehouse.duckdb')
+async function published(): Promise<string> {
+  const target = join(await temporaryFolder(), 'warehouse.duckdb')
   await writeFile(target, 'published')
+  return target
+}
+
+it('belongs to who takes it', async () => {
+  const target = await published()
   const copy = new Copy(target, target)
   copy.begin()
   const path = await copy.take()
@@ -17,13 +21,11 @@ it('belongs to who takes it', async () => {
 })
 
 it('is removed where nobody takes it, though it was just begun', async () => {
-  const folder = await temporaryFolder()
-  const target = join(folder, 'warehouse.duckdb')
-  await writeFile(target, 'published')
+  const target = await published()
   const copy = new Copy(target, target)
   copy.begin()
   await copy[Symbol.asyncDispose]()
-  expect(await readdir(folder)).toEqual(['warehouse.duckdb'])
+  expect(await readdir(dirname(target))).toEqual(['warehouse.duckdb'])
 })
 
 it('of nothing is told to who takes it, and to nobody else', async () => {
