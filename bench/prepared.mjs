@@ -18,7 +18,7 @@ const start = () =>
 const standIn = await start()
 /** Answers by path and query: status, headers, body, and the milliseconds to the end of each. */
 const prepared = new Map()
-let asked = []
+const asked = []
 
 const server = createServer(async ({ url: path }, response) => {
   asked.push(path)

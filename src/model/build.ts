@@ -34,9 +34,10 @@ export interface BuiltModels {
  * Builds the models into the database in use, each after those that it reads and
  * behind its unit tests: incremental ones, which are the large ones, one by one,
  * and the others meanwhile on the second connection. Their descriptions become
- * comments where the first one waits. The tables of those in `kept` are there, and are brought up
- * to date; what is in `standing` is there as it would be made. A model that reads
- * one which could not be made is skipped; the others are made all the same.
+ * comments where the first one waits. The tables of those in `kept` are there, and
+ * are brought up to date; what is in `standing` is there as it would be made. A
+ * model that reads one which could not be made is skipped; the others are made all
+ * the same.
  *
  * The failures are ChecksFailedErrors of unit tests and of doubles that are no
  * finite numbers, StatementErrors where DuckDB refuses a model, ProjectErrors

@@ -32,9 +32,13 @@ export class Copy implements AsyncDisposable {
   }
 
   /** Removes what nobody took. */
-  async [Symbol.asyncDispose](): Promise<void> {
+  async discard(): Promise<void> {
     if (this.#copying === undefined || this.#isTaken) return
     await this.#copying.catch(() => undefined) // nobody waits for it
     await rm(this.path, { force: true })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.discard()
   }
 }

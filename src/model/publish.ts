@@ -162,7 +162,10 @@ async function buildFile(options: Building, work: Work): Promise<Built> {
 
 /** Where the new file is made: upon a copy, unless there is nothing to build upon. */
 async function beginAside({ target, copy }: Building, work: Work): Promise<string> {
-  if (!work.isPart && work.kept.size === 0) return asidePath(target)
+  if (!work.isPart && work.kept.size === 0) {
+    await copy?.discard() // a disk has to hold two of them, not three
+    return asidePath(target)
+  }
   await using own = new Copy(work.upon, target)
   try {
     return await (copy !== undefined && work.upon === target ? copy : own).take()

@@ -16,7 +16,7 @@ it('belongs to who takes it', async () => {
   const copy = new Copy(target, target)
   copy.begin()
   const path = await copy.take()
-  await copy[Symbol.asyncDispose]()
+  await copy.discard()
   expect(await readFile(path, 'utf8')).toBe('published')
 })
 
@@ -24,7 +24,7 @@ it('is removed where nobody takes it, though it was just begun', async () => {
   const target = await published()
   const copy = new Copy(target, target)
   copy.begin()
-  await copy[Symbol.asyncDispose]()
+  await copy.discard()
   expect(await readdir(dirname(target))).toEqual(['warehouse.duckdb'])
 })
 
@@ -33,7 +33,7 @@ it('of nothing is told to who takes it, and to nobody else', async () => {
   const copy = new Copy(target, target)
   copy.begin()
   await expect(copy.take()).rejects.toMatchObject({ code: 'ENOENT' })
-  await copy[Symbol.asyncDispose]()
+  await copy.discard()
 })
 
 it('that was begun before is what is built upon, and nothing is left of it', async () => {
@@ -49,12 +49,11 @@ it('that was begun before is what is built upon, and nothing is left of it', asy
   expect(await readdir(bench.data)).toEqual(['spill', 'users.parquet', 'warehouse.duckdb'])
 })
 
-it('is left alone by a build that has nothing to build upon', async () => {
+it('is removed by a build that builds upon nothing, before it needs the room', async () => {
   const bench = await Bench.open()
   await bench.build(TINY)
   const copy = new Copy(bench.target, bench.target)
   copy.begin()
   await bench.build(TINY, { fullRefresh: true, copy })
-  await copy[Symbol.asyncDispose]()
   expect(await readdir(bench.data)).toEqual(['spill', 'users.parquet', 'warehouse.duckdb'])
 })
