@@ -134,7 +134,9 @@ describe('clients', () => {
     ['two clients', 5, { web: 5, 'terminal-ui': 3 }, [5n, 8n, 3n, 3n]],
     ['three clients', 5, { web: 5, 'terminal-ui': 3, api: 2 }, [5n, 10n, 3n, 5n]],
     ['a client too few', 9, { web: 5, 'terminal-ui': 3, api: 1 }, [9n, 9n, 0n, 0n]],
-    ['a user of no client', 12, { web: 5, 'terminal-ui': 3, api: 1 }, [12n, 9n, -1n, -3n]],
+    ['a user of no client', 12, { web: 5, 'terminal-ui': 3, api: 1 }, [12n, 9n, null, null]],
+    ['a user of every client', 1, { web: 1, 'terminal-ui': 1, api: 1 }, [1n, 3n, 1n, 1n]],
+    ['more users of clients than there are', 5, { web: 9, api: 9 }, [5n, 18n, null, null]],
   ])('overlap as the contract says: %s', (_, users, clients, values) => {
     const { fct_client_overlap_day: table } = expectedMarts(
       answersOf({

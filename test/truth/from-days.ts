@@ -83,8 +83,9 @@ export function clientDays(answers: PlatformAnswers): ExpectedTable {
 
 /**
  * fct_client_overlap_day: with S the sum over clients, D the day's active users
- * and C the clients above zero, between ceil((S - D) / (C - 1)) and S - D users
- * were active on several clients. Without a breakdown nothing is known, and the
+ * and C the clients above zero, between ceil((S - D) / (C - 1)) and
+ * min(S - D, D) users were active on several clients. Where S < D, or these
+ * bounds contradict each other, the API does and they are unknown. Without a breakdown nothing is known, and the
  * row may be left out.
  */
 export function clientOverlapDays(answers: PlatformAnswers): ExpectedTable {
@@ -160,12 +161,21 @@ function overlap(users: bigint | null, clients: readonly (bigint | null)[]): Exp
   const extra = users === null || memberships === null ? null : memberships - users
   const used = BigInt(clients.filter((client) => client !== null && client > 0n).length)
   const nothingSent = memberships === null && users === 0n
-  return {
+  const row = {
     daily_active_users: users,
     client_memberships: nothingSent ? anyOf(null, 0n) : memberships,
-    multi_client_users_max: nothingSent ? anyOf(null, 0n) : extra,
-    multi_client_users_min:
-      extra === null ? anyOf(null, 0n) : used <= 1n ? 0n : ceilDivide(extra, used - 1n),
+  }
+  if (extra === null || users === null) {
+    const unknown = nothingSent ? anyOf(null, 0n) : null
+    return { ...row, multi_client_users_max: unknown, multi_client_users_min: anyOf(null, 0n) }
+  }
+  const max = extra < users ? extra : users
+  const min = used <= 1n ? 0n : ceilDivide(extra, used - 1n)
+  const isPossible = extra >= 0n && min <= max
+  return {
+    ...row,
+    multi_client_users_max: isPossible ? max : null,
+    multi_client_users_min: isPossible ? min : null,
   }
 }
 

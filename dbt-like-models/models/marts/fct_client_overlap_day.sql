@@ -43,23 +43,46 @@ differences as (
 
 ),
 
+bounds as (
+
+    select
+        *,
+        case
+            when active_clients <= 1 then cast(0 as bigint)
+            when active_clients = 2 then extra
+            else try_cast(
+                ceil(cast(extra as double) / (active_clients - 1)) as bigint
+            )
+        end as at_least,
+        least(extra, daily_active_users) as at_most
+    from differences
+    where extra >= 0
+
+),
+
+-- No number of users is between bounds that contradict each other: the
+-- reconciliation has the two numbers of the API that do.
+possible as (
+
+    select * from bounds
+    where at_least <= at_most
+
+),
+
 final as (
 
     select
-        org_id,
-        activity_date,
-        daily_active_users,
-        client_memberships,
-        active_clients,
-        case
-            when extra is null then cast(null as bigint)
-            when active_clients <= 1 then cast(0 as bigint)
-            else cast(
-                ceil(cast(extra as double) / (active_clients - 1)) as bigint
-            )
-        end as multi_client_users_min,
-        extra as multi_client_users_max
+        differences.org_id,
+        differences.activity_date,
+        differences.daily_active_users,
+        differences.client_memberships,
+        differences.active_clients,
+        possible.at_least as multi_client_users_min,
+        possible.at_most as multi_client_users_max
     from differences
+    left join possible
+        on differences.org_id = possible.org_id
+        and differences.activity_date = possible.activity_date
 
 )
 

@@ -153,14 +153,17 @@ function overlap(day) {
     clients.filter((n) => n > 0).length,
   ]
   const extra = S - Number(D)
+  const min = C <= 1 ? 0 : Math.ceil(extra / (C - 1))
+  const max = Math.min(extra, Number(D))
+  const isPossible = extra >= 0 && min <= max
   return [
     {
       ...key(day),
       daily_active_users: D,
       client_memberships: S,
       active_clients: C,
-      multi_client_users_min: C <= 1 ? 0 : Math.ceil(extra / (C - 1)),
-      multi_client_users_max: extra,
+      multi_client_users_min: isPossible ? min : null,
+      multi_client_users_max: isPossible ? max : null,
     },
   ]
 }

@@ -1,0 +1,23 @@
+-- Days on which the bounds of the users on several clients are not one within
+-- the other: 0 <= min <= max <= daily active users.
+with
+
+final as (
+
+    select
+        org_id,
+        activity_date,
+        daily_active_users,
+        multi_client_users_min,
+        multi_client_users_max
+    from {{ ref('fct_client_overlap_day') }}
+    where
+        multi_client_users_min < 0
+        or multi_client_users_min > multi_client_users_max
+        or multi_client_users_max > daily_active_users
+        or (multi_client_users_min is null)
+        != (multi_client_users_max is null)
+
+)
+
+select * from final
