@@ -20,14 +20,32 @@ export interface Terminal {
   readonly cwd: string
 }
 
-/** One command as data: what it takes, what it does. Its name and purpose stand in `main.ts`. */
-export interface Command<Options> {
+/** What every command declares, whatever its options. */
+export interface CommandBase<Options> {
   readonly examples: readonly [string, string][]
   readonly options: (yargs: Argv) => Argv<Options>
-  /** Options and arguments of which there may be several; of any other the last one counts. */
-  readonly repeatable?: readonly (keyof Options & string)[]
   readonly run: (options: ArgumentsCamelCase<Options>, terminal: Terminal) => Promise<ExitCode>
 }
+
+/** Names of the options and arguments whose value is a list. */
+type ListNames<Options> = {
+  [Name in keyof Options & string]-?: NonNullable<Options[Name]> extends readonly unknown[]
+    ? Name
+    : never
+}[keyof Options & string]
+
+/** Options and arguments that may be repeated; of any other the last value counts. */
+export type Repeatable = Readonly<Record<string, true>>
+
+/**
+ * One command as data: what it takes, what it does. Its name and purpose are in `commands.ts`.
+ * A command with a list among its options must name it as repeatable: without that the
+ * parser would reduce it to its last value.
+ */
+export type Command<Options> = CommandBase<Options> &
+  ([ListNames<Options>] extends [never]
+    ? unknown
+    : { readonly repeatable: Readonly<Record<ListNames<Options>, true>> })
 
 /** What yargs makes of a command's options. */
 export type OptionsOf<F extends (yargs: Argv) => Argv<unknown>> =

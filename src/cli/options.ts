@@ -25,8 +25,6 @@ export function rangeOptions<T>(yargs: Argv<T>) {
 /** Which intervals to ask for. */
 export function selectionOptions<T>(yargs: Argv<T>) {
   return rangeOptions(yargs)
-    .parserConfiguration({ 'duplicate-arguments-array': true, 'greedy-arrays': false })
-    .middleware(keepLast, true)
     .option('only', {
       type: 'string',
       requiresArg: true,
@@ -35,13 +33,13 @@ export function selectionOptions<T>(yargs: Argv<T>) {
     .option('session', {
       type: 'string',
       array: true,
-      requiresArg: true,
+      nargs: 1,
       describe: 'a session to ask for, due or not; may be repeated (the platform lists none)',
     })
     .option('message', {
       type: 'string',
       array: true,
-      requiresArg: true,
+      nargs: 1,
       describe: 'a message to ask for, <session id>/<message id>; may be repeated',
     })
     .option('refetch', {
@@ -51,14 +49,8 @@ export function selectionOptions<T>(yargs: Argv<T>) {
     })
 }
 
-/** Of an option that is given twice the last counts, but for those that may be. */
-function keepLast(flags: Record<string, unknown>): void {
-  for (const [name, value] of Object.entries(flags)) {
-    if (Array.isArray(value) && !['_', 'session', 'message'].includes(name)) {
-      flags[name] = value.at(-1)
-    }
-  }
-}
+/** Which options of the selection may be repeated. */
+export const REPEATABLE_SELECTION = { session: true, message: true } as const
 
 /** How fast to ask, and how long. */
 export function paceOptions<T>(yargs: Argv<T>) {

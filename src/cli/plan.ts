@@ -8,7 +8,7 @@ import { LedgerFile, type Ledger } from '../store/ledger.ts'
 import { readOrganisations } from '../store/organisations.ts'
 import { readWindowCaps, type WindowCaps } from '../store/windows.ts'
 import { dataOptions, jsonOption, type Command, type OptionsOf } from './command.ts'
-import { selectionOf, selectionOptions } from './options.ts'
+import { REPEATABLE_SELECTION, selectionOf, selectionOptions } from './options.ts'
 import type { Argv } from 'yargs'
 
 const options = (yargs: Argv) => jsonOption(selectionOptions(dataOptions(yargs)))
@@ -19,6 +19,7 @@ export const planCommand: Command<OptionsOf<typeof options>> = {
     ['$0 plan --only users --json', 'every window and every day of it'],
   ],
   options,
+  repeatable: REPEATABLE_SELECTION,
   run: async (flags, terminal) => {
     const selection = selectionOf(flags)
     const config = loadConfig(flags, terminal.environment, terminal.cwd)

@@ -32,12 +32,27 @@ export async function program(argv: readonly string[], terminal: Terminal): Prom
   const context = { terminal, done: (code: ExitCode) => void (exitCode = code) }
   for (const register of COMMANDS) register(parser, context)
   try {
+    refuseEmpty(argv)
     await parser.parseAsync(argv)
     return exitCode
   } catch (error) {
     const failure = isOfParser(error) ? wrongArguments(error.message) : error
     return say(diskFault(failure) ?? failure, argv.includes('--debug'), terminal)
   }
+}
+
+/**
+ * An empty value comes from a variable that a script has not set: it never means
+ * a default, or everything. @throws UsageError
+ */
+function refuseEmpty(argv: readonly string[]): void {
+  const at = argv.findIndex((each) => /^(?:--?[^=\s]+=)?\s*$/.test(each))
+  if (at < 0) return
+  const name = [argv[at]?.split('=')[0]?.trim(), argv[at - 1]].find((each) => each?.startsWith('-'))
+  const place = name === undefined ? `argument ${at + 1}` : `the value of ${name}`
+  throw new UsageError(`${place} is empty`, {
+    hint: 'A shell variable that is not set gives an empty value.',
+  })
 }
 
 function wrongArguments(message: string): UsageError {

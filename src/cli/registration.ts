@@ -1,6 +1,6 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
-import type { ExitCode } from '../core/errors.ts'
-import type { Command, Terminal } from './command.ts'
+import { UsageError, type ExitCode } from '../core/errors.ts'
+import type { CommandBase, Repeatable, Terminal } from './command.ts'
 
 /** What a command is run with, and who is told what came of it. */
 export interface Context {
@@ -15,7 +15,7 @@ export type Registration = (parser: Argv, context: Context) => Argv
 export function command<T>(
   name: string,
   describe: string,
-  load: () => Promise<Command<T>>,
+  load: () => Promise<CommandBase<T> & { readonly repeatable?: Repeatable }>,
 ): Registration {
   return (parser, { terminal, done }) =>
     parser.command(
@@ -27,8 +27,10 @@ export function command<T>(
         return options(sub.example(examples))
       },
       async (flags: ArgumentsCamelCase<T>) => {
-        const { run, repeatable = [] } = await load()
-        done(await run(withLast(flags, repeatable), terminal))
+        const { run, repeatable = {} } = await load()
+        const last = withLast(flags, repeatable)
+        refuseNoNumber(last)
+        done(await run(last, terminal))
       },
     )
 }
@@ -46,10 +48,16 @@ export function group(
     })
 }
 
-/** Of what may not be repeated and was, the last. */
-function withLast<T extends object>(flags: T, repeatable: readonly string[]): T {
+/** Of what may not be repeated and was, the last value. */
+function withLast<T extends object>(flags: T, repeatable: Repeatable): T {
   const last = Object.entries(flags)
-    .filter(([name, value]) => name !== '_' && !repeatable.includes(name) && Array.isArray(value))
+    .filter(([name, value]) => name !== '_' && !(name in repeatable) && Array.isArray(value))
     .map(([name, value]: [string, readonly unknown[]]) => [name, value.at(-1)] as const)
   return { ...flags, ...Object.fromEntries(last) }
+}
+
+/** What is to be a number and is none arrives as NaN. @throws UsageError */
+function refuseNoNumber(flags: object): void {
+  const wrong = Object.entries(flags).find(([, value]) => Number.isNaN(value))
+  if (wrong !== undefined) throw new UsageError(`--${wrong[0]}: that is not a number`)
 }

@@ -3,7 +3,13 @@ import { run } from '../pipeline.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
 import { resumeSender } from './hooks-resume.ts'
 import { runJob } from './job.ts'
-import { durationOf, paceOptions, selectionOf, selectionOptions } from './options.ts'
+import {
+  durationOf,
+  paceOptions,
+  REPEATABLE_SELECTION,
+  selectionOf,
+  selectionOptions,
+} from './options.ts'
 import type { Argv } from 'yargs'
 
 const options = (yargs: Argv) =>
@@ -15,6 +21,7 @@ export const runCommand: Command<OptionsOf<typeof options>> = {
     ['$0 run --data /srv/warehouse --log json', 'from cron, with a log for machines'],
   ],
   options,
+  repeatable: REPEATABLE_SELECTION,
   run: async (flags, terminal) => {
     const selection = selectionOf(flags)
     const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')

@@ -3,7 +3,13 @@ import { sync } from '../pipeline.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
 import { resumeSender } from './hooks-resume.ts'
 import { runJob } from './job.ts'
-import { durationOf, paceOptions, selectionOf, selectionOptions } from './options.ts'
+import {
+  durationOf,
+  paceOptions,
+  REPEATABLE_SELECTION,
+  selectionOf,
+  selectionOptions,
+} from './options.ts'
 import type { Argv } from 'yargs'
 
 const options = (yargs: Argv) =>
@@ -16,6 +22,7 @@ export const syncCommand: Command<OptionsOf<typeof options>> = {
     ['$0 sync --only users --max-duration 20m', 'users alone, for 20 minutes at most'],
   ],
   options,
+  repeatable: REPEATABLE_SELECTION,
   run: async (flags, terminal) => {
     const selection = selectionOf(flags)
     const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import yargs from 'yargs'
 import { momentOf, selectionOf, selectionOptions } from '../../src/cli/options.ts'
+import { linesOf, stage } from './platform-stage.ts'
 
 describe('a moment', () => {
   it.each([
@@ -25,7 +26,11 @@ describe('a moment', () => {
 
 describe('what to ask for', () => {
   const parse = (...argv: string[]) =>
-    selectionOf(selectionOptions(yargs(argv).exitProcess(false)).parseSync())
+    selectionOf(
+      selectionOptions(
+        yargs(argv).exitProcess(false).parserConfiguration({ 'duplicate-arguments-array': true }),
+      ).parseSync(),
+    )
 
   it('is everything by default', () => {
     expect(parse()).toEqual({ within: {}, refetch: false, beside: { sessions: [], messages: [] } })
@@ -44,8 +49,6 @@ describe('what to ask for', () => {
       '--session=b',
       '--message',
       'a/m',
-      '--only',
-      'users',
       '--only',
       'sessions,messages',
     )
@@ -69,5 +72,83 @@ describe('what to ask for', () => {
     ],
   ])('%j is refused', (argv, message) => {
     expect(() => parse(...argv)).toThrow(message)
+  })
+})
+
+describe('an empty value, as a shell variable that is not set gives it, is 2 and one line', () => {
+  it.each<[string[], string]>([
+    [['status', '--data', ''], 'the value of --data is empty'],
+    [['status', '--data='], 'the value of --data is empty'],
+    [['status', '--data=  '], 'the value of --data is empty'],
+    [['status', '--config', '\t'], 'the value of --config is empty'],
+    [['run', '--base-url', ''], 'the value of --base-url is empty'],
+    [['sync', '--only', ''], 'the value of --only is empty'],
+    [['sync', '--from', ''], 'the value of --from is empty'],
+    [['plan', '--session', 'a', '--session', ''], 'the value of --session is empty'],
+    [['sync', '--rate', ''], 'the value of --rate is empty'],
+    [['emulate', '--port', ''], 'the value of --port is empty'],
+    [['demo', '--users='], 'the value of --users is empty'],
+    [['build', '--select', ' '], 'the value of --select is empty'],
+    [['query', ''], 'argument 2 is empty'],
+    [['export', ''], 'argument 2 is empty'],
+    [['rollback', '--to', ''], 'the value of --to is empty'],
+    [['computers', 'delete', '', '--yes'], 'argument 3 is empty'],
+    [['computers', 'list', '--organisation', ''], 'the value of --organisation is empty'],
+    [['sessions', 'interrupt', '', '--yes'], 'argument 3 is empty'],
+    [['sessions', 'update', 'a', '--untag', '', '--yes'], 'the value of --untag is empty'],
+    [['messages', 'show', 'a', ''], 'argument 4 is empty'],
+    [['limits', 'remove', 'ada@acme.example', '', '--yes'], 'argument 4 is empty'],
+    [['limits', 'set', '--csv', '', '--yes'], 'the value of --csv is empty'],
+    [['hooks', 'install', '--events', ''], 'the value of --events is empty'],
+    [['hooks', 'test', ''], 'argument 3 is empty'],
+    [[''], 'argument 1 is empty'],
+  ])('%j', async (args, told) => {
+    const { run, emulator } = await stage()
+    const { code, out, err } = await run(args)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(linesOf(err)[0]).toBe(`agent-warehouse: ${told}`)
+    expect(linesOf(err)).toHaveLength(2)
+    expect(emulator.requests).toEqual([])
+  })
+})
+
+describe('what is to be a number and is none is 2 and one line', () => {
+  it.each([
+    ['emulate', '--port'],
+    ['emulate', '--users'],
+    ['demo', '--users'],
+    ['verify', '--days'],
+    ['sync', '--rate'],
+    ['run', '--concurrency'],
+  ])('%s %s', async (name, option) => {
+    const { run } = await stage()
+    const { code, out, err } = await run([name, option, 'x1'])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(linesOf(err)).toEqual([`agent-warehouse: ${option}: that is not a number`])
+  })
+})
+
+describe('an option that may be repeated', () => {
+  const plan = ['plan', '--json', '--only', 'users', '--only', 'sessions,messages']
+  it.each<[string[], number[]]>([
+    [
+      ['--session', 'a'],
+      [1, 0],
+    ],
+    [
+      ['--session', 'a', '--session', 'b'],
+      [2, 0],
+    ],
+    [
+      ['--session', 'a', '--message', 'a/m', '--message', 'b/m'],
+      [1, 2],
+    ],
+  ])('of %j each value counts; of another the last one', async (args, requests) => {
+    const { run } = await stage()
+    const { code, out, err } = await run([...plan, ...args])
+    expect(code, err).toBe(0)
+    const [first] = JSON.parse(out) as { tasks: []; beside: { requests: number }[] }[]
+    expect(first?.tasks).toEqual([])
+    expect(first?.beside.map((each) => each.requests)).toEqual(requests)
   })
 })

@@ -165,10 +165,10 @@ describe('limits from a file', () => {
     })
   })
 
-  it('remove where the limit is empty, none or null', async () => {
+  it('remove where the limit is the word none', async () => {
     const platform = await stage()
     const [one, two, three] = (await limitsOf(platform)).userLimits.map(({ email }) => email)
-    const file = await csvOf('email,limit', `${one},`, `${two},none`, `"${three}", null`, '')
+    const file = await csvOf('email,limit', `${one},"none"`, `${two},none`, `"${three}", none`, '')
     const { out } = await platform.run(['limits', 'set', '--csv', file, '--yes', '--json'])
     expect(JSON.parse(out)).toMatchObject({ removed: 3 })
   })
@@ -179,6 +179,10 @@ describe('limits from a file', () => {
     ['a fraction', 'ada@acme.example,1.5', /the limit: '1\.5' is not/],
     ['a negative limit', 'ada@acme.example,-1', /the limit: '-1' is not/],
     ['a number beyond what is exact', 'ada@acme.example,9007199254740993', /is not a whole number/],
+    ['an empty limit', 'ada@acme.example,', /the limit is empty/],
+    ['a blank limit', 'ada@acme.example,"  "', /the limit is empty/],
+    ['the word null', 'ada@acme.example,null', /the limit: 'null' is not/],
+    ['the word None', 'ada@acme.example,None', /the limit: 'None' is not/],
     ['no e-mail', 'ada,1000', /'ada' is not an e-mail address/],
     ['a field too many', 'ada@acme.example,1000,x', /3 fields instead of 2/],
     ['a field too few', 'ada@acme.example', /1 field instead of 2/],
@@ -224,6 +228,10 @@ describe('bad limits are 2, one line, and no request', () => {
   it.each([
     ['a global limit below the least', ['set-global', '999999'], /999999 is not .* 1000000/],
     ['a global limit that is no number', ['set-global', 'much'], /the limit: 'much' is not/],
+    ['an empty global limit', ['set-global', ''], /argument 3 is empty/],
+    ['a blank global limit', ['set-global', ' '], /argument 3 is empty/],
+    ['an empty limit', ['set', 'ada@acme.example', ''], /argument 4 is empty/],
+    ['an undefined limit', ['set', 'ada@acme.example', 'null'], /the limit: 'null' is not/],
     ['a user without a limit', ['set', 'ada@acme.example'], /name a user and a limit/],
     ['a user and a file', ['set', 'a@b.example', '1', '--csv', 'x.csv'], /name a user and a limit/],
     ['what is no e-mail', ['set', 'ada', '1'], /'ada' is not an e-mail address/],

@@ -7,9 +7,15 @@ export function wholeNumber(text: string, what: string, least: number): number {
   throw new UsageError(`${what}: '${text}' is not a whole number of at least ${least}`)
 }
 
-/** Credits; nothing, `none` and `null` are no limit. @throws UsageError */
+/**
+ * Credits; the word `none`, and nothing else, is no limit: what a script leaves
+ * empty must not remove one. @throws UsageError
+ */
 export function limitOf(text: string): number | null {
-  if (/^(?:none|null)?$/i.test(text.trim())) return null
+  if (text.trim() === 'none') return null
+  if (text.trim() === '') {
+    throw new UsageError('the limit is empty', { hint: 'The word none removes a limit.' })
+  }
   return wholeNumber(text, 'the limit', 0)
 }
 

@@ -8,7 +8,7 @@ const HEADER = ['email', 'limit']
 
 /**
  * Limits from a CSV file: a header naming `email` and `limit`, then one user a
- * line; an empty limit, `none` or `null` removes the user's own.
+ * line; the word `none` removes the user's own.
  *
  * @throws UsageError at the first line that is broken, or names a user once more.
  */
@@ -44,7 +44,7 @@ function refuse([first, ...others]: readonly UsageError[]): void {
   if (first === undefined) return
   const more = others.length === 0 ? '' : ` (and ${counted(others.length, 'broken line')} after it)`
   throw new UsageError(`${first.message}${more}`, {
-    hint: 'Nothing was sent. A line is an e-mail address and a limit in credits, or none.',
+    hint: 'Nothing was sent. A line is an e-mail address and a limit in credits, or the word none.',
   })
 }
 

@@ -82,7 +82,7 @@ export const setLimit: Command<OptionsOf<typeof setOptions>> = {
 export const removeLimits: Command<OptionsOf<typeof removeOptions>> = {
   examples: [['$0 limits remove ada@acme.example grace@acme.example', 'the global one holds then']],
   options: removeOptions,
-  repeatable: ['emails'],
+  repeatable: { emails: true },
   run: async (flags, terminal) => {
     const emails = new Map(
       flags.emails.map((email) => [emailOf(email).toLowerCase(), email.trim()]),

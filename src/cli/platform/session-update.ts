@@ -42,7 +42,7 @@ export const updateSession: Command<OptionsOf<typeof options>> = {
     [`$0 sessions update <id> --settings '{"disabledToolIds":["WebSearch"]}' --dry-run`, 'JSON'],
   ],
   options,
-  repeatable: ['tag', 'untag'],
+  repeatable: { tag: true, untag: true },
   run: async (flags, terminal) => {
     const plain = plainPatch(flags)
     requireConsent(flags, terminal)
