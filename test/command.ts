@@ -23,8 +23,10 @@ export function command(
 /** A command under way. */
 export interface Running {
   readonly kill: (signal: NodeJS.Signals) => void
-  /** Resolves when its standard error holds the text. */
+  /** Resolves when what it has printed holds the text. */
   readonly told: (text: string) => Promise<void>
+  /** What is on standard output so far. */
+  readonly printed: () => string
   readonly outcome: Promise<Outcome>
 }
 
@@ -54,10 +56,11 @@ export function startCommand(
   const told = (text: string): Promise<void> =>
     new Promise((resolve) => {
       const look = (): void => {
-        if (err.includes(text)) resolve()
+        if (`${out}${err}`.includes(text)) resolve()
       }
+      child.stdout.on('data', look)
       child.stderr.on('data', look)
       look()
     })
-  return { kill: (signal) => void child.kill(signal), told, outcome }
+  return { kill: (signal) => void child.kill(signal), told, printed: () => out, outcome }
 }

@@ -71,6 +71,27 @@ export async function testServer(handler: Handler): Promise<{ url: string; reque
   return { url: `http://127.0.0.1:${address.port}`, requests }
 }
 
+/**
+ * The two hosts of a platform whose answers the test writes. Each answers 404 to a path
+ * of the other; `requests` holds those of both that the handler answered.
+ */
+export async function testPlatform(
+  handler: Handler,
+): Promise<{ url: string; appUrl: string; requests: string[] }> {
+  const requests: string[] = []
+  const host = (isApp: boolean): ReturnType<typeof testServer> =>
+    testServer((request, response) => {
+      const { method = '', url = '' } = request
+      if (url.startsWith('/api/organization/') !== isApp) {
+        sendJson(response, 404, { title: 'Not Found', detail: `${method} ${url} is elsewhere` })
+        return
+      }
+      handler(request, response, requests.push(`${method} ${url}`))
+    })
+  const [api, app] = await Promise.all([host(false), host(true)])
+  return { url: api.url, appUrl: app.url, requests }
+}
+
 export function sendJson(
   response: ServerResponse,
   status: number,

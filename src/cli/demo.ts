@@ -67,7 +67,7 @@ function oneNight(
   const organisation = {
     name: 'demo',
     baseUrl: emulator.url,
-    appUrl: emulator.url,
+    appUrl: emulator.appUrl,
     keyVariable: 'AGENT_API_KEY',
     key,
   }

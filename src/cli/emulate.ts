@@ -6,7 +6,16 @@ import type { Argv } from 'yargs'
 
 const options = (yargs: Argv) =>
   yargs
-    .option('port', { type: 'number', default: 8787, describe: 'port; 0 takes a free one' })
+    .option('port', {
+      type: 'number',
+      default: 8787,
+      describe: 'port of the API host; 0 is a free one',
+    })
+    .option('app-port', {
+      type: 'number',
+      default: 0,
+      describe: 'port of the web application host (readiness reports); 0 is a free one',
+    })
     .option('users', { type: 'number', default: 40, describe: 'people in the organisation' })
     .option('seed', {
       type: 'number',
@@ -24,9 +33,10 @@ export const emulateCommand: Command<OptionsOf<typeof options>> = {
   ],
   options,
   run: async (flags, terminal) => {
-    const { port, users, seed, from, rate, burst } = flags
+    const { port, appPort, users, seed, from, rate, burst } = flags
     const emulator = await startEmulator({
       port,
+      appPort,
       users,
       seed,
       firstDay: from,
@@ -38,9 +48,10 @@ export const emulateCommand: Command<OptionsOf<typeof options>> = {
     terminal.out(
       [
         `The stand-in platform listens on ${emulator.url}`,
+        `and its web application, with the readiness reports, on ${emulator.appUrl}`,
         ...Object.entries(emulator.keys).map(([role, key]) => `  key of the ${role}: ${key}`),
         'In another terminal:',
-        `  AGENT_BASE_URL=${emulator.url} AGENT_APP_URL=${emulator.url} AGENT_API_KEY=${emulator.keys.manager} agent-warehouse run`,
+        `  AGENT_BASE_URL=${emulator.url} AGENT_APP_URL=${emulator.appUrl} AGENT_API_KEY=${emulator.keys.manager} agent-warehouse run`,
         'Ctrl-C ends it.',
         '',
       ].join('\n'),

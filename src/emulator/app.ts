@@ -7,8 +7,13 @@ import type { Limiter } from './limiter.ts'
 import { addPlatformRoutes, type Resources } from './platform-routes.ts'
 import { problemBody, Refusal } from './problems.ts'
 
+/** The public API host, or the web application host. */
+export type Host = 'api' | 'app'
+
 /** A request as a test sees it before the platform does. */
 export interface InterceptedRequest {
+  /** The host that was asked. */
+  readonly host: Host
   /** Without the query. */
   readonly path: string
   readonly query: URLSearchParams
@@ -27,6 +32,8 @@ export type Intercept = (
 
 /** A request that was answered. */
 export interface RequestRecord {
+  /** The host that was asked. */
+  readonly host: Host
   readonly number: number
   readonly method: string
   /** With the query. */
@@ -47,6 +54,7 @@ export interface AppOptions {
 }
 
 interface Env {
+  Bindings: { host: Host }
   Variables: { requestId: string }
 }
 
@@ -69,15 +77,17 @@ export function createApp(options: AppOptions): Hono<Env> {
     if (!headers.has('x-request-id')) headers.set('x-request-id', requestId)
     const { method, path } = context.req
     const role = roleOf(context.req.header('authorization'))
-    options.record({ number, method, path: path + searchOf(context), status, role })
+    const { host } = context.env
+    options.record({ host, number, method, path: path + searchOf(context), status, role })
   })
 
   app.use('/api/*', async (context, next) => {
+    if (context.env.host !== hostOf(context.req.path)) return context.notFound()
     const role = admit(context.req.header('authorization'), options)
     if (isAnalytics(context.req.path) && !mayReadAnalytics(role)) {
       throw new Refusal(403, 'Forbidden', `analytics need the role owner or manager, not ${role}`)
     }
-    await next()
+    return next()
   })
 
   for (const [name, resource] of DAY_RESOURCES) {
@@ -108,6 +118,11 @@ export function createApp(options: AppOptions): Hono<Env> {
   return app
 }
 
+/** The host that has a path. */
+function hostOf(path: string): Host {
+  return path.startsWith('/api/organization/') ? 'app' : 'api'
+}
+
 function isAnalytics(path: string): boolean {
   return path.startsWith('/api/v1/analytics')
 }
@@ -136,6 +151,7 @@ async function interceptWith(
   next: () => Promise<void>,
 ): Promise<void> {
   const answer = await intercept({
+    host: context.env.host,
     path: context.req.path,
     query: queryOf(context),
     number,

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http'
 import { parseDay } from '../core/days.ts'
 import { UsageError } from '../core/errors.ts'
 import { createPlatform } from './analytics.ts'
-import { createApp, type Intercept, type RequestRecord } from './app.ts'
+import { createApp, type Host, type Intercept, type RequestRecord } from './app.ts'
 import { HISTORY_BEGINS } from './calendar.ts'
 import { DEFAULT_KEYS, type Keys } from './credentials.ts'
 import { createLimiter } from './limiter.ts'
@@ -15,11 +15,13 @@ import { createResources } from './platform-routes.ts'
 export { landmarksOf, type Landmarks } from './calendar.ts'
 export { DEFAULT_KEYS, type Keys, type Role } from './credentials.ts'
 export { DEMO_SECRETS } from './secrets.ts'
-export type { Intercept, InterceptedRequest, RequestRecord } from './app.ts'
+export type { Host, Intercept, InterceptedRequest, RequestRecord } from './app.ts'
 
 export interface EmulatorOptions {
-  /** @default 0, a free port */
+  /** Of the public API host. @default 0, a free port */
   readonly port?: number
+  /** Of the web application host. @default 0, a free port */
+  readonly appPort?: number
   /** @default '127.0.0.1' */
   readonly host?: string
   /** People who are ever in the organisation. @default 40 */
@@ -49,9 +51,10 @@ export interface EmulatorOptions {
 }
 
 export interface Emulator {
-  /** `http://host:port`, the client's base address, and the application host's too. */
+  /** `http://host:port` of the public API host. */
   readonly url: string
-  readonly port: number
+  /** `http://host:port` of the web application host, which has the readiness reports. */
+  readonly appUrl: string
   readonly keys: Keys
   /** The last requests, oldest first. */
   readonly requests: readonly RequestRecord[]
@@ -59,12 +62,13 @@ export interface Emulator {
   readonly sessionIds: () => readonly string[]
   /** The messages of a session; no endpoint lists them. */
   readonly messageIds: (sessionId: string) => readonly string[]
-  /** Stops listening and drops open connections. */
+  /** Stops both hosts and drops open connections. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Serves the stand-in platform: every endpoint over a made-up organisation.
+ * Serves the stand-in platform: every endpoint over a made-up organisation, on two
+ * hosts, as the platform has them. Each answers 404 to a path of the other.
  * A day's data is a pure function of the seed, the number of users and the first
  * day, whenever it is asked for; what requests change is held until `close`.
  * @throws UsageError for an option out of its range, or a port that cannot be had.
@@ -99,17 +103,30 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       if (requests.length > remember) requests.shift()
     },
   })
-  const answer = getRequestListener(app.fetch)
-  const server = createServer((request, response) => void answer(request, response))
-  const port = await listen(server, wholeNumber('port', options.port ?? 0, 0, 65_535), host)
+  const servers: Server[] = []
+  const close = async (): Promise<void> => {
+    await Promise.all(servers.map(stop))
+  }
+  const serve = async (asked: Host, name: string, port = 0): Promise<string> => {
+    const answer = getRequestListener((request) => app.fetch(request, { host: asked }))
+    const server = createServer((request, response) => void answer(request, response))
+    const taken = await listen(server, wholeNumber(name, port, 0, 65_535), host)
+    servers.push(server)
+    return `http://${host}:${taken}`
+  }
+  const url = await serve('api', 'port', options.port)
+  const appUrl = await serve('app', 'app-port', options.appPort).catch(async (error: unknown) => {
+    await close()
+    throw error
+  })
   return {
-    url: `http://${host}:${port}`,
-    port,
+    url,
+    appUrl,
     keys: DEFAULT_KEYS,
     requests,
     sessionIds: resources.sessions.ids,
     messageIds: (sessionId) => messageIds(resources.sessions.find(sessionId)),
-    close: () => stop(server),
+    close,
   }
 }
 

@@ -35,7 +35,7 @@ export async function stage(options: Partial<EmulatorOptions> = {}): Promise<Sta
   const data = `${await temporaryFolder()}/data`
   const environment = {
     AGENT_BASE_URL: emulator.url,
-    AGENT_APP_URL: emulator.url,
+    AGENT_APP_URL: emulator.appUrl,
     AGENT_API_KEY: emulator.keys.manager,
     AGENT_WAREHOUSE_DATA: data,
   }

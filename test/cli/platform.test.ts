@@ -203,7 +203,7 @@ describe('one of several organisations', () => {
     await writeFile(
       config,
       `organisations:
-  - { name: one, base_url: '${one.emulator.url}', app_url: '${one.emulator.url}', key_env: ONE_KEY }
+  - { name: one, base_url: '${one.emulator.url}', app_url: '${one.emulator.appUrl}', key_env: ONE_KEY }
   - { name: two, base_url: '${other.url}', key_env: TWO_KEY }
 `,
     )

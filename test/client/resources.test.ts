@@ -82,6 +82,17 @@ describe('the limits', () => {
 })
 
 describe('the readiness reports', () => {
+  it('are asked of the web application host, and everything else of the API host', async () => {
+    const { client, emulator } = await onPlatform()
+    await client.readiness.page()
+    await client.computers.list()
+    await client.controls.page()
+    await client.limits.get()
+    await client.tools({ startDate: '2026-03-19', endDate: '2026-03-19' })
+    const asked = emulator.requests.map(({ host, status }) => [host, status])
+    expect(asked).toEqual([['app', 200], ...Array.from({ length: 4 }, () => ['api', 200])])
+  })
+
   it('are each walked once to the end, whatever the size of a page', async () => {
     const { client } = await onPlatform()
     const counts = []

@@ -1,7 +1,7 @@
 import { PlatformClient, type ClientOptions } from '../../src/client/index.ts'
 import type { Emulator, EmulatorOptions } from '../../src/emulator/emulator.ts'
 import { start, TODAY } from '../emulator/support.ts'
-import { testServer, testWorld, type Handler, type TestWorld } from '../helpers.ts'
+import { testPlatform, testWorld, type Handler, type TestWorld } from '../helpers.ts'
 
 const OPTIONS = { credential: 'key-1', rate: 1000, concurrency: 4, deadline: Infinity }
 
@@ -19,7 +19,7 @@ export async function onPlatform(
 ): Promise<ClientOnPlatform> {
   let now = Date.parse(`${TODAY}T12:00:00Z`)
   const emulator = await start({ now: () => now, ...options })
-  const addresses = { baseUrl: emulator.url, appUrl: emulator.url }
+  const addresses = { baseUrl: emulator.url, appUrl: emulator.appUrl }
   const client = new PlatformClient(
     { ...OPTIONS, ...addresses, credential: emulator.keys[role] },
     testWorld(),
@@ -33,14 +33,14 @@ export async function onPlatform(
   }
 }
 
-/** A client of a server whose answers the test writes. */
+/** A client of two hosts whose answers the test writes. */
 export async function onServer(
   handler: Handler,
   options: Partial<ClientOptions> = {},
 ): Promise<{ client: PlatformClient; requests: string[]; world: TestWorld }> {
   const world = testWorld()
-  const server = await testServer(handler)
-  const addresses = { baseUrl: server.url, appUrl: server.url }
+  const server = await testPlatform(handler)
+  const addresses = { baseUrl: server.url, appUrl: server.appUrl }
   const client = new PlatformClient({ ...OPTIONS, ...addresses, ...options }, world)
   return { client, requests: server.requests, world }
 }

@@ -8,7 +8,14 @@ import { exitCodeOf, type Finding } from '../../src/doctor/finding.ts'
 import { lock } from '../../src/store/lock.ts'
 import { rememberOrganisation } from '../../src/store/organisations.ts'
 import type { Day } from '../../src/core/days.ts'
-import { sendJson, temporaryFolder, testServer, testWorld, type Handler } from '../helpers.ts'
+import {
+  sendJson,
+  temporaryFolder,
+  testPlatform,
+  testServer,
+  testWorld,
+  type Handler,
+} from '../helpers.ts'
 import { syncFrom } from '../flows/platform.ts'
 
 const NOW = Date.parse('2026-01-17T06:00:00Z')
@@ -70,7 +77,7 @@ const NOTHING_YET = 'warning: warehouse'
 
 describe('the doctor', () => {
   it('tells what beside analytics may be read, and that the application host is not known', async () => {
-    const { url } = await testServer((request, response) => {
+    const { url, appUrl } = await testPlatform((request, response) => {
       const isRefused = request.url?.includes('enterprise-controls') === true
       if (isRefused) sendJson(response, 403, { title: 'Forbidden' }, DATE)
       else sendJson(response, 200, NOTHING, DATE)
@@ -81,7 +88,7 @@ describe('the doctor', () => {
       "the credential of 'default' may read usage_limits, computers",
     )
     expect(finding(without, 'readiness')?.message).toContain('no application host')
-    const all = await examined({ url, appUrl: url })
+    const all = await examined({ url, appUrl })
     expect(finding(all, 'resources')?.message).toContain('readiness_reports')
     expect(finding(all, 'readiness')).toBeUndefined()
   })

@@ -23,7 +23,8 @@ export async function platform(options: Partial<EmulatorOptions> = {}): Promise<
   let now = Date.parse(`${TODAY}T12:00:00Z`)
   const emulator = await start({ now: () => now, ...options })
   const send: Asked['send'] = async (method, path, body, key = emulator.keys.owner) => {
-    const response = await fetch(`${emulator.url}${path}`, {
+    const url = path.startsWith('/api/organization/') ? emulator.appUrl : emulator.url
+    const response = await fetch(`${url}${path}`, {
       method,
       headers: { authorization: `Bearer ${key}` },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

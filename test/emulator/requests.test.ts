@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { DEFAULT_KEYS } from '../../src/emulator/emulator.ts'
+import { DEFAULT_KEYS, type Emulator } from '../../src/emulator/emulator.ts'
 import { ask, days, problemSchema, start, TODAY, YESTERDAY } from './support.ts'
 
 const PATHS = ['tokens', 'tools', 'activity', 'productivity', 'users'] as const
@@ -166,13 +166,21 @@ describe('the record of requests', () => {
     await ask(emulator, '/tools', 'nobody')
     expect(emulator.requests).toEqual([
       {
+        host: 'api',
         number: 1,
         method: 'GET',
         path: `/api/v1/analytics/tokens?${days(YESTERDAY)}`,
         status: 200,
         role: 'manager',
       },
-      { number: 2, method: 'GET', path: '/api/v1/analytics/tools', status: 401, role: null },
+      {
+        host: 'api',
+        number: 2,
+        method: 'GET',
+        path: '/api/v1/analytics/tools',
+        status: 401,
+        role: null,
+      },
     ])
   })
 
@@ -188,6 +196,7 @@ describe('starting and stopping', () => {
     ['users', { users: 0 }],
     ['seed', { seed: 1.5 }],
     ['port', { port: 65_536 }],
+    ['app-port', { appPort: 65_536 }],
     ['rate', { rate: 0 }],
     ['burst', { burst: 0 }],
     ['first day', { firstDay: '14.01.2026' }],
@@ -196,8 +205,11 @@ describe('starting and stopping', () => {
   })
 
   it('says which port is taken', async () => {
-    const { port } = await start()
-    await expect(start({ port })).rejects.toThrow(`127.0.0.1:${port}`)
+    for (const address of Object.values(addressesOf(await start()))) {
+      const port = Number(new URL(address).port)
+      await expect(start({ port })).rejects.toThrow(`127.0.0.1:${port}`)
+      await expect(start({ appPort: port })).rejects.toThrow(`127.0.0.1:${port}`)
+    }
   })
 
   it('is gone after close, open connections too', async () => {
@@ -205,5 +217,26 @@ describe('starting and stopping', () => {
     await ask(emulator, `/tokens?${days(YESTERDAY)}`)
     await emulator.close()
     await expect(fetch(emulator.url)).rejects.toThrow()
+    await expect(fetch(emulator.appUrl)).rejects.toThrow()
   })
 })
+
+describe('the two hosts', () => {
+  it.each([
+    ['/api/v1/analytics/tokens?startDate=2026-03-19&endDate=2026-03-19', 'url'],
+    ['/api/v0/organization/enterprise-controls/history', 'url'],
+    ['/api/v0/computers', 'url'],
+    ['/api/organization/maturity-level-reports', 'appUrl'],
+  ] as const)('%s is on one of them alone', async (path, at) => {
+    const emulator = await start()
+    const headers = { authorization: `Bearer ${emulator.keys.owner}` }
+    for (const [host, address] of Object.entries(addressesOf(emulator))) {
+      const { status } = await fetch(`${address}${path}`, { headers })
+      expect(status, host).toBe(host === at ? 200 : 404)
+    }
+  })
+})
+
+function addressesOf({ url, appUrl }: Emulator): Readonly<Record<'url' | 'appUrl', string>> {
+  return { url, appUrl }
+}

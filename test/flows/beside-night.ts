@@ -33,13 +33,14 @@ export interface Night {
 
 /** One sync of what is beside analytics; `requests` are those for it. */
 export async function night(
-  { url, keys, at, requests }: Platform,
+  { url, appUrl, keys, at, requests }: Platform,
   data: string,
   { now = NIGHT, only = BESIDE, beside = {}, organisation = 'default' }: Night = {},
 ): Promise<Sync & { readonly requests: readonly string[]; readonly told: readonly string[] }> {
   at(now)
   const asked = requests.length
   const done = await syncFrom(url, data, {
+    appUrl,
     key: keys.manager,
     only: [],
     world: testWorld(now),

@@ -50,7 +50,7 @@ async function stage(options: Partial<EmulatorOptions> = {}) {
   const data = await temporaryFolder()
   const environment = {
     AGENT_BASE_URL: emulator.url,
-    AGENT_APP_URL: emulator.url,
+    AGENT_APP_URL: emulator.appUrl,
     AGENT_API_KEY: emulator.keys.manager,
     AGENT_WAREHOUSE_DATA: data,
     AGENT_WAREHOUSE_RATE: '2000',

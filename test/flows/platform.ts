@@ -16,6 +16,8 @@ export async function syncFrom(
   url: string,
   dataFolder: string,
   options: {
+    /** The web application host; without one no readiness reports can be read. */
+    readonly appUrl?: string
     readonly key?: string
     readonly world?: TestWorld
     readonly only?: readonly string[]
@@ -35,7 +37,7 @@ export async function syncFrom(
   const client = new PlatformClient(
     {
       baseUrl: url,
-      appUrl: url,
+      ...(options.appUrl === undefined ? {} : { appUrl: options.appUrl }),
       credential: options.key ?? 'key',
       rate: 2000,
       concurrency: 4,

@@ -57,7 +57,7 @@ describe('the README', () => {
       {
         PATH: process.env['PATH'] ?? '',
         AGENT_BASE_URL: emulator.url,
-        AGENT_APP_URL: emulator.url,
+        AGENT_APP_URL: emulator.appUrl,
         AGENT_API_KEY: emulator.keys.manager,
       },
       folder,

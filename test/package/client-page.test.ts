@@ -60,7 +60,7 @@ async function runAll(setup: string, examples: readonly Example[]): Promise<stri
     const env = {
       PATH: process.env['PATH'],
       AGENT_BASE_URL: emulator.url,
-      AGENT_APP_URL: emulator.url,
+      AGENT_APP_URL: emulator.appUrl,
       AGENT_API_KEY: emulator.keys.manager,
     }
     const { stdout } = await run(process.execPath, [file], { env })

@@ -8,8 +8,8 @@ const OPTIONS = { baseUrl: 'https://api.example.com', credential: 'key-1' }
 
 describe('the client that the package exports', () => {
   it('needs two addresses and a key, and talks over the real network', async () => {
-    const { url, keys } = await start()
-    const client = open({ baseUrl: `${url}/`, appUrl: url, credential: keys.manager })
+    const { url, appUrl, keys } = await start()
+    const client = open({ baseUrl: `${url}/`, appUrl, credential: keys.manager })
     expect(await client.computers.list()).toHaveLength(4)
     expect((await client.readiness.page({ limit: 1 })).length).toBe(1)
     const days = await client.tools({ startDate: '2026-03-19', endDate: '2026-03-19' })
