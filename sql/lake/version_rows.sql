@@ -3,7 +3,7 @@ select
     filename as file,
     count(*) as row_count,
     count(distinct coalesce(
-        try(json_extract_string(item, '$.user_id')),
+        nullif(try(json_extract_string(item, '$.user_id')), ''),
         item
     )) as users
 from read_parquet({{ files }}, filename = true, hive_partitioning = false)

@@ -1,5 +1,6 @@
 import type { Day, DayRange } from '../core/days.ts'
 import { messageOf } from '../core/errors.ts'
+import { kindOf } from '../core/json-kind.ts'
 import type { HttpHead } from '../core/world.ts'
 import { checkWhole } from './call.ts'
 import { checkClaims } from './claims.ts'
@@ -65,7 +66,8 @@ export interface RowTaker {
   readonly begin: (origin: AnswerOrigin) => void
   /** Whether a row, by its JSON text, is to be handed on. One that is not is not even parsed. */
   readonly isWanted: (text: string) => boolean
-  readonly row: (row: ServedRow) => Promise<void>
+  /** `ordinal`: of the row in the answer, from 0. */
+  readonly row: (row: ServedRow, ordinal: number) => Promise<void>
   /** Rows that may be known, and takes those that are: they are not parsed again. */
   readonly known: KnownRows & { readonly take: (text: string) => Promise<void> }
 }
@@ -144,6 +146,12 @@ export async function streamAnalytics(
   return tail()
 }
 
+/** A row to be handed on, and where it is in the answer, from 0. */
+interface ReadRow {
+  readonly row: ServedRow | ScannedRow
+  readonly ordinal: number
+}
+
 function readerOf(
   origin: AnswerOrigin,
   head: HttpHead,
@@ -154,20 +162,27 @@ function readerOf(
   let bytes = 0
   let unreadable: { readonly error: unknown } | undefined
   let refused: { readonly error: unknown } | undefined
+  let rowsRead = 0
   const handOn = async (read: () => readonly ScannedRow[]): Promise<void> => {
-    for (const row of rowsOf(read)) {
+    for (const { row, ordinal } of rowsOf(read)) {
       try {
-        await ('value' in row ? taker.row(row) : taker.known.take(row.text))
+        await ('value' in row ? taker.row(row, ordinal) : taker.known.take(row.text))
       } catch (error) {
         refused = { error }
         return
       }
     }
   }
-  const rowsOf = (read: () => readonly ScannedRow[]): (ServedRow | ScannedRow)[] => {
+  const rowsOf = (read: () => readonly ScannedRow[]): ReadRow[] => {
     try {
-      const rows = read().filter(({ text, isKnown }) => isKnown || taker.isWanted(text))
-      return rows.map((row) => (row.isKnown ? row : servedRow(row.text)))
+      const first = rowsRead
+      const rows = read()
+      rowsRead += rows.length
+      return rows.flatMap((row, at): ReadRow[] => {
+        const ordinal = first + at
+        if (row.isKnown) return [{ row, ordinal }]
+        return taker.isWanted(row.text) ? [{ row: servedRow(row.text), ordinal }] : []
+      })
     } catch (error) {
       unreadable = { error }
       return []
@@ -250,9 +265,8 @@ function hasMoreOf(
 ): boolean {
   if (typeof value === 'boolean') return value
   if ((value === undefined || value === null) && nextCursor === null) return false
-  const said = value === undefined ? 'absent' : JSON.stringify(value)
   throw new BodyError(
-    `GET ${request}: 'has_more' is ${said}, so it is not known whether there is another page`,
+    `GET ${request}: 'has_more' is ${kindOf(value)}, so it is not known whether there is another page`,
     requestId,
   )
 }

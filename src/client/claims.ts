@@ -1,3 +1,5 @@
+import { isDay } from '../core/days.ts'
+import { kindOf } from '../core/json-kind.ts'
 import { fieldOf } from './envelope.ts'
 
 /**
@@ -16,7 +18,9 @@ export function checkClaims(path: string, rest: unknown): void {
     const claimed = fieldOf(meta, field)
     const asked = searchParams.get(parameter)
     if (typeof claimed !== 'string' || claimed.slice(0, 10) === asked) continue
-    throw new SyntaxError(`'meta.${field}' is '${claimed}', but '${asked ?? ''}' was asked for`)
+    const day = claimed.slice(0, 10)
+    const said = isDay(day) ? day : kindOf(claimed)
+    throw new SyntaxError(`'meta.${field}' is ${said}, but ${asked ?? 'none'} was asked for`)
   }
   if (pathname.endsWith('/users') && (typeof meta !== 'object' || meta === null)) {
     throw new SyntaxError("there is no 'meta': is this the last page?")

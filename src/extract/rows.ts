@@ -1,4 +1,5 @@
 import { isDay, type Day, type DayRange } from '../core/days.ts'
+import { kindOf } from '../core/json-kind.ts'
 import {
   ContradictionError,
   fieldOf,
@@ -32,8 +33,8 @@ export function takerOf(
       const day = onlyDayOf(text)
       return day === undefined || due.has(day) || !isWithin(day, range)
     },
-    row: async (row) => {
-      const day = dayOfRow(origin, row, range)
+    row: async (row, ordinal) => {
+      const day = dayOfRow(origin, row, ordinal, range)
       if (due.has(day)) await spool.add(day, row.text)
     },
     known: {
@@ -75,42 +76,39 @@ function isWithin(day: Day, { first, last }: DayRange): boolean {
   return day >= first && day <= last
 }
 
-/** The users on a page of one day. */
+/** Whom the rows on a page of one day are of; a row that names no user is one of its own. */
 export function usersOfPage(answer: AnswerOrigin, rows: readonly ServedRow[], day: Day): string[] {
-  return rows.map((row) => {
-    dayOfRow(answer, row, { first: day, last: day })
-    const user = userOf(row.value)
-    if (user !== null) return user
-    throw new ContradictionError(
-      `GET ${answer.request}: a row without 'user_id': ${row.text.slice(0, 200)}`,
-      answer.requestId,
-    )
+  return rows.map((row, ordinal) => {
+    dayOfRow(answer, row, ordinal, { first: day, last: day })
+    return entityOf(row)
   })
+}
+
+/** What a row of `/users` is counted by: its user, or the row itself where it names none. */
+export function entityOf({ text, value }: ServedRow): string {
+  return userOf(value) ?? text
 }
 
 /** The user of a row of `/users`; null when it names none. */
 export function userOf(row: unknown): string | null {
   const id = fieldOf(row, 'user_id')
-  if (typeof id === 'number') return String(id)
+  if (typeof id === 'number' || typeof id === 'boolean') return String(id)
   return typeof id === 'string' && id !== '' ? id : null
 }
 
 /** @throws ContradictionError when the row has no day, or one that was not asked for. */
-function dayOfRow(answer: AnswerOrigin, row: ServedRow, range: DayRange): Day {
+function dayOfRow(answer: AnswerOrigin, row: ServedRow, ordinal: number, range: DayRange): Day {
   const date = fieldOf(row.value, 'date')
   if (date === range.first) return range.first // the one day of a page of users
   const day = typeof date === 'string' ? date.slice(0, 10) : ''
-  if (!isDay(day)) {
-    throw new ContradictionError(
-      `GET ${answer.request}: a row without a date: ${row.text.slice(0, 200)}`,
-      answer.requestId,
-    )
-  }
+  if (!isDay(day)) throw contradiction(answer, ordinal, `'date' is ${kindOf(date)}, not a day`)
   if (!isWithin(day, range)) {
-    throw new ContradictionError(
-      `GET ${answer.request}: a row of ${day}, which was not asked for`,
-      answer.requestId,
-    )
+    throw contradiction(answer, ordinal, `'date' is ${day}, which was not asked for`)
   }
   return day
+}
+
+/** Says which row is wrong and how, never what it holds: rows name people. */
+function contradiction(answer: AnswerOrigin, ordinal: number, what: string): ContradictionError {
+  return new ContradictionError(`GET ${answer.request}: row ${ordinal}: ${what}`, answer.requestId)
 }

@@ -102,6 +102,9 @@ async function openAll(
 
 const USERS = RESOURCES.filter(({ grain }) => grain === 'users').map(({ name }) => name)
 
+/** What rows of users are counted by: those that name none are one each. */
+const USER_OR_ROW = `coalesce(nullif(try(item ->> '$.user_id'), ''), item)`
+
 /** In a database of its own: one that met a damaged file may be unusable after it. */
 async function openTogether(
   dataFolder: string,
@@ -115,7 +118,7 @@ async function openTogether(
   })
   try {
     await database.run(statement('raw_versions_macros'))
-    const entity = USERS.includes(resource) ? `item ->> '$.user_id'` : 'null'
+    const entity = USERS.includes(resource) ? USER_OR_ROW : 'null'
     const sql = fill(statement('raw_versions'), { files: listLiteral(paths), entity })
     return z.array(openedFile).parse(await database.rows(sql))
   } finally {

@@ -6,7 +6,6 @@ import {
   userPages,
   type AnalyticsQuery,
   type AnswerOrigin,
-  type ServedRow,
   type UsersPage,
 } from '../client/index.ts'
 import type { Interval } from '../store/ledger.ts'
@@ -18,7 +17,7 @@ import { witnessOf } from './guards.ts'
 import { landDay } from './land-day.ts'
 import type { Part } from './part.ts'
 import type { Resource } from './resources.ts'
-import { userOf, usersOfPage } from './rows.ts'
+import { entityOf, usersOfPage } from './rows.ts'
 
 /** One day of users under way. */
 interface Walk {
@@ -62,7 +61,7 @@ const MAX_AGE_MS = 20 * 3_600_000
 async function openWalk(context: FetchContext, resource: Resource, day: Day): Promise<Walk> {
   const users = new Set<string>()
   const part = await context.writer.openPart(resource.name, day, (row) => {
-    meet(users, row)
+    users.add(entityOf(row))
   })
   const walk: Walk = { resource, day, part, users, known: null }
   if (part.first === undefined) {
@@ -74,11 +73,6 @@ async function openWalk(context: FetchContext, resource: Resource, day: Day): Pr
   if (Math.abs(age) > MAX_AGE_MS) await startAgain(walk)
   else context.book.walkResumed(resource.name, day, part.pages)
   return walk
-}
-
-function meet(users: Set<string>, { value }: ServedRow): void {
-  const user = userOf(value)
-  if (user !== null) users.add(user)
 }
 
 /** Cursors may not outlive a run, or a night: a refused one starts the day again, once. */
@@ -134,7 +128,7 @@ async function readKnown(walk: Walk): Promise<void> {
   if (walk.known === null) return
   walk.known = null
   await walk.part.readAgain((row) => {
-    meet(walk.users, row)
+    walk.users.add(entityOf(row))
   })
 }
 

@@ -24,8 +24,14 @@ describe('an answer is held to what it says of itself:', () => {
   })
 
   it.each<[string, string, unknown, string]>([
-    ['a later start', DAYS, { start_date: '2026-01-18' }, "'meta.start_date' is '2026-01-18'"],
-    ['another end', DAYS, { end_date: '2026-01-19' }, "'2026-01-20' was asked for"],
+    ['a later start', DAYS, { start_date: '2026-01-18' }, "'meta.start_date' is 2026-01-18,"],
+    ['another end', DAYS, { end_date: '2026-01-19' }, '2026-01-20 was asked for'],
+    [
+      'a range that is no range',
+      DAYS,
+      { end_date: 'ann@example.test' },
+      'a string of 16 characters',
+    ],
     ['a page without meta', PAGE, undefined, "there is no 'meta'"],
     ['a page whose meta is text', PAGE, 'x', "there is no 'meta'"],
   ])('%s does not', (_, path, meta, said) => {

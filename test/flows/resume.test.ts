@@ -5,6 +5,7 @@ import { sliceArray, sumOf } from '../../src/client/index.ts'
 import { Part, type Page } from '../../src/extract/part.ts'
 import { RESOURCES } from '../../src/extract/resources.ts'
 import type { Day } from '../../src/core/days.ts'
+import { rebuildLedger } from '../../src/extract/rebuild.ts'
 import { sendJson, temporaryFolder } from '../helpers.ts'
 import {
   LAST_DAY,
@@ -232,6 +233,32 @@ describe('a refused cursor', () => {
   })
 })
 
+describe('a row that names no user', () => {
+  it('lands with its day, is counted as one, and stands in the way of no page', async () => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    const rows = [
+      { date: DAY, sessions: 1 },
+      { user_id: null, date: DAY, sessions: 1 },
+      { user_id: '', date: DAY, sessions: 1 },
+      { user_id: 7, date: DAY, sessions: 1 },
+      { user_id: '\ud800', date: DAY, sessions: 1 },
+      { user_id: '\ud801', date: DAY, sessions: 1 },
+    ]
+    paged.disturb = ({ endpoint, cursor }, response) => {
+      if (endpoint !== 'users' || cursor !== 'u2') return undefined
+      const meta = { org_id: 'o', has_more: true, next_cursor: 'u4' }
+      sendJson(response, 200, { data: rows, meta }, { date: new Date(MORNING).toUTCString() })
+      return true
+    }
+    const { result } = await land(paged, data)
+    expect(result).toMatchObject({ failed: 0 })
+    const before = (await ledgerOf(data, 'o')).get(`users/${DAY}`)
+    expect(before).toMatchObject({ status: 'landed', error: null, rowCount: 2 + rows.length + 5 })
+    await rebuildLedger(data, 'o', (message) => expect.fail(message))
+    expect((await ledgerOf(data, 'o')).get(`users/${DAY}`)).toEqual(before)
+  })
+})
+
 describe('pages that contradict themselves', () => {
   const page = (users: string[], more: unknown, next: unknown, date: string = DAY) => ({
     data: users.map((user) => ({ user_id: user, date })),
@@ -243,7 +270,11 @@ describe('pages that contradict themselves', () => {
     ['a cursor that does not move', page(['u5'], true, 'u4'), /given before.*\(request req-5\)/],
     ['more promised without a cursor', page(['u5'], true, null), /no 'next_cursor'.*req-5/],
     ['a row of another day', page(['u5'], true, 'u6', '2026-01-15'), /not asked for.*req-5/],
-    ['a row without a user', page([''], true, 'u6'), /without 'user_id'.*req-5/],
+    [
+      'a row without a day',
+      page(['u5'], true, 'u6', 'ann@x.test'),
+      /row 0: 'date' is a string of 10/,
+    ],
   ])('by %s fail the day at once, and nothing is kept', async (_, body, told) => {
     const [paged, data] = [await platform(), await temporaryFolder()]
     paged.disturb = ({ cursor }, response) => {
