@@ -10,6 +10,7 @@ import {
   buildAndPublish,
   Copy,
   loadProject,
+  seedLines,
   type BuildResult,
   type Project,
 } from './model/index.ts'
@@ -19,13 +20,13 @@ import { writeIntervals } from './normalize/intervals.ts'
 import { baseContents, baseDigest } from './normalize/state.ts'
 import { makingOf } from './normalize/normalize.ts'
 import { exportTables } from './serve/export.ts'
-import { publishedBuild } from './serve/warehouse.ts'
+import { openWarehouse, publishedBuild } from './serve/warehouse.ts'
 import { listLiteral, type Database } from './store/duckdb.ts'
 import type { IntervalRow } from './store/intervals.ts'
 import { baseGlob, pastFolder, warehousePath } from './store/lake.ts'
 import { lastPlannedDay, readOrganisations } from './store/organisations.ts'
 import { forgetRollback, keepPublished, prunePublished } from './store/published.ts'
-import { packageRoot } from './store/root.ts'
+import { packageRoot, statement } from './store/root.ts'
 import { version } from './version.ts'
 import { intervalsOf, present, type View } from './view.ts'
 
@@ -98,6 +99,7 @@ export async function publishModels(
       ...(options.copy === undefined ? {} : { copy: options.copy }),
     }),
   )
+  await warnOfUnknownMembers(job, project)
   if (view.asOf === null) await rm(pastFolder(config.dataFolder), { recursive: true, force: true })
   await forgetRollback(config.dataFolder)
   await prunePublished(config.dataFolder, config.keepPublished, runId)
@@ -163,6 +165,28 @@ async function record(
   const { runId, world } = job
   await writeSchemaDrift(database, sourceSql(view.baseIn, 'schema_drift'))
   await writeProvenance(database, { runId, builtAt: world.now(), asOf: view.asOf })
+}
+
+const LISTED_LINES = 10
+
+/** A line of `teams.csv` that matches no user may be a typing error; the line is named, not the user. */
+async function warnOfUnknownMembers(job: Job, project: Project): Promise<void> {
+  const teams = project.seeds.find(({ name }) => name === 'teams')
+  if (teams === undefined || teams.csv.place === teams.file) return
+  const database = await openWarehouse(warehousePath(job.config.dataFolder))
+  const lines = await seedLines(database, teams, statement('seeds/lines_without_user')).finally(
+    () => {
+      database.close()
+    },
+  )
+  if (lines.length === 0) return
+  const listed = lines.slice(0, LISTED_LINES).join(', ')
+  const rest = lines.length > LISTED_LINES ? ` and ${lines.length - LISTED_LINES} more` : ''
+  const what = lines.length === 1 ? 'line' : 'lines'
+  const verb = lines.length === 1 ? 'matches' : 'match'
+  warner(job)(
+    `${teams.csv.place}: ${what} ${listed}${rest} ${verb} no user that the platform has served`,
+  )
 }
 
 function sourceSql(dataFolder: string, table: string): string {

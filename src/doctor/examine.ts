@@ -52,7 +52,7 @@ async function checkFolder(
     ...(await endured('lock', async () => [await checkLock(dataFolder, now)])),
     ...(await checkKey(dataFolder)),
     ...(await endured('files', () => checkLake(dataFolder, isThorough))),
-    ...(await endured('warehouse', async () => [await checkWarehouse(dataFolder)])),
+    ...(await endured('warehouse', () => checkWarehouse(dataFolder))),
   ]
 }
 

@@ -1,11 +1,14 @@
 import { stat } from 'node:fs/promises'
 import { ExitCode, messageOf } from '../core/errors.ts'
+import { z } from 'zod'
 import { openWarehouse } from '../serve/warehouse.ts'
+import type { Database } from '../store/duckdb.ts'
 import { freeBytes, probeFolder, writableAncestor } from '../store/disk.ts'
 import { isMissing } from '../store/files.ts'
 import { warehousePath } from '../store/lake.ts'
 import { describeOwner, lockLeftBy, lockOwner } from '../store/lock.ts'
 import { hasRedactionKey } from '../store/redaction.ts'
+import { statement } from '../store/root.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
 
 const MB = 1024 * 1024
@@ -66,26 +69,39 @@ export async function checkKey(dataFolder: string): Promise<Finding[]> {
 }
 
 /** Whether readers can open what is published. */
-export async function checkWarehouse(dataFolder: string): Promise<Finding> {
+export async function checkWarehouse(dataFolder: string): Promise<Finding[]> {
   const path = warehousePath(dataFolder)
   if ((await sizeOf(path)) === undefined) {
-    return warning('warehouse', 'nothing is published yet', 'To publish: agent-warehouse run.')
+    return [warning('warehouse', 'nothing is published yet', 'To publish: agent-warehouse run.')]
   }
   try {
     const database = await openWarehouse(path)
     try {
       const [row] = await database.rows('select count(*) as runs from meta.runs')
-      return ok(
-        'warehouse',
-        `${path} opens; ${Number(row?.['runs'] ?? 0)} runs are on record in it`,
-      )
+      const opens = `${path} opens; ${Number(row?.['runs'] ?? 0)} runs are on record in it`
+      return [ok('warehouse', opens), ...(await checkTeams(database))]
     } finally {
       database.close()
     }
   } catch (error) {
     const hint = 'Make it anew: agent-warehouse build.'
-    return wrong('warehouse', ExitCode.partial, messageOf(error), hint)
+    return [wrong('warehouse', ExitCode.partial, messageOf(error), hint)]
   }
+}
+
+const LISTED_USERS = 10
+const userRows = z.array(z.object({ user_id: z.string() }))
+
+/** Users without a team, where there are teams: by id, for an address is personal. */
+async function checkTeams(database: Database): Promise<Finding[]> {
+  const users = userRows.parse(await database.rows(statement('seeds/users_without_team')))
+  if (users.length === 0) return []
+  const ids = users.slice(0, LISTED_USERS).map(({ user_id }) => user_id)
+  const rest = users.length > LISTED_USERS ? ` and ${users.length - LISTED_USERS} more` : ''
+  const what = users.length === 1 ? 'user has' : 'users have'
+  const message = `${users.length} ${what} no team: ${ids.join(', ')}${rest}`
+  const query = 'select user_label from dim_user where team is null'
+  return [warning('teams', message, `Add them to seeds/teams.csv. To list them: query "${query}"`)]
 }
 
 /** Undefined when there is no such file. */

@@ -8,6 +8,7 @@ export { Copy } from './copy.ts'
 export type { CheckResult, CheckStatus } from './checks.ts'
 export { ProjectError, StatementError } from './errors.ts'
 export { loadProject } from './project.ts'
+export { seedLines } from './seed-table.ts'
 export { createFactViews } from './views.ts'
 export type { Column, GenericTest, ModelNode, Project } from './types.ts'
 

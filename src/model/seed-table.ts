@@ -19,6 +19,25 @@ export function seedSql({ csv, types, columns }: Seed): string {
   })
 }
 
+/**
+ * The lines of the file whose records a statement finds. In the statement
+ * `{{ texts }}` is a relation of the records as text, with their number as
+ * `record`; a column that the file lacks is NULL. It selects `record`.
+ */
+export async function seedLines(
+  db: Database,
+  { csv, columns }: Seed,
+  sql: string,
+): Promise<number[]> {
+  const lacking = columns
+    .filter(({ name }) => !csv.header.includes(name))
+    .map(({ name }) => `, cast(null as varchar) as ${identifier(name)}`)
+  const texts = `select *${lacking.join('')} from (${readSql('texts', csv, {}, {})})`
+  const rows = z.array(z.object({ record: whole })).parse(await db.rows(fill(sql, { texts })))
+  const lines = await recordLines(csv)
+  return rows.map(({ record }) => lines[record] ?? 1)
+}
+
 /** Why DuckDB would not read the file, with the line; undefined where it is not for its contents. */
 export async function explainSeed(db: Database, seed: Seed): Promise<ProjectError | undefined> {
   const { csv, types } = seed

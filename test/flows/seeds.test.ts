@@ -21,6 +21,8 @@ it('seeds of the user are in the warehouse; a broken one leaves it as it was', a
   await writeFile(teams, 'user,team,cost_centre,valid_from\na@x.example,red,,2026-01-14\n')
   const first = await command(['run', '--log', 'text'], environment)
   expect(first, first.err).toMatchObject({ code: 0 })
+  expect(first.err).toContain(`${teams}: line 2 matches no user that the platform has served`)
+  expect(first.err + first.out).not.toContain('a@x.example')
   const query = ['query', 'select member, team from snapshots.team_entries_history', '--json']
   const expected = [{ member: 'a@x.example', team: 'red' }]
   expect(JSON.parse((await command(query, environment)).out)).toEqual(expected)
@@ -41,4 +43,42 @@ it('seeds of the user are in the warehouse; a broken one leaves it as it was', a
   expect(JSON.parse((await command(query, environment)).out)).toEqual(expected)
   const status = await command(['status'], environment)
   expect(status.out).toMatch(/stale +platform\.users: its newest row was fetched \d+ days ago/)
+})
+
+it('a line of teams.csv that matches no user is named, and the doctor lists users without a team', async () => {
+  const now = Date.parse('2026-01-18T05:00:00Z')
+  const emulator = await startEmulator({ users: 5, seed: 1, now: () => now })
+  onTestFinished(() => emulator.close())
+  const data = await temporaryFolder()
+  const environment = {
+    AGENT_BASE_URL: emulator.url,
+    AGENT_API_KEY: emulator.keys.manager,
+    AGENT_WAREHOUSE_DATA: data,
+  }
+  expect((await command(['run', '--log', 'none'], environment)).code).toBe(0)
+  const doctor = async () => (await command(['doctor'], environment)).out
+  expect(await doctor()).not.toContain('no team')
+
+  const sql = 'select user_id, user_email from dim_user where user_email is not null order by 1'
+  const { out } = await command(['query', sql, '--json'], environment)
+  const [first, second, ...rest] = JSON.parse(out) as { user_id: string; user_email: string }[]
+  await mkdir(join(data, 'seeds'))
+  await writeFile(
+    join(data, 'seeds', 'teams.csv'),
+    [
+      'user,team,cost_centre,valid_from,org_id',
+      `${first?.user_email.toUpperCase() ?? ''},"red\nand blue",,2026-01-14,`,
+      'misspelled@x.example,red,,2026-01-14,',
+      `${second?.user_id ?? ''},red,,2026-01-14,another_organisation`,
+      `${second?.user_id ?? ''},red,,2026-01-14,`,
+    ].join('\n'),
+  )
+  const built = await command(['build', '--log', 'text'], environment)
+  expect(built, built.err).toMatchObject({ code: 0 })
+  expect(built.err).toContain('teams.csv: lines 4, 5 match no user that the platform has served')
+  expect(built.err).not.toContain('misspelled@x.example')
+  const report = await doctor()
+  for (const { user_id } of rest) expect(report).toContain(user_id)
+  expect(report).toMatch(/warning +teams +\d+ users? ha(s|ve) no team/)
+  expect(report).not.toContain(first?.user_id)
 })

@@ -115,12 +115,15 @@ days as (
 
 ),
 
--- What is served beside analytics is of no day that may be restated.
-settled_dates as (
+-- Analytics alone: the other resources describe the night they were fetched.
+analytics_dates as (
 
     select
         activity_date,
-        min(case when is_settled then 1 else 0 end) = 1 as is_final
+        min(case when is_settled then 1 else 0 end) = 1 as is_final,
+        min(
+            case when status in ('landed', 'empty') then 1 else 0 end
+        ) = 1 as is_complete
     from intervals
     where
         resource in (
@@ -172,10 +175,11 @@ final as (
         cast(described.iso_year as string)
         || '-W'
         || lpad(cast(described.iso_week as string), 2, '0') as iso_week_name,
-        coalesce(settled_dates.is_final, false) as is_final
+        coalesce(analytics_dates.is_final, false) as is_final,
+        coalesce(analytics_dates.is_complete, false) as is_complete
     from described
-    left join settled_dates
-        on described.activity_date = settled_dates.activity_date
+    left join analytics_dates
+        on described.activity_date = analytics_dates.activity_date
 
 )
 

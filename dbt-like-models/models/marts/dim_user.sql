@@ -74,6 +74,7 @@ final as (
         members.org_id,
         members.user_id,
         history.user_email,
+        coalesce(history.user_email, members.user_id) as user_label,
         history.team,
         history.cost_centre,
         members.first_active_date,

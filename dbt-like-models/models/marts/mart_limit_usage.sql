@@ -12,9 +12,10 @@ users as (
 
 ),
 
-intervals as (
+known_months as (
 
-    select * from {{ ref('stg_platform__intervals') }}
+    select * from {{ ref('int_resource_months') }}
+    where resource = 'users'
 
 ),
 
@@ -41,18 +42,6 @@ user_months as (
 
 ),
 
-known_months as (
-
-    select
-        org_id,
-        cast(date_trunc('month', activity_date) as date) as month_start_date,
-        count(*) as known_days
-    from intervals
-    where resource = 'users' and status in ('landed', 'empty')
-    group by 1, 2
-
-),
-
 addressed as (
 
     select
@@ -67,7 +56,7 @@ addressed as (
         known_months.known_days,
         cast(
             extract(day from last_day(user_months.month_start_date)) as bigint
-        ) as days_of_month
+        ) as days_in_month
     from user_months
     left join users
         on user_months.org_id = users.org_id
@@ -117,13 +106,9 @@ limited as (
     select
         addressed.*,
         limit_dates.limit_date,
-        limit_dates.limit_date is not null
-        and addressed.user_email is not null as is_limit_known,
+        limit_dates.limit_date is not null as is_limit_known,
         own.credit_limit as own_limit,
-        case
-            when addressed.user_email is not null
-            then coalesce(own.credit_limit, general.credit_limit)
-        end as effective_limit
+        coalesce(own.credit_limit, general.credit_limit) as effective_limit
     from addressed
     left join limit_dates
         on addressed.org_id = limit_dates.org_id
@@ -147,7 +132,7 @@ forecast as (
     select
         *,
         cast(billable_tokens as double)
-        * days_of_month
+        * days_in_month
         / known_days as forecast_billable_tokens
     from limited
 
@@ -160,9 +145,10 @@ final as (
         month_start_date,
         user_id,
         user_email,
+        coalesce(user_email, user_id) as user_label,
         billable_tokens,
         known_days,
-        days_of_month,
+        days_in_month,
         forecast_billable_tokens,
         limit_date,
         is_limit_known,

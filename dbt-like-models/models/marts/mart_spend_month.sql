@@ -6,6 +6,13 @@ model_days as (
 
 ),
 
+token_months as (
+
+    select * from {{ ref('int_resource_months') }}
+    where resource = 'tokens'
+
+),
+
 model_months as (
 
     select
@@ -25,14 +32,21 @@ model_months as (
 final as (
 
     select
-        *,
-        cast(billable_tokens as double) / nullif(
-            sum(billable_tokens) over (
-                partition by org_id, month_start_date
+        model_months.*,
+        cast(model_months.billable_tokens as double) / nullif(
+            sum(model_months.billable_tokens) over (
+                partition by
+                    model_months.org_id,
+                    model_months.month_start_date
             ),
             0
-        ) as share_of_month
+        ) as share_of_month,
+        token_months.known_days,
+        token_months.days_in_month
     from model_months
+    left join token_months
+        on model_months.org_id = token_months.org_id
+        and model_months.month_start_date = token_months.month_start_date
 
 )
 

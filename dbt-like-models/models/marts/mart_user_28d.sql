@@ -41,6 +41,7 @@ final as (
         members.org_id,
         members.user_id,
         members.user_email,
+        members.user_label,
         last_days.as_of_date,
         members.last_active_date,
         coalesce(recent.active_days_28d, 0) as active_days_28d,

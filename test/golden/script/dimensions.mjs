@@ -51,6 +51,7 @@ export function dimensions(made) {
         org_id,
         user_id,
         user_email: current?.user_email ?? null,
+        user_label: current?.user_email ?? user_id,
         team: current?.team ?? null,
         cost_centre: current?.cost_centre ?? null,
         ...firstAndLast(own),
@@ -162,5 +163,6 @@ function date(day) {
       const age = Date.parse(`${versions.at(-1).fetched}T05:00:00Z`) - time.getTime()
       return age >= 30 * 86_400_000
     }),
+    is_complete: resources.size === 8,
   }
 }

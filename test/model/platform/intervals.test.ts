@@ -26,7 +26,7 @@ it.each([
 it('a day is final when analytics are, whatever is known of the rest', async () => {
   const fact = `select date '2026-02-01' + cast(n as integer) as activity_date from range(2) as days (n)`
   const facts = ['fct_org_day', 'fct_user_day', 'fct_model_day', 'fct_tool_day', 'fct_client_day']
-  const intervals = `from (values
+  const intervals = `select *, 'landed' as status from (values
     ('users', date '2026-02-01', true), ('tokens', date '2026-02-01', true),
     ('computers', date '2026-02-01', false),
     ('users', date '2026-02-02', true), ('tokens', date '2026-02-02', false)
@@ -36,4 +36,54 @@ it('a day is final when analytics are, whatever is known of the rest', async () 
     'staging.stg_platform__intervals': intervals,
   })
   expect(rows.map((row) => row['is_final'])).toEqual([true, false])
+})
+
+it.each([
+  ['landed', true],
+  ['empty', true],
+  ['failed', false],
+  ['missing', false],
+])(
+  'a day is complete when every resource of analytics was answered: one was %s: %s',
+  async (status, expected) => {
+    const fact = "select date '2026-02-01' as activity_date"
+    const facts = ['fct_org_day', 'fct_user_day', 'fct_model_day', 'fct_tool_day', 'fct_client_day']
+    const rows = await rowsOf('dim_date', {
+      ...Object.fromEntries(facts.map((name) => [name, fact])),
+      'staging.stg_platform__intervals': `select *, date '2026-02-01' as activity_date,
+        false as is_settled
+      from (values ('users', 'landed'), ('tokens', '${status}'), ('computers', 'missing'))
+        as intervals (resource, status)`,
+    })
+    expect(rows.map((row) => row['is_complete'])).toEqual([expected])
+  },
+)
+
+it('a month knows the days that were answered, with rows or without', async () => {
+  const rows = await rowsOf('int_resource_months', {
+    'staging.stg_platform__intervals': `select 'org' as org_id, 'tokens' as resource, *
+      from (values (date '2024-02-03', 'landed'), (date '2024-02-04', 'empty'),
+        (date '2024-02-05', 'failed'), (date '2024-02-06', 'missing'),
+        (date '2024-03-01', 'missing')) as intervals (activity_date, status)`,
+  })
+  expect(rows).toEqual([
+    {
+      org_id: 'org',
+      resource: 'tokens',
+      month_start_date: '2024-02-01',
+      known_days: '2',
+      days_in_month: '29',
+    },
+  ])
+})
+
+it('the spend of a month says how many of its days are known', async () => {
+  const rows = await rowsOf('mart_spend_month', {
+    fct_model_day: `select 'org' as org_id, date '2026-11-01' as activity_date, 'm' as model_id,
+      'standard' as model_tier, 5 as billable_tokens, 1 as input_tokens, 1 as output_tokens`,
+    'intermediate.int_resource_months': `from (values
+        ('org', 'tokens', date '2026-11-01', 21, 30), ('org', 'users', date '2026-11-01', 3, 30))
+      as months (org_id, resource, month_start_date, known_days, days_in_month)`,
+  })
+  expect(rows).toMatchObject([{ known_days: 21, days_in_month: 30 }])
 })

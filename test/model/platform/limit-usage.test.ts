@@ -13,7 +13,6 @@ interface Known {
   readonly limits?: readonly Limit[]
   /** Days of February of which the users are known. */
   readonly known?: number
-  readonly missing?: number
 }
 
 const COLUMNS = [
@@ -26,7 +25,7 @@ function text(value: string | number | null, type: string): string {
 }
 
 /** What the model says of the user's only month. */
-async function usage({ days, limits = [], known = 7, missing = 3 }: Known): Promise<unknown[]> {
+async function usage({ days, limits = [], known = 7 }: Known): Promise<unknown[]> {
   const userDays = days.map(
     ([day, email, credits]) =>
       `('org', 'u1', ${text(day, 'date')}, ${text(email, 'varchar')}, ${text(credits, 'bigint')})`,
@@ -45,10 +44,9 @@ async function usage({ days, limits = [], known = 7, missing = 3 }: Known): Prom
         as days (org_id, user_id, activity_date, user_email, billable_tokens)
       group by all`,
     dim_user: `select 'org' as org_id, 'u1' as user_id, cast(null as varchar) as user_email`,
-    'staging.stg_platform__intervals': `select 'org' as org_id, 'users' as resource,
-      date '2026-02-01' + cast(n as integer) as activity_date,
-      case when n < ${known} then 'landed' else 'missing' end as status
-      from range(${known + missing}) as days (n)`,
+    'intermediate.int_resource_months': `select 'org' as org_id, 'users' as resource,
+      date '2026-02-01' as month_start_date, cast(${known} as bigint) as known_days, 28 as days_in_month
+      where ${known} > 0`,
     fct_usage_limit: `from (values ${periods.join(', ')}) as limits (org_id, limit_scope,
       user_email, credit_limit, effective_limit, valid_from, last_seen_date)`,
   })
@@ -120,9 +118,9 @@ describe('the limit of a user', () => {
       [...SPENT, null, null, null, null, null],
     ],
     [
-      'is not known where the user has no address',
+      'is the global one where the user has no address',
       { days: [['2026-02-01', null, M]], limits: [[null, 2 * M, ...FEBRUARY]] },
-      ['1000000', '7', 4 * M, null, null, null, null, null],
+      ['1000000', '7', 4 * M, 'global', '2000000', 0.5, false, true],
     ],
   ])('%s', async (_, known, expected) => {
     expect(await usage(known)).toEqual(expected)
@@ -131,7 +129,7 @@ describe('the limit of a user', () => {
 
 describe('the forecast', () => {
   it('of a month that is known whole is what was consumed', async () => {
-    const [spent, , forecast] = await usage({ days, known: 28, missing: 0 })
+    const [spent, , forecast] = await usage({ days, known: 28 })
     expect([spent, forecast]).toEqual(['3000000', 3 * M])
   })
 
