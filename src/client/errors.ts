@@ -1,4 +1,4 @@
-import { AppError, CredentialError, type FailureOptions } from '../core/errors.ts'
+import { AppError, CredentialError, DeferredError, type FailureOptions } from '../core/errors.ts'
 
 /** The error body of every endpoint (PLATFORM_API, "Problem body"). Every field may be absent. */
 export interface Problem {
@@ -67,6 +67,14 @@ export class RefusedError extends CredentialError {
     this.status = status
     this.problem = problem
   }
+}
+
+/** The run may last no longer. */
+export function outOfTime({ cause }: Pick<FailureOptions, 'cause'> = {}): DeferredError {
+  return new DeferredError('the time that --max-duration gives is over', {
+    hint: 'What has landed is kept; the next run goes on from there.',
+    cause,
+  })
 }
 
 /** The platform's id of the request that failed, where the answer named one. */

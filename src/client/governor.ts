@@ -19,6 +19,7 @@ import {
   waitOfPace,
   type Pace,
 } from './pace.ts'
+import { outOfTime } from './errors.ts'
 import { quotasOf, type Headers } from './quota.ts'
 import { serverTime } from './retry-after.ts'
 
@@ -203,11 +204,7 @@ export class Governor {
   #checkTime(): void {
     this.#world.signal.throwIfAborted()
     if (this.#deferral !== undefined) throw this.#deferral
-    if (this.#world.now() >= this.#deadline) {
-      throw new DeferredError('the time that --max-duration gives is over', {
-        hint: 'What has landed is kept; the next run goes on from there.',
-      })
-    }
+    if (this.#world.now() >= this.#deadline) throw outOfTime()
   }
 }
 

@@ -1,4 +1,4 @@
-import { pipeline, type Transform } from 'node:stream'
+import { pipeline, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { Agent, request as send } from 'undici'
 import type { BodyTaker, HttpRequest, HttpResponse, World } from '../core/world.ts'
@@ -6,9 +6,16 @@ import { BodyTooLargeError, TransportError } from './errors.ts'
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
+  'x-gzip': createGunzip,
   deflate: createInflate,
   br: createBrotliDecompress,
 }
+
+/** Encodings of one body, at most: each more is a way to make much of little. */
+const MOST_ENCODINGS = 3
+
+/** A status whose answer has no body, whatever its headers and the bytes after them say. */
+const NO_CONTENT = 204
 
 /**
  * The World's `fetch` over undici: one keep-alive dispatcher, no redirects, a
@@ -26,6 +33,7 @@ export function createHttp(): { fetch: World['fetch']; close: () => Promise<void
 async function exchange(agent: Agent, request: HttpRequest): Promise<HttpResponse> {
   const timeout = AbortSignal.timeout(request.timeoutMs)
   const signal = AbortSignal.any([request.signal, timeout])
+  let body: Readable | undefined
   try {
     const answer = await send(request.url, {
       dispatcher: agent,
@@ -35,9 +43,13 @@ async function exchange(agent: Agent, request: HttpRequest): Promise<HttpRespons
       signal,
       headersTimeout: request.timeoutMs,
       bodyTimeout: request.timeoutMs,
+      // bytes after an answer without a body would be read as the answer to the next request
+      reset: request.method !== 'GET',
     })
+    body = answer.body.on('error', () => undefined) // a body that is not read may fail, too
     const head = { status: answer.statusCode, headers: flatten(answer.headers) }
-    const pieces = decoded(answer.body, head.headers, request)
+    if (head.status === NO_CONTENT) return { ...head, body: new Uint8Array() }
+    const pieces = decoded(body, head.headers, request)
     const take = request.takerFor?.(head) ?? null
     if (take === null) return { ...head, body: await collect(pieces) }
     await handOver(pieces, take)
@@ -51,6 +63,8 @@ async function exchange(agent: Agent, request: HttpRequest): Promise<HttpRespons
     throw new TransportError(`${request.method} ${request.url}: ${what}`, timeout.aborted, {
       cause: error,
     })
+  } finally {
+    body?.destroy() // closes the connection of a body that was not read to its end
   }
 }
 
@@ -69,26 +83,42 @@ async function* decoded(
   headers: Readonly<Record<string, string>>,
   request: HttpRequest,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
+  const encodings = encodingsOf(headers)
   const raw = limited(body, request)
-  if (encoding === 'identity' || encoding === '') {
+  if (encodings.length === 0) {
     yield* raw
     return
   }
-  // an empty body is no compressed one, whatever it is called
+  // an empty body is not compressed, whatever the header says
   const first = await raw.next()
   if (first.done === true) return
-  const createDecoder = DECODERS[encoding]
-  if (createDecoder === undefined) throw new Error(`unknown content-encoding '${encoding}'`)
-  const decoder = pipeline(
-    async function* () {
-      yield first.value
-      yield* raw
-    },
-    createDecoder(),
-    () => undefined, // what goes wrong is thrown where the decoder is read
+  const encoded = async function* () {
+    yield first.value
+    yield* raw
+  }
+  const decoders = encodings.toReversed().map(decoderOf) // the last one was applied last
+  const text = decoders.reduce<AsyncIterable<Uint8Array>>(
+    // an error is thrown where the last decoder is read
+    (source, decoder) => pipeline(source, decoder, () => undefined),
+    encoded(),
   )
-  yield* limited(decoder, request)
+  yield* limited(text, request)
+}
+
+/** The encodings of a body, in the order in which they were applied (RFC 9110, section 8.4). */
+function encodingsOf(headers: Readonly<Record<string, string>>): string[] {
+  const encodings = (headers['content-encoding'] ?? '')
+    .split(',')
+    .map((each) => each.trim().toLowerCase())
+    .filter((each) => each !== '' && each !== 'identity')
+  if (encodings.length <= MOST_ENCODINGS) return encodings
+  throw new Error(`${encodings.length} content-encodings, at most ${MOST_ENCODINGS} are undone`)
+}
+
+function decoderOf(encoding: string): Transform {
+  const createDecoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined
+  if (createDecoder === undefined) throw new Error(`unknown content-encoding '${encoding}'`)
+  return createDecoder()
 }
 
 /** @throws BodyTooLargeError */

@@ -6,6 +6,27 @@ export const RETRIES = 5
 /** Refusals for rate are waited out longer than faults: the server is well and says when. */
 export const RATE_RETRIES = 20
 
+/**
+ * What one request may still be repeated for. Waits and faults are counted apart:
+ * however often the server said "later", a fault has all of its retries, and the reverse.
+ */
+export class RetryBudget {
+  #waits = 0
+  #faults = 0
+
+  /** Which wait the next refusal for rate would be, from 1. */
+  get nextWait(): number {
+    return this.#waits + 1
+  }
+
+  /** Counts a failure; returns which of its kind it is, or null where that kind has no retry left. */
+  spend(error: unknown): number | null {
+    const isWait = isRateRefusal(error)
+    const count = isWait ? (this.#waits += 1) : (this.#faults += 1)
+    return count > (isWait ? RATE_RETRIES : RETRIES) ? null : count
+  }
+}
+
 const RETRYABLE = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /** True when the same request may do better a moment later. Nothing else is ever repeated. */

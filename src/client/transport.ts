@@ -2,10 +2,18 @@ import pRetry from 'p-retry'
 import { DeferredError, messageOf } from '../core/errors.ts'
 import type { Learnt } from '../core/learnt.ts'
 import type { BodyTaker, HttpHead, HttpRequest, HttpResponse, World } from '../core/world.ts'
-import { TransportError, UnknownOutcomeError, type ApiError } from './errors.ts'
+import { outOfTime, TransportError, UnknownOutcomeError, type ApiError } from './errors.ts'
 import { Governor, type GovernorOptions } from './governor.ts'
 import { failureOf } from './problem.ts'
-import { backoffMs, isRateRefusal, isTooSlow, mayPass, RATE_RETRIES, RETRIES } from './retry.ts'
+import {
+  backoffMs,
+  isRateRefusal,
+  isTooSlow,
+  mayPass,
+  RATE_RETRIES,
+  RETRIES,
+  RetryBudget,
+} from './retry.ts'
 import { waitOf } from './wait.ts'
 
 export interface TransportOptions extends GovernorOptions {
@@ -66,8 +74,8 @@ export class Transport {
    *   way is awaited, and its answer is good.
    */
   async call<T>(call: Call, read: Reader<T>): Promise<T> {
-    return this.#repeat(call, async (attempt, sentAt) => {
-      const response = await this.#attempt(call, attempt, sentAt)
+    return this.#repeat(call, async (budget, sentAt) => {
+      const response = await this.#attempt(call, budget, sentAt)
       return read(response, requestIdOf(response))
     })
   }
@@ -80,14 +88,14 @@ export class Transport {
     call: Call,
     readerFor: (head: HttpHead, requestId: string | null) => StreamReader<T>,
   ): Promise<T> {
-    return this.#repeat(call, async (attempt, sentAt) => {
+    return this.#repeat(call, async (budget, sentAt) => {
       const begun: StreamReader<T>[] = []
       const begin = (head: HttpHead): StreamReader<T> => {
         const reader = readerFor(head, requestIdOf(head))
         begun.push(reader)
         return reader
       }
-      const response = await this.#attempt(call, attempt, sentAt, begin)
+      const response = await this.#attempt(call, budget, sentAt, begin)
       const [reader = begin(response)] = begun
       if (response.body.byteLength > 0) await reader.take(response.body)
       return reader.end()
@@ -96,26 +104,33 @@ export class Transport {
 
   async #repeat<T>(
     call: Call,
-    attempt: (attempt: number, sentAt: number) => Promise<T>,
+    attempt: (budget: RetryBudget, sentAt: number) => Promise<T>,
   ): Promise<T> {
+    const budget = new RetryBudget()
+    let isLeft = true
+    let fault: Error | undefined
     const send = (number: number): Promise<T> =>
-      this.#governor.run((sentAt) => attempt(number, sentAt), number > 1)
+      this.#governor.run((sentAt) => attempt(budget, sentAt), number > 1)
     return pRetry(send, {
-      retries: RATE_RETRIES,
+      retries: RATE_RETRIES + RETRIES,
       minTimeout: 0,
       maxTimeout: 0,
-      shouldRetry: ({ error, attemptNumber }) =>
-        mayRepeat(call, error) && attemptNumber <= allowance(error),
-      onFailedAttempt: ({ error, attemptNumber }) => this.#beforeRetry(call, error, attemptNumber),
+      onFailedAttempt: async ({ error, attemptNumber }) => {
+        const count = mayRepeat(call, error) ? budget.spend(error) : null
+        isLeft = count !== null
+        if (mayPass(error) && !isRateRefusal(error)) fault = error
+        if (count !== null) await this.#beforeRetry(call, error, attemptNumber, count)
+      },
+      shouldRetry: () => isLeft,
     }).catch((error: unknown) => {
-      throw isRateRefusal(error) ? outOfPatience(call, error) : withDoubt(call, error)
+      throw isRateRefusal(error) ? outOfPatience(call, error) : withDoubt(call, error, fault)
     })
   }
 
   /** Resolves to a good answer. `begin`: who reads it while it comes; absent: it comes whole. */
   async #attempt(
     call: Call,
-    attempt: number,
+    budget: RetryBudget,
     sentAt: number,
     begin?: (head: HttpHead) => { readonly take: BodyTaker },
   ): Promise<HttpResponse> {
@@ -144,7 +159,7 @@ export class Transport {
     }
     const failure = failureOf(call.method, call.path, response)
     const { now, random } = this.#world
-    const { waitMs, source } = waitOf(response.headers, attempt, now(), random())
+    const { waitMs, source } = waitOf(response.headers, budget.nextWait, now(), random())
     const hold = { waitMs, reason: failure.message }
     if (isRateRefusal(failure)) {
       waits.set(failure, waitMs)
@@ -165,6 +180,8 @@ export class Transport {
     sentAt: number,
     takerFor: NonNullable<HttpRequest['takerFor']>,
   ): Promise<HttpResponse> {
+    const { deadline, timeoutMs: patienceMs = DEFAULT_TIMEOUT_MS } = this.#options
+    const timeoutMs = Math.ceil(Math.min(patienceMs, deadline - sentAt))
     try {
       return await this.#world.fetch({
         method: call.method,
@@ -175,32 +192,30 @@ export class Transport {
           ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(call.body === undefined ? {} : { body: call.body }),
-        timeoutMs: this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+        timeoutMs,
         maxBytes: call.maxBytes,
         signal: this.#world.hangUp,
         takerFor,
       })
     } catch (error) {
       const isLate = error instanceof TransportError && error.timedOut
-      const health = isLate ? 'overloaded' : 'faulty'
+      const isCut = isLate && timeoutMs < patienceMs
+      const health = isLate && !isCut ? 'overloaded' : 'faulty'
       this.#governor.answered({ kind: kindOf(call), sentAt, headers: {}, health })
-      throw error
+      throw isCut && call.method === 'GET' ? outOfTime({ cause: error }) : error
     }
   }
 
-  async #beforeRetry(call: Call, error: Error, attempt: number): Promise<void> {
-    if (!mayRepeat(call, error) || attempt > allowance(error)) return
+  /** `count`: which wait, or which fault, of this request it was. */
+  async #beforeRetry(call: Call, error: Error, attempt: number, count: number): Promise<void> {
     this.#world.signal.throwIfAborted()
     const held = waits.get(error)
-    const waitMs = held ?? backoffMs(attempt, this.#world.random())
-    this.#world.emit({
-      type: 'request.retried',
-      path: call.path,
-      attempt,
-      reason: error.message,
-      waitMs,
-    })
-    if (held === undefined) await this.#world.sleep(waitMs, this.#world.signal)
+    const waitMs = held ?? backoffMs(count, this.#world.random())
+    const { path } = call
+    this.#world.emit({ type: 'request.retried', path, attempt, reason: error.message, waitMs })
+    if (held !== undefined) return // by the governor, as every request is
+    if (this.#world.now() + waitMs >= this.#options.deadline) throw outOfTime({ cause: error })
+    await this.#world.sleep(waitMs, this.#world.signal)
   }
 }
 
@@ -227,10 +242,6 @@ function mayRepeat(call: Call, error: unknown): boolean {
   return call.isDivisible !== true || !isTooSlow(error)
 }
 
-function allowance(error: unknown): number {
-  return isRateRefusal(error) ? RATE_RETRIES : RETRIES
-}
-
 function outOfPatience(call: Call, error: ApiError): DeferredError {
   const waited = REPEATABLE.has(call.method) ? `: still refused after ${RATE_RETRIES} waits` : ''
   return new DeferredError(`${error.message}${waited}`, {
@@ -241,9 +252,13 @@ function outOfPatience(call: Call, error: ApiError): DeferredError {
   })
 }
 
-/** Of a call that does something, no whole answer does not tell that it was not done. */
-function withDoubt(call: Call, error: unknown): unknown {
-  if (call.method === 'GET' || !mayPass(error)) return error
+/**
+ * Of a call that changes something, no whole answer does not mean that nothing was
+ * changed; `fault`: the last failure of that kind, which a deferral may have followed.
+ */
+function withDoubt(call: Call, error: unknown, fault: Error | undefined): unknown {
+  const cause = error instanceof DeferredError ? fault : error
+  if (call.method === 'GET' || !mayPass(cause)) return error
   const hint = 'It is not known whether the platform did it: look before asking again.'
-  return new UnknownOutcomeError(messageOf(error), { hint, cause: error })
+  return new UnknownOutcomeError(messageOf(cause), { hint, cause })
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   ApiError,
@@ -5,9 +6,12 @@ import {
   UnknownOutcomeError,
   type PlatformClient,
 } from '../../src/client/index.ts'
+import { RATE_RETRIES, RETRIES } from '../../src/client/retry.ts'
+import { Transport } from '../../src/client/transport.ts'
 import { DeferredError } from '../../src/core/errors.ts'
 import { sendJson, type Handler } from '../helpers.ts'
 import { failureOf, onServer } from './support.ts'
+import { VirtualTime } from './virtual-time.ts'
 
 type Call = (client: PlatformClient) => Promise<unknown>
 
@@ -142,5 +146,119 @@ describe('a request under way when the run is stopped', () => {
       sendJson(response, 200, { configured: 3 })
     })
     expect(await client.computers.refresh('c')).toEqual({ configured: 3 })
+  })
+})
+
+describe('waits and faults of one request', () => {
+  const wait = fc.record({
+    status: fc.constant(429),
+    headers: fc.constantFrom({}, { 'retry-after': '0' }, { 'retry-after': '7' }),
+  })
+  const fault = fc.record({
+    status: fc.constantFrom(408, 425, 500, 502, 503, 504),
+    headers: fc.constantFrom({}, { 'retry-after': '3' }),
+  })
+  const mixtures = (waits: number, faults: number) =>
+    fc
+      .tuple(
+        fc.array(wait, { minLength: waits, maxLength: waits }),
+        fc.array(fault, { minLength: faults, maxLength: faults }),
+      )
+      .chain(([a, b]) => {
+        const answers = [...a, ...b]
+        return fc.shuffledSubarray(answers, {
+          minLength: answers.length,
+          maxLength: answers.length,
+        })
+      })
+
+  /** Asks a server that answers so, then well; resolves to what came of it. */
+  async function ask(
+    answers: readonly { status: number; headers: Record<string, string> }[],
+    runForMs = Infinity,
+  ) {
+    let count = 0
+    const time = new VirtualTime(
+      () => {
+        count += 1
+        return answers[count - 1] ?? { status: 200, headers: {} }
+      },
+      { latencyMs: () => 10 },
+    )
+    const began = time.world.now()
+    const bounds = { credential: 'k', rate: 1000, concurrency: 8, deadline: began + runForMs }
+    const transport = new Transport(bounds, time.world)
+    const call = {
+      method: 'GET',
+      base: 'https://api.example.com',
+      path: '/x',
+      maxBytes: 9,
+    } as const
+    const failure = await time.until(
+      transport.call(call, () => undefined).catch((error: unknown) => error),
+    )
+    return { failure, count, lastedMs: time.world.now() - began }
+  }
+
+  it.each<[string, number, number]>([
+    ['five waits, then a fault', 5, 1],
+    ['every wait, then every fault', RATE_RETRIES, RETRIES],
+    ['no wait, every fault', 0, RETRIES],
+    ['every wait, no fault', RATE_RETRIES, 0],
+  ])('are counted apart: %s', async (_, waits, faults) => {
+    const refused = { status: 429, headers: { 'retry-after': '1' } }
+    const broken = { status: 502, headers: {} }
+    const answers = [
+      ...Array.from({ length: waits }, () => refused),
+      ...Array.from({ length: faults }, () => broken),
+    ]
+    for (const order of [answers, answers.toReversed()]) {
+      expect(await ask(order)).toMatchObject({ failure: undefined, count: waits + faults + 1 })
+    }
+  })
+
+  it('are counted apart in any order: each kind has all of its retries', async () => {
+    const within = fc
+      .tuple(fc.nat(RATE_RETRIES), fc.nat(RETRIES))
+      .chain(([waits, faults]) => mixtures(waits, faults))
+    await fc.assert(
+      fc.asyncProperty(within, async (answers) => {
+        expect(await ask(answers)).toMatchObject({
+          failure: undefined,
+          count: answers.length + 1,
+        })
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('end with the fault that has no retry left, whatever was waited for before', async () => {
+    const beyond = fc
+      .nat(RATE_RETRIES)
+      .chain((waits) => mixtures(waits, RETRIES + 1).map((answers) => [...answers]))
+    await fc.assert(
+      fc.asyncProperty(beyond, async (answers) => {
+        const { failure, count } = await ask(answers)
+        expect(failure).toBeInstanceOf(ApiError)
+        expect(answers.slice(0, count).filter(({ status }) => status !== 429)).toHaveLength(
+          RETRIES + 1,
+        )
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('are bounded by the time of the run', async () => {
+    const within = fc
+      .tuple(fc.nat(RATE_RETRIES), fc.nat(RETRIES))
+      .chain(([waits, faults]) => mixtures(waits, faults))
+    await fc.assert(
+      fc.asyncProperty(within, fc.integer({ min: 1, max: 60_000 }), async (answers, runForMs) => {
+        const { failure, lastedMs } = await ask(answers, runForMs)
+        expect(lastedMs).toBeLessThanOrEqual(runForMs + 20)
+        if (failure !== undefined) expect(failure).toBeInstanceOf(DeferredError)
+      }),
+      { numRuns: 60 },
+    )
   })
 })
