@@ -4,6 +4,7 @@ import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
 import { addressOf } from './core/address.ts'
 import { messageOf, UsageError } from './core/errors.ts'
+import { umaskOf } from './core/umask.ts'
 import { hooksSchema, NO_HOOKS, type HooksConfig } from './hooks/config.ts'
 
 /** One organisation to pull from. The key itself is in the environment, never in a file. */
@@ -27,6 +28,8 @@ export interface Config {
   readonly rate: number
   /** Requests in flight, at most. */
   readonly concurrency: number
+  /** Whom new files keep out. */
+  readonly umask: number
   /** How many earlier published files are kept. */
   readonly keepPublished: number
   /** Exports that `run` makes after publishing. */
@@ -97,6 +100,15 @@ type Environment = Readonly<Record<string, string | undefined>>
  * @throws UsageError naming the place and the value that is wrong.
  */
 export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: string): Config {
+  const umask = umaskOf(environment)
+  if (umask === undefined) {
+    throw new UsageError(
+      `AGENT_WAREHOUSE_UMASK: '${environment['AGENT_WAREHOUSE_UMASK'] ?? ''}' is not a mask that keeps all but owner and group out`,
+      {
+        hint: 'For example 027: the group may read. Without it files are their owner’s alone (077).',
+      },
+    )
+  }
   const file = readFile(flags, cwd)
   const pick = <T>(schema: z.ZodType<T>, name: 'rate' | 'concurrency', otherwise: T): T => {
     const variable = `AGENT_WAREHOUSE_${name.toUpperCase()}`
@@ -110,6 +122,7 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
     dataFolder: resolve(cwd, data),
     rate: pick(positive, 'rate', file.rate ?? DEFAULTS.rate),
     concurrency: pick(count, 'concurrency', file.concurrency ?? DEFAULTS.concurrency),
+    umask,
     keepPublished: file.keep_published ?? DEFAULTS.keepPublished,
     exports: file.exports ?? [],
     hooks: file.hooks ?? NO_HOOKS,

@@ -12,6 +12,7 @@ import {
   type SettingsFile,
 } from '../hooks/settings-file.ts'
 import { install, uninstall } from '../hooks/settings.ts'
+import { keepOutOfGit } from '../store/data-folder.ts'
 import { type Command, type OptionsOf, type Terminal } from './command.ts'
 import { hookOf, settingsOptions, settingsPlace, type SettingsPlace } from './hooks-place.ts'
 import type { Argv } from 'yargs'
@@ -47,7 +48,10 @@ export const hooksInstallCommand: Command<OptionsOf<typeof installOptions>> = {
     )
     const { installed } = hookFolders(hook.config.dataFolder)
     const change = await apply(file, text, flags.dryRun)
-    if (change.isWritten) await noteCreated(installed, file.path, created)
+    if (change.isWritten) {
+      await noteCreated(installed, file.path, created)
+      keepOutOfGit(hook.config.dataFolder)
+    }
     tell(terminal, flags.json, {
       place,
       path: file.path,

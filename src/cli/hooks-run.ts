@@ -8,6 +8,7 @@ import { inputOf, MAX_INPUT_BYTES, readInput } from '../hooks/input.ts'
 import { makeFolder } from '../hooks/make-folder.ts'
 import { handToSender, noteLast, spoolEvent } from '../hooks/record.ts'
 import { isSenderAtWork, mentionsHooks, startSender } from '../hooks/sender-start.ts'
+import { keepOutOfGit } from '../store/data-folder.ts'
 import { openRedaction } from '../store/redaction.ts'
 
 /** The agent waits no longer than its `timeout`, which `hooks install` sets well above this. */
@@ -55,6 +56,7 @@ export async function hooksRun(
 async function take(process_: HookProcess, folders: HookFolders): Promise<void> {
   const { dataFolder, config, environment } = process_
   makeFolder(folders.root)
+  keepOutOfGit(dataFolder)
   const bytes = await readInput(process.stdin, INPUT_MS)
   const { json, isReadable, event } = inputOf(bytes)
   const redaction = await openRedaction(dataFolder)

@@ -7,6 +7,7 @@ import { AppError, asError, ExitCode, messageOf, UsageError } from '../core/erro
 import type { Job } from '../job.ts'
 import { oneLine } from '../observe/words.ts'
 import { removeScratch } from '../serve/verify/scratch.ts'
+import { keepOutOfGit } from '../store/data-folder.ts'
 import { diskFault } from '../store/disk.ts'
 import { removeAsides } from '../store/files.ts'
 import { lock } from '../store/lock.ts'
@@ -106,6 +107,7 @@ async function checkWritable(dataFolder: string): Promise<void> {
     await makeFolder(dataFolder)
     if (!(await stat(dataFolder)).isDirectory()) throw new Error('it is not a folder')
     await access(dataFolder, constants.W_OK | constants.X_OK)
+    keepOutOfGit(dataFolder)
   } catch (error) {
     throw new UsageError(`the data folder ${dataFolder} cannot be written: ${messageOf(error)}`, {
       hint: 'Name another one with --data or AGENT_WAREHOUSE_DATA, or mend its permissions.',

@@ -1,5 +1,10 @@
 #!/usr/bin/env node
+import { OWNER_ONLY, umaskOf } from '../core/umask.ts'
+
 const argv = process.argv.slice(2)
+
+// Before any file is made. A mask that cannot be read is refused with the configuration.
+process.umask(umaskOf(process.env) ?? OWNER_ONLY)
 
 /** `hooks run …`, but not where its help is asked for: the agent waits for it, so it goes past the parser. */
 if (argv[0] === 'hooks' && argv[1] === 'run' && !argv.includes('--help')) {

@@ -8,6 +8,7 @@ import { packageRoot } from '../store/root.ts'
 import { failure, ok, wrong, type Finding } from './finding.ts'
 import { checkDisk, checkKey, checkLock, checkWarehouse } from './folder.ts'
 import { checkLake } from './lake.ts'
+import { checkPermissions } from './permissions.ts'
 import { checkPlatform } from './platform.ts'
 
 export interface Examination {
@@ -36,12 +37,12 @@ export async function examine(examination: Examination): Promise<Finding[]> {
     ...('finding' in organisations
       ? [organisations.finding]
       : await checkPlatforms(organisations.value, dataFolder, world)),
-    ...(await checkFolder(dataFolder, world.now(), isThorough)),
+    ...(await checkFolder(config.value, world.now(), isThorough)),
   ]
 }
 
 async function checkFolder(
-  dataFolder: string,
+  { dataFolder, umask }: Config,
   now: number,
   isThorough: boolean,
 ): Promise<Finding[]> {
@@ -51,6 +52,7 @@ async function checkFolder(
     ...disk,
     ...(await endured('lock', async () => [await checkLock(dataFolder, now)])),
     ...(await checkKey(dataFolder)),
+    ...(await endured('permissions', () => checkPermissions(dataFolder, umask))),
     ...(await endured('files', () => checkLake(dataFolder, isThorough))),
     ...(await endured('warehouse', () => checkWarehouse(dataFolder))),
   ]

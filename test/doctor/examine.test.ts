@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
 import { examine } from '../../src/doctor/examine.ts'
 import { exitCodeOf, type Finding } from '../../src/doctor/finding.ts'
@@ -17,6 +17,11 @@ import {
   type Handler,
 } from '../helpers.ts'
 import { syncFrom } from '../flows/platform.ts'
+
+// As the command does before it makes any file.
+beforeAll(() => {
+  process.umask(0o077)
+})
 
 const NOW = Date.parse('2026-01-17T06:00:00Z')
 const DATE = { date: new Date(NOW).toUTCString() }

@@ -1,0 +1,130 @@
+import { chmod, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startEmulator } from '../../src/emulator/emulator.ts'
+import { runHook } from '../hooks/support.ts'
+import { command } from '../command.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+async function stage(): Promise<{ data: string; environment: Record<string, string> }> {
+  const emulator = await startEmulator({ users: 3, now: () => Date.now() })
+  onTestFinished(() => emulator.close())
+  const data = join(await temporaryFolder(), 'data')
+  return {
+    data,
+    environment: {
+      AGENT_BASE_URL: emulator.url,
+      AGENT_API_KEY: emulator.keys.manager,
+      AGENT_WAREHOUSE_DATA: data,
+    },
+  }
+}
+
+const SYNC = [
+  'sync',
+  '--only',
+  'activity,enterprise_controls',
+  '--from',
+  '2026-02-01',
+  '--to',
+  '2026-02-02',
+]
+
+/** Every file and folder, the data folder too, and what its mode allows beyond the mask. */
+async function wider(data: string, mask: number): Promise<string[]> {
+  const entries = await readdir(data, { recursive: true })
+  const modes = await Promise.all(
+    ['', ...entries].map(
+      async (name) => [name, (await lstat(join(data, name))).mode & 0o777] as const,
+    ),
+  )
+  return modes
+    .filter(([, mode]) => (mode & mask) !== 0)
+    .map(([name, mode]) => `${name} ${mode.toString(8)}`)
+}
+
+describe('permissions', () => {
+  test("what a run makes is its owner's alone, whatever mask it was started with", async () => {
+    const { data, environment } = await stage()
+    const before = process.umask(0o000)
+    onTestFinished(() => void process.umask(before))
+    expect((await command(SYNC, environment)).code).toBe(0)
+    expect((await command(['build'], environment)).code).toBe(0)
+    expect((await command(['export', 'csv'], environment)).code).toBe(0)
+    expect((await readdir(data)).sort()).toEqual(
+      expect.arrayContaining(['exports', 'lake', 'runs', 'state', 'target', 'warehouse.duckdb']),
+    )
+    expect(await wider(data, 0o077)).toEqual([])
+  })
+
+  test('a mask in the environment opens files to the group, and the key of markers to nobody', async () => {
+    const { data, environment } = await stage()
+    const { code } = await command(SYNC, { ...environment, AGENT_WAREHOUSE_UMASK: '027' })
+    expect(code).toBe(0)
+    expect(await wider(data, 0o027)).toEqual([])
+    expect((await lstat(join(data, 'runs'))).mode & 0o777).toBe(0o750)
+    expect((await lstat(join(data, 'state', 'redaction.key'))).mode & 0o777).toBe(0o600)
+  })
+
+  test.each(['022', '0', 'abc', '777', '-27'])(
+    'a mask that lets everyone in is refused: %s',
+    async (mask) => {
+      const { data, environment } = await stage()
+      const { code, err } = await command(SYNC, { ...environment, AGENT_WAREHOUSE_UMASK: mask })
+      expect(code).toBe(2)
+      expect(err).toContain(`AGENT_WAREHOUSE_UMASK: '${mask}'`)
+      await expect(readdir(data)).rejects.toThrow('ENOENT')
+    },
+  )
+
+  test('doctor reports what others can reach, and how to close it', async () => {
+    const { data, environment } = await stage()
+    await command(SYNC, environment)
+    expect((await command(['doctor'], environment)).out).toMatch(/^ok +permissions /m)
+    await mkdir(join(data, 'seeds'), { mode: 0o755 })
+    await writeFile(join(data, 'seeds', 'teams.csv'), 'org_id,user,team\n', { mode: 0o644 })
+    expect((await command(['doctor'], environment)).out).toMatch(/^ok +permissions /m)
+    await chmod(join(data, 'state'), 0o755)
+    await chmod(join(data, 'state', 'redaction.key'), 0o640)
+    const { code, out } = await command(['doctor'], environment)
+    expect(code).toBe(0)
+    expect(out).toMatch(
+      /^warning +permissions +.*state \(755\), state\/redaction\.key \(640\)\. To close them: chmod -R g-rwx,o-rwx /m,
+    )
+    const [, fix = ''] = /To close them: (chmod .*?')\./.exec(out) ?? []
+    await promisify(execFile)('sh', ['-c', fix])
+    expect(await wider(data, 0o077)).toEqual([])
+    const open = await command(['doctor'], { ...environment, AGENT_WAREHOUSE_UMASK: '027' })
+    expect(open.out).toMatch(/^ok +permissions +its owner and group alone/m)
+  })
+
+  test('the data folder ignores all but its seeds in a repository, and keeps a .gitignore of its own', async () => {
+    const { data, environment } = await stage()
+    await command(SYNC, environment)
+    await mkdir(join(data, 'seeds', 'more'), { recursive: true })
+    await writeFile(join(data, 'seeds', 'teams.csv'), 'x')
+    await writeFile(join(data, 'seeds', 'more', 'x.csv'), 'x')
+    const git = (...args: string[]) => promisify(execFile)('git', ['-C', join(data, '..'), ...args])
+    await git('init', '-q')
+    const { stdout } = await git('status', '--porcelain', '--untracked-files=all')
+    expect(stdout.trim().split('\n').sort()).toEqual([
+      '?? data/.gitignore',
+      '?? data/seeds/more/x.csv',
+      '?? data/seeds/teams.csv',
+    ])
+    await writeFile(join(data, '.gitignore'), '# mine\n')
+    await command(SYNC, environment)
+    expect(await readFile(join(data, '.gitignore'), 'utf8')).toBe('# mine\n')
+  })
+
+  test('an event of an agent is recorded for its owner alone, and in no repository', async () => {
+    const { data } = await stage()
+    const before = process.umask(0o000)
+    onTestFinished(() => void process.umask(before))
+    expect((await runHook('{"hook_event_name": "Stop"}', { data })).code).toBe(0)
+    expect(await wider(data, 0o077)).toEqual([])
+    expect(await readdir(data)).toContain('.gitignore')
+  })
+})
