@@ -15,6 +15,11 @@ hashed as (
     select
         filename as path,
         {{ entity }} as entity,
+        case
+            when strlen(item) > 2 * {{ max_depth }}
+            then length(regexp_replace(item, '[^\[{]', '', 'g'))
+            else 0
+        end as brackets,
         sha256(item) as hash
     from read_parquet({{ files }}, filename = true, hive_partitioning = false)
 
@@ -27,6 +32,7 @@ contents as (
         path,
         count(*) as row_count,
         count(distinct entity) as entity_count,
+        max(brackets) > {{ max_depth }} as may_be_deep,
         [
             sum(word(hash, 0)), sum(word(hash, 1)), sum(word(hash, 2)),
             sum(word(hash, 3)), sum(word(hash, 4)), sum(word(hash, 5)),
@@ -49,6 +55,7 @@ final as (
         metadata.said['digest'] as digest,
         cast(coalesce(contents.row_count, 0) as integer) as row_count,
         cast(coalesce(contents.entity_count, 0) as integer) as entity_count,
+        coalesce(contents.may_be_deep, false) as may_be_deep,
         list_transform(
             coalesce(contents.lanes, [0, 0, 0, 0, 0, 0, 0, 0]),
             lambda lane: cast(lane % 4294967296 as bigint)

@@ -1,6 +1,7 @@
 -- One row per org, day, revision of `enterprise_controls` and leaf of its
 -- `settings`: text, number, boolean, null, a list of those, and what is empty.
--- Objects in a list are called by what they are, not by where they stand.
+-- Objects in a list are called by what they are, not by where they stand. What
+-- is nested deeper than 64 levels is one leaf: each level copies those below it.
 with recursive
 
 changes as (
@@ -45,6 +46,7 @@ nodes as (
         '' as settings_path,
         settings as node,
         settings_below('', settings) as below,
+        1 as depth,
         fetched_at
     from latest
 
@@ -56,7 +58,11 @@ nodes as (
         revision,
         settings_path || child.step as settings_path,
         child.node,
-        settings_below(settings_path || child.step, child.node) as below,
+        case
+            when depth < 64
+            then settings_below(settings_path || child.step, child.node)
+        end as below,
+        depth + 1 as depth,
         fetched_at
     from (
         select

@@ -1,4 +1,9 @@
--- The fields of one item, in their order; an array has those of all its elements.
-select try(json_structure(item)) as sample
-from raw
-limit 1
+-- The fields of the first object of each kind in one item, in their order. By
+-- hand: `json_structure` takes a call for each level, and its thread ends with
+-- the process where an item is nested deep.
+select [{{ fields }}] as fields
+from (
+    select item
+    from raw
+    limit 1
+) as sample

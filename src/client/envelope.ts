@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { OPEN_BRACE } from '../core/json-text.ts'
-import { parseQuietly, RowScanner, type RowsAt, type ServedRow } from './row-scanner.ts'
+import { parseWhole, RowScanner, type RowsAt, type ServedRow } from './row-scanner.ts'
 
 export interface Envelope {
   readonly rows: readonly ServedRow[]
@@ -88,7 +88,7 @@ function slice(text: string, rowsAt: RowsAt): Envelope {
 export function sliceWhole(text: string): ServedRow {
   const trimmed = text.trim()
   if (trimmed.charCodeAt(0) !== OPEN_BRACE) throw new SyntaxError('the answer is no object')
-  return { text: trimmed, value: parseQuietly(text) }
+  return { text: trimmed, value: parseWhole(text) }
 }
 
 /** The value of a field, or undefined where `value` is no object or has no such field. */

@@ -3,6 +3,7 @@ import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COMMA,
+  MAX_DEPTH,
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
@@ -17,7 +18,11 @@ export interface OpenValue {
   isEscaped: boolean
 }
 
-/** The index after a string, an object or an array that is under way; -1 where it does not end here. */
+/**
+ * The index after a string, an object or an array that is under way; -1 where it does not end here.
+ *
+ * @throws SyntaxError for one that is nested too deep to be read by those who come after.
+ */
 export function valueEnd(value: OpenValue, text: string, start: number): number {
   let { depth, isInString } = value
   let at = start
@@ -31,8 +36,10 @@ export function valueEnd(value: OpenValue, text: string, start: number): number 
     for (; at < text.length && !isInString; at += 1) {
       const code = text.charCodeAt(at)
       if (code === QUOTE) isInString = true
-      else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1
-      else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+      else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+        depth += 1
+        if (depth > MAX_DEPTH) throw tooDeep()
+      } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
         depth -= 1
         if (depth === 0) return at + 1
       }
@@ -41,6 +48,10 @@ export function valueEnd(value: OpenValue, text: string, start: number): number 
   value.depth = depth
   value.isInString = isInString
   return -1
+}
+
+export function tooDeep(): SyntaxError {
+  return new SyntaxError(`a value is nested deeper than ${MAX_DEPTH} levels`)
 }
 
 /**

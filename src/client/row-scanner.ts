@@ -3,11 +3,12 @@ import {
   CLOSE_BRACKET,
   COLON,
   COMMA,
+  isTooDeep,
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
 } from '../core/json-text.ts'
-import { isBoundary, isSpace, scalarEnd, valueEnd, type OpenValue } from './open-value.ts'
+import { isBoundary, isSpace, scalarEnd, tooDeep, valueEnd, type OpenValue } from './open-value.ts'
 
 /** One row of an answer: its text exactly as served, and what it means. */
 export interface ServedRow {
@@ -296,7 +297,7 @@ export function servedRow(text: string): ServedRow {
 function flatRow(text: string, at: number): ServedRow | undefined {
   if (text.charCodeAt(at) !== OPEN_BRACE) return undefined
   const row = text.slice(at, text.indexOf('}', at) + 1)
-  if (row.includes('{', 1)) return undefined
+  if (row.includes('{', 1) || isTooDeep(row)) return undefined
   try {
     return { text: row, value: JSON.parse(row) as unknown }
   } catch {
@@ -315,6 +316,12 @@ function lastBefore(text: string, end: number): number {
   let at = end - 1
   while (isSpace(text.charCodeAt(at))) at -= 1
   return at
+}
+
+/** A text that no scanner has read. @throws SyntaxError */
+export function parseWhole(text: string): unknown {
+  if (isTooDeep(text)) throw tooDeep()
+  return parseQuietly(text)
 }
 
 /** What is wrong is said without what is there: an answer may carry secrets. */

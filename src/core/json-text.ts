@@ -17,3 +17,27 @@ export function stringEnd(text: string, at: number): number {
   }
   return -1
 }
+
+/**
+ * How deep a value may be nested. DuckDB walks some JSON with a call for each level, and
+ * its threads end with their process between 10,000 and 20,000 levels of objects.
+ */
+export const MAX_DEPTH = 12_000
+
+/** Whether something in the text is nested deeper than that. Reads it once; no call for each level. */
+export function isTooDeep(text: string): boolean {
+  if (text.length <= 2 * MAX_DEPTH) return false
+  let depth = 0
+  for (let at = 0; at >= 0 && at < text.length;) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) {
+      at = stringEnd(text, at)
+      continue
+    }
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1
+    if (depth > MAX_DEPTH) return true
+    at += 1
+  }
+  return false
+}

@@ -1,10 +1,12 @@
 import { basename, join } from 'node:path'
 import { z } from 'zod'
 import { AppError, messageOf } from '../core/errors.ts'
+import { isTooDeep, MAX_DEPTH } from '../core/json-text.ts'
 import { Database, listLiteral } from '../store/duckdb.ts'
 import { diskFault } from '../store/disk.ts'
 import { rawFolder, versionName } from '../store/lake.ts'
 import { readThrough, type DamagedFile, type RawFile } from '../store/quarantine.ts'
+import { readItems } from '../store/raw-items.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
 import { RESOURCES } from './resources.ts'
@@ -50,7 +52,7 @@ export async function proveVersions(
       const batch = own.slice(start, start + FILES_AT_ONCE)
       const found = await openAll(dataFolder, resource, batch.map(pathOf))
       for (const raw of batch) {
-        const version = prove(orgId, raw, found.get(keyOf(pathOf(raw))))
+        const version = await prove(orgId, raw, pathOf(raw), found.get(keyOf(pathOf(raw))))
         if (typeof version !== 'string') proven.push(version)
         else damaged.push({ ...raw, reason: version, isGone: false })
       }
@@ -69,6 +71,8 @@ const openedFile = z.object({
   digest: z.string().nullable(),
   row_count: z.number(),
   entity_count: z.number(),
+  /** Whether a row has so many brackets that it may be nested too deep. */
+  may_be_deep: z.boolean(),
   lanes: z.array(z.coerce.number()),
 })
 
@@ -119,7 +123,11 @@ async function openTogether(
   try {
     await database.run(statement('raw_versions_macros'))
     const entity = USERS.includes(resource) ? USER_OR_ROW : 'null'
-    const sql = fill(statement('raw_versions'), { files: listLiteral(paths), entity })
+    const sql = fill(statement('raw_versions'), {
+      files: listLiteral(paths),
+      entity,
+      max_depth: String(MAX_DEPTH),
+    })
     return z.array(openedFile).parse(await database.rows(sql))
   } finally {
     database.close()
@@ -141,11 +149,12 @@ async function reasonOf(error: unknown, path: string): Promise<string> {
 }
 
 /** The version, or what is wrong with it. */
-function prove(
+async function prove(
   orgId: string,
   raw: RawFile,
+  path: string,
   found: OpenedFile | string | undefined,
-): ProvenVersion | string {
+): Promise<ProvenVersion | string> {
   if (typeof found === 'string') return found
   const fetchedAt = Date.parse(found?.fetched_at ?? '')
   if (found?.digest === undefined || found.digest === null || Number.isNaN(fetchedAt)) {
@@ -157,6 +166,9 @@ function prove(
     return `it is another file: ${resource ?? '?'} ${activity_date ?? '?'} of ${org_id ?? '?'}`
   }
   if (digestOf(rows, found.lanes) !== digest) return 'its rows are not those that were landed'
+  if (found.may_be_deep && (await readItems(path))?.some(isTooDeep) === true) {
+    return `a row is nested deeper than ${MAX_DEPTH} levels`
+  }
   return {
     ...raw,
     fetchedAt,

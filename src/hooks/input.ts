@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { isTooDeep } from '../core/json-text.ts'
 
 /** A longer input is recorded as unreadable. */
 export const MAX_INPUT_BYTES = 1024 * 1024
@@ -55,6 +56,7 @@ export function inputOf(bytes: Uint8Array): HookInput {
 }
 
 function objectOf(text: string): Record<string, unknown> | undefined {
+  if (isTooDeep(text)) return undefined
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value)

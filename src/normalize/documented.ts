@@ -29,13 +29,15 @@ export const NO_FIELDS = { _: 'VARCHAR' }
 
 const SCALARS = { integer: 'BIGINT', number: 'DOUBLE', string: 'VARCHAR' } as const
 
+/** The fields of the first object of each kind in an item, in their order. */
+export type Sample = ReadonlyMap<string, readonly string[]>
+
 /**
- * The documented shape of an item, its fields in the order of the sample, which is
- * the `json_structure` of an item: an item in the same order that is as documented
- * comes back from the shape letter by letter.
+ * The documented shape of an item, its fields in the order of the sample: an item
+ * in the same order that is as documented comes back from the shape letter by letter.
  */
-export function shapeOf(documented: Documented, sample: string): ReadShape {
-  const shape = objectShape(documented, '$', JSON.parse(sample))
+export function shapeOf(documented: Documented, sample: Sample): ReadShape {
+  const shape = objectShape(documented, '$', sample)
   // 4 is a ratio, and so is 4.0: read as it is, and looked at by itself
   const numbers = [...(documented.get('$') ?? [])].flatMap(([field, { type }]) =>
     type === 'number' && field in shape ? [field] : [],
@@ -44,32 +46,26 @@ export function shapeOf(documented: Documented, sample: string): ReadShape {
   return { shape: JSON.stringify({ ...shape, ...asServed }), numbers }
 }
 
-function objectShape(documented: Documented, object: string, sample: unknown): Fieldset {
+function objectShape(documented: Documented, object: string, sample: Sample): Fieldset {
   const fields = documented.get(object) ?? new Map<string, Field>()
-  const served = new Map(isObject(sample) ? Object.entries(sample) : [])
   // a promised field that the sample lacks is in the shape: without it nothing comes back as it was
   const promised = [...fields].flatMap(([field, { isPromised }]) => (isPromised ? [field] : []))
-  const shapes = [...new Set([...served.keys(), ...promised])].flatMap((field) => {
+  const shapes = [...new Set([...(sample.get(object) ?? []), ...promised])].flatMap((field) => {
     const type = fields.get(field)?.type
     if (type === undefined) return []
-    return [[field, fieldShape(documented, `${object}.${field}`, type, served.get(field))] as const]
+    return [[field, fieldShape(documented, `${object}.${field}`, type, sample)] as const]
   })
   return shapes.length === 0 ? NO_FIELDS : Object.fromEntries(shapes)
 }
 
-function fieldShape(documented: Documented, path: string, type: FieldType, sample: unknown): Shape {
+function fieldShape(documented: Documented, path: string, type: FieldType, sample: Sample): Shape {
   if (type === 'array') return [elementShape(documented, `${path}[]`, sample)]
   if (type !== 'object') return SCALARS[type]
   const isCounts = documented.get(path)?.get('*')?.type === 'integer'
   return isCounts ? 'MAP(VARCHAR, BIGINT)' : 'MAP(VARCHAR, DOUBLE)'
 }
 
-function elementShape(documented: Documented, path: string, sample: unknown): Shape {
+function elementShape(documented: Documented, path: string, sample: Sample): Shape {
   if (documented.get(path)?.get('')?.type === 'string') return SCALARS.string
-  const elements: readonly unknown[] = Array.isArray(sample) ? sample : []
-  return objectShape(documented, path, elements[0])
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return objectShape(documented, path, sample)
 }

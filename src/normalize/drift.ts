@@ -1,10 +1,11 @@
-import { identifier, listLiteral, literal, type Database } from '../store/duckdb.ts'
+import { identifier, listLiteral, literal, type Cell, type Database } from '../store/duckdb.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
 import type { DayBatch, DayEntity, DaySource } from './by-day.ts'
 import {
   NO_FIELDS,
   shapeOf,
+  type Sample,
   type Documented,
   type Field,
   type Fields,
@@ -137,14 +138,30 @@ async function strangeItems(
 }
 
 async function readBackSql(database: Database, documented: Documented): Promise<string> {
-  const [row] = await database.rows(SAMPLE)
-  const sample = row?.['sample']
-  const { shape, numbers } = shapeOf(documented, typeof sample === 'string' ? sample : '{}')
+  const { shape, numbers } = shapeOf(documented, await sampleOf(database, documented))
   const conditions = numbers.map((name) => `is_number(read.${identifier(name)})`)
   return fill(READ_BACK, {
     shape: literal(shape),
     has_numbers: ['true', ...conditions].join(' and '),
   })
+}
+
+/** The fields of the objects of an item, by their kind; none of those that it has none of. */
+async function sampleOf(database: Database, documented: Documented): Promise<Sample> {
+  const kinds = [...documented.keys()]
+  const fields = kinds.map((kind) => {
+    const path = literal(kind.replaceAll('[]', '[*]'))
+    const first = /\[\]|\*/.test(kind) ? '[1]' : ''
+    return `try(json_keys(json_extract(item, ${path})${first}))`
+  })
+  const { rows } = await database.table(fill(SAMPLE, { fields: fields.join(', ') }))
+  const found = rows[0]?.[0]
+  return new Map(
+    kinds.flatMap((kind, at) => {
+      const keys = Array.isArray(found) ? (found as readonly Cell[])[at] : null
+      return Array.isArray(keys) ? [[kind, keys.map(String)] as const] : []
+    }),
+  )
 }
 
 /** Makes the table `suspects` from the shapes of all objects in the items. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { isTooDeep } from '../core/json-text.ts'
 import { listIfThere, syncFolder } from './files.ts'
 
 /** `<data>/state/hooks/spool`: one file for each hook event that has not landed yet. */
@@ -67,6 +68,7 @@ function unreadable(file: string, text: string, recordedAt: number): string {
 }
 
 function parsed(text: string): unknown {
+  if (isTooDeep(text)) return undefined
   try {
     return JSON.parse(text)
   } catch {

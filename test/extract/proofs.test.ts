@@ -2,9 +2,12 @@ import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promi
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Day } from '../../src/core/days.ts'
+import { contentOf } from '../../src/extract/day-content.ts'
+import { RawWriter } from '../../src/extract/land.ts'
 import { takeOutDamaged } from '../../src/extract/lost.ts'
 import { rebuildLedger } from '../../src/extract/rebuild.ts'
 import { normalize } from '../../src/normalize/normalize.ts'
+import { Database } from '../../src/store/duckdb.ts'
 import { quarantineFolder, rawFolder } from '../../src/store/lake.ts'
 import { intervalKey, type Interval } from '../../src/store/ledger.ts'
 import { sendJson, temporaryFolder, testServer, testWorld } from '../helpers.ts'
@@ -234,6 +237,21 @@ describe('the base', () => {
   })
 })
 
+/** Lands a row as versions did that landed any. */
+async function landByHand(data: string, item: string): Promise<void> {
+  const database = await Database.open(':memory:')
+  const writer = new RawWriter({
+    dataFolder: data,
+    orgId: 'o',
+    ledger: new Map(),
+    database,
+    warn: () => undefined,
+  })
+  const origin = { page: 1, fetchedAt: NOW, request: '/', requestId: null, runId: 'run' }
+  await writer.land('users', DAY, contentOf([{ item, ordinal: 0, origin }], origin))
+  database.close()
+}
+
 describe('a ledger made anew from the lake', () => {
   const rebuilt = async (data: string) => {
     const told: string[] = []
@@ -279,6 +297,20 @@ describe('a ledger made anew from the lake', () => {
     expect(ledger.has(intervalKey('users', DAY))).toBe(false)
     expect(ledger.size).toBe(3 * ASKED.length - 1)
     expect(await quarantined(data)).toHaveLength(1)
+  })
+
+  it.each([
+    ['too deep', '['.repeat(120_000) + ']'.repeat(120_000), 1],
+    ['as deep as may be', '{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000), 0],
+    ['at all, with many brackets', JSON.stringify(Array(20_000).fill([])), 0],
+  ])('leaves out a day whose row is nested %s, if too deep', async (_, value, expected) => {
+    const data = await temporaryFolder()
+    await landByHand(data, `{"date":"${DAY}","user_id":"ada","n":${value}}`)
+    const { damaged, ledger, told } = await rebuilt(data)
+    expect(damaged).toBe(expected)
+    expect(ledger.has(intervalKey('users', DAY))).toBe(expected === 0)
+    if (expected === 1) expect(told.join()).toMatch(/nested deeper.*moved to quarantine/)
+    expect(await quarantined(data)).toHaveLength(expected)
   })
 
   it('never falls back to an older version, however often it is made', async () => {

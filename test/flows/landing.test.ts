@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sendJson, temporaryFolder, testServer, testWorld, type Handler } from '../helpers.ts'
+import { Lake } from '../normalize/lake.ts'
 import { ledgerOf, readLake, syncFrom } from './platform.ts'
 
 const TODAY = Date.parse('2026-01-17T06:00:00Z')
@@ -150,6 +151,48 @@ describe('landing', () => {
     })
     await syncFrom(url, data, { only: ['tokens'], world: testWorld(TODAY) })
     expect(await readdir(join(data, 'lake', 'raw', 'tokens'))).toEqual(['org=%2E%2E%2F%2E%2E%2Fx'])
+  })
+})
+
+describe('a row that is nested', () => {
+  const nested = (levels: number, begin: string, end: string): string =>
+    `{"date":"2026-01-15","n":${begin.repeat(levels)}1${end.repeat(levels)}}`
+  const rows = (row: string) =>
+    platform((endpoint, query) =>
+      endpoint === 'tools'
+        ? inRange(query, {
+            '2026-01-14': '{"date":"2026-01-14"}',
+            '2026-01-15': row,
+            '2026-01-16': '{"date":"2026-01-16"}',
+          })
+        : [],
+    )
+
+  it.each([
+    ['lists', '[', ']'],
+    ['objects', '{"a":', '}'],
+  ])('10,000 levels deep in %s lands, and one of 120,000 fails its day alone', async (_, b, e) => {
+    for (const levels of [10_000, 120_000]) {
+      const data = await temporaryFolder()
+      const { url } = await testServer(rows(nested(levels, b, e)))
+      const { result } = await syncFrom(url, data, { only: ['tools'], world: testWorld(TODAY) })
+      const isGood = levels === 10_000
+      expect(result).toMatchObject({ landed: isGood ? 3 : 2, failed: isGood ? 0 : 1 })
+      const failed = (await ledgerOf(data, 'org/1')).get('tools/2026-01-15')
+      if (!isGood) expect(failed?.error).toContain('a value is nested deeper than 12000 levels')
+    }
+  })
+
+  it('too deep, in a lake that has it already, does not end the process of a build', async () => {
+    const lake = await Lake.open()
+    const deep = nested(120_000, '{"a":', '}')
+    const settings = `{"revision":1,"settings":{"a":${'{"a":'.repeat(120_000)}1${'}'.repeat(120_001)}}`
+    await lake.land('tools', '2026-01-15', '2026-01-16T03:00:00Z', [deep])
+    await lake.land('tools', '2026-01-16', '2026-01-17T03:00:00Z', [nested(10_000, '{"a":', '}')])
+    await lake.land('enterprise_controls', '2026-01-15', '2026-01-16T03:00:00Z', [settings])
+    await lake.normalize()
+    expect(await lake.rows('select count(*) as n from {tools_days}')).toEqual([{ n: '2' }])
+    expect(await lake.rows('select count(*) as n from {controls_settings}')).toEqual([{ n: '1' }])
   })
 })
 

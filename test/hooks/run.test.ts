@@ -55,6 +55,7 @@ describe('hooks run', () => {
 })
 
 const deep = '['.repeat(200_000)
+const deepObject = `{"hook_event_name":"Stop","a":${'['.repeat(120_000)}${']'.repeat(120_000)}}`
 
 describe('hooks run ends with 0', () => {
   it.each<[string, string | Uint8Array, string]>([
@@ -68,6 +69,7 @@ describe('hooks run ends with 0', () => {
     ['has two objects', '{}{}', '{}{}'],
     ['is no UTF-8', new Uint8Array([0x7b, 0xff, 0xfe]), '{\uFFFD\uFFFD'],
     ['is nested without end', deep, deep.slice(0, 4096)],
+    ['is an object nested too deep', deepObject, deepObject.slice(0, 4096)],
     ['is longer than any event', `{"a":"${'x '.repeat(600_000)}"}`, `{"a":"${'x '.repeat(2045)}`],
   ])('when its input %s, and records how it begins', async (_, input, kept) => {
     const data = await temporaryFolder()
