@@ -53,16 +53,22 @@ export function fetchItems<T>(
   })
 }
 
-/** Does something; returns the object that is answered. @throws BodyError when it is none. */
+/**
+ * Does something; returns the object that is answered. `body`: an object, or its JSON text.
+ *
+ * @throws BodyError when the answer is no object.
+ */
 export function send<T>(
   { transport, baseUrl }: Caller,
   method: Call['method'],
   path: string,
-  body?: object,
+  body?: object | string,
 ): Promise<T> {
   const call = callOf(baseUrl, method, path)
   return transport.call(
-    body === undefined ? call : { ...call, body: JSON.stringify(body) },
+    body === undefined
+      ? call
+      : { ...call, body: typeof body === 'string' ? body : JSON.stringify(body) },
     (response, requestId) =>
       read(`${method} ${path}`, response, requestId, (text) =>
         documented<T>(text.trim() === '' ? {} : sliceWhole(text).value),

@@ -5,6 +5,11 @@ import type { Computer, ComputerMetrics } from './resource-types.ts'
 /** Characters of a computer's name, at most (PLATFORM_API, "Limits"). */
 export const MAX_COMPUTER_NAME = 63
 
+/** Characters of a name: one that takes two units of UTF-16 is one. */
+export function lengthOfName(name: string): number {
+  return Array.from(name).length
+}
+
 export interface MetricsQuery {
   /** Samples from this time on, ISO 8601 with its zone. */
   readonly start?: string
@@ -45,7 +50,7 @@ export class Computers {
 
   /** The same, the answer also exactly as served. */
   async fetchByName(name: string): Promise<Served<Computer>> {
-    const { length } = name
+    const length = lengthOfName(name)
     if (length < 1 || length > MAX_COMPUTER_NAME) {
       throw new UsageError(`the name of a computer has 1 to 63 characters, '${name}' has ${length}`)
     }

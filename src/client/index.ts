@@ -13,9 +13,16 @@ export { fieldOf, sliceArray, sumOf } from './envelope.ts'
 export type { RowsSum } from './envelope.ts'
 export type { ServedRow } from './row-scanner.ts'
 export type { Served } from './call.ts'
-export { Computers, MAX_COMPUTER_NAME, type MetricsQuery } from './computers.ts'
+export { Computers, lengthOfName, MAX_COMPUTER_NAME, type MetricsQuery } from './computers.ts'
 export { Controls, MAX_CONTROLS_PAGE, type ControlsQuery } from './controls.ts'
-export { checkGlobalLimit, Limits, MAX_USERS_PER_REQUEST, MIN_GLOBAL_LIMIT } from './limits.ts'
+export {
+  checkGlobalLimit,
+  Limits,
+  MAX_USERS_PER_REQUEST,
+  MIN_GLOBAL_LIMIT,
+  type Credits,
+  type WantedLimit,
+} from './limits.ts'
 export { Readiness, type ReadinessPage, type ReadinessQuery } from './readiness.ts'
 export { Sessions, type OnComputer } from './sessions.ts'
 export {

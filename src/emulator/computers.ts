@@ -100,8 +100,9 @@ export function createComputers(seed: number, now: () => number, sessions: Sessi
     find,
     read: (id) => answerOf(find(id), now()),
     readByName: (name) => {
-      if (name.length < 1 || name.length > LONGEST_NAME) {
-        throw badRequest(`the name has ${name.length} characters, not 1 to ${LONGEST_NAME}`)
+      const { length } = Array.from(name)
+      if (length < 1 || length > LONGEST_NAME) {
+        throw badRequest(`the name has ${length} characters, not 1 to ${LONGEST_NAME}`)
       }
       const record = [...records.values()].find((each) => each.name === name)
       if (record === undefined) throw notFound('computer with the name', name)

@@ -3,10 +3,12 @@ import { dayOf, daysBetween } from '../core/days.ts'
 import type { Organisation } from './organisation.ts'
 import { emailJsonOn } from './people.ts'
 
-const limit = z.int().min(0).nullable()
+const limit = z.number().refine(Number.isInteger).min(0).nullable()
 
 /** Body of the global limit. */
-export const globalLimitBody = z.strictObject({ limit: z.int().min(1_000_000).nullable() })
+export const globalLimitBody = z.strictObject({
+  limit: z.number().refine(Number.isInteger).min(1_000_000).nullable(),
+})
 
 /** Body of the limits of users. */
 export const userLimitsBody = z.strictObject({

@@ -4,8 +4,11 @@ export function oneLine(text: string): string {
 }
 
 /** `1,234,567`, whatever the machine's language. */
-export function digits(count: number): string {
-  return String(Math.round(count)).replaceAll(/\B(?=(\d{3})+$)/g, ',')
+export function digits(count: number | bigint): string {
+  return String(typeof count === 'bigint' ? count : Math.round(count)).replaceAll(
+    /\B(?=(\d{3})+$)/g,
+    ',',
+  )
 }
 
 /** `1 day`, `2 days`. */

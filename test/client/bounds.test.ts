@@ -1,5 +1,6 @@
+import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
-import type { PlatformClient } from '../../src/client/index.ts'
+import type { Credits, PlatformClient } from '../../src/client/index.ts'
 import { parseDay } from '../../src/core/days.ts'
 import { UsageError } from '../../src/core/errors.ts'
 import { sendJson } from '../helpers.ts'
@@ -20,7 +21,11 @@ const REFUSED: readonly [string, Call][] = [
   ['no user', ({ limits }) => limits.setUsers([])],
   ['101 users', ({ limits }) => limits.setUsers(users(101))],
   ['an empty e-mail', ({ limits }) => limits.setUsers([{ email: ' ', limit: 1 }])],
-  ['a limit below zero', ({ limits }) => limits.setUsers([{ email: 'a@x', limit: -1 }])],
+  [
+    'a limit that is no exact number',
+    ({ limits }) => limits.setUsers([{ email: 'a@x', limit: 2 ** 53 }]),
+  ],
+  ['a limit that is no number', ({ limits }) => limits.setUsers([{ email: 'a@x', limit: NaN }])],
   ['half a credit', ({ limits }) => limits.setUsers([{ email: 'a@x', limit: 0.5 }])],
   ['a page of no revision', ({ controls }) => controls.page({ limit: 0 })],
   ['a page of 101 revisions', ({ controls }) => controls.page({ limit: 101 })],
@@ -30,6 +35,7 @@ const REFUSED: readonly [string, Call][] = [
   ['a page of no report', ({ readiness }) => readiness.page({ limit: 0 })],
   ['a computer without a name', ({ computers }) => computers.getByName('')],
   ['a name of 64 characters', ({ computers }) => computers.getByName('x'.repeat(64))],
+  ['a name of 64 emoji', ({ computers }) => computers.getByName('🛠'.repeat(64))],
   ['a start without a zone', ({ computers }) => computers.metrics('c', { start: '2026-03-01' })],
   ['a start that is no time', ({ computers }) => computers.metrics('c', { start: 'now' })],
   [
@@ -68,8 +74,47 @@ describe('bounds', () => {
     await client.controls.page({ limit: 100 })
     await client.readiness.page({ limit: 5000 })
     await client.computers.getByName('x'.repeat(63))
-    expect(requests).toHaveLength(8)
+    await client.computers.getByName('🛠'.repeat(63))
+    expect(requests).toHaveLength(9)
   })
+})
+
+describe('a limit is sent as it is, whatever integer it is', () => {
+  it.each<[Credits, string]>([
+    [0, '0'],
+    [1, '1'],
+    [-5, '-5'],
+    [Number.MAX_SAFE_INTEGER, '9007199254740991'],
+    [9_007_199_254_740_993n, '9007199254740993'],
+    [-(10n ** 30n), `-1${'0'.repeat(30)}`],
+    [null, 'null'],
+  ])('%s of a user', async (limit, spelled) => {
+    const { client, bodies } = await onBodies()
+    await client.limits.setUsers([{ email: 'a"@x', limit }])
+    expect(bodies).toEqual([`{"users":[{"email":"a\\"@x","limit":${spelled}}]}`])
+  })
+
+  it.each<[Credits, string]>([
+    [1_000_000, '1000000'],
+    [9_007_199_254_740_993n, '9007199254740993'],
+    [null, 'null'],
+  ])('%s for all', async (limit, spelled) => {
+    const { client, bodies } = await onBodies()
+    await client.limits.setGlobal(limit)
+    expect(bodies).toEqual([`{"limit":${spelled}}`])
+  })
+
+  /** A client of a server that keeps the bodies of requests. */
+  async function onBodies() {
+    const bodies: string[] = []
+    const { client } = await onServer((request, response) => {
+      void text(request).then((body) => {
+        bodies.push(body)
+        sendJson(response, 200, { limit: null, updated: [], errors: [] })
+      })
+    })
+    return { client, bodies }
+  }
 })
 
 describe('ids and names in a path', () => {

@@ -1,3 +1,4 @@
+import type { Credits } from '../../client/index.ts'
 import { UsageError } from '../../core/errors.ts'
 
 /** A whole number as it is written on the command line or in a file. @throws UsageError */
@@ -11,12 +12,16 @@ export function wholeNumber(text: string, what: string, least: number): number {
  * Credits; the word `none`, and nothing else, is no limit: what a script leaves
  * empty must not remove one. @throws UsageError
  */
-export function limitOf(text: string): number | null {
+export function limitOf(text: string): Credits {
   if (text.trim() === 'none') return null
   if (text.trim() === '') {
     throw new UsageError('the limit is empty', { hint: 'The word none removes a limit.' })
   }
-  return wholeNumber(text, 'the limit', 0)
+  if (!/^[+-]?\d+$/.test(text.trim())) {
+    throw new UsageError(`the limit: '${text}' is not a whole number`)
+  }
+  const limit = Number(text)
+  return Number.isSafeInteger(limit) ? limit : BigInt(text.trim().replace('+', ''))
 }
 
 /** @throws UsageError for what is no e-mail address. */

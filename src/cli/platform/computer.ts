@@ -1,4 +1,4 @@
-import { ApiError, fieldOf, MAX_COMPUTER_NAME } from '../../client/index.ts'
+import { ApiError, fieldOf, lengthOfName, MAX_COMPUTER_NAME } from '../../client/index.ts'
 import type { Advice } from './failures.ts'
 import type { Clean, Platform } from './platform.ts'
 import { textOf } from './render.ts'
@@ -24,5 +24,5 @@ export function labelOf(computer: unknown): string {
 
 function mayBeName(error: unknown, idOrName: string): boolean {
   const isNoId = error instanceof ApiError && [400, 404, 422].includes(error.status)
-  return isNoId && idOrName.length <= MAX_COMPUTER_NAME
+  return isNoId && lengthOfName(idOrName) <= MAX_COMPUTER_NAME
 }

@@ -1,4 +1,4 @@
-import type { UserLimit } from '../../client/index.ts'
+import type { WantedLimit } from '../../client/index.ts'
 import { AppError, UsageError } from '../../core/errors.ts'
 import { counted } from '../../observe/words.ts'
 import { emailOf, limitOf } from './arguments.ts'
@@ -12,11 +12,11 @@ const HEADER = ['email', 'limit']
  *
  * @throws UsageError at the first line that is broken, or names a user once more.
  */
-export function limitsOfCsv(bytes: Uint8Array, file: string): UserLimit[] {
+export function limitsOfCsv(bytes: Uint8Array, file: string): WantedLimit[] {
   const [header = '', ...lines] = textOf(bytes, file).split(/\r\n|\r|\n/)
   const delimiter = delimiterOf(header)
   const columns = columnsOf(header, delimiter, file)
-  const limits: UserLimit[] = []
+  const limits: WantedLimit[] = []
   const broken: UsageError[] = []
   const lineOf = new Map<string, number>()
   for (const [index, text] of lines.entries()) {
@@ -48,7 +48,7 @@ function refuse([first, ...others]: readonly UsageError[]): void {
   })
 }
 
-function limitOfLine(fields: readonly string[], columns: readonly string[]): UserLimit {
+function limitOfLine(fields: readonly string[], columns: readonly string[]): WantedLimit {
   if (fields.length !== columns.length) {
     throw new UsageError(`${counted(fields.length, 'field')} instead of ${columns.length}`)
   }

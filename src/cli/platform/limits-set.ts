@@ -2,7 +2,8 @@ import {
   fieldOf,
   MAX_USERS_PER_REQUEST,
   UnknownOutcomeError,
-  type UserLimit,
+  type Credits,
+  type WantedLimit,
 } from '../../client/index.ts'
 import { DeferredError, ExitCode } from '../../core/errors.ts'
 import { counted, digits } from '../../observe/words.ts'
@@ -26,13 +27,13 @@ type Result = 'set' | 'removed' | 'unchanged' | 'failed' | 'unknown' | 'not trie
 interface Outcome {
   readonly email: string
   readonly before: number | null
-  readonly limit: number | null
+  readonly limit: Credits
   readonly result: Result
   readonly error: string | null
 }
 
-/** A wanted limit beside the present one. */
-interface Wish extends UserLimit {
+/** A wanted limit beside the present one, which is not exact beyond 2^53: then it is never the same. */
+interface Wish extends WantedLimit {
   readonly before: number | null
 }
 
@@ -45,7 +46,7 @@ interface Wish extends UserLimit {
  */
 export async function setLimits(
   platform: Platform,
-  wanted: readonly UserLimit[],
+  wanted: readonly WantedLimit[],
   flags: SetFlags,
   terminal: Terminal,
 ): Promise<ExitCode> {
@@ -72,12 +73,12 @@ export async function setLimits(
 }
 
 /** A limit in words. */
-export function limitText(limit: number | null): string {
+export function limitText(limit: Credits): string {
   return limit === null ? 'none' : digits(limit)
 }
 
 /** The present limits, by e-mail address without regard to case. */
-async function wishesOf(platform: Platform, wanted: readonly UserLimit[]): Promise<Wish[]> {
+async function wishesOf(platform: Platform, wanted: readonly WantedLimit[]): Promise<Wish[]> {
   const { userLimits } = await platform.client.limits.get()
   const present = new Map(userLimits.map(({ email, limit }) => [email.toLowerCase(), limit]))
   return wanted.map(({ email, limit }) => ({

@@ -9,7 +9,7 @@ import { limitsOfCsv } from './limits-csv.ts'
 import { limitText, setLimits } from './limits-set.ts'
 import { platformOptions, withPlatform } from './platform.ts'
 import { itemJson, listAt, tableText, valueJson } from './render.ts'
-import type { UserLimit } from '../../client/index.ts'
+import type { WantedLimit } from '../../client/index.ts'
 import type { Argv } from 'yargs'
 
 const forceOption = <T>(yargs: Argv<T>) =>
@@ -132,7 +132,7 @@ interface SetArguments {
 }
 
 /** @throws UsageError for arguments or a file that do not say whom and how much. */
-async function wantedOf({ email, limit, csv }: SetArguments, cwd: string): Promise<UserLimit[]> {
+async function wantedOf({ email, limit, csv }: SetArguments, cwd: string): Promise<WantedLimit[]> {
   if (csv !== undefined && email === undefined) {
     return limitsOfCsv(await fileOf(resolve(cwd, csv)), csv)
   }

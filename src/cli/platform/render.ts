@@ -50,7 +50,12 @@ export function itemJson(text: string): string {
 
 /** What a command made, as JSON. */
 export function valueJson(value: unknown): string {
-  return `${inert(JSON.stringify(value, null, 2))}\n`
+  return `${inert(JSON.stringify(value, exact, 2))}\n`
+}
+
+/** An integer that most readers of JSON would round is a string. */
+function exact(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value
 }
 
 /** Of milliseconds since the epoch: ISO 8601, UTC, to the second; anything else as it came. */
