@@ -4,13 +4,14 @@ import { access, mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Config } from '../config.ts'
 import { AppError, asError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
+import { warner } from '../core/world.ts'
 import type { Job } from '../job.ts'
 import { oneLine } from '../observe/words.ts'
 import { removeScratch } from '../serve/verify/scratch.ts'
 import { keepOutOfGit } from '../store/data-folder.ts'
 import { diskFault } from '../store/disk.ts'
 import { removeAsides } from '../store/files.ts'
-import { lock } from '../store/lock.ts'
+import { lock, type Lease } from '../store/lock.ts'
 import type { Terminal } from './command.ts'
 import { createObserver, type LogMode, type Observer } from './observer.ts'
 import { createWorld } from './world.ts'
@@ -49,12 +50,21 @@ export async function runJob(
   await checkWritable(dataFolder)
   const now = options.now ?? ((): number => Date.now())
   const runId = newRunId(now())
-  const { wasLeft, release } = await lock(dataFolder, runId, Date.now())
   const observer = createObserver({ ...options, runId, dataFolder, now }, terminal)
   const { world, close } = createWorld(observer.emit, now)
+  let lease: Lease | undefined
   try {
+    lease = await lock(dataFolder, {
+      runId,
+      world: { ...world, now: () => Date.now() },
+      warn: warner(world),
+      onLost: (error) => {
+        say(error, terminal)
+        process.exit(error.exitCode)
+      },
+    })
     await observer.open()
-    if (wasLeft) await tidyUp(dataFolder, observer)
+    if (lease.wasLeft) await tidyUp(dataFolder, observer)
     const deadline = now() + options.maxDurationMs
     const job = { config: options.config, world, runId, deadline }
     const result = await settled(() => work(job, observer))
@@ -68,7 +78,7 @@ export async function runJob(
     return result.exitCode
   } finally {
     await close()
-    await release()
+    await lease?.release()
   }
 }
 

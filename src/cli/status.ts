@@ -32,7 +32,7 @@ export const statusCommand: Command<OptionsOf<typeof options>> = {
   run: async (flags, terminal) => {
     const config = loadConfig(flags, terminal.environment, terminal.cwd)
     const names = RESOURCES.map(({ name }) => name)
-    const status = await readStatus(config.dataFolder, names)
+    const status = await readStatus(config.dataFolder, names, Date.now())
     const { records } = await readRunRecords(join(config.dataFolder, 'runs'))
     const isKilled = (run: RunRecord): boolean =>
       run.status === 'running' && run.run_id !== status.running?.runId
@@ -59,14 +59,19 @@ function render(
   limits: { readonly rate: number; readonly concurrency: number },
   runs: readonly RunRecord[],
 ): string {
-  const { published, running } = status
+  const { published, running, left } = status
   return [
     `data folder  ${status.dataFolder}`,
     `published    ${publishedText(published)}`,
     ...(running === null
       ? []
       : [
-          `running      run ${running.runId}, process ${running.pid} on ${running.host}, since ${running.since}`,
+          `running      run ${running.runId}, process ${running.pid} on ${running.host}, since ${running.since}, last heartbeat ${running.heartbeatAt}`,
+        ]),
+    ...(left === null
+      ? []
+      : [
+          `left         run ${left.runId}, process ${left.pid} on ${left.host}, last heartbeat ${left.heartbeatAt}; the next run takes over`,
         ]),
     `limits       at most ${limits.rate} requests a second, ${limits.concurrency} at once`,
     ...withoutApp.map(

@@ -6,7 +6,7 @@ import type { Database } from '../store/duckdb.ts'
 import { freeBytes, probeFolder, writableAncestor } from '../store/disk.ts'
 import { isMissing } from '../store/files.ts'
 import { warehousePath } from '../store/lake.ts'
-import { describeOwner, lockLeftBy, lockOwner } from '../store/lock.ts'
+import { describeOwner, leaseStatus } from '../store/lock.ts'
 import { hasRedactionKey } from '../store/redaction.ts'
 import { statement } from '../store/root.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
@@ -48,14 +48,13 @@ async function room(folder: string, warehouse: string): Promise<Finding> {
 
 /** Who works in the folder. */
 export async function checkLock(dataFolder: string, now: number): Promise<Finding> {
-  const holder = await lockOwner(dataFolder)
-  if (holder !== undefined) {
-    return ok('lock', `${describeOwner(holder, now)} is under way`)
-  }
-  const left = await lockLeftBy(dataFolder)
-  if (left === undefined) return ok('lock', 'no run is under way')
-  const message = `${describeOwner(left, now)} was killed`
-  return warning('lock', message, 'Nothing is to be done: the next run tidies up after it.')
+  const lease = await leaseStatus(dataFolder, now)
+  if (lease === undefined) return ok('lock', 'no run is under way')
+  const who = describeOwner(lease, now)
+  const beat = `last heartbeat ${lease.heartbeatAt}`
+  if (lease.state === 'alive') return ok('lock', `${who} is under way, ${beat}`)
+  const message = `${who} ${lease.state === 'dead' ? 'was killed' : `is silent, ${beat}`}`
+  return warning('lock', message, 'Nothing needs to be done: the next run takes over.')
 }
 
 /** Whether secrets can be redacted as they were; nothing before anything was. */

@@ -1,7 +1,8 @@
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
+import { thisPlace, vitalsOf, type ProcessId } from '../store/place.ts'
 import type { HookFolders } from './folders.ts'
 
-/** A sender touches its lock more often than this while it lives. */
+/** A sender renews its lease more often than this while it lives. */
 export const LOCK_IS_FRESH_MS = 5_000
 
 /** What a sender is started with: absolute paths. */
@@ -33,11 +34,22 @@ export function isSenderAtWork(folders: HookFolders, now: number): boolean {
   try {
     const age = Math.abs(now - statSync(folders.senderLock).mtimeMs)
     if (age > LOCK_IS_FRESH_MS) return false
-    const [, pid] = /"pid":(\d+)/.exec(readFileSync(folders.senderLock, 'utf8')) ?? []
-    return pid !== undefined && process.kill(Number(pid), 0)
+    const owner: unknown = JSON.parse(readFileSync(folders.senderLock, 'utf8'))
+    return isProcessId(owner) && vitalsOf(owner, thisPlace()) !== 'dead'
   } catch {
     return false
   }
+}
+
+/** Without a library: the agent waits for this. */
+function isProcessId(value: unknown): value is ProcessId {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'pid' in value &&
+    typeof value.pid === 'number' &&
+    ['host', 'boot', 'pidNamespace', 'begun'].every((name) => name in value)
+  )
 }
 
 /**

@@ -1,12 +1,12 @@
-import { utimes } from 'node:fs/promises'
 import { LockedError } from '../core/errors.ts'
 import type { World } from '../core/world.ts'
-import { lockFile } from '../store/lock.ts'
+import { lockFile, type Lease } from '../store/lock.ts'
 import { reasonOf, refused, type Attempt, type Delivery } from './attempt.ts'
 import type { HooksConfig } from './config.ts'
 import { deliver } from './deliver.ts'
 import type { HookFolders } from './folders.ts'
 import { inboxNames, removeLeftovers, takeInbox } from './inbox.ts'
+import { LOCK_IS_FRESH_MS } from './sender-start.ts'
 import { giveUp, putIntoOutbox, readItems, removeFromOutbox, type Notification } from './outbox.ts'
 
 /** A notification that could not be delivered for so long is given up. */
@@ -38,7 +38,7 @@ export interface Sent {
 /**
  * Delivers what there is to deliver, and what comes meanwhile, until nothing is
  * left or the next attempt is far off. One sender at a time: who gets the lock;
- * the lock of a killed one is taken over. A notification leaves the outbox after
+ * the lease of a dead one is taken over. A notification leaves the outbox after
  * it was delivered, so a killed sender's last ones are delivered again, under the
  * same id (at least once).
  */
@@ -62,12 +62,17 @@ async function underLock(sending: Sending): Promise<Sent | undefined> {
   const { folders, world } = sending
   try {
     const name = `sender-${process.pid}-${world.now()}`
-    const { release } = await lockFile(folders.senderLock, name, world.now())
+    const lease = await lockFile(folders.senderLock, {
+      runId: name,
+      world,
+      warn: () => undefined,
+      beatMs: LOCK_IS_FRESH_MS / 5,
+    })
     try {
       await removeLeftovers(folders, world.now())
-      return await new Sender(sending).run()
+      return await new Sender(sending, lease).run()
     } finally {
-      await release()
+      await lease.release()
     }
   } catch (error) {
     if (error instanceof LockedError) return undefined
@@ -77,6 +82,7 @@ async function underLock(sending: Sending): Promise<Sent | undefined> {
 
 class Sender {
   readonly #sending: Sending
+  readonly #lease: Lease
   /** By id. The outbox on disk is the same. */
   readonly #items = new Map<string, Notification>()
   /** By channel: one attempt at a time, so that a receiver that is down gets no heap of them. */
@@ -86,8 +92,9 @@ class Sender {
   #delivered = 0
   #failed = 0
 
-  constructor(sending: Sending) {
+  constructor(sending: Sending, lease: Lease) {
     this.#sending = sending
+    this.#lease = lease
   }
 
   async run(): Promise<Sent> {
@@ -99,7 +106,7 @@ class Sender {
       const underWay = [...this.#underWay.values()]
       if (underWay.length === 0 && (world.signal.aborted || this.#waitMs() > LONGEST_STAY_MS)) break
       await Promise.race(world.signal.aborted ? underWay : [...underWay, this.#pause()])
-      await this.#touchLock()
+      this.#lease.confirm()
     }
     return { delivered: this.#delivered, failed: this.#failed, isOwn: true }
   }
@@ -174,11 +181,5 @@ class Sender {
   async #pause(): Promise<void> {
     const { world } = this.#sending
     await world.sleep(POLL_MS, world.signal).catch(() => undefined)
-  }
-
-  /** A fresh lock tells `hooks run` that nobody else need be started. One that is gone tells nothing. */
-  async #touchLock(): Promise<void> {
-    const now = new Date(this.#sending.world.now())
-    await utimes(this.#sending.folders.senderLock, now, now).catch(() => undefined)
   }
 }

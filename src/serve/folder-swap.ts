@@ -1,6 +1,7 @@
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { AppError, messageOf, UsageError } from '../core/errors.ts'
+import { confirmLease } from '../store/fence.ts'
 import { asideOf, asidePath, listIfThere, syncFolder } from '../store/files.ts'
 
 /** The file that a folder of ours always holds, written last. */
@@ -52,6 +53,7 @@ async function mend(path: string): Promise<void> {
 
 async function swap(aside: string, path: string): Promise<void> {
   const replaces = (await namesIn(dirname(path))).includes(basename(path))
+  confirmLease(path)
   try {
     if (replaces) await rename(path, previousOf(path))
     await renameOrPutBack(aside, path, replaces)

@@ -6,7 +6,7 @@ import { readAllLearnt } from '../store/governor-state.ts'
 import { besideRows, intervalRows, knownRange, type IntervalRow } from '../store/intervals.ts'
 import { warehousePath } from '../store/lake.ts'
 import { knownOrganisations, LedgerFile } from '../store/ledger.ts'
-import { lockOwner, type Owner } from '../store/lock.ts'
+import { leaseStatus, type LeaseStatus } from '../store/lock.ts'
 import { lastPlannedDay, readOrganisations } from '../store/organisations.ts'
 import type { Rollback } from '../store/published.ts'
 import { readWindowCaps, type WindowCap } from '../store/windows.ts'
@@ -88,7 +88,9 @@ export interface Status {
   /** Null while nothing is published. */
   readonly published: Published | null
   /** Who writes in the folder at this moment. */
-  readonly running: Owner | null
+  readonly running: LeaseStatus | null
+  /** Whose lease the next run takes over. */
+  readonly left: LeaseStatus | null
   readonly organisations: readonly OrganisationStatus[]
   readonly learnt: readonly LimitStatus[]
 }
@@ -97,7 +99,9 @@ export interface Status {
 export async function readStatus(
   dataFolder: string,
   resources: readonly string[],
+  now: number,
 ): Promise<Status> {
+  const lease = (await leaseStatus(dataFolder, now)) ?? null
   const known = await readOrganisations(dataFolder)
   const organisations: OrganisationStatus[] = []
   for (const orgId of await knownOrganisations(dataFolder)) {
@@ -122,7 +126,8 @@ export async function readStatus(
   return {
     dataFolder,
     published: await published(dataFolder),
-    running: (await lockOwner(dataFolder)) ?? null,
+    running: lease?.state === 'alive' ? lease : null,
+    left: lease?.state === 'alive' ? null : lease,
     organisations,
     learnt: [...(await readAllLearnt(dataFolder))].map(([name, learnt]) => limitOf(name, learnt)),
   }

@@ -3,6 +3,7 @@ import type { Dirent } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
+import { confirmLease } from './fence.ts'
 
 /** `tmp_` is what DuckDB puts before the name of a file that it writes over. */
 const ASIDE = /^(?:tmp_)?\.[0-9a-f]{8}-(?<name>.+)\.part(?:\.wal)?$/
@@ -58,9 +59,14 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Ends a write aside: sync, rename into place, sync the folder. Atomic for readers. */
+/**
+ * Ends a write aside: sync, rename into place, sync the folder. Atomic for readers.
+ *
+ * @throws LockedError when the lease on its folder was lost.
+ */
 export async function settle(aside: string, path: string): Promise<void> {
   await syncFile(aside)
+  confirmLease(path)
   await rename(aside, path)
   await syncFolder(dirname(path))
 }

@@ -1,6 +1,7 @@
 import { appendFile, mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { startOf, type Day } from '../core/days.ts'
+import { confirmLease } from './fence.ts'
 import { fromPathSegment, listIfThere, pathSegment, readIfThere, writeAtomic } from './files.ts'
 import { readLine, type Forgotten } from './ledger-line.ts'
 
@@ -153,6 +154,7 @@ export class LedgerFile {
       this.#pending = []
       await mkdir(dirname(this.#path), { recursive: true })
       const opening = this.#opening
+      confirmLease(this.#path)
       this.#opening = '\n' // until the append is whole: a full disk may cut it off
       await appendFile(this.#path, opening + lines.map((line) => `${line}\n`).join(''))
       this.#opening = ''

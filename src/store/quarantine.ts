@@ -4,6 +4,7 @@ import { join, relative } from 'node:path'
 import type { Day } from '../core/days.ts'
 import { AppError, messageOf } from '../core/errors.ts'
 import { mapTogether } from '../core/together.ts'
+import { confirmLease } from './fence.ts'
 import { codeOf, isMissing, sha256OfFile, syncFolder } from './files.ts'
 import { quarantineFolder, rawFolder, versionsIn } from './lake.ts'
 import type { Interval } from './ledger.ts'
@@ -100,6 +101,7 @@ export async function quarantine(
   const to = quarantineFolder(dataFolder, orgId, resource, day)
   await mkdir(to, { recursive: true })
   const path = freeName(join(to, file))
+  confirmLease(path)
   await rename(join(from, file), path).catch((error: unknown) => {
     throw new AppError(`${what}, and it cannot be moved to ${path}: ${messageOf(error)}`, {
       hint: 'Move it out of the lake by hand, then run again.',

@@ -4,6 +4,7 @@ import { startEmulator } from '../../src/emulator/emulator.ts'
 import { lock } from '../../src/store/lock.ts'
 import { command } from '../command.ts'
 import { temporaryFolder } from '../helpers.ts'
+import { waiting } from '../lease.ts'
 
 async function stage() {
   const emulator = await startEmulator({ users: 3, now: () => Date.now() })
@@ -20,12 +21,14 @@ async function stage() {
 describe('doctor', () => {
   it('prints a line for each check, while a run is under way as well', async () => {
     const { data, environment } = await stage()
-    await lock(data, 'run-1', Date.now())
+    await lock(data, waiting('run-1').options)
     const { code, out, err } = await command(['doctor'], environment)
     expect([code, err]).toEqual([0, ''])
     const lines = out.split('\n').slice(0, -1)
     for (const line of lines) expect(line).toMatch(/^(ok|warning) {2,}\S/)
-    expect(out).toMatch(/^ok +lock +run run-1 \(process \d+ on .*\) is under way$/m)
+    expect(out).toMatch(
+      /^ok +lock +run run-1 \(process \d+ on .*\) is under way, last heartbeat \S+$/m,
+    )
   })
 
   it('prints JSON, and no key', async () => {

@@ -1,5 +1,4 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
@@ -16,6 +15,7 @@ import {
   testWorld,
   type Handler,
 } from '../helpers.ts'
+import { ELSEWHERE, leaveLease, waiting } from '../lease.ts'
 import { syncFrom } from '../flows/platform.ts'
 
 // As the command does before it makes any file.
@@ -287,15 +287,19 @@ describe('of the files, the doctor', () => {
 
   it('tells who works there, and who was killed there', async () => {
     const { data, url } = await landed()
-    const { release } = await lock(data, 'run-1', NOW - 125 * 60_000)
+    const { release } = await lock(data, waiting('run-1', NOW - 125 * 60_000).options)
     const busy = await examined({ data, url })
     expect(finding(busy, 'lock')).toMatchObject({ state: 'ok' })
     expect(finding(busy, 'lock')?.message).toMatch(/^run run-1 \(process \d+ on .*, 2 h 5 min\)/)
     await release()
-    const gone = { pid: process.pid, begun: '1', host: hostname(), runId: 'run-0', since: '' }
-    await writeFile(join(data, 'state', 'lock'), JSON.stringify(gone))
+    await leaveLease(join(data, 'state', 'lock'), { begun: '1' })
     const left = await examined({ data, url })
     expect(finding(left, 'lock')).toMatchObject({ state: 'warning' })
     expect(exitCodeOf(left)).toBe(0)
+    const long = (Date.now() - NOW) / 3_600_000
+    await leaveLease(join(data, 'state', 'lock'), ELSEWHERE, (long + 1) * 3_600_000)
+    const silent = await examined({ data, url })
+    expect(finding(silent, 'lock')).toMatchObject({ state: 'warning' })
+    expect(finding(silent, 'lock')?.message).toMatch(/ on elsewhere, .*is silent, last heartbeat/)
   })
 })

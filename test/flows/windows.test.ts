@@ -182,7 +182,7 @@ describe('a cap on the width of a window', () => {
   it('is told by status', async () => {
     const { data, night } = await platformWith(upTo(7))
     await night(0)
-    const { organisations } = await readStatus(data, ['tokens'])
+    const { organisations } = await readStatus(data, ['tokens'], Date.now())
     const learntAt = new Date(FIRST_NIGHT).toISOString()
     expect(organisations[0]?.resources[0]?.window).toEqual({ maxDays: 7, learntAt })
     const { out } = await command(['status'], { AGENT_WAREHOUSE_DATA: data })

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hooksSchema } from '../../src/hooks/config.ts'
@@ -12,6 +11,7 @@ import { readItems, requeueFailed, type Notification } from '../../src/hooks/out
 import { handToSender, spoolEvent } from '../../src/hooks/record.ts'
 import { send, type Sending, type Sent } from '../../src/hooks/sender.ts'
 import { temporaryFolder, testServer, testWorld, type TestWorld } from '../helpers.ts'
+import { ELSEWHERE, leaveLease } from '../lease.ts'
 import { namesIn } from './support.ts'
 
 const HOUR_MS = 3_600_000
@@ -218,16 +218,31 @@ describe('the sender', () => {
     await takeInbox(folders, sending.config, world.now())
     const dead = spawn('true')
     await once(dead, 'exit')
-    const owner = {
-      pid: dead.pid,
-      host: hostname(),
-      runId: 'r',
-      since: '2026-03-10T05:00:00Z',
-      begun: '1',
-    }
-    await writeFile(folders.senderLock, `${JSON.stringify(owner)}\n`)
+    await leaveLease(folders.senderLock, { pid: dead.pid ?? 0 })
     expect(await go()).toEqual({ delivered: 1, failed: 0, isOwn: true })
     expect(ids).toEqual([`${id}.team`])
+    expect(world.slept).not.toContain(1_000)
+  })
+
+  it('takes over from one on another host that stays silent', async () => {
+    const { url, ids } = await receiver()
+    const { folders, world, event, send: go } = await bench(url)
+    const id = event()
+    await leaveLease(folders.senderLock, ELSEWHERE)
+    expect(await go()).toEqual({ delivered: 1, failed: 0, isOwn: true })
+    expect(ids).toEqual([`${id}.team`])
+    expect(world.slept.filter((ms) => ms === 1_000)).toHaveLength(120)
+  })
+
+  it('leaves the work to one on another host that lives', async () => {
+    const { url, ids } = await receiver()
+    const { folders, sending, event } = await bench(url)
+    event()
+    await leaveLease(folders.senderLock, ELSEWHERE, 3_600_000)
+    const sleep = () => utimes(folders.senderLock, new Date(), new Date())
+    const world = { ...sending.world, sleep }
+    expect(await send({ ...sending, world })).toEqual({ delivered: 0, failed: 0, isOwn: false })
+    expect(ids).toEqual([])
   })
 
   it('killed between outbox and inbox makes the same notifications again, none twice', async () => {

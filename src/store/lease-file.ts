@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs'
+import { constants, copyFile, link, open, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { z } from 'zod'
+import { asideOf, asidePath, codeOf, isMissing, listIfThere } from './files.ts'
+import type { ProcessId } from './place.ts'
+
+/** Who holds a lease: the content of its file. */
+export interface Owner extends ProcessId {
+  readonly runId: string
+  readonly since: string
+  /** Of this one holding: the names of runs may recur. */
+  readonly token: string
+}
+
+/** What a lease file shows. */
+export interface Seen {
+  /** Undefined where a crash cut the file off. */
+  readonly owner: Owner | undefined
+  /** When it was last renewed, by the clock of its file system, milliseconds since the epoch. */
+  readonly beatAt: number
+  /** Changes with every renewal. */
+  readonly mark: string
+}
+
+/** Undefined when there is none. Opened each time: that makes a network file system look again. */
+export async function look(path: string): Promise<Seen | undefined> {
+  try {
+    const file = await open(path, 'r')
+    try {
+      const { ino, mtimeNs, mtimeMs } = await file.stat({ bigint: true })
+      const text = await file.readFile('utf8')
+      return { owner: ownerIn(text), beatAt: Number(mtimeMs), mark: `${ino} ${mtimeNs} ${text}` }
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** Who holds it at this moment. Synchronous, so that what is committed next comes right after. */
+export function ownerNow(path: string): Owner | undefined {
+  try {
+    return ownerIn(readFileSync(path, 'utf8'))
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** False where there is one. It has its whole content from its first moment. */
+export async function create(path: string, owner: Owner): Promise<boolean> {
+  return withFile(path, owner, (aside) => put(aside, path))
+}
+
+/** A new file, so that the last holder, should it wake up, cannot renew it. */
+export async function replace(path: string, owner: Owner): Promise<void> {
+  await withFile(path, owner, (aside) => rename(aside, path))
+}
+
+/** Removes leases that were being written when their process was killed, or that come too late now. */
+export async function removeUnfinished(path: string): Promise<void> {
+  for (const { name } of await listIfThere(dirname(path))) {
+    if (asideOf(name) === basename(path)) await rm(join(dirname(path), name), { force: true })
+  }
+}
+
+async function withFile<T>(
+  path: string,
+  owner: Owner,
+  work: (aside: string) => Promise<T>,
+): Promise<T> {
+  const aside = asidePath(path)
+  try {
+    await writeFile(aside, `${JSON.stringify(owner)}\n`, { flag: 'wx' })
+    return await work(aside)
+  } finally {
+    await rm(aside, { force: true })
+  }
+}
+
+/** False where there is one already, or where the process that took it since has removed this one. */
+async function put(aside: string, path: string): Promise<boolean> {
+  try {
+    await link(aside, path).catch((error: unknown) => {
+      if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
+      return copyFile(aside, path, constants.COPYFILE_EXCL)
+    })
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST' || isMissing(error)) return false
+    throw error
+  }
+}
+
+/** What a file system says that has no hard links. */
+const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+
+function ownerIn(text: string): Owner | undefined {
+  try {
+    return ownerShape.safeParse(JSON.parse(text)).data
+  } catch {
+    return undefined
+  }
+}
+
+/** Earlier versions wrote no place and no token. */
+const ownerShape = z.object({
+  pid: z.number().int().positive(),
+  host: z.string(),
+  boot: z.string().nullable().default(null),
+  pidNamespace: z.string().nullable().default(null),
+  begun: z.string().nullable(),
+  runId: z.string(),
+  since: z.string(),
+  token: z.string().default(''),
+})
