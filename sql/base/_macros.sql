@@ -23,25 +23,6 @@ create or replace temp macro to_ratio(served) as
         then try_cast(served as double)
     end;
 
--- JSON text that JavaScript reads and DuckDB does not: half a surrogate pair
--- becomes \ufffd. Escaped backslashes and whole pairs hide behind control
--- characters meanwhile, which JSON text cannot contain.
-create or replace temp macro mended(item) as
-    replace(replace(
-        regexp_replace(
-            regexp_replace(
-                replace(item, '\\', chr(1)),
-                '\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})',
-                chr(2) || '\1' || chr(2) || '\2',
-                'gi'
-            ),
-            '\\u(d[89a-f][0-9a-f]{2})',
-            '\\ufffd',
-            'gi'
-        ),
-        chr(2), '\u'), chr(1), '\\'
-    );
-
 -- An item as a struct of the shape, in one pass; what is missing or of another
 -- kind is NULL. Never fails: an item that cannot be read is NULL as a whole.
 create or replace temp macro read_item(item, shape) as

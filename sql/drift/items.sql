@@ -4,9 +4,6 @@ create or replace temp view items as
 select
     activity_date,
     (page * 1000000 + ordinal) * 10000000 as place,
-    case
-        when json_valid(item) then item
-        when json_valid(mended(item)) then mended(item)
-    end as item,
+    readable(item) as item,
     request_id
 from {{ strange }}

@@ -1,8 +1,16 @@
 -- Sessions that hook events tell of, the latest first.
 select
-    try(json_extract_string(item, '$.input.session_id')) as session_id,
+    session_id,
     max(fetched_at) as fetched_at
-from read_parquet({{ files }}, hive_partitioning = false)
-where try(json_extract_string(item, '$.input.session_id')) is not null
+from (
+    select
+        try(json_extract_string(
+            readable(item),
+            '$.input.session_id'
+        )) as session_id,
+        fetched_at
+    from read_parquet({{ files }}, hive_partitioning = false)
+)
+where session_id is not null
 group by 1
 order by 2 desc, 1

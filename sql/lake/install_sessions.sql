@@ -3,7 +3,7 @@ select distinct session_id
 from (
     select
         unnest(try(json_extract_string(
-            item,
+            readable(item),
             '$.provisioningSteps[*].installSessionId'
         ))) as session_id
     from read_parquet({{ files }}, hive_partitioning = false)

@@ -1,8 +1,8 @@
 -- Every computer that was ever met, and when it was last.
 select
-    try(json_extract_string(item, '$.id')) as computer_id,
+    try(json_extract_string(readable(item), '$.id')) as computer_id,
     epoch_ms(max(fetched_at)) as fetched_ms
 from read_parquet({{ files }}, hive_partitioning = false)
-where try(json_extract_string(item, '$.id')) is not null
+where try(json_extract_string(readable(item), '$.id')) is not null
 group by 1
 order by 1

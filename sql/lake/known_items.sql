@@ -1,5 +1,5 @@
 -- Every item with what it is told apart by.
 select
-    try(json_extract_string(item, {{ key }})) as key,
+    try(json_extract_string(readable(item), {{ key }})) as key,
     sha256(item) as hash
 from read_parquet({{ files }}, hive_partitioning = false)

@@ -2,7 +2,7 @@
 select
     session_id,
     message_id,
-    try_cast(try(json_extract_string(item, '$.updatedAt')) as double)
+    try_cast(try(json_extract_string(readable(item), '$.updatedAt')) as double)
         as updated_ms,
     epoch_ms(fetched_at) as fetched_ms
 from (

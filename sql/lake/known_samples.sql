@@ -2,7 +2,7 @@
 select
     split_part(request, '?', 1) as path,
     max(epoch_ms(try_cast(
-        try(json_extract_string(item, '$.timestamp')) as timestamptz
+        try(json_extract_string(readable(item), '$.timestamp')) as timestamptz
     ))) as last_ms
 from read_parquet({{ files }}, hive_partitioning = false)
 group by 1

@@ -122,7 +122,7 @@ export async function writeDays(
 
 const WRITE = statement('base_write')
 const RAW = statement('base_raw')
-const MACROS = statement('base/_macros')
+const MACROS = [statement('lake/macros'), statement('base/_macros')].join(';\n')
 const DAYS = statement('base_days')
 const KEEP = statement('base_days_keep')
 const ADD = statement('base_days_add')

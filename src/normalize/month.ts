@@ -11,7 +11,7 @@ import type { BaseTask, NormalizeOptions, SourceFile } from './plan.ts'
 
 const RAW = statement('base_raw')
 const RAW_EMPTY = statement('base_raw_empty')
-const MACROS = statement('base/_macros')
+const MACROS = [statement('lake/macros'), statement('base/_macros')].join(';\n')
 const WRITE = statement('base_month')
 const HELD = statement('base_month_held')
 const KEEP = statement('base_month_keep')

@@ -2,8 +2,12 @@ const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
 /** Printable characters of one column each, one code unit each: the rest need a closer look. */
 const PLAIN = /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u024f…]*$/
-/** Characters that move the cursor, colour the screen or turn the writing round. */
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+/**
+ * Characters that move the cursor, colour the screen or turn the writing round, and those
+ * that leave no trace, by which two texts would look alike.
+ */
+const UNPRINTABLE =
+  /[\p{Cc}\p{Zl}\p{Zp}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu
 const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 /** East Asian wide and full-width blocks, and what is drawn as an emoji: two columns each. */

@@ -4,9 +4,12 @@ import {
   type DuckDBConnection,
   type DuckDBValue,
 } from '@duckdb/node-api'
+import texts from '@duckdb/node-api/lib/vectors/dataAccessors.js'
 
 // The library spells TIMESTAMPTZ in the machine's own zone, whatever the session's TimeZone says.
 DuckDBTimestampTZValue.timezoneOffsetInMinutes = 0
+// It would take the first character of a text for a byte order mark, and leave it out.
+Object.assign(texts, { textDecoder: new TextDecoder('utf-8', { ignoreBOM: true }) })
 
 /** A cell as JSON can carry it: exact integers beyond 2^53 and decimals are strings. */
 export type Cell =
@@ -127,9 +130,10 @@ function allocation(isFrugal: boolean): Record<string, string> {
   }
 }
 
-/** A string as an SQL literal. */
+/** A string as an SQL literal; a statement would end at a NUL. */
 export function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
+  const pieces = text.split('\0').map((piece) => `'${piece.replaceAll("'", "''")}'`)
+  return pieces.length === 1 ? pieces.join('') : `(${pieces.join(' || chr(0) || ')})`
 }
 
 /** A name as a quoted SQL identifier. */

@@ -23,6 +23,57 @@ async function rowsOf(
 
 const day = (fields: Record<string, unknown>): RawItem[] => [{ item: fields }]
 
+/** Spellings of one name in JSON that must not become one: of each, how the base spells it. */
+const NAMES: readonly (readonly [string, string])[] = [
+  ['"\\ud800a"', '\ufffd\\ud800a'],
+  ['"\\uD801a"', '\ufffd\\ud801a'],
+  ['"\\udfffa"', '\ufffd\\udfffa'],
+  ['"\\ufffda"', '\ufffda'],
+  ['"\\\\ud800a"', '\\ud800a'],
+  ['"\\ud83d\\ude00\\ud83d"', '😀\ufffd\\ud83d'],
+  ['"\\ufeffa"', '\ufeffa'],
+  ['"a"', 'a'],
+  ['"a\\u0000"', 'a\0'],
+  ['"a\\u0000b"', 'a\0b'],
+]
+
+describe('names that differ in half a character, or in one that is not seen', () => {
+  const sorted = (rows: readonly (readonly Cell[])[]): readonly unknown[] => rows.flat().sort()
+  const all = NAMES.map(([, name]) => name).sort()
+  const list = (field: string): RawItem[] => [
+    { item: `[${NAMES.map(([name]) => `{"${field}":${name}}`).join()}]` },
+  ]
+  const inList = (path: string, field: string): RawItem[] =>
+    list(field).map(({ item }) => ({ item: `{"${path}":${String(item)}}` }))
+
+  it.each<[Entity, string, RawItem[]]>([
+    ['users', 'user_id', NAMES.map(([name]) => ({ item: `{"user_id":${name},"sessions":1}` }))],
+    ['users', 'user_email', NAMES.map(([name]) => ({ item: `{"user_email":${name}}` }))],
+    [
+      'user_languages',
+      'language',
+      [{ item: `{"user_id":"u","languages":[${NAMES.map(([name]) => name).join()}]}` }],
+    ],
+    ['tokens_by_model', 'group_key', NAMES.map(([name]) => ({ item: `{"group_key":${name}}` }))],
+    ['tokens_users', 'user_id', inList('by_user', 'user_id')],
+    ['tokens_models', 'model_id', inList('by_model', 'model_id')],
+    ['tools_mcp_servers', 'server', inList('mcp_by_server', 'server')],
+    ['tools_tools', 'tool', inList('by_tool', 'tool')],
+    ['tools_skills', 'name', inList('skills_by_name', 'name')],
+    [
+      'activity_clients',
+      'client',
+      [
+        {
+          item: `{"daily_active_users_by_client":{${NAMES.map(([name]) => `${name}:1`).join()}}}`,
+        },
+      ],
+    ],
+  ])('of %s stay apart: %s', async (entity, column, items) => {
+    expect(sorted(await rowsOf(entity, items, column))).toEqual(all)
+  })
+})
+
 describe('a page met again', () => {
   const served = (fields: Record<string, unknown>, page: number, ordinal: number): RawItem => ({
     item: { user_id: 'u1', ...fields },

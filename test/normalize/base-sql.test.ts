@@ -176,15 +176,15 @@ describe('every entity', () => {
 describe('an item that DuckDB refuses', () => {
   const lone = '{"user_id": "u1", "user_email": "a\\ud83d@x", "sessions": 2}'
 
-  it('keeps all but the half surrogate pair', async () => {
+  it('keeps half of a surrogate pair as its escape', async () => {
     const rows = await rowsOf('users', [{ item: lone }], 'user_id', 'user_email', 'sessions')
-    expect(rows).toEqual([['u1', 'a\ufffd@x', '2']])
+    expect(rows).toEqual([['u1', 'a\ufffd\\ud83d@x', '2']])
   })
 
   it('keeps whole pairs and escaped backslashes as they are', async () => {
     const item = '{"user_id": "\\ud83d\\ude00\\\\ud83d\\uDE00", "user_email": "C:\\\\ud800"}'
     const rows = await rowsOf('users', [{ item }], 'user_id', 'user_email')
-    expect(rows).toEqual([['\u{1f600}\\ud83d\ufffd', 'C:\\ud800']])
+    expect(rows).toEqual([['\u{1f600}\\ud83d\ufffd\\ude00', 'C:\\ud800']])
   })
 
   it('is a row of NULLs where it is no JSON at all, and spares its neighbours', async () => {

@@ -19,6 +19,7 @@ export async function openBase(): Promise<Database> {
     org_id varchar, activity_date date, item varchar, ordinal bigint, page bigint,
     fetched_at timestamptz, request varchar, request_id varchar, run_id varchar)`)
   await database.run('create temp view raw as select * from raw_rows')
+  await database.run(statement('lake/macros'))
   await database.run(statement('base/_macros'))
   return database
 }

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { distinctNames, formatCsv, formatJson, formatTable } from '../../src/serve/format.ts'
+import {
+  distinctNames,
+  formatCsv,
+  formatJson,
+  formatResult,
+  formatTable,
+  outputFormats,
+} from '../../src/serve/format.ts'
 import type { Table } from '../../src/store/duckdb.ts'
 import { ask } from './support.ts'
 
@@ -187,3 +194,15 @@ describe('table', () => {
     expect(formatTable({ columns: [], types: [], rows: [] })).toBe('(0 rows)\n')
   })
 })
+
+test.each(outputFormats)(
+  'as %s, texts that differ in a character that is not seen stay apart',
+  async (format) => {
+    const shown = async (text: string): Promise<string> =>
+      formatResult(await ask(`select ${text} as name`), format)
+    const texts = ["'a'", "chr(65279) || 'a'", "chr(8203) || 'a'", "'a' || chr(0)"]
+    const results = await Promise.all(texts.map(shown))
+    expect(new Set(results).size).toBe(texts.length)
+    expect(results[1]).toMatch(format === 'table' ? /^\\ufeffa$/m : /"\ufeffa"|^\ufeffa$/m)
+  },
+)

@@ -68,6 +68,7 @@ export async function askLake(
   if (files.length === 0) return []
   const database = await openLandingDatabase(dataFolder)
   try {
+    await database.run(statement('lake/macros'))
     const sql = fill(statement(`lake/${name}`), { ...values, files: listLiteral(files) })
     return await database.rows(sql)
   } finally {

@@ -1,0 +1,36 @@
+-- JSON text that JavaScript reads and DuckDB does not: half of a surrogate pair
+-- becomes its own escape, as text, behind a replacement character (`\ufffd\ud800`),
+-- so that what differs stays different. Escaped backslashes, whole pairs and the
+-- halves stand behind control characters meanwhile, which JSON text cannot contain.
+create or replace temp macro mended(item) as
+    replace(replace(
+        array_to_string(list_transform(
+            string_split(
+                regexp_replace(
+                    regexp_replace(
+                        replace(item, '\\', chr(1)),
+                        '\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})',
+                        chr(2) || '\1' || chr(2) || '\2',
+                        'gi'
+                    ),
+                    '\\u(d[89a-f][0-9a-f]{2})',
+                    chr(3) || '\1',
+                    'gi'
+                ),
+                chr(3)
+            ),
+            lambda piece, place: case
+                when place = 1 then piece
+                else '\ufffd\\u' || lower(left(piece, 4)) || substr(piece, 5)
+            end
+        ), ''),
+        chr(2), '\u'), chr(1), '\\'
+    );
+
+-- An item that JSON functions read, whatever halves are in its strings. NULL
+-- for one that is no JSON.
+create or replace temp macro readable(item) as
+    case
+        when json_valid(item) then item
+        when json_valid(mended(item)) then mended(item)
+    end
