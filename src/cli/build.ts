@@ -49,7 +49,7 @@ export const buildCommand: Command<OptionsOf<typeof options>> = {
     const { log, json, select, exclude, retry, fullRefresh } = flags
     const asOf = flags.asOf === undefined ? undefined : momentOf(flags.asOf, '--as-of')
     return runJob(
-      { command: 'build', config, log, json, maxDurationMs: Infinity, secrets: [] },
+      { command: 'build', config, log, json, maxDurationMs: Infinity, organisations: [] },
       terminal,
       (job, { runs }) =>
         build(job, {

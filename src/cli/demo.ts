@@ -68,8 +68,10 @@ function oneNight(
     name: 'demo',
     baseUrl: emulator.url,
     appUrl: emulator.appUrl,
-    keyVariable: 'AGENT_API_KEY',
+    keySource: 'the stand-in platform',
     key,
+    isFromFile: false,
+    keyWarning: null,
   }
   const demoConfig = {
     ...config,
@@ -84,7 +86,7 @@ function oneNight(
       log,
       json: false,
       maxDurationMs: MS_PER_DAY,
-      secrets: [key],
+      organisations: [organisation],
       now,
     },
     terminal,

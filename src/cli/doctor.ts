@@ -2,6 +2,8 @@ import { loadConfig } from '../config.ts'
 import { examine } from '../doctor/examine.ts'
 import { exitCodeOf, type Finding } from '../doctor/finding.ts'
 import { dataOptions, jsonOption, type Command, type OptionsOf } from './command.ts'
+import { addressing } from '../observe/words.ts'
+import { announce } from './announce.ts'
 import { createWorld } from './world.ts'
 import type { Argv } from 'yargs'
 
@@ -23,6 +25,13 @@ export const doctorCommand: Command<OptionsOf<typeof options>> = {
     try {
       const findings = await examine({
         loadConfig: () => loadConfig(flags, terminal.environment, terminal.cwd),
+        beforeAsking: (organisations) => {
+          for (const each of organisations.filter(({ isFromFile }) => isFromFile)) {
+            announce(each, (event) => {
+              if (event.type === 'organisation.addressed') terminal.err(`${addressing(event)}\n`)
+            })
+          }
+        },
         world,
         nodeVersion: process.versions.node,
         isThorough: flags.all,

@@ -22,7 +22,7 @@ export const exportCommand: Command<OptionsOf<typeof options>> = {
     const config = loadConfig(flags, terminal.environment, terminal.cwd)
     const { log, json, target } = flags
     return runJob(
-      { command: 'export', config, log, json, maxDurationMs: Infinity, secrets: [] },
+      { command: 'export', config, log, json, maxDurationMs: Infinity, organisations: [] },
       terminal,
       async (job) => {
         await exportMarts(job, target)

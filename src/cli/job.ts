@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config, OrganisationConfig } from '../config.ts'
 import { AppError, asError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
 import { warner } from '../core/world.ts'
 import type { Job } from '../job.ts'
@@ -13,6 +13,7 @@ import { diskFault } from '../store/disk.ts'
 import { removeAsides } from '../store/files.ts'
 import { lock, type Lease } from '../store/lock.ts'
 import type { Terminal } from './command.ts'
+import { announce } from './announce.ts'
 import { createObserver, type LogMode, type Observer } from './observer.ts'
 import { createWorld } from './world.ts'
 
@@ -25,8 +26,8 @@ export interface JobOptions {
   readonly maxDurationMs: number
   /** The clock, where it is not the real one. */
   readonly now?: () => number
-  /** Credentials, which no log and no record may show. */
-  readonly secrets: readonly string[]
+  /** Those that the platform is asked about; no log and no record shows their credentials. */
+  readonly organisations: readonly OrganisationConfig[]
 }
 
 /** What a job came to. Problems are said after the summary, one line each. */
@@ -50,7 +51,8 @@ export async function runJob(
   await checkWritable(dataFolder)
   const now = options.now ?? ((): number => Date.now())
   const runId = newRunId(now())
-  const observer = createObserver({ ...options, runId, dataFolder, now }, terminal)
+  const secrets = options.organisations.map(({ key }) => key)
+  const observer = createObserver({ ...options, secrets, runId, dataFolder, now }, terminal)
   const { world, close } = createWorld(observer.emit, now)
   let lease: Lease | undefined
   try {
@@ -64,6 +66,7 @@ export async function runJob(
       },
     })
     await observer.open()
+    for (const each of options.organisations) announce(each, observer.emit)
     if (lease.wasLeft) await tidyUp(dataFolder, observer)
     const deadline = now() + options.maxDurationMs
     const job = { config: options.config, world, runId, deadline }

@@ -13,7 +13,7 @@ export const rebuildCommand: Command<OptionsOf<typeof options>> = {
     const config = loadConfig(flags, terminal.environment, terminal.cwd)
     const { log, json } = flags
     return runJob(
-      { command: 'rebuild', config, log, json, maxDurationMs: Infinity, secrets: [] },
+      { command: 'rebuild', config, log, json, maxDurationMs: Infinity, organisations: [] },
       terminal,
       (job, { runs }) => rebuild(job, { runs }),
     )

@@ -35,7 +35,7 @@ export const rollbackCommand: Command<OptionsOf<typeof options>> = {
       return ExitCode.complete
     }
     return runJob(
-      { command: 'rollback', config, log, json, maxDurationMs: Infinity, secrets: [] },
+      { command: 'rollback', config, log, json, maxDurationMs: Infinity, organisations: [] },
       terminal,
       (job) => rollback(job, to),
     )

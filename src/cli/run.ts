@@ -26,10 +26,10 @@ export const runCommand: Command<OptionsOf<typeof options>> = {
     const selection = selectionOf(flags)
     const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')
     const config = loadConfig(flags, terminal.environment, terminal.cwd)
-    const secrets = config.organisations().map(({ key }) => key)
+    const organisations = config.organisations()
     const { log, json } = flags
     const exitCode = await runJob(
-      { command: 'run', config, log, json, maxDurationMs, secrets },
+      { command: 'run', config, log, json, maxDurationMs, organisations },
       terminal,
       (job, observer) => run(job, selection, observer.runs),
     )

@@ -27,10 +27,10 @@ export const syncCommand: Command<OptionsOf<typeof options>> = {
     const selection = selectionOf(flags)
     const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')
     const config = loadConfig(flags, terminal.environment, terminal.cwd)
-    const secrets = config.organisations().map(({ key }) => key)
+    const organisations = config.organisations()
     const { log, json } = flags
     const exitCode = await runJob(
-      { command: 'sync', config, log, json, maxDurationMs, secrets },
+      { command: 'sync', config, log, json, maxDurationMs, organisations },
       terminal,
       (job) => sync(job, selection),
     )

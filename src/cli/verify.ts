@@ -30,10 +30,10 @@ export const verifyCommand: Command<OptionsOf<typeof options>> = {
     const choice = choiceOf(flags)
     const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')
     const config = loadConfig(flags, terminal.environment, terminal.cwd)
-    const secrets = config.organisations().map(({ key }) => key)
+    const organisations = config.organisations()
     const { log, json } = flags
     return runJob(
-      { command: 'verify', config, log, json, maxDurationMs, secrets },
+      { command: 'verify', config, log, json, maxDurationMs, organisations },
       terminal,
       async (job) => {
         const { verification, ...outcome } = await verify(job, choice)

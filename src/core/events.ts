@@ -10,6 +10,14 @@ export type IntervalOutcome = 'landed' | 'empty' | 'unchanged' | 'compared'
 /** Everything that happens in a run. Progress, log and run record are listeners. */
 export type RunEvent =
   | { readonly type: 'run.started'; readonly runId: string; readonly command: string }
+  /** Before the first request: where a credential is sent to, and where it comes from. */
+  | {
+      readonly type: 'organisation.addressed'
+      readonly name: string
+      readonly origins: readonly string[]
+      /** The variable, file or command that holds the key, never the key. */
+      readonly keySource: string
+    }
   /** The first answer of an organisation: who it is and what day it is there. */
   | {
       readonly type: 'organisation.identified'

@@ -5,7 +5,7 @@ import type { Config, OrganisationConfig } from '../config.ts'
 import { ExitCode } from '../core/errors.ts'
 import type { World } from '../core/world.ts'
 import { packageRoot } from '../store/root.ts'
-import { failure, ok, wrong, type Finding } from './finding.ts'
+import { failure, ok, warning, wrong, type Finding } from './finding.ts'
 import { checkDisk, checkKey, checkLock, checkWarehouse } from './folder.ts'
 import { checkLake } from './lake.ts'
 import { checkPermissions } from './permissions.ts'
@@ -14,6 +14,8 @@ import { checkPlatform } from './platform.ts'
 export interface Examination {
   /** @throws UsageError when the configuration cannot be used. */
   readonly loadConfig: () => Config
+  /** Called before the first request. */
+  readonly beforeAsking?: (organisations: readonly OrganisationConfig[]) => void
   readonly world: World
   /** Of the runtime, e.g. `20.19.0`. */
   readonly nodeVersion: string
@@ -32,6 +34,7 @@ export async function examine(examination: Examination): Promise<Finding[]> {
   if ('finding' in config) return [node, config.finding]
   const { dataFolder } = config.value
   const organisations = attempt('configuration', () => config.value.organisations())
+  if ('value' in organisations) examination.beforeAsking?.(organisations.value)
   return [
     node,
     ...('finding' in organisations
@@ -80,7 +83,12 @@ async function checkPlatforms(
   world: World,
 ): Promise<Finding[]> {
   const names = organisations.map(({ name }) => name).join(', ')
-  const findings = [ok('configuration', `organisations: ${names}`)]
+  const findings = [
+    ok('configuration', `organisations: ${names}`),
+    ...organisations.flatMap(({ keyWarning }) =>
+      keyWarning === null ? [] : [warning('key file', keyWarning)],
+    ),
+  ]
   for (const each of organisations) findings.push(...(await checkPlatform(each, dataFolder, world)))
   return findings
 }

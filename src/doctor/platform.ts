@@ -49,10 +49,10 @@ export async function checkPlatform(
   }
 }
 
-function answered({ baseUrl, name, keyVariable }: OrganisationConfig): Finding[] {
+function answered({ baseUrl, name, keySource }: OrganisationConfig): Finding[] {
   return [
     ok('address', `${baseUrl} answers`),
-    ok('credential', `the one of '${name}' in ${keyVariable} is accepted`),
+    ok('credential', `the key of '${name}' (${keySource}) is accepted`),
   ]
 }
 

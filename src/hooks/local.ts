@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
+import { commandEnvironment } from '../core/command-environment.ts'
 import { reasonOf, refused, type Attempt, type Delivery } from './attempt.ts'
 import type { ChannelOf } from './config.ts'
 import type { Notification } from './outbox.ts'
@@ -98,7 +99,7 @@ function run(
   delivery: Delivery,
 ): Promise<Attempt | undefined> {
   const options = {
-    env: { ...delivery.environment, ...environment },
+    env: { ...commandEnvironment(delivery.environment), ...environment },
     timeout: delivery.timeoutMs,
     windowsHide: true,
   }

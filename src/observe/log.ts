@@ -1,6 +1,6 @@
 import type { RunEvent } from '../core/events.ts'
 import { createRedact, type Redact } from './redact.ts'
-import { counted, digits, duration, oneLine, shrinkage, size } from './words.ts'
+import { addressing, counted, digits, duration, oneLine, shrinkage, size } from './words.ts'
 
 /** Told of every event of a run, in order. */
 export type Listener = (event: RunEvent) => void
@@ -45,6 +45,8 @@ function lineOf(event: RunEvent): string | undefined {
   switch (event.type) {
     case 'run.started':
       return `${event.command} started, run ${event.runId}`
+    case 'organisation.addressed':
+      return addressing(event)
     case 'organisation.identified':
       return `organisation ${event.orgId}, where it is ${event.today}${skewOf(event.skewSeconds)}`
     case 'plan.made':

@@ -2,7 +2,7 @@ import pc from 'picocolors'
 import type { RunEvent } from '../core/events.ts'
 import type { Listener, Write } from './log.ts'
 import { createRedact, type Redact } from './redact.ts'
-import { counted, digits, duration, oneLine, shrinkage } from './words.ts'
+import { addressing, counted, digits, duration, oneLine, shrinkage } from './words.ts'
 
 export interface ProgressOptions {
   /** Writes to the terminal. */
@@ -61,7 +61,9 @@ export function createProgress(options: ProgressOptions): Progress {
     listener: (event) => {
       record(state, event, now())
       const warning = warningOf(event)
-      if (warning !== undefined) {
+      if (event.type === 'organisation.addressed') {
+        draw(`${oneLine(redact(addressing(event)))}\n`)
+      } else if (warning !== undefined) {
         draw(`${colours.yellow('warning')} ${oneLine(redact(warning))}\n`)
       } else if (now() - drawnAt >= REDRAW_EVERY_MS) draw('')
     },

@@ -166,6 +166,7 @@ function changeOf(
       const error = event.error === undefined ? null : redact(event.error)
       return { finishedAt: now, exitCode: event.exitCode, error }
     }
+    case 'organisation.addressed':
     case 'page.landed':
     case 'walk.resumed':
     case 'model.refreshed':

@@ -34,6 +34,16 @@ export function size(bytes: number): string {
   return `${(bytes / 1000 ** power).toFixed(1)} ${units[power - 1] ?? 'TB'}`
 }
 
+/** Which host is asked about an organisation, and with whose key. */
+export function addressing(addressed: {
+  readonly name: string
+  readonly origins: readonly string[]
+  readonly keySource: string
+}): string {
+  const { name, origins, keySource } = addressed
+  return `'${name}' is asked for at ${origins.join(' and ')} with the key of ${keySource}`
+}
+
 /** A settled day that came back much smaller, and what became of it. */
 export function shrinkage(shrunk: {
   readonly orgId: string

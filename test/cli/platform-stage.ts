@@ -26,6 +26,9 @@ export interface Stage {
 export interface Person {
   readonly answers?: string
   readonly environment?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  /** Of standard output, where it is a terminal. */
+  readonly width?: number
 }
 
 /** A stand-in platform, and the command that speaks with it. */
@@ -43,8 +46,7 @@ export async function stage(options: Partial<EmulatorOptions> = {}): Promise<Sta
     emulator,
     data,
     environment,
-    run: (args, person = {}) =>
-      run(args, { ...environment, ...person.environment }, person.answers),
+    run: (args, person = {}) => run(args, { ...environment, ...person.environment }, person),
     changes: () =>
       emulator.requests
         .filter(({ method }) => method !== 'GET')
@@ -55,7 +57,7 @@ export async function stage(options: Partial<EmulatorOptions> = {}): Promise<Sta
 async function run(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
-  answers: string | undefined,
+  { answers, cwd = '/', width }: Person,
 ): Promise<Told> {
   let [out, err] = ['', '']
   const code = await program(args, {
@@ -63,7 +65,7 @@ async function run(
     err: (text) => (err += text),
     isTty: answers !== undefined,
     columns: 100,
-    outWidth: undefined,
+    outWidth: width,
     hasColour: false,
     ask:
       answers === undefined
@@ -73,7 +75,7 @@ async function run(
             return Promise.resolve(answers)
           },
     environment,
-    cwd: '/',
+    cwd,
   })
   return { code, out, err }
 }

@@ -207,12 +207,14 @@ describe('one of several organisations', () => {
   - { name: two, base_url: '${other.url}', key_env: TWO_KEY }
 `,
     )
-    return { one, other, config }
+    // The environment of one organisation would contradict a file of two.
+    const nothing = { AGENT_BASE_URL: '', AGENT_APP_URL: '', AGENT_API_KEY: '' }
+    return { one, other, config, nothing }
   }
 
   it('is named, and of the others no key is needed', async () => {
-    const { one, other, config } = await two()
-    const environment = { TWO_KEY: other.keys.owner }
+    const { one, other, config, nothing } = await two()
+    const environment = { ...nothing, TWO_KEY: other.keys.owner }
     const args = ['computers', 'list', '--json', '--config', config]
     const { code, err } = await one.run([...args, '--organisation', 'two'], { environment })
     expect(code, err).toBe(0)
@@ -225,8 +227,9 @@ describe('one of several organisations', () => {
     ['unknown', ['--organisation', 'six'], /no organisation 'six'/, /one, two/],
     ['without a key', ['--organisation', 'two'], /TWO_KEY is not set/, /export TWO_KEY/],
   ])('that is %s is 2', async (_, args, told, hint) => {
-    const { one, config } = await two()
-    const { code, err } = await one.run(['computers', 'list', '--config', config, ...args])
+    const { one, config, nothing: environment } = await two()
+    const list = ['computers', 'list', '--config', config, ...args]
+    const { code, err } = await one.run(list, { environment })
     expect(code).toBe(2)
     expect(linesOf(err)).toEqual([expect.stringMatching(told), expect.stringMatching(hint)])
   })

@@ -260,15 +260,19 @@ describe('on this machine', () => {
   async function program(
     name: string,
     exit = 0,
-  ): Promise<{ PATH: string; told: () => Promise<string> }> {
+  ): Promise<{ PATH: string; told: () => Promise<string>; variables: () => Promise<string> }> {
     const folder = await temporaryFolder()
     const path = join(folder, name)
     await writeFile(
       path,
-      `#!/bin/sh\nprintf '%s\\n' "$@" > "${folder}/told"\necho wrong >&2\nexit ${exit}\n`,
+      `#!/bin/sh\nprintf '%s\\n' "$@" > "${folder}/told"\nenv > "${folder}/variables"\necho wrong >&2\nexit ${exit}\n`,
     )
     await chmod(path, 0o755)
-    return { PATH: `${folder}:/usr/bin:/bin`, told: () => readFile(join(folder, 'told'), 'utf8') }
+    return {
+      PATH: `${folder}:/usr/bin:/bin`,
+      told: () => readFile(join(folder, 'told'), 'utf8'),
+      variables: () => readFile(join(folder, 'variables'), 'utf8'),
+    }
   }
 
   it('a notification is an argument, never a part of a command', async () => {
@@ -295,6 +299,14 @@ describe('on this machine', () => {
     expect(players('win32', 'C:\\a.wav', undefined)[0]?.environment).toEqual({
       HOOK_FILE: 'C:\\a.wav',
     })
+  })
+
+  it('programs are given no secret of the environment', async () => {
+    const { PATH, variables } = await program('notify-send')
+    const environment = { PATH, LANG: 'C', AGENT_API_KEY: 'k', TEAM_CHAT_URL: 'u' }
+    expect(await attempt({ type: 'desktop' }, environment)).toEqual({ kind: 'delivered' })
+    expect(await variables()).toMatch(/^LANG=C$/m)
+    expect(await variables()).not.toMatch(/AGENT_API_KEY|TEAM_CHAT_URL/)
   })
 
   it('a sound is played by the player that is named, or one that is there', async () => {

@@ -102,7 +102,7 @@ function nextNight(command: Command, dataFolder: string): Promise<number> {
   const config = loadConfig({}, environment, dataFolder)
   const maxDurationMs = 3_600_000
   return runJob(
-    { command: 'run', config, log: 'none', json: false, maxDurationMs, secrets: [] },
+    { command: 'run', config, log: 'none', json: false, maxDurationMs, organisations: [] },
     terminal,
     (job, { runs }) => run(job, {}, runs),
   )

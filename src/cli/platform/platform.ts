@@ -6,11 +6,12 @@ import { UsageError, type ExitCode } from '../../core/errors.ts'
 import type { RunEvent } from '../../core/events.ts'
 import type { World } from '../../core/world.ts'
 import { createRedact } from '../../observe/redact.ts'
-import { duration, oneLine } from '../../observe/words.ts'
+import { addressing, duration, oneLine } from '../../observe/words.ts'
 import { readIfThere } from '../../store/files.ts'
 import { readLearnt } from '../../store/governor-state.ts'
 import { openRedaction, Redaction } from '../../store/redaction.ts'
 import { dataOptions, jsonOption, type Terminal } from '../command.ts'
+import { announce } from '../announce.ts'
 import { createWorld } from '../world.ts'
 import { explained, type Advice } from './failures.ts'
 import type { Argv } from 'yargs'
@@ -94,6 +95,11 @@ export async function withPlatform(
   const { world, close } = createWorld((event) => {
     narrate(event, tell)
   })
+  if (organisation.isFromFile || organisation.keyWarning !== null) {
+    announce(organisation, (event) => {
+      narrate(event, tell)
+    })
+  }
   try {
     const learnt = await readLearnt(config.dataFolder, organisation.name)
     const options = {
@@ -142,6 +148,7 @@ async function redactionOf(dataFolder: string): Promise<Redaction> {
 
 function narrate(event: RunEvent, tell: (text: string) => void): void {
   if (event.type === 'warning') tell(event.message)
+  if (event.type === 'organisation.addressed') tell(addressing(event))
   const isPause = event.type === 'governor.paused' || event.type === 'request.retried'
   if (isPause && event.waitMs >= NOTABLE_MS) {
     tell(`${event.reason}: asked again in ${duration(event.waitMs)}`)
