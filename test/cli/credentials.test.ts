@@ -62,7 +62,9 @@ describe('a configuration file in the current folder', () => {
     expect(code, err).toBe(0)
     expect(keys).toEqual([])
     expect(emulator.requests).toHaveLength(1)
-    expect(err).toBe(`'acme' is asked for at ${emulator.url} with the key of AGENT_API_KEY\n`)
+    expect(err).toBe(
+      `'acme' is asked for at ${emulator.url} and ${emulator.appUrl} with the key of AGENT_API_KEY\n`,
+    )
   })
 
   it('is told of before the first request: the host and the name of the variable', async () => {
