@@ -38,4 +38,4 @@ bench: build ## figures as ratios, measured in one run
 	@npm run --silent bench
 
 clean: ## what the targets above made
-	rm -rf node_modules dist coverage bench/results data/demo
+	rm -rf node_modules dist coverage bench-results data/demo

@@ -1,5 +1,5 @@
 // npm run bench [-- land memory …]: builds, runs each bench in its own process, prints the figures
-// beside their targets and writes bench/results/latest.json. Fails when a bench breaks, not when it is slow.
+// beside their targets and writes bench-results/latest.json. Fails when a bench breaks, not when it is slow.
 import { fork, spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
@@ -86,7 +86,7 @@ function verdict({ value, least, most }) {
 }
 
 function save(benches) {
-  const folder = join(benchFolder, 'results')
+  const folder = join(benchFolder, '..', 'bench-results')
   const machine = {
     cpu: cpus()[0]?.model ?? 'unknown',
     cores: cpus().length,

@@ -52,17 +52,23 @@ export function testWorld(startsAt = Date.parse('2026-03-10T06:00:00Z')): TestWo
   }
 }
 
+/** Says what is to be done when the test is over; `onTestFinished`, or what a hook keeps. */
+export type AtEnd = (end: () => void | Promise<void>) => void
+
 export type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void
 
 /** A real server on loopback whose answers the test writes; counts the requests. */
-export async function testServer(handler: Handler): Promise<{ url: string; requests: string[] }> {
+export async function testServer(
+  handler: Handler,
+  atEnd: AtEnd = onTestFinished,
+): Promise<{ url: string; requests: string[] }> {
   const requests: string[] = []
   const server = createServer((request, response) => {
     requests.push(`${request.method ?? ''} ${request.url ?? ''}`)
     handler(request, response, requests.length)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(async () => {
+  atEnd(async () => {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   })
@@ -77,6 +83,7 @@ export async function testServer(handler: Handler): Promise<{ url: string; reque
  */
 export async function testPlatform(
   handler: Handler,
+  atEnd: AtEnd = onTestFinished,
 ): Promise<{ url: string; appUrl: string; requests: string[] }> {
   const requests: string[] = []
   const host = (isApp: boolean): ReturnType<typeof testServer> =>
@@ -87,7 +94,7 @@ export async function testPlatform(
         return
       }
       handler(request, response, requests.push(`${method} ${url}`))
-    })
+    }, atEnd)
   const [api, app] = await Promise.all([host(false), host(true)])
   return { url: api.url, appUrl: app.url, requests }
 }

@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
@@ -73,5 +74,35 @@ describe('.ci/run', () => {
     expect(workflow).toBe('.github/workflows/ci.yml')
     expect(targets(sentence)).toEqual(['test-deep', 'test-dbt'])
     expect(targets(read('.ci/run'))).toEqual(expect.arrayContaining(targets(sentence)))
+  })
+})
+
+describe('git', () => {
+  const KEPT = ['src', 'test', 'sql', 'dbt-like-models', 'docs', 'bench']
+  const ask = (args: readonly string[], input = ''): string =>
+    spawnSync('git', args, { cwd: packageRoot, input, encoding: 'utf8' }).stdout
+
+  it('ignores no file that is in the folders of the project', () => {
+    const list = ['ls-files', '--others', '--ignored', '--exclude-per-directory=.gitignore']
+    expect(ask([...list, '--', ...KEPT])).toBe('')
+  })
+
+  it('would ignore no file there, whatever its name', () => {
+    const tracked = ask(['ls-files', '--', ...KEPT])
+      .trim()
+      .split('\n')
+    const folders = new Set([...KEPT, ...tracked.map((file) => dirname(file))])
+    const names = ['coverage', 'dist', 'node_modules', 'results', 'bench-results', 'data', 'target']
+    const files = ['run.log', '.DS_Store', 'build', 'logs', 'tmp', 'x.parquet', 'x.duckdb', '.env']
+    const made = [...folders].flatMap((folder) =>
+      [...names.flatMap((name) => [`${name}/x`, `${name}/x.ts`]), ...files].map(
+        (name) => `${folder}/${name}`,
+      ),
+    )
+    expect(made).toContain('test/coverage/coverage/x.ts')
+    // What a person ignores on their own machine does not count.
+    const check = ['-c', 'core.excludesFile=/dev/null', 'check-ignore', '--no-index', '--stdin']
+    expect(ask(check, [...tracked, ...made].join('\n'))).toBe('')
+    expect(ask(check, 'node_modules/x\ndist/x\n')).toBe('node_modules/x\ndist/x\n')
   })
 })

@@ -25,6 +25,7 @@ import { Transport, type TransportOptions } from './transport.ts'
 import type {
   ActivityDay,
   GroupedRow,
+  ModelDay,
   ProductivityDay,
   TokensDay,
   ToolsDay,
@@ -105,7 +106,7 @@ export class PlatformClient {
   }
 
   /** Credits and tokens, one row per model and day. */
-  tokensByModel(range: DateRangeOptions): Promise<(GroupedRow & Omit<TokensDay, 'date'>)[]> {
+  tokensByModel(range: DateRangeOptions): Promise<ModelDay[]> {
     return this.#days('tokens', range, 'model')
   }
 

@@ -133,3 +133,11 @@ export interface GroupedRow extends Open {
   /** The model, the tool or the client. */
   readonly group_key: string
 }
+
+/** One model on one day, from `/tokens` by model. */
+export interface ModelDay extends GroupedRow {
+  /** Standard Credits. */
+  readonly billable_tokens?: number
+  readonly input_tokens?: number
+  readonly output_tokens?: number
+}
