@@ -21,7 +21,7 @@ import {
 } from './pace.ts'
 import { outOfTime } from './errors.ts'
 import { quotasOf, type Headers } from './quota.ts'
-import { serverTime } from './retry-after.ts'
+import { serverClock } from './retry-after.ts'
 
 export interface GovernorOptions {
   /** Requests a second, at most. */
@@ -210,7 +210,7 @@ export class Governor {
 
 /** The server's clock is somewhere in the second that its `Date` names: where ours is, if in it. */
 function quotasIn(headers: Headers, now: number): ReturnType<typeof quotasOf> {
-  const second = serverTime(headers) ?? now
+  const second = serverClock(headers, now)
   return quotasOf(headers, Math.min(Math.max(now, second), second + 999))
 }
 

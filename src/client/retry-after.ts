@@ -13,12 +13,21 @@ export function retryAfterMs(
   if (/^\d+(\.\d+)?$/.test(field)) return Math.ceil(Number(field) * 1000)
   const until = httpDate(field)
   if (until === undefined) return undefined
-  return Math.max(0, until - (serverTime(headers) ?? now))
+  return Math.max(0, until - serverClock(headers, now))
 }
 
 /** The server's clock by its `Date` field, milliseconds since the epoch. */
 export function serverTime(headers: Readonly<Record<string, string>>): number | undefined {
   return headers['date'] === undefined ? undefined : httpDate(headers['date'])
+}
+
+/** A `Date` that is further from this machine's clock tells nothing of when a wait ends. */
+const FARTHEST_MS = 366 * 86_400_000
+
+/** The server's clock by its `Date` field where it can be believed, else this machine's. */
+export function serverClock(headers: Readonly<Record<string, string>>, now: number): number {
+  const time = serverTime(headers)
+  return time === undefined || Math.abs(time - now) > FARTHEST_MS ? now : time
 }
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
@@ -35,7 +44,7 @@ const FORMS = [
   new RegExp(String.raw`^[a-z]{3} (?<month>[a-z]{3}) (?<day>[ \d]\d) ${TIME} (?<year>\d{4})$`, 'i'),
 ]
 
-/** IMF-fixdate, RFC 850 date or asctime date as milliseconds since the epoch. */
+/** IMF-fixdate, RFC 850 date or asctime date as milliseconds since the epoch; undefined for 31 February. */
 export function httpDate(text: string): number | undefined {
   for (const form of FORMS) {
     const parts = form.exec(text.trim())?.groups
@@ -43,8 +52,9 @@ export function httpDate(text: string): number | undefined {
     const month = MONTHS.indexOf((parts['month'] ?? '').toLowerCase())
     const written = Number(parts['year'])
     const year = written < 70 ? 2000 + written : written < 100 ? 1900 + written : written
-    const [day, h, m, s] = ['day', 'h', 'm', 's'].map((name) => Number(parts[name]))
-    if (month < 0 || day === undefined) return undefined
+    const [day = 0, h = 0, m = 0, s = 0] = ['day', 'h', 'm', 's'].map((name) => Number(parts[name]))
+    const daysOfMonth = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
+    if (month < 0 || day < 1 || day > daysOfMonth || h > 23 || m > 59 || s > 60) return undefined
     return Date.UTC(year, month, day, h, m, s)
   }
   return undefined

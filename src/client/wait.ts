@@ -1,7 +1,7 @@
 import { quotasOf, type Headers } from './quota.ts'
 import { resetMs } from './reset.ts'
 import { backoffMs } from './retry.ts'
-import { retryAfterMs, serverTime } from './retry-after.ts'
+import { retryAfterMs, serverClock } from './retry-after.ts'
 
 /** How long to wait after a refusal, and what says so. */
 export interface Wait {
@@ -31,7 +31,7 @@ const RETRY_FIELDS = ['x-ratelimit-retry-after', 'x-rate-limit-retry-after']
 function retryHintMs(headers: Headers, now: number): number | undefined {
   const milliseconds = headers['retry-after-ms']?.trim() ?? ''
   if (/^\d{1,8}(\.\d+)?$/.test(milliseconds)) return positive(Math.ceil(Number(milliseconds)))
-  const serverNow = serverTime(headers) ?? now
+  const serverNow = serverClock(headers, now)
   for (const name of RETRY_FIELDS) {
     const field = headers[name]
     const wait = field === undefined ? undefined : positive(resetMs(field, { serverNow }))
@@ -41,7 +41,7 @@ function retryHintMs(headers: Headers, now: number): number | undefined {
 }
 
 function exhaustedMs(headers: Headers, now: number): number | undefined {
-  const resets = quotasOf(headers, serverTime(headers) ?? now).flatMap(
+  const resets = quotasOf(headers, serverClock(headers, now)).flatMap(
     ({ remaining, resetMs: reset }) =>
       (remaining ?? 0) === 0 && reset !== undefined ? [reset] : [],
   )

@@ -2,15 +2,17 @@ import { ApiError, PlatformClient, RefusedError } from '../client/index.ts'
 import type { OrganisationConfig } from '../config.ts'
 import { DeferredError, ExitCode, messageOf } from '../core/errors.ts'
 import type { World } from '../core/world.ts'
+import { ClockError } from '../extract/clock.ts'
 import {
   isWrongAddress,
   mixedUp,
   shakeHands,
+  skewText,
   TOLERATED_SKEW_MS,
   wrongAddress,
   type Handshake,
 } from '../extract/handshake.ts'
-import { isSame, readOrganisations } from '../store/organisations.ts'
+import { isSame, readOrganisations, type KnownOrganisation } from '../store/organisations.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
 import { checkResources } from './resources.ts'
 
@@ -36,11 +38,12 @@ export async function checkPlatform(
     world,
   )
   try {
-    const hello = await shakeHands(client, world)
+    const known = (await readOrganisations(dataFolder)).get(organisation.name)
+    const hello = await shakeHands(client, world, known)
     return [
       ...answered(organisation),
       ok('role', `the credential of '${organisation.name}' may read the analytics`),
-      await whose(organisation, hello, dataFolder),
+      whose(organisation, hello, known),
       clock(hello),
       ...(await checkResources(client, organisation)),
     ]
@@ -64,6 +67,9 @@ function refused(organisation: OrganisationConfig, error: unknown): Finding[] {
     const check = error.status === 403 ? 'role' : 'credential'
     return [...known.filter((each) => each !== undefined), failure(check, error, error.exitCode)]
   }
+  if (error instanceof ClockError) {
+    return [...answered(organisation), failure('clock', error, error.exitCode)]
+  }
   if (isWrongAddress(error)) return [failure('address', wrongAddress(error), ExitCode.usage)]
   if (error instanceof DeferredError) {
     return [warning('address', messageOf(error), 'Ask again later: nothing else can be told now.')]
@@ -80,26 +86,21 @@ function refused(organisation: OrganisationConfig, error: unknown): Finding[] {
 }
 
 /** Another organisation's credential would make one history of both. */
-async function whose(
+function whose(
   { name }: OrganisationConfig,
   { orgId }: Handshake,
-  dataFolder: string,
-): Promise<Finding> {
-  const known = (await readOrganisations(dataFolder)).get(name)
+  known: KnownOrganisation | undefined,
+): Finding {
   if (orgId === null) return warning('organisation', `the platform does not name '${name}'`)
   if (known === undefined || isSame(known, orgId))
     return ok('organisation', `'${name}' is ${orgId}`)
   return failure('organisation', mixedUp(name, orgId, known.orgId), ExitCode.usage)
 }
 
-function clock({ skewMs, today }: Handshake): Finding {
-  const seconds = Math.round(Math.abs(skewMs) / 1000)
-  const span = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} minutes`
-  const side = skewMs > 0 ? 'behind' : 'ahead of'
-  const message =
-    skewMs === 0
-      ? `the same as the platform's, where it is ${today}`
-      : `${span} ${side} the platform's, where it is ${today}`
+function clock(hello: Handshake): Finding {
+  const { skewMs, today } = hello
+  const difference = skewMs === 0 ? 'the same as' : skewText(hello)
+  const message = `${difference} the platform's, where it is ${today}`
   if (Math.abs(skewMs) < TOLERATED_SKEW_MS) return ok('clock', message)
   return warning('clock', message, 'Set it by a time server. Runs go by the platform’s clock.')
 }

@@ -1,32 +1,30 @@
 import { addDays, dayOf, HISTORY_START, type Day, type DayRange } from '../core/days.ts'
+import type { KnownOrganisation } from '../store/organisations.ts'
 import { UsageError } from '../core/errors.ts'
 import { ApiError, type AnalyticsAnswer, type PlatformClient } from '../client/index.ts'
 import type { World } from '../core/world.ts'
+import { platformClock, type PlatformClock } from './clock.ts'
 
-/** What the first answer of a run tells. */
-export interface Handshake {
+/** What the first answer of a run says. */
+export interface Handshake extends PlatformClock {
   /** Null when the platform did not name the organisation. */
   readonly orgId: string | null
-  /** The platform's clock less this machine's, milliseconds. 0 when it sent no `Date`. */
-  readonly skewMs: number
-  /** The UTC day that is not over there. */
-  readonly today: Day
 }
-
-/** `Date` has whole seconds, and travels: a smaller difference tells nothing. */
-const DATE_PRECISION_MS = 2_000
 
 /**
  * One small request before the plan: is the credential good, whose is it, and
- * what day is it there? "Yesterday" is the server's, never the runner's.
+ * what day is it there? "Yesterday" is the server's, within bounds (see `platformClock`).
+ *
+ * @param known what an earlier run remembers.
+ * @throws ClockError when it cannot be said what day it is.
  */
-export async function shakeHands(client: PlatformClient, world: World): Promise<Handshake> {
-  const answer = await firstAnswer(client, world)
-  const now = world.now()
-  const serverNow = answer.serverTime ?? now
-  const difference = serverNow - now
-  const skewMs = Math.abs(difference) < DATE_PRECISION_MS ? 0 : difference
-  return { orgId: answer.orgId, skewMs, today: dayOf(serverNow) }
+export async function shakeHands(
+  client: PlatformClient,
+  world: World,
+  known: KnownOrganisation | undefined,
+): Promise<Handshake> {
+  const { orgId, serverTime } = await firstAnswer(client, world)
+  return { orgId, ...platformClock(serverTime, world.now(), known?.lastDay) }
 }
 
 /**
@@ -74,11 +72,20 @@ export const TOLERATED_SKEW_MS = 5 * 60_000
 /** Says so when this machine's clock is off. */
 export function warnOfSkew(hello: Handshake, world: World): void {
   if (Math.abs(hello.skewMs) < TOLERATED_SKEW_MS) return
-  const minutes = Math.round(hello.skewMs / 60_000)
-  world.emit({
-    type: 'warning',
-    message: `this machine's clock is ${Math.abs(minutes)} minutes ${minutes > 0 ? 'behind' : 'ahead of'} the platform's; the platform's counts`,
-  })
+  const message = `this machine's clock is ${skewText(hello)} the platform's, where it is ${hello.today}; the platform's counts`
+  world.emit({ type: 'warning', message })
+}
+
+/** `7 minutes behind`, `12 days ahead of`. */
+export function skewText({ skewMs }: PlatformClock): string {
+  const seconds = Math.round(Math.abs(skewMs) / 1000)
+  const [count, unit] =
+    seconds < 120
+      ? [seconds, 's']
+      : seconds < 2 * 86_400
+        ? [Math.round(seconds / 60), 'minutes']
+        : [Math.round(seconds / 86_400), 'days']
+  return `${count} ${unit} ${skewMs > 0 ? 'behind' : 'ahead of'}`
 }
 
 /** Says so when days were named that cannot be had. */

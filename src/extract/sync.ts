@@ -1,5 +1,5 @@
-import { addDays, dayOf } from '../core/days.ts'
-import { asError, CredentialError, DeferredError, type AppError } from '../core/errors.ts'
+import { addDays, dayOf, type Day } from '../core/days.ts'
+import { AppError, asError, CredentialError, DeferredError } from '../core/errors.ts'
 import type { PlanReason } from '../core/events.ts'
 import { warner, type World } from '../core/world.ts'
 import type { PlatformClient } from '../client/index.ts'
@@ -17,6 +17,7 @@ import type { BesideSelection } from './beside/context.ts'
 import { ownHooks } from './beside/hooks.ts'
 import { syncBeside } from './beside/sync.ts'
 import { IntervalBook } from './book.ts'
+import { ClockError } from './clock.ts'
 import { Breaker, isFatal } from './failures.ts'
 import type { FetchContext } from './context.ts'
 import { fetchAll, newsTeller } from './fetch.ts'
@@ -83,7 +84,7 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   const remembered = (await readOrganisations(dataFolder)).get(organisation)
   const known = remembered?.orgId ?? null
   const [shaken, found] = await Promise.allSettled([
-    shakeHands(options.client, world),
+    shakeHands(options.client, world, remembered),
     known === null ? null : openLedger(options, known),
   ])
   if (found.status === 'rejected') throw found.reason
@@ -96,7 +97,8 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   }
   const orgId = known ?? hello.orgId ?? organisation
   const servedAs = hello.orgId ?? remembered?.servedAs ?? null
-  const remember = { orgId, servedAs, lastDay: addDays(hello.today, -1), skewMs: hello.skewMs }
+  const lastDay = latest(addDays(hello.today, -1), remembered?.lastDay)
+  const remember = { orgId, servedAs, lastDay, skewMs: hello.skewMs }
   await rememberOrganisation(dataFolder, organisation, remember, warner(world))
   warnOfSkew(hello, world)
   warnOfRange(options.plan.within, hello, world)
@@ -117,7 +119,8 @@ async function withoutHandshake(
   error: unknown,
 ): Promise<SyncResult> {
   const known = remembered?.orgId ?? null
-  if (error instanceof CredentialError || error instanceof DeferredError) {
+  const isExpected = [CredentialError, DeferredError, ClockError].some((of) => error instanceof of)
+  if (isExpected && error instanceof AppError) {
     return { ...nothing(known), stoppedBy: error }
   }
   if (isFatal(error)) throw error
@@ -252,6 +255,10 @@ async function unreachable(
     if (isKnown && resource !== 'hook_events') await book.failed(resource, [dayOf(now)], failure)
   }
   return { ...nothing(orgId), ...book.counts, unreachable: failure }
+}
+
+function latest(a: Day, b: Day | undefined): Day {
+  return b !== undefined && b > a ? b : a
 }
 
 function nothing(orgId: string | null): SyncResult {

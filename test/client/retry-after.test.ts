@@ -21,8 +21,41 @@ describe('Retry-After', () => {
       { 'retry-after': 'Sat, 21 Nov 2026 11:00:30 GMT', date: 'Sat, 21 Nov 2026 11:00:00 GMT' },
       30_000,
     ],
+    ...[
+      'Thu, 01 Jan 1970 00:00:00 GMT',
+      'Fri, 31 Dec 9999 23:59:59 GMT',
+      'Tue, 31 Feb 2026 00:00:00 GMT',
+      'now',
+    ].map((date): [string, Record<string, string>, number] => [
+      `is a date of a server whose own is ${date}: that one is not believed`,
+      { 'retry-after': 'Sat, 21 Nov 2026 12:00:30 GMT', date },
+      30_000,
+    ]),
   ])('%s', (_, headers, wait) => {
     expect(retryAfterMs(headers, NOW)).toBe(wait)
+  })
+
+  it.each([
+    'Tue, 31 Feb 2026 00:00:00 GMT',
+    'Sun, 29 Feb 2026 00:00:00 GMT',
+    'Sat, 00 Nov 2026 00:00:00 GMT',
+    'Sat, 31 Nov 2026 00:00:00 GMT',
+    'Sat, 21 Nov 2026 24:00:00 GMT',
+    'Sat, 21 Nov 2026 12:60:00 GMT',
+    'Sat, 21 Nov 2026 12:00:61 GMT',
+    'Sat, 21 Nov 2026 12:00:00',
+    'Sat, 21 Nov 2026 12:00:00 CET',
+    'Sat Feb 31 12:00:00 2026',
+    'Tuesday, 31-Feb-26 12:00:00 GMT',
+  ])('%s is not a date', (text) => {
+    expect(httpDate(text)).toBe(undefined)
+  })
+
+  it.each([
+    ['Thu, 29 Feb 2024 00:00:00 GMT', '2024-02-29T00:00:00Z'],
+    ['Thu, 31 Dec 2026 23:59:60 GMT', '2027-01-01T00:00:00Z'],
+  ])('%s is one', (text, time) => {
+    expect(httpDate(text)).toBe(Date.parse(time))
   })
 
   it('reads an asctime day of one digit', () => {

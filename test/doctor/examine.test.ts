@@ -167,6 +167,19 @@ describe('the doctor', () => {
     expect(exitCodeOf(findings)).toBe(3)
   })
 
+  it.each([
+    ['the platform’s is in 1970', { date: 'Thu, 01 Jan 1970 00:00:00 GMT' }, NOW],
+    ['the platform’s is in 9999', { date: 'Fri, 31 Dec 9999 23:59:59 GMT' }, NOW],
+    ['this machine’s is in 1970', DATE, 0],
+  ])('tells a clock that no run goes by: %s', async (_, date, now) => {
+    const { url } = await testServer((__, response) => {
+      sendJson(response, 200, NOTHING, date)
+    })
+    const findings = await examined({ url, now })
+    expect(finding(findings, 'clock')).toMatchObject({ state: 'wrong', exitCode: 2 })
+    expect(finding(findings, 'clock')?.message).toContain("this machine's clock says")
+  })
+
   it('tells a clock that is off, and goes on', async () => {
     const findings = await examined({ now: NOW + 3 * 3_600_000 })
     expect(finding(findings, 'clock')).toMatchObject({ state: 'warning' })
