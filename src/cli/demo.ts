@@ -9,6 +9,7 @@ import { query } from '../serve/query.ts'
 import { listIfThere, readIfThere, writeAtomic } from '../store/files.ts'
 import { warehousePath } from '../store/lake.ts'
 import { statement } from '../store/root.ts'
+import { restateFrom, writeDemoData } from './demo-data.ts'
 import { logOptions, type Command, type OptionsOf, type Terminal } from './command.ts'
 import { runJob } from './job.ts'
 import type { Argv } from 'yargs'
@@ -39,8 +40,14 @@ export const demoCommand: Command<OptionsOf<typeof options>> = {
     const config = loadConfig({ data: flags.data }, {}, terminal.cwd)
     await startAfresh(config.dataFolder)
     const clock = createClock(Date.now() - MS_PER_DAY)
-    const emulator = await startEmulator({ now: clock.now, users: flags.users, remember: 0 })
+    const emulator = await startEmulator({
+      now: clock.now,
+      users: flags.users,
+      remember: 0,
+      intercept: restateFrom(clock.now() + MS_PER_DAY, clock.now),
+    })
     try {
+      await writeDemoData(config.dataFolder, emulator, clock.now())
       for (const night of ['first', 'second']) {
         terminal.out(`The ${night} night\n\n`)
         const exitCode = await oneNight(config, emulator, clock.now, flags.log, terminal)

@@ -1,5 +1,6 @@
 import { getRequestListener } from '@hono/node-server'
 import { createServer, type Server } from 'node:http'
+import { z } from 'zod'
 
 import { parseDay } from '../core/days.ts'
 import { UsageError } from '../core/errors.ts'
@@ -10,6 +11,7 @@ import { DEFAULT_KEYS, type Keys } from './credentials.ts'
 import { createLimiter } from './limiter.ts'
 import { createOrganisation } from './organisation.ts'
 import { messageIds } from './messages.ts'
+import type { Person } from './people.ts'
 import { createResources } from './platform-routes.ts'
 
 export { landmarksOf, type Landmarks } from './calendar.ts'
@@ -50,6 +52,14 @@ export interface EmulatorOptions {
   readonly remember?: number
 }
 
+/** Someone of the organisation, as its own lists have them. */
+export interface Member {
+  readonly userId: string
+  /** The first one; null where the platform knows none. */
+  readonly email: string | null
+  readonly team: string
+}
+
 export interface Emulator {
   /** `http://host:port` of the public API host. */
   readonly url: string
@@ -62,6 +72,8 @@ export interface Emulator {
   readonly sessionIds: () => readonly string[]
   /** The messages of a session; no endpoint lists them. */
   readonly messageIds: (sessionId: string) => readonly string[]
+  /** Who is ever in the organisation. */
+  readonly members: readonly Member[]
   /** Stops both hosts and drops open connections. */
   readonly close: () => Promise<void>
 }
@@ -124,11 +136,18 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     appUrl,
     keys: DEFAULT_KEYS,
     requests,
+    members: organisation.people.map(memberOf),
     sessionIds: resources.sessions.ids,
     messageIds: (sessionId) => messageIds(resources.sessions.find(sessionId)),
     close,
   }
 }
+
+function memberOf({ id, emailJson, team }: Person): Member {
+  return { userId: id, email: parsedEmail.parse(JSON.parse(emailJson)), team: team.name }
+}
+
+const parsedEmail = z.string().nullable()
 
 function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -1,0 +1,99 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { addDays, dayOf, HISTORY_START } from '../core/days.ts'
+import { landmarksOf, type Emulator, type Intercept } from '../emulator/emulator.ts'
+import { hookFolders } from '../hooks/folders.ts'
+import { spoolEvent } from '../hooks/record.ts'
+import { writeAtomic } from '../store/files.ts'
+
+const MS_PER_MINUTE = 60_000
+
+/**
+ * What an organisation adds by itself: teams, licences, events, the sessions and
+ * messages to fetch, and hook events of a few sessions. No mart of the demo is empty.
+ */
+export async function writeDemoData(
+  dataFolder: string,
+  emulator: Emulator,
+  now: number,
+): Promise<void> {
+  await mkdir(join(dataFolder, 'seeds'), { recursive: true })
+  const sessions = emulator.sessionIds()
+  const messages = sessions.flatMap((session) =>
+    emulator.messageIds(session).map((message) => `${session},${message}`),
+  )
+  const files = {
+    teams: ['user,team,cost_centre,valid_from', ...teamLines(emulator)],
+    licences: ['valid_from,team,seats,monthly_price,currency', ...licenceLines(emulator)],
+    events: ['event_date,name,description,team', ...eventLines()],
+    sessions: ['session_id', ...sessions],
+    messages: ['session_id,message_id', ...messages],
+  }
+  for (const [name, lines] of Object.entries(files)) {
+    await writeAtomic(join(dataFolder, 'seeds', `${name}.csv`), `${lines.join('\n')}\n`)
+  }
+  recordHooks(dataFolder, sessions, now)
+}
+
+/** The user that has no address is named by the id. One person moves to another team. */
+function teamLines({ members }: Emulator): string[] {
+  const [first] = members
+  const lines = members.map(
+    ({ userId, email, team }) => `${email ?? userId},${team},cc-${team},${HISTORY_START}`,
+  )
+  return first === undefined ? lines : [...lines, `${first.userId},platform,cc-platform,2026-06-15`]
+}
+
+/** Two seats more than there are members. */
+function licenceLines({ members }: Emulator): string[] {
+  const teams = [...new Set(members.map(({ team }) => team))].sort()
+  return teams.map((team) => {
+    const seats = members.filter((member) => member.team === team).length + 2
+    return `${HISTORY_START},${team},${seats},39,EUR`
+  })
+}
+
+function eventLines(): string[] {
+  const { modelLaunch, companyHoliday } = landmarksOf(HISTORY_START)
+  return [
+    `${modelLaunch},New model,atlas-3-thinking is available,`,
+    `${companyHoliday},Company holiday,,`,
+  ]
+}
+
+function recordHooks(dataFolder: string, sessions: readonly string[], now: number): void {
+  const folders = hookFolders(dataFolder)
+  for (const [index, session_id] of sessions.entries()) {
+    const isFailure = index % 4 === 3
+    const inputs = [
+      { hook_event_name: 'Notification', message: 'The agent waits for your input' },
+      { hook_event_name: 'Stop' },
+      { hook_event_name: 'SessionEnd', reason: isFailure ? 'error' : 'prompt_input_exit' },
+    ]
+    for (const [step, input] of inputs.entries()) {
+      const number = String(index * inputs.length + step).padStart(12, '0')
+      spoolEvent(folders, {
+        eventId: `00000000-0000-4000-8000-${number}`,
+        recordedAt: now - (sessions.length - index) * MS_PER_MINUTE + step * 1000,
+        input: JSON.stringify({ ...input, session_id, cwd: '/home/dev/project' }),
+        event: input.hook_event_name,
+      })
+    }
+  }
+}
+
+/** From the moment on, the day before yesterday has one web user more: a restatement. */
+export function restateFrom(moment: number, now: () => number): Intercept {
+  const day = addDays(dayOf(moment), -2)
+  const users = new RegExp(`("date":"${day}".*?"web_users":)(\\d+)`, 's')
+  return async ({ path, answer }) => {
+    if (!path.endsWith('/analytics/tools') || now() < moment) return undefined
+    const response = await answer()
+    const text = await response.text()
+    const restated = text.replace(
+      users,
+      (_, before: string, count: string) => `${before}${Number(count) + 1}`,
+    )
+    return new Response(restated, response)
+  }
+}

@@ -1,0 +1,26 @@
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { command } from '../command.ts'
+import { temporaryFolder } from '../helpers.ts'
+import { Database } from '../../src/store/duckdb.ts'
+
+it('the demo leaves no mart empty', async () => {
+  const data = join(await temporaryFolder(), 'demo')
+  const { code, err } = await command(['demo', '--users', '8', '--data', data, '--log', 'none'], {})
+  expect(code, err).toBe(0)
+  const database = await Database.open(join(data, 'warehouse.duckdb'), { readOnly: true })
+  try {
+    const marts = await database.rows(`select table_name as name
+      from information_schema.tables where table_schema = 'main'`)
+    expect(marts.length).toBeGreaterThan(40)
+    const empty: string[] = []
+    for (const { name } of z.array(z.object({ name: z.string() })).parse(marts)) {
+      const [row] = await database.rows(`select count(*) as rows from main.${name}`)
+      if (Number(row?.['rows']) === 0) empty.push(name)
+    }
+    expect(empty).toEqual([])
+  } finally {
+    database.close()
+  }
+})
