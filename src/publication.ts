@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ExportTarget } from './config.ts'
 import { isBeside } from './core/beside.ts'
 import type { Day } from './core/days.ts'
-import { ExitCode, messageOf } from './core/errors.ts'
+import { ExitCode } from './core/errors.ts'
 import { RESOURCES } from './extract/resources.ts'
 import { timed, warner, type Job } from './job.ts'
 import {
@@ -20,12 +20,12 @@ import { writeIntervals } from './normalize/intervals.ts'
 import { baseContents, baseDigest } from './normalize/state.ts'
 import { makingOf } from './normalize/normalize.ts'
 import { exportTables } from './serve/export.ts'
-import { openWarehouse, publishedBuild } from './serve/warehouse.ts'
+import { openWarehouse } from './serve/warehouse.ts'
 import { listLiteral, type Database } from './store/duckdb.ts'
 import type { IntervalRow } from './store/intervals.ts'
 import { baseGlob, pastFolder, warehousePath } from './store/lake.ts'
 import { lastPlannedDay, readOrganisations } from './store/organisations.ts'
-import { forgetRollback, keepPublished, prunePublished } from './store/published.ts'
+import { forgetRollback } from './store/rollback-record.ts'
 import { packageRoot, statement } from './store/root.ts'
 import { version } from './version.ts'
 import { intervalsOf, present, type View } from './view.ts'
@@ -66,7 +66,6 @@ export async function publishModels(
   const intervals = await intervalsOf(view, orgIds, resources, planned)
   const ofAnalytics = intervals.filter(({ resource }) => !isBeside(resource))
   await writeIntervals(view.baseIn, orgIds, ofAnalytics)
-  await keepPresent(job)
   const contents = view.asOf === null ? await baseContents(config.dataFolder) : undefined
   const result = await timed(job, 'build', async () =>
     buildAndPublish({
@@ -92,6 +91,8 @@ export async function publishModels(
       },
       sourceMaking: (_source, table) => makingOf(table),
       sourceContent: (_source, table) => contents?.get(table) ?? null,
+      asOf: view.asOf,
+      keep: config.keepPublished,
       fullRefresh: options.fullRefresh === true,
       retry: options.retry === true,
       ...(options.select === undefined ? {} : { select: options.select }),
@@ -102,7 +103,6 @@ export async function publishModels(
   await warnOfUnknownMembers(job, project)
   if (view.asOf === null) await rm(pastFolder(config.dataFolder), { recursive: true, force: true })
   await forgetRollback(config.dataFolder)
-  await prunePublished(config.dataFolder, config.keepPublished, runId)
   return result
 }
 
@@ -124,18 +124,6 @@ export function readProject(job: Job): Promise<Project> {
   })
   reading.catch(() => undefined)
   return reading
-}
-
-/** Keeps what is published, for `rollback`; the past, which can be built again, is not kept. */
-async function keepPresent({ config, world }: Job): Promise<void> {
-  const present = await publishedBuild(warehousePath(config.dataFolder))
-  if (config.keepPublished === 0 || present === null || present.asOf !== null) return
-  try {
-    await keepPublished(config.dataFolder, present.runId)
-  } catch (error) {
-    const message = `the published warehouse could not be kept: ${messageOf(error)}`
-    world.emit({ type: 'warning', message })
-  }
 }
 
 /** The marts of the published warehouse as files. */

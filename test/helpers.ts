@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -7,6 +9,7 @@ import { onTestFinished } from 'vitest'
 import { createHttp } from '../src/client/index.ts'
 import type { RunEvent } from '../src/core/events.ts'
 import type { World } from '../src/core/world.ts'
+import { packageRoot } from '../src/store/root.ts'
 
 /** A folder that is gone when the test is over. */
 export async function temporaryFolder(): Promise<string> {
@@ -107,4 +110,22 @@ export function sendJson(
 ): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers })
   response.end(JSON.stringify(body))
+}
+
+/** Another process opens the file for reading and writing, as clients do unless told otherwise. */
+export async function holdOpen(path: string): Promise<() => Promise<void>> {
+  const script = `
+    import { DuckDBInstance } from '@duckdb/node-api'
+    globalThis.held = await DuckDBInstance.create(${JSON.stringify(path)})
+    console.log('open')
+    process.stdin.resume()`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: packageRoot,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  await once(child.stdout, 'data')
+  return async () => {
+    child.stdin.end()
+    await once(child, 'exit')
+  }
 }

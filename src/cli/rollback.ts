@@ -1,6 +1,7 @@
 import { loadConfig } from '../config.ts'
 import { ExitCode } from '../core/errors.ts'
 import { rollback } from '../pipeline.ts'
+import { size } from '../observe/words.ts'
 import { listPublished, type PublishedFile } from '../serve/rollback.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
 import { runJob } from './job.ts'
@@ -10,7 +11,7 @@ const options = (yargs: Argv) =>
   jsonOption(logOptions(dataOptions(yargs)))
     .option('list', {
       type: 'boolean',
-      describe: 'show the files that are kept, and change nothing',
+      describe: 'show the published file (*) and the earlier ones, and change nothing',
     })
     .option('to', {
       type: 'string',
@@ -22,7 +23,7 @@ const options = (yargs: Argv) =>
 export const rollbackCommand: Command<OptionsOf<typeof options>> = {
   examples: [
     ['$0 rollback', 'publish the warehouse that was there before'],
-    ['$0 rollback --list', 'the files that are kept'],
+    ['$0 rollback --list', 'the published file and the earlier ones that are kept'],
     ['$0 rollback --to 20260203T053000Z', 'a certain one, also a later one'],
   ],
   options,
@@ -42,15 +43,17 @@ export const rollbackCommand: Command<OptionsOf<typeof options>> = {
   },
 }
 
-function toJson({ runId, builtAt, bytes, path, isPublished }: PublishedFile): object {
-  return { run_id: runId, built_at: builtAt, bytes, path, is_published: isPublished }
+function toJson({ runId, builtAt, bytes, path, isPublished, problem }: PublishedFile): object {
+  return { run_id: runId, built_at: builtAt, bytes, path, is_published: isPublished, problem }
 }
 
 function toText(files: readonly PublishedFile[]): string {
-  if (files.length === 0) return 'Nothing is kept yet: a build keeps the file that it replaces.\n'
-  const lines = files.map(({ runId, builtAt, bytes, isPublished }) => {
+  if (files.length === 0) return 'Nothing is published yet.\n'
+  const lines = files.map(({ runId, builtAt, bytes, isPublished, problem }) => {
+    const mark = isPublished ? '*' : ' '
     const note = isPublished ? '  published' : ''
-    return `${runId}  built ${builtAt ?? '(cannot be read)'}  ${bytes} bytes${note}\n`
+    const broken = problem === null ? '' : `  cannot be put back: ${problem}`
+    return `${mark} ${runId}  built ${builtAt ?? '(unknown)'}  ${size(bytes)}${note}${broken}\n`
   })
   return lines.join('')
 }

@@ -119,6 +119,8 @@ export type RunEvent =
       readonly durationMs: number
     }
   | { readonly type: 'warehouse.published'; readonly path: string; readonly bytes: number }
+  /** The published file holds what was built already, and stays as it is. */
+  | { readonly type: 'warehouse.unchanged'; readonly path: string }
   /** A file that was published before is published again: run ids of what there was, and of what is. */
   | { readonly type: 'warehouse.rolled_back'; readonly from: string | null; readonly to: string }
   | {

@@ -10,6 +10,7 @@ import { checkDisk, checkKey, checkLock, checkWarehouse } from './folder.ts'
 import { checkLake } from './lake.ts'
 import { checkPermissions } from './permissions.ts'
 import { checkPlatform } from './platform.ts'
+import { checkKept, checkSnapshots } from './published.ts'
 
 export interface Examination {
   /** @throws UsageError when the configuration cannot be used. */
@@ -58,6 +59,8 @@ async function checkFolder(
     ...(await endured('permissions', () => checkPermissions(dataFolder, umask))),
     ...(await endured('files', () => checkLake(dataFolder, isThorough))),
     ...(await endured('warehouse', () => checkWarehouse(dataFolder))),
+    ...(await endured('rollback', () => checkKept(dataFolder))),
+    ...(await endured('snapshots', () => checkSnapshots(dataFolder))),
   ]
 }
 

@@ -7,6 +7,7 @@ import { freeBytes, probeFolder, writableAncestor } from '../store/disk.ts'
 import { isMissing } from '../store/files.ts'
 import { warehousePath } from '../store/lake.ts'
 import { describeOwner, leaseStatus } from '../store/lock.ts'
+import { verifyPublished } from '../store/published-record.ts'
 import { hasRedactionKey } from '../store/redaction.ts'
 import { statement } from '../store/root.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
@@ -67,11 +68,17 @@ export async function checkKey(dataFolder: string): Promise<Finding[]> {
   }
 }
 
-/** Whether readers can open what is published. */
+/** Whether readers can open what is published, and whether it is what was published. */
 export async function checkWarehouse(dataFolder: string): Promise<Finding[]> {
   const path = warehousePath(dataFolder)
-  if ((await sizeOf(path)) === undefined) {
+  const verdict = await verifyPublished(path)
+  if (verdict.state === 'absent') {
     return [warning('warehouse', 'nothing is published yet', 'To publish: agent-warehouse run.')]
+  }
+  if (verdict.state === 'changed') {
+    const message = `${path} is not the file that was published: ${verdict.reason}`
+    const hint = 'agent-warehouse build replaces it, and builds everything again from base.'
+    return [wrong('warehouse', ExitCode.partial, message, hint)]
   }
   try {
     const database = await openWarehouse(path)

@@ -1,15 +1,22 @@
 import { constants } from 'node:fs'
 import { copyFile, rm } from 'node:fs/promises'
-import { asidePath } from '../store/files.ts'
+import { asidePath, makeWritable, sha256OfFile } from '../store/files.ts'
+
+/** A copy, and the digest of its bytes: what is verified is what is continued from. */
+export interface CopiedFile {
+  readonly path: string
+  readonly sha256: string
+}
 
 /**
- * A copy of a file that is built upon, aside of the one that is to be published. It
- * may be begun while something else is done. The caller holds the lock of the data folder.
+ * A copy of a file that a build continues from, aside of the one that is to be published.
+ * It may be begun while something else is done. No program that has the file open can
+ * change the copy, or keep it from being read. The caller holds the lock of the data folder.
  */
 export class Copy implements AsyncDisposable {
   readonly path: string
   readonly #from: string
-  #copying: Promise<void> | undefined
+  #copying: Promise<CopiedFile> | undefined
   #isTaken = false
 
   constructor(from: string, target: string) {
@@ -19,16 +26,16 @@ export class Copy implements AsyncDisposable {
 
   /** What is wrong is told to who takes it. */
   begin(): void {
-    this.#copying ??= copyFile(this.#from, this.path, constants.COPYFILE_FICLONE)
+    this.#copying ??= this.#copy()
     this.#copying.catch(() => undefined)
   }
 
   /** The copy belongs to the caller now. @throws the system's error where it could not be made. */
-  async take(): Promise<string> {
-    this.begin()
-    await this.#copying
+  async take(): Promise<CopiedFile> {
+    this.#copying ??= this.#copy()
+    const copied = await this.#copying
     this.#isTaken = true
-    return this.path
+    return copied
   }
 
   /** Removes what nobody took. */
@@ -36,6 +43,12 @@ export class Copy implements AsyncDisposable {
     if (this.#copying === undefined || this.#isTaken) return
     await this.#copying.catch(() => undefined) // nobody waits for it
     await rm(this.path, { force: true })
+  }
+
+  async #copy(): Promise<CopiedFile> {
+    await copyFile(this.#from, this.path, constants.COPYFILE_FICLONE)
+    await makeWritable(this.path)
+    return { path: this.path, sha256: await sha256OfFile(this.path) }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto'
 import { mkdir, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { UsageError } from '../core/errors.ts'
-import { readJson, writeAtomic } from '../store/files.ts'
+import { makeReadOnly, readIfThere, readJson, sha256OfFile, writeAtomic } from '../store/files.ts'
 
 /** A file that was not published, left for a look and for a retry. */
 export interface FailedFile {
@@ -11,17 +12,40 @@ export interface FailedFile {
   readonly sources: string
 }
 
-const shape = z.object({ run_id: z.string(), sources: z.string() })
+const shape = z.object({
+  run_id: z.string(),
+  sources: z.string(),
+  sha256: z.string(),
+  results: z.string(),
+})
 
-/** Leaves the file `aside` of the run in its place; there is one at most. */
-export async function leaveFailed(
-  aside: string,
+/** Puts the file `aside` in its place; there is one at most. It is not on record yet. */
+export async function leaveFailed(aside: string, { path }: FailedFile): Promise<void> {
+  await rm(recordPath(path), { force: true })
+  await mkdir(dirname(path), { recursive: true })
+  await makeReadOnly(aside)
+  await rename(aside, path)
+}
+
+/** Records the file that was left, and the results of its build in `artefacts`. */
+export async function recordFailed(
   { path, sources }: FailedFile,
   runId: string,
+  artefacts: string | undefined,
 ): Promise<void> {
-  await mkdir(dirname(path), { recursive: true })
-  await rename(aside, path)
-  await writeAtomic(recordPath(path), `${JSON.stringify({ run_id: runId, sources })}\n`)
+  const [sha256, results] = [await sha256OfFile(path), await resultsDigest(artefacts)]
+  const record = { run_id: runId, sources, sha256, results }
+  await writeAtomic(recordPath(path), `${JSON.stringify(record)}\n`)
+}
+
+/** Of what says which models and tests failed. */
+async function resultsDigest(artefacts: string | undefined): Promise<string> {
+  const hash = createHash('sha256')
+  if (artefacts === undefined) return hash.digest('hex')
+  for (const name of ['run_results.json', 'manifest.json']) {
+    hash.update(`${name} ${(await readIfThere(join(artefacts, name))) ?? ''}`)
+  }
+  return hash.digest('hex')
 }
 
 /** After a build that was published. */
@@ -31,17 +55,25 @@ export async function forgetFailed({ path }: FailedFile): Promise<void> {
 }
 
 /**
- * The run whose file failed and can be gone on with.
+ * The run whose file failed and can be continued from, and the digest of the file.
  *
- * @throws UsageError when there is none, or when the sources hold something else by now.
+ * @throws UsageError when there is none, when the sources hold something else by now, or
+ * when the results are not those that the run left.
  */
-export async function runToRetry(failed: FailedFile | undefined): Promise<string> {
+export async function runToRetry(
+  failed: FailedFile | undefined,
+  artefacts: string | undefined,
+): Promise<{ readonly runId: string; readonly sha256: string }> {
   const record =
     failed === undefined ? undefined : await readJson(recordPath(failed.path), () => undefined)
   const { data } = shape.safeParse(record)
   if (data === undefined) throw new UsageError('--retry: no build has failed', EVERYTHING)
-  if (data.sources === failed?.sources) return data.run_id
-  const problem = `--retry: other days have landed since run ${data.run_id} failed`
+  const { run_id: runId, sources, sha256, results } = data
+  if (sources !== failed?.sources) {
+    throw new UsageError(`--retry: other days have landed since run ${runId} failed`, EVERYTHING)
+  }
+  if (results === (await resultsDigest(artefacts))) return { runId, sha256 }
+  const problem = `--retry: the results of run ${runId} are not on record any more`
   throw new UsageError(problem, EVERYTHING)
 }
 

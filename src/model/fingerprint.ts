@@ -84,7 +84,8 @@ function commentsOf({ description, columns }: ModelNode): string[] {
   return [description, ...columns.map((column) => column.description)]
 }
 
-function digest(parts: readonly string[]): string {
+/** Of parts in order. */
+export function digest(parts: readonly string[]): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(`${part.length} ${part}`)
   return hash.digest('hex')

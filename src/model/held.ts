@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { messageOf } from '../core/errors.ts'
 import { Database } from '../store/duckdb.ts'
@@ -16,12 +15,12 @@ export interface HeldModel extends MadeBy {
   readonly unitTests: string | null
 }
 
-/** What the published file holds, by the record in it. */
+/** What the file that a build continues from holds, by the record in it. */
 export interface Held {
   readonly models: ReadonlyMap<string, HeldModel>
   /** Statements of the checks that found nothing wrong in it, by name. */
   readonly passed: ReadonlyMap<string, string>
-  /** Why it holds nothing that could be built upon; null where it does, or where there is none. */
+  /** Why nothing is continued from; null where something is, or where there is nothing. */
   readonly problem: string | null
 }
 
@@ -38,19 +37,17 @@ const modelRows = z.array(
 )
 const checkRows = z.array(z.object({ check_name: z.string(), query: z.string() }))
 
-/** Reads what the published file says of itself; one that cannot be read holds nothing. */
-export async function readHeld(target: string): Promise<Held> {
-  if (!existsSync(target)) return nothing(null)
-  if (existsSync(`${target}.wal`)) return nothing('another program has written to the last file')
+/** Reads what the file says of itself; one that cannot be read holds nothing. */
+export async function readHeld(path: string): Promise<Held> {
   try {
-    const db = await Database.open(target, { readOnly: true })
+    const db = await Database.open(path, { readOnly: true })
     try {
       return await read(db)
     } finally {
       db.close()
     }
   } catch (error) {
-    return nothing(`the last file cannot be read: ${messageOf(error)}`)
+    return nothing(`it cannot be read: ${messageOf(error)}`)
   }
 }
 
@@ -69,6 +66,6 @@ function heldModel(row: z.output<typeof modelRows>[number]): HeldModel {
   return { own, whole, content, engine, isSameEngine, unitTests: row.unit_tests }
 }
 
-function nothing(problem: string | null): Held {
+export function nothing(problem: string | null): Held {
   return { models: new Map(), passed: new Map(), problem }
 }

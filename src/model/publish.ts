@@ -1,26 +1,31 @@
-import { mkdir, rm, stat } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { messageOf, UsageError, type AppError } from '../core/errors.ts'
 import type { RunEvent } from '../core/events.ts'
 import { Database, literal } from '../store/duckdb.ts'
-import { asideOf, asidePath, isMissing, listIfThere, settle } from '../store/files.ts'
+import { asideOf, asidePath, listIfThere, syncFile } from '../store/files.ts'
+import { publishFile } from '../store/published.ts'
 import { writeArtefacts, type ArtefactOptions } from './artefacts/write.ts'
 import { buildModels, type BuiltModel } from './build.ts'
 import { runChecks, type CheckResult } from './checks.ts'
-import { carryOver } from './carry-over.ts'
 import { dropAllBut } from './clear.ts'
+import { compilePlan } from './compile.ts'
 import type { BuildContext } from './context.ts'
-import { Copy } from './copy.ts'
+import { contentsOf, type Contents } from './content.ts'
+import { openUpon, type Upon } from './continue.ts'
+import type { Copy } from './copy.ts'
 import { STORAGE_VERSION } from './engine.ts'
 import { failedChecks, forgetFailures, storeFailures } from './failures.ts'
-import { forgetFailed, leaveFailed } from './failed.ts'
+import { forgetFailed, leaveFailed, recordFailed, type FailedFile } from './failed.ts'
 import { checkFreshness, type FreshnessResult } from './freshness.ts'
 import { createMeta, writeCheckResults, writeColumns, writeModels } from './meta.ts'
 import type { Outcome, Report } from './outcomes.ts'
 import { mayBeDamage, throwAll } from './problems.ts'
+import { loadSnapshot, saveSnapshot } from './snapshot-store.ts'
+import type { ModelNode } from './types.ts'
 import { watchReferences, type Reference } from './references.ts'
 import type { UnitTestResult } from './unit-tests.ts'
-import { anew, planWork, type Work, type WorkOptions } from './work.ts'
+import { anew, isPartOf, planWork, type Work, type WorkOptions } from './work.ts'
 
 export interface BuildOptions extends WorkOptions {
   /** Writes more tables of schema `meta`; called between the models and the checks. */
@@ -37,6 +42,10 @@ export interface BuildOptions extends WorkOptions {
   readonly signal?: AbortSignal
   /** A copy of `target` that was begun before. Default: it is made when it is needed. */
   readonly copy?: Copy
+  /** The moment whose knowledge the sources hold, milliseconds since the epoch. Default: all. */
+  readonly asOf?: number | null
+  /** How many earlier published files are kept. Default: none. */
+  readonly keep?: number
 }
 
 export interface BuildResult {
@@ -46,8 +55,8 @@ export interface BuildResult {
   readonly freshness: readonly FreshnessResult[]
   /** Those that were run: of models that are not as they were, or all in a full refresh. */
   readonly unitTests: readonly UnitTestResult[]
-  /** Size of the published file. */
-  readonly bytes: number
+  /** Size of the published file; null where it holds all this already and stays as it is. */
+  readonly bytes: number | null
   readonly durationMs: number
 }
 
@@ -63,15 +72,22 @@ const THREADS = 2
  * StatementError. The published file is then untouched.
  */
 export async function buildAndPublish(options: BuildOptions): Promise<BuildResult> {
-  const { target, now } = options
+  const { target, now, emit } = options
   const startedAt = now()
-  const work = await planWork(options)
-  for (const [model, reason] of work.refreshed) {
-    options.emit({ type: 'model.refreshed', model, reason })
-  }
   await mkdir(dirname(target), { recursive: true })
   await mkdir(options.tempDirectory, { recursive: true })
   await removeLeftovers(target, options.copy)
+  const warn = (message: string): void => {
+    emit({ type: 'warning', message })
+  }
+  const plan = compilePlan(options.project, options)
+  const snapshots = snapshotsOf(plan.models)
+  const upon = await openUpon({ ...options, snapshots, isPart: isPartOf(options), warn })
+  const work = await planWork(options, plan, upon).catch(async (error: unknown) => {
+    if (upon.path !== null) await removeFile(upon.path)
+    throw error
+  })
+  for (const [model, reason] of work.refreshed) emit({ type: 'model.refreshed', model, reason })
   const outcomes = new Map<string, Outcome>()
   const report: Report = (outcome) => {
     outcomes.set(`${outcome.kind} ${outcome.name}`, outcome)
@@ -87,12 +103,20 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
       freshness,
       isPublished,
     })
+  const { failedFile, artefacts, runId } = options
+  const left: FailedFile[] = []
+  const leave = async (aside: string): Promise<void> => {
+    if (failedFile === undefined) return
+    await leaveFailed(aside, failedFile)
+    left.push(failedFile)
+  }
   try {
-    const built = await buildUpon({ ...options, report, reportFreshness }, work)
+    const built = await buildUpon({ ...options, warn, report, reportFreshness, leave }, work, upon)
     await tell(true)
     return { ...built, durationMs: now() - startedAt }
   } catch (error) {
     await tell(false)
+    for (const file of left) await recordFailed(file, runId, artefacts?.folder)
     throw error
   }
 }
@@ -119,39 +143,42 @@ async function writeDown(options: BuildOptions, work: Work, course: Course): Pro
 interface Building extends BuildOptions {
   readonly report: Report
   readonly reportFreshness: (results: readonly FreshnessResult[]) => void
+  readonly warn: (message: string) => void
+  /** Leaves a file that is not published for a look and a retry. */
+  readonly leave: (aside: string) => Promise<void>
 }
 
 type Built = Omit<BuildResult, 'durationMs'>
 interface Filled {
   readonly built: Omit<Built, 'bytes'>
   readonly problems: readonly AppError[]
+  readonly contents: Contents
 }
 
-/** Where the published file turns out to be damaged, everything is made anew. */
-async function buildUpon(options: Building, work: Work): Promise<Built> {
+/** Where the file that is continued from turns out to be damaged, everything is built again. */
+async function buildUpon(options: Building, work: Work, upon: Upon): Promise<Built> {
   try {
-    return await buildFile(options, work)
+    return await buildFile(options, work, upon)
   } catch (error) {
     if (work.kept.size === 0 || work.isPart || !mayBeDamage(error)) throw error
-    const message = `the last file could not be built upon, all is made anew: ${messageOf(error)}`
-    options.emit({ type: 'warning', message })
-    return buildFile(options, anew(work))
+    options.warn(
+      `the published file could not be continued from, everything is built again: ${messageOf(error)}`,
+    )
+    return buildFile(options, anew(work), { ...upon, path: null })
   }
 }
 
-async function buildFile(options: Building, work: Work): Promise<Built> {
-  const { target, signal } = options
-  const aside = await beginAside(options, work)
+async function buildFile(options: Building, work: Work, upon: Upon): Promise<Built> {
+  const { target, signal, failedFile } = options
+  const aside = await beginAside(target, work, upon)
   try {
-    const { built, problems } = await buildAside(aside, options, work)
-    const { failedFile, runId } = options
-    if (problems.length > 0 && failedFile !== undefined) await leaveFailed(aside, failedFile, runId)
+    const { built, problems, contents } = await buildAside(aside, options, work)
+    if (problems.length > 0) await options.leave(aside)
     throwAll(problems)
-    await openOnce(aside)
-    const { size: bytes } = await stat(aside)
-    await publish(aside, target)
+    const bytes = (await isPublished(contents, options, upon, aside))
+      ? await discard(aside, target, options)
+      : await publish(aside, contents, options, upon)
     if (failedFile !== undefined) await forgetFailed(failedFile)
-    options.emit({ type: 'warehouse.published', path: target, bytes })
     return { ...built, bytes }
   } catch (error) {
     await removeFile(aside)
@@ -160,27 +187,69 @@ async function buildFile(options: Building, work: Work): Promise<Built> {
   }
 }
 
-/** Where the new file is made: upon a copy, unless there is nothing to build upon. */
-async function beginAside({ target, copy }: Building, work: Work): Promise<string> {
-  if (!work.isPart && work.kept.size === 0) {
-    await copy?.discard() // a disk has to hold two of them, not three
-    return asidePath(target)
+/** Where the new file is made: in the copy, unless there is nothing in it to continue from. */
+async function beginAside(
+  target: string,
+  { isPart, kept }: Work,
+  { path, held }: Upon,
+): Promise<string> {
+  if (isPart && path !== null) return path
+  if (isPart) {
+    const what =
+      held.problem === null
+        ? `--select: there is no published warehouse yet: ${target}`
+        : `--select: ${target} is not the file that was published: ${held.problem}`
+    throw new UsageError(what, { hint: 'Build everything first: agent-warehouse build.' })
   }
-  await using own = new Copy(work.upon, target)
-  try {
-    return await (copy !== undefined && work.upon === target ? copy : own).take()
-  } catch (error) {
-    if (!work.isPart || !isMissing(error)) throw error
-    throw new UsageError(`--select: there is no published warehouse yet: ${target}`, {
-      hint: 'Build everything first: agent-warehouse build.',
-      cause: error,
-    })
-  }
+  if (path !== null && kept.size > 0) return path
+  if (path !== null) await removeFile(path) // a disk has to hold two files, not three
+  return asidePath(target)
+}
+
+/**
+ * Whether the published file holds all that the new one does, and can be read: not while
+ * another program has it open for writing.
+ */
+async function isPublished(
+  { content, meta }: Contents,
+  { fullRefresh, target }: Building,
+  { present, path }: Upon,
+  aside: string,
+): Promise<boolean> {
+  const isContinued = path === aside && fullRefresh !== true
+  if (!isContinued || present?.content !== content || present.meta !== meta) return false
+  return openOnce(target).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function discard(aside: string, target: string, { emit }: Building): Promise<null> {
+  await removeFile(aside)
+  emit({ type: 'warehouse.unchanged', path: target })
+  return null
+}
+
+async function publish(
+  aside: string,
+  contents: Contents,
+  options: Building,
+  { present }: Upon,
+): Promise<number> {
+  const { target, runId, asOf = null, keep = 0, warn, now } = options
+  await openOnce(aside)
+  await syncFile(aside)
+  const builtAt = new Date(now()).toISOString()
+  const known = asOf === null ? null : new Date(asOf).toISOString()
+  const publication = { target, runId, builtAt, asOf: known, ...contents, present, keep, warn }
+  const bytes = await publishFile(aside, publication)
+  options.emit({ type: 'warehouse.published', path: target, bytes })
+  return bytes
 }
 
 /** What cannot be opened from the start as readers will open it is not published. */
-async function openOnce(aside: string): Promise<void> {
-  const db = await Database.open(aside, { readOnly: true })
+async function openOnce(path: string): Promise<void> {
+  const db = await Database.open(path, { readOnly: true })
   try {
     await db.rows('select count(*) from meta.columns')
   } finally {
@@ -195,7 +264,7 @@ async function buildAside(aside: string, options: Building, work: Work): Promise
   await using second = await db.another()
   const release = interruptOnAbort([db, second], signal)
   try {
-    await attach(db, aside, work)
+    await attach(db, aside)
     await second.run('use warehouse')
     const built = await fill({ ...options, db, second }, options, work)
     await second.run('use memory')
@@ -206,21 +275,13 @@ async function buildAside(aside: string, options: Building, work: Work): Promise
   }
 }
 
-async function attach(db: Database, aside: string, { upon, isPart }: Work): Promise<void> {
-  try {
-    await db.run(
-      `attach ${literal(aside)} as warehouse (
-        storage_version ${literal(STORAGE_VERSION)}, recovery_mode 'no_wal_writes'
-      );
-      use warehouse`,
-    )
-  } catch (error) {
-    if (!isPart) throw error
-    throw new UsageError(`the warehouse ${upon} cannot be read: ${messageOf(error)}`, {
-      hint: 'A selection is built into a copy of it. Build everything: agent-warehouse build.',
-      cause: error,
-    })
-  }
+async function attach(db: Database, aside: string): Promise<void> {
+  await db.run(
+    `attach ${literal(aside)} as warehouse (
+      storage_version ${literal(STORAGE_VERSION)}, recovery_mode 'no_wal_writes'
+    );
+    use warehouse`,
+  )
 }
 
 /** DuckDB forgets an interrupt that comes just before a statement begins, so it is repeated. */
@@ -243,11 +304,12 @@ function interruptOnAbort(
 
 async function fill(context: BuildContext, options: Building, work: Work): Promise<Filled> {
   const { db, now } = context
+  const place = { ...options, dataFolder: dirname(options.target) }
   const hasLost = await watchReferences(db, referencesOf(work))
   if (!work.isPart) {
     await dropAllBut(db, relationsThatStay(work))
-    await carryOver(context, options.target, work)
   }
+  for (const node of snapshotsOf(work.chosen)) await loadSnapshot(db, node, place)
   if (options.retry === true) await forgetFailures(db)
   const made = await buildModels(context, work.chosen, work, work.unitTests)
   const { models, unitTests, lost } = made
@@ -267,27 +329,30 @@ async function fill(context: BuildContext, options: Building, work: Work): Promi
   await writeModels(db, { ...work, chosen }, options.runId)
   await writeColumns(db, work.all)
   const wrong = failedChecks(checks, examples, options.failedFile?.path)
+  const problems = [...made.failures, ...failures, ...wrong]
+  const isKnownNow = problems.length === 0 && (options.asOf ?? null) === null
+  const taken = options.retry === true ? work.all : work.chosen
+  if (isKnownNow) for (const node of snapshotsOf(taken)) await saveSnapshot(db, node, place)
   return {
     built: { models, unitTests, checks, freshness },
-    problems: [...made.failures, ...failures, ...wrong],
+    contents: await contentsOf(db, work),
+    problems,
   }
+}
+
+function snapshotsOf(models: readonly ModelNode[]): ModelNode[] {
+  return models.filter(({ snapshot }) => snapshot !== null)
 }
 
 function referencesOf({ known }: Work): Reference[] {
   return [...known].flatMap(({ reference }) => reference ?? [])
 }
 
-/** Tables that are brought up to date, and views that stand: all others are made anew. */
+/** Tables that are brought up to date, and views that stand: all others are built again. */
 function relationsThatStay({ chosen, kept, standing }: Work): string[] {
   return chosen
-    .filter(({ name, snapshot }) => kept.has(name) || standing.has(name) || snapshot !== null)
+    .filter(({ name }) => kept.has(name) || standing.has(name))
     .map(({ relation }) => relation)
-}
-
-/** A write-ahead log beside the old file would be replayed onto the new one. */
-async function publish(aside: string, target: string): Promise<void> {
-  await rm(walOf(target), { force: true })
-  await settle(aside, target)
 }
 
 async function removeLeftovers(target: string, copy: Copy | undefined): Promise<void> {

@@ -69,7 +69,8 @@ function expressions(
   }
 }
 
-async function isThere(db: Database, { schema, name }: ModelNode): Promise<boolean> {
+/** Whether the model has a table in the database in use. */
+export async function isThere(db: Database, { schema, name }: ModelNode): Promise<boolean> {
   const found = await db.rows(
     `select 1 from duckdb_tables()
     where database_name = current_database() and schema_name = $1 and table_name = $2`,

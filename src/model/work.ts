@@ -2,11 +2,12 @@ import { UsageError } from '../core/errors.ts'
 import { readLastResults } from './artefacts/last-results.ts'
 import { decideBasis, type Basis } from './basis.ts'
 import { planChecks, type Check, type KnownChecks } from './checks.ts'
-import { compilePlan, type CompileOptions, type Plan } from './compile.ts'
+import type { CompileOptions, Plan } from './compile.ts'
 import { select, type Past } from './select.ts'
-import { EVERYTHING, runToRetry, type FailedFile } from './failed.ts'
+import type { Upon } from './continue.ts'
+import { EVERYTHING, type FailedFile } from './failed.ts'
 import { madeBy, type SourceFacts } from './fingerprint.ts'
-import { readHeld, type Held } from './held.ts'
+import type { Held } from './held.ts'
 import type { ModelNode, Project, UnitTestNode } from './types.ts'
 import { unitTestsDigest } from './unit-tests.ts'
 
@@ -38,15 +39,11 @@ export interface WorkOptions extends CompileOptions {
 /** What a build has to do. */
 export interface Work extends Basis, KnownChecks {
   readonly plan: Plan
-  /** The file that is built upon: the published one, or the one that failed. */
-  readonly upon: string
   /** Whether what is not chosen stays as it is in that file. */
   readonly isPart: boolean
   readonly all: readonly ModelNode[]
   readonly chosen: readonly ModelNode[]
   readonly checks: readonly Check[]
-  /** Why the published file cannot be read; null where it can, or where there is none. */
-  readonly problem: string | null
   /** Those of models that are not as they were, or that are tested otherwise. */
   readonly unitTests: readonly UnitTestNode[]
   /** Digests of all unit tests of a model, by its name. */
@@ -54,12 +51,12 @@ export interface Work extends Basis, KnownChecks {
 }
 
 /** @throws ProjectError, and UsageError at a selector that means no model. */
-export async function planWork(options: WorkOptions): Promise<Work> {
-  const { select: selector, exclude, failedFile } = options
-  const retryOf = options.retry === true ? await runToRetry(failedFile) : undefined
-  const plan = compilePlan(options.project, options)
-  const upon = retryOf === undefined ? options.target : (failedFile?.path ?? options.target)
-  const held = await readHeld(upon)
+export async function planWork(
+  options: WorkOptions,
+  plan: Plan,
+  { held, retryOf }: Upon,
+): Promise<Work> {
+  const { select: selector, exclude } = options
   const past = await pastOf(options, plan, held, retryOf)
   const chosen = select(plan.models, retryOf === undefined ? selector : RETRIED, exclude, past)
   const checks = planChecks(plan, chosen)
@@ -87,17 +84,20 @@ export async function planWork(options: WorkOptions): Promise<Work> {
   return {
     ...basis,
     plan,
-    upon,
-    isPart: selector !== undefined || exclude !== undefined || retryOf !== undefined,
+    isPart: isPartOf(options),
     all: plan.models,
     chosen,
     checks,
     known: new Set(checks.filter(isKnown)),
     settled: new Set(checks.filter(isSettled)),
-    problem: held.problem,
     unitTests: plan.unitTests.filter(({ model }) => names.has(model) && !isProven(model)),
     unitTestDigests,
   }
+}
+
+/** Whether only some models are built, into a file that has the others. */
+export function isPartOf({ select: selector, exclude, retry }: WorkOptions): boolean {
+  return selector !== undefined || exclude !== undefined || retry === true
 }
 
 function factsOf({ sourceMaking, sourceContent }: WorkOptions): SourceFacts {

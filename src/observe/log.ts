@@ -71,6 +71,8 @@ function lineOf(event: RunEvent): string | undefined {
       return event.failures === 0 ? undefined : checkLine(event)
     case 'warehouse.published':
       return `published ${event.path} (${size(event.bytes)})`
+    case 'warehouse.unchanged':
+      return `nothing changed: ${event.path} stays as it is`
     case 'warehouse.rolled_back':
       return `rolled back to the file of run ${event.to}`
     case 'export.finished':

@@ -86,7 +86,8 @@ function checkCounts({ passed, warned, failed }: Summary['checks']): string {
   return `${digits(passed)} passed, ${digits(warned)} warned, ${digits(failed)} failed`
 }
 
-function publishedLines({ published }: Summary): string[] {
+function publishedLines({ published, unchanged }: Summary): string[] {
+  if (unchanged !== null) return [`nothing: ${unchanged.path} holds all this already`]
   return published === null ? [] : [`${published.path} (${size(published.bytes)})`]
 }
 

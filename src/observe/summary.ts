@@ -60,6 +60,8 @@ export interface Summary {
   readonly checks: { readonly passed: number; readonly warned: number; readonly failed: number }
   readonly failedChecks: readonly FailedCheck[]
   readonly published: { readonly path: string; readonly bytes: number } | null
+  /** The file that holds what was built already, and stays as it is. */
+  readonly unchanged: { readonly path: string } | null
   readonly rolledBack: { readonly from: string | null; readonly to: string } | null
   readonly exports: readonly {
     readonly target: string
@@ -150,6 +152,8 @@ function changeOf(
       return afterCheck(summary, event)
     case 'warehouse.published':
       return { published: { path: event.path, bytes: event.bytes } }
+    case 'warehouse.unchanged':
+      return { unchanged: { path: event.path } }
     case 'warehouse.rolled_back':
       return { rolledBack: { from: event.from, to: event.to } }
     case 'export.finished': {
@@ -250,6 +254,7 @@ function emptySummary(startedAt: number): Summary {
     checks: { passed: 0, warned: 0, failed: 0 },
     failedChecks: [],
     published: null,
+    unchanged: null,
     rolledBack: null,
     exports: [],
     warnings: [],

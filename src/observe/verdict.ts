@@ -81,6 +81,7 @@ function whatWasDone(summary: Summary, all: ResourceTotals): string {
     all.asked === 0 && summary.organisations.length > 0 ? 'no interval was due' : '',
     summary.models > 0 ? `${counted(summary.models, 'model')} built` : '',
     summary.published === null ? '' : 'warehouse published',
+    summary.unchanged === null ? '' : 'nothing changed, so the published warehouse stays as it is',
     summary.rolledBack === null
       ? ''
       : `rolled back to the warehouse that run ${summary.rolledBack.to} built`,

@@ -1,50 +1,71 @@
 import { UsageError } from '../core/errors.ts'
 import { warehousePath } from '../store/lake.ts'
 import {
-  keepPublished,
-  keptFiles,
-  putBack,
-  readRollback,
-  writeRollback,
-  type KeptFile,
-  type Rollback,
-} from '../store/published.ts'
-import { openWarehouse, publishedBuild } from './warehouse.ts'
+  readRecords,
+  recordByTime,
+  verifyFile,
+  verifyPublished,
+  type PublishedRecord,
+} from '../store/published-record.ts'
+import { keepPublished, keptFiles, putBack, type KeptFile } from '../store/published.ts'
+import { readRollback, writeRollback, type Rollback } from '../store/rollback-record.ts'
+import { openWarehouse, publishedBuild, type PublishedBuild } from './warehouse.ts'
 
 /** A file that is published, or was. */
 export interface PublishedFile extends KeptFile {
-  /** When it was built, ISO 8601, UTC; null: the file cannot be read. */
+  /** When it was built, ISO 8601, UTC; null: nothing is on record. */
   readonly builtAt: string | null
   readonly isPublished: boolean
+  /** Why it cannot be put back, as far as its size tells; null where it can. */
+  readonly problem: string | null
 }
 
-/** The kept files, the oldest first. */
+/** The published file and the kept ones, the oldest first. */
 export async function listPublished(dataFolder: string): Promise<PublishedFile[]> {
-  const present = await publishedBuild(warehousePath(dataFolder))
-  const files = await keptFiles(dataFolder)
-  return Promise.all(
-    files.map(async (file) => ({
+  const target = warehousePath(dataFolder)
+  const records = await readRecords(target)
+  const present = await recordByTime(target)
+  const kept = (await keptFiles(target)).map((file) => {
+    const record = records.find(({ runId }) => runId === file.runId)
+    const isPublished = file.runId === present?.runId
+    return {
       ...file,
-      builtAt: (await publishedBuild(file.path))?.builtAt ?? null,
-      isPublished: file.runId === present?.runId,
-    })),
-  )
+      builtAt: record?.builtAt ?? null,
+      isPublished,
+      problem: problemOf(file, record),
+    }
+  })
+  if (present === undefined || kept.some(({ isPublished }) => isPublished)) return kept
+  const { runId, bytes, builtAt } = present
+  const published = { runId, path: target, bytes, builtAt, isPublished: true, problem: null }
+  return [...kept, published].sort((a, b) => (a.runId < b.runId ? -1 : 1))
+}
+
+function problemOf({ bytes }: KeptFile, record: PublishedRecord | undefined): string | null {
+  if (record === undefined) return 'nothing is on record of it'
+  return record.bytes === bytes ? null : `it has ${bytes} bytes, and ${record.bytes} were published`
+}
+
+/** What the published file was built from: as recorded, or else by what it says itself. */
+export async function presentBuild(dataFolder: string): Promise<PublishedBuild | null> {
+  const target = warehousePath(dataFolder)
+  return (await recordByTime(target)) ?? publishedBuild(target)
 }
 
 /** The rollback whose file is published now; null where the last build's is. */
 export async function rollbackInForce(dataFolder: string): Promise<Rollback | null> {
   const last = await readRollback(dataFolder)
   if (last === undefined) return null
-  const present = await publishedBuild(warehousePath(dataFolder))
+  const present = await presentBuild(dataFolder)
   return present?.runId === last.to ? last : null
 }
 
 /**
- * For work that is about the present.
+ * For work that is about the latest data.
  * @throws UsageError, beginning with `what`, when the warehouse holds what was known or built earlier.
  */
 export async function refusePast(dataFolder: string, what: string): Promise<void> {
-  const asOf = (await publishedBuild(warehousePath(dataFolder)))?.asOf ?? null
+  const asOf = (await presentBuild(dataFolder))?.asOf ?? null
   const rolledBack = await rollbackInForce(dataFolder)
   if (asOf === null && rolledBack === null) return
   const holds =
@@ -52,7 +73,7 @@ export async function refusePast(dataFolder: string, what: string): Promise<void
       ? `was rolled back to run ${rolledBack?.to ?? ''}`
       : `holds what was known at ${asOf}`
   throw new UsageError(`${what}: the published warehouse ${holds}`, {
-    hint: 'Bring the present back first: agent-warehouse build.',
+    hint: 'Return to the latest data first: agent-warehouse build.',
   })
 }
 
@@ -66,15 +87,19 @@ export interface RollbackOptions {
 }
 
 /**
- * Publishes a file that was published before; the one in its place is kept,
- * so that the way leads forward again. The caller holds the lock.
+ * Publishes a file that was published before; the one in its place is kept, where it is
+ * what was published, so that the way leads forward again. Snapshots are not rolled back:
+ * the next build continues their history. The caller holds the lock.
  *
- * @throws UsageError when there is no such file, or it cannot be read: nothing is changed then.
+ * @throws UsageError when there is no such file, or it is not what was published:
+ * nothing is changed then.
  */
 export async function rollBack(options: RollbackOptions): Promise<Rollback> {
   const { dataFolder, runId, now } = options
-  const present = await publishedBuild(warehousePath(dataFolder))
-  const files = await keptFiles(dataFolder)
+  const target = warehousePath(dataFolder)
+  const verdict = await verifyPublished(target)
+  const present = verdict.state === 'published' ? verdict.record : null
+  const files = await keptFiles(target)
   const file =
     options.to === undefined
       ? theOneBefore(files, present?.runId ?? null)
@@ -82,14 +107,22 @@ export async function rollBack(options: RollbackOptions): Promise<Rollback> {
   if (file.runId === present?.runId) {
     throw new UsageError(`the file of run ${file.runId} is the published one`, LIST)
   }
+  const record = await verified(target, file)
   ;(await openWarehouse(file.path)).close()
-  const isKept = present !== null && present.asOf === null
-  if (isKept) await keepPublished(dataFolder, present.runId)
+  if (present !== null && present.asOf === null) await keepPublished(target, present.runId)
   const at = new Date(now()).toISOString()
   const rollback = { runId, at, from: present?.runId ?? null, to: file.runId }
   await writeRollback(dataFolder, rollback)
-  await putBack(dataFolder, file)
+  await putBack(target, record)
   return rollback
+}
+
+/** @throws UsageError when the file is not the one that its run published. */
+async function verified(target: string, { path, runId }: KeptFile): Promise<PublishedRecord> {
+  const verdict = await verifyFile(target, path)
+  if (verdict.state === 'published' && verdict.record.runId === runId) return verdict.record
+  const reason = verdict.state === 'changed' ? verdict.reason : 'another run published it'
+  throw new UsageError(`${path} is not the file that run ${runId} published: ${reason}`, LIST)
 }
 
 const LIST = { hint: 'agent-warehouse rollback --list shows what is kept.' }

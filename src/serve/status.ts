@@ -8,10 +8,9 @@ import { warehousePath } from '../store/lake.ts'
 import { knownOrganisations, LedgerFile } from '../store/ledger.ts'
 import { leaseStatus, type LeaseStatus } from '../store/lock.ts'
 import { lastPlannedDay, readOrganisations } from '../store/organisations.ts'
-import type { Rollback } from '../store/published.ts'
+import type { Rollback } from '../store/rollback-record.ts'
 import { readWindowCaps, type WindowCap } from '../store/windows.ts'
-import { rollbackInForce } from './rollback.ts'
-import { publishedBuild } from './warehouse.ts'
+import { presentBuild, rollbackInForce } from './rollback.ts'
 
 /** Days without data that stand next to each other. */
 export interface Gap extends DayRange {
@@ -201,7 +200,7 @@ async function published(dataFolder: string): Promise<Published | null> {
   const path = warehousePath(dataFolder)
   try {
     const file = await stat(path)
-    const build = await publishedBuild(path)
+    const build = await presentBuild(dataFolder)
     const rollback = await rollbackInForce(dataFolder)
     const at = file.mtime.toISOString()
     return { path, at, bytes: file.size, asOf: build?.asOf ?? null, rollback }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Dirent } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { confirmLease } from './fence.ts'
@@ -40,7 +40,7 @@ export async function removeAsides(folder: string): Promise<number> {
 }
 
 export async function syncFile(path: string): Promise<void> {
-  const handle = await open(path, 'r+')
+  const handle = await open(path, process.platform === 'win32' ? 'r+' : 'r') // it may be read-only
   try {
     await handle.sync()
   } finally {
@@ -69,6 +69,16 @@ export async function settle(aside: string, path: string): Promise<void> {
   confirmLease(path)
   await rename(aside, path)
   await syncFolder(dirname(path))
+}
+
+/** Takes the permission to write from everyone; who may read stays as it is. */
+export async function makeReadOnly(path: string): Promise<void> {
+  await chmod(path, (await stat(path)).mode & 0o555)
+}
+
+/** Lets the owner write. */
+export async function makeWritable(path: string): Promise<void> {
+  await chmod(path, (await stat(path)).mode | 0o200)
 }
 
 /** Writes a whole file so that readers see the old one or the new one, never a part. */

@@ -1,19 +1,9 @@
 import { constants } from 'node:fs'
-import { copyFile, link, mkdir, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { z } from 'zod'
-import {
-  asidePath,
-  codeOf,
-  fromPathSegment,
-  listIfThere,
-  pathSegment,
-  readJson,
-  settle,
-  syncFolder,
-  writeAtomic,
-} from './files.ts'
-import { warehousePath } from './lake.ts'
+import { copyFile, link, lstat, mkdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { asidePath, fromPathSegment, isMissing, listIfThere, makeReadOnly } from './files.ts'
+import { codeOf, pathSegment, settle, sha256OfFile, syncFolder } from './files.ts'
+import { readRecords, writeRecords, type PublishedRecord } from './published-record.ts'
 
 /** A file that was published before, kept under the run that built it. */
 export interface KeptFile {
@@ -22,16 +12,34 @@ export interface KeptFile {
   readonly bytes: number
 }
 
+/** What is published, and how. */
+export interface Publication extends Pick<
+  PublishedRecord,
+  'runId' | 'builtAt' | 'asOf' | 'content' | 'meta'
+> {
+  /** The published file. */
+  readonly target: string
+  /** What is in its place and is known to be what was published. */
+  readonly present: PublishedRecord | null
+  /** How many earlier files are kept. */
+  readonly keep: number
+  readonly warn: (message: string) => void
+}
+
 const ENDING = '.duckdb'
 
 /** `<data>/published`: the last files that were published, `<run_id>.duckdb`. */
-function publishedFolder(dataFolder: string): string {
-  return join(dataFolder, 'published')
+function publishedFolder(target: string): string {
+  return join(dirname(target), 'published')
+}
+
+function keptPath(target: string, runId: string): string {
+  return join(publishedFolder(target), `${pathSegment(runId)}${ENDING}`)
 }
 
 /** The kept files, the oldest first: a run's id begins with its time. */
-export async function keptFiles(dataFolder: string): Promise<KeptFile[]> {
-  const folder = publishedFolder(dataFolder)
+export async function keptFiles(target: string): Promise<KeptFile[]> {
+  const folder = publishedFolder(target)
   const names = (await listIfThere(folder))
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
     .map(({ name }) => name)
@@ -46,45 +54,103 @@ export async function keptFiles(dataFolder: string): Promise<KeptFile[]> {
   )
 }
 
+/**
+ * Puts the finished file `aside` in the place of the published one, read-only, and keeps
+ * what was there where it held something else. The file is recorded before it is in its
+ * place, and what was there stays on record until then: whenever the process is killed,
+ * the file in place is one that is on record. Returns its size.
+ */
+export async function publishFile(aside: string, publication: Publication): Promise<number> {
+  const { target, runId, builtAt, asOf, content, meta, present, keep, warn } = publication
+  await makeReadOnly(aside)
+  const { size: bytes, mtime } = await stat(aside)
+  const sha256 = await sha256OfFile(aside)
+  const modifiedAt = mtime.toISOString()
+  const record = { runId, builtAt, asOf, sha256, bytes, modifiedAt, content, meta }
+  const records = (await readRecords(target)).filter((each) => each.runId !== runId)
+  await writeRecords(target, [...records, record])
+  const isKept = present !== null && present.asOf === null && present.content !== content
+  if (isKept && keep > 0) {
+    await keepPublished(target, present.runId).catch((error: unknown) => {
+      warn(`the published warehouse could not be kept for a rollback: ${String(error)}`)
+    })
+  }
+  await putInPlace(aside, target, runId)
+  await prune(publication, records, record)
+  return bytes
+}
+
+/** Removes earlier files beyond the latest, and those that hold what another one does. */
+async function prune(
+  { target, runId, keep }: Publication,
+  records: readonly PublishedRecord[],
+  now: PublishedRecord,
+): Promise<void> {
+  const seen = new Set([now.content])
+  const staying = new Set<string>()
+  for (const { runId: id } of (await keptFiles(target)).toReversed()) {
+    const content = records.find((each) => each.runId === id)?.content ?? id
+    const isOther = id !== runId && !seen.has(content)
+    seen.add(content)
+    if (isOther && staying.size < keep) staying.add(id)
+    else await rm(keptPath(target, id), { force: true })
+  }
+  await writeRecords(target, [...records.filter((each) => staying.has(each.runId)), now])
+}
+
 /** Keeps the published file, which the run built, before another takes its place. */
-export async function keepPublished(dataFolder: string, runId: string): Promise<void> {
-  const folder = publishedFolder(dataFolder)
-  await mkdir(folder, { recursive: true })
-  const path = join(folder, `${pathSegment(runId)}${ENDING}`)
+export async function keepPublished(target: string, runId: string): Promise<void> {
+  await mkdir(publishedFolder(target), { recursive: true })
+  const path = keptPath(target, runId)
   const aside = asidePath(path)
   try {
-    await share(warehousePath(dataFolder), aside)
+    await share(target, aside)
     await settle(aside, path)
   } finally {
     await rm(aside, { force: true }) // a rename onto another name of the same file does nothing
   }
 }
 
-/** Removes all but the latest `count` kept files; the one that `runId` built does not count. */
-export async function prunePublished(
-  dataFolder: string,
-  count: number,
-  runId: string,
-): Promise<void> {
-  const earlier = (await keptFiles(dataFolder)).filter((file) => file.runId !== runId)
-  for (const { path } of earlier.slice(0, Math.max(0, earlier.length - count))) {
-    await rm(path, { force: true })
-  }
-}
-
-/** Publishes a kept file, at once for all who open the warehouse from now on. It stays kept. */
-export async function putBack(dataFolder: string, file: KeptFile): Promise<void> {
-  const target = warehousePath(dataFolder)
+/**
+ * Publishes a kept file, at once for all who open the warehouse from now on. It stays
+ * kept, as a file of its own: what a program writes into the published one is not in it.
+ */
+export async function putBack(target: string, record: PublishedRecord): Promise<void> {
   const aside = asidePath(target)
   try {
-    await share(file.path, aside)
-    // a log beside the old file would be replayed onto this one
-    await rm(`${target}.wal`, { force: true })
-    await settle(aside, target)
-    await syncFolder(publishedFolder(dataFolder))
+    await copyFile(keptPath(target, record.runId), aside, constants.COPYFILE_FICLONE)
+    await makeReadOnly(aside)
+    const modifiedAt = (await stat(aside)).mtime.toISOString()
+    const others = (await readRecords(target)).filter(({ runId }) => runId !== record.runId)
+    const records = [...others, { ...record, modifiedAt }]
+    await writeRecords(
+      target,
+      records.toSorted((a, b) => (a.runId < b.runId ? -1 : 1)),
+    )
+    await putInPlace(aside, target, record.runId)
   } finally {
     await rm(aside, { force: true })
   }
+}
+
+/** A log beside the old file would be replayed onto the new one. */
+async function putInPlace(aside: string, target: string, runId: string): Promise<void> {
+  await rm(`${target}.wal`, { recursive: true, force: true })
+  await moveFolderAway(target, runId)
+  await settle(aside, target)
+}
+
+/** A folder in the place of the file is none of ours: nothing in it is deleted. */
+async function moveFolderAway(target: string, runId: string): Promise<void> {
+  const found = await lstat(target).catch((error: unknown) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
+  if (found?.isDirectory() !== true) return
+  const quarantine = join(dirname(target), 'quarantine')
+  await mkdir(quarantine, { recursive: true })
+  await rename(target, join(quarantine, `${basename(target)}-${pathSegment(runId)}`))
+  await syncFolder(quarantine)
 }
 
 /** The same content under another name: no bytes are copied where the file system can do that. */
@@ -95,46 +161,4 @@ async function share(from: string, to: string): Promise<void> {
     if (codeOf(error) === 'ENOENT') throw error
     await copyFile(from, to, constants.COPYFILE_FICLONE)
   }
-}
-
-const rollbackShape = z.object({
-  run_id: z.string(),
-  rolled_back_at: z.iso.datetime(),
-  from: z.string().nullable(),
-  to: z.string(),
-})
-
-/** Which run put which run's file back. */
-export interface Rollback {
-  readonly runId: string
-  /** ISO 8601, UTC. */
-  readonly at: string
-  /** The run that built the file which was published before; null: it could not be read. */
-  readonly from: string | null
-  readonly to: string
-}
-
-function rollbackPath(dataFolder: string): string {
-  return join(dataFolder, 'state', 'rollback.json')
-}
-
-/** The last rollback; it is in force while the published file is the one it went to. */
-export async function readRollback(dataFolder: string): Promise<Rollback | undefined> {
-  const value = await readJson(rollbackPath(dataFolder), () => undefined)
-  const { data } = rollbackShape.safeParse(value)
-  if (data === undefined) return undefined
-  return { runId: data.run_id, at: data.rolled_back_at, from: data.from, to: data.to }
-}
-
-export async function writeRollback(
-  dataFolder: string,
-  { runId, at, from, to }: Rollback,
-): Promise<void> {
-  const record = { run_id: runId, rolled_back_at: at, from, to }
-  await writeAtomic(rollbackPath(dataFolder), `${JSON.stringify(record, null, 2)}\n`)
-}
-
-/** To be called when the present is published again. */
-export async function forgetRollback(dataFolder: string): Promise<void> {
-  await rm(rollbackPath(dataFolder), { force: true })
 }

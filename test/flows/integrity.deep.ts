@@ -123,7 +123,9 @@ describe('files that a crash or a bad disk left', () => {
       await refused('query', 'from fct_org_day')
     }
     await refused('export', 'csv', '--log', 'none')
-    await refused('build', '--select', 'fct_org_day', '--log', 'none')
+    const part = await ask('build', '--select', 'fct_org_day', '--log', 'none')
+    expect(part).toMatchObject({ code: 2 })
+    expect(part.err).toContain(`--select: ${path} is not the file that was published`)
     expect(await ask('status')).toMatchObject({ code: 0, err: '' })
     const built = await work('build')
     expect(built, built.err).toMatchObject({ code: 0 })

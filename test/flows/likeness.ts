@@ -87,7 +87,7 @@ export async function kindsOfFiles(dataFolder: string): Promise<string[]> {
   const kinds = files.map((file) =>
     file
       .replace(/^runs\/\d{8}T\d{6}Z-[0-9a-f]{6}\.json$/, 'runs/*.json')
-      .replace(/\d{8}T\d{9}Z-[0-9a-f]{16}\.parquet$/, '*.parquet')
+      .replace(/\d{8}T\d{9}Z-([0-9a-f]{16}|[0-9a-f]{64})\.parquet$/, '*.parquet')
       .replace(/(?<=date=)\d{4}-\d\d-\d\d/, '*')
       .replace(/(?<=lake\/(base|raw)\/)[a-z_]+/, '*'),
   )

@@ -44,3 +44,23 @@ export async function martsOf(data: string): Promise<Record<string, Row[]>> {
     database.close()
   }
 }
+
+/** A line of `rollback --list`. */
+export interface Kept {
+  readonly run_id: string
+  readonly is_published: boolean
+  readonly problem: string | null
+}
+
+/** Two published nights, of which the first is kept. */
+export async function twoNights() {
+  const night = await publishedNight()
+  const { clock, data, ask, work } = night
+  const first = await martsOf(data)
+  clock.now += MS_PER_DAY
+  const outcome = await work('run')
+  expect(outcome, outcome.err).toMatchObject({ code: 0 })
+  const list = async (): Promise<Kept[]> =>
+    JSON.parse((await ask('rollback', '--list', '--json')).out) as Kept[]
+  return { ...night, first, second: await martsOf(data), list }
+}

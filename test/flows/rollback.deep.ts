@@ -108,9 +108,11 @@ describe('rollback', () => {
     await writeFile(join(cwd, 'agent-warehouse.yaml'), 'keep_published: 1\n')
     await night()
     await done('build', '--log', 'none')
-    await done('build', '--log', 'none')
+    expect((await list()).map(({ is_published: is }) => is)).toEqual([true])
+    await night()
+    await night()
     const [second = '', ...more] = (await list()).map(({ run_id: id }) => id)
-    expect(more).toEqual([])
+    expect(more).toHaveLength(1)
 
     const unknown = await ask('rollback', '--to', '1999', '--log', 'none')
     expect(unknown).toMatchObject({ code: 2 })
@@ -120,16 +122,18 @@ describe('rollback', () => {
     const kept = join(data, 'published', `${second}.duckdb`)
     const published = join(data, 'warehouse.duckdb')
     const [content, present] = [await readFile(kept), await readFile(published)]
-    await writeFile(kept, content.subarray(0, 5000))
-    const refused = await ask('rollback', '--log', 'none')
-    expect(refused).toMatchObject({ code: 2 })
-    expect(refused.err).toContain('cannot be read')
+    for (const damaged of [content.subarray(0, 5000), present, Buffer.alloc(content.length)]) {
+      await writeFile(kept, damaged)
+      const refused = await ask('rollback', '--log', 'none')
+      expect(refused).toMatchObject({ code: 2 })
+      expect(refused.err).toContain(`is not the file that run ${second} published`)
+    }
     expect(present.equals(await readFile(published))).toBe(true)
 
     await writeFile(kept, content)
     await writeFile(published, 'Dear Sir or Madam')
     await done('rollback', '--to', second, '--log', 'none')
-    expect(await list()).toMatchObject([{ run_id: second, is_published: true }])
+    expect(await list()).toMatchObject([{ run_id: second, is_published: true, problem: null }])
     expect(content.equals(await readFile(published))).toBe(true)
     expect((await readdir(data)).filter((name) => name.endsWith('.part'))).toEqual([])
     const twice = await ask('rollback', '--to', second, '--log', 'none')

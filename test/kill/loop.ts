@@ -73,23 +73,33 @@ async function brokenAfter(
 ): Promise<string[] | null> {
   return inFolder(before, async (folder) => {
     if (!(await kill(folder))) return null
-    const exitCode = await nextRun(command, folder)
+    const { exitCode, out } = await nextRun(command, folder)
     if (exitCode !== 0) return [`the next run ended with ${exitCode}`]
+    if (out.includes('is not the file that was published')) return [`the next run says: ${out}`]
     return differences(truth, await stateOf(folder))
   })
 }
 
 /** The command once more, undisturbed. `run` in this process, which is warm by now. */
-async function nextRun(command: Command, dataFolder: string): Promise<number> {
+async function nextRun(command: Command, dataFolder: string): Promise<Ending> {
   if (command.args[0] === 'run') return nextNight(command, dataFolder)
   await courseOf(command, dataFolder)
-  return 0
+  return { exitCode: 0, out: '' }
 }
 
-function nextNight(command: Command, dataFolder: string): Promise<number> {
+interface Ending {
+  readonly exitCode: number
+  /** Its summary, of a `run`. */
+  readonly out: string
+}
+
+async function nextNight(command: Command, dataFolder: string): Promise<Ending> {
+  let out = ''
   const environment = environmentOf(command, dataFolder)
   const terminal = {
-    out: () => undefined,
+    out: (text: string) => {
+      out += text
+    },
     err: () => undefined,
     isTty: false,
     columns: 80,
@@ -101,11 +111,12 @@ function nextNight(command: Command, dataFolder: string): Promise<number> {
   }
   const config = loadConfig({}, environment, dataFolder)
   const maxDurationMs = 3_600_000
-  return runJob(
+  const exitCode = await runJob(
     { command: 'run', config, log: 'none', json: false, maxDurationMs, organisations: [] },
     terminal,
     (job, { runs }) => run(job, {}, runs),
   )
+  return { exitCode, out }
 }
 
 async function stateOf(dataFolder: string): Promise<State> {

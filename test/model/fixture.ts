@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll } from 'vitest'
@@ -10,6 +10,8 @@ import {
   type BuildResult,
 } from '../../src/model/index.ts'
 import { Database, literal, type Row } from '../../src/store/duckdb.ts'
+import { makeWritable, sha256OfFile } from '../../src/store/files.ts'
+import { readRecords, writeRecords } from '../../src/store/published-record.ts'
 
 const folders: string[] = []
 
@@ -134,16 +136,34 @@ export class Bench {
       runId: 'run-1',
       now: () => (this.#clock += 5),
       emit: (event) => this.events.push(event),
-      tempDirectory: join(this.data, 'spill'),
+      tempDirectory: join(this.data, 'state', 'spill'),
       ...options,
     })
   }
 
-  /** Changes the published file, as nobody should. */
-  async write(sql: string): Promise<void> {
+  /** Changes the published file as a client does that opens it for writing. */
+  async tamper(sql: string): Promise<void> {
+    await makeWritable(this.target)
     const db = await Database.open(this.target)
     await db.run(`${sql}; checkpoint`)
     db.close()
+  }
+
+  /** Changes the published file, and records that as what was published. */
+  async write(sql: string): Promise<void> {
+    await this.tamper(sql)
+    const { size: bytes } = await stat(this.target)
+    const sha256 = await sha256OfFile(this.target)
+    const records = await readRecords(this.target)
+    await writeRecords(
+      this.target,
+      records.map((record) => ({ ...record, sha256, bytes, content: sha256 })),
+    )
+  }
+
+  /** What was warned of. */
+  get warnings(): string[] {
+    return this.events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
   }
 
   /** Rows of the published file. */

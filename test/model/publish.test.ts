@@ -33,7 +33,7 @@ async function failure(work: Promise<unknown>): Promise<unknown> {
 it('leaves the published file, and no log, no leftover beside it', async () => {
   const bench = await Bench.open()
   const { bytes } = await bench.build(TINY)
-  expect(await readdir(bench.data)).toEqual(['spill', 'users.parquet', 'warehouse.duckdb'])
+  expect(await readdir(bench.data)).toEqual(['state', 'users.parquet', 'warehouse.duckdb'])
   const content = await readFile(bench.target)
   expect(bytes).toBe(content.byteLength)
   expect(bench.events.at(-1)).toEqual({ type: 'warehouse.published', path: bench.target, bytes })
@@ -61,7 +61,7 @@ describe('a failed check', () => {
       message: 'a check failed: accepted_values_fct_user_sessions (1 row)',
     })
     expect(await sha256OfFile(bench.target)).toBe(before)
-    expect(await readdir(bench.data)).toEqual(['spill', 'users.parquet', 'warehouse.duckdb'])
+    expect(await readdir(bench.data)).toEqual(['state', 'users.parquet', 'warehouse.duckdb'])
     expect(bench.events.filter(({ type }) => type === 'warehouse.published')).toHaveLength(1)
   })
 
@@ -190,7 +190,7 @@ it('publishes nothing when the caller’s meta fails', async () => {
   const bench = await Bench.open()
   const error = await failure(bench.build(TINY, { meta: () => Promise.reject(new Error('disk')) }))
   expect(error).toMatchObject({ message: 'disk' })
-  expect(await readdir(bench.data)).toEqual(['spill', 'users.parquet'])
+  expect(await readdir(bench.data)).toEqual(['state', 'users.parquet'])
 })
 
 it('removes what a crash left beside the published file, and nothing else', async () => {
@@ -200,7 +200,7 @@ it('removes what a crash left beside the published file, and nothing else', asyn
   for (const name of [...leftovers, ...others]) await writeFile(join(bench.data, name), 'x')
   await bench.build(TINY)
   expect(await readdir(bench.data)).toEqual(
-    [...others, 'spill', 'users.parquet', 'warehouse.duckdb'].sort(),
+    [...others, 'state', 'users.parquet', 'warehouse.duckdb'].sort(),
   )
 })
 
@@ -244,7 +244,7 @@ it('stops at a signal and publishes nothing', async () => {
   }
   const error = await failure(bench.build(slow, { signal: stop.signal, emit }))
   expect(error).toMatchObject({ message: 'stopped' })
-  expect(await readdir(bench.data)).toEqual(['spill', 'users.parquet'])
+  expect(await readdir(bench.data)).toEqual(['state', 'users.parquet'])
 })
 
 describe('a selected build', () => {

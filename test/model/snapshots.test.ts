@@ -1,6 +1,9 @@
-import { writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadProject, planBuild } from '../../src/model/index.ts'
+import { makeWritable } from '../../src/store/files.ts'
+import { holdOpen } from '../helpers.ts'
 import { Bench, writeFiles, type Files } from './fixture.ts'
 
 /** A snapshot of a table of values, and a model that reads it. */
@@ -147,18 +150,112 @@ describe('a snapshot', () => {
     ])
   })
 
-  it('begins anew, and it is said so, where the published file cannot be read', async () => {
+  it('keeps its history outside the published file, whatever becomes of that', async () => {
     const bench = await Bench.open()
     await bench.build(kept(FIRST))
+    await bench.build(kept(FIRST)) // nothing new, no version
+    expect(await versionsOf(bench)).toHaveLength(1)
+    await makeWritable(bench.target)
     await writeFile(bench.target, 'not a database')
     await bench.build(kept(SECOND))
-    expect(await bench.rows(history)).toHaveLength(2)
-    expect(bench.events).toContainEqual({
-      type: 'warning',
-      message: expect.stringContaining('snapshots begin anew: teams_history: ') as string,
+    expect(await bench.rows(history)).toHaveLength(4)
+    expect(await versionsOf(bench)).toHaveLength(2)
+    await rm(bench.target)
+    await bench.build(kept(SECOND))
+    expect(await bench.rows(history)).toHaveLength(4)
+    expect(await versionsOf(bench)).toHaveLength(2)
+  })
+
+  it('is continued while another process holds the published file open for writing', async () => {
+    const bench = await Bench.open()
+    await bench.build(kept(FIRST))
+    await makeWritable(bench.target)
+    const release = await holdOpen(bench.target)
+    await bench.build(kept(SECOND))
+    expect(bench.warnings).toEqual([])
+    await release()
+    expect(await bench.rows(history)).toHaveLength(4)
+  })
+
+  it('of an earlier version is taken over from the published file, though that is held open', async () => {
+    const bench = await Bench.open()
+    await bench.build(kept(FIRST))
+    await asOfEarlierVersion(bench)
+    await makeWritable(bench.target)
+    const release = await holdOpen(bench.target)
+    await bench.build(kept(SECOND))
+    await release()
+    expect(await bench.rows(history)).toHaveLength(4)
+    expect(await versionsOf(bench)).toHaveLength(2)
+  })
+
+  it('of an earlier version is not given up where the published file cannot be read', async () => {
+    const bench = await Bench.open()
+    await bench.build(kept(FIRST))
+    await asOfEarlierVersion(bench)
+    const whole = await readFile(bench.target)
+    await makeWritable(bench.target)
+    await truncate(bench.target, 5000)
+    await expect(bench.build(kept(SECOND))).rejects.toMatchObject({
+      message: expect.stringContaining('the only history of teams_history') as string,
+      hint: expect.stringContaining('move the warehouse away') as string,
     })
+    expect(await readdir(bench.data)).toEqual(['state', 'users.parquet', 'warehouse.duckdb'])
+    await writeFile(bench.target, whole)
+    await bench.build(kept(SECOND))
+    expect(await bench.rows(history)).toHaveLength(4)
+  })
+
+  it('whose last version is damaged is continued from the published file', async () => {
+    const bench = await Bench.open()
+    await bench.build(kept(FIRST))
+    await bench.build(kept(SECOND))
+    const [, last = ''] = await versionsOf(bench)
+    await truncate(join(bench.data, 'snapshots', 'teams_history', last), 100)
+    await bench.build(kept(SECOND))
+    expect(await bench.rows(history)).toHaveLength(4)
+    expect(bench.warnings).toEqual([expect.stringContaining(`snapshot teams_history: ${last}`)])
+    const quarantine = join(bench.data, 'quarantine', 'snapshots', 'teams_history')
+    expect(await readdir(quarantine)).toEqual([last])
+  })
+
+  it('whose last version and published file are damaged is continued from the version before', async () => {
+    const bench = await Bench.open()
+    await bench.build(kept(FIRST))
+    await bench.build(kept(SECOND))
+    const [, last = ''] = await versionsOf(bench)
+    await truncate(join(bench.data, 'snapshots', 'teams_history', last), 0)
+    await bench.tamper('drop table fct_moves')
+    await bench.build(kept(SECOND))
+    expect(await bench.rows(history)).toHaveLength(4)
+    expect(await versionsOf(bench)).toHaveLength(2)
+  })
+
+  it('has no version of a build that fails, and none of what was known before', async () => {
+    const bench = await Bench.open()
+    await bench.build(kept(FIRST))
+    const files = kept(SECOND)
+    const failing = (files['models/fct_moves.yml'] ?? '').replace(
+      'Rows.',
+      'Rows., data_tests: [{accepted_values: {arguments: {values: [0]}}}]',
+    )
+    await expect(bench.build({ ...files, 'models/fct_moves.yml': failing })).rejects.toMatchObject({
+      exitCode: 6,
+    })
+    await bench.build(files, { asOf: Date.UTC(2027, 0, 1) })
+    expect(await versionsOf(bench)).toHaveLength(1)
   })
 })
+
+async function versionsOf(bench: Bench): Promise<string[]> {
+  return (await readdir(join(bench.data, 'snapshots', 'teams_history'))).sort()
+}
+
+/** An earlier version recorded nothing, and had the history in the published file alone. */
+async function asOfEarlierVersion(bench: Bench): Promise<void> {
+  await rm(join(bench.data, 'snapshots'), { recursive: true })
+  await rm(join(bench.data, 'state'), { recursive: true })
+}
 
 describe('a broken snapshot is refused, with file and line', () => {
   const cases: [string, string, string][] = [

@@ -1,0 +1,65 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { Database } from '../../src/store/duckdb.ts'
+import { makeWritable } from '../../src/store/files.ts'
+import { holdOpen } from '../helpers.ts'
+import { martsOf, MS_PER_DAY, publishedNight, twoNights, type Kept } from './published.ts'
+
+it('a client that changes the published file changes nothing that is published next (law 7)', async () => {
+  const { data, ask, work } = await publishedNight()
+  const whole = await martsOf(data)
+  const path = join(data, 'warehouse.duckdb')
+  await makeWritable(path)
+  const client = await Database.open(path)
+  await client.run('update fct_model_day set billable_tokens = 2 * billable_tokens')
+  client.close()
+  const doctor = await ask('doctor')
+  expect(doctor).toMatchObject({ code: 3 })
+  expect(doctor.out).toContain(`${path} is not the file that was published`)
+  const built = await work('build')
+  expect(built, built.err).toMatchObject({ code: 0 })
+  expect(built.out).toContain(`${path} is not the file that was published`)
+  expect(await martsOf(data)).toEqual(whole)
+  expect((await stat(path)).mode & 0o222).toBe(0)
+  expect((await ask('doctor')).out).not.toContain('is not the file')
+})
+
+it('builds that find nothing new publish nothing, and both nights stay for a rollback', async () => {
+  const { data, ask, work, first, second, list } = await twoNights()
+  const path = join(data, 'warehouse.duckdb')
+  const [bytes, before] = [await readFile(path), await list()]
+  expect(before.map(({ is_published: is }) => is)).toEqual([false, true])
+  for (const args of [['build'], ['build'], ['build'], ['run']]) {
+    const idle = await work(...args)
+    expect(idle, idle.err).toMatchObject({ code: 0 })
+    if (args[0] === 'build') {
+      expect(idle.out).toContain('nothing changed, so the published warehouse stays as it is')
+      expect(bytes.equals(await readFile(path))).toBe(true)
+    }
+  }
+  expect(await list()).toHaveLength(2)
+  expect((await ask('rollback', '--list')).out).toMatch(/^ {2}\S+ .*\n\* \S+ .*published\n$/)
+  const back = await work('rollback')
+  expect(back, back.err).toMatchObject({ code: 0 })
+  expect(await martsOf(data)).toEqual(first)
+  expect((await list()).map(({ is_published: is }) => is)).toEqual([true, false])
+  expect(await work('build')).toMatchObject({ code: 0 })
+  expect(await martsOf(data)).toEqual(second)
+  expect(await list()).toHaveLength(2)
+})
+
+it('a program that holds the published file open makes no build lose anything', async () => {
+  const { clock, data, ask, work } = await publishedNight()
+  const path = join(data, 'warehouse.duckdb')
+  await makeWritable(path)
+  const release = await holdOpen(path)
+  clock.now += MS_PER_DAY
+  const next = await work('run')
+  await release()
+  expect(next, next.err).toMatchObject({ code: 0 })
+  expect(next.out).not.toContain('is not the file that was published')
+  const kept = JSON.parse((await ask('rollback', '--list', '--json')).out) as Kept[]
+  expect(kept.map(({ problem }) => problem)).toEqual([null, null])
+  expect(await readdir(join(data, 'snapshots', 'team_entries_history'))).toHaveLength(1)
+})
