@@ -3,7 +3,8 @@ select
     object,
     field,
     type,
-    is_promised
+    is_promised,
+    is_key
 from expected
 where resource = {{ resource }}
 order by 1, 2

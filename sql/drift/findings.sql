@@ -1,6 +1,8 @@
--- What is not as documented, with the first value of each day. `type`: another
--- type, read all the same; `unreadable`: NULL in the warehouse; `rounded`: not a
--- whole number; `unknown`: not read at all.
+-- What is not as documented, with the type and the length of the first value of each
+-- day, and never the value: nobody knows what an unknown field holds. `type`:
+-- another type, read all the same; `unreadable`: NULL in the warehouse; `rounded`:
+-- not a whole number; `unknown`: not read at all; `unnamed`: told apart by nothing;
+-- `surrogate`: half of a surrogate pair, which no other encoding can hold.
 with
 
 served as (
@@ -16,17 +18,18 @@ texts as (
         suspects.place,
         suspects.path,
         suspects.expected,
-        suspects.is_missing,
-        served.value,
+        suspects.kind,
+        suspects.occurrences,
         served.text,
-        served.type
+        coalesce(served.type, suspects.type) as type,
+        served.length
     from suspects
     left join served
         on served.object = suspects.object
         and served.activity_date = suspects.activity_date
         and served.place = suspects.place
         and served.key = suspects.key
-        and not suspects.is_missing
+        and (suspects.kind is null or suspects.kind = 'unknown')
 
 ),
 
@@ -35,13 +38,14 @@ judged as (
     select
         *,
         case
-            when is_missing then 'missing'
-            when expected is null then 'unknown'
-            when value is null then 'unreadable'
+            when kind is not null then kind
+            when type is null then 'unreadable'
             when expected in ('array', 'object') then 'unreadable'
             when expected = 'integer' and to_count(text) is null
             then 'unreadable'
             when expected = 'number' and to_ratio(text) is null
+            then 'unreadable'
+            when expected = 'boolean' and to_boolean(text) is null
             then 'unreadable'
             when
                 expected = 'integer'
@@ -49,29 +53,52 @@ judged as (
             then 'rounded'
             when not list_contains(accepted_types(expected), type)
             then 'type'
-        end as kind
+        end as found_kind
     from texts
+
+),
+
+halves as (
+
+    select
+        activity_date,
+        '$' as path,
+        'surrogate' as kind,
+        min(place) as place,
+        cast(null as varchar) as expected,
+        cast(null as varchar) as served_type,
+        cast(null as bigint) as served_length,
+        count(*) as occurrences
+    from items
+    where has_halves
+    group by 1
+
+),
+
+found as (
+
+    select
+        activity_date,
+        path,
+        found_kind as kind,
+        min(place) as place,
+        min(expected) as expected,
+        min_by(type_name(type), place) as served_type,
+        arg_min_null(length, place) as served_length,
+        max(case when kind is not null then occurrences end) as occurrences
+    from judged
+    where found_kind is not null
+    group by 1, 2, 3
+
+    union all
+
+    select * from halves
 
 ),
 
 firsts as (
 
-    select
-        activity_date,
-        path,
-        kind,
-        min(place) as place,
-        min(expected) as expected,
-        min_by(
-            case
-                when length(value) > 100 then value[1:100] || '…'
-                else value
-            end,
-            place
-        ) as example
-    from judged
-    where kind is not null
-    group by 1, 2, 3
+    select * from found
     qualify row_number() over (
         partition by activity_date
         order by path, kind
@@ -84,7 +111,9 @@ select
     firsts.path,
     firsts.kind,
     firsts.expected,
-    firsts.example,
+    firsts.served_type,
+    firsts.served_length,
+    firsts.occurrences,
     items.request_id
 from firsts
 left join items

@@ -5,5 +5,6 @@ select
     activity_date,
     (page * 1000000 + ordinal) * 10000000 as place,
     readable(item) as item,
+    not json_valid(item) and readable(item) is not null as has_halves,
     request_id
 from {{ strange }}

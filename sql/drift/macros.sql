@@ -4,6 +4,7 @@ create or replace temp macro accepted_types(expected) as
         when 'integer' then ['UBIGINT', 'BIGINT', 'DOUBLE']
         when 'number' then ['UBIGINT', 'BIGINT', 'DOUBLE']
         when 'string' then ['VARCHAR']
+        when 'boolean' then ['BOOLEAN']
         when 'array' then ['ARRAY']
         else ['OBJECT']
     end;
@@ -11,4 +12,24 @@ create or replace temp macro accepted_types(expected) as
 -- Whether JSON text is a number or null: 4 and 4.0 are, "4" is not.
 create or replace temp macro is_number(served) as
     coalesce(cast(served as varchar), 'null') = 'null'
-    or coalesce(isfinite(try_cast(cast(served as varchar) as double)), false)
+    or coalesce(isfinite(try_cast(cast(served as varchar) as double)), false);
+
+-- A type of JSON in the words of the specification.
+create or replace temp macro type_name(type) as
+    case
+        when type = 'VARCHAR' then 'string'
+        when type = 'DOUBLE' then 'number'
+        when type like '%INT' then 'integer'
+        else lower(type)
+    end;
+
+-- How a field is called that is not documented: by its name, where that is like a
+-- field's. Anything else may be a person's name, an address or a token: `*`.
+create or replace temp macro field_name(key) as
+    case
+        when
+            regexp_full_match(key, '[A-Za-z_][A-Za-z0-9_]{0,39}')
+            and length(regexp_replace(key, '[^0-9]', '', 'g')) <= 3
+        then key
+        else '*'
+    end

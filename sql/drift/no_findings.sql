@@ -3,6 +3,8 @@ select
     cast(null as varchar) as path,
     cast(null as varchar) as kind,
     cast(null as varchar) as expected,
-    cast(null as varchar) as example,
+    cast(null as varchar) as served_type,
+    cast(null as bigint) as served_length,
+    cast(null as bigint) as occurrences,
     cast(null as varchar) as request_id
 where false

@@ -1,4 +1,4 @@
--- Objects of the items: the elements of an array.
+-- Objects of the items: the elements of an array, or the fields of a map.
 select
     activity_date,
     place + unnest(range(1, len(elements) + 1)) as place,

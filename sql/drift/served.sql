@@ -4,9 +4,12 @@ select
     activity_date,
     place,
     key,
-    left(cast(value as varchar), 101) as value,
     left(text, 1000) as text,
-    type
+    type,
+    case type
+        when 'VARCHAR' then length(text)
+        when 'ARRAY' then json_array_length(value)
+    end as length
 from (
     select
         activity_date,

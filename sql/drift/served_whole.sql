@@ -4,9 +4,12 @@ select
     activity_date,
     place,
     '' as key,
-    left(cast(object as varchar), 101) as value,
     left(json_extract_string(object, '$'), 1000) as text,
-    json_type(object) as type
+    json_type(object) as type,
+    case json_type(object)
+        when 'VARCHAR' then length(json_extract_string(object, '$'))
+        when 'ARRAY' then json_array_length(object)
+    end as length
 from (
 {{ objects }}
 ) as objects

@@ -6,5 +6,7 @@ create or replace temp table shapes (
     types varchar[],
     unread bigint,
     inexact bigint,
+    is_unnamed boolean,
+    objects bigint,
     place bigint
 )

@@ -4,5 +4,5 @@ select
     key,
     cast(place as varchar) as place
 from suspects
-where not is_missing
+where kind is null or kind = 'unknown'
 order by all

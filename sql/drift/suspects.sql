@@ -19,7 +19,8 @@ fields as (
         unnest(keys) as key,
         unnest(types) as type,
         unread,
-        inexact
+        inexact,
+        objects
     from shapes
 
 ),
@@ -47,21 +48,17 @@ strange as (
         key,
         expected,
         case
-            when expected is null then object || '.' || (
-                case
-                    when regexp_full_match(key, '[A-Za-z_][A-Za-z0-9_-]*')
-                    then key
-                    else cast(to_json(key[1:100]) as varchar)
-                end
-            )
+            when expected is null then object || '.' || field_name(key)
             else object || '.' || field
         end as path,
-        false as is_missing
+        case when expected is null then 'unknown' end as kind,
+        type,
+        objects
     from met
     where expected is null
-        or type <> 'NULL' and (
+        or type <> 'NULL' and expected <> 'any' and (
             not list_contains(accepted_types(expected), type)
-            or field = '*'
+            or field = '*' and expected in ('integer', 'number')
             or expected in ('integer', 'number')
             and ((unread | inexact) >> bit) & 1 = 1
         )
@@ -77,13 +74,17 @@ elements as (
         '' as key,
         coalesce(documented.type, 'object') as expected,
         shapes.object as path,
-        false as is_missing
+        cast(null as varchar) as kind,
+        shapes.own_type as type,
+        shapes.objects
     from shapes
     left join documented
         on documented.object = shapes.object
         and documented.field = ''
     where shapes.own_type is null
-        or shapes.own_type <> 'NULL' and not list_contains(
+        or shapes.own_type <> 'NULL'
+        and coalesce(documented.type, 'object') <> 'any'
+        and not list_contains(
             accepted_types(coalesce(documented.type, 'object')),
             shapes.own_type
         )
@@ -99,12 +100,41 @@ missing as (
         documented.field as key,
         documented.type as expected,
         shapes.object || '.' || documented.field as path,
-        true as is_missing
+        'missing' as kind,
+        cast(null as varchar) as type,
+        shapes.objects
     from shapes
     inner join documented on documented.object = shapes.object
     where documented.is_promised
+        and not documented.is_key
         and shapes.own_type = 'OBJECT'
         and not list_contains(shapes.keys, documented.field)
+
+),
+
+unnamed as (
+
+    select
+        shapes.object,
+        shapes.activity_date,
+        shapes.place,
+        documented.field as key,
+        documented.type as expected,
+        shapes.object || '.' || documented.field as path,
+        'unnamed' as kind,
+        cast(null as varchar) as type,
+        shapes.objects
+    from shapes
+    inner join (
+        select
+            object,
+            max(field) as field,
+            max_by(type, field) as type
+        from documented
+        where is_key
+        group by 1
+    ) as documented on documented.object = shapes.object
+    where shapes.is_unnamed and shapes.own_type = 'OBJECT'
 
 ),
 
@@ -120,11 +150,18 @@ found as (
 
     select * from missing
 
+    union all
+
+    select * from unnamed
+
 )
 
 -- a few of each path, for the first may be of another kind than the next
-select * from found
+select
+    *,
+    sum(objects) over (partition by activity_date, path, kind) as occurrences
+from found
 qualify row_number() over (
-    partition by activity_date, path, is_missing
+    partition by activity_date, path, kind
     order by place
 ) <= 5

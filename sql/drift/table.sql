@@ -8,6 +8,8 @@ create or replace temp table base_rows (
     path varchar,
     kind varchar,
     expected varchar,
-    example varchar,
+    served_type varchar,
+    served_length bigint,
+    occurrences bigint,
     request_id varchar
 )

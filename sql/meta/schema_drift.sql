@@ -5,10 +5,12 @@ select
     path,
     kind,
     max_by(expected, activity_date) as expected,
+    min_by(served_type, activity_date) as served_type,
+    max(served_length) as served_length,
     min(activity_date) as first_day,
     max(activity_date) as last_day,
     count(*) as days,
-    min_by(example, activity_date) as example,
+    cast(sum(occurrences) as bigint) as occurrences,
     min_by(request_id, activity_date) as request_id
 from {{ source }}
 where path is not null

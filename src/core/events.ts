@@ -130,7 +130,8 @@ export type RunEvent =
       readonly tables: number
       readonly rows: number
     }
-  | { readonly type: 'warning'; readonly message: string }
+  /** `about`: drift is reported once, and not by those who only look. */
+  | { readonly type: 'warning'; readonly message: string; readonly about?: 'drift' }
   | { readonly type: 'stage.finished'; readonly stage: string; readonly durationMs: number }
   | {
       readonly type: 'run.finished'

@@ -38,12 +38,6 @@ export interface DayEntity {
   readonly sources: (options: NormalizeOptions) => Promise<DaySource[]>
   /** The select of the rows of a batch: `activity_date`, then what follows `made_from`. */
   readonly select: (database: Database, batch: DayBatch) => Promise<string>
-  /** Told before a month is put in place, with what its new days are made from. */
-  readonly beforeWrite?: (
-    options: NormalizeOptions,
-    database: Database,
-    madeFrom: readonly string[],
-  ) => Promise<void>
 }
 
 /** A day and the digest of what its rows are made from. */
@@ -112,8 +106,6 @@ export async function writeDays(
     const kept = await keepDays(database, inPlace, task)
     const due = task.days.filter(({ madeFrom }) => !kept.has(madeFrom))
     for (const days of batchesOf(due)) await addDays(options, database, entity, days)
-    const madeFrom = due.map((day) => day.madeFrom)
-    await entity.beforeWrite?.(options, database, madeFrom)
     const write = fill(WRITE, { select: 'from base_rows order by all', file: literal(aside) })
     const [count] = await database.rows(write)
     return Number(count?.['Count'] ?? 0)

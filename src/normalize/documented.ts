@@ -1,10 +1,12 @@
 /** What a field is documented to be, in the words of `sql/drift/expected.sql`. */
-export type FieldType = 'integer' | 'number' | 'string' | 'array' | 'object'
+export type FieldType = 'integer' | 'number' | 'string' | 'boolean' | 'array' | 'object' | 'any'
 
 export interface Field {
   readonly type: FieldType
   /** Every object of its kind is to have it. */
   readonly isPromised: boolean
+  /** Objects of its kind are told apart by it. */
+  readonly isKey: boolean
 }
 
 /** The fields of one kind of object; `*` is any key, and an empty field the object itself. */
@@ -27,7 +29,13 @@ export interface ReadShape {
 /** A struct must have a field. */
 export const NO_FIELDS = { _: 'VARCHAR' }
 
-const SCALARS = { integer: 'BIGINT', number: 'DOUBLE', string: 'VARCHAR' } as const
+const SCALARS = {
+  integer: 'BIGINT',
+  number: 'DOUBLE',
+  string: 'VARCHAR',
+  boolean: 'BOOLEAN',
+  any: 'JSON',
+} as const
 
 /** The fields of the first object of each kind in an item, in their order. */
 export type Sample = ReadonlyMap<string, readonly string[]>
@@ -48,24 +56,37 @@ export function shapeOf(documented: Documented, sample: Sample): ReadShape {
 
 function objectShape(documented: Documented, object: string, sample: Sample): Fieldset {
   const fields = documented.get(object) ?? new Map<string, Field>()
-  // a promised field that the sample lacks is in the shape: without it nothing comes back as it was
-  const promised = [...fields].flatMap(([field, { isPromised }]) => (isPromised ? [field] : []))
-  const shapes = [...new Set([...(sample.get(object) ?? []), ...promised])].flatMap((field) => {
+  const served = sample.get(object) ?? []
+  const isNamed = served.some((field) => fields.get(field)?.isKey === true)
+  // a field that is promised, or a key, and that the sample lacks is in the shape: without it nothing comes back as it was
+  const needed = [...fields].flatMap(([field, { isPromised, isKey }]) =>
+    isPromised || (isKey && !isNamed) ? [field] : [],
+  )
+  const shapes = [...new Set([...served, ...needed])].flatMap((field) => {
     const type = fields.get(field)?.type
     if (type === undefined) return []
-    return [[field, fieldShape(documented, `${object}.${field}`, type, sample)] as const]
+    const shape = fieldShape(documented, `${object}.${field}`, type, sample)
+    return shape === undefined ? [] : [[field, shape] as const]
   })
   return shapes.length === 0 ? NO_FIELDS : Object.fromEntries(shapes)
 }
 
-function fieldShape(documented: Documented, path: string, type: FieldType, sample: Sample): Shape {
+/** Undefined for a map of objects: what holds one is looked at. */
+function fieldShape(
+  documented: Documented,
+  path: string,
+  type: FieldType,
+  sample: Sample,
+): Shape | undefined {
   if (type === 'array') return [elementShape(documented, `${path}[]`, sample)]
   if (type !== 'object') return SCALARS[type]
-  const isCounts = documented.get(path)?.get('*')?.type === 'integer'
-  return isCounts ? 'MAP(VARCHAR, BIGINT)' : 'MAP(VARCHAR, DOUBLE)'
+  const values = documented.get(path)?.get('*')?.type
+  if (values === undefined) return objectShape(documented, path, sample)
+  return values === 'object' || values === 'array' ? undefined : `MAP(VARCHAR, ${SCALARS[values]})`
 }
 
 function elementShape(documented: Documented, path: string, sample: Sample): Shape {
-  if (documented.get(path)?.get('')?.type === 'string') return SCALARS.string
+  const type = documented.get(path)?.get('')?.type
+  if (type === 'string' || type === 'any') return SCALARS[type]
   return objectShape(documented, path, sample)
 }

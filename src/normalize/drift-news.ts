@@ -1,37 +1,57 @@
 import { dirname, join } from 'node:path'
+import { z } from 'zod'
 import { listLiteral, literal, type Database } from '../store/duckdb.ts'
-import { listIfThere } from '../store/files.ts'
+import { listIfThere, pathSegment, readJson, writeAtomic } from '../store/files.ts'
 import { baseFile } from '../store/lake.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
 import type { NormalizeOptions } from './plan.ts'
 
 const NEWS = statement('drift/news')
-const KNOWN = statement('drift/known')
-const NOTHING_KNOWN = "select '', '', '' where false"
 
-/** More than these are told of in one line. */
-const TOLD = 10
+/** More than these are reported in one line. */
+const REPORTED = 10
 
-/** Warns of drift that is seen for the first time, once; `base_rows` is the month to be written. */
-export async function tellOfNews(
-  options: NormalizeOptions,
-  database: Database,
-  madeFrom: readonly string[],
-): Promise<void> {
-  if (madeFrom.length === 0) return
-  const files = await monthsThere(options)
-  const known = files.length === 0 ? NOTHING_KNOWN : fill(KNOWN, { files: listLiteral(files) })
-  const values = { org_id: literal(options.orgId), made_from: listLiteral(madeFrom), known }
-  const news = await database.table(fill(NEWS, values))
-  const messages = news.rows.flat().map(String)
-  for (const message of messages.slice(0, TOLD)) options.emit({ type: 'warning', message })
-  if (messages.length <= TOLD) return
-  const message = `${options.orgId}: ${messages.length - TOLD} more fields are not as documented; meta.schema_drift has all`
-  options.emit({ type: 'warning', message })
+const row = z.object({ key: z.string(), message: z.string() })
+
+/** What was reported before. */
+const reportedBefore = z.array(z.string()).catch([])
+
+/**
+ * Warns of drift that was never reported, once, when all months are written: only
+ * then is it known whether it is past. Of the lake itself alone; what is made
+ * elsewhere, of a sample or of the past, is no news.
+ */
+export async function reportDrift(options: NormalizeOptions, database: Database): Promise<void> {
+  const { baseIn, dataFolder, orgId, emit } = options
+  if (baseIn !== dataFolder) return
+  const files = await monthFiles(options)
+  if (files.length === 0) return
+  const path = join(dataFolder, 'state', 'drift', `${pathSegment(orgId)}.json`)
+  const before = reportedBefore.parse(
+    await readJson(path, (message) => {
+      emit({ type: 'warning', message })
+    }),
+  )
+  const values = {
+    org_id: literal(orgId),
+    told: `cast(${listLiteral(before)} as varchar[])`,
+    files: listLiteral(files),
+  }
+  const news = z.array(row).parse(await database.rows(fill(NEWS, values)))
+  if (news.length === 0) return
+  for (const { message } of news.slice(0, REPORTED)) {
+    emit({ type: 'warning', message, about: 'drift' })
+  }
+  if (news.length > REPORTED) {
+    const message = `${orgId}: ${news.length - REPORTED} more fields are not as documented; meta.schema_drift has all`
+    emit({ type: 'warning', message, about: 'drift' })
+  }
+  const all = [...before, ...news.map(({ key }) => key)]
+  await writeAtomic(path, `${JSON.stringify(all, null, 1)}\n`)
 }
 
-async function monthsThere({ baseIn, orgId }: NormalizeOptions): Promise<string[]> {
+async function monthFiles({ baseIn, orgId }: NormalizeOptions): Promise<string[]> {
   const folder = dirname(dirname(baseFile(baseIn, orgId, 'schema_drift', '0000-00')))
   const months = await listIfThere(folder)
   const files = await Promise.all(

@@ -11,8 +11,6 @@ import {
   type Fields,
   type FieldType,
 } from './documented.ts'
-import { tellOfNews } from './drift-news.ts'
-import { isAnalytics } from './entities.ts'
 import type { NormalizeOptions } from './plan.ts'
 
 const FIELDS = statement('drift/fields')
@@ -65,7 +63,7 @@ export const SCHEMA_DRIFT: DayEntity = {
       SERVED_WHOLE,
       FINDINGS,
     ],
-    shapesSql('$', new Map([['count', { type: 'integer', isPromised: true }]])),
+    shapesSql('$', new Map([['count', { type: 'integer', isPromised: true, isKey: true }]])),
   ],
   sources: landedDays,
   select: async (database, batch) => {
@@ -74,14 +72,11 @@ export const SCHEMA_DRIFT: DayEntity = {
     await takeSuspects(database, batch.resource, documented)
     return findingsSql(database)
   },
-  beforeWrite: tellOfNews,
 }
 
 async function landedDays({ ledger }: NormalizeOptions): Promise<DaySource[]> {
   const landed = [...ledger.values()].flatMap(({ resource, day, file, status }) =>
-    file === null || status !== 'landed' || !isAnalytics(resource)
-      ? []
-      : [{ resource, day, files: [file] }],
+    file === null || status !== 'landed' ? [] : [{ resource, day, files: [file] }],
   )
   return Promise.resolve(landed)
 }
@@ -89,15 +84,26 @@ async function landedDays({ ledger }: NormalizeOptions): Promise<DaySource[]> {
 async function documentedOf(database: Database, resource: string): Promise<Documented> {
   const { rows } = await database.table(fill(FIELDS, { resource: literal(resource) }))
   const documented = new Map<string, Map<string, Field>>()
-  for (const [object, field, type, isPromised] of rows) {
+  for (const [object, field, type, isPromised, isKey] of rows) {
     if (typeof object !== 'string' || typeof field !== 'string' || !isFieldType(type)) continue
     const fields = documented.get(object) ?? new Map<string, Field>()
-    documented.set(object, fields.set(field, { type, isPromised: isPromised === true }))
+    documented.set(
+      object,
+      fields.set(field, { type, isPromised: isPromised === true, isKey: isKey === true }),
+    )
   }
   return documented
 }
 
-const FIELD_TYPES: readonly unknown[] = ['integer', 'number', 'string', 'array', 'object']
+const FIELD_TYPES: readonly unknown[] = [
+  'integer',
+  'number',
+  'string',
+  'boolean',
+  'array',
+  'object',
+  'any',
+]
 
 function isFieldType(value: unknown): value is FieldType {
   return FIELD_TYPES.includes(value)
@@ -143,7 +149,18 @@ async function readBackSql(database: Database, documented: Documented): Promise<
   return fill(READ_BACK, {
     shape: literal(shape),
     has_numbers: ['true', ...conditions].join(' and '),
+    unnamed: literal(unnamedPattern(documented)),
   })
+}
+
+/** A key that is null or empty, as it is spelled in an item. */
+function unnamedPattern(documented: Documented): string {
+  const keys = [...documented.values()].flatMap(keysOf)
+  return `"(${[...new Set(keys)].join('|')})"\\s*:\\s*(null|"")`
+}
+
+function keysOf(fields: Fields): string[] {
+  return [...fields].flatMap(([field, { isKey }]) => (isKey ? [field] : []))
 }
 
 /** The fields of the objects of an item, by their kind; none of those that it has none of. */
@@ -171,7 +188,9 @@ async function takeSuspects(
   documented: Documented,
 ): Promise<void> {
   await database.run(SHAPES_TABLE)
-  for (const [object, fields] of documented) await database.run(shapesSql(object, fields))
+  for (const [object, fields] of documented) {
+    if (fields.get('')?.type !== 'any') await database.run(shapesSql(object, fields))
+  }
   await database.run(fill(SUSPECTS, { resource: literal(resource) }))
 }
 
@@ -224,6 +243,7 @@ function shapesSql(object: string, fields: Fields): string {
       ),
       true,
     ),
+    is_unnamed: unnamedSql(keysOf(fields)),
     inexact: bits(
       columns.map(({ number, isCount }) =>
         isCount ? `${number} <> trunc(${number}) or abs(${number}) > ${MAX_EXACT}` : 'false',
@@ -231,6 +251,15 @@ function shapesSql(object: string, fields: Fields): string {
       false,
     ),
   })
+}
+
+/** Whether all keys of an object are missing, null or empty; never where it needs none. */
+function unnamedSql(keys: readonly string[]): string {
+  if (keys.length === 0) return 'false'
+  const values = keys.map(
+    (key) => `nullif(json_extract_string(object, ${literal(`$.${key}`)}), '')`,
+  )
+  return `coalesce(${values.join(', ')}) is null`
 }
 
 /** Conditions as one integer, the first the lowest bit; `otherwise` where one is NULL. */
@@ -243,7 +272,7 @@ function bits(conditions: readonly string[], otherwise: boolean): string {
 
 function objectsSql(object: string): string {
   if (object === '$') return OBJECTS_ITEM
-  const template = object.endsWith('[]') ? OBJECTS_ELEMENTS : OBJECTS_PART
+  const template = /\[\]|\*/.test(object) ? OBJECTS_ELEMENTS : OBJECTS_PART
   return fill(template, { path: literal(object.replaceAll('[]', '[*]')) })
 }
 

@@ -7,6 +7,7 @@ import { pathSegment } from '../store/files.ts'
 import { intervalKey, type Ledger } from '../store/ledger.ts'
 import type { RawFile } from '../store/quarantine.ts'
 import { dayKey, planDays, writeDays, type DayTask } from './by-day.ts'
+import { reportDrift } from './drift-news.ts'
 import { SCHEMA_DRIFT } from './drift.ts'
 import { ENTITIES } from './entities.ts'
 import { PREPARATION, statementOf, writeMonth } from './month.ts'
@@ -117,6 +118,7 @@ async function writeMonths(
       const written = await withRoom(database, () => writeDays(options, database, task))
       present.set(dayKey(task), { fingerprint: task.fingerprint, ...written })
     }
+    if (dayTasks.some(({ entity }) => entity === SCHEMA_DRIFT)) await reportDrift(options, database)
   }
   try {
     if (isFrugal) {

@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addDays, parseDay } from '../../src/core/days.ts'
@@ -12,10 +14,10 @@ function row(resource: Resource, fields: object = {}): object {
   return { ...DOCUMENTED[resource], ...fields }
 }
 
-const FINDINGS = `select resource, activity_date as day, path, kind, expected, example
+const FINDINGS = `select resource, activity_date as day, path, kind, expected, served_type, served_length
   from {schema_drift} where path is not null order by all`
 
-/** Field and value as served, and what is found: path, kind, what was expected, example. */
+/** Field and value as served, and what is found: path, kind, what was expected, the value as JSON. */
 type Case = readonly [
   Resource,
   object,
@@ -36,7 +38,7 @@ const CASES: readonly Case[] = [
   // unknown
   ['users', { agents: 3 }, ['$.agents', 'unknown', null, '3']],
   ['users', { agents: null }, ['$.agents', 'unknown', null, 'null']],
-  ['users', { 'a key': 'x' }, ['$."a key"', 'unknown', null, '"x"']],
+  ['users', { 'a key': 'x' }, ['$.*', 'unknown', null, '"x"']],
   ['users', { nested: { a: [1] } }, ['$.nested', 'unknown', null, '{"a":[1]}']],
   [
     'tools',
@@ -56,7 +58,21 @@ const CASES: readonly Case[] = [
     { hooks_by_event: [{ event: 'Stop', count: 1, command: 'x' }] },
     ['$.hooks_by_event[].matcher', 'missing', 'string', null],
   ],
-  ['tokens', { by_user: [{}] }],
+  ['tokens', { by_user: [{}] }, ['$.by_user[].user_id', 'unnamed', 'string', null]],
+  ['users', { user_id: null }, ['$.user_id', 'unnamed', 'string', null]],
+  ['users', { user_id: '' }, ['$.user_id', 'unnamed', 'string', null]],
+  ['users', { user_id: undefined }, ['$.user_id', 'unnamed', 'string', null]],
+  [
+    'tokens',
+    { by_model: [{ model: 'm' }, { model_id: null, model: '' }] },
+    ['$.by_model[].model_id', 'unnamed', 'string', null],
+  ],
+  ['tools_by_name', { group_key: '' }, ['$.group_key', 'unnamed', 'string', null]],
+  [
+    'users',
+    { 'ann@x.test': 1, sk_live_12345678: 2, ['n'.repeat(41)]: 3 },
+    ['$.*', 'unknown', null, '1'],
+  ],
   // another type, read all the same
   ['users', { sessions: '12' }, ['$.sessions', 'type', 'integer', '"12"']],
   ['users', { sessions: '12.0' }, ['$.sessions', 'type', 'integer', '"12.0"']],
@@ -114,6 +130,20 @@ const SPELLINGS: readonly (readonly [string, ...string[]])[] = [
   ['12.000001', 'rounded'],
 ]
 
+/** What is said of a value, JSON text: how it is made, not what it says. */
+function served(json: string | null): object {
+  const value: unknown = json === null ? undefined : JSON.parse(json)
+  const isSized = typeof value === 'string' || Array.isArray(value)
+  return { served_type: typeOf(value), served_length: isSized ? String(value.length) : null }
+}
+
+function typeOf(value: unknown): string | null {
+  if (value === undefined) return null
+  if (value === null) return 'null'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
 describe('a row', () => {
   it('that is served otherwise than documented is found, field by field, and no other', async () => {
     const lake = await Lake.open()
@@ -125,13 +155,13 @@ describe('a row', () => {
     await lake.normalize()
     expect(await lake.rows(FINDINGS)).toEqual(
       CASES.flatMap(([resource, , ...found], index) =>
-        found.map(([path, kind, expected, example]) => ({
+        found.map(([path, kind, expected, value]) => ({
           resource,
           day: addDays(first, index),
           path,
           kind,
           expected,
-          example,
+          ...served(value),
         })),
       ).sort((a, b) => (`${a.resource} ${a.day}` < `${b.resource} ${b.day}` ? -1 : 1)),
     )
@@ -181,7 +211,7 @@ describe('a row', () => {
     expect(found.map(({ day, kind }) => ({ day, kind }))).toEqual(expected)
   })
 
-  it('that is no JSON for DuckDB is mended, or said to be unreadable', async () => {
+  it('that is no JSON for DuckDB is read with its half characters, or said to be unreadable', async () => {
     const lake = await Lake.open()
     const lone = JSON.stringify(row('users', { agents: 1 })).replace('"u"', '"\\ud83d"')
     const items = [row('users'), lone, '{"user_id": "cut o']
@@ -189,6 +219,7 @@ describe('a row', () => {
     await lake.normalize()
     const found = await lake.rows(FINDINGS)
     expect(found.map(({ path, kind }) => [path, kind])).toEqual([
+      ['$', 'surrogate'],
       ['$', 'unreadable'],
       ['$.agents', 'unknown'],
     ])
@@ -237,13 +268,19 @@ describe('a count', () => {
 })
 
 describe('what is found', () => {
-  it('keeps the first example, no longer than it is of use, and its request', async () => {
+  it('is told by type, length and request, and never by its value', async () => {
     const lake = await Lake.open()
     const rows = ['x'.repeat(500), 'later'].map((extra) => row('users', { extra }))
     await lake.land('users', '2026-01-14', '2026-01-15T03:00:00Z', rows)
     await lake.normalize()
-    expect(await lake.rows('select example, request_id from {schema_drift}')).toEqual([
-      { example: `"${'x'.repeat(99)}…`, request_id: 'req 2026-01-15T03:00:00Z' },
+    const select = 'select served_type, served_length, occurrences, request_id from {schema_drift}'
+    expect(await lake.rows(select)).toEqual([
+      {
+        served_type: 'string',
+        served_length: '500',
+        occurrences: '2',
+        request_id: 'req 2026-01-15T03:00:00Z',
+      },
     ])
   })
 
@@ -252,8 +289,8 @@ describe('what is found', () => {
     const rows = [row('users'), row('users', { extra: 'x'.repeat(9 * 2 ** 20) })]
     await lake.land('users', '2026-01-14', '2026-01-15T03:00:00Z', rows)
     await lake.normalize()
-    expect(await lake.rows('select path, kind, example from {schema_drift}')).toEqual([
-      { path: '$.extra', kind: 'unknown', example: `"${'x'.repeat(99)}…` },
+    expect(await lake.rows('select path, kind, served_length from {schema_drift}')).toEqual([
+      { path: '$.extra', kind: 'unknown', served_length: String(9 * 2 ** 20) },
     ])
   })
 
@@ -265,30 +302,45 @@ describe('what is found', () => {
     expect(await lake.rows('select count(*) as n from {schema_drift}')).toEqual([{ n: '100' }])
   })
 
-  it('is told of once, when it is first seen', async () => {
+  const warnings = (lake: Lake): string[] =>
+    lake.events
+      .splice(0)
+      .flatMap((event: RunEvent) => (event.type === 'warning' ? [event.message] : []))
+  const landDays = async (lake: Lake, from: string, days: number, fields: object) => {
+    for (let at = 0; at < days; at += 1) {
+      const day = addDays(parseDay(from, 'the day'), at)
+      await lake.land('users', day, '2026-04-01T03:00:00Z', [row('users', fields)])
+    }
+  }
+
+  it('is reported once, across months, and again only when something new is found', async () => {
     const lake = await Lake.open()
-    const warnings = (): string[] =>
-      lake.events
-        .splice(0)
-        .flatMap((event: RunEvent) => (event.type === 'warning' ? [event.message] : []))
-    await lake.land('users', '2026-01-14', '2026-01-15T03:00:00Z', [row('users')])
+    await landDays(lake, '2026-01-30', 4, { agents: 3 })
     await lake.normalize()
-    expect(warnings()).toEqual([])
-
-    await lake.land('users', '2026-01-31', '2026-02-01T03:00:00Z', [row('users', { agents: 3 })])
-    await lake.normalize()
-    expect(warnings()).toEqual([
-      'org/1: $.agents of users is a field that is not documented and not read, since 2026-01-31, e.g. 3',
+    expect(warnings(lake)).toEqual([
+      'org/1: $.agents of users (integer) is not documented and not read: served since 2026-01-30, 4 days',
     ])
-    await lake.land('users', '2026-02-01', '2026-02-02T03:00:00Z', [row('users', { agents: 4 })])
+    await landDays(lake, '2026-02-03', 1, { agents: 4 })
+    await rm(join(lake.data, 'lake', 'base'), { recursive: true })
     await lake.normalize()
-    expect(warnings()).toEqual([])
-
+    expect(warnings(lake)).toEqual([])
     const many = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`field_${n}`, n]))
-    await lake.land('users', '2026-02-02', '2026-02-03T03:00:00Z', [row('users', many)])
+    await landDays(lake, '2026-02-04', 1, many)
     await lake.normalize()
-    const told = warnings()
+    const told = warnings(lake)
     expect(told).toHaveLength(11)
     expect(told.at(-1)).toContain('2 more fields')
+  })
+
+  it('is reported as past where later days are as documented', async () => {
+    const lake = await Lake.open()
+    await landDays(lake, '2026-01-30', 4, { hooks: undefined })
+    await landDays(lake, '2026-02-03', 1, { user_id: null })
+    await landDays(lake, '2026-02-04', 1, {})
+    await lake.normalize()
+    expect(warnings(lake)).toEqual([
+      'org/1: $.hooks of users: not served 2026-01-30 to 2026-02-02, 4 days',
+      'org/1: $.user_id of users is missing, null or empty: rows without a name on 2026-02-03',
+    ])
   })
 })
