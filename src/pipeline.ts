@@ -29,7 +29,7 @@ import {
 import { refusePast, rollBack } from './serve/rollback.ts'
 import { readLearnt, writeLearnt } from './store/governor-state.ts'
 import { organisationsInLake } from './store/lake.ts'
-import { knownOrganisations } from './store/ledger.ts'
+import { knownOrganisations, LedgerFile } from './store/ledger.ts'
 import { past, present } from './view.ts'
 
 export interface SyncOutcome {
@@ -51,8 +51,9 @@ export async function run(
   await using copy = copyOfPublished(job)
   const outcome = await landAndNormalize(job, selection, ahead, copy).finally(() => ahead.ended())
   if (!outcome.isAnyReached || isStopped(job)) return outcome
-  const project = await ahead.project()
   const orgIds = await knownOrganisations(job.config.dataFolder)
+  if (!(await hasLanded(job.config.dataFolder, orgIds))) return outcome
+  const project = await ahead.project()
   await publishModels(job, project, orgIds, { runs, exitCode: outcome.exitCode, copy })
   for (const target of job.config.exports) await exportMarts(job, target)
   return outcome
@@ -147,6 +148,10 @@ async function publishWhatIsLeft(
   { lost, project }: Ready,
 ): Promise<BuildOutcome> {
   const outcome = afterLosing(lost, { exitCode: ExitCode.complete, problems: [] })
+  if (!(await hasLanded(job.config.dataFolder, orgIds))) {
+    if (lost > 0) return outcome
+    throw nothingToBuild(job)
+  }
   await publishModels(job, project, orgIds, { ...options, exitCode: outcome.exitCode })
   return outcome
 }
@@ -158,10 +163,22 @@ function union(a: readonly string[], b: readonly string[]): readonly string[] {
 /** @throws UsageError when there is no organisation. */
 function requireSome(job: Job, orgIds: readonly string[]): readonly string[] {
   if (orgIds.length > 0) return orgIds
-  const { dataFolder } = job.config
-  throw new UsageError(`there is nothing to build: no day has landed in ${dataFolder}`, {
+  throw nothingToBuild(job)
+}
+
+function nothingToBuild({ config: { dataFolder } }: Job): UsageError {
+  return new UsageError(`there is nothing to build: no day has landed in ${dataFolder}`, {
     hint: 'Land something first: agent-warehouse run (or: agent-warehouse demo).',
   })
+}
+
+/** Whether any day has landed, with rows or without: base and models are made of nothing else. */
+async function hasLanded(dataFolder: string, orgIds: readonly string[]): Promise<boolean> {
+  for (const orgId of orgIds) {
+    const ledger = await LedgerFile.read(dataFolder, orgId)
+    if ([...ledger.values()].some(({ file }) => file !== null)) return true
+  }
+  return false
 }
 
 /** @throws UsageError when nothing had landed at the moment. */

@@ -98,7 +98,7 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
     expect(lines(err)[0]).toContain('cannot be written')
   })
 
-  it.each([['query', 'select 1'], ['export', 'csv'], ['build']])(
+  it.each([['query', 'select 1'], ['export', 'csv'], ['build'], ['rebuild'], ['verify']])(
     'nothing there yet: %s',
     async (...args) => {
       const { environment } = await stage()
@@ -107,6 +107,43 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
       expect(err).toContain('agent-warehouse run')
     },
   )
+})
+
+describe('a range without a day of history, in a new folder', () => {
+  const ranges = [
+    ['--from', '2026-02-03'],
+    ['--from', '2026-02-04', '--to', '2026-02-09'],
+    ['--to', '2026-01-13'],
+    ['--from', '2025-01-01', '--to', '2025-12-31'],
+    ['--from', '2026-02-03', '--only', 'tokens,users'],
+  ]
+  it.each(ranges.map((range) => [range.join(' '), range] as const))(
+    'is nothing due: %s',
+    async (_, range) => {
+      const { data, environment } = await stage()
+      for (const verb of ['run', 'sync', 'plan']) {
+        const { code, out, err } = await command([verb, ...range], environment)
+        expect({ code, err: err.match(/Error|agent-warehouse:/) }).toEqual({ code: 0, err: null })
+        expect(out).toMatch(/nothing is due|nothing was due/)
+      }
+      expect(await readdir(data)).not.toContain('warehouse.duckdb')
+    },
+  )
+
+  it('leaves nothing to build, and says so in one line and what to do', async () => {
+    const { environment } = await stage()
+    await command(['run', '--from', '2026-02-03', '--log', 'none'], environment)
+    const verbs = [['build'], ['rebuild'], ['query', 'select 1'], ['verify'], ['export', 'csv']]
+    for (const args of [...verbs, ['rollback']]) {
+      const log = ['query'].includes(args[0] ?? '') ? [] : ['--log', 'none']
+      const { code, err } = await command([...args, ...log], environment)
+      expect({ args, code, lines: lines(err).length }).toEqual({ args, code: 2, lines: 2 })
+    }
+    for (const args of [['status'], ['plan'], ['doctor'], ['rollback', '--list']]) {
+      const { code, err } = await command(args, environment)
+      expect({ args, code, err }).toEqual({ args, code: 0, err: '' })
+    }
+  })
 })
 
 describe('help', () => {
