@@ -1,5 +1,6 @@
 import { parseDay, type DayRange } from '../core/days.ts'
 import { UsageError } from '../core/errors.ts'
+import { REDACTED } from '../core/known-secrets.ts'
 import type { Learnt } from '../core/learnt.ts'
 import type { World } from '../core/world.ts'
 import {
@@ -191,6 +192,12 @@ function nextCursor(answer: AnalyticsTail, seen: Set<string>): string {
   if (next === null) {
     throw new ContradictionError(
       `GET ${answer.request}: 'has_more' is true but there is no 'next_cursor'`,
+      answer.requestId,
+    )
+  }
+  if (next.includes(REDACTED)) {
+    throw new ContradictionError(
+      `GET ${answer.request}: 'next_cursor' quotes the credential, and is not followed`,
       answer.requestId,
     )
   }

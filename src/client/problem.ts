@@ -2,6 +2,10 @@ import { withoutSecrets } from '../core/secret-forms.ts'
 import type { HttpResponse } from '../core/world.ts'
 import { ApiError, RefusedError, type Problem } from './errors.ts'
 
+/** No error needs more: a longer one is not read, and of its words so many are shown. */
+export const MAX_PROBLEM_BYTES = 256 * 1024
+const MAX_WORDS = 2_000
+
 /** Reads a Problem body; what is no such body (an HTML page of a proxy, nothing) has NULL fields. */
 export function problemOf(response: HttpResponse): Problem {
   const body = jsonObject(response.body)
@@ -62,5 +66,6 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null
+  if (typeof value !== 'string' || value === '') return null
+  return value.length > MAX_WORDS ? `${value.slice(0, MAX_WORDS)}…` : value
 }

@@ -1,10 +1,11 @@
 import pRetry from 'p-retry'
 import { DeferredError, messageOf } from '../core/errors.ts'
+import { KnownSecrets } from '../core/known-secrets.ts'
 import type { Learnt } from '../core/learnt.ts'
 import type { BodyTaker, HttpHead, HttpRequest, HttpResponse, World } from '../core/world.ts'
 import { outOfTime, TransportError, UnknownOutcomeError, type ApiError } from './errors.ts'
 import { Governor, type GovernorOptions } from './governor.ts'
-import { failureOf } from './problem.ts'
+import { failureOf, MAX_PROBLEM_BYTES } from './problem.ts'
 import {
   backoffMs,
   isRateRefusal,
@@ -55,11 +56,14 @@ export class Transport {
   readonly #options: TransportOptions
   readonly #world: World
   readonly #governor: Governor
+  /** Whatever the platform answers is without the credential before anything reads it. */
+  readonly #secrets: KnownSecrets
 
   constructor(options: TransportOptions, world: World) {
     this.#options = options
     this.#world = world
     this.#governor = new Governor(options, world)
+    this.#secrets = new KnownSecrets([options.credential])
   }
 
   /** What the next run may begin with. */
@@ -91,7 +95,7 @@ export class Transport {
     return this.#repeat(call, async (budget, sentAt) => {
       const begun: StreamReader<T>[] = []
       const begin = (head: HttpHead): StreamReader<T> => {
-        const reader = readerFor(head, requestIdOf(head))
+        const reader = filtered(readerFor(head, requestIdOf(head)), this.#secrets)
         begun.push(reader)
         return reader
       }
@@ -137,7 +141,7 @@ export class Transport {
     let taken = 0
     const takerFor = (head: HttpHead): BodyTaker | null => {
       if (begin === undefined || !isGood(head)) return null
-      const { take } = begin(head)
+      const { take } = begin(withoutSecrets(head, this.#secrets))
       return (piece) => {
         taken += piece.byteLength
         return take(piece)
@@ -183,7 +187,7 @@ export class Transport {
     const { deadline, timeoutMs: patienceMs = DEFAULT_TIMEOUT_MS } = this.#options
     const timeoutMs = Math.ceil(Math.min(patienceMs, deadline - sentAt))
     try {
-      return await this.#world.fetch({
+      const response = await this.#world.fetch({
         method: call.method,
         url: call.base + call.path,
         headers: {
@@ -197,13 +201,22 @@ export class Transport {
         signal: this.#world.hangUp,
         takerFor,
       })
+      return { ...withoutSecrets(response, this.#secrets), body: this.#bodyOf(response) }
     } catch (error) {
+      this.#secrets.error(error)
       const isLate = error instanceof TransportError && error.timedOut
       const isCut = isLate && timeoutMs < patienceMs
       const health = isLate && !isCut ? 'overloaded' : 'faulty'
       this.#governor.answered({ kind: kindOf(call), sentAt, headers: {}, health })
       throw isCut && call.method === 'GET' ? outOfTime({ cause: error }) : error
     }
+  }
+
+  /** An error may quote a part of the credential, and is read by people alone. */
+  #bodyOf(response: HttpResponse): Uint8Array {
+    if (isGood(response)) return this.#secrets.bytes(response.body)
+    if (response.body.byteLength > MAX_PROBLEM_BYTES) return new Uint8Array()
+    return Buffer.from(this.#secrets.message(Buffer.from(response.body).toString('utf8')))
   }
 
   /** `count`: which wait, or which fault, of this request it was. */
@@ -216,6 +229,29 @@ export class Transport {
     if (held !== undefined) return // by the governor, as every request is
     if (this.#world.now() + waitMs >= this.#options.deadline) throw outOfTime({ cause: error })
     await this.#world.sleep(waitMs, this.#world.signal)
+  }
+}
+
+function withoutSecrets({ status, headers }: HttpHead, secrets: KnownSecrets): HttpHead {
+  const clean = Object.entries(headers).map(
+    ([name, value]) => [secrets.message(name), secrets.message(value)] as const,
+  )
+  return { status, headers: Object.fromEntries(clean) }
+}
+
+/** The reader, given what comes without the secrets. */
+function filtered<T>(reader: StreamReader<T>, secrets: KnownSecrets): StreamReader<T> {
+  const filter = secrets.stream()
+  return {
+    take: async (piece) => {
+      const clean = filter.write(piece)
+      return clean.byteLength === 0 || (await reader.take(clean))
+    },
+    end: async () => {
+      const rest = filter.end()
+      if (rest.byteLength > 0) await reader.take(rest)
+      return reader.end()
+    },
   }
 }
 
