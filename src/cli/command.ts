@@ -5,6 +5,8 @@ import type { ExitCode } from '../core/errors.ts'
 export interface Terminal {
   readonly out: (text: string) => void
   readonly err: (text: string) => void
+  /** Standard error for what draws, colours included: no text of others that `safeText` did not pass. */
+  readonly draw: (text: string) => void
   /** Of standard error, where progress goes. */
   readonly isTty: boolean
   readonly columns: number

@@ -97,7 +97,7 @@ function shownListener(
   if (mode === 'json') return { listener: createJsonLog(write, now, redact), stop }
   if (mode === 'text' || !terminal.isTty) return { listener: createTextLog(write, redact), stop }
   const columns = (): number => terminal.columns
-  return createProgress({ write, now, columns, colour: terminal.hasColour, redact })
+  return createProgress({ write: terminal.draw, now, columns, colour: terminal.hasColour, redact })
 }
 
 /** Only the holder of the lock runs: an earlier run that has not ended never will. */

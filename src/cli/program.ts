@@ -1,6 +1,6 @@
 import yargs, { type Argv } from 'yargs'
 import { AppError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
-import { oneLine } from '../observe/words.ts'
+import { oneLine, safeText } from '../core/safe-text.ts'
 import { diskFault } from '../store/disk.ts'
 import { version } from '../version.ts'
 import type { Terminal } from './command.ts'
@@ -12,7 +12,11 @@ or role refused, 6 checks failed (nothing published) or verify found a differenc
 7 another run holds the lock.`
 
 /** argv → command → exit code. The one place that prints errors. */
-export async function program(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
+export async function program(
+  argv: readonly string[],
+  screen: Omit<Terminal, 'draw'>,
+): Promise<ExitCode> {
+  const terminal = safeTerminal(screen)
   let exitCode: ExitCode = ExitCode.complete
   const parser: Argv = yargs()
     .scriptName('agent-warehouse')
@@ -53,6 +57,21 @@ function refuseEmpty(argv: readonly string[]): void {
   throw new UsageError(`${place} is empty`, {
     hint: 'A shell variable that is not set gives an empty value.',
   })
+}
+
+/** All that is written passes `safeText`, whoever said it. */
+function safeTerminal({ out, err, ask, ...screen }: Omit<Terminal, 'draw'>): Terminal {
+  return {
+    ...screen,
+    out: (text) => {
+      out(safeText(text))
+    },
+    err: (text) => {
+      err(safeText(text))
+    },
+    draw: err,
+    ask: ask === null ? null : (question, signal) => ask(safeText(question), signal),
+  }
 }
 
 function wrongArguments(message: string): UsageError {

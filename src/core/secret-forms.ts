@@ -1,7 +1,14 @@
+import { withoutAddresses, withoutUserInfo } from './secret-addresses.ts'
+import { withoutOptions } from './secret-options.ts'
 import { isSecretName, isSecretNumberName } from './secret-names.ts'
+import { isMixed, isPublic, isRandom, type Mark } from './secret-looks.ts'
 
-/** What stands in the place of a secret. */
-export type Mark = (secret: string) => string
+export type { Mark } from './secret-looks.ts'
+
+/*
+ * Every pattern takes linear time: what follows a long run is optional, so that a run
+ * is passed once, and every repetition is bounded, so that the stack is too.
+ */
 
 /**
  * The text without what has the form of a secret, however little is known of
@@ -10,23 +17,20 @@ export type Mark = (secret: string) => string
  */
 export function withoutKnownForms(text: string, mark: Mark): string {
   const once = marker(mark)
-  return text
-    .replaceAll(PRIVATE_KEY, once)
-    .replaceAll(JWT, once)
-    .replaceAll(BEARER, (_, before: string, secret: string) => before + once(secret))
-    .replaceAll(USER_INFO, (_, before: string, secret: string) => before + once(secret))
-    .replaceAll(BEGINNINGS, once)
+  const open = withoutBlocks(text, once)
+    .replaceAll(JWT, (token) => (token.includes('.') ? once(token) : token))
+    .replaceAll(BEARER, (whole, before: string, secret: string) =>
+      isToken(secret) ? before + once(secret) : whole,
+    )
+    .replaceAll(BASIC, (whole, before: string, secret: string) =>
+      isUserAndPassword(secret) ? before + once(secret) : whole,
+    )
+  return withoutUserInfo(open, once).replaceAll(BEGINNINGS, once)
 }
 
-/** The same, and without the values in the queries of addresses. */
+/** The same, and without the secrets in paths and queries of addresses. */
 export function withoutAddressed(text: string, mark: Mark): string {
-  return withoutQueries(withoutKnownForms(text, mark), marker(mark))
-}
-
-function withoutQueries(text: string, mark: Mark): string {
-  return text.replaceAll(ADDRESS, (address) =>
-    address.replaceAll(QUERY, (_, before: string, secret: string) => before + mark(secret)),
-  )
+  return withoutAddresses(withoutKnownForms(text, mark), marker(mark))
 }
 
 /**
@@ -35,39 +39,80 @@ function withoutQueries(text: string, mark: Mark): string {
  */
 export function withoutSecrets(text: string, mark: Mark): string {
   const once = marker(mark)
-  const named = withoutKnownForms(text, mark)
-    .replaceAll(HEADER, (_, before: string, secret: string) => before + once(secret))
-    .replaceAll(USER_OPTION, (_, before: string, secret: string) => before + once(secret))
-  return withoutQueries(withoutAssigned(named, once), once).replaceAll(RUN, (run) =>
-    isMixed(run) ? once(run) : run.replaceAll(WORD, (word) => (isRandom(word) ? once(word) : word)),
+  const named = withoutKnownForms(text, mark).replaceAll(
+    HEADER,
+    (_, before: string, secret: string) => before + once(secret),
   )
+  const told = withoutAssigned(withoutOptions(named, once), once)
+  return withoutAddresses(told, once).replaceAll(RUN, (run) => {
+    if (isPublic(run)) return run
+    return isMixed(run)
+      ? once(run)
+      : run.replaceAll(WORD, (word) => (isRandom(word) ? once(word) : word))
+  })
 }
 
-const PRIVATE_KEY =
-  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}-----|$)/g
-const JWT = /\beyJ[\w-]{4,}\.[\w-]+(?:\.[\w-]*)*/g
+/** Private keys of PEM, PGP, SSH2, age and PuTTY, and messages of PGP; public ones stay. */
+const BLOCK =
+  /-{4,5} ?BEGIN ((?:[A-Z0-9]{1,20} ){0,6}(?:PRIVATE KEY|PRIVATE KEY BLOCK|MESSAGE|ENCRYPTED FILE)) ?-{4,5}|Private-Lines: {0,4}\d{1,4}/g
+
+function withoutBlocks(text: string, mark: Mark): string {
+  const kept: string[] = []
+  let copied = 0
+  for (const { 0: begin, index } of text.matchAll(BLOCK)) {
+    if (index < copied) continue
+    const end = blockEnd(text, index + begin.length)
+    kept.push(text.slice(copied, index), mark(text.slice(index, end)))
+    copied = end
+  }
+  return copied === 0 ? text : kept.join('') + text.slice(copied)
+}
+
+/** Behind the line that ends a block, or the end of the text. */
+function blockEnd(text: string, from: number): number {
+  END.lastIndex = from
+  return END.exec(text) === null ? text.length : END.lastIndex
+}
+
+const END = /-{4,5} ?END [A-Z0-9 ]{1,80}-{4,5}|Private-MAC: {0,4}[0-9a-f]{1,200}/g
+
+const JWT = /\beyJ[\w-]{4,16384}(?:\.[\w-]{0,16384}){0,5}/g
+const BEARER = /\b(bearer\s{1,8})(?!\[redacted)([\w.~+/=-]{8,8192})/gi
+const BASIC = /\b(basic\s{1,8})(?!\[redacted)([A-Za-z0-9+/_-]{6,2048}={0,2})/gi
+
 /** A digit or its length tells a token from a word, as in `bearer credential`. */
-const BEARER = /\b(bearer\s+)(?!\[redacted)((?=[^\s"']{0,200}\d|[\w.~+/=-]{20})[\w.~+/=-]{8,})/gi
-const USER_INFO = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)(?!\[redacted)([^\s/?#@"'<>]{1,400})(?=@)/gi
+function isToken(text: string): boolean {
+  return text.length >= 20 || /\d/.test(text)
+}
+
+function isUserAndPassword(base64: string): boolean {
+  return /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(Buffer.from(base64, 'base64').toString('latin1'))
+}
 
 /** The beginnings that the issuers of keys gave them. */
-const BEGINNINGS =
-  /(?<![A-Za-z0-9])(?:(?:sk|pk|rk|ak|api|key|pat|ghp|gho|ghu|ghs|ghr|glpat|npm|hf|whsec|dop_v1|shp(?:at|ss|ca|pa)|xox[abeoprs])[-_](?=[\w-]{0,60}\d)[\w-]{8,}|github_pat_\w{10,}|(?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[\w-]{20,}|ya29\.[\w-]{10,}|SG\.[\w-]{10,}(?:\.[\w-]+)?)/g
+const BEGINNINGS = new RegExp(
+  [
+    String.raw`(?<![A-Za-z0-9])(?:`,
+    String.raw`(?:sk|pk|rk|ak|fk|api|key|pat|ghp|gho|ghu|ghs|ghr|glpat|gldt|glrt|glsa|glc|npm|pypi|hf|whsec|dop_v1|doo_v1|dckr_pat|dapi|lin_api|ntn|pul|nvapi|gsk|rubygems|tfp|sntrys|sntryu|sbp|xai|r8|phc|phx|PMAK|NRAK|CCIPAT|figd|shp(?:at|ss|ca|pa)|xox[abeoprs]|xapp)[-_](?=[\w-]{0,60}\d)[\w-]{8,512}`,
+    String.raw`|github_pat_\w{10,512}|AGE-SECRET-KEY-1[A-Z0-9]{10,200}`,
+    String.raw`|(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,40}|AIza[\w-]{20,200}|ya29\.[\w-]{10,2048}`,
+    String.raw`|SG\.[\w-]{10,200}(?:\.[\w-]{1,200})?|hv[sbr]\.[\w-]{16,512}|(?:bot)?\d{6,12}:AA[\w-]{20,60}`,
+    String.raw`|[\w-]{10,80}\.atlasv1\.[\w-]{20,200}|dapi[0-9a-f]{32}`,
+    ')',
+  ].join(''),
+  'g',
+)
 
 const HEADER =
-  /\b((?:proxy-)?authorization["']?\s{0,8}[:=]\s{0,8}["']?|(?:set-)?cookie["']?\s{0,8}[:=]\s{0,8}["']?)(?!\[redacted)([^"'\r\n]{1,8000})/gi
-const USER_OPTION =
-  /((?<!\S)(?:-u|--user|--proxy-user)(?:\s{1,8}|=)["']?[^\s:"']{0,200}:)(?!\[redacted)([^\s"']{1,400})/g
+  /\b((?:proxy-)?authorization["']?\s{0,8}[:=]\s{0,8}["']?|(?:set-)?cookie["']?\s{0,8}[:=]\s{0,8}["']?)(?!["'\s]{0,9}\[redacted)([^"'\r\n]{1,8000})/gi
 /** A name, then what assigns to it; or an option, then a blank. */
 const ASSIGNED =
   /(?<![\w.-])([-$]{0,2}[A-Za-z_][\w.-]{0,80})(?:\\{0,4}["']?\s{0,8}[=:]\s{0,8}|(?<=(?:^|\s)--[\w.-]{1,81})\s{1,8})(\\{0,4}["'])?/g
 const QUOTED = { '"': /[^"\\]{1,4000}/y, "'": /[^'\\]{1,4000}/y }
 const BARE = /[^\s"',;&|)\]}\\]{1,4000}/y
-const ADDRESS = /:\/\/[^\s"'<>]{1,8000}/g
-const QUERY = /([?&#;][\w.~%[\]-]{0,100}=)(?!\[redacted)([^&#;]{1,8000})/g
 
-const WORD = /[A-Za-z0-9]{16,}/g
-const RUN = /[A-Za-z0-9+/]{16,}={0,2}/g
+const WORD = /[A-Za-z0-9]{16,8192}/g
+const RUN = /[A-Za-z0-9+/]{16,8192}={0,2}/g
 
 /** The value of one name may hold the next: only that of a name of secrets is passed over. */
 function withoutAssigned(text: string, mark: Mark): string {
@@ -81,31 +126,11 @@ function withoutAssigned(text: string, mark: Mark): string {
     value.lastIndex = start
     const secret = value.exec(text)?.[0] ?? ''
     const isCount = /^\d+$/.test(secret) && !isSecretNumberName(name)
-    if (secret === '' || isCount) continue
+    if (secret === '' || isCount || secret.startsWith('//')) continue
     pieces.push(text.slice(copied, start), mark(secret))
     copied = start + secret.length
   }
   return pieces.join('') + text.slice(copied)
-}
-
-/** Letters and digits in turns, or letters of both cases among digits; or longer than any word. */
-function isRandom(word: string): boolean {
-  if (word.length >= 40) return true
-  const isOfAll = /\d/.test(word) && /[a-z]/.test(word) && /[A-Z]/.test(word)
-  return isOfAll || turnsOf(word) >= 3
-}
-
-/** Base64, in which a `/` is no end of a name: more turns than a path has. */
-function isMixed(run: string): boolean {
-  return run.length >= 36 && /[+/]/.test(run) && turnsOf(run) + humpsOf(run) >= 8
-}
-
-function turnsOf(text: string): number {
-  return text.match(/[A-Za-z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0
-}
-
-function humpsOf(text: string): number {
-  return text.match(/[a-z](?=[A-Z])/g)?.length ?? 0
 }
 
 /** What is marked already stays as it is. */

@@ -1,6 +1,6 @@
 /** Words that a secret goes by, alone or at the end of a longer word (`apikey`, `accesstoken`). */
 const SECRET_WORD =
-  /^(?:keys?|auth|authorization|bearer|creds?|dsn|jwt|otp|passcodes?|passphrases?|pin|pwd)$|(?:api|access|account|auth|client|encryption|master|private|secret|signing|ssh)keys?$|(?:cookie|credential|passwd|password|secret|token)s?$/
+  /^(?:keys?|auth|authorization|bearer|creds?|dsn|jwt|otp|pass|passcodes?|passphrases?|pin|pwd|sas|sig|signature)$|(?:api|access|account|auth|client|encryption|master|private|secret|signing|ssh)keys?$|(?:cookie|credential|passwd|password|secret|signature|token)s?$/
 
 /** Words that make a number under such a name a count or a bound: `maxTokens`, `tokenTtlSeconds`. */
 const COUNTED =

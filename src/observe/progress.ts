@@ -168,7 +168,7 @@ function cellsOf(resource: string, track: Track, now: number): string[] {
   const elapsed = (track.finishedAt ?? now) - track.startedAt
   const rows = [...track.underWay.values()].reduce((sum, count) => sum + count, track.rows)
   return [
-    resource,
+    oneLine(resource),
     `${digits(track.done)}/${digits(Math.max(track.due, track.done))} days`,
     counted(rows, 'row'),
     elapsed > 0 ? `${digits((rows * 1000) / elapsed)} rows/s` : '',

@@ -1,7 +1,4 @@
-/** The text on one line, nothing in it that a terminal or a log reader would obey. */
-export function oneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim()
-}
+export { oneLine } from '../core/safe-text.ts'
 
 /** `1,234,567`, whatever the machine's language. */
 export function digits(count: number | bigint): string {

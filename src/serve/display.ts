@@ -1,15 +1,9 @@
+import { safeText } from '../core/safe-text.ts'
+
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
 /** Printable characters of one column each, one code unit each: the rest need a closer look. */
 const PLAIN = /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u024f…]*$/
-/**
- * Characters that move the cursor, colour the screen or turn the writing round, and those
- * that leave no trace, by which two texts would look alike.
- */
-const UNPRINTABLE =
-  /[\p{Cc}\p{Zl}\p{Zp}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu
-const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
-
 /** East Asian wide and full-width blocks, and what is drawn as an emoji: two columns each. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\ufe0f/u
@@ -18,7 +12,7 @@ const WIDTHLESS = /^[\p{Mn}\p{Me}\p{Cf}]+$/u
 /** The text on one line with nothing in it that a terminal would obey. */
 export function visible(text: string): string {
   if (PLAIN.test(text)) return text
-  return text.replaceAll(UNPRINTABLE, (char) => NAMED[char] ?? escaped(char))
+  return safeText(text.replaceAll('\r', '\\r').replaceAll('\n', '\\n').replaceAll('\t', '\\t'))
 }
 
 /** Terminal columns that a visible text takes, near enough for aligning. */
@@ -44,9 +38,4 @@ export function truncated(text: string, width: number): string {
 function widthOf(grapheme: string): number {
   if (WIDE.test(grapheme)) return 2
   return WIDTHLESS.test(grapheme) ? 0 : 1
-}
-
-function escaped(char: string): string {
-  const code = (char.codePointAt(0) ?? 0).toString(16)
-  return code.length > 2 ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`
 }

@@ -1,9 +1,10 @@
 /**
  * What may pass at a place of an item. `word`: one short word of an enum; `id`:
- * what names something, which may look random; `text`: anything, but for what looks like a secret.
+ * what names something, which may look random; `text`: anything, but for what looks like a
+ * secret; `number`: a number, and no string.
  */
 export interface Rule {
-  readonly leaf?: 'word' | 'id' | 'text'
+  readonly leaf?: 'word' | 'id' | 'text' | 'number'
   readonly fields?: ReadonlyMap<string, Rule>
   /** Of the fields of a map. */
   readonly any?: Rule
@@ -13,6 +14,7 @@ export interface Rule {
 const word: Rule = { leaf: 'word' }
 const id: Rule = { leaf: 'id' }
 const text: Rule = { leaf: 'text' }
+const number: Rule = { leaf: 'number' }
 
 function object(fields: Readonly<Record<string, Rule>>): Rule {
   return { fields: new Map(Object.entries(fields)) }
@@ -35,6 +37,10 @@ const customModel = object({
   baseUrl: text,
   displayName: text,
   reasoningEffort: word,
+  index: number,
+  maxContextLimit: number,
+  thinkingMaxTokens: number,
+  maxOutputTokens: number,
   hostedCloud: object({ cloudProfile: text, cloudRegion: word, hostedBaseUrl: text }),
 })
 
@@ -73,14 +79,21 @@ const settings = object({
       denyWrite: array(text),
       denyRead: array(text),
     }),
-    network: object({ allowedDomains: array(text), allowUnixSockets: array(text) }),
+    network: object({
+      allowedDomains: array(text),
+      allowUnixSockets: array(text),
+      httpProxyPort: number,
+      socksProxyPort: number,
+    }),
   }),
   managedComputersAllowedEmails: array(id),
   byomComputersAllowedEmails: array(id),
+  sessionRetentionDays: number,
 })
 
-/** A revision of the enterprise controls: every other string of it is a secret. */
+/** A revision of the enterprise controls: every other string and number of it is a secret. */
 const enterpriseControls = object({
+  revision: number,
   settings,
   user: object({ id, email: id, name: text }),
   updatedAt: id,

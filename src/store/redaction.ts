@@ -29,7 +29,7 @@ export class Redaction {
   }
 
   /**
-   * An item of a resource, its JSON text. Of `enterprise_controls` strings pass only
+   * An item of a resource, its JSON text. Of `enterprise_controls` strings and numbers pass only
    * at documented places; of the others they pass but under names of secrets, and
    * lose what looks like a secret.
    *
@@ -75,7 +75,7 @@ function redactionOf(path: string, text: string): Redaction {
 interface Place {
   /** What is documented of the place; undefined: nothing. */
   readonly rule: Rule | undefined
-  /** Strings of places that are not documented are secrets. */
+  /** Strings and numbers of places that are not documented are secrets. */
   readonly isClosed: boolean
   /** Below a name of secrets, of which numbers may be counts. */
   readonly isSecret: boolean
@@ -107,7 +107,7 @@ function rewriting(root: Place, mark: Mark): Rewriting<Place> {
         : withoutKnownForms(name, mark)
     },
     string: (place, value) => stringAt(place, value, mark),
-    number: (place, text) => (place.isSecretNumber ? mark(text) : undefined),
+    number: (place, text) => (isSecretNumber(place) ? mark(text) : undefined),
   }
 }
 
@@ -141,10 +141,15 @@ function stringAt(place: Place, value: string, mark: Mark): string {
       return withoutAddressed(value, mark)
     case 'text':
       return withoutSecrets(value, mark)
+    case 'number':
     case undefined:
       if (place.isClosed || place.isSecret) return mark(value)
       return place.isId ? withoutAddressed(value, mark) : withoutSecrets(value, mark)
   }
+}
+
+function isSecretNumber({ rule, isClosed, isSecretNumber: isSecret }: Place): boolean {
+  return isSecret || (isClosed && rule === undefined)
 }
 
 const MARKED = /^\[redacted:[0-9a-f]{8}\]$/

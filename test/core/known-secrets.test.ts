@@ -6,9 +6,7 @@ const KEY = 'fk-Zq3/9+vX"2\\mLp7=TtR5'
 const secrets = new KnownSecrets([KEY])
 
 function unicode(text: string): string {
-  return [...text]
-    .map((char) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`)
-    .join('')
+  return text.replaceAll(/[^]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 function percent(text: string, hex = (byte: number) => byte.toString(16).padStart(2, '0')): string {
@@ -100,12 +98,11 @@ describe('a known secret', () => {
   })
 
   test('is taken out of an error, its stack and its causes', () => {
-    const inner = new AggregateError([new Error(`inner ${KEY}`)], `all ${KEY}`)
+    const innermost = new Error(`inner ${KEY}`)
+    const inner = new AggregateError([innermost], `all ${KEY}`)
     const error = new Error(`outer ${KEY}`, { cause: inner })
     secrets.error(error)
-    const all = [error, inner, ...inner.errors].map(
-      (each: Error) => `${each.message} ${each.stack ?? ''}`,
-    )
+    const all = [error, inner, innermost].map((each) => `${each.message} ${each.stack ?? ''}`)
     expect(all.join(' ')).not.toContain(KEY)
     expect(error.message).toBe('outer [redacted]')
   })

@@ -11,8 +11,8 @@ describe('text loses what has the form of a secret', () => {
     ['curl -u bob:hunter2 h', 'curl -u bob:[redacted] h'],
     ['https://u:pw@h.example/p', 'https://[redacted]@h.example/p'],
     [
-      'https://h.example/p?a=1&b=2#access_token=3',
-      'https://h.example/p?a=[redacted]&b=[redacted]#access_token=[redacted]',
+      'https://h.example/p?a=x&b=2#access_token=3',
+      'https://h.example/p?a=[redacted]&b=2#access_token=[redacted]',
     ],
     ['wss://r.example/agent/7?sig=9f8e', 'wss://r.example/agent/7?sig=[redacted]'],
     ['npm publish --token abcdef', 'npm publish --token [redacted]'],

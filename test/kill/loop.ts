@@ -101,6 +101,7 @@ async function nextNight(command: Command, dataFolder: string): Promise<Ending> 
       out += text
     },
     err: () => undefined,
+    draw: () => undefined,
     isTty: false,
     columns: 80,
     outWidth: undefined,

@@ -176,7 +176,7 @@ describe('table', () => {
 
   test('control characters of a cell reach no terminal', async () => {
     const table = await ask(`select 'a' || chr(27) || '[2J' || chr(10) || 'b' || chr(8238) as x`)
-    expect(formatTable(table)).toContain(String.raw`a\x1b[2J\nb\u202e`)
+    expect(formatTable(table)).toContain(String.raw`a\u001b[2J\nb\u202e`)
   })
 
   test('long text is cut to the width given, numbers never', async () => {

@@ -1,0 +1,50 @@
+import type { Mark } from './secret-looks.ts'
+
+/** Options of one letter with which programs take a password. */
+const OPTIONS: readonly (readonly [programs: string, option: string])[] = [
+  ['mysql(?:dump|admin|import|check|sh|show)?|mariadb(?:-dump|-admin)?', '-p'],
+  ['sshpass|mongo(?:sh|dump|restore|export|import)?|7z[ar]?|cqlsh|kinit|snowsql|vsql', '-p'],
+  [
+    '(?:docker|podman|nerdctl|buildah|skopeo|crane|oras|cosign|helm registry|az|oc|cf|heroku|vault) login',
+    '-p',
+  ],
+  ['redis-cli|valkey-cli|keydb-cli', '-a'],
+  ['ldap(?:search|add|modify|delete|whoami|passwd)|security|etcdctl', '-w'],
+  ['sqlcmd|bcp|isql|zip|unzip|mosquitto_(?:pub|sub|rr)|rar|unrar', '-P'],
+  ['plink|pscp|psftp|putty', '-pw'],
+  ['xfreerdp|rdesktop', '(?:/p:|-p)'],
+  ['amqp-\\w{1,20}|rabbitmqadmin|ipmitool|net rpc', '(?:-p|-P)'],
+]
+
+const VALUE = String.raw`(?:"[^"\r\n]{1,400}"|'[^'\r\n]{1,400}'|[^\s"';&|]{1,400})`
+const BETWEEN = String.raw`(?:[^\n;&|]{0,200}?\s)`
+
+const rules: readonly RegExp[] = [
+  ...OPTIONS.map(
+    ([programs, option]) =>
+      new RegExp(
+        String.raw`((?<![\w.-])(?:${programs})\b${BETWEEN}${option}[ \t=]{0,4})(?!\[redacted|[ \t]|--?[a-z])(${VALUE})`,
+        'g',
+      ),
+  ),
+  // a user, then a colon or a percent sign
+  /((?<!\S)(?:-u|-U|--user|--proxy-user)[ \t=]{0,4}["']?[^\s:"'%]{0,200}[:%])(?!\[redacted|\/\/)([^\s"']{1,400})/g,
+  /((?<!\S)-pass(?:in|out)?[ \t]{1,4}pass:)([^\s"']{1,400})/g,
+  /((?<!\S)--?(?:[a-z]{1,20}-){0,3}(?:pass(?:word|phrase|wd)?|pwd|token|secret)[ \t=]{1,4})(?!\[redacted|-)("[^"\r\n]{1,400}"|'[^'\r\n]{1,400}'|[^\s"']{1,400})/gi,
+  // of a password on standard input: echo … | sudo -S
+  /(\becho[ \t]{1,4}(?:-n[ \t]{1,4})?)(?!\[redacted)(["']?[^\s"'|]{1,200}["']?)(?=[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]+-S|(?:docker|podman|helm registry)[ \t]login|passwd|chpasswd))/g,
+]
+
+/** The text without what programs take as a password: `mysql -p…`, `curl -u user:…`. */
+export function withoutOptions(text: string, mark: Mark): string {
+  return rules.reduce(
+    (rest, rule) =>
+      rest.replaceAll(rule, (_: string, before: string, value: string) => {
+        const quote = /^["']/.exec(value)?.[0] ?? ''
+        return quote === ''
+          ? before + mark(value)
+          : before + quote + mark(value.slice(1, -1)) + quote
+      }),
+    text,
+  )
+}

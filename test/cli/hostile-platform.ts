@@ -1,0 +1,66 @@
+import type { IncomingMessage } from 'node:http'
+import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts'
+import { onTestFinished } from 'vitest'
+import { testServer } from '../helpers.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export interface HostilePlatform {
+  readonly emulator: Emulator
+  readonly environment: Readonly<Record<string, string>>
+}
+
+/**
+ * The stand-in platform behind a proxy that changes each answer. `key` is good there.
+ * What the caller names (`named`) is passed on as the stand-in knows it.
+ */
+export async function hostilePlatform(
+  key: string,
+  change: (answer: Answer, request: IncomingMessage) => Answer,
+  original: (path: string) => string = (path) => path,
+): Promise<HostilePlatform> {
+  const emulator = await startEmulator({ users: 3, now: () => Date.now() })
+  onTestFinished(() => emulator.close())
+  const proxy = (host: string) =>
+    testServer((request, response) => {
+      void forward(host, request, emulator.keys.manager, original).then((answer) => {
+        const { status, headers, body } = change(answer, request)
+        response.writeHead(status, headers)
+        response.end(body)
+      })
+    })
+  const [api, app] = await Promise.all([proxy(emulator.url), proxy(emulator.appUrl)])
+  const environment = {
+    AGENT_BASE_URL: api.url,
+    AGENT_APP_URL: app.url,
+    AGENT_API_KEY: key,
+  }
+  return { emulator, environment }
+}
+
+async function forward(
+  host: string,
+  request: IncomingMessage,
+  key: string,
+  original: (path: string) => string,
+): Promise<Answer> {
+  const pieces: Buffer[] = []
+  for await (const piece of request) pieces.push(Buffer.from(piece as Uint8Array))
+  const body = Buffer.concat(pieces)
+  const { method = 'GET', url = '/' } = request
+  const response = await fetch(host + original(url), {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body.byteLength === 0 ? {} : { body }),
+  })
+  const date = response.headers.get('date')
+  return {
+    status: response.status,
+    headers: { 'content-type': 'application/json', ...(date === null ? {} : { date }) },
+    body: await response.text(),
+  }
+}
