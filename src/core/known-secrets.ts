@@ -37,11 +37,18 @@ export class KnownSecrets {
   /** An error without the secrets in its message, its stack and its causes. */
   error(error: unknown): void {
     for (let each = error, depth = 0; each instanceof Error && depth < 10; each = each.cause) {
-      each.message = this.message(each.message)
-      if (each.stack !== undefined) each.stack = this.message(each.stack)
+      this.#clean(each, 'message')
+      this.#clean(each, 'stack')
       if (each instanceof AggregateError) for (const inner of each.errors) this.error(inner)
       depth += 1
     }
+  }
+
+  /** Also of an error of the system, whose message can be defined but not set. */
+  #clean(error: Error, property: 'message' | 'stack'): void {
+    const text = error[property]
+    const clean = text === undefined ? text : this.message(text)
+    if (clean !== text) Object.defineProperty(error, property, { value: clean, configurable: true })
   }
 
   /** A whole body, its other bytes as they were. */
