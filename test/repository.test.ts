@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { packageRoot } from '../src/store/root.ts'
+import { hasTest } from './titles.ts'
 
 const read = (name: string): string => readFileSync(join(packageRoot, name), 'utf8')
 
@@ -79,8 +80,6 @@ describe('.ci/run', () => {
 
 describe('git', () => {
   const KEPT = ['src', 'test', 'sql', 'dbt-like-models', 'docs', 'bench']
-  const ask = (args: readonly string[], input = ''): string =>
-    spawnSync('git', args, { cwd: packageRoot, input, encoding: 'utf8' }).stdout
 
   it('ignores no file that is in the folders of the project', () => {
     const list = ['ls-files', '--others', '--ignored', '--exclude-per-directory=.gitignore']
@@ -106,3 +105,30 @@ describe('git', () => {
     expect(ask(check, 'node_modules/x\ndist/x\n')).toBe('node_modules/x\ndist/x\n')
   })
 })
+
+describe('the pages', () => {
+  const docs = ask(['ls-files', '--', 'docs']).trim().split('\n')
+  const pages = ['README.md', 'CHANGELOG.md', 'package.json', ...docs]
+  const named = /(?<![\w/.-])(?:src|test|sql|docs|bench|dbt-like-models|\.github|\.ci)\/[\w/.-]*\w/g
+
+  it.each(pages)('%s names files that there are', (page) => {
+    const paths = [...read(page).matchAll(named)].map(([path]) => path)
+    expect(paths.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([])
+  })
+
+  it.each(pages.filter((page) => page !== 'docs/api-coverage.md'))(
+    '%s names tests that there are',
+    (page) => {
+      const tests = [...read(page).matchAll(/(test\/[\w/.-]+\.ts): ([^|\n`]+)/g)]
+      const missing = tests.filter(
+        ([, file = '', title = '']) =>
+          !hasTest(join(packageRoot, file), title.trim(), new Set<string>()),
+      )
+      expect(missing.map(([text]) => text)).toEqual([])
+    },
+  )
+})
+
+function ask(args: readonly string[], input = ''): string {
+  return spawnSync('git', args, { cwd: packageRoot, input, encoding: 'utf8' }).stdout
+}

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clientValues } from './client-values.ts'
 import { landSpecification, type Landed } from './landed.ts'
+import { HOOK_INPUTS, hookTitle } from './specification/hooks.ts'
+import { ORG, TOOLS } from './specification/samples.ts'
 import { SECTIONS } from './specification/sections.ts'
 import { fieldsOf, valuesAt, type Field, type Section } from './specification/section.ts'
 import { readTypes, type TypeLookup } from './types.ts'
@@ -40,6 +42,85 @@ describe.each(SECTIONS.map((section) => [section.heading, section] as const))(
     )
   },
 )
+
+describe('the data that the specification describes', () => {
+  const rows = (sql: string) => landed.warehouse.rows(sql)
+
+  it('every row is of the organisation that the answers name', async () => {
+    for (const table of ['fct_org_day', 'fct_user_day', 'fct_session', 'dim_computer']) {
+      expect(await rows(`select distinct org_id from ${table}`)).toEqual([{ org_id: ORG }])
+    }
+  })
+
+  it('spellings of an MCP server are one server, their invocations summed', async () => {
+    const [first, second] = TOOLS.mcp_by_server.map(({ invocations }) => invocations)
+    expect(
+      await rows(
+        'select mcp_server, cast(invocations as integer) as invocations from fct_mcp_server_day',
+      ),
+    ).toEqual([{ mcp_server: 'linear', invocations: (first ?? 0) + (second ?? 0) }])
+  })
+
+  it('a tool name that is a parsing artifact counts for its tool', async () => {
+    expect(await rows('select * from map_tool_spelling order by spelling')).toMatchObject([
+      { spelling: 'Read', tool_name: 'Read' },
+      { spelling: 'Read{"file_path":"/tmp/a', tool_name: 'Read' },
+    ])
+  })
+
+  it('a user of several clients counts once, and in each client', async () => {
+    expect(await rows('from fct_client_overlap_day')).toMatchObject([
+      { daily_active_users: '31', client_memberships: '36', active_clients: '3' },
+    ])
+  })
+
+  it.each(['idle', 'pending', 'running'])(
+    'a session that is %s is in fct_session',
+    async (status) => {
+      const sql = `select count(*) > 0 as is_there from fct_session where status = '${status}'`
+      expect(await rows(sql)).toEqual([{ is_there: true }])
+    },
+  )
+
+  it.each(['provisioning', 'active', 'error'])(
+    'a computer that is %s is in dim_computer',
+    async (status) => {
+      const sql = `select count(*) = 1 as is_there from dim_computer where status = '${status}'`
+      expect(await rows(sql)).toEqual([{ is_there: true }])
+    },
+  )
+
+  it('analytics are asked for from 2026-01-14 to yesterday, and never for today', () => {
+    const asked = landed.requests
+      .filter((request) => request.includes('/analytics/'))
+      .map((request) => new URLSearchParams(request.split('?')[1]))
+    expect(asked.length).toBeGreaterThanOrEqual(8)
+    expect(new Set(asked.map((query) => query.get('startDate')))).toEqual(new Set(['2026-01-14']))
+    expect(new Set(asked.map((query) => query.get('endDate')))).toEqual(new Set(['2026-01-14']))
+  })
+
+  it('users are asked for a hundred a page', () => {
+    const pages = landed.requests.filter((request) => request.includes('/analytics/users?'))
+    expect(pages.length).toBeGreaterThan(0)
+    for (const page of pages) expect(page).toMatch(/[?&]limit=100(&|$)/)
+  })
+})
+
+describe('hook events', () => {
+  it.each(HOOK_INPUTS.map((input) => [hookTitle(input), input] as const))(
+    '%s',
+    async (
+      _,
+      { hook_event_name: name, session_id: session, cwd, message = null, reason = null },
+    ) => {
+      const sql = `from fct_hook_event where hook_event = '${name}' and session_id = '${session}'`
+      const isFailure = name === 'SessionEnd' ? ['error', 'other'].includes(reason ?? '') : null
+      expect(await landed.warehouse.rows(sql)).toMatchObject([
+        { cwd, message, reason, is_failure: isFailure },
+      ])
+    },
+  )
+})
 
 async function expectInWarehouse(
   { resource, name }: Section,

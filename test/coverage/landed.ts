@@ -13,6 +13,7 @@ import { run } from '../../src/pipeline.ts'
 import { Database } from '../../src/store/duckdb.ts'
 import { writeAtomic } from '../../src/store/files.ts'
 import { sendJson, testPlatform, type AtEnd } from '../helpers.ts'
+import { HOOK_INPUTS } from './specification/hooks.ts'
 import * as samples from './specification/samples.ts'
 
 /** Answers of the specification, read by the client and by a whole night of the warehouse. */
@@ -38,18 +39,6 @@ const COMPUTERS = [
   COMPUTER,
   { ...COMPUTER, id: 'computer-active', name: 'active-box', status: 'active' },
   { ...COMPUTER, id: 'computer-error', name: 'error-box', status: 'error' },
-]
-
-/** Of one event each, and of an end that is no failure. */
-export const HOOK_INPUTS: readonly object[] = [
-  samples.HOOK_INPUT,
-  { ...samples.HOOK_INPUT, session_id: 'session-2', reason: 'other' },
-  { ...samples.HOOK_INPUT, session_id: 'session-3', reason: 'logout' },
-  ...['Notification', 'Stop', 'SubagentStop', 'PostToolUse'].map((hook_event_name) => ({
-    hook_event_name,
-    session_id: 'session-1',
-    cwd: '/home/ada/web',
-  })),
 ]
 
 export async function landSpecification(atEnd: AtEnd): Promise<Landed> {

@@ -327,11 +327,3 @@ export const PROBLEM = {
   metadata: { parameter: 'endDate', latest: '2026-01-13' },
   requestId: 'req_spec_1',
 }
-
-export const HOOK_INPUT = {
-  hook_event_name: 'SessionEnd',
-  session_id: 'session-1',
-  cwd: '/home/ada/web',
-  message: 'needs you',
-  reason: 'error',
-}

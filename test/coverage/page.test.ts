@@ -1,0 +1,29 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { packageRoot } from '../../src/store/root.ts'
+import { hasTest } from '../titles.ts'
+import { page, pageRows, titlesMade } from './page.ts'
+
+const rows = [...pageRows().values()].flat()
+
+describe('docs/api-coverage.md', () => {
+  it('is what the data says: `npm run docs:coverage` writes it', async () => {
+    await expect(page()).toMatchFileSnapshot(join(packageRoot, 'docs', 'api-coverage.md'))
+  })
+
+  it('has every row once, more than five hundred of them', () => {
+    const keys = rows.map(({ specified, file, test }) => [specified, file, test].join('\n'))
+    expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([])
+    expect(keys.length).toBeGreaterThan(500)
+  })
+
+  it('names tests that exist', () => {
+    const made = titlesMade()
+    const missing = rows.filter(({ file, test }) => !hasTest(join(packageRoot, file), test, made))
+    expect(missing).toEqual([])
+  })
+
+  it('names no test of the stand-in platform alone', () => {
+    expect(rows.filter(({ file }) => file.startsWith('test/emulator/'))).toEqual([])
+  })
+})
