@@ -29,13 +29,15 @@ export function besideOf(
     messages: beside.messages ?? [],
     refetch,
     hooksOf: hooksOf(job),
+    redactionKey: job.config.redactionKey,
   }
 }
 
 /** Lands the hook events that no organisation's sync has landed. */
 export async function landHooks(job: Job): Promise<void> {
   const { config, world, runId } = job
-  await landSpool({ dataFolder: config.dataFolder, runId, world, hooksOf: hooksOf(job) })
+  const { dataFolder, redactionKey } = config
+  await landSpool({ dataFolder, runId, world, hooksOf: hooksOf(job), redactionKey })
 }
 
 /** With several organisations, theirs is told by the configuration alone. */

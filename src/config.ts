@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
 import { messageOf, UsageError } from './core/errors.ts'
+import { redactionKeyIn } from './core/redaction-key.ts'
 import { umaskOf } from './core/umask.ts'
 import { hooksSchema, NO_HOOKS, type HooksConfig } from './hooks/config.ts'
 import {
@@ -31,6 +32,8 @@ export interface Config {
   readonly umask: number
   /** How many earlier published files are kept. */
   readonly keepPublished: number
+  /** What the marks of secrets are made with; null: a key that the data folder holds. */
+  readonly redactionKey: string | null
   /** Exports that `run` makes after publishing. */
   readonly exports: readonly ExportTarget[]
   /** Who is told of which hook events, and how. */
@@ -115,6 +118,7 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
     concurrency: pick(count, 'concurrency', file.concurrency ?? DEFAULTS.concurrency),
     umask,
     keepPublished: file.keep_published ?? DEFAULTS.keepPublished,
+    redactionKey: redactionKeyIn(environment),
     exports: file.exports ?? [],
     hooks: file.hooks ?? NO_HOOKS,
     // A command that prints a key is run once.

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { messageOf } from '../core/errors.ts'
+import { redactionKeyIn } from '../core/redaction-key.ts'
 import { logError } from '../hooks/errors-log.ts'
 import { hookFolders, type HookFolders } from '../hooks/folders.ts'
 import { inputOf, MAX_INPUT_BYTES, readInput } from '../hooks/input.ts'
@@ -59,7 +60,7 @@ async function take(process_: HookProcess, folders: HookFolders): Promise<void> 
   keepOutOfGit(dataFolder)
   const bytes = await readInput(process.stdin, INPUT_MS)
   const { json, isReadable, event } = inputOf(bytes)
-  const redaction = await openRedaction(dataFolder)
+  const redaction = await openRedaction(dataFolder, redactionKeyIn(environment))
   const input = redaction.item('hook_events', json)
   const record = { eventId: randomUUID(), recordedAt: Date.now(), input, event }
   const name = spoolEvent(folders, record)

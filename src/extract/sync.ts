@@ -201,7 +201,7 @@ async function fetchBeside(
   const { beside, dataFolder, concurrency } = options
   if (beside === undefined || beside.resources.length === 0) return null
   const selection = await ownHooks(beside, dataFolder, orgId)
-  const redaction = await openRedaction(dataFolder)
+  const redaction = await openRedaction(dataFolder, beside.redactionKey)
   const forEach = async <T>(
     items: readonly T[],
     work: (item: T) => Promise<void>,

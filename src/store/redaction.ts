@@ -45,8 +45,15 @@ export class Redaction {
   }
 }
 
-/** The redaction of a data folder, whose key is made at its first use: `<data>/state/redaction.key`. */
-export async function openRedaction(dataFolder: string): Promise<Redaction> {
+/**
+ * The redaction of a data folder. Without a key from elsewhere the folder has one,
+ * made at its first use: `<data>/state/redaction.key`.
+ */
+export async function openRedaction(
+  dataFolder: string,
+  key: string | null = null,
+): Promise<Redaction> {
+  if (key !== null) return new Redaction(key)
   const path = keyPath(dataFolder)
   return redactionOf(path, (await readIfThere(path)) ?? (await createKey(path)))
 }

@@ -1,6 +1,8 @@
-import { stat } from 'node:fs/promises'
+import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { loadConfig } from '../../src/config.ts'
+import { redactionKeyIn } from '../../src/core/redaction-key.ts'
 import { openRedaction, Redaction } from '../../src/store/redaction.ts'
 import { writeAtomic } from '../../src/store/files.ts'
 import { temporaryFolder } from '../helpers.ts'
@@ -301,6 +303,32 @@ describe('the key of a data folder', () => {
     expect((await openRedaction(data)).item('enterprise_controls', '{"x":"abc"}')).toBe(
       [...texts][0],
     )
+  })
+
+  it('is not made where one comes from elsewhere, and marks as that one does', async () => {
+    const data = await temporaryFolder()
+    await openRedaction(data)
+    const path = join(data, 'state', 'redaction.key')
+    const own = (await readFile(path, 'utf8')).trim()
+    const before = (await openRedaction(data)).item('enterprise_controls', '{"x":"abc"}')
+    await rm(path)
+    const given = await openRedaction(data, own)
+    expect(given.item('enterprise_controls', '{"x":"abc"}')).toBe(before)
+    await expect(stat(path)).rejects.toThrow('ENOENT')
+  })
+
+  it.each([
+    ['', null],
+    ['  ', null],
+    ['k'.repeat(32), 'k'.repeat(32)],
+  ])('is read from the environment, %j', (text, key) => {
+    expect(redactionKeyIn({ AGENT_WAREHOUSE_REDACTION_KEY: text })).toBe(key)
+  })
+
+  it('is refused when it is so short that it could be guessed', () => {
+    const short = { AGENT_WAREHOUSE_REDACTION_KEY: 'k'.repeat(31) }
+    expect(() => redactionKeyIn(short)).toThrow('fewer than 32 characters')
+    expect(() => loadConfig({}, short, '/')).toThrow('fewer than 32 characters')
   })
 
   it('is not used when it is cut off', async () => {

@@ -86,7 +86,7 @@ export async function withPlatform(
 ): Promise<ExitCode> {
   const config = loadConfig(flags, terminal.environment, terminal.cwd)
   const organisation = chosen(config, flags.organisation)
-  const redaction = await redactionOf(config.dataFolder)
+  const redaction = await redactionOf(config)
   const redact = createRedact([organisation.key])
   const hide = (text: string): string => redaction.text(redact(text))
   const tell = (text: string): void => {
@@ -141,7 +141,8 @@ function chosen(config: Config, name: string | undefined): OrganisationConfig {
 }
 
 /** A data folder that has no key yet is left as it is: marks then hold for one command. */
-async function redactionOf(dataFolder: string): Promise<Redaction> {
+async function redactionOf({ dataFolder, redactionKey }: Config): Promise<Redaction> {
+  if (redactionKey !== null) return new Redaction(redactionKey)
   const hasKey = (await readIfThere(join(dataFolder, 'state', 'redaction.key'))) !== undefined
   return hasKey ? openRedaction(dataFolder) : new Redaction(randomBytes(32).toString('hex'))
 }

@@ -18,6 +18,8 @@ export interface BesideSelection {
   readonly refetch: boolean
   /** Whose the hook events are, see `organisationOfHooks`. */
   readonly hooksOf: string | null
+  /** What the marks of secrets are made with; null: a key that the data folder holds. */
+  readonly redactionKey?: string | null
 }
 
 export interface MessageId {

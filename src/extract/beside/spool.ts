@@ -14,6 +14,8 @@ export interface SpoolOptions {
   readonly world: World
   /** See `organisationOfHooks`. */
   readonly hooksOf: string | null
+  /** See `openRedaction`. */
+  readonly redactionKey?: string | null
 }
 
 /** Lands the hook events that were recorded, without the network. Does nothing where there are none. */
@@ -22,13 +24,14 @@ export async function landSpool({
   runId,
   world,
   hooksOf,
+  redactionKey,
 }: SpoolOptions): Promise<void> {
   if ((await readSpool(dataFolder, 1)).length === 0) return
   const warn = warner(world)
   const orgId = await organisationOfHooks(dataFolder, hooksOf)
   const ledger = await LedgerFile.open(dataFolder, orgId, warn)
   await takeOutDamagedBeside(dataFolder, orgId, ledger, warn)
-  const redaction = await openRedaction(dataFolder)
+  const redaction = await openRedaction(dataFolder, redactionKey)
   const book = new IntervalBook(ledger, orgId, world, { plannedAt: world.now(), isForced: false })
   const database = await openLandingDatabase(dataFolder)
   try {

@@ -1,0 +1,215 @@
+import { spawn } from 'node:child_process'
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { basename, delimiter, dirname, join } from 'node:path'
+import { parse } from 'yaml'
+import { packageRoot } from '../../src/store/root.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+export interface Step {
+  readonly name?: string
+  readonly id?: string
+  readonly if?: string
+  readonly uses?: string
+  readonly run?: string
+  readonly with?: Readonly<Record<string, string>>
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface Workflow {
+  readonly permissions: unknown
+  readonly jobs: Readonly<
+    Record<
+      string,
+      { readonly steps: readonly Step[]; readonly env?: Record<string, string | number> }
+    >
+  >
+}
+
+export interface NightOptions {
+  readonly secrets?: Readonly<Record<string, string>>
+  readonly vars?: Readonly<Record<string, string>>
+  /** In the environment of every step. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** Tracked files of the commit that is checked out, by path. */
+  readonly tracked?: Readonly<Record<string, string>>
+  /** Called with the workspace before the first step that runs a command. */
+  readonly prepare?: (workspace: string) => Promise<void>
+}
+
+export interface NightResult {
+  readonly conclusion: 'success' | 'failure'
+  /** By name of the step: how it ended; absent: it was skipped. */
+  readonly outcomes: Readonly<Record<string, 'success' | 'failure'>>
+  /** What the steps printed, in the order in which the runner reads it. */
+  readonly log: string
+  readonly summary: string
+  readonly workspace: string
+}
+
+const FOLDER = join(packageRoot, '.github', 'workflows')
+
+export async function readWorkflow(name: string): Promise<Workflow> {
+  return parse(await readFile(join(FOLDER, name), 'utf8')) as Workflow
+}
+
+/** A runner of GitHub Actions as far as nightly.yml needs one: fresh checkouts, a cache, artifacts. */
+export async function startRunner() {
+  const root = await temporaryFolder()
+  const cache = join(root, 'cache')
+  const artifacts = join(root, 'artifacts')
+  const { jobs } = await readWorkflow('nightly.yml')
+  const job = jobs['nightly']
+  if (job === undefined) throw new Error('the workflow has no job nightly')
+  let count = 0
+
+  const night = async (options: NightOptions): Promise<NightResult> => {
+    count += 1
+    const home = join(root, `night-${count}`)
+    const workspace = join(home, 'workspace')
+    const temp = join(home, 'temp')
+    const summary = join(home, 'summary.md')
+    await mkdir(temp, { recursive: true })
+    await writeFile(summary, '')
+    await rm(artifacts, { recursive: true, force: true })
+    const outcomes: Record<string, 'success' | 'failure'> = {}
+    const byId: Record<string, string> = {}
+    let log = ''
+    const context: Record<string, Readonly<Record<string, string>>> = {
+      github: { workspace, token: 'ghs_token', run_id: String(count), run_attempt: '1' },
+      secrets: options.secrets ?? {},
+      vars: options.vars ?? {},
+    }
+    const expand = (text: string): string =>
+      text.replaceAll(/\$\{\{ (\w+)\.(\w+) \}\}/g, (_, of: string, name: string) => {
+        return context[of]?.[name] ?? ''
+      })
+    const environmentOf = (step: Step): Record<string, string> => {
+      const given = Object.entries({ ...job.env, ...step.env })
+      return {
+        PATH: [join(home, 'bin'), dirname(process.execPath), process.env['PATH']].join(delimiter),
+        HOME: home,
+        RUNNER_TEMP: temp,
+        GITHUB_STEP_SUMMARY: summary,
+        GITHUB_REPOSITORY: 'acme/usage',
+        AGENT_WAREHOUSE_RATE: '2000',
+        ...Object.fromEntries(given.map(([name, value]) => [name, expand(String(value))])),
+        ...options.environment,
+      }
+    }
+    const actions: Record<string, (step: Step) => Promise<void>> = {
+      'actions/checkout': async () => {
+        await checkOut(workspace, options.tracked ?? {})
+        await stubNpm(join(home, 'bin'))
+        await options.prepare?.(workspace)
+      },
+      'actions/setup-node': () => Promise.resolve(),
+      'actions/cache/restore': async (step) => {
+        if (existsSync(cache)) await copy(cache, join(workspace, step.with?.['path'] ?? ''))
+      },
+      'actions/cache/save': async (step) => {
+        await rm(cache, { recursive: true, force: true })
+        await copy(join(workspace, step.with?.['path'] ?? ''), cache)
+      },
+      'actions/upload-artifact': async (step) => {
+        const pattern = join(workspace, step.with?.['path'] ?? '')
+        const names = existsSync(dirname(pattern)) ? await readdir(dirname(pattern)) : []
+        for (const name of names) {
+          if (name.startsWith(basename(pattern).replace('*', '')))
+            await copy(join(dirname(pattern), name), join(artifacts, name))
+        }
+      },
+    }
+    const perform = async (step: Step): Promise<boolean> => {
+      if (step.run === undefined) {
+        await actions[step.uses?.split('@')[0] ?? '']?.(step)
+        return true
+      }
+      const { code, output } = await shell(step.run, workspace, environmentOf(step))
+      log += output
+      return code === 0
+    }
+    for (const step of job.steps) {
+      if (!isDue(step, Object.values(outcomes).includes('failure'), byId)) continue
+      const outcome = (await perform(step)) ? 'success' : 'failure'
+      outcomes[step.name ?? step.uses ?? ''] = outcome
+      if (step.id !== undefined) byId[step.id] = outcome
+    }
+    const conclusion = Object.values(outcomes).includes('failure') ? 'failure' : 'success'
+    return { conclusion, outcomes, log, summary: await readFile(summary, 'utf8'), workspace }
+  }
+  return { night, cache, artifacts }
+}
+
+/** `!cancelled() && steps.x.outcome == 'success'`, or nothing: only while no step has failed. */
+function isDue(step: Step, hasFailed: boolean, byId: Readonly<Record<string, string>>): boolean {
+  if (step.if === undefined) return !hasFailed
+  const [, id] =
+    /^\$\{\{ !cancelled\(\) && steps\.(\w+)\.outcome == 'success' \}\}$/.exec(step.if) ?? []
+  if (id === undefined) throw new Error(`this runner does not know the condition ${step.if}`)
+  return byId[id] === 'success'
+}
+
+/** The package as it is checked out, with what is compiled and installed already. */
+async function checkOut(
+  workspace: string,
+  tracked: Readonly<Record<string, string>>,
+): Promise<void> {
+  await mkdir(workspace)
+  for (const name of ['.github', 'dist', 'node_modules', 'sql', 'dbt-like-models', 'package.json'])
+    await symlink(join(packageRoot, name), join(workspace, name))
+  for (const [path, text] of Object.entries(tracked)) {
+    await mkdir(dirname(join(workspace, path)), { recursive: true })
+    await writeFile(join(workspace, path), text)
+  }
+}
+
+/** What is installed and compiled already need not be so again. */
+async function stubNpm(folder: string): Promise<void> {
+  await mkdir(folder)
+  await writeFile(join(folder, 'npm'), '#!/bin/sh\nexit 0\n', { mode: 0o755 })
+}
+
+/** As a cache and an artifact keep files: with their times. */
+async function copy(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true })
+  await cp(from, to, { recursive: true, preserveTimestamps: true })
+}
+
+/** A step's script, as the runner starts it. Both of its streams come in the order of its writes. */
+function shell(
+  script: string,
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly code: number | null; readonly output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('bash', ['-e', '-c', script], {
+      cwd,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let output = ''
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    child.on('error', reject)
+    child.on('close', (code) => {
+      resolve({ code, output })
+    })
+  })
+}
+
+/** The commands that a runner finds in a log: a line that begins with `::`, unless they are stopped. */
+export function commandsIn(log: string): string[] {
+  const found: string[] = []
+  let stoppedBy: string | undefined
+  for (const line of log.split(/\r\n|\n|\r/)) {
+    const [, name, value = ''] =
+      /^\s*::([^:]+?)::(.*)$/.exec(line) ?? /^\s*::(.*?)::$/.exec(line) ?? []
+    if (name === undefined) continue
+    if (stoppedBy !== undefined) {
+      if (name === stoppedBy) stoppedBy = undefined
+    } else if (name === 'stop-commands') stoppedBy = value
+    else found.push(line)
+  }
+  return found
+}
