@@ -17,7 +17,7 @@ import { readTrusted } from './store/trusted-file.ts'
 
 export type { OrganisationConfig } from './organisations.ts'
 
-export const EXPORT_TARGETS = ['parquet', 'csv'] as const
+export const EXPORT_TARGETS = ['parquet', 'csv', 'duckdb'] as const
 export type ExportTarget = (typeof EXPORT_TARGETS)[number]
 
 /** What every command needs. Made once, never changed. */

@@ -32,6 +32,7 @@ create or replace table meta.columns (
     data_type varchar,
     description varchar,
     additivity varchar,
+    key_position bigint,
     ordinal bigint
 );
 
@@ -91,5 +92,7 @@ comment on column meta.columns.description is
     'What it means, its unit, and what NULL means.';
 comment on column meta.columns.additivity is
     'How a metric may be added up. NULL: the column is no metric.';
+comment on column meta.columns.key_position is
+    'Its place in the key of the table, from 1: together these columns name a row. NULL: it is no part of the key.';
 comment on column meta.columns.ordinal is
     'The column''s place in its table, from 1.';

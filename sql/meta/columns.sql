@@ -7,7 +7,8 @@ with metrics as (
                 "table_schema": "VARCHAR",
                 "table_name": "VARCHAR",
                 "column_name": "VARCHAR",
-                "additivity": "VARCHAR"
+                "additivity": "VARCHAR",
+                "key_position": "BIGINT"
             }]'
         )
     ) as metric
@@ -20,6 +21,7 @@ select
     found.data_type,
     found.comment as description,
     metrics.metric.additivity as additivity,
+    metrics.metric.key_position as key_position,
     cast(found.column_index as bigint) as ordinal
 from duckdb_columns() as found
 left join metrics

@@ -16,6 +16,7 @@ export const exportCommand: Command<OptionsOf<typeof options>> = {
   examples: [
     ['$0 export parquet', 'one Parquet file a mart, and a manifest'],
     ['$0 export csv', 'for spreadsheets'],
+    ['$0 export duckdb', 'marts and meta in one file, for BI tools'],
   ],
   options,
   run: async (flags, terminal) => {

@@ -1,6 +1,7 @@
 import type { Database } from '../store/duckdb.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
+import { keyOf } from './build.ts'
 import type { CheckResult } from './checks.ts'
 import { ENGINE } from './engine.ts'
 import type { ModelNode } from './types.ts'
@@ -62,13 +63,15 @@ export async function writeModels(
 
 /** Writes the catalogue of columns; to be called last, when every table is there. */
 export async function writeColumns(db: Database, models: readonly ModelNode[]): Promise<void> {
-  const rows = models.flatMap((model) =>
-    model.columns.map((column) => ({
+  const rows = models.flatMap((model) => {
+    const key = keyOf(model)
+    return model.columns.map(({ name, additivity }) => ({
       table_schema: model.schema,
       table_name: model.name,
-      column_name: column.name,
-      additivity: column.additivity,
-    })),
-  )
+      column_name: name,
+      additivity,
+      key_position: key.includes(name) ? key.indexOf(name) + 1 : null,
+    }))
+  })
   await db.rows(statement('meta/columns'), { rows: JSON.stringify(rows) })
 }

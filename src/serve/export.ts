@@ -4,11 +4,12 @@ import { z } from 'zod'
 import { AppError, UsageError } from '../core/errors.ts'
 import type { RunEvent } from '../core/events.ts'
 import type { Database } from '../store/duckdb.ts'
+import { writeDatabase } from './export-database.ts'
+import { readTables } from './export-tables.ts'
 import { pathSegment, sha256OfFile, syncFile, writeAtomic } from '../store/files.ts'
 import { MANIFEST, replaceFolder } from './folder-swap.ts'
 import {
   tableWriters,
-  type Column,
   type ExportTarget,
   type MartTable,
   type TableWriter,
@@ -43,15 +44,13 @@ export interface ExportManifest {
   readonly tables: readonly ExportedTable[]
 }
 
-export interface ExportedTable {
-  readonly name: string
-  /** Beside the manifest. */
+export interface ExportedTable extends MartTable {
+  /** Beside the manifest; of the target `duckdb` one file holds them all. */
   readonly file: string
   readonly rows: number
-  /** In order, with DuckDB's name of each type in the warehouse. */
-  readonly columns: readonly Column[]
+  /** Of the file. */
   readonly bytes: number
-  /** Hex. */
+  /** Of the file, hex. */
   readonly sha256: string
 }
 
@@ -66,7 +65,13 @@ export interface ExportedTable {
 export async function exportTables(request: ExportRequest): Promise<ExportManifest> {
   const database = await openWarehouse(request.warehouse)
   try {
-    const tables = wantedTables(await tablesOf(database, request.schema), request)
+    const all = await readTables(database)
+    const marts = wantedTables(
+      all.filter(({ schema }) => schema === request.schema),
+      request,
+    )
+    const meta = request.target === 'duckdb' ? all.filter(({ schema }) => schema === 'meta') : []
+    const tables = [...marts, ...meta]
     const path = join(request.folder, request.target)
     const manifest = await replaceFolder(path, (aside) => fill(database, request, tables, aside))
     request.emit({
@@ -88,9 +93,10 @@ async function fill(
   tables: readonly MartTable[],
   aside: string,
 ): Promise<ExportManifest> {
-  const writer = tableWriters[request.target]
-  const written: ExportedTable[] = []
-  for (const table of tables) written.push(await writeTable(database, writer, table, aside))
+  const written =
+    request.target === 'duckdb'
+      ? await writeAll(request, tables, aside)
+      : await writeEach(database, tableWriters[request.target], tables, aside)
   const manifest: ExportManifest = {
     created_at: new Date(request.now()).toISOString(),
     run_id: request.runId,
@@ -102,6 +108,30 @@ async function fill(
   return manifest
 }
 
+/** One file of all tables. */
+async function writeAll(
+  { warehouse }: ExportRequest,
+  tables: readonly MartTable[],
+  folder: string,
+): Promise<ExportedTable[]> {
+  const file = 'warehouse.duckdb'
+  const path = join(folder, file)
+  const rows = await written('the marts', path, () => writeDatabase(warehouse, tables, path))
+  const { bytes, sha256 } = await settled(path)
+  return tables.map((table, at) => ({ ...table, file, rows: rows[at] ?? 0, bytes, sha256 }))
+}
+
+async function writeEach(
+  database: Database,
+  writer: TableWriter,
+  tables: readonly MartTable[],
+  folder: string,
+): Promise<ExportedTable[]> {
+  const written: ExportedTable[] = []
+  for (const table of tables) written.push(await writeTable(database, writer, table, folder))
+  return written
+}
+
 async function writeTable(
   database: Database,
   writer: TableWriter,
@@ -110,51 +140,24 @@ async function writeTable(
 ): Promise<ExportedTable> {
   const file = `${pathSegment(table.name)}.${writer.extension}`
   const path = join(folder, file)
-  const rows = await writeRows(database, writer, table, path)
-  await syncFile(path)
-  return {
-    name: table.name,
-    file,
-    rows,
-    columns: table.columns,
-    bytes: (await stat(path)).size,
-    sha256: await sha256OfFile(path),
-  }
+  const rows = await written(table.name, path, () => writer.write(database, table, path))
+  return { ...table, file, rows, ...(await settled(path)) }
 }
 
-async function writeRows(
-  database: Database,
-  writer: TableWriter,
-  table: MartTable,
-  path: string,
-): Promise<number> {
+async function settled(path: string): Promise<Pick<ExportedTable, 'bytes' | 'sha256'>> {
+  await syncFile(path)
+  return { bytes: (await stat(path)).size, sha256: await sha256OfFile(path) }
+}
+
+async function written<T>(what: string, path: string, write: () => Promise<T>): Promise<T> {
   try {
-    return await writer.write(database, table, path)
+    return await write()
   } catch (error) {
-    throw new AppError(`${table.name} cannot be written to ${path}: ${sqlMessage(error)}`, {
-      hint: 'The last export stays in place. Mend the cause, then export again.',
+    throw new AppError(`${what} cannot be written to ${path}: ${sqlMessage(error)}`, {
+      hint: 'The last export stays in place. Fix the cause, then export again.',
       cause: error,
     })
   }
-}
-
-const listedTable = z.object({
-  schema: z.string(),
-  name: z.string(),
-  column_names: z.array(z.string()),
-  column_types: z.array(z.string()),
-})
-
-async function tablesOf(database: Database, schema: string): Promise<MartTable[]> {
-  const listed = z.array(listedTable).parse(await database.rows('show all tables'))
-  return listed
-    .filter((table) => table.schema === schema)
-    .map(({ name, column_names: names, column_types: types }) => ({
-      schema,
-      name,
-      columns: names.map((column, at) => ({ name: column, type: types[at] ?? 'VARCHAR' })),
-    }))
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 function wantedTables(tables: readonly MartTable[], request: ExportRequest): readonly MartTable[] {
@@ -175,7 +178,8 @@ function wantedTables(tables: readonly MartTable[], request: ExportRequest): rea
 const newestRun = z.object({ run_id: z.string().nullable() })
 
 async function warehouseRun(database: Database): Promise<string | null> {
-  const runs = (await tablesOf(database, 'meta')).find((table) => table.name === 'runs')
+  const tables = await readTables(database)
+  const runs = tables.find(({ schema, name }) => schema === 'meta' && name === 'runs')
   const columns = runs?.columns.map((column) => column.name) ?? []
   if (!columns.includes('run_id') || !columns.includes('started_at')) return null
   const [row] = await database.rows('select max_by(run_id, started_at) as run_id from meta.runs')

@@ -2,16 +2,25 @@ import { identifier, literal, type Database } from '../store/duckdb.ts'
 import { columnType, isNumeric } from './column-type.ts'
 import { defusedSql } from './formula.ts'
 
-/** A column of a mart and DuckDB's name of its type. */
+/** A column of a mart, and what the warehouse says of it; null where it says nothing. */
 export interface Column {
   readonly name: string
+  /** DuckDB's name of it. */
   readonly type: string
+  readonly description: string | null
+  /** How a metric may be added up; null: the column is no metric. */
+  readonly additivity: string | null
 }
 
-/** A table of the warehouse, its name and columns as stored. */
+/** A table of the warehouse, its name and columns as stored, and what is said of it. */
 export interface MartTable {
   readonly schema: string
   readonly name: string
+  readonly description: string | null
+  /** What a row is of, e.g. `org, day and user`. */
+  readonly grain: string | null
+  /** The columns that name a row together; none where it has no key. */
+  readonly key: readonly string[]
   readonly columns: readonly Column[]
 }
 
@@ -27,9 +36,12 @@ export interface TableWriter {
   readonly write: (database: Database, table: MartTable, path: string) => Promise<number>
 }
 
-export type ExportTarget = 'parquet' | 'csv'
+/** Targets of which each table is a file. */
+export type FileTarget = 'parquet' | 'csv'
 
-export const tableWriters: Readonly<Record<ExportTarget, TableWriter>> = {
+export type ExportTarget = FileTarget | 'duckdb'
+
+export const tableWriters: Readonly<Record<FileTarget, TableWriter>> = {
   parquet: {
     extension: 'parquet',
     write: (database, table, path) =>
@@ -49,7 +61,7 @@ export const tableWriters: Readonly<Record<ExportTarget, TableWriter>> = {
 }
 
 /** DuckDB's Parquet writer turns 128-bit integers into doubles without a word. */
-function parquetColumn({ name, type }: Column): string {
+function parquetColumn({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = identifier(name)
   if (type !== 'HUGEINT' && type !== 'UHUGEINT') return column
   return `cast(${column} as decimal(38, 0)) as ${column}`

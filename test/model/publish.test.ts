@@ -280,7 +280,7 @@ describe('a selected build', () => {
       { run_id: 'run-2', check_name: 'not_null_fct_user_user_id' },
       { run_id: 'run-2', check_name: 'unique_fct_user_user_id' },
     ])
-    expect(await bench.rows('select count(*) as n from meta.columns')).toEqual([{ n: '38' }])
+    expect(await bench.rows('select count(*) as n from meta.columns')).toEqual([{ n: '39' }])
   })
 
   it('turns a view into a table and back', async () => {

@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/core/errors.ts'
 import type { RunEvent } from '../../src/core/events.ts'
+import { keyOf } from '../../src/model/build.ts'
+import { planBuild } from '../../src/model/index.ts'
+import { grainOf } from '../../src/serve/export-tables.ts'
 import { exportTables, type ExportManifest } from '../../src/serve/export.ts'
 import type { ExportTarget } from '../../src/serve/table-writers.ts'
 import { Database, literal } from '../../src/store/duckdb.ts'
+import { project } from '../model/alone.ts'
 import { ask, warehouseOf, writeWarehouse } from './support.ts'
 
 const MARTS = `
@@ -168,7 +172,7 @@ describe('export', () => {
       file: `fct_user_day.${target}`,
       rows: 6,
     })
-    expect(manifest.tables[0]?.columns).toEqual([
+    expect(manifest.tables[0]?.columns).toMatchObject([
       { name: 'id', type: 'VARCHAR' },
       { name: 'day', type: 'DATE' },
       { name: 'n', type: 'BIGINT' },
@@ -207,6 +211,131 @@ describe('export', () => {
     expect((await run('csv')).warehouse_run_id).toBeNull()
     const empty = await exporter('create schema meta')
     await expect(empty.run('csv')).rejects.toBeInstanceOf(UsageError)
+  })
+})
+
+/** What is said of a mart, as a build says it. */
+const DESCRIBED = `${MARTS};
+  comment on table fct_user_day is 'One row per org, day and user: what the platform serves.';
+  comment on column fct_user_day.billable_tokens is 'Credits. NULL: not served.';
+  comment on view mart_view is 'One row per nothing. A view.';
+  create view staging.stg_tokens as select * from staging.stg_users;
+  create table meta.columns as select * from (values
+      ('main', 'fct_user_day', 'user_id', 'Who.', null, 2),
+      ('main', 'fct_user_day', 'org_id', 'Where.', null, 1),
+      ('main', 'fct_user_day', 'billable_tokens', 'Credits.', 'sum', null),
+      ('staging', 'stg_users', 'one', 'One.', null, null)
+  ) as t(table_schema, table_name, column_name, description, additivity, key_position);
+  create table meta.check_results (check_name varchar, query varchar)`
+
+describe('the manifest', () => {
+  test.each(['parquet', 'csv', 'duckdb'] as const)(
+    'of %s says what each table and column means, its grain, its key and what may be added up',
+    async (target) => {
+      const { run } = await exporter(DESCRIBED)
+      const { tables } = await run(target)
+      const mart = tables.find(({ name }) => name === 'fct_user_day')
+      expect(mart).toMatchObject({
+        description: 'One row per org, day and user: what the platform serves.',
+        grain: 'org, day and user',
+        key: ['org_id', 'user_id'],
+        rows: 6,
+      })
+      expect(mart?.columns.find(({ name }) => name === 'billable_tokens')).toEqual({
+        name: 'billable_tokens',
+        type: 'BIGINT',
+        description: 'Credits. NULL: not served.',
+        additivity: 'sum',
+      })
+      const bare = tables.find(({ name }) => name === 'dim_empty')
+      expect(bare).toMatchObject({ description: null, grain: null, key: [] })
+    },
+  )
+})
+
+test('every mart of the project has a grain and a key to be told', () => {
+  const marts = planBuild(project).filter(({ schema }) => schema === 'main')
+  expect(marts.length).toBeGreaterThan(40)
+  const silent = marts.filter(
+    (mart) => grainOf(mart.description) === null || keyOf(mart).length === 0,
+  )
+  expect(silent.map(({ name }) => name)).toEqual([])
+})
+
+describe('export duckdb', () => {
+  test('writes marts and meta as tables of one file, with comments, and no view', async () => {
+    const { folder, path, run } = await exporter(DESCRIBED)
+    const { tables } = await run('duckdb')
+    const file = join(folder, 'duckdb', 'warehouse.duckdb')
+    expect((await readdir(join(folder, 'duckdb'))).sort()).toEqual([
+      'manifest.json',
+      'warehouse.duckdb',
+    ])
+    const database = await Database.open(file, { readOnly: true })
+    const relations = await database.rows(
+      `select table_schema || '.' || table_name as name, table_type as type
+      from information_schema.tables order by 1`,
+    )
+    const comments = await database.rows(
+      `select comment from duckdb_columns() where comment is not null and not internal
+      union all select comment from duckdb_tables() where comment is not null order by 1`,
+    )
+    const columns = await database.rows('select distinct table_name from meta.columns')
+    database.close()
+    expect(relations).toEqual(
+      [
+        ...['main.dim_empty', 'main.fct_user_day', 'main.huge', 'main.mart_view'],
+        ...['meta.check_results', 'meta.columns', 'meta.runs'],
+      ].map((name) => ({ name, type: 'BASE TABLE' })),
+    )
+    expect(tables.map(({ schema, name }) => `${schema}.${name}`)).toEqual(
+      relations.map(({ name }) => name),
+    )
+    expect(comments.map(({ comment }) => comment)).toEqual([
+      'Credits. NULL: not served.',
+      'One row per nothing. A view.',
+      'One row per org, day and user: what the platform serves.',
+    ])
+    expect(columns).toEqual([{ table_name: 'fct_user_day' }])
+    expect(await rowsIn(file, 'from <main>.fct_user_day')).toEqual(
+      await rowsIn(path, 'from <main>.fct_user_day'),
+    )
+  })
+
+  test('says nothing of where on the machine the warehouse is', async () => {
+    const { folder, path, run } = await exporter(DESCRIBED)
+    const data = dirname(path)
+    await writeWarehouse(
+      path,
+      `insert into meta.check_results values ('seed', 'from ''${data}/seeds/teams.csv''')`,
+    )
+    await run('duckdb')
+    const file = join(folder, 'duckdb', 'warehouse.duckdb')
+    for (const each of [file, join(folder, 'duckdb', 'manifest.json')]) {
+      expect((await readFile(each)).includes(data)).toBe(false)
+    }
+    const database = await Database.open(file, { readOnly: true })
+    const rows = await database.rows('select query from meta.check_results')
+    database.close()
+    expect(rows).toEqual([{ query: "from '<data>/seeds/teams.csv'" }])
+  })
+
+  test('has the storage version that DuckDB 1.0 opens, and replaces the last one whole', async () => {
+    const { folder, path, run } = await exporter(DESCRIBED)
+    await run('duckdb')
+    await writeWarehouse(path, 'drop table huge')
+    const { tables } = await run('duckdb')
+    expect(tables.map(({ name }) => name)).not.toContain('huge')
+    expect(await readdir(folder)).toEqual(['duckdb'])
+    const database = await Database.open(':memory:')
+    const file = literal(join(folder, 'duckdb', 'warehouse.duckdb'))
+    await database.run(`attach ${file} as export (read_only)`)
+    const [row] = await database.rows(
+      `select tags['storage_version'] as version from duckdb_databases()
+      where database_name = 'export'`,
+    )
+    database.close()
+    expect(row?.['version']).toMatch(/^v1\.0\.0/)
   })
 })
 
