@@ -47,7 +47,10 @@ const WAYS: readonly [string, (answer: Answer) => Answer][] = [
   ['in a 429', problem(429)],
 ]
 
-describe('nothing that the platform says is obeyed by the terminal', () => {
+/** Every command is run, and a build takes most of it: on a busy machine minutes. */
+const PATIENCE = { timeout: 600_000 }
+
+describe('nothing that the platform says is obeyed by the terminal', PATIENCE, () => {
   test.each(WAYS)('%s: every command', async (_, change) => {
     const folder = await temporaryFolder()
     const { environment, emulator } = await hostilePlatform('fk-key-of-the-test', change)
