@@ -15,7 +15,7 @@ export interface Section {
    * `table.column#size` the number of its elements or characters, `#keys` the first steps of
    * paths, and `table#rows` a row for each element;
    * `setting` its path in `dim_control_current`;
-   * `raw` as served in the lake alone; `client` nowhere, it is the client's alone.
+   * `raw` as served in the lake alone; `mark` there too, with the mark of a secret in its place; `client` nowhere, it is the client's alone.
    */
   readonly rows: string
 }
@@ -41,6 +41,7 @@ export function fieldsOf({ name, rows }: Section): Field[] {
 
 function placeWords(place: string): string {
   if (place === 'raw') return 'the lake as served'
+  if (place === 'mark') return 'the lake as a mark'
   if (place === 'setting') return 'its setting of dim_control_current'
   return place.replace(/[[#].*/, '')
 }
