@@ -20,25 +20,43 @@ export function isFatal(error: unknown): boolean {
   )
 }
 
+/**
+ * True for an answer that forbids what was asked for and leaves the credential good:
+ * other resources may be allowed.
+ */
+export function isForbidden(error: unknown): error is RefusedError {
+  return error instanceof RefusedError && error.status === 403
+}
+
 /** True for an answer that says that this is not to be had with this credential, or is not there. */
 export function isWithheld(error: unknown): boolean {
-  if (error instanceof RefusedError) return error.status === 403
-  return error instanceof ApiError && error.status === 404
+  return isForbidden(error) || (error instanceof ApiError && error.status === 404)
 }
 
 /** Failures in a row after which a resource is left alone: more than one bad day can cause by halving. */
 const LIMIT = 12
 
-/** Stops asking for a resource that does not answer, for the rest of the run. */
+/** Stops asking for a resource that does not answer, or is forbidden, for the rest of the run. */
 export class Breaker {
   readonly #failures = new Map<string, number>()
   readonly #tripped = new Map<string, AppError>()
+  #forbidden: RefusedError | null = null
+
+  /** Why a resource was forbidden, the first one; null where none was. */
+  get forbidden(): RefusedError | null {
+    return this.#forbidden
+  }
 
   succeeded(resource: string): void {
     this.#failures.set(resource, 0)
   }
 
   failed(resource: string, error: unknown): void {
+    if (isForbidden(error)) {
+      this.#forbidden ??= error
+      this.#tripped.set(resource, error)
+      return
+    }
     const count = (this.#failures.get(resource) ?? 0) + 1
     this.#failures.set(resource, count)
     if (count !== LIMIT) return

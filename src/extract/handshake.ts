@@ -4,6 +4,7 @@ import { UsageError } from '../core/errors.ts'
 import { ApiError, type AnalyticsAnswer, type PlatformClient } from '../client/index.ts'
 import type { World } from '../core/world.ts'
 import { platformClock, type PlatformClock } from './clock.ts'
+import { isForbidden } from './failures.ts'
 
 /** What the first answer of a run says. */
 export interface Handshake extends PlatformClock {
@@ -27,13 +28,34 @@ export async function shakeHands(
   return { orgId, ...platformClock(serverTime, world.now(), known?.lastDay) }
 }
 
+/** Asked one after the other while they are forbidden: the next may be allowed. */
+const FIRST_ENDPOINTS = ['activity', 'tokens', 'tools'] as const
+
+/** @throws RefusedError where every one of a few endpoints is forbidden. */
+async function firstAnswer(client: PlatformClient, world: World): Promise<AnalyticsAnswer> {
+  let forbidden: unknown
+  for (const endpoint of FIRST_ENDPOINTS) {
+    try {
+      return await anAnswerOf(endpoint, client, world)
+    } catch (error) {
+      if (!isForbidden(error)) throw error
+      forbidden ??= error
+    }
+  }
+  throw forbidden
+}
+
 /**
  * The platform may one day forget its first days. Then a recent one is asked
  * for: without an answer it would not be known whose credential this is.
  */
-async function firstAnswer(client: PlatformClient, world: World): Promise<AnalyticsAnswer> {
+async function anAnswerOf(
+  endpoint: (typeof FIRST_ENDPOINTS)[number],
+  client: PlatformClient,
+  world: World,
+): Promise<AnalyticsAnswer> {
   const ask = (day: Day): Promise<AnalyticsAnswer> =>
-    client.ask('activity', { range: { first: day, last: day } })
+    client.ask(endpoint, { range: { first: day, last: day } })
   try {
     return await ask(HISTORY_START)
   } catch (error) {

@@ -72,7 +72,7 @@ export interface SyncResult {
   readonly failed: number
   /** Days whose file in the lake was gone, and which were not asked for. */
   readonly lost: number
-  /** What stopped the work before the plan was done: a refusal, a deferral, another's credential. */
+  /** What stopped the work, or a part of it, before the plan was done: a refusal, a deferral, another's credential. */
   readonly stoppedBy: AppError | null
   /** Why the first request failed, where it did. */
   readonly unreachable: Error | null
@@ -182,7 +182,8 @@ async function execute(
       runAll(items, options.concurrency, work)
     const fetching = fetchAll(context, tasks, users, forAll, done)
     options.meanwhile?.waiting?.(orgId)
-    const stoppedBy = (await fetching) ?? (await fetchBeside(options, context, ledger, orgId))
+    const stop = (await fetching) ?? (await fetchBeside(options, context, ledger, orgId))
+    const stoppedBy = stop ?? context.breaker.forbidden
     await writeWindowCaps(dataFolder, orgId, caps, widths.learnt(now))
     const counts = { ...book.counts, lost: stillLost(lost, ledger.intervals) }
     return { ...nothing(orgId), ...counts, isReached: true, stoppedBy }

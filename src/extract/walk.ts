@@ -12,7 +12,7 @@ import type { Interval } from '../store/ledger.ts'
 import type { WalkedDay } from '../store/walked-days.ts'
 import type { DayContent } from './day-content.ts'
 import { originOf, type FetchContext } from './context.ts'
-import { isFatal } from './failures.ts'
+import { isFatal, isForbidden } from './failures.ts'
 import { witnessOf } from './guards.ts'
 import { landDay } from './land-day.ts'
 import type { Part } from './part.ts'
@@ -49,7 +49,7 @@ export async function fetchUsersDay(
   } catch (error) {
     const isUseless = error instanceof ContradictionError || isRefusedCursor(walk, error)
     await (isUseless ? walk.part.discard() : walk.part.keep())
-    if (isFatal(error)) throw error
+    if (isFatal(error) && !isForbidden(error)) throw error
     context.breaker.failed(resource.name, error)
     await context.book.failed(resource.name, [day], error)
   }

@@ -3,7 +3,7 @@ import { ApiError } from '../client/index.ts'
 import type { LandedInterval } from './book.ts'
 import { countWithin } from './caps.ts'
 import { originOf, type FetchContext } from './context.ts'
-import { isFatal } from './failures.ts'
+import { isFatal, isForbidden } from './failures.ts'
 import { landDay } from './land-day.ts'
 import type { PageOrigin } from './page-text.ts'
 import type { Resource } from './resources.ts'
@@ -57,7 +57,7 @@ async function fetchWindow(
     context.widths.answered(resource.name, rangeOf(days))
     return undefined
   } catch (error) {
-    if (isFatal(error)) throw error
+    if (isFatal(error) && !isForbidden(error)) throw error
     context.breaker.failed(resource.name, error)
     await narrow(context, resource, days, error, isInDoubt)
     return error instanceof ApiError ? error.status : undefined
@@ -99,7 +99,8 @@ async function narrow(
   isInDoubt: boolean,
 ): Promise<void> {
   const status = error instanceof ApiError ? error.status : undefined
-  if (days.length === 1 || status === 404) return giveUp(context, resource, days, error)
+  if (days.length === 1 || status === 404 || isForbidden(error))
+    return giveUp(context, resource, days, error)
   context.widths.refused(resource.name, rangeOf(days))
   if (status === 400 && isInDoubt) return probe(context, resource, days, error)
   const width = context.widths.narrower(resource.name, rangeOf(days))

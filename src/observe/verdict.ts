@@ -46,7 +46,7 @@ export function verdictOf(summary: Summary): string {
     case 'deferred':
       return `Deferred: ${whatIsLeft(all)}${because(summary.error)}; the next run goes on from there.`
     case 'refused':
-      return `Refused: ${said(summary.error, 'the credential or its role was refused')}`
+      return `Refused: ${said(summary.error, 'the credential or its role was refused')}; ${whatStands(summary, all)}`
     case 'checks_failed':
       return `Not published: ${whatChecksSay(summary)}; what was published before stays in place.`
     case 'locked':
@@ -88,6 +88,13 @@ function whatWasDone(summary: Summary, all: ResourceTotals): string {
     summary.exports.length > 0 ? 'exports written' : '',
   ].filter((part) => part !== '')
   return parts.length === 0 ? 'nothing was left to do' : parts.join(', ')
+}
+
+/** After a refusal: what came before it is good. */
+function whatStands(summary: Summary, all: ResourceTotals): string {
+  const published = summary.published === null ? 'nothing new' : 'what has landed'
+  const failed = all.asked === 0 ? '' : `${failedOf(all)}, `
+  return `${failed}${published} was published`
 }
 
 function inDoubt({ shrunk }: Summary): string {

@@ -1,29 +1,10 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
+import { startEmulator } from '../../src/emulator/emulator.ts'
 import { command, type Outcome } from '../command.ts'
+import { ask, filesIn, lines, NOW, stage } from './command-stage.ts'
 import { temporaryFolder } from '../helpers.ts'
-
-const NOW = Date.parse('2026-02-03T05:00:00Z')
-
-async function stage(options: Partial<EmulatorOptions> = {}) {
-  const emulator = await startEmulator({ users: 12, now: () => NOW, ...options })
-  onTestFinished(() => emulator.close())
-  const data = await temporaryFolder()
-  return { emulator, data, environment: environmentOf(emulator, data) }
-}
-
-function environmentOf(emulator: Emulator, data: string): Record<string, string> {
-  return {
-    AGENT_BASE_URL: emulator.url,
-    AGENT_API_KEY: emulator.keys.manager,
-    AGENT_WAREHOUSE_DATA: data,
-    AGENT_WAREHOUSE_RATE: '2000',
-  }
-}
-
-const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '')
 
 describe('bad usage ends with 2 and one line, and touches nothing', () => {
   it.each<[string, string[], RegExp]>([
@@ -165,33 +146,6 @@ describe('help', () => {
     expect(code).toBe(0)
     expect(out).toContain('Examples:')
     expect(out).toContain(`agent-warehouse ${name}`)
-  })
-})
-
-describe('a refused key', () => {
-  it.each(['member', 'guest'] as const)(
-    'of a %s: 5, one line about the role, few requests',
-    async (role) => {
-      const { emulator, data, environment } = await stage()
-      const key = { AGENT_API_KEY: emulator.keys[role] }
-      const { code, err } = await command(['run', '--log', 'none'], { ...environment, ...key })
-      expect(code).toBe(5)
-      expect(lines(err)[0]).toMatch(/403/)
-      expect(err).toContain('Manager or Owner')
-      expect(emulator.requests.length).toBeLessThanOrEqual(3)
-      expect(await readdir(data)).not.toContain('warehouse.duckdb')
-    },
-  )
-
-  it('that nobody knows: 5, and no file or output has the key', async () => {
-    const { data, environment } = await stage()
-    const key = { AGENT_API_KEY: 'sk-secret-9f8e7d6c' }
-    const { code, out, err } = await command(['run', '--log', 'json'], { ...environment, ...key })
-    expect(code).toBe(5)
-    expect(out + err).not.toContain(key.AGENT_API_KEY)
-    for (const path of await filesIn(data)) {
-      expect(await readFile(path, 'latin1')).not.toContain(key.AGENT_API_KEY)
-    }
   })
 })
 
@@ -400,23 +354,9 @@ organisations:
   })
 })
 
-async function ask(environment: Record<string, string>, sql: string): Promise<unknown> {
-  const { out, err } = await command(['query', sql, '--json'], environment)
-  if (err !== '') throw new Error(err)
-  return JSON.parse(out)
-}
-
 async function martsOf(environment: Record<string, string>): Promise<unknown> {
   const tables = ['fct_org_day', 'fct_user_day', 'fct_tool_day', 'dim_user', 'mart_spend_month']
   return Promise.all(tables.map((table) => ask(environment, `from ${table} order by all`)))
-}
-
-async function filesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
 }
 
 /** Asks for the status until a run is under way. */

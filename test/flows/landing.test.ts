@@ -284,14 +284,14 @@ describe('what cannot be had', () => {
     expect(requests.length).toBeLessThan(200)
   })
 
-  it('ends at once with a refused key, after one request', async () => {
+  it('ends with a key that is forbidden everything, after three requests', async () => {
     const data = await temporaryFolder()
     const { url, requests } = await testServer((_, response) => {
       sendJson(response, 403, { title: 'Forbidden', detail: 'Manager or Owner role required' })
     })
     const { result } = await syncFrom(url, data)
     expect(result.stoppedBy?.exitCode).toBe(5)
-    expect(requests).toHaveLength(1)
+    expect(requests).toHaveLength(3)
   })
 
   it('defers when the platform asks to wait longer than the run has', async () => {

@@ -135,7 +135,11 @@ describe('the verdict', () => {
         ended(4, 'told to wait 2 hours'),
       ],
     ],
-    ['refused', 'Refused: 403 Manager role needed', [ended(5, '403 Manager role needed')]],
+    [
+      'refused',
+      'Refused: 403 Manager role needed; nothing new was published',
+      [ended(5, '403 Manager role needed')],
+    ],
     [
       'checks_failed',
       'Not published: 1 of 1 check failed; what was published before stays in place.',

@@ -1,0 +1,96 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { command } from '../command.ts'
+import { ask, filesIn, lines, stage } from './command-stage.ts'
+
+describe('a refused key', () => {
+  it.each(['member', 'guest'] as const)(
+    'of a %s: 5, one line about the role, few requests',
+    async (role) => {
+      const { emulator, data, environment } = await stage()
+      const key = { AGENT_API_KEY: emulator.keys[role] }
+      const { code, err } = await command(['run', '--log', 'none'], { ...environment, ...key })
+      expect(code).toBe(5)
+      expect(lines(err)[0]).toMatch(/403/)
+      expect(err).toContain('Manager or Owner')
+      expect(emulator.requests.length).toBeLessThanOrEqual(3)
+      expect(await readdir(data)).not.toContain('warehouse.duckdb')
+    },
+  )
+
+  it.each([
+    ['tokens', ['tokens', 'tokens_by_model']],
+    ['activity', ['activity', 'activity_by_client']],
+    ['users', ['users']],
+  ])(
+    'for /%s alone: 5, and what else there is lands and is published',
+    async (endpoint, resources) => {
+      let asked = 0
+      const { environment } = await stage({
+        intercept: ({ path }) => {
+          if (!path.endsWith(`/analytics/${endpoint}`)) return undefined
+          asked += 1
+          return new Response('{"title":"Forbidden"}', { status: 403 })
+        },
+      })
+      const night = await command(['run', '--log', 'none'], environment)
+      expect(night, night.err).toMatchObject({ code: 5 })
+      expect(lines(night.out)[0]).toMatch(/^Refused: .*403.*, what has landed was published$/)
+      expect(asked).toBeLessThanOrEqual(20)
+      const states = `select resource, status, count(*) as days from meta.intervals
+      where activity_date < '2026-02-03' and status in ('failed', 'missing') group by all order by all`
+      expect(await ask(environment, states)).toEqual(
+        resources.map((resource) => ({ resource, status: 'failed', days: 20 })),
+      )
+      expect(await ask(environment, 'select status, exit_code from meta.runs')).toEqual([
+        { status: 'refused', exit_code: 5 },
+      ])
+    },
+  )
+
+  it('of a sudden: 5, and what landed before is published', async () => {
+    let isRefused = false
+    const { environment } = await stage({
+      intercept: ({ path }) => {
+        isRefused ||= path.endsWith('/analytics/users')
+        return isRefused ? new Response('{"title":"Unauthorized"}', { status: 401 }) : undefined
+      },
+    })
+    const night = await command(['run', '--log', 'none'], environment)
+    expect(night, night.err).toMatchObject({ code: 5 })
+    expect(lines(night.out)[0]).toMatch(/^Refused: .*401.*, what has landed was published$/)
+    expect(await ask(environment, 'select status, exit_code from meta.runs')).toEqual([
+      { status: 'refused', exit_code: 5 },
+    ])
+    const activity = `select distinct status from meta.intervals where resource = 'activity'
+      and activity_date between '2026-01-20' and '2026-01-22'`
+    expect(await ask(environment, activity)).toEqual([{ status: 'landed' }])
+  })
+
+  it('of everything from now on: 5, and what was published stays', async () => {
+    let isRefused = false
+    const { data, environment } = await stage({
+      intercept: () =>
+        isRefused ? new Response('{"title":"Forbidden"}', { status: 403 }) : undefined,
+    })
+    await command(['run', '--log', 'none', '--to', '2026-01-20'], environment)
+    const published = await readFile(join(data, 'warehouse.duckdb'))
+    isRefused = true
+    const night = await command(['run', '--log', 'none'], environment)
+    expect(night, night.err).toMatchObject({ code: 5 })
+    expect(night.err).toContain('403')
+    expect(published.equals(await readFile(join(data, 'warehouse.duckdb')))).toBe(true)
+  })
+
+  it('that nobody knows: 5, and no file or output has the key', async () => {
+    const { data, environment } = await stage()
+    const key = { AGENT_API_KEY: 'sk-secret-9f8e7d6c' }
+    const { code, out, err } = await command(['run', '--log', 'json'], { ...environment, ...key })
+    expect(code).toBe(5)
+    expect(out + err).not.toContain(key.AGENT_API_KEY)
+    for (const path of await filesIn(data)) {
+      expect(await readFile(path, 'latin1')).not.toContain(key.AGENT_API_KEY)
+    }
+  })
+})
