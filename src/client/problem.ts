@@ -46,8 +46,11 @@ export function failureOf(method: string, path: string, response: HttpResponse):
 function wordsOf(path: string, { title, detail }: Problem): string {
   if (path.startsWith('/api/v0/organization/enterprise-controls/')) return ''
   const said = [title, detail].filter((text) => text !== null).join(': ')
-  return withoutSecrets(said, () => '[redacted]')
+  return withoutSecrets(said, () => '[redacted]').replaceAll(E_MAIL, '[e-mail address]')
 }
+
+/** Whose it is, is said nowhere: what failed is on record and in the published warehouse. */
+const E_MAIL = /[^\s@"'<>()]{1,64}@[^\s@"'<>()]{1,255}/g
 
 function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> | null {
   try {
