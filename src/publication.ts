@@ -23,8 +23,9 @@ import { exportTables } from './serve/export.ts'
 import { openWarehouse } from './serve/warehouse.ts'
 import { listLiteral, type Database } from './store/duckdb.ts'
 import type { IntervalRow } from './store/intervals.ts'
-import { baseGlob, pastFolder, warehousePath } from './store/lake.ts'
+import { baseGlob, foreignBase, pastFolder, warehousePath } from './store/lake.ts'
 import { lastPlannedDay, readOrganisations } from './store/organisations.ts'
+import { quarantineBase } from './store/quarantine.ts'
 import { forgetRollback } from './store/rollback-record.ts'
 import { packageRoot, statement } from './store/root.ts'
 import { version } from './version.ts'
@@ -66,7 +67,11 @@ export async function publishModels(
   const intervals = await intervalsOf(view, orgIds, resources, planned)
   const ofAnalytics = intervals.filter(({ resource }) => !isBeside(resource))
   await writeIntervals(view.baseIn, orgIds, ofAnalytics)
-  const contents = view.asOf === null ? await baseContents(config.dataFolder) : undefined
+  for (const folder of await foreignBase(view.baseIn, orgIds)) {
+    const moved = await quarantineBase(view.baseIn, folder)
+    warner(job)(`${folder} is of no organisation in the ledger: it was moved to ${moved}`)
+  }
+  const contents = view.asOf === null ? await baseContents(config.dataFolder, orgIds) : undefined
   const result = await timed(job, 'build', async () =>
     buildAndPublish({
       project,
@@ -87,7 +92,7 @@ export async function publishModels(
       },
       failedFile: {
         path: join(config.dataFolder, 'state', 'failed', 'warehouse.duckdb'),
-        sources: `${String(view.asOf)} ${await baseDigest(config.dataFolder)}`,
+        sources: `${String(view.asOf)} ${await baseDigest(config.dataFolder, orgIds)}`,
       },
       sourceMaking: (_source, table) => makingOf(table),
       sourceContent: (_source, table) => contents?.get(table) ?? null,

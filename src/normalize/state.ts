@@ -1,15 +1,8 @@
 import { createHash, type Hash } from 'node:crypto'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { z } from 'zod'
 import { mapTogether } from '../core/together.ts'
-import {
-  crc32OfFile,
-  listIfThere,
-  pathSegment,
-  readIfThere,
-  readJson,
-  writeAtomic,
-} from '../store/files.ts'
+import { crc32OfFile, pathSegment, readIfThere, readJson, writeAtomic } from '../store/files.ts'
 import { baseFile, baseMonths } from '../store/lake.ts'
 import type { WrittenFile } from './base-file.ts'
 
@@ -82,26 +75,29 @@ function statePath(dataFolder: string, orgId: string): string {
 }
 
 /** Digests of what is in each base entity, all organisations and months, by its name. */
-export async function baseContents(dataFolder: string): Promise<ReadonlyMap<string, string>> {
+export async function baseContents(
+  dataFolder: string,
+  orgIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
   const hashes = new Map<string, Hash>()
-  const folder = join(dataFolder, 'state', 'base')
-  for (const name of (await listIfThere(folder)).map((entry) => entry.name).sort()) {
-    const state = baseState.parse(JSON.parse((await readIfThere(join(folder, name))) ?? '{}'))
+  for (const orgId of [...orgIds].sort()) {
+    const path = statePath(dataFolder, orgId)
+    const state = baseState.parse(JSON.parse((await readIfThere(path)) ?? '{}'))
     for (const [key, { sha256 }] of Object.entries(state).sort()) {
       const entity = key.split('/', 1)[0] ?? ''
       const hash = hashes.get(entity) ?? createHash('sha256')
-      hashes.set(entity, hash.update(`${name} ${key} ${sha256}\n`))
+      hashes.set(entity, hash.update(`${basename(path)} ${key} ${sha256}\n`))
     }
   }
   return new Map([...hashes].map(([entity, hash]) => [entity, hash.digest('hex')]))
 }
 
-/** Digest of what the base of every organisation was made from. */
-export async function baseDigest(dataFolder: string): Promise<string> {
+/** Digest of what the base of these organisations was made from. */
+export async function baseDigest(dataFolder: string, orgIds: readonly string[]): Promise<string> {
   const hash = createHash('sha256')
-  const folder = join(dataFolder, 'state', 'base')
-  for (const name of (await listIfThere(folder)).map((entry) => entry.name).sort()) {
-    hash.update(`${name} ${(await readIfThere(join(folder, name))) ?? ''}`)
+  for (const orgId of [...orgIds].sort()) {
+    const path = statePath(dataFolder, orgId)
+    hash.update(`${basename(path)} ${(await readIfThere(path)) ?? ''}`)
   }
   return hash.digest('hex')
 }

@@ -95,6 +95,23 @@ export async function organisationsInLake(dataFolder: string): Promise<string[]>
   return [...new Set(segments.flat())].map(fromPathSegment).sort()
 }
 
+/** Base folders of organisations that are none of these, relative to the data folder. */
+export async function foreignBase(
+  dataFolder: string,
+  orgIds: readonly string[],
+): Promise<string[]> {
+  const own = new Set(orgIds.map(pathSegment))
+  const entities = await namesIn(join(dataFolder, 'lake', 'base'))
+  const found = await Promise.all(
+    entities.map(async (entity) => {
+      const orgs = await namesIn(join(dataFolder, 'lake', 'base', entity), 'org=')
+      const foreign = orgs.filter((org) => !own.has(org))
+      return foreign.map((org) => join('lake', 'base', entity, `org=${org}`))
+    }),
+  )
+  return found.flat()
+}
+
 async function namesIn(folder: string, prefix = ''): Promise<string[]> {
   const entries = await listIfThere(folder)
   return entries

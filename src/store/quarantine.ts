@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import type { Day } from '../core/days.ts'
 import { AppError, messageOf } from '../core/errors.ts'
 import { mapTogether } from '../core/together.ts'
@@ -111,6 +111,16 @@ export async function quarantine(
   await syncFolder(to)
   await syncFolder(from)
   return `${what}; moved to ${relative(dataFolder, path)}`
+}
+
+/** Takes base that no ledger knows out of the lake. Returns where it is, relative to the data folder. */
+export async function quarantineBase(dataFolder: string, folder: string): Promise<string> {
+  const to = freeName(join(dataFolder, 'quarantine', relative('lake', folder)))
+  await mkdir(dirname(to), { recursive: true })
+  confirmLease(to)
+  await rename(join(dataFolder, folder), to)
+  await syncFolder(dirname(to))
+  return relative(dataFolder, to)
 }
 
 function freeName(path: string): string {

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { Database } from '../../src/store/duckdb.ts'
@@ -62,4 +62,29 @@ it('a program that holds the published file open makes no build lose anything', 
   const kept = JSON.parse((await ask('rollback', '--list', '--json')).out) as Kept[]
   expect(kept.map(({ problem }) => problem)).toEqual([null, null])
   expect(await readdir(join(data, 'snapshots', 'team_entries_history'))).toHaveLength(1)
+})
+
+it('base that no ledger knows, and exchanged base or records of it, reach no mart', async () => {
+  const { data, work } = await publishedNight()
+  const whole = await martsOf(data)
+  const base = join(data, 'lake', 'base', 'tokens_days')
+  const [month = ''] = await readdir(join(base, 'org=org_demo'))
+  const file = join(base, 'org=org_demo', month, 'data.parquet')
+  await cp(join(base, 'org=org_demo'), join(base, 'org=org_other'), { recursive: true })
+  await cp(join(base, 'org=org_demo', month), join(base, 'org=org_demo', 'month=2031-01'), {
+    recursive: true,
+  })
+  await writeFile(join(data, 'state', 'base', 'junk.json'), '{"of": "another program"')
+  const elsewhere = join(data, 'elsewhere.parquet')
+  await cp(
+    join(data, 'lake', 'base', 'tools_days', 'org=org_demo', month, 'data.parquet'),
+    elsewhere,
+  )
+  await rm(file)
+  await symlink(elsewhere, file)
+  const built = await work('build')
+  expect(built, built.err).toMatchObject({ code: 0 })
+  expect(built.out).toContain('tokens_days/org=org_other is of no organisation in the ledger')
+  expect(built.out).toContain('the base file of tokens_days')
+  expect(await martsOf(data)).toEqual(whole)
 })
