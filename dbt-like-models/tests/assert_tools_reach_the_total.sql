@@ -1,5 +1,5 @@
 -- Days whose tools and residual do not reach the API's total: with a residual
--- row this cannot be.
+-- row this cannot be. A tool whose calls are not known may be what is missing.
 with
 
 days as (
@@ -13,7 +13,8 @@ tools as (
     select
         org_id,
         activity_date,
-        sum(invocations) as invocations
+        sum(invocations) as invocations,
+        count(*) - count(invocations) as unknown_rows
     from {{ ref('fct_tool_day') }}
     group by 1, 2
 
@@ -30,7 +31,9 @@ final as (
     left join tools
         on days.org_id = tools.org_id
         and days.activity_date = tools.activity_date
-    where days.tool_calls > coalesce(tools.invocations, 0)
+    where
+        days.tool_calls > coalesce(tools.invocations, 0)
+        and coalesce(tools.unknown_rows, 0) = 0
 
 )
 

@@ -1,6 +1,6 @@
 select
     model_id,
-    cast(sum(billable_tokens) as bigint) as credits,
+    sum(billable_tokens) as credits,
     round(
         100.0 * sum(billable_tokens)
         / nullif(sum(sum(billable_tokens)) over (), 0),

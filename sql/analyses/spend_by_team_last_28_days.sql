@@ -4,7 +4,7 @@ select
         when fct_user_model_day.user_id not like '(%'
         then fct_user_model_day.user_id
     end) as users,
-    cast(sum(fct_user_model_day.billable_tokens) as bigint) as billable_tokens
+    sum(fct_user_model_day.billable_tokens) as billable_tokens
 from main.fct_user_model_day
 left join main.dim_user_history
     on fct_user_model_day.org_id = dim_user_history.org_id

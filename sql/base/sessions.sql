@@ -33,7 +33,7 @@ final as (
         to_count(own.cacheCreationTokens) as cache_creation_tokens,
         to_count(own.cacheReadTokens) as cache_read_tokens,
         to_count(own.thinkingTokens) as thinking_tokens,
-        to_count(own.serviceCredits) as service_credits,
+        to_credits(own.serviceCredits) as service_credits,
         to_count(inclusive.inputTokens) as inclusive_input_tokens,
         to_count(inclusive.outputTokens) as inclusive_output_tokens,
         to_count(
@@ -41,7 +41,7 @@ final as (
         ) as inclusive_cache_creation_tokens,
         to_count(inclusive.cacheReadTokens) as inclusive_cache_read_tokens,
         to_count(inclusive.thinkingTokens) as inclusive_thinking_tokens,
-        to_count(inclusive.serviceCredits) as inclusive_service_credits,
+        to_credits(inclusive.serviceCredits) as inclusive_service_credits,
         to_time(settings.archivedAt) as archived_at,
         tag_list(settings.tags) as tag_names,
         cast(

@@ -35,7 +35,7 @@ final as (
         org_id,
         activity_date,
         entry.group_key,
-        to_count(entry.billable_tokens) as billable_tokens,
+        to_credits(entry.billable_tokens) as billable_tokens,
         to_count(entry.input_tokens) as input_tokens,
         to_count(entry.output_tokens) as output_tokens,
         fetched_at

@@ -27,7 +27,7 @@ final as (
     select
         org_id,
         activity_date,
-        to_count(day.billable_tokens) as billable_tokens,
+        to_credits(day.billable_tokens) as billable_tokens,
         to_count(day.input_tokens) as input_tokens,
         to_count(day.output_tokens) as output_tokens,
         to_count(day.cache_read_tokens) as cache_read_tokens,

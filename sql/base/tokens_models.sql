@@ -43,7 +43,7 @@ final as (
         activity_date,
         coalesce(nullif(entry.model_id, ''), entry.model) as model_id,
         entry.model_tier,
-        to_count(entry.billable_tokens) as billable_tokens,
+        to_credits(entry.billable_tokens) as billable_tokens,
         to_count(entry.input_tokens) as input_tokens,
         to_count(entry.output_tokens) as output_tokens,
         fetched_at

@@ -62,7 +62,7 @@ typed as (
         named(user_id) as user_id,
         named(coalesce(nullif(entry.model_id, ''), entry.model)) as model_id,
         entry.model_tier,
-        to_count(entry.billable_tokens) as billable_tokens,
+        to_credits(entry.billable_tokens) as billable_tokens,
         to_count(entry.input_tokens) as input_tokens,
         to_count(entry.output_tokens) as output_tokens,
         fetched_at
@@ -86,9 +86,9 @@ final as (
         user_id,
         model_id,
         max(model_tier) as model_tier,
-        cast(sum(billable_tokens) as bigint) as billable_tokens,
-        cast(sum(input_tokens) as bigint) as input_tokens,
-        cast(sum(output_tokens) as bigint) as output_tokens,
+        sum(billable_tokens) as billable_tokens,
+        sum_of_counts(input_tokens) as input_tokens,
+        sum_of_counts(output_tokens) as output_tokens,
         max(fetched_at) as fetched_at
     from typed
     group by 1, 2, 3, 4

@@ -43,7 +43,7 @@ typed as (
         activity_date,
         named(entry.user_id) as user_id,
         nullif(entry.user_email, '') as user_email,
-        to_count(entry.billable_tokens) as billable_tokens,
+        to_credits(entry.billable_tokens) as billable_tokens,
         to_count(entry.input_tokens) as input_tokens,
         to_count(entry.output_tokens) as output_tokens,
         fetched_at
@@ -65,9 +65,9 @@ final as (
         activity_date,
         user_id,
         max(user_email) as user_email,
-        cast(sum(billable_tokens) as bigint) as billable_tokens,
-        cast(sum(input_tokens) as bigint) as input_tokens,
-        cast(sum(output_tokens) as bigint) as output_tokens,
+        sum(billable_tokens) as billable_tokens,
+        sum_of_counts(input_tokens) as input_tokens,
+        sum_of_counts(output_tokens) as output_tokens,
         max(fetched_at) as fetched_at
     from typed
     group by 1, 2, 3

@@ -47,7 +47,7 @@ typed as (
         nullif(entry.user_id, '') as user_id,
         nullif(entry.user_email, '') as user_email,
         to_count(entry.tool_calls) as tool_calls,
-        to_count(entry.billable_tokens) as billable_tokens,
+        to_credits(entry.billable_tokens) as billable_tokens,
         to_count(entry.files_created) as files_created,
         to_count(entry.files_edited) as files_edited,
         to_count(entry.git_commits) as git_commits,

@@ -2,8 +2,8 @@
 -- every object in them, and whether the documentation promises it. `[]` is any
 -- element of an array, `*` any key of an object, and an empty field the element
 -- itself. What is known from elsewhere is not promised. Numbers that count
--- something are integers. Any field may be null. The numbers of an object have
--- a bit each, in the order of their names.
+-- something are integers, and credits are decimals. Any field may be null. The
+-- numbers of an object have a bit each, in the order of their names.
 create or replace temp table expected as
 with
 
@@ -11,7 +11,7 @@ analytics as (
 
     select * from (values
         ('tokens', '$', 'date', 'string', true),
-        ('tokens', '$', 'billable_tokens', 'integer', true),
+        ('tokens', '$', 'billable_tokens', 'decimal', true),
         ('tokens', '$', 'input_tokens', 'integer', true),
         ('tokens', '$', 'output_tokens', 'integer', true),
         ('tokens', '$', 'cache_read_tokens', 'integer', true),
@@ -22,13 +22,13 @@ analytics as (
         ('tokens', '$.by_model[]', 'model_id', 'string', false),
         ('tokens', '$.by_model[]', 'model', 'string', false),
         ('tokens', '$.by_model[]', 'model_tier', 'string', false),
-        ('tokens', '$.by_model[]', 'billable_tokens', 'integer', false),
+        ('tokens', '$.by_model[]', 'billable_tokens', 'decimal', false),
         ('tokens', '$.by_model[]', 'input_tokens', 'integer', false),
         ('tokens', '$.by_model[]', 'output_tokens', 'integer', false),
         ('tokens', '$.by_user[]', '', 'object', false),
         ('tokens', '$.by_user[]', 'user_id', 'string', false),
         ('tokens', '$.by_user[]', 'user_email', 'string', false),
-        ('tokens', '$.by_user[]', 'billable_tokens', 'integer', false),
+        ('tokens', '$.by_user[]', 'billable_tokens', 'decimal', false),
         ('tokens', '$.by_user[]', 'input_tokens', 'integer', false),
         ('tokens', '$.by_user[]', 'output_tokens', 'integer', false),
         ('tokens', '$.by_user[]', 'by_model', 'array', false),
@@ -36,12 +36,12 @@ analytics as (
         ('tokens', '$.by_user[].by_model[]', 'model_id', 'string', false),
         ('tokens', '$.by_user[].by_model[]', 'model', 'string', false),
         ('tokens', '$.by_user[].by_model[]', 'model_tier', 'string', false),
-        ('tokens', '$.by_user[].by_model[]', 'billable_tokens', 'integer', false),
+        ('tokens', '$.by_user[].by_model[]', 'billable_tokens', 'decimal', false),
         ('tokens', '$.by_user[].by_model[]', 'input_tokens', 'integer', false),
         ('tokens', '$.by_user[].by_model[]', 'output_tokens', 'integer', false),
         ('tokens_by_model', '$', 'date', 'string', true),
         ('tokens_by_model', '$', 'group_key', 'string', true),
-        ('tokens_by_model', '$', 'billable_tokens', 'integer', false),
+        ('tokens_by_model', '$', 'billable_tokens', 'decimal', false),
         ('tokens_by_model', '$', 'input_tokens', 'integer', false),
         ('tokens_by_model', '$', 'output_tokens', 'integer', false),
         ('tools', '$', 'date', 'string', true),
@@ -112,7 +112,7 @@ analytics as (
         ('users', '$', 'user_email', 'string', true),
         ('users', '$', 'date', 'string', true),
         ('users', '$', 'tool_calls', 'integer', true),
-        ('users', '$', 'billable_tokens', 'integer', true),
+        ('users', '$', 'billable_tokens', 'decimal', true),
         ('users', '$', 'files_created', 'integer', true),
         ('users', '$', 'files_edited', 'integer', true),
         ('users', '$', 'git_commits', 'integer', true),
@@ -285,8 +285,8 @@ entities as (
         ('readiness_reports', '$.apps', '*', 'object', false),
         ('readiness_reports', '$.apps.*', 'description', 'string', false),
         ('readiness_reports', '$.report', '*', 'object', false),
-        ('readiness_reports', '$.report.*', 'numerator', 'number', true),
-        ('readiness_reports', '$.report.*', 'denominator', 'number', true),
+        ('readiness_reports', '$.report.*', 'numerator', 'integer', true),
+        ('readiness_reports', '$.report.*', 'denominator', 'integer', true),
         ('readiness_reports', '$.report.*', 'rationale', 'string', true),
         ('readiness_reports', '$.modelUsed', 'id', 'string', false),
         ('readiness_reports', '$.modelUsed', 'reasoningEffort', 'string', false),
@@ -322,18 +322,18 @@ entities as (
         ('sessions', '$.sessionSettings', 'tags', 'array', false),
         ('sessions', '$.sessionSettings', 'enabledToolIds', 'array', false),
         ('sessions', '$.sessionSettings', 'disabledToolIds', 'array', false),
-        ('sessions', '$.sessionSettings.tokenUsage', 'inputTokens', 'number', false),
-        ('sessions', '$.sessionSettings.tokenUsage', 'outputTokens', 'number', false),
-        ('sessions', '$.sessionSettings.tokenUsage', 'cacheCreationTokens', 'number', false),
-        ('sessions', '$.sessionSettings.tokenUsage', 'cacheReadTokens', 'number', false),
-        ('sessions', '$.sessionSettings.tokenUsage', 'thinkingTokens', 'number', false),
-        ('sessions', '$.sessionSettings.tokenUsage', 'serviceCredits', 'number', false),
-        ('sessions', '$.sessionSettings.inclusiveTokenUsage', 'inputTokens', 'number', false),
-        ('sessions', '$.sessionSettings.inclusiveTokenUsage', 'outputTokens', 'number', false),
-        ('sessions', '$.sessionSettings.inclusiveTokenUsage', 'cacheCreationTokens', 'number', false),
-        ('sessions', '$.sessionSettings.inclusiveTokenUsage', 'cacheReadTokens', 'number', false),
-        ('sessions', '$.sessionSettings.inclusiveTokenUsage', 'thinkingTokens', 'number', false),
-        ('sessions', '$.sessionSettings.inclusiveTokenUsage', 'serviceCredits', 'number', false),
+        ('sessions', '$.sessionSettings.tokenUsage', 'inputTokens', 'integer', false),
+        ('sessions', '$.sessionSettings.tokenUsage', 'outputTokens', 'integer', false),
+        ('sessions', '$.sessionSettings.tokenUsage', 'cacheCreationTokens', 'integer', false),
+        ('sessions', '$.sessionSettings.tokenUsage', 'cacheReadTokens', 'integer', false),
+        ('sessions', '$.sessionSettings.tokenUsage', 'thinkingTokens', 'integer', false),
+        ('sessions', '$.sessionSettings.tokenUsage', 'serviceCredits', 'decimal', false),
+        ('sessions', '$.sessionSettings.inclusiveTokenUsage', 'inputTokens', 'integer', false),
+        ('sessions', '$.sessionSettings.inclusiveTokenUsage', 'outputTokens', 'integer', false),
+        ('sessions', '$.sessionSettings.inclusiveTokenUsage', 'cacheCreationTokens', 'integer', false),
+        ('sessions', '$.sessionSettings.inclusiveTokenUsage', 'cacheReadTokens', 'integer', false),
+        ('sessions', '$.sessionSettings.inclusiveTokenUsage', 'thinkingTokens', 'integer', false),
+        ('sessions', '$.sessionSettings.inclusiveTokenUsage', 'serviceCredits', 'decimal', false),
         ('sessions', '$.sessionSettings.childInclusiveTokenUsageBySessionId', '*', 'any', false),
         ('sessions', '$.sessionSettings.tags[]', '', 'object', false),
         ('sessions', '$.sessionSettings.tags[]', 'name', 'string', false),
@@ -417,7 +417,7 @@ select
         partition by
             documented.resource,
             documented.object,
-            documented.type in ('integer', 'number')
+            documented.type in ('integer', 'decimal', 'number')
         order by documented.field
     ) - 1 as bit
 from documented

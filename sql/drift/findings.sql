@@ -1,7 +1,7 @@
 -- What is not as documented, with the type and the length of the first value of each
 -- day, and never the value: nobody knows what an unknown field holds. `type`:
 -- another type, read all the same; `unreadable`: NULL in the warehouse; `rounded`:
--- not a whole number; `unknown`: not read at all; `unnamed`: told apart by nothing;
+-- credits with more than six digits behind the point; `unknown`: not read at all; `unnamed`: told apart by nothing;
 -- `surrogate`: half of a surrogate pair, which no other encoding can hold.
 with
 
@@ -20,9 +20,14 @@ texts as (
         suspects.expected,
         suspects.kind,
         suspects.occurrences,
-        served.text,
-        coalesce(served.type, suspects.type) as type,
-        served.length
+        ltrim(served.text, chr(1)) as text,
+        case
+            when starts_with(served.text, chr(1)) then 'DOUBLE'
+            else coalesce(served.type, suspects.type)
+        end as type,
+        case
+            when not starts_with(served.text, chr(1)) then served.length
+        end as length
     from suspects
     left join served
         on served.object = suspects.object
@@ -47,9 +52,9 @@ judged as (
             then 'unreadable'
             when expected = 'boolean' and to_boolean(text) is null
             then 'unreadable'
-            when
-                expected = 'integer'
-                and try_cast(text as decimal(38, 9)) <> to_count(text)
+            when expected = 'decimal' and to_credits(text) is null
+            then 'unreadable'
+            when expected = 'decimal' and not is_exact_credits(text)
             then 'rounded'
             when not list_contains(accepted_types(expected), type)
             then 'type'

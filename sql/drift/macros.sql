@@ -2,6 +2,7 @@
 create or replace temp macro accepted_types(expected) as
     case expected
         when 'integer' then ['UBIGINT', 'BIGINT', 'DOUBLE']
+        when 'decimal' then ['UBIGINT', 'BIGINT', 'DOUBLE']
         when 'number' then ['UBIGINT', 'BIGINT', 'DOUBLE']
         when 'string' then ['VARCHAR']
         when 'boolean' then ['BOOLEAN']
@@ -13,6 +14,11 @@ create or replace temp macro accepted_types(expected) as
 create or replace temp macro is_number(served) as
     coalesce(cast(served as varchar), 'null') = 'null'
     or coalesce(isfinite(try_cast(cast(served as varchar) as double)), false);
+
+-- Whether JSON text is null or credits that are read to the last digit.
+create or replace temp macro is_credits(served) as
+    coalesce(cast(served as varchar), 'null') = 'null'
+    or is_exact_credits(cast(served as varchar));
 
 -- A type of JSON in the words of the specification.
 create or replace temp macro type_name(type) as

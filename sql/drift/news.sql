@@ -54,7 +54,7 @@ select
         when 'missing' then ': not served'
         when 'type'
         then ' (' || expected || ') is read although it is: ' || served_type
-        when 'rounded' then ' is no whole number, and is rounded: served'
+        when 'rounded' then ' has more than six digits behind the point, and is rounded: served'
         when 'unnamed' then ' is missing, null or empty: rows without a name'
         when 'surrogate'
         then ' holds half a character, spelled as its escape: served'

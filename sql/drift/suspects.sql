@@ -59,7 +59,7 @@ strange as (
         or type <> 'NULL' and expected <> 'any' and (
             not list_contains(accepted_types(expected), type)
             or field = '*' and expected in ('integer', 'number')
-            or expected in ('integer', 'number')
+            or expected in ('integer', 'decimal', 'number')
             and ((unread | inexact) >> bit) & 1 = 1
         )
 

@@ -7,9 +7,9 @@ comment on column meta.schema_drift.resource is
 comment on column meta.schema_drift.path is
     'The path to the field: $ is the row, [] any element of an array, * any key of an object, or a name that is not like a field''s.';
 comment on column meta.schema_drift.kind is
-    'unknown: not documented and not read; missing: documented and not there (NULL here); type: of another JSON type, and read all the same; unreadable: cannot be read as documented (NULL here); rounded: a count that is no whole number; unnamed: what names the row or the element is missing, null or empty, and it counts as (unattributed) or not at all; surrogate: half of a surrogate pair, spelled as its escape. null is served for any field without being a difference.';
+    'unknown: not documented and not read; missing: documented and not there (NULL here); type: of another JSON type, and read all the same; unreadable: cannot be read as documented (NULL here); rounded: credits with more than six digits behind the point, as the adding of doubles leaves them (a count with a fraction is unreadable); unnamed: what names the row or the element is missing, null or empty, and it counts as (unattributed) or not at all; surrogate: half of a surrogate pair, spelled as its escape. null is served for any field without being a difference.';
 comment on column meta.schema_drift.expected is
-    'The documented type: integer (a number that counts), number, string, boolean, array or object. NULL: the field is not documented.';
+    'The documented type: integer (a number that counts), decimal (credits), number, string, boolean, array or object. NULL: the field is not documented.';
 comment on column meta.schema_drift.first_day is
     'The first day that is served so, UTC.';
 comment on column meta.schema_drift.last_day is

@@ -13,6 +13,8 @@ summed as (
             when count(*) = 1 then min(value)
             when bool_and(regexp_full_match(value, '-?[0-9]+'))
             then cast(sum(try_cast(value as hugeint)) as varchar)
+            when bool_and(regexp_full_match(value, '-?[0-9]{1,22}([.][0-9]+)?'))
+            then credits_text(sum(try_cast(value as decimal(28, 6))))
             else max(value)
         end as value
     from served

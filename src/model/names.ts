@@ -11,6 +11,7 @@ const LITERALS = ['true', 'false', 'none', 'True', 'False', 'None']
 const WORDS = new Set([...OPERATORS, ...LITERALS])
 const FILTERS = ['default', 'first', 'join', 'last', 'length', 'lower', 'replace', 'trim', 'upper']
 const TESTS = ['even', 'none', 'number', 'odd', 'string']
+const TARGET = ['name', 'schema', 'type']
 const LOOP = [
   'index',
   'index0',
@@ -24,10 +25,17 @@ const LOOP = [
 ]
 
 interface Block {
-  readonly kind: 'set' | 'if' | 'for'
+  readonly kind: 'set' | 'if' | 'for' | 'macro'
   readonly line: number
   /** Names that the block brought; an `if` has none of its own. */
   readonly names: Set<string>
+}
+
+export interface MacroScope {
+  /** The project's own macros, which can be called. */
+  readonly macros?: readonly string[]
+  /** True in a file of macros, where alone they can be defined. */
+  readonly definesMacros?: boolean
 }
 
 /**
@@ -36,8 +44,12 @@ interface Block {
  *
  * @throws ProjectError with file and line.
  */
-export function checkNames(tags: readonly Tag[], file: string): void {
-  const check = new NameCheck(file)
+export function checkNames(
+  tags: readonly Tag[],
+  file: string,
+  { macros = [], definesMacros = false }: MacroScope = {},
+): void {
+  const check = new NameCheck(file, macros, definesMacros)
   for (const tag of tags) {
     if (tag.kind === 'expression') check.use(tag.tokens)
     else check.statement(tag)
@@ -47,21 +59,30 @@ export function checkNames(tags: readonly Tag[], file: string): void {
 
 class NameCheck {
   readonly #file: string
-  readonly #top = new Set(['this'])
+  readonly #macros: readonly string[]
+  readonly #statements: readonly string[]
+  readonly #top = new Set(['this', 'target'])
   readonly #blocks: Block[] = []
 
-  constructor(file: string) {
+  constructor(file: string, macros: readonly string[], definesMacros: boolean) {
     this.#file = file
+    this.#macros = macros
+    this.#statements = definesMacros ? [...STATEMENTS, 'macro', 'endmacro'] : STATEMENTS
   }
 
   statement(tag: Tag): void {
     const [keyword, ...rest] = tag.tokens
     const name = keyword?.value ?? ''
-    if (!STATEMENTS.includes(name)) throw unknownName(this.#at(tag), 'tag', name, STATEMENTS)
+    if (!this.#statements.includes(name)) {
+      throw unknownName(this.#at(tag), 'tag', name, this.#statements)
+    }
     if (name === 'set') {
       this.#set(rest, tag.line)
     } else if (name === 'for') {
       this.#for(rest, tag.line)
+    } else if (name === 'macro') {
+      const parameters = rest.slice(1).filter(({ type }) => type === 'Identifier')
+      this.#open('macro', tag.line, new Set(parameters.map(({ value }) => value)))
     } else if (name.startsWith('end')) {
       this.#need([name.slice('end'.length)], tag)
       this.#blocks.pop()
@@ -100,8 +121,9 @@ class NameCheck {
   }
 
   #freeName(token: PlacedToken, next: PlacedToken | undefined): void {
-    if (!FUNCTIONS.includes(token.value)) {
-      this.#among([...FUNCTIONS, ...this.#visible()], 'name', token)
+    const functions = [...FUNCTIONS, ...this.#macros]
+    if (!functions.includes(token.value)) {
+      this.#among([...functions, ...this.#visible()], 'name', token)
     } else if (next?.type !== 'OpenParen') {
       throw new ProjectError(this.#at(token), `'${token.value}' is a function`, {
         hint: `Write ${token.value}(…).`,
@@ -112,6 +134,7 @@ class NameCheck {
   #attribute(token: PlacedToken, owner: PlacedToken | undefined): void {
     if (isWord(owner, 'loop')) this.#among(LOOP, 'attribute of loop', token)
     if (isWord(owner, 'this')) this.#among([], 'attribute of this', token)
+    if (isWord(owner, 'target')) this.#among(TARGET, 'attribute of target', token)
   }
 
   #among(known: readonly string[], what: string, token: PlacedToken): void {
@@ -138,7 +161,7 @@ class NameCheck {
   }
 
   #declare(token: PlacedToken, scope: Set<string>): void {
-    const taken = FUNCTIONS.includes(token.value) || token.value === 'this'
+    const taken = [...FUNCTIONS, ...this.#macros, 'this', 'target'].includes(token.value)
     if (taken) throw new ProjectError(this.#at(token), `'${token.value}' cannot be set`)
     scope.add(token.value)
   }
@@ -156,9 +179,11 @@ class NameCheck {
     )
   }
 
-  /** Where `set` puts a name: only `for` has a scope of its own. */
+  /** Where `set` puts a name: only `for` and `macro` have a scope of their own. */
   #scope(): Set<string> {
-    return this.#blocks.findLast((block) => block.kind === 'for')?.names ?? this.#top
+    return (
+      this.#blocks.findLast(({ kind }) => kind === 'for' || kind === 'macro')?.names ?? this.#top
+    )
   }
 
   #visible(): string[] {

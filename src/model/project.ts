@@ -16,7 +16,7 @@ import {
 } from './properties.ts'
 import { seedsOf, type SeedChoice } from './seeds.ts'
 import { projectShape, propertiesShape, type TestConfig } from './shapes.ts'
-import { readTemplate, type ParsedTemplate } from './template.ts'
+import { readMacros, readTemplate, type Macros, type ParsedTemplate } from './template.ts'
 import type { Model, Project, SingularTest, Snapshot, Source, UnitTest } from './types.ts'
 import { readYaml, readYamls } from './yaml.ts'
 
@@ -41,7 +41,8 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
   const ymls = [...found.files, ...foundSeeds.files, ...snapshotYmls.files]
   const notes = await notesOf(folder, ymls, testConfig)
   const folders = folderConfigs('models', project.models, project.name, placeOf)
-  const models = await modelsOf(folder, found, notes.models, folders)
+  const macros = await macrosOf(folder, project['macro-paths'])
+  const models = await modelsOf(folder, found, notes.models, folders, macros)
   refuseIdleFolders(folders, models.map(pathIn(found)))
   const seedFolders = folderConfigs('seeds', project.seeds, project.name, placeOf)
   const csvs = foundSeeds.files
@@ -61,7 +62,7 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
     seeds,
     snapshots: notes.snapshots,
     sources: notes.sources,
-    tests: await testsOf(folder, project['test-paths']),
+    tests: await testsOf(folder, project['test-paths'], macros),
     testConfig,
     unitTests: notes.unitTests,
   })
@@ -132,10 +133,11 @@ async function modelsOf(
   found: Found,
   notes: readonly ModelNote[],
   folders: readonly FolderConfig[],
+  macros: Macros,
 ): Promise<Model[]> {
   const byName = new Map(notes.map((note) => [note.name, note]))
   const models = new Map<string, Model>()
-  for (const template of await templatesOf(folder, found.files)) {
+  for (const template of await templatesOf(folder, found.files, macros)) {
     const { file } = template
     const name = basename(file, '.sql')
     const twin = models.get(name)
@@ -202,11 +204,16 @@ function refuseIdleFolders(
 }
 
 /** Tests in a folder `generic` are macros for dbt; ours are in `sql/checks`. */
-async function testsOf(folder: string, paths: readonly string[]): Promise<SingularTest[]> {
+async function testsOf(
+  folder: string,
+  paths: readonly string[],
+  macros: Macros,
+): Promise<SingularTest[]> {
   const { files } = await under(folder, paths)
   const templates = await templatesOf(
     folder,
     files.filter((file) => !file.includes('/generic/')),
+    macros,
   )
   return templates.map((template) => {
     const { file } = template
@@ -214,13 +221,29 @@ async function testsOf(folder: string, paths: readonly string[]): Promise<Singul
   })
 }
 
-async function templatesOf(folder: string, files: readonly string[]): Promise<ParsedTemplate[]> {
-  const texts = await Promise.all(
+async function macrosOf(folder: string, paths: readonly string[]): Promise<Macros> {
+  const { files } = await under(folder, paths)
+  return readMacros(await textsOf(folder, files))
+}
+
+async function templatesOf(
+  folder: string,
+  files: readonly string[],
+  macros: Macros,
+): Promise<ParsedTemplate[]> {
+  const texts = await textsOf(folder, files)
+  return texts.map(({ file, text }) => readTemplate(text, file, macros))
+}
+
+async function textsOf(
+  folder: string,
+  files: readonly string[],
+): Promise<{ file: string; text: string }[]> {
+  return Promise.all(
     files
       .filter(isSql)
       .map(async (file) => ({ file, text: await readFile(join(folder, file), 'utf8') })),
   )
-  return texts.map(({ file, text }) => readTemplate(text, file))
 }
 
 /** dbt allows a project's vars at the top and under its name. */

@@ -34,7 +34,8 @@ export interface Rendered {
 
 /**
  * Renders a template in which only `ref`, `source`, `config`, `var`,
- * `is_incremental`, `this` and its own `set` and `for` names mean something.
+ * `is_incremental`, `this`, `target`, the project's macros and its own `set` and
+ * `for` names mean something.
  *
  * @throws ProjectError with file and line.
  */
@@ -62,6 +63,9 @@ function run(work: () => string, file: string): string {
   }
 }
 
+/** Where the built-in runner builds, in dbt's words. */
+const TARGET = { name: 'duckdb', schema: 'main', type: 'duckdb' }
+
 /** The functions of templates, and what their calls told. */
 class Found {
   readonly refLines = new Map<string, number>()
@@ -86,6 +90,7 @@ class Found {
       False: false,
       None: null,
       this: this.#names.self,
+      target: TARGET,
       ref: (line: number, ...args: unknown[]) => this.#ref(line, args),
       source: (line: number, ...args: unknown[]) => this.#source(line, args),
       config: (line: number, ...args: unknown[]) => this.#config(line, args),

@@ -1,8 +1,8 @@
 import { messageOf } from '../core/errors.ts'
 import { ProjectError } from './errors.ts'
 import { compile, lex, type Template, type Token } from './jinja.ts'
-import { checkNames, FUNCTIONS } from './names.ts'
-import { gather, isTag, type PlacedToken, type Tag } from './tags.ts'
+import { checkNames, FUNCTIONS, type MacroScope } from './names.ts'
+import { gather, isTag, type Part, type PlacedToken, type Tag } from './tags.ts'
 
 /** The function around every `{{ … }}`: given the line and the value, it returns what to print. */
 export const PRINT = '__print'
@@ -13,6 +13,46 @@ export interface ParsedTemplate {
   readonly evaluate: Template
 }
 
+/** The macros of a project, for its templates to call. */
+export interface Macros {
+  readonly names: readonly string[]
+  /** Their definitions. */
+  readonly tokens: readonly Token[]
+}
+
+export const NO_MACROS: Macros = { names: [], tokens: [] }
+
+/**
+ * Reads files of macros, each of which may call those of any.
+ *
+ * @throws ProjectError with the file, and the line of a tag or name that is not allowed.
+ */
+export function readMacros(
+  files: readonly { readonly text: string; readonly file: string }[],
+): Macros {
+  const read = files.map(({ text, file }) => ({ file, parts: partsOf(text, file) }))
+  const names = read.flatMap(({ parts }) => parts.filter(isTag).flatMap(macroName))
+  const tokens = read.flatMap(({ file, parts }) =>
+    checkedTokens(parts, file, { macros: names, definesMacros: true }),
+  )
+  return { names, tokens: withoutTextBetween(tokens) }
+}
+
+function macroName({ tokens: [keyword, name] }: Tag): string[] {
+  return keyword?.value === 'macro' && name !== undefined ? [name.value] : []
+}
+
+/** Only what is inside the macros: a template that has them in front prints nothing of the rest. */
+function withoutTextBetween(tokens: readonly Token[]): Token[] {
+  let isInside = false
+  return tokens.filter((token, index) => {
+    const word = tokens[index - 1]?.type === 'OpenStatement' ? token.value : ''
+    if (word === 'macro') isInside = true
+    if (word === 'endmacro') isInside = false
+    return isInside || (token.type !== 'Text' && token.type !== 'Comment')
+  })
+}
+
 /**
  * Reads a template. The library prints nothing for what is undefined and knows
  * no lines, so every tag and name is held against the allowed ones first, and
@@ -20,15 +60,23 @@ export interface ParsedTemplate {
  *
  * @throws ProjectError with the file, and the line of a tag or name that is not allowed.
  */
-export function readTemplate(text: string, file: string): ParsedTemplate {
+export function readTemplate(text: string, file: string, macros = NO_MACROS): ParsedTemplate {
+  const own = checkedTokens(partsOf(text, file), file, { macros: macros.names })
+  const tokens = [...macros.tokens, ...own]
+  return { text, file, evaluate: attempt(file, () => compile(tokens)) }
+}
+
+function partsOf(text: string, file: string): Part[] {
   refuseGenerationTag(text, file)
-  const parts = gather(
+  return gather(
     text,
     attempt(file, () => lex(text)),
   )
-  checkNames(parts.filter(isTag), file)
-  const tokens = parts.flatMap((part) => (isTag(part) ? lined(part) : [part]))
-  return { text, file, evaluate: attempt(file, () => compile(tokens)) }
+}
+
+function checkedTokens(parts: readonly Part[], file: string, scope: MacroScope): Token[] {
+  checkNames(parts.filter(isTag), file, scope)
+  return parts.flatMap((part) => (isTag(part) ? lined(part) : [part]))
 }
 
 /** The library's lexer takes this tag of chat templates out without a word. */

@@ -1,5 +1,8 @@
+import { identifier } from '../store/duckdb.ts'
+
 /** What a field is documented to be, in the words of `sql/drift/expected.sql`. */
-export type FieldType = 'integer' | 'number' | 'string' | 'boolean' | 'array' | 'object' | 'any'
+export type FieldType =
+  'integer' | 'decimal' | 'number' | 'string' | 'boolean' | 'array' | 'object' | 'any'
 
 export interface Field {
   readonly type: FieldType
@@ -22,8 +25,8 @@ type Fieldset = Readonly<{ [field: string]: Shape }>
 export interface ReadShape {
   /** For `from_json`. */
   readonly shape: string
-  /** Fields of the item that are in it as served, and are to be numbers. */
-  readonly numbers: readonly string[]
+  /** SQL conditions on the struct `read`: what is in it as served is a number that base reads as it is. */
+  readonly conditions: readonly string[]
 }
 
 /** A struct must have a field. */
@@ -31,6 +34,7 @@ export const NO_FIELDS = { _: 'VARCHAR' }
 
 const SCALARS = {
   integer: 'BIGINT',
+  decimal: 'JSON',
   number: 'DOUBLE',
   string: 'VARCHAR',
   boolean: 'BOOLEAN',
@@ -51,7 +55,36 @@ export function shapeOf(documented: Documented, sample: Sample): ReadShape {
     type === 'number' && field in shape ? [field] : [],
   )
   const asServed = Object.fromEntries(numbers.map((field) => [field, 'JSON']))
-  return { shape: JSON.stringify({ ...shape, ...asServed }), numbers }
+  const conditions = [
+    ...numbers.map((field) => `is_number(read.${identifier(field)})`),
+    ...creditConditions(documented, '$', shape, 'read'),
+  ]
+  return { shape: JSON.stringify({ ...shape, ...asServed }), conditions }
+}
+
+/** That the credits of an object in the struct, and of the objects within it, are read as they are. */
+function creditConditions(
+  documented: Documented,
+  object: string,
+  shape: Fieldset,
+  struct: string,
+  depth = 1,
+): string[] {
+  return [...(documented.get(object) ?? [])].flatMap(([field, { type }]) => {
+    const own = shape[field]
+    const value = `${struct}.${identifier(field)}`
+    if (own === undefined) return []
+    if (type === 'decimal') return [`is_credits(${value})`]
+    if (isFieldset(own))
+      return creditConditions(documented, `${object}.${field}`, own, value, depth)
+    const element = isList(own) ? own[0] : undefined
+    if (!isFieldset(element)) return []
+    const name = `element_${depth}`
+    const within = creditConditions(documented, `${object}.${field}[]`, element, name, depth + 1)
+    if (within.length === 0) return []
+    const others = `list_filter(${value}, lambda ${name}: not (${within.join(' and ')}))`
+    return [`coalesce(len(${others}), 0) = 0`]
+  })
 }
 
 function objectShape(documented: Documented, object: string, sample: Sample): Fieldset {
@@ -89,4 +122,12 @@ function elementShape(documented: Documented, path: string, sample: Sample): Sha
   const type = documented.get(path)?.get('')?.type
   if (type === 'string' || type === 'any') return SCALARS[type]
   return objectShape(documented, path, sample)
+}
+
+function isList(shape: Shape): shape is readonly Shape[] {
+  return Array.isArray(shape)
+}
+
+function isFieldset(shape: Shape | undefined): shape is Fieldset {
+  return typeof shape === 'object' && !Array.isArray(shape)
 }

@@ -33,6 +33,9 @@ const SERVED_NOTHING = statement('drift/served_nothing')
 const SUSPECT_OBJECTS = statement('drift/suspect_objects')
 const EXPECTED = [statement('drift/expected'), statement('drift/macros')].join(';\n')
 
+/** Types of which an object's numbers are read to see whether base reads them as they are. */
+const NUMBER_TYPES: readonly FieldType[] = ['integer', 'decimal', 'number']
+
 /** Integers to here are exact as doubles; beyond it the text itself has to be looked at. */
 const MAX_EXACT = '9007199254740992'
 const MAX_COUNT = '9223372036854775807'
@@ -97,6 +100,7 @@ async function documentedOf(database: Database, resource: string): Promise<Docum
 
 const FIELD_TYPES: readonly unknown[] = [
   'integer',
+  'decimal',
   'number',
   'string',
   'boolean',
@@ -144,8 +148,7 @@ async function strangeItems(
 }
 
 async function readBackSql(database: Database, documented: Documented): Promise<string> {
-  const { shape, numbers } = shapeOf(documented, await sampleOf(database, documented))
-  const conditions = numbers.map((name) => `is_number(read.${identifier(name)})`)
+  const { shape, conditions } = shapeOf(documented, await sampleOf(database, documented))
   return fill(READ_BACK, {
     shape: literal(shape),
     has_numbers: ['true', ...conditions].join(' and '),
@@ -223,12 +226,12 @@ function pointer(key: string): string {
 
 function shapesSql(object: string, fields: Fields): string {
   const numbers = [...fields].filter(
-    ([field, { type }]) => (type === 'integer' || type === 'number') && field !== '*',
+    ([field, { type }]) => NUMBER_TYPES.includes(type) && field !== '*',
   )
   const shape = Object.fromEntries(numbers.map(([field]) => [field, 'DOUBLE']))
   const columns = numbers.map(([field, { type }]) => ({
     number: `numbers.${identifier(field)}`,
-    isCount: type === 'integer',
+    type,
   }))
   return fill(SHAPES, {
     object: literal(object),
@@ -238,16 +241,14 @@ function shapesSql(object: string, fields: Fields): string {
     objects: objectsSql(object),
     numbers: literal(JSON.stringify(numbers.length === 0 ? NO_FIELDS : shape)),
     unread: bits(
-      columns.map(({ number, isCount }) =>
-        isCount ? `abs(${number}) >= ${MAX_COUNT}` : `not isfinite(${number})`,
+      columns.map(({ number, type }) =>
+        type === 'number' ? `not isfinite(${number})` : `abs(${number}) >= ${MAX_COUNT}`,
       ),
       true,
     ),
     is_unnamed: unnamedSql(keysOf(fields)),
     inexact: bits(
-      columns.map(({ number, isCount }) =>
-        isCount ? `${number} <> trunc(${number}) or abs(${number}) > ${MAX_EXACT}` : 'false',
-      ),
+      columns.map(({ number, type }) => inexactSql(number, type)),
       false,
     ),
   })
@@ -260,6 +261,13 @@ function unnamedSql(keys: readonly string[]): string {
     (key) => `nullif(json_extract_string(object, ${literal(`$.${key}`)}), '')`,
   )
   return `coalesce(${values.join(', ')}) is null`
+}
+
+/** Whether a number that is read as a double may be read otherwise by base. */
+function inexactSql(number: string, type: FieldType): string {
+  if (type === 'number') return 'false'
+  const whole = type === 'integer' ? `trunc(${number})` : `round(${number}, 6)`
+  return `${number} <> ${whole} or abs(${number}) > ${MAX_EXACT}`
 }
 
 /** Conditions as one integer, the first the lowest bit; `otherwise` where one is NULL. */

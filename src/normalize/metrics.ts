@@ -24,7 +24,11 @@ function named(column: string): KeyPart {
 
 /** Columns that the base calls as the API does, below a path like `by_user.`. */
 function fields(path: string, columns: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(columns.map((column) => [`${path}${column}`, column]))
+  return new Map(columns.map((column) => [`${path}${column}`, valueSql(column)]))
+}
+
+function valueSql(column: string): string {
+  return column === 'billable_tokens' ? `credits_text(${column})` : column
 }
 
 const spend = ['billable_tokens', 'input_tokens', 'output_tokens']

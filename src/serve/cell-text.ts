@@ -37,10 +37,11 @@ export function jsonText(cell: Cell, type: ColumnType): string {
   }
 }
 
-/** A cell as plain text: numbers exact, timestamps in ISO 8601, nested values as JSON. */
+/** A cell as plain text: numbers exact and without zeros at the end, timestamps in ISO 8601, nested values as JSON. */
 export function cellText(cell: NonNullable<Cell>, type: ColumnType): string {
   if (type.kind === 'timestamp') return isoTimestamp(scalarText(cell))
   if (type.kind === 'interval') return isoDuration(cell)
+  if (type.kind === 'decimal') return withoutZeros(scalarText(cell))
   return typeof cell === 'object' ? jsonText(cell, type) : String(cell)
 }
 
@@ -50,10 +51,15 @@ function jsonInteger(digits: string): string {
 
 /** `digits` as DuckDB spells a decimal, e.g. `-0.500`: always a digit before the point. */
 function jsonDecimal(digits: string): string {
-  const shortest = digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits
+  const shortest = withoutZeros(digits)
   if (!shortest.includes('.')) return jsonInteger(shortest)
   const significant = shortest.replace(/^-?[0.]*/, '').replace('.', '')
-  return significant.length <= EXACT_DIGITS ? shortest : JSON.stringify(digits)
+  return significant.length <= EXACT_DIGITS ? shortest : JSON.stringify(shortest)
+}
+
+/** A decimal without the zeros behind the point that say nothing. */
+function withoutZeros(digits: string): string {
+  return digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits
 }
 
 function jsonList(cell: Cell, item: ColumnType): string {

@@ -75,9 +75,15 @@ function csvColumn({ name, type }: Column, at: number): string {
 
 function csvExpression(column: string, type: string): string {
   const known = columnType(type)
+  if (/^DECIMAL\(\d+,[1-9]/.test(type)) return withoutZeros(column)
   const isPlain = isNumeric(known) || known.kind === 'boolean' || known.kind === 'timestamp'
   if (isPlain || type === 'DATE') return column
   return defusedSql(type === 'VARCHAR' ? column : `cast(${column} as varchar)`)
+}
+
+/** Zeros behind the point say nothing. */
+function withoutZeros(column: string): string {
+  return `regexp_replace(cast(${column} as varchar), '[.]?0+$', '')`
 }
 
 async function copy(

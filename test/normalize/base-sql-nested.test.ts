@@ -96,8 +96,8 @@ describe('the credits of a day', () => {
     }
     const columns = ['model_id', 'model_tier', 'billable_tokens', 'input_tokens', 'output_tokens']
     expect(await rowsOf('tokens_models', day(item), ...columns)).toEqual([
-      ['a', 'standard', '7', '8', null],
-      ['b', null, '9007199254740991', null, null],
+      ['a', 'standard', '7.000000', '8', null],
+      ['b', null, '9007199254740991.000000', null, null],
       ['c', null, null, null, null],
     ])
   })
@@ -112,14 +112,14 @@ describe('the credits of a day', () => {
     }
     const users = ['user_id', 'user_email', 'billable_tokens']
     expect(await rowsOf('tokens_users', day(item), ...users)).toEqual([
-      ['u1', 'a@x', '5'],
+      ['u1', 'a@x', '5.000000'],
       ['u2', null, null],
-      [null, null, '1'],
+      [null, null, '1.000000'],
     ])
     const models = ['user_id', 'model_id', 'billable_tokens']
     expect(await rowsOf('tokens_user_models', day(item), ...models)).toEqual([
       ['u1', 'm', null],
-      [null, 'n', '1'],
+      [null, 'n', '1.000000'],
     ])
   })
 })

@@ -240,7 +240,7 @@ describe('a session', () => {
     const own = ['input_tokens', 'output_tokens', 'cache_creation_tokens', 'cache_read_tokens']
     const all = ['inclusive_input_tokens', 'inclusive_thinking_tokens', 'inclusive_service_credits']
     expect(await rowsOf('sessions', [item(served)], ...own, 'service_credits', ...all)).toEqual([
-      ['1', '2', null, '9007199254740993', null, '11', '0', '12'],
+      ['1', '2', null, '9007199254740993', null, '11', '0', '12.000000'],
     ])
   })
 

@@ -107,7 +107,7 @@ describe('a page met again', () => {
   })
 
   it.each([
-    ['tokens_by_model', 'billable_tokens'],
+    ['tokens_by_model', 'input_tokens'],
     ['tools_by_name', 'tool_calls'],
     ['activity_by_client', 'daily_active_users'],
   ] as const)('leaves one row per group and day in %s', async (entity, metric) => {

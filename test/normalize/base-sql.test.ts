@@ -36,10 +36,16 @@ describe('a count', () => {
     ['"1e3"', '1000'],
     ['0', '0'],
     ['-3', '-3'],
-    ['12.4', '12'],
-    ['12.5', '13'],
-    ['"12.5"', '13'],
-    ['13.5', '14'],
+    ['12.4', null],
+    ['12.5', null],
+    ['"12.5"', null],
+    ['1e-30', null],
+    ['1.5e1', '15'],
+    ['12345678901234567.0', '12345678901234567'],
+    ['9007199254740993.0', '9007199254740993'],
+    ['9007199254740993e0', '9007199254740993'],
+    ['9007199254740993.5', null],
+    ['9007199254740993.00000001', null],
     ['9007199254740993', '9007199254740993'],
     ['"9007199254740993"', '9007199254740993'],
     ['9223372036854775807', '9223372036854775807'],
@@ -59,8 +65,8 @@ describe('a count', () => {
     ['{}', null],
     ['[12]', null],
   ])('that arrives as %s is %s', async (served, expected) => {
-    const items = [{ item: `{"billable_tokens": ${served}}` }]
-    expect(await rowsOf('tokens_days', items, 'billable_tokens')).toEqual([[expected]])
+    const items = [{ item: `{"input_tokens": ${served}}` }]
+    expect(await rowsOf('tokens_days', items, 'input_tokens')).toEqual([[expected]])
   })
 
   it('is exact for every 64-bit integer, as number and as text', async () => {
@@ -73,6 +79,78 @@ describe('a count', () => {
       }),
       { numRuns: 50 },
     )
+  })
+})
+
+describe('credits', () => {
+  it.each([
+    ['12', '12.000000'],
+    ['12.5', '12.500000'],
+    ['"12.5"', '12.500000'],
+    ['" 12.5 "', '12.500000'],
+    ['-0.25', '-0.250000'],
+    ['1e3', '1000.000000'],
+    ['1.5e-3', '0.001500'],
+    ['9858.75', '9858.750000'],
+    ['0.123456', '0.123456'],
+    ['12345678901.123456', '12345678901.123456'],
+    ['9007199254740993', '9007199254740993.000000'],
+    ['9007199254740993.123456', '9007199254740993.123456'],
+    ['9223372036854775808.5', '9223372036854775808.500000'],
+    ['1000000000000000000000', '1000000000000000000000.000000'],
+    ['10000000000000000000000', null],
+    ['1e999', null],
+    ['0.1234567', null],
+    ['1000000.0000001', null],
+    // what adding doubles leaves
+    ['0.30000000000000004', '0.300000'],
+    ['296068.45000000001', '296068.450000'],
+    ['null', null],
+    ['"n/a"', null],
+    ['"1_000.5"', null],
+    ['true', null],
+    ['{}', null],
+  ])('that arrive as %s are %s', async (served, expected) => {
+    const items = [{ item: `{"billable_tokens": ${served}}` }]
+    expect(await rowsOf('tokens_days', items, 'billable_tokens')).toEqual([[expected]])
+  })
+
+  it('are exact for every decimal of six digits behind the point, next to text that looks like one', async () => {
+    const millionths = fc.bigInt({ min: -(10n ** 28n) + 1n, max: 10n ** 28n - 1n })
+    await fc.assert(
+      fc.asyncProperty(millionths, async (amount) => {
+        const digits = String(amount < 0n ? -amount : amount).padStart(7, '0')
+        const text = `${amount < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`
+        const id = `u ":1234567890123.25,\\\\" ${text}`
+        const items = [
+          { item: JSON.stringify({ user_id: id }).replace('}', `,"billable_tokens":${text}}`) },
+        ]
+        expect(await rowsOf('users', items, 'user_id', 'billable_tokens')).toEqual([[id, text]])
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('add up where a day names a user twice', async () => {
+    const entry = { user_id: 'u', billable_tokens: 0.1 }
+    const items = day({
+      by_user: [
+        { ...entry, input_tokens: 1 },
+        { ...entry, input_tokens: 2 },
+      ],
+    })
+    expect(await rowsOf('tokens_users', items, 'billable_tokens', 'input_tokens')).toEqual([
+      ['0.200000', '3'],
+    ])
+  })
+
+  it('and counts whose sum does not fit leave NULL where it would be, and the rest', async () => {
+    const entry =
+      '{"user_id":"u","billable_tokens":1,"input_tokens":9223372036854775807,"output_tokens":1}'
+    const items = [{ item: `{"by_user":[${entry},${entry}]}` }]
+    expect(
+      await rowsOf('tokens_users', items, 'billable_tokens', 'input_tokens', 'output_tokens'),
+    ).toEqual([['2.000000', null, '2']])
   })
 })
 
@@ -116,7 +194,7 @@ describe('a day', () => {
       ordinal,
     })
     const items = [served(1, 0, 9), served(3, 1, 5), served(2, 1, 4)]
-    expect(await rowsOf('tokens_days', items, 'billable_tokens')).toEqual([['3']])
+    expect(await rowsOf('tokens_days', items, 'billable_tokens')).toEqual([['3.000000']])
     expect(await rowsOf('tokens_models', items, 'model_id')).toEqual([['m3']])
   })
 

@@ -101,19 +101,32 @@ const CASES: readonly Case[] = [
     { daily_active_users_by_client: { web: 'x' } },
     ['$.daily_active_users_by_client.*', 'unreadable', 'integer', '"x"'],
   ],
-  // what base rounds
-  ['users', { sessions: 12.5 }, ['$.sessions', 'rounded', 'integer', '12.5']],
-  ['users', { sessions: '12.5' }, ['$.sessions', 'rounded', 'integer', '"12.5"']],
-  [
-    'tokens',
-    { by_user: [{ user_id: 'u', billable_tokens: 0.25 }] },
-    ['$.by_user[].billable_tokens', 'rounded', 'integer', '0.25'],
-  ],
+  ['users', { sessions: 12.5 }, ['$.sessions', 'unreadable', 'integer', '12.5']],
+  ['users', { sessions: '12.5' }, ['$.sessions', 'unreadable', 'integer', '"12.5"']],
   [
     'activity',
     { daily_active_users_by_client: { web: 1.5 } },
-    ['$.daily_active_users_by_client.*', 'rounded', 'integer', '1.5'],
+    ['$.daily_active_users_by_client.*', 'unreadable', 'integer', '1.5'],
   ],
+  // credits have fractions, of six digits
+  ['users', { billable_tokens: 296068.45 }],
+  ['tokens', { by_user: [{ user_id: 'u', billable_tokens: 0.25 }] }],
+  [
+    'tokens',
+    { by_user: [{ user_id: 'u', billable_tokens: 0.1234567 }] },
+    ['$.by_user[].billable_tokens', 'unreadable', 'decimal', '0.1234567'],
+  ],
+  [
+    'tokens',
+    { by_user: [{ user_id: 'u', by_model: [{ model_id: 'm', billable_tokens: 'x' }] }] },
+    ['$.by_user[].by_model[].billable_tokens', 'unreadable', 'decimal', '"x"'],
+  ],
+  [
+    'tokens',
+    { billable_tokens: 0.1 + 0.2 },
+    ['$.billable_tokens', 'rounded', 'decimal', '0.30000000000000004'],
+  ],
+  ['tokens', { billable_tokens: '1.5' }, ['$.billable_tokens', 'type', 'decimal', '"1.5"']],
 ]
 
 /** Numbers as text, because JavaScript would respell them. */
@@ -127,7 +140,9 @@ const SPELLINGS: readonly (readonly [string, ...string[]])[] = [
   ['18446744073709551616', 'unreadable'],
   ['1e30', 'unreadable'],
   ['1e999', 'unreadable'],
-  ['12.000001', 'rounded'],
+  ['12.000001', 'unreadable'],
+  ['9007199254740993.0'],
+  ['9007199254740993.5', 'unreadable'],
 ]
 
 /** What is said of a value, JSON text: how it is made, not what it says. */

@@ -127,7 +127,7 @@ describe('CSV', () => {
       select 'a,b' as "x,y", 'say "hi"' as q, 'l1' || chr(10) || 'l2' as l, null as n, '' as e,
         -1 as i, -1.50::decimal(4, 2) as d, timestamptz '2026-01-14 01:02:03+00' as t`)
     expect(formatCsv(table)).toBe(
-      '"x,y",q,l,n,e,i,d,t\n"a,b","say ""hi""","l1\nl2",,"",-1,-1.50,2026-01-14T01:02:03Z\n',
+      '"x,y",q,l,n,e,i,d,t\n"a,b","say ""hi""","l1\nl2",,"",-1,-1.5,2026-01-14T01:02:03Z\n',
     )
   })
 

@@ -23,7 +23,7 @@ both_sides as (
         billable_tokens as total_billable,
         input_tokens as total_input,
         output_tokens as total_output,
-        cast(null as bigint) as part_billable,
+        cast(null as decimal(38, 6)) as part_billable,
         cast(null as bigint) as part_input,
         cast(null as bigint) as part_output,
         0 as part_count
@@ -34,7 +34,7 @@ both_sides as (
     select
         org_id,
         activity_date,
-        cast(null as bigint) as total_billable,
+        cast(null as decimal(38, 6)) as total_billable,
         cast(null as bigint) as total_input,
         cast(null as bigint) as total_output,
         billable_tokens as part_billable,
@@ -50,12 +50,12 @@ balanced as (
     select
         org_id,
         activity_date,
-        cast(sum(total_billable) as bigint) as total_billable,
-        cast(sum(total_input) as bigint) as total_input,
-        cast(sum(total_output) as bigint) as total_output,
-        cast(sum(part_billable) as bigint) as part_billable,
-        cast(sum(part_input) as bigint) as part_input,
-        cast(sum(part_output) as bigint) as part_output,
+        {{ sum_of_credits('total_billable') }} as total_billable,
+        {{ sum_of_counts('total_input') }} as total_input,
+        {{ sum_of_counts('total_output') }} as total_output,
+        {{ sum_of_credits('part_billable') }} as part_billable,
+        {{ sum_of_counts('part_input') }} as part_input,
+        {{ sum_of_counts('part_output') }} as part_output,
         sum(part_count) as part_count
     from both_sides
     group by 1, 2
@@ -67,14 +67,20 @@ differences as (
     select
         org_id,
         activity_date,
-        total_billable - coalesce(part_billable, 0) as billable_tokens,
+        {{ difference_of_credits(
+            'total_billable', 'coalesce(part_billable, 0)'
+        ) }} as billable_tokens,
         case
             when part_count = 0 or part_input is not null
-            then total_input - coalesce(part_input, 0)
+            then {{ difference_of_counts(
+                'total_input', 'coalesce(part_input, 0)'
+            ) }}
         end as input_tokens,
         case
             when part_count = 0 or part_output is not null
-            then total_output - coalesce(part_output, 0)
+            then {{ difference_of_counts(
+                'total_output', 'coalesce(part_output, 0)'
+            ) }}
         end as output_tokens
     from balanced
 

@@ -77,9 +77,9 @@ grouped_model_sums as (
     select
         org_id,
         activity_date,
-        cast(sum(billable_tokens) as bigint) as billable_tokens,
-        cast(sum(input_tokens) as bigint) as input_tokens,
-        cast(sum(output_tokens) as bigint) as output_tokens
+        {{ sum_of_credits('billable_tokens') }} as billable_tokens,
+        {{ sum_of_counts('input_tokens') }} as input_tokens,
+        {{ sum_of_counts('output_tokens') }} as output_tokens
     from grouped_models
     group by 1, 2
 
@@ -90,7 +90,7 @@ client_sums as (
     select
         org_id,
         activity_date,
-        cast(sum(daily_active_users) as bigint) as memberships
+        {{ sum_of_counts('daily_active_users') }} as memberships
     from clients
     group by 1, 2
 
@@ -101,7 +101,7 @@ grouped_client_sums as (
     select
         org_id,
         activity_date,
-        cast(sum(daily_active_users) as bigint) as memberships
+        {{ sum_of_counts('daily_active_users') }} as memberships
     from grouped_clients
     group by 1, 2
 
@@ -113,7 +113,7 @@ client_bounds as (
         org_id,
         activity_date,
         max(daily_active_users) as largest,
-        cast(sum(daily_active_users) as bigint) as memberships
+        {{ sum_of_counts('daily_active_users') }} as memberships
     from clients_chosen
     group by 1, 2
 
@@ -139,12 +139,12 @@ trailing_calls as (
     select
         org_id,
         activity_date,
-        cast(sum(unparsed) over (
+        sum(cast(unparsed as double)) over (
             partition by org_id
             order by activity_date
             range between interval 27 days preceding and current row
-        ) as double) as unparsed,
-        cast(nullif(sum(invocations) over (
+        ) as unparsed,
+        try_cast(nullif(sum(invocations) over (
             partition by org_id
             order by activity_date
             range between interval 27 days preceding and current row

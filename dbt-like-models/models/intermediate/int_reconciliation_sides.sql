@@ -165,7 +165,10 @@ days as (
         cast(1 as double) as whole,
         cast(0.01 as double) as rounding,
         cast(0.00006 as double) as usual_unparsed,
-        4 * sqrt(cast(0.00006 as double) / known_tool_calls_28d) as chance
+        case
+            when known_tool_calls_28d > 0
+            then 4 * sqrt(cast(0.00006 as double) / known_tool_calls_28d)
+        end as chance
     from {{ ref('int_reconciliation_days') }}
 
 ),
@@ -178,8 +181,8 @@ counts as (
         org_id,
         activity_date,
         '{{ check[1] }}' as comparison,
-        cast({{ check[2] }} as decimal(38, 0)) as expected,
-        cast({{ check[3] }} as decimal(38, 0)) as actual
+        cast({{ check[2] }} as decimal(38, 6)) as expected,
+        cast({{ check[3] }} as decimal(38, 6)) as actual
     from days
     {% if not loop.last %}
 

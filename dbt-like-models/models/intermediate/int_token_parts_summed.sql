@@ -49,9 +49,9 @@ models as (
     select
         parts.org_id,
         parts.activity_date,
-        cast(sum(parts.billable_tokens) as bigint) as billable_tokens,
-        cast(sum(parts.input_tokens) as bigint) as input_tokens,
-        cast(sum(parts.output_tokens) as bigint) as output_tokens
+        {{ sum_of_credits('parts.billable_tokens') }} as billable_tokens,
+        {{ sum_of_counts('parts.input_tokens') }} as input_tokens,
+        {{ sum_of_counts('parts.output_tokens') }} as output_tokens
     from {{ ref('stg_platform__tokens_models') }} as parts
     inner join due_days
         on parts.org_id = due_days.org_id
@@ -65,9 +65,9 @@ users as (
     select
         parts.org_id,
         parts.activity_date,
-        cast(sum(parts.billable_tokens) as bigint) as billable_tokens,
-        cast(sum(parts.input_tokens) as bigint) as input_tokens,
-        cast(sum(parts.output_tokens) as bigint) as output_tokens
+        {{ sum_of_credits('parts.billable_tokens') }} as billable_tokens,
+        {{ sum_of_counts('parts.input_tokens') }} as input_tokens,
+        {{ sum_of_counts('parts.output_tokens') }} as output_tokens
     from {{ ref('stg_platform__tokens_users') }} as parts
     inner join due_days
         on parts.org_id = due_days.org_id
@@ -81,9 +81,9 @@ user_models as (
     select
         parts.org_id,
         parts.activity_date,
-        cast(sum(parts.billable_tokens) as bigint) as billable_tokens,
-        cast(sum(parts.input_tokens) as bigint) as input_tokens,
-        cast(sum(parts.output_tokens) as bigint) as output_tokens
+        {{ sum_of_credits('parts.billable_tokens') }} as billable_tokens,
+        {{ sum_of_counts('parts.input_tokens') }} as input_tokens,
+        {{ sum_of_counts('parts.output_tokens') }} as output_tokens
     from {{ ref('stg_platform__tokens_user_models') }} as parts
     inner join due_days
         on parts.org_id = due_days.org_id

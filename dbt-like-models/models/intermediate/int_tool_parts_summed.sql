@@ -47,7 +47,7 @@ tool_sums as (
     select
         org_id,
         activity_date,
-        cast(sum(invocations) as bigint) as invocations
+        {{ sum_of_counts('invocations') }} as invocations
     from tools
     group by 1, 2
 
@@ -58,7 +58,7 @@ grouped_tool_sums as (
     select
         org_id,
         activity_date,
-        cast(sum(invocations) as bigint) as invocations
+        {{ sum_of_counts('invocations') }} as invocations
     from grouped_tools
     group by 1, 2
 
@@ -69,7 +69,7 @@ server_sums as (
     select
         org_id,
         activity_date,
-        cast(sum(invocations) as bigint) as invocations
+        {{ sum_of_counts('invocations') }} as invocations
     from servers
     group by 1, 2
 
@@ -80,7 +80,7 @@ skill_sums as (
     select
         org_id,
         activity_date,
-        cast(sum(invocations) as bigint) as invocations
+        {{ sum_of_counts('invocations') }} as invocations
     from skills
     group by 1, 2
 
@@ -91,7 +91,7 @@ command_sums as (
     select
         org_id,
         activity_date,
-        cast(sum(invocations) as bigint) as invocations
+        {{ sum_of_counts('invocations') }} as invocations
     from commands
     group by 1, 2
 
@@ -102,7 +102,7 @@ hook_sums as (
     select
         org_id,
         activity_date,
-        cast(sum(invocations) as bigint) as invocations
+        {{ sum_of_counts('invocations') }} as invocations
     from hooks
     group by 1, 2
 

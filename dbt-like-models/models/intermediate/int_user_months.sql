@@ -69,7 +69,7 @@ final as (
         min(users.activity_date) as first_date,
         max(users.activity_date) as last_date,
         count(*) as active_days,
-        cast(sum(users.billable_tokens) as bigint) as billable_tokens,
+        {{ sum_of_credits('users.billable_tokens') }} as billable_tokens,
         max(due_days.month_digest) as month_digest
     from {{ ref('fct_user_day') }} as users
     inner join due_days

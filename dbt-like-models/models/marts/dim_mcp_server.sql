@@ -11,7 +11,7 @@ spellings as (
     select
         mcp_server,
         spelling,
-        cast(sum(invocations) as bigint) as invocations,
+        {{ sum_of_counts('invocations') }} as invocations,
         min(activity_date) as first_active_date,
         max(activity_date) as last_active_date
     from servers

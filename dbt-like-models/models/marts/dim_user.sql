@@ -25,7 +25,7 @@ active as (
         user_id,
         min(first_date) as first_active_date,
         max(last_date) as last_active_date,
-        cast(sum(active_days) as bigint) as active_days
+        {{ sum_of_counts('active_days') }} as active_days
     from user_months
     group by 1, 2
 

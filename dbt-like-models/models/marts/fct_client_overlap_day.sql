@@ -19,7 +19,7 @@ memberships as (
         activity_date,
         case
             when count(*) = count(daily_active_users)
-            then cast(sum(daily_active_users) as bigint)
+            then {{ sum_of_counts('daily_active_users') }}
         end as client_memberships,
         count(case when daily_active_users > 0 then 1 end) as active_clients
     from clients
@@ -35,7 +35,9 @@ differences as (
         days.daily_active_users,
         memberships.client_memberships,
         memberships.active_clients,
-        memberships.client_memberships - days.daily_active_users as extra
+        {{ difference_of_counts(
+            'memberships.client_memberships', 'days.daily_active_users'
+        ) }} as extra
     from memberships
     left join days
         on memberships.org_id = days.org_id

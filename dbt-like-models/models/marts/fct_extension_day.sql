@@ -12,7 +12,7 @@ final as (
         org_id,
         activity_date,
         extension,
-        cast(sum(file_operations) as bigint) as file_operations
+        {{ sum_of_counts('file_operations') }} as file_operations
     from extensions
     group by 1, 2, 3
 

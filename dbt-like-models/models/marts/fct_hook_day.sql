@@ -17,7 +17,7 @@ totals as (
     select
         org_id,
         activity_date,
-        cast(sum(invocations) as bigint) as invocations
+        sum(cast(invocations as decimal(38, 0))) as invocations
     from parts
     group by 1, 2
 
@@ -31,8 +31,9 @@ residuals as (
         '(unattributed)' as hook_event,
         cast(null as string) as matcher,
         cast(null as string) as command,
-        days.hooks_invocations
-        - coalesce(totals.invocations, 0) as invocations
+        {{ difference_of_counts(
+            'days.hooks_invocations', 'coalesce(totals.invocations, 0)'
+        ) }} as invocations
     from days
     left join totals
         on days.org_id = totals.org_id
@@ -66,7 +67,7 @@ final as (
         hook_event,
         matcher,
         command,
-        cast(sum(invocations) as bigint) as invocations
+        {{ sum_of_counts('invocations') }} as invocations
     from parts_and_residuals
     group by 1, 2, 3, 4, 5
 

@@ -12,7 +12,7 @@ final as (
         org_id,
         activity_date,
         mcp_server,
-        cast(sum(invocations) as bigint) as invocations
+        {{ sum_of_counts('invocations') }} as invocations
     from servers
     group by 1, 2, 3
 

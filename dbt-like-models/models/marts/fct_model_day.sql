@@ -45,9 +45,9 @@ final as (
         activity_date,
         model_id,
         max(model_tier) as model_tier,
-        cast(sum(billable_tokens) as bigint) as billable_tokens,
-        cast(sum(input_tokens) as bigint) as input_tokens,
-        cast(sum(output_tokens) as bigint) as output_tokens
+        {{ sum_of_credits('billable_tokens') }} as billable_tokens,
+        {{ sum_of_counts('input_tokens') }} as input_tokens,
+        {{ sum_of_counts('output_tokens') }} as output_tokens
     from parts_and_residuals
     group by 1, 2, 3
 

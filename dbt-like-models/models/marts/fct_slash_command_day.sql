@@ -17,7 +17,7 @@ totals as (
     select
         org_id,
         activity_date,
-        cast(sum(invocations) as bigint) as invocations
+        sum(cast(invocations as decimal(38, 0))) as invocations
     from parts
     group by 1, 2
 
@@ -29,8 +29,9 @@ residuals as (
         days.org_id,
         days.activity_date,
         '(unattributed)' as command_name,
-        days.slash_commands_invocations
-        - coalesce(totals.invocations, 0) as invocations
+        {{ difference_of_counts(
+            'days.slash_commands_invocations', 'coalesce(totals.invocations, 0)'
+        ) }} as invocations
     from days
     left join totals
         on days.org_id = totals.org_id
@@ -60,7 +61,7 @@ final as (
         org_id,
         activity_date,
         command_name,
-        cast(sum(invocations) as bigint) as invocations
+        {{ sum_of_counts('invocations') }} as invocations
     from parts_and_residuals
     group by 1, 2, 3
 

@@ -36,7 +36,7 @@ totals as (
     select
         org_id,
         activity_date,
-        cast(sum(invocations) as bigint) as invocations
+        sum(cast(invocations as decimal(38, 0))) as invocations
     from parts
     group by 1, 2
 
@@ -48,8 +48,9 @@ residuals as (
         days.org_id,
         days.activity_date,
         '(unattributed)' as tool_name,
-        days.tool_calls
-        - coalesce(totals.invocations, 0) as invocations
+        {{ difference_of_counts(
+            'days.tool_calls', 'coalesce(totals.invocations, 0)'
+        ) }} as invocations
     from days
     left join totals
         on days.org_id = totals.org_id
@@ -79,7 +80,7 @@ final as (
         org_id,
         activity_date,
         tool_name,
-        cast(sum(invocations) as bigint) as invocations
+        {{ sum_of_counts('invocations') }} as invocations
     from parts_and_residuals
     group by 1, 2, 3
 

@@ -75,9 +75,9 @@ user_parts as (
         org_id,
         activity_date,
         user_id,
-        cast(sum(billable_tokens) as bigint) as billable_tokens,
-        cast(sum(input_tokens) as bigint) as input_tokens,
-        cast(sum(output_tokens) as bigint) as output_tokens,
+        {{ sum_of_credits('billable_tokens') }} as billable_tokens,
+        {{ sum_of_counts('input_tokens') }} as input_tokens,
+        {{ sum_of_counts('output_tokens') }} as output_tokens,
         count(*) as part_count
     from parts
     group by 1, 2, 3
@@ -90,19 +90,24 @@ user_differences as (
         totals.org_id,
         totals.activity_date,
         totals.user_id,
-        totals.billable_tokens
-        - coalesce(user_parts.billable_tokens, 0) as billable_tokens,
+        {{ difference_of_credits(
+            'totals.billable_tokens', 'coalesce(user_parts.billable_tokens, 0)'
+        ) }} as billable_tokens,
         case
             when
                 user_parts.part_count is null
                 or user_parts.input_tokens is not null
-            then totals.input_tokens - coalesce(user_parts.input_tokens, 0)
+            then {{ difference_of_counts(
+                'totals.input_tokens', 'coalesce(user_parts.input_tokens, 0)'
+            ) }}
         end as input_tokens,
         case
             when
                 user_parts.part_count is null
                 or user_parts.output_tokens is not null
-            then totals.output_tokens - coalesce(user_parts.output_tokens, 0)
+            then {{ difference_of_counts(
+                'totals.output_tokens', 'coalesce(user_parts.output_tokens, 0)'
+            ) }}
         end as output_tokens
     from totals
     left join user_parts
@@ -157,9 +162,9 @@ day_parts as (
     select
         org_id,
         activity_date,
-        cast(sum(billable_tokens) as bigint) as billable_tokens,
-        cast(sum(input_tokens) as bigint) as input_tokens,
-        cast(sum(output_tokens) as bigint) as output_tokens,
+        {{ sum_of_credits('billable_tokens') }} as billable_tokens,
+        {{ sum_of_counts('input_tokens') }} as input_tokens,
+        {{ sum_of_counts('output_tokens') }} as output_tokens,
         count(*) as part_count
     from known_tokens
     group by 1, 2
@@ -171,19 +176,24 @@ day_differences as (
     select
         due_days.org_id,
         due_days.activity_date,
-        due_days.billable_tokens
-        - coalesce(day_parts.billable_tokens, 0) as billable_tokens,
+        {{ difference_of_credits(
+            'due_days.billable_tokens', 'coalesce(day_parts.billable_tokens, 0)'
+        ) }} as billable_tokens,
         case
             when
                 day_parts.part_count is null
                 or day_parts.input_tokens is not null
-            then due_days.input_tokens - coalesce(day_parts.input_tokens, 0)
+            then {{ difference_of_counts(
+                'due_days.input_tokens', 'coalesce(day_parts.input_tokens, 0)'
+            ) }}
         end as input_tokens,
         case
             when
                 day_parts.part_count is null
                 or day_parts.output_tokens is not null
-            then due_days.output_tokens - coalesce(day_parts.output_tokens, 0)
+            then {{ difference_of_counts(
+                'due_days.output_tokens', 'coalesce(day_parts.output_tokens, 0)'
+            ) }}
         end as output_tokens
     from due_days
     left join day_parts
@@ -261,9 +271,9 @@ rows_of_days as (
         user_id,
         model_id,
         max(model_tier) as model_tier,
-        cast(sum(billable_tokens) as bigint) as billable_tokens,
-        cast(sum(input_tokens) as bigint) as input_tokens,
-        cast(sum(output_tokens) as bigint) as output_tokens
+        {{ sum_of_credits('billable_tokens') }} as billable_tokens,
+        {{ sum_of_counts('input_tokens') }} as input_tokens,
+        {{ sum_of_counts('output_tokens') }} as output_tokens
     from unattributed_parts
     group by 1, 2, 3, 4
 

@@ -26,7 +26,7 @@ windowed as (
 
     select
         *,
-        cast(sum(daily_active_users) over (
+        try_cast(sum(cast(daily_active_users as decimal(38, 0))) over (
             partition by org_id
             order by activity_date
             range between interval 6 days preceding and current row
@@ -36,7 +36,7 @@ windowed as (
             order by activity_date
             range between interval 6 days preceding and current row
         ) as days_known_7d,
-        cast(sum(daily_active_users) over (
+        try_cast(sum(cast(daily_active_users as decimal(38, 0))) over (
             partition by org_id
             order by activity_date
             range between interval 29 days preceding and current row
@@ -63,9 +63,13 @@ final as (
         user_days_30d,
         days_known_30d,
         cast(user_days_7d as double)
-        / nullif(days_known_7d * weekly_active_users, 0) as stickiness_7d,
+        / nullif(
+            days_known_7d * cast(weekly_active_users as double), 0
+        ) as stickiness_7d,
         cast(user_days_30d as double)
-        / nullif(days_known_30d * monthly_active_users, 0) as stickiness_30d
+        / nullif(
+            days_known_30d * cast(monthly_active_users as double), 0
+        ) as stickiness_30d
     from windowed
 
 )

@@ -35,7 +35,7 @@ user_months as (
             user_email,
             case when user_email is not null then last_date end
         ) as user_email,
-        cast(sum(billable_tokens) as bigint) as billable_tokens
+        {{ sum_of_credits('billable_tokens') }} as billable_tokens
     from months_of_users
     where user_id != '(unattributed)'
     group by 1, 2, 3
@@ -131,9 +131,10 @@ forecast as (
 
     select
         *,
-        cast(billable_tokens as double)
-        * days_in_month
-        / known_days as forecast_billable_tokens
+        try_cast(
+            cast(billable_tokens as double) * days_in_month / known_days
+            as decimal(38, 6)
+        ) as forecast_billable_tokens
     from limited
 
 ),

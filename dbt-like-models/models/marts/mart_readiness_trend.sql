@@ -16,12 +16,12 @@ summed as (
         count(*) as reports,
         count(case when is_skipped then 1 end) as skipped_reports,
         count(case when is_passed then 1 end) as passed_reports,
-        cast(
-            sum(case when denominator is not null then numerator end) as bigint
-        ) as passing,
-        cast(
-            sum(case when not is_skipped then denominator end) as bigint
-        ) as evaluated
+        {{ sum_of_counts(
+            'case when denominator is not null then numerator end'
+        ) }} as passing,
+        {{ sum_of_counts(
+            'case when not is_skipped then denominator end'
+        ) }} as evaluated
     from criteria
     group by 1, 2, 3, 4
 

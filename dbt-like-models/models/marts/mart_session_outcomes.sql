@@ -69,9 +69,9 @@ final as (
         is_failure,
         count(*) as sessions,
         count(is_fetched) as fetched_sessions,
-        cast(sum(message_count) as bigint) as messages,
-        cast(sum(assistant_active_ms) as bigint) as assistant_active_ms,
-        cast(sum(service_credits) as bigint) as service_credits
+        {{ sum_of_counts('message_count') }} as messages,
+        {{ sum_of_counts('assistant_active_ms') }} as assistant_active_ms,
+        {{ sum_of_credits('service_credits') }} as service_credits
     from outcomes
     group by 1, 2, 3, 4
 

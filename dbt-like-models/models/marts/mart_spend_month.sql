@@ -20,9 +20,9 @@ model_months as (
         cast(date_trunc('month', activity_date) as date) as month_start_date,
         model_id,
         max(model_tier) as model_tier,
-        cast(sum(billable_tokens) as bigint) as billable_tokens,
-        cast(sum(input_tokens) as bigint) as input_tokens,
-        cast(sum(output_tokens) as bigint) as output_tokens,
+        {{ sum_of_credits('billable_tokens') }} as billable_tokens,
+        {{ sum_of_counts('input_tokens') }} as input_tokens,
+        {{ sum_of_counts('output_tokens') }} as output_tokens,
         count(*) as days_used
     from model_days
     group by 1, 2, 3

@@ -23,10 +23,10 @@ recent as (
         user_days.org_id,
         user_days.user_id,
         count(*) as active_days_28d,
-        cast(sum(user_days.sessions) as bigint) as sessions_28d,
-        cast(sum(user_days.tool_calls) as bigint) as tool_calls_28d,
-        cast(sum(user_days.user_messages) as bigint) as user_messages_28d,
-        cast(sum(user_days.billable_tokens) as bigint) as billable_tokens_28d
+        {{ sum_of_counts('user_days.sessions') }} as sessions_28d,
+        {{ sum_of_counts('user_days.tool_calls') }} as tool_calls_28d,
+        {{ sum_of_counts('user_days.user_messages') }} as user_messages_28d,
+        {{ sum_of_credits('user_days.billable_tokens') }} as billable_tokens_28d
     from {{ ref('fct_user_day') }} as user_days
     inner join last_days
         on user_days.org_id = last_days.org_id

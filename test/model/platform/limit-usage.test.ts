@@ -59,7 +59,7 @@ const days: readonly Day[] = [
   ['2026-02-01', 'A@x.example', M],
   ['2026-02-02', ' a@X.example', 2 * M],
 ]
-const SPENT = ['3000000', '7', 12 * M]
+const SPENT = ['3000000.000000', '7', '12000000.000000']
 
 describe('the limit of a user', () => {
   it.each<[what: string, known: Known, expected: readonly unknown[]]>([
@@ -120,7 +120,7 @@ describe('the limit of a user', () => {
     [
       'is the global one where the user has no address',
       { days: [['2026-02-01', null, M]], limits: [[null, 2 * M, ...FEBRUARY]] },
-      ['1000000', '7', 4 * M, 'global', '2000000', 0.5, false, true],
+      ['1000000.000000', '7', '4000000.000000', 'global', '2000000', 0.5, false, true],
     ],
   ])('%s', async (_, known, expected) => {
     expect(await usage(known)).toEqual(expected)
@@ -130,7 +130,7 @@ describe('the limit of a user', () => {
 describe('the forecast', () => {
   it('of a month that is known whole is what was consumed', async () => {
     const [spent, , forecast] = await usage({ days, known: 28 })
-    expect([spent, forecast]).toEqual(['3000000', 3 * M])
+    expect([spent, forecast]).toEqual(['3000000.000000', '3000000.000000'])
   })
 
   it('is not known where no day of the month is, nor where credits are not sent', async () => {

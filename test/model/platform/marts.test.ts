@@ -177,9 +177,9 @@ describe('sessions', () => {
     const columns = ['outcome_date', 'end_reason', 'is_failure', 'sessions', 'fetched_sessions']
     const rest = ['messages', 'assistant_active_ms', 'service_credits']
     expect(await rowsOf('mart_session_outcomes', ...columns, ...rest)).toEqual([
-      ['2026-02-01', '(not recorded)', null, '1', '1', '2', null, '30'],
+      ['2026-02-01', '(not recorded)', null, '1', '1', '2', null, '30.000000'],
       ['2026-02-03', '(none given)', null, '1', '0', null, null, null],
-      ['2026-02-03', 'clear', false, '1', '1', '5', '7000', '100'],
+      ['2026-02-03', 'clear', false, '1', '1', '5', '7000', '100.000000'],
       ['2026-02-03', 'other', true, '1', '0', null, null, null],
     ])
   })

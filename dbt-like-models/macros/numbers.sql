@@ -1,0 +1,32 @@
+{#
+    Sums and differences of what was served, which may be absurd: where one of
+    counts does not fit a BIGINT it is NULL, so that no number stops a build.
+    The check `assert_counts_can_be_summed` reports the numbers behind it. Spark
+    sums a BIGINT as a BIGINT; DuckDB does not, and is slower with decimals.
+#}
+{% macro sum_of_counts(counts) -%}
+    {%- if target.type == 'spark' -%}
+    try_cast(sum(cast({{ counts }} as decimal(38, 0))) as bigint)
+    {%- else -%}
+    try_cast(sum({{ counts }}) as bigint)
+    {%- endif -%}
+{%- endmacro %}
+
+{% macro difference_of_counts(total, parts) -%}
+    try_cast(
+        cast({{ total }} as decimal(38, 0)) - cast({{ parts }} as decimal(38, 0))
+        as bigint
+    )
+{%- endmacro %}
+
+{#
+    Credits have six digits behind the point, of a row 22 before it: the sum of
+    10^10 rows fits.
+#}
+{% macro sum_of_credits(credits) -%}
+    cast(sum({{ credits }}) as decimal(38, 6))
+{%- endmacro %}
+
+{% macro difference_of_credits(total, parts) -%}
+    cast({{ total }} - {{ parts }} as decimal(38, 6))
+{%- endmacro %}
