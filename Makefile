@@ -7,10 +7,12 @@ help: ## what there is to make
 install: node_modules/.package-lock.json ## the packages of the lock file
 
 node_modules/.package-lock.json: package-lock.json
-	npm ci --no-audit --no-fund --loglevel=error
+	@echo 'Installing the packages of package-lock.json (npm ci) …'
+	@npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 build: install ## TypeScript to dist/
+	@echo 'Compiling TypeScript to dist/ …'
 	@npm run --silent build
 
 check: install ## formatting, lint, types, dependency rules

@@ -1,7 +1,9 @@
-import { resolve } from 'node:path'
+import { statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
 import { messageOf, UsageError } from './core/errors.ts'
+import { suggestion } from './core/nearest.ts'
 import { redactionKeyIn } from './core/redaction-key.ts'
 import { umaskOf } from './core/umask.ts'
 import { hooksSchema, NO_HOOKS, type HooksConfig } from './hooks/config.ts'
@@ -112,8 +114,10 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
   }
   const data =
     flags.data ?? setting(environment, 'AGENT_WAREHOUSE_DATA') ?? file.data ?? DEFAULTS.data
+  const dataFolder = resolve(cwd, data)
+  refuseFile(dataFolder)
   return Object.freeze({
-    dataFolder: resolve(cwd, data),
+    dataFolder,
     rate: pick(positive, 'rate', file.rate ?? DEFAULTS.rate),
     concurrency: pick(count, 'concurrency', file.concurrency ?? DEFAULTS.concurrency),
     umask,
@@ -130,6 +134,25 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
     hosts: () => configuredOrganisations(given, listed),
     organisationNames: configuredOrganisations(given, listed).map(({ name }) => name),
   })
+}
+
+function isFile(path: string): boolean {
+  try {
+    return !statSync(path).isDirectory()
+  } catch {
+    return false // what works in the folder says what is wrong with it
+  }
+}
+
+/** @throws UsageError when the data folder is a file, or in one. */
+function refuseFile(dataFolder: string): void {
+  if (!isFile(dataFolder) && !isFile(dirname(dataFolder))) return
+  throw new UsageError(
+    `the data folder ${dataFolder} cannot be read or written: it is a file, or in one`,
+    {
+      hint: 'Name a folder with --data or AGENT_WAREHOUSE_DATA; the warehouse is a file in it.',
+    },
+  )
 }
 
 function readFile(path: string, isNamed: boolean): FileConfig {
@@ -153,6 +176,40 @@ function check<T>(schema: z.ZodType<T>, value: unknown, where: string): T {
   if (result.success) return result.data
   const issue = result.error.issues[0]
   const path = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}`
+  if (issue?.code === 'unrecognized_keys') {
+    const [key = ''] = issue.keys
+    const known = keysAt(
+      z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
+      issue.path,
+    )
+    throw new UsageError(`${where}${path}: there is no setting '${key}'`, {
+      hint: suggestion(key, known),
+    })
+  }
   const shown = typeof value === 'string' || typeof value === 'number' ? ` '${value}'` : ''
   throw new UsageError(`${where}${path}:${shown} ${issue?.message ?? 'is not valid'}`)
+}
+
+const schemaNode = z.looseObject({
+  properties: z.record(z.string(), z.unknown()).optional(),
+  additionalProperties: z.unknown().optional(),
+  items: z.unknown().optional(),
+  anyOf: z.array(z.unknown()).optional(),
+  oneOf: z.array(z.unknown()).optional(),
+})
+
+/** The settings that there may be at a path of the file, as its schema says. */
+function keysAt(schema: unknown, path: readonly PropertyKey[]): string[] {
+  const { data } = schemaNode.safeParse(schema)
+  if (data === undefined) return []
+  const { properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = data
+  const [step, ...rest] = path
+  const own =
+    step === undefined
+      ? Object.keys(properties)
+      : keysAt(
+          typeof step === 'number' ? items : (properties[String(step)] ?? additionalProperties),
+          rest,
+        )
+  return [...new Set([...own, ...[...anyOf, ...oneOf].flatMap((each) => keysAt(each, path))])]
 }

@@ -45,6 +45,11 @@ export const COMMANDS: readonly Registration[] = [
     async () => (await import('./query.ts')).queryCommand,
   ),
   command(
+    'tables [name]',
+    'the tables of the published warehouse and their meaning, or the columns of one',
+    async () => (await import('./tables.ts')).tablesCommand,
+  ),
+  command(
     'export <target>',
     'write the marts of the published warehouse as files',
     async () => (await import('./export.ts')).exportCommand,

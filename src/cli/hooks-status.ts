@@ -13,7 +13,8 @@ import {
 } from '../hooks/status.ts'
 import { missingVariables } from '../hooks/variables.ts'
 import { readCommandLine } from '../hooks/command-line.ts'
-import { counted, size } from '../observe/words.ts'
+import { counted, toSecond } from '../observe/words.ts'
+import { size } from '../core/size.ts'
 import type { Command, OptionsOf } from './command.ts'
 import { hookOf, settingsOptions, settingsPlace } from './hooks-place.ts'
 
@@ -97,7 +98,7 @@ function itemJson({
 }
 
 function eventLine({ event, command, problem, lastAt }: EventStatus, dataFolder: string): string {
-  const last = lastAt === null ? 'has not come yet' : `last came ${lastAt}`
+  const last = lastAt === null ? 'has not come yet' : `last came ${toSecond(lastAt)}`
   if (command === null) return `${event.padEnd(14)}not installed, ${last}`
   const other = readCommandLine(command)?.dataFolder
   const elsewhere = other === dataFolder ? '' : `, records in another data folder: ${other ?? '?'}`
@@ -122,5 +123,5 @@ function deliveryLines({ inbox, waiting, failed, isSenderAtWork }: DeliveryStatu
 
 function itemText({ event, channel, recorded_at, attempts, error }: Notification): string {
   const tried = `${counted(attempts, 'attempt')}${error === null ? '' : `: ${error}`}`
-  return `${event} of ${recorded_at} to '${channel}', ${tried}`
+  return `${event} of ${toSecond(recorded_at)} to '${channel}', ${tried}`
 }

@@ -20,7 +20,7 @@ process.exitCode = await program(argv, {
   err: (text) => process.stderr.write(text),
   isTty: process.stderr.isTTY,
   columns: process.stderr.isTTY ? process.stderr.columns : 100,
-  outWidth: process.stdout.isTTY ? process.stdout.columns : undefined,
+  outWidth: process.stdout.isTTY ? widthOf(process.stdout.columns) : undefined,
   hasColour: process.stderr.isTTY && !process.env['NO_COLOR'],
   ask:
     process.stdin.isTTY && process.stderr.isTTY
@@ -29,6 +29,11 @@ process.exitCode = await program(argv, {
   environment: process.env,
   cwd: process.cwd(),
 })
+
+/** Some terminals do not say how wide they are: then COLUMNS does, or 80 as they always were. */
+function widthOf(columns: number | undefined): number {
+  return [columns, Number(process.env['COLUMNS'])].find((each) => (each ?? 0) > 0) ?? 80
+}
 
 /** A reader that has gone (`| head`) is no error; the work goes on to its end. */
 function onPipeError(error: NodeJS.ErrnoException): void {

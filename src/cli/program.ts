@@ -1,5 +1,7 @@
 import yargs, { type Argv } from 'yargs'
+import { z } from 'zod'
 import { AppError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
+import { nearest } from '../core/nearest.ts'
 import { oneLine, safeText } from '../core/safe-text.ts'
 import { diskFault } from '../store/disk.ts'
 import { version } from '../version.ts'
@@ -31,7 +33,7 @@ export async function program(
     .wrap(Math.min(100, terminal.columns))
     .epilogue(EPILOGUE)
     .fail((message: string | null, error: Error | undefined) => {
-      throw error ?? wrongArguments(message ?? 'the arguments cannot be read')
+      throw error ?? wrongArguments(message ?? 'the arguments cannot be read', parser)
     })
   const context = { terminal, done: (code: ExitCode) => void (exitCode = code) }
   for (const register of COMMANDS) register(parser, context)
@@ -74,8 +76,26 @@ function safeTerminal({ out, err, ask, ...screen }: Omit<Terminal, 'draw'>): Ter
   }
 }
 
-function wrongArguments(message: string): UsageError {
-  return new UsageError(message, { hint: 'See --help.' })
+/** One line; of an unknown option the nearest one that there is. Never the whole help. */
+function wrongArguments(message: string, parser?: unknown): UsageError {
+  const line = message.replaceAll(/\s*\n\s*/g, ' ')
+  const [, unknown] = /^Unknown arguments?: ([^,]+)/.exec(message) ?? []
+  const near = unknown === undefined ? undefined : nearest(unknown, optionsOf(parser))
+  const meant = near === undefined ? '' : `Did you mean --${near}? `
+  return new UsageError(line, { hint: `${meant}See --help.` })
+}
+
+const withOptions = z.object({ key: z.record(z.string(), z.unknown()) })
+
+/** The options that the parser knows where it failed; its types do not say how to ask it. */
+function optionsOf(parser: unknown): string[] {
+  if (!hasOptions(parser)) return []
+  const { data } = withOptions.safeParse(parser.getOptions())
+  return Object.keys(data?.key ?? {}).filter((name) => !/[A-Z]/.test(name) && name.length > 1)
+}
+
+function hasOptions(parser: unknown): parser is { getOptions: () => unknown } {
+  return typeof parser === 'object' && parser !== null && 'getOptions' in parser
 }
 
 /** The parser's own error, of which it says nothing where it was met in a command. */

@@ -1,8 +1,9 @@
 import { loadConfig } from '../config.ts'
 import { ExitCode } from '../core/errors.ts'
 import { rollback } from '../pipeline.ts'
-import { size } from '../observe/words.ts'
 import { listPublished, type PublishedFile } from '../serve/rollback.ts'
+import { size } from '../core/size.ts'
+import { toSecond } from '../observe/words.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
 import { runJob } from './job.ts'
 import type { Argv } from 'yargs'
@@ -53,7 +54,7 @@ function toText(files: readonly PublishedFile[]): string {
     const mark = isPublished ? '*' : ' '
     const note = isPublished ? '  published' : ''
     const broken = problem === null ? '' : `  cannot be put back: ${problem}`
-    return `${mark} ${runId}  built ${builtAt ?? '(unknown)'}  ${size(bytes)}${note}${broken}\n`
+    return `${mark} ${runId}  built ${builtAt === null ? '(unknown)' : toSecond(builtAt)}  ${size(bytes)}${note}${broken}\n`
   })
   return lines.join('')
 }

@@ -15,6 +15,8 @@ import {
 import { readSourceFreshness, type SourceFreshness } from '../serve/freshness.ts'
 import { warehousePath } from '../store/lake.ts'
 import { ageText } from '../core/freshness.ts'
+import { size } from '../core/size.ts'
+import { toSecond } from '../observe/words.ts'
 import { dataOptions, jsonOption, type Command, type OptionsOf } from './command.ts'
 import type { Argv } from 'yargs'
 
@@ -66,7 +68,7 @@ function render(
     ...(running === null
       ? []
       : [
-          `running      run ${running.runId}, process ${running.pid} on ${running.host}, since ${running.since}, last heartbeat ${running.heartbeatAt}`,
+          `running      run ${running.runId}, process ${running.pid} on ${running.host}, since ${toSecond(running.since)}, last heartbeat ${running.heartbeatAt}`,
         ]),
     ...(left === null
       ? []
@@ -86,7 +88,7 @@ function render(
     ...(runs.length === 0 ? [] : ['', 'last runs']),
     ...runs.map(
       (run) =>
-        `  ${run.started_at}  ${run.command.padEnd(8)} ${run.status.padEnd(13)} ${run.run_id}`,
+        `  ${toSecond(run.started_at)}  ${run.command.padEnd(8)} ${run.status.padEnd(13)} ${run.run_id}`,
     ),
     '',
   ].join('\n')
@@ -95,19 +97,19 @@ function render(
 function publishedText(published: Status['published']): string {
   if (published === null) return 'nothing yet'
   const { path, at, bytes, asOf, rollback } = published
-  const when = asOf === null ? '' : `\n             as it was known at ${asOf}`
+  const when = asOf === null ? '' : `\n             as it was known at ${toSecond(asOf)}`
   const back =
     rollback === null
       ? ''
-      : `\n             warning: rolled back at ${rollback.at} to the file of run ${rollback.to}; the next build brings the present back`
-  return `${path}, ${at}, ${bytes} bytes${when}${back}`
+      : `\n             warning: rolled back at ${toSecond(rollback.at)} to the file of run ${rollback.to}; the next build brings the present back`
+  return `${path}, ${toSecond(at)}, ${size(bytes)}${when}${back}`
 }
 
 function learntLine({ organisation, concurrency, ...limit }: LimitStatus): string {
   const atOnce = `${concurrency} at once`
   if (limit.rate === null) return `${organisation}: no rate limit met, ${atOnce}`
   const how = limit.source === 'headers' ? 'told in headers' : 'measured'
-  return `${organisation}: ${limit.rate} requests a second, ${limit.burst} after a rest, ${atOnce}, ${how} ${limit.measuredAt}`
+  return `${organisation}: ${limit.rate} requests a second, ${limit.burst} after a rest, ${atOnce}, ${how} ${toSecond(limit.measuredAt ?? '')}`
 }
 
 function organisationLines(organisation: OrganisationStatus): string[] {
@@ -156,7 +158,7 @@ function noteLines({ resource, suspects, window }: ResourceStatus): string[] {
     ...(window === null
       ? []
       : [
-          `  window: ${resource} is asked for ${window.maxDays} ${window.maxDays === 1 ? 'day' : 'days'} at once at most, learnt ${window.learntAt}`,
+          `  window: ${resource} is asked for ${window.maxDays} ${window.maxDays === 1 ? 'day' : 'days'} at once at most, learnt ${toSecond(window.learntAt)}`,
         ]),
   ]
 }

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { ExitCode, messageOf } from '../core/errors.ts'
+import { size } from '../core/size.ts'
 import { z } from 'zod'
 import { openWarehouse } from '../serve/warehouse.ts'
 import type { Database } from '../store/duckdb.ts'
@@ -37,13 +38,12 @@ export async function checkDisk(dataFolder: string): Promise<Finding[]> {
 async function room(folder: string, warehouse: string): Promise<Finding> {
   const free = await freeBytes(folder)
   const needed = ROOM_FOR_RAW + 2 * ((await sizeOf(warehouse)) ?? 0)
-  const message = `${Math.floor(free / MB)} MB free`
+  const message = `${size(free)} free`
   if (free >= needed) return ok('disk', message)
-  const wanted = Math.ceil(needed / MB)
   return warning(
     'disk',
     message,
-    `Make room: the next build may need ${wanted} MB beside what is there.`,
+    `Make room: the next build may need ${size(needed)} beside what is there.`,
   )
 }
 

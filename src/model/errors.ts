@@ -1,3 +1,4 @@
+import { suggestion } from '../core/nearest.ts'
 import { AppError, UsageError } from '../core/errors.ts'
 
 /** A file of the project and, where it is known, the line (from 1). */
@@ -23,3 +24,13 @@ export class ProjectError extends UsageError {
 
 /** DuckDB refused the SQL of a model or a check. */
 export class StatementError extends AppError {}
+
+/** The error for a name that is not there, saying which one was meant. */
+export function unknownName(
+  place: Place,
+  what: string,
+  name: string,
+  known: Iterable<string>,
+): ProjectError {
+  return new ProjectError(place, `unknown ${what} '${name}'`, { hint: suggestion(name, known) })
+}

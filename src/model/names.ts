@@ -1,5 +1,5 @@
 import { ProjectError } from './errors.ts'
-import { unknownName } from './nearest.ts'
+import { unknownName } from './errors.ts'
 import type { PlacedToken, Tag } from './tags.ts'
 
 /** The functions of templates; nothing else can be called by name. */

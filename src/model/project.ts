@@ -3,7 +3,7 @@ import { basename, extname, join, relative, sep } from 'node:path'
 import { isMissing } from '../store/files.ts'
 import { ProjectError, type Place } from './errors.ts'
 import { covers, folderConfigs, testConfigOf, type FolderConfig } from './folders.ts'
-import { unknownName } from './nearest.ts'
+import { unknownName } from './errors.ts'
 import {
   modelNotes,
   seedNotes,

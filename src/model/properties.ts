@@ -1,5 +1,5 @@
 import { ProjectError, type Place } from './errors.ts'
-import { unknownName } from './nearest.ts'
+import { unknownName } from './errors.ts'
 import { snapshotColumns } from './snapshot-table.ts'
 import {
   columnTests,

@@ -1,7 +1,7 @@
 import { AppError, messageOf } from '../core/errors.ts'
 import { ProjectError, type Place } from './errors.ts'
 import { plain } from './jinja.ts'
-import { unknownName } from './nearest.ts'
+import { unknownName } from './errors.ts'
 import { PRINT, type ParsedTemplate } from './template.ts'
 
 /** What a template can speak of. */

@@ -1,6 +1,6 @@
 import { UsageError } from '../core/errors.ts'
 import { reach, type Dependent } from './graph.ts'
-import { suggestion } from './nearest.ts'
+import { suggestion } from '../core/nearest.ts'
 
 export interface Selectable extends Dependent {
   readonly tags: readonly string[]

@@ -1,5 +1,5 @@
 import { ProjectError, type Place } from './errors.ts'
-import { unknownName } from './nearest.ts'
+import { unknownName } from './errors.ts'
 import { render, type Names } from './render.ts'
 import type { GivenRows, Model, UnitTest, UnitTestNode } from './types.ts'
 import type { UnitTestInput } from './unit-test-shapes.ts'

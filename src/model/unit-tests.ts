@@ -5,7 +5,7 @@ import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
 import type { BuildContext } from './context.ts'
 import { placeText, ProjectError, StatementError } from './errors.ts'
-import { unknownName } from './nearest.ts'
+import { unknownName } from './errors.ts'
 import type { GivenRows, UnitTestNode } from './types.ts'
 import type { Fixture } from './unit-test-shapes.ts'
 

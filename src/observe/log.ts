@@ -1,6 +1,7 @@
 import type { RunEvent } from '../core/events.ts'
 import { createRedact, type Redact } from './redact.ts'
-import { addressing, counted, digits, duration, oneLine, shrinkage, size } from './words.ts'
+import { addressing, counted, digits, duration, oneLine, shrinkage } from './words.ts'
+import { size } from '../core/size.ts'
 
 /** Told of every event of a run, in order. */
 export type Listener = (event: RunEvent) => void

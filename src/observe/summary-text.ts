@@ -1,6 +1,7 @@
 import type { FailedCheck, FailedInterval, ResourceTotals, Summary } from './summary.ts'
 import { allResources, verdictOf } from './verdict.ts'
-import { counted, digits, duration, oneLine, shrinkage, size } from './words.ts'
+import { counted, digits, duration, oneLine, shrinkage } from './words.ts'
+import { size } from '../core/size.ts'
 
 const LISTED = 10
 const LABEL_WIDTH = 11

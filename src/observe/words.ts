@@ -23,12 +23,9 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 60)}h ${twoDigits(minutes % 60)}m`
 }
 
-/** Of bytes, in powers of a thousand: `512 B`, `12.3 MB`. */
-export function size(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`
-  const units = ['kB', 'MB', 'GB', 'TB']
-  const power = Math.min(units.length, Math.floor(Math.log10(bytes) / 3))
-  return `${(bytes / 1000 ** power).toFixed(1)} ${units[power - 1] ?? 'TB'}`
+/** An instant in ISO 8601, to the second: `2026-03-01T06:00:00Z`. Anything else stays. */
+export function toSecond(instant: string): string {
+  return instant.replace(/^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)\.\d+/, '$1')
 }
 
 /** Which host is asked about an organisation, and with whose key. */

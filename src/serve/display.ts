@@ -21,20 +21,6 @@ export function displayWidth(text: string): number {
   return [...graphemes.segment(text)].reduce((sum, { segment }) => sum + widthOf(segment), 0)
 }
 
-/** The text cut to `width` columns, its last one an ellipsis where something is missing. */
-export function truncated(text: string, width: number): string {
-  if (displayWidth(text) <= width) return text
-  if (PLAIN.test(text)) return `${text.slice(0, width - 1)}…`
-  let kept = ''
-  let used = 0
-  for (const { segment } of graphemes.segment(text)) {
-    used += widthOf(segment)
-    if (used > width - 1) break
-    kept += segment
-  }
-  return `${kept}…`
-}
-
 function widthOf(grapheme: string): number {
   if (WIDE.test(grapheme)) return 2
   return WIDTHLESS.test(grapheme) ? 0 : 1

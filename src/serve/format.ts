@@ -1,7 +1,7 @@
 import type { Cell, Table } from '../store/duckdb.ts'
 import { cellText, jsonText } from './cell-text.ts'
 import { columnType, isNumeric, type ColumnType } from './column-type.ts'
-import { displayWidth, truncated, visible } from './display.ts'
+import { displayWidth, visible } from './display.ts'
 import { defused } from './formula.ts'
 
 export type OutputFormat = 'table' | 'json' | 'csv'
@@ -9,12 +9,9 @@ export type OutputFormat = 'table' | 'json' | 'csv'
 export const outputFormats: readonly OutputFormat[] = ['table', 'json', 'csv']
 
 export interface FormatOptions {
-  /** Terminal columns; text cells of a table are cut to fit. Nothing is cut without it. */
+  /** Terminal columns: a table that is wider is written one column per line. */
   readonly width?: number
 }
-
-/** A text column is not cut below this many columns: the lines are longer then. */
-const MIN_TEXT_WIDTH = 8
 
 /** A result as text, ending with a newline. */
 export function formatResult(
@@ -57,22 +54,56 @@ export function formatCsv(table: Table): string {
 
 /**
  * Aligned columns, numbers to the right, NULL spelt `NULL` (it is not zero and
- * not empty text), control characters escaped, the number of rows last.
+ * not empty text), times to the second, control characters escaped, the number of
+ * rows last. Nothing is ever cut: what is wider than the terminal is written one
+ * column per line, and what DuckDB explains as the text that it is.
  */
 export function formatTable(table: Table, options: FormatOptions = {}): string {
+  if (isExplanation(table)) return explanationText(table)
   const types = table.types.map(columnType)
   const header = table.columns.map(visible)
   const body = table.rows.map((row) => types.map((type, at) => tableCell(row[at] ?? null, type)))
-  const widths = columnWidths([header, ...body], types, options.width)
+  const widths = header.map((name, at) =>
+    body.reduce(
+      (widest, line) => Math.max(widest, displayWidth(line[at] ?? '')),
+      displayWidth(name),
+    ),
+  )
+  const count = `(${body.length} ${body.length === 1 ? 'row' : 'rows'})`
+  const isWide = options.width !== undefined && lineWidth(widths) > options.width
+  if (isWide && body.length > 0) {
+    return linesText([...body.flatMap((cells, at) => record(header, cells, at)), count])
+  }
   const line = (cells: readonly string[]): string =>
     cells
       .map((cell, at) => aligned(cell, widths[at] ?? 0, typeAt(types, at)))
       .join(' | ')
       .trimEnd()
   const rule = widths.map((width) => '-'.repeat(width)).join('-+-')
-  const count = `(${body.length} ${body.length === 1 ? 'row' : 'rows'})`
-  const lines = header.length === 0 ? [count] : [line(header), rule, ...body.map(line), count]
-  return `${lines.join('\n')}\n`
+  return linesText(header.length === 0 ? [count] : [line(header), rule, ...body.map(line), count])
+}
+
+/** One row with a column per line, as psql's `\x` writes it. */
+function record(header: readonly string[], cells: readonly string[], at: number): string[] {
+  const width = Math.max(...header.map(displayWidth))
+  return [
+    `-[ row ${at + 1} ]-`,
+    ...header.map((name, column) => `${padded(name, width)} | ${cells[column] ?? ''}`.trimEnd()),
+  ]
+}
+
+/** What EXPLAIN answers: pictures of lines, one a row. */
+function isExplanation({ columns }: Table): boolean {
+  return columns.length === 2 && columns[0] === 'explain_key' && columns[1] === 'explain_value'
+}
+
+function explanationText({ rows }: Table): string {
+  const lines = rows.flatMap((row) => (typeof row[1] === 'string' ? row[1].split('\n') : []))
+  return linesText(lines.map((line) => visible(line).trimEnd()).filter((line) => line !== ''))
+}
+
+function linesText(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('')
 }
 
 /** Names made distinct by `_1`, `_2`, … after the second and later of a name. */
@@ -104,30 +135,21 @@ function quoted(text: string): string {
 }
 
 function tableCell(cell: Cell, type: ColumnType): string {
-  return cell === null ? 'NULL' : visible(cellText(cell, type))
+  if (cell === null) return 'NULL'
+  const text = visible(cellText(cell, type))
+  return type.kind === 'timestamp' ? text.replace(/\.\d+/, '') : text
 }
 
 function aligned(cell: string, width: number, type: ColumnType): string {
-  const shown = truncated(cell, width)
-  const padding = ' '.repeat(Math.max(0, width - displayWidth(shown)))
-  return isNumeric(type) ? padding + shown : shown + padding
+  return isNumeric(type) ? padding(cell, width) + cell : padded(cell, width)
 }
 
-/** As wide as the widest cell; where a limit is given, the widest text columns give way. */
-function columnWidths(
-  lines: readonly (readonly string[])[],
-  types: readonly ColumnType[],
-  limit: number | undefined,
-): number[] {
-  const natural = types.map((_, at) =>
-    lines.reduce((widest, line) => Math.max(widest, displayWidth(line[at] ?? '')), 0),
-  )
-  if (limit === undefined) return natural
-  const capped = (cap: number): number[] =>
-    natural.map((width, at) => (isNumeric(typeAt(types, at)) ? width : Math.min(width, cap)))
-  let cap = Math.max(MIN_TEXT_WIDTH, limit)
-  while (cap > MIN_TEXT_WIDTH && lineWidth(capped(cap)) > limit) cap -= 1
-  return capped(cap)
+function padded(text: string, width: number): string {
+  return text + padding(text, width)
+}
+
+function padding(text: string, width: number): string {
+  return ' '.repeat(Math.max(0, width - displayWidth(text)))
 }
 
 function lineWidth(widths: readonly number[]): number {

@@ -3,6 +3,7 @@ import { UsageError } from '../core/errors.ts'
 import { listLiteral, type Database, type Table } from '../store/duckdb.ts'
 import { pastFolder } from '../store/lake.ts'
 import { readingStatement } from './statement.ts'
+import { TABLES_HINT } from './tables.ts'
 import { openWarehouse, sqlMessage } from './warehouse.ts'
 
 /**
@@ -41,7 +42,7 @@ function failureOf(message: string, cause: unknown): UsageError {
     return onlyTheWarehouse(message, cause)
   }
   return new UsageError(message, {
-    hint: '`show all tables` lists what can be asked, `describe <table>` its columns.',
+    hint: TABLES_HINT,
     cause,
   })
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { UsageError } from '../core/errors.ts'
 import type { Database } from '../store/duckdb.ts'
+import { TABLES_HINT } from './tables.ts'
 
 /**
  * The text of a query, proven to read only: exactly one SELECT, or an EXPLAIN of one,
@@ -121,7 +122,7 @@ function notASelect(sql: string): UsageError {
 function otherFunction(name: string): UsageError {
   return new UsageError(
     `the query may read the published warehouse only: ${name}() reads or changes something else`,
-    { hint: '`show all tables` lists what can be read, `describe <table>` its columns.' },
+    { hint: TABLES_HINT },
   )
 }
 

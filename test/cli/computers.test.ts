@@ -87,7 +87,7 @@ describe('what cannot be done with a computer is 2 and one line', () => {
   it.each([
     ['an unknown one', ['show', 'nix'], /404 Not Found: there is no computer .*'nix'/],
     ['a name that is too long', ['show', 'x'.repeat(64)], /404 Not Found/],
-    ['an empty name', ['show', ''], /'' is not an id/],
+    ['an empty name', ['show', ''], /argument 3 is empty/],
     ['a path', ['delete', '..', '--yes'], /'\.\.' is not an id/],
     ['to delete an unknown one', ['delete', 'nix', '--yes'], /404 Not Found/],
     ['to restart one that is not managed', ['restart', OWN, '--yes'], /400 Bad Request: .*managed/],

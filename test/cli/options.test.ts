@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import yargs from 'yargs'
 import { momentOf, selectionOf, selectionOptions } from '../../src/cli/options.ts'
@@ -150,5 +151,33 @@ describe('an option that may be repeated', () => {
     const [first] = JSON.parse(out) as { tasks: []; beside: { requests: number }[] }[]
     expect(first?.tasks).toEqual([])
     expect(first?.beside.map((each) => each.requests)).toEqual(requests)
+  })
+})
+
+describe('an unknown option is 2 and two lines: the nearest one, and where the help is', () => {
+  it.each([
+    ['sync --form 2026-01-14', 'Did you mean --from? See --help.'],
+    ['sync --onyl users', 'Did you mean --only? See --help.'],
+    ['computers list --organization a', 'Did you mean --organisation? See --help.'],
+    ['limits set a@b.example 1 --dryrun', 'Did you mean --dry-run? See --help.'],
+    ['status --quite-unlike-any', 'See --help.'],
+  ])('%s', async (line, hint) => {
+    const { code, out, err } = await (await stage()).run(line.split(' '))
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(linesOf(err)).toEqual([expect.stringMatching(/Unknown argument/), `  ${hint}`])
+  })
+})
+
+describe('a data folder that is a file, or in one, is 2 and one line', () => {
+  const COMMANDS = ['status', 'plan', 'query 1', 'tables', 'export csv', 'rollback', 'build', 'run']
+  it.each(COMMANDS)('%s', async (line) => {
+    const { run, data } = await stage()
+    await writeFile(data, '')
+    for (const path of [data, `${data}/data`]) {
+      const { code, out, err } = await run([...line.split(' '), '--data', path])
+      expect({ code, out }).toEqual({ code: 2, out: '' })
+      expect(linesOf(err)[0]).toContain(`${path} cannot be read or written: it is a file`)
+      expect(linesOf(err)).toHaveLength(2)
+    }
   })
 })

@@ -224,7 +224,7 @@ describe('the doctor', () => {
     const folder = await temporaryFolder()
     await writeFile(join(folder, 'file'), '')
     expect(complaints(await examined({ data: join(folder, 'file') }))).toContain(
-      'wrong: data folder',
+      'wrong: configuration',
     )
     const absent = await examined({ data: join(folder, 'not', 'yet') })
     expect(finding(absent, 'data folder')).toMatchObject({ state: 'ok' })

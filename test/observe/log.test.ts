@@ -17,7 +17,7 @@ describe('the text log', () => {
       'failed users 2026-01-15 of org: HTTP 500 Internal error (request req-9)\n',
       'sync finished in 5.0s\n',
       'check dau_adds_up warned: 2 rows\n',
-      'published data/warehouse.duckdb (12.3 MB)\n',
+      'published data/warehouse.duckdb (12 MB)\n',
       'warning: the disk is nearly full\n',
       'exported 25 tables, 4,321 rows to data/exports/csv\n',
       'build finished in 900ms\n',

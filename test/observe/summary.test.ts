@@ -170,7 +170,7 @@ describe('the closing text', () => {
       'failed     users 2026-01-15 of org: HTTP 500 Internal error (request req-9)',
       'built      1 base file, 1 model, 2 checks (1 passed, 1 warned, 0 failed)',
       'checks     warned: dau_adds_up, 2 rows',
-      'published  data/warehouse.duckdb (12.3 MB)',
+      'published  data/warehouse.duckdb (12 MB)',
       'exported   csv: 25 tables, 4,321 rows in data/exports/csv',
       'warnings   the disk is nearly full',
       'took       19.0s (sync 5.0s, build 900ms)',

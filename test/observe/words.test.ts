@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { counted, digits, duration, oneLine, size } from '../../src/observe/words.ts'
+import { counted, digits, duration, oneLine, toSecond } from '../../src/observe/words.ts'
 
 test.each([
   [0, '0ms'],
@@ -15,12 +15,11 @@ test.each([
 })
 
 test.each([
-  [512, '512 B'],
-  [1000, '1.0 kB'],
-  [12_300_000, '12.3 MB'],
-  [4e15, '4000.0 TB'],
-])('%d bytes are told as %s', (bytes, text) => {
-  expect(size(bytes)).toBe(text)
+  ['2026-03-01T06:00:00.123Z', '2026-03-01T06:00:00Z'],
+  ['2026-03-01T06:00:00Z', '2026-03-01T06:00:00Z'],
+  ['soon.5', 'soon.5'],
+])('%s is told to the second as %s', (instant, text) => {
+  expect(toSecond(instant)).toBe(text)
 })
 
 test('counts have thousands apart and the right number of the noun', () => {

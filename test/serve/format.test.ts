@@ -179,14 +179,47 @@ describe('table', () => {
     expect(formatTable(table)).toContain(String.raw`a\u001b[2J\nb\u202e`)
   })
 
-  test('long text is cut to the width given, numbers never', async () => {
-    const table = await ask(
-      `select repeat('x', 50) as long, 1234567890123456::bigint as n, 'ok' as s`,
-    )
-    const lines = formatTable(table, { width: 40 }).split('\n')
-    expect(lines[2]).toBe(`${'x'.repeat(15)}… | 1234567890123456 | ok`)
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(40)
-    expect(formatTable(table)).toContain('x'.repeat(50))
+  const WIDE = `select date '2026-03-01' as day, 12345678901234567890::hugeint as credits,
+    repeat('x', 50) as name, null::double as ratio`
+
+  test.each([undefined, 200, 100])('what fits in %s columns is a table', async (width) => {
+    const lines = formatTable(await ask(WIDE), width === undefined ? {} : { width }).split('\n')
+    expect(lines).toHaveLength(5)
+    expect(lines[2]).toBe(`2026-03-01 | 12345678901234567890 | ${'x'.repeat(50)} |  NULL`)
+  })
+
+  test.each([80, 40])(
+    'what is wider than %i columns has a column per line, and nothing is cut',
+    async (width) => {
+      expect(formatTable(await ask(WIDE), { width }).split('\n')).toEqual([
+        '-[ row 1 ]-',
+        'day     | 2026-03-01',
+        'credits | 12345678901234567890',
+        `name    | ${'x'.repeat(50)}`,
+        'ratio   | NULL',
+        '(1 row)',
+        '',
+      ])
+    },
+  )
+
+  test('a wide result without rows shows its columns', async () => {
+    const table = await ask(`select * from (${WIDE}) where false`)
+    expect(formatTable(table, { width: 10 })).toMatch(/^day +\| credits \| name \| ratio$/m)
+  })
+
+  test('times are written to the second, in json and csv as they are', async () => {
+    const table = await ask(`select timestamp '2026-03-01 01:02:03.456789' as t, 1.5::double as r`)
+    expect(formatTable(table)).toContain('2026-03-01T01:02:03Z | 1.5')
+    expect(formatResult(table, 'json')).toContain('2026-03-01T01:02:03.456789Z')
+    expect(formatResult(table, 'csv')).toContain('2026-03-01T01:02:03.456789Z')
+  })
+
+  test('what is explained is printed as the text that it is', async () => {
+    const text = formatTable(await ask('explain select 42 as answer'), { width: 10 })
+    expect(text).toMatch(/^┌─+┐$/m)
+    expect(text).toContain('PROJECTION')
+    expect(text).not.toMatch(/explain_key|\\n|…/)
   })
 
   test('one row is counted in the singular, and a statement without columns has only the count', async () => {

@@ -45,9 +45,10 @@ export function computerText(computer: unknown, terminal: Terminal): string {
 
 /** Samples as served: the units of memory and disk are not documented. */
 export function metricsText(samples: readonly unknown[], terminal: Terminal): string {
-  const rows = samples.map((sample) =>
-    ['timestamp', ...METRICS].map((name) => fieldOf(sample, name)),
-  )
+  const rows = samples.map((sample) => [
+    timeOf(fieldOf(sample, 'timestamp')),
+    ...METRICS.map((name) => fieldOf(sample, name)),
+  ])
   return tableText(['sampled_at', ...METRICS.map((number) => ({ number }))], rows, terminal)
 }
 
@@ -55,7 +56,7 @@ const METRICS = ['cpuUsedPct', 'cpuCount', 'memUsed', 'memTotal', 'diskUsed', 'd
 
 /** A Unix time whose unit is not documented, told by its size, as sql/base tells it. */
 function epochTime(value: unknown): unknown {
-  if (typeof value !== 'number') return value
+  if (typeof value !== 'number') return timeOf(value)
   if (value < 1e11) return timeOf(value * 1e3)
   if (value < 1e14) return timeOf(value)
   return timeOf(value < 1e17 ? value / 1e3 : value / 1e6)

@@ -3,7 +3,7 @@ import { ExitCode, UsageError } from '../../core/errors.ts'
 import type { Command, OptionsOf } from '../command.ts'
 import { wholeNumber } from './arguments.ts'
 import { platformOptions, withPlatform, type Clean, type Platform } from './platform.ts'
-import { fieldsText, itemJson, itemsJson, tableText, textOf, valueJson } from './render.ts'
+import { fieldsText, itemJson, itemsJson, tableText, textOf, timeOf, valueJson } from './render.ts'
 import { changesBetween, elementsOf, isSet, pathsOf, type SettingChange } from './settings-paths.ts'
 import type { Argv } from 'yargs'
 
@@ -174,13 +174,18 @@ function listRow(revision: Clean, before: Clean | undefined): unknown[] {
     ({ path }) => /^[^.[]+/.exec(path)?.[0] ?? path,
   )
   const changed = [...new Set(touched)].join(', ')
-  return [numberOf(revision), fieldOf(revision.value, 'updatedAt'), actorOf(revision), changed]
+  return [
+    numberOf(revision),
+    timeOf(fieldOf(revision.value, 'updatedAt')),
+    actorOf(revision),
+    changed,
+  ]
 }
 
 function headerText(revision: Clean): string {
   return fieldsText([
     ['revision', numberOf(revision)],
-    ['updated at', fieldOf(revision.value, 'updatedAt')],
+    ['updated at', timeOf(fieldOf(revision.value, 'updatedAt'))],
     ['by', actorOf(revision)],
   ])
 }

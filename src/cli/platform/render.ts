@@ -2,6 +2,7 @@ import { fieldOf } from '../../client/index.ts'
 import type { Cell } from '../../store/duckdb.ts'
 import { formatTable } from '../../serve/format.ts'
 import { displayWidth, visible } from '../../serve/display.ts'
+import { toSecond } from '../../observe/words.ts'
 import type { Terminal } from '../command.ts'
 
 /** A column: its name, and whether it holds numbers, which stand to the right. */
@@ -58,8 +59,9 @@ function exact(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }
 
-/** Of milliseconds since the epoch: ISO 8601, UTC, to the second; anything else as it came. */
+/** Of an instant, or milliseconds since the epoch: ISO 8601, to the second; anything else as it came. */
 export function timeOf(value: unknown): unknown {
+  if (typeof value === 'string') return toSecond(value)
   if (typeof value !== 'number') return value
   const date = new Date(value)
   return Number.isNaN(date.getTime()) ? value : date.toISOString().replace(/\.\d{3}Z$/, 'Z')

@@ -24,7 +24,7 @@ export function sessionText(session: unknown): string {
     ['created at', timeOf(fieldOf(session, 'createdAt'))],
     ['updated at', timeOf(fieldOf(session, 'updatedAt'))],
     ['completed at', timeOf(fieldOf(session, 'completedAt'))],
-    ['archived at', fieldOf(settings, 'archivedAt')],
+    ['archived at', timeOf(fieldOf(settings, 'archivedAt'))],
     ['computer', fieldOf(session, 'computerId')],
     ['model', fieldOf(settings, 'model')],
     ['spec mode model', fieldOf(settings, 'specModeModel')],

@@ -1,5 +1,3 @@
-import { ProjectError, type Place } from './errors.ts'
-
 /** The candidate that `name` most likely meant, or undefined when none is near. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined
@@ -14,22 +12,13 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** A next step for an unknown name: the nearest one, else all there are. */
-export function suggestion(name: string, candidates: Iterable<string>): string {
+/** A next step for an unknown name: the nearest one, else `otherwise`, by default all there are. */
+export function suggestion(name: string, candidates: Iterable<string>, otherwise?: string): string {
   const known = [...candidates].sort()
   const near = nearest(name, known)
   if (near !== undefined) return `Did you mean '${near}'?`
+  if (otherwise !== undefined) return otherwise
   return known.length === 0 ? 'None is defined.' : `Known: ${known.join(', ')}.`
-}
-
-/** The error for a name that is not there, saying which one was meant. */
-export function unknownName(
-  place: Place,
-  what: string,
-  name: string,
-  known: Iterable<string>,
-): ProjectError {
-  return new ProjectError(place, `unknown ${what} '${name}'`, { hint: suggestion(name, known) })
 }
 
 /** Levenshtein's distance: insertions, deletions and replacements from `a` to `b`. */

@@ -1,0 +1,41 @@
+-- The columns of one table, as the published file's own catalogue has them.
+-- Units follow the names of columns: one name has one unit everywhere.
+select
+    found.column_name,
+    found.data_type,
+    case
+        when found.data_type = 'DATE' then 'day, UTC'
+        when found.data_type like 'TIMESTAMP%' then 'time, UTC'
+        when found.data_type in ('VARCHAR', 'BOOLEAN') then null
+        when known.additivity in ('ratio', 'share') then 'ratio'
+        when regexp_matches(found.column_name, '(ratio|share)')
+            and found.data_type = 'DOUBLE' then 'ratio'
+        when regexp_matches(found.column_name, '_ms$') then 'milliseconds'
+        when regexp_matches(found.column_name, '_seconds$') then 'seconds'
+        when regexp_matches(found.column_name, '_pct$') then 'percent'
+        when regexp_matches(found.column_name, 'bytes') then 'bytes'
+        when regexp_matches(found.column_name, '(billable_tokens|credit)')
+            then 'credits'
+        when regexp_matches(found.column_name, '_tokens') then 'tokens'
+        when regexp_matches(
+            found.column_name,
+            '(^|_)(price|cost|monthly_price)$'
+        ) then 'currency'
+        when regexp_matches(found.column_name, '(^|_)user_days')
+            then 'user days'
+        when regexp_matches(found.column_name, '(^|_)days(_|$)') then 'days'
+        when regexp_matches(found.column_name, '(^|_)users(_|$)') then 'users'
+        when found.data_type like '%INT' and known.additivity is not null
+            then 'count'
+    end as unit,
+    known.additivity,
+    found.comment as description
+from duckdb_columns() as found
+left join meta.columns as known
+    on known.table_schema = found.schema_name
+    and known.table_name = found.table_name
+    and known.column_name = found.column_name
+where found.database_name = current_database()
+    and found.schema_name = $schema
+    and found.table_name = $name
+order by found.column_index

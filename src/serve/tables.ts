@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { UsageError } from '../core/errors.ts'
+import { suggestion } from '../core/nearest.ts'
+import { statement } from '../store/root.ts'
+import { openWarehouse } from './warehouse.ts'
+
+/** What an error about a table or a column points to. */
+export const TABLES_HINT =
+  '`agent-warehouse tables` lists the tables, `agent-warehouse tables <name>` the columns of one.'
+
+export interface TableEntry {
+  readonly table_schema: string
+  readonly table_name: string
+  /** What one row is. */
+  readonly description: string | null
+}
+
+export interface ColumnEntry {
+  readonly column_name: string
+  readonly data_type: string
+  readonly unit: string | null
+  /** How the metric may be summed; null for what is none. */
+  readonly additivity: string | null
+  readonly description: string | null
+}
+
+export interface TableDescription extends TableEntry {
+  readonly columns: readonly ColumnEntry[]
+}
+
+const text = z.string().nullable()
+const tables = z.array(
+  z.object({ table_schema: z.string(), table_name: z.string(), description: text }),
+)
+const columns = z.array(
+  z.object({
+    column_name: z.string(),
+    data_type: z.string(),
+    unit: text,
+    additivity: text,
+    description: text,
+  }),
+)
+
+/** The marts, with the tables of `meta` last: what a query is written on. */
+export async function listTables(path: string): Promise<TableEntry[]> {
+  const all = await allTables(path)
+  return ['main', 'meta'].flatMap((schema) => all.filter((each) => each.table_schema === schema))
+}
+
+/**
+ * One table with its columns, by its name or `<schema>.<name>`.
+ *
+ * @throws UsageError for a name that is none, with the nearest one.
+ */
+export async function describeTable(path: string, name: string): Promise<TableDescription> {
+  const all = await allTables(path)
+  const entry = all.find((each) => namesOf(each).includes(name.toLowerCase()))
+  if (entry === undefined) {
+    const known = all
+      .filter(({ table_schema }) => ['main', 'meta'].includes(table_schema))
+      .map((each) => namesOf(each).at(-1) ?? '')
+    throw new UsageError(`there is no table '${name}'`, {
+      hint: suggestion(name, known, TABLES_HINT),
+    })
+  }
+  const database = await openWarehouse(path)
+  try {
+    const rows = await database.rows(statement('tables/columns'), {
+      schema: entry.table_schema,
+      name: entry.table_name,
+    })
+    return { ...entry, columns: columns.parse(rows) }
+  } finally {
+    database.close()
+  }
+}
+
+/** A mart is named without its schema, too. */
+function namesOf({ table_schema, table_name }: TableEntry): string[] {
+  const full = `${table_schema}.${table_name}`
+  return table_schema === 'main' ? [full, table_name] : [full]
+}
+
+async function allTables(path: string): Promise<TableEntry[]> {
+  const database = await openWarehouse(path)
+  try {
+    return tables.parse(await database.rows(statement('tables/list')))
+  } finally {
+    database.close()
+  }
+}

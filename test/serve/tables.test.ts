@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import { tableListText, tableText } from '../../src/cli/tables-text.ts'
+import { describeTable, listTables } from '../../src/serve/tables.ts'
+import { Database } from '../../src/store/duckdb.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+async function warehouse(): Promise<string> {
+  const path = `${await temporaryFolder()}/warehouse.duckdb`
+  const database = await Database.open(path)
+  await database.run(`
+    create schema meta;
+    create table meta.columns (
+      table_schema varchar, table_name varchar, column_name varchar, additivity varchar);
+    create table fct_model_day (
+      activity_date date, model_id varchar, billable_tokens decimal(24, 6), users bigint);
+    comment on table fct_model_day is 'One row per org, day and model. The rest is another sentence.';
+    comment on column fct_model_day.billable_tokens is 'Standard Credits. NULL where not sent.';
+    insert into meta.columns values
+      ('main', 'fct_model_day', 'billable_tokens', 'additive'),
+      ('main', 'fct_model_day', 'users', 'distinct_per_day')`)
+  database.close()
+  return path
+}
+
+describe('the tables of a warehouse', () => {
+  it('are listed with what one row is', async () => {
+    const tables = await listTables(await warehouse())
+    expect(tables.map(({ table_schema, table_name }) => [table_schema, table_name])).toEqual([
+      ['main', 'fct_model_day'],
+      ['meta', 'columns'],
+    ])
+    expect(tableListText(tables, undefined).split('\n').slice(0, 2)).toEqual([
+      'fct_model_day  One row per org, day and model.',
+      'meta.columns',
+    ])
+  })
+
+  it.each(['fct_model_day', 'main.fct_model_day', 'FCT_Model_Day'])(
+    'have columns with type, unit, additivity and meaning (%s)',
+    async (name) => {
+      const { columns } = await describeTable(await warehouse(), name)
+      expect(columns.map((each) => [each.column_name, each.unit, each.additivity])).toEqual([
+        ['activity_date', 'day, UTC', null],
+        ['model_id', null, null],
+        ['billable_tokens', 'credits', 'additive'],
+        ['users', 'users', 'distinct_per_day'],
+      ])
+      expect(columns[2]).toMatchObject({
+        data_type: 'DECIMAL(24,6)',
+        description: 'Standard Credits. NULL where not sent.',
+      })
+    },
+  )
+
+  it.each([
+    ['fct_modle_day', "Did you mean 'fct_model_day'?"],
+    ['meta.colums', "Did you mean 'meta.columns'?"],
+    ['something else', /`agent-warehouse tables` lists/],
+  ])('are told from what is none: %s', async (name, hint) => {
+    await expect(describeTable(await warehouse(), name)).rejects.toMatchObject({
+      exitCode: 2,
+      message: `there is no table '${name}'`,
+      hint: typeof hint === 'string' ? hint : (expect.stringMatching(hint) as string),
+    })
+  })
+
+  it.each([80, 40, 20])('are written within %i columns', async (width) => {
+    const path = await warehouse()
+    const list = tableListText(await listTables(path), width)
+    const one = tableText(await describeTable(path, 'fct_model_day'), width)
+    const longest = Math.max(...`${list}${one}`.split('\n').map((line) => line.length))
+    expect(longest).toBeLessThanOrEqual(width)
+    expect(list.replaceAll(/\s+/g, ' ')).toContain('fct_model_day One row per org, day and model.')
+    expect(one.replaceAll(/\s+/g, ' ')).toContain('Standard Credits. NULL where not sent.')
+  })
+})
