@@ -148,7 +148,7 @@ function isFile(path: string): boolean {
 function refuseFile(dataFolder: string): void {
   if (!isFile(dataFolder) && !isFile(dirname(dataFolder))) return
   throw new UsageError(
-    `the data folder ${dataFolder} cannot be read or written: it is a file, or in one`,
+    `the data folder ${dataFolder} cannot be written or read: it is a file, or in one`,
     {
       hint: 'Name a folder with --data or AGENT_WAREHOUSE_DATA; the warehouse is a file in it.',
     },

@@ -70,7 +70,7 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
     const folder = { AGENT_WAREHOUSE_DATA: join(data, 'file', 'data') }
     const { code, err } = await command(['run'], { ...environment, ...folder })
     expect(code).toBe(2)
-    expect(lines(err)[0]).toContain('cannot be written')
+    expect(lines(err)[0]).toContain('cannot be written or read: it is a file, or in one')
   })
 
   it('a data folder where the system has none', async () => {
