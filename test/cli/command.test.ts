@@ -338,33 +338,6 @@ organisations:
     ])
     expect(await readdir(join(data, 'warehouse', 'exports', 'csv'))).toContain('fct_org_day.csv')
   })
-
-  it.each([
-    [
-      'a key in it',
-      'organisations: [{ name: a, base_url: "https://a", key: x, key_env: K }]',
-      /key/,
-    ],
-    ['a setting that there is not', 'dta: ./x', /there is no setting 'dta'.*Did you mean 'data'\?/],
-    [
-      'a setting of an organisation that there is not',
-      'organisations: [{ name: a, base_uri: "https://a", base_url: "https://a", key_env: K }]',
-      /organisations\.0: there is no setting 'base_uri'.*Did you mean 'base_url'\?/,
-    ],
-    [
-      'a setting of a channel that there is not',
-      'hooks: { channels: { a: { type: webhook, url_evn: U, url_env: V } } }',
-      /there is no setting 'url_evn'.*Did you mean 'url_env'\?/,
-    ],
-    ['no YAML', 'data: [', /agent-warehouse\.yaml/],
-  ])('is refused with %s', async (_, text, told) => {
-    const folder = await temporaryFolder()
-    await writeFile(join(folder, 'agent-warehouse.yaml'), text)
-    const { code, err } = await command(['status'], {}, folder)
-    expect(code).toBe(2)
-    expect(lines(err).join(' ')).toMatch(told)
-    expect(lines(err).length).toBeLessThanOrEqual(2)
-  })
 })
 
 async function martsOf(environment: Record<string, string>): Promise<unknown> {

@@ -138,6 +138,33 @@ describe('a configuration file in the current folder', () => {
     else expect(why).toMatch(told)
   })
 
+  it.each([
+    [
+      'a key in it',
+      'organisations: [{ name: a, base_url: "https://a", key: x, key_env: K }]',
+      /key/,
+    ],
+    ['a setting that there is not', 'dta: ./x', /there is no setting 'dta'.*Did you mean 'data'\?/],
+    [
+      'a setting of an organisation that there is not',
+      'organisations: [{ name: a, base_uri: "https://a", base_url: "https://a", key_env: K }]',
+      /organisations\.0: there is no setting 'base_uri'.*Did you mean 'base_url'\?/,
+    ],
+    [
+      'a setting of a channel that there is not',
+      'hooks: { channels: { a: { type: webhook, url_evn: U, url_env: V } } }',
+      /there is no setting 'url_evn'.*Did you mean 'url_env'\?/,
+    ],
+    ['no YAML', 'data: [', /agent-warehouse\.yaml/],
+  ])('with %s is refused', async (_, text, told) => {
+    const { here, configure } = await stage()
+    await configure(text)
+    const { code, out, err } = await here(['status'])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(linesOf(err).join(' ')).toMatch(told)
+    expect(linesOf(err).length).toBeLessThanOrEqual(2)
+  })
+
   it('that is a folder is 2 and one line', async () => {
     const { here, cwd } = await stage()
     await mkdir(`${cwd}/agent-warehouse.yaml`)
