@@ -4,7 +4,6 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { command, type Outcome } from '../command.ts'
 import { ask, filesIn, lines, NOW, stage } from './command-stage.ts'
-import { temporaryFolder } from '../helpers.ts'
 
 describe('bad usage ends with 2 and one line, and touches nothing', () => {
   it.each<[string, string[], RegExp]>([
