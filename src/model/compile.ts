@@ -167,7 +167,9 @@ function makingOf(
   names: Names,
 ): { making: Making; rendered: readonly Rendered[] } {
   const body = render(template, names)
-  const before = hooks.map((hook) => render(readTemplate(hook, `${file} (pre_hook)`), names))
+  const before = hooks.map((hook) =>
+    render(readTemplate(hook, `${file} (pre_hook)`, template.macros), names),
+  )
   const preHooks = before.map(({ sql }) => sql.trim()).filter((sql) => sql !== '')
   return { making: { preHooks, sql: needSql(body, file) }, rendered: [body, ...before] }
 }

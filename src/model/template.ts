@@ -11,6 +11,8 @@ export interface ParsedTemplate {
   readonly text: string
   readonly file: string
   readonly evaluate: Template
+  /** What it may call: its hooks may call the same. */
+  readonly macros: Macros
 }
 
 /** The macros of a project, for its templates to call. */
@@ -63,7 +65,7 @@ function withoutTextBetween(tokens: readonly Token[]): Token[] {
 export function readTemplate(text: string, file: string, macros = NO_MACROS): ParsedTemplate {
   const own = checkedTokens(partsOf(text, file), file, { macros: macros.names })
   const tokens = [...macros.tokens, ...own]
-  return { text, file, evaluate: attempt(file, () => compile(tokens)) }
+  return { text, file, macros, evaluate: attempt(file, () => compile(tokens)) }
 }
 
 function partsOf(text: string, file: string): Part[] {

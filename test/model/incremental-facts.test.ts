@@ -9,6 +9,7 @@ import { openBase, putRaw, type RawItem } from '../normalize/flatten.ts'
 import { temporaryFolder } from './fixture.ts'
 
 const INCREMENTAL = [
+  'intermediate.int_fact_days',
   'main.fct_user_day',
   'main.fct_user_model_day',
   'main.fct_user_language_day',

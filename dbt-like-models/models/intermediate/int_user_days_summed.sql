@@ -27,7 +27,8 @@ due_days as (
 
     select
         served.org_id,
-        served.activity_date
+        served.activity_date,
+        served.day_digest
     from {{ ref('int_user_days_served') }} as served
     {% if is_incremental() %}
     where
@@ -44,7 +45,9 @@ due_days as (
 
 users as (
 
-    select users.*
+    select
+        users.*,
+        due_days.day_digest
     from {{ ref('fct_user_day') }} as users
     inner join due_days
         on users.org_id = due_days.org_id

@@ -6,19 +6,26 @@
         incremental_strategy='delete+insert',
         unique_key=['org_id', 'activity_date'],
         on_schema_change='fail',
-        pre_hook="
+        pre_hook=[
+            "
             {% if is_incremental() %}
-            delete from {{ this }} as held
-            where not exists (
-                select 1
-                from {{ ref('int_user_days_served') }} as served
-                where
-                    served.org_id = held.org_id
-                    and served.activity_date = held.activity_date
-                    and served.day_digest = held.day_digest
-            )
+            {{ delete_other_versions(
+                'fct_user_day',
+                this,
+                ref('int_fact_days'),
+                ref('int_user_days_served')
+            ) }}
             {% endif %}
-        "
+            ",
+            "{{ forget_days('fct_user_day', ref('int_fact_days')) }}",
+            "
+            {{ record_days(
+                'fct_user_day',
+                ref('int_fact_days'),
+                ref('int_user_days_served')
+            ) }}
+            "
+        ]
     )
 }}
 
@@ -28,8 +35,7 @@ due_days as (
 
     select
         served.org_id,
-        served.activity_date,
-        served.day_digest
+        served.activity_date
     from {{ ref('int_user_days_served') }} as served
     {% if is_incremental() %}
     where
@@ -78,8 +84,7 @@ identified as (
         primary_model,
         primary_model_tier,
         autonomy_ratio,
-        delegation_level,
-        day_digest
+        delegation_level
     from users
     where user_id != '(unattributed)'
 
@@ -109,8 +114,7 @@ unidentified as (
         cast(null as string) as primary_model,
         cast(null as string) as primary_model_tier,
         cast(null as double) as autonomy_ratio,
-        cast(null as string) as delegation_level,
-        max(day_digest) as day_digest
+        cast(null as string) as delegation_level
     from users
     where user_id = '(unattributed)'
     group by 1, 2

@@ -6,19 +6,26 @@
         incremental_strategy='delete+insert',
         unique_key=['org_id', 'activity_date'],
         on_schema_change='fail',
-        pre_hook="
+        pre_hook=[
+            "
             {% if is_incremental() %}
-            delete from {{ this }} as held
-            where not exists (
-                select 1
-                from {{ ref('int_user_language_days_served') }} as served
-                where
-                    served.org_id = held.org_id
-                    and served.activity_date = held.activity_date
-                    and served.day_digest = held.day_digest
-            )
+            {{ delete_other_versions(
+                'fct_user_language_day',
+                this,
+                ref('int_fact_days'),
+                ref('int_user_language_days_served')
+            ) }}
             {% endif %}
-        "
+            ",
+            "{{ forget_days('fct_user_language_day', ref('int_fact_days')) }}",
+            "
+            {{ record_days(
+                'fct_user_language_day',
+                ref('int_fact_days'),
+                ref('int_user_language_days_served')
+            ) }}
+            "
+        ]
     )
 }}
 
@@ -28,8 +35,7 @@ due_days as (
 
     select
         served.org_id,
-        served.activity_date,
-        served.day_digest
+        served.activity_date
     from {{ ref('int_user_language_days_served') }} as served
     {% if is_incremental() %}
     where
@@ -60,8 +66,7 @@ identified as (
         org_id,
         activity_date,
         user_id,
-        language,
-        day_digest
+        language
     from languages
     where user_id != '(unattributed)'
 
@@ -73,11 +78,10 @@ unidentified as (
         org_id,
         activity_date,
         user_id,
-        language,
-        day_digest
+        language
     from languages
     where user_id = '(unattributed)'
-    group by 1, 2, 3, 4, 5
+    group by 1, 2, 3, 4
 
 ),
 

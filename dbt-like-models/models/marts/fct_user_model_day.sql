@@ -8,19 +8,26 @@
         incremental_strategy='delete+insert',
         unique_key=['org_id', 'activity_date'],
         on_schema_change='fail',
-        pre_hook="
+        pre_hook=[
+            "
             {% if is_incremental() %}
-            delete from {{ this }} as held
-            where not exists (
-                select 1
-                from {{ ref('stg_platform__tokens_days') }} as served
-                where
-                    served.org_id = held.org_id
-                    and served.activity_date = held.activity_date
-                    and served.day_digest = held.day_digest
-            )
+            {{ delete_other_versions(
+                'fct_user_model_day',
+                this,
+                ref('int_fact_days'),
+                ref('stg_platform__tokens_days')
+            ) }}
             {% endif %}
-        "
+            ",
+            "{{ forget_days('fct_user_model_day', ref('int_fact_days')) }}",
+            "
+            {{ record_days(
+                'fct_user_model_day',
+                ref('int_fact_days'),
+                ref('stg_platform__tokens_days')
+            ) }}
+            "
+        ]
     )
 }}
 
@@ -33,8 +40,7 @@ due_days as (
         served.activity_date,
         served.billable_tokens,
         served.input_tokens,
-        served.output_tokens,
-        served.day_digest
+        served.output_tokens
     from {{ ref('stg_platform__tokens_days') }} as served
     {% if is_incremental() %}
     where
@@ -249,7 +255,7 @@ unattributed_parts as (
 
 ),
 
-rows_of_days as (
+final as (
 
     select
         org_id,
@@ -276,18 +282,6 @@ rows_of_days as (
         {{ sum_of_counts('output_tokens') }} as output_tokens
     from unattributed_parts
     group by 1, 2, 3, 4
-
-),
-
-final as (
-
-    select
-        rows_of_days.*,
-        due_days.day_digest
-    from rows_of_days
-    inner join due_days
-        on rows_of_days.org_id = due_days.org_id
-        and rows_of_days.activity_date = due_days.activity_date
 
 )
 

@@ -4,6 +4,7 @@ import { parseDay } from '../../../src/core/days.ts'
 import type { BuildResult } from '../../../src/model/index.ts'
 import { Database, type Cell } from '../../../src/store/duckdb.ts'
 import { Lake } from '../../normalize/lake.ts'
+import { project } from '../alone.ts'
 import { temporaryFolder } from '../fixture.ts'
 import { buildLake } from '../lake-build.ts'
 import { landPlatform } from './served.ts'
@@ -215,3 +216,11 @@ async function columnsIn({ data }: Lake) {
     database.close()
   }
 }
+
+it('no mart has a column that only the pipeline reads', () => {
+  const internal = project.models
+    .filter(({ config }) => config.schema === 'main')
+    .flatMap(({ name, columns }) => columns.map((column) => `${name}.${column.name}`))
+    .filter((column) => /digest|hash|fingerprint|ordinal|made_from/.test(column))
+  expect(internal).toEqual([])
+})
