@@ -114,7 +114,7 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
   }
   const data =
     flags.data ?? setting(environment, 'AGENT_WAREHOUSE_DATA') ?? file.data ?? DEFAULTS.data
-  const dataFolder = resolve(cwd, data)
+  const dataFolder = checkFolder(resolve(cwd, data))
   refuseFile(dataFolder)
   return Object.freeze({
     dataFolder,
@@ -212,4 +212,19 @@ function keysAt(schema: unknown, path: readonly PropertyKey[]): string[] {
           rest,
         )
   return [...new Set([...own, ...[...anyOf, ...oneOf].flatMap((each) => keysAt(each, path))])]
+}
+
+/** What DuckDB reads as a pattern or a query, and what no path shows. */
+const UNUSABLE = /[?*[\]\\\p{Cc}]/u
+
+/** @throws UsageError for a path that DuckDB would take for something else. */
+function checkFolder(path: string): string {
+  const [character] = UNUSABLE.exec(path) ?? []
+  if (character === undefined) return path
+  throw new UsageError(
+    `the data folder ${JSON.stringify(path)} has ${JSON.stringify(character)} in its path`,
+    {
+      hint: 'DuckDB takes ? * [ ] and \\ for a pattern. Name another folder with --data or AGENT_WAREHOUSE_DATA.',
+    },
+  )
 }

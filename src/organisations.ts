@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { addressOf } from './core/address.ts'
 import { UsageError } from './core/errors.ts'
+import { isPlausibleOrgId } from './store/organisations.ts'
 import { describeSource, readCredential, type KeySource } from './credential.ts'
 
 /** One organisation to pull from. */
@@ -37,7 +38,7 @@ const KEY_SETTINGS = ['key_env', 'key_file', 'key_command'] as const
 
 export const organisationSchema = z
   .strictObject({
-    name: z.string().min(1),
+    name: z.string().refine(isPlausibleOrgId, 'must be printable, and at most 200 bytes long'),
     base_url: z.string().min(1),
     app_url: z.string().min(1).optional(),
     key_env: z

@@ -6,6 +6,7 @@ import { ClockError } from '../extract/clock.ts'
 import {
   isWrongAddress,
   mixedUp,
+  OrganisationError,
   shakeHands,
   skewText,
   TOLERATED_SKEW_MS,
@@ -69,6 +70,9 @@ function refused(organisation: OrganisationConfig, error: unknown): Finding[] {
   }
   if (error instanceof ClockError) {
     return [...answered(organisation), failure('clock', error, error.exitCode)]
+  }
+  if (error instanceof OrganisationError) {
+    return [...answered(organisation), failure('organisation', error, error.exitCode)]
   }
   if (isWrongAddress(error)) return [failure('address', wrongAddress(error), ExitCode.usage)]
   if (error instanceof DeferredError) {

@@ -1,5 +1,5 @@
 import { addDays, dayOf, HISTORY_START, type Day, type DayRange } from '../core/days.ts'
-import type { KnownOrganisation } from '../store/organisations.ts'
+import { isPlausibleOrgId, type KnownOrganisation } from '../store/organisations.ts'
 import { UsageError } from '../core/errors.ts'
 import { ApiError, type AnalyticsAnswer, type PlatformClient } from '../client/index.ts'
 import type { World } from '../core/world.ts'
@@ -17,7 +17,8 @@ export interface Handshake extends PlatformClock {
  * what day is it there? "Yesterday" is the server's, within bounds (see `platformClock`).
  *
  * @param known what an earlier run remembers.
- * @throws ClockError when it cannot be said what day it is.
+ * @throws ClockError when it cannot be said what day it is, OrganisationError for an
+ *   organisation of an implausible id.
  */
 export async function shakeHands(
   client: PlatformClient,
@@ -25,6 +26,7 @@ export async function shakeHands(
   known: KnownOrganisation | undefined,
 ): Promise<Handshake> {
   const { orgId, serverTime } = await firstAnswer(client, world)
+  if (orgId !== null && !isPlausibleOrgId(orgId)) throw implausible(orgId)
   return { orgId, ...platformClock(serverTime, world.now(), known?.lastDay) }
 }
 
@@ -79,6 +81,23 @@ export function wrongAddress(error: ApiError): UsageError {
     hint: 'Is AGENT_BASE_URL the platform’s public API host? Nothing was asked for beyond that.',
     cause: error,
   })
+}
+
+/** Characters of an implausible id that are shown. */
+const SHOWN = 40
+
+/** What names the organisation becomes a folder, and is shown. */
+export class OrganisationError extends UsageError {}
+
+function implausible(orgId: string): OrganisationError {
+  const shown = JSON.stringify(orgId.slice(0, SHOWN)).replaceAll(/[^\x20-\x7e]/gu, '?')
+  const bytes = Buffer.byteLength(orgId)
+  return new OrganisationError(
+    `the platform names the organisation ${shown} (${bytes} bytes), which no id of an organisation is`,
+    {
+      hint: 'Is AGENT_BASE_URL the platform’s public API host? Nothing was asked for beyond that.',
+    },
+  )
 }
 
 /** Two organisations in one folder under one name would be one history of both. */

@@ -24,6 +24,7 @@ import { fetchAll, newsTeller } from './fetch.ts'
 import {
   isWrongAddress,
   mixedUp,
+  OrganisationError,
   shakeHands,
   warnOfRange,
   warnOfSkew,
@@ -119,7 +120,9 @@ async function withoutHandshake(
   error: unknown,
 ): Promise<SyncResult> {
   const known = remembered?.orgId ?? null
-  const isExpected = [CredentialError, DeferredError, ClockError].some((of) => error instanceof of)
+  const isExpected = [CredentialError, DeferredError, ClockError, OrganisationError].some(
+    (of) => error instanceof of,
+  )
   if (isExpected && error instanceof AppError) {
     return { ...nothing(known), stoppedBy: error }
   }

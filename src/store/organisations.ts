@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { isDay, type Day } from '../core/days.ts'
-import { readJson, writeAtomic } from './files.ts'
+import { pathSegment, readJson, writeAtomic } from './files.ts'
 
 /** Which organisation of the platform a name in the configuration turned out to be. */
 export interface KnownOrganisation {
@@ -11,6 +11,21 @@ export interface KnownOrganisation {
   readonly lastDay: Day
   /** The platform's clock less this machine's, milliseconds, as last seen. */
   readonly skewMs: number
+}
+
+/** Bytes of an id as a part of a path, at most: with what is put around it, a file name holds 255. */
+const LONGEST_SEGMENT = 200
+
+/** Control and format characters, separators of lines, halves of a character. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u
+
+/**
+ * Whether an id may be an organisation's: printable, and short enough for the name of
+ * a folder. The one place that says so.
+ */
+export function isPlausibleOrgId(orgId: string): boolean {
+  const isPrintable = orgId.trim() !== '' && !UNPRINTABLE.test(orgId)
+  return isPrintable && pathSegment(orgId).length <= LONGEST_SEGMENT
 }
 
 /** The organisations met so far, by their name in the configuration. */

@@ -80,6 +80,21 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
     expect(lines(err)[0]).toContain('cannot be written')
   })
 
+  it.each(['a?b', '[ab]', 'a*b', 'back\\slash', 'new\nline', 'a\u001bb'])(
+    'a data folder that the engine would take for another: %j',
+    async (name) => {
+      const { emulator, data, environment } = await stage()
+      const folder = { AGENT_WAREHOUSE_DATA: join(data, name, 'data') }
+      for (const args of [['run'], ['query', 'select 1'], ['status']]) {
+        const { code, err } = await command(args, { ...environment, ...folder })
+        expect({ code, lines: lines(err).length }).toEqual({ code: 2, lines: 2 })
+        expect(err).toContain('in its path')
+      }
+      expect(await readdir(data)).toEqual([])
+      expect(emulator.requests).toEqual([])
+    },
+  )
+
   it.each([['query', 'select 1'], ['export', 'csv'], ['build'], ['rebuild'], ['verify']])(
     'nothing there yet: %s',
     async (...args) => {
