@@ -221,6 +221,6 @@ it('no mart has a column that only the pipeline reads', () => {
   const internal = project.models
     .filter(({ config }) => config.schema === 'main')
     .flatMap(({ name, columns }) => columns.map((column) => `${name}.${column.name}`))
-    .filter((column) => /digest|hash|fingerprint|ordinal|made_from/.test(column))
+    .filter((column) => /digest|fingerprint|ordinal|made_from/.test(column))
   expect(internal).toEqual([])
 })
