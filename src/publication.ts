@@ -106,6 +106,7 @@ export async function publishModels(
     }),
   )
   await warnOfUnknownMembers(job, project)
+  await warnOfLargeCounts(job, result)
   if (view.asOf === null) await rm(pastFolder(config.dataFolder), { recursive: true, force: true })
   await forgetRollback(config.dataFolder)
   return result
@@ -180,6 +181,20 @@ async function warnOfUnknownMembers(job: Job, project: Project): Promise<void> {
   warner(job)(
     `${teams.csv.place}: ${what} ${listed}${rest} ${verb} no user that the platform has served`,
   )
+}
+
+/** Names the counts with which sums do not fit, where the build's check found any. */
+async function warnOfLargeCounts(job: Job, { checks }: BuildResult): Promise<void> {
+  const isFound = ({ check, status }: BuildResult['checks'][number]): boolean =>
+    check === 'assert_counts_can_be_summed' && status === 'warn'
+  if (!checks.some(isFound)) return
+  const database = await openWarehouse(warehousePath(job.config.dataFolder))
+  try {
+    const { rows } = await database.table(statement('meta/large_counts'))
+    for (const [message] of rows) if (typeof message === 'string') warner(job)(message)
+  } finally {
+    database.close()
+  }
 }
 
 function sourceSql(dataFolder: string, table: string): string {

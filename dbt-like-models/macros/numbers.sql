@@ -30,3 +30,10 @@
 {% macro difference_of_credits(total, parts) -%}
     cast({{ total }} - {{ parts }} as decimal(38, 6))
 {%- endmacro %}
+
+{# A double that is infinite would stop the build. #}
+{% macro sum_of_shares(shares) -%}
+    case
+        when abs(sum({{ shares }})) < 1.7e308 then sum({{ shares }})
+    end
+{%- endmacro %}

@@ -1,7 +1,7 @@
 -- Counts that are so large that sums over a history do not fit a BIGINT: such
 -- sums are NULL. Of each organisation, table and column the day of the largest.
 -- Sums of doubles are near enough: the bound is a little lower than a BIGINT's.
-{{ config(severity='warn') }}
+{{ config(severity='warn', store_failures=true) }}
 
 {% set tables = [
     [

@@ -113,7 +113,7 @@ level_sums as (
     select
         org_id,
         activity_date,
-        sum(share) as share
+        {{ sum_of_shares('share') }} as share
     from levels
     group by 1, 2
 

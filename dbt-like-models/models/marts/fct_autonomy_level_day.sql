@@ -12,7 +12,7 @@ final as (
         org_id,
         activity_date,
         autonomy_level,
-        sum(share) as share
+        {{ sum_of_shares('share') }} as share
     from levels
     group by 1, 2, 3
 
