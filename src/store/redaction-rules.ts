@@ -138,5 +138,6 @@ export const RULES: ReadonlyMap<string, Rule> = new Map([
   ['readiness_reports', readinessReports],
   ['computers', object({ name: id, hostname: id, remoteUser: id, provisioningSteps: array(step) })],
   ['sessions', object({ sessionSettings })],
+  ['messages', object({ vendorCThoughtSignature: id })],
   ['hook_events', object({ input: hookInput })],
 ])

@@ -95,7 +95,7 @@ export const RESOURCES: readonly Section[] = [
       vendorBReasoningId | string, optional | raw
       vendorBReasoningSummary | string, optional | raw
       vendorBPhase | enum commentary, final_answer, null, optional | raw
-      vendorCThoughtSignature | string, optional | mark
+      vendorCThoughtSignature | string, optional | raw
       chatCompletionReasoningField | enum reasoning, reasoning_content, optional | raw
       chatCompletionReasoningContent | string, optional | raw
       isUserVisible | boolean, optional | fct_message.is_user_visible

@@ -41,7 +41,6 @@ export function fieldsOf({ name, rows }: Section): Field[] {
 
 function placeWords(place: string): string {
   if (place === 'raw') return 'the lake as served'
-  if (place === 'mark') return 'the lake as a mark'
   if (place === 'setting') return 'its setting of dim_control_current'
   return place.replace(/[[#].*/, '')
 }
