@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createHttp } from './client/index.ts'
+import { createHttp, type ProxyOptions } from './client/index.ts'
 import type { World } from './core/world.ts'
 
 /** What the one who makes a World decides. */
@@ -9,8 +9,9 @@ export type Ends = Pick<World, 'emit' | 'signal' | 'hangUp'>
 export function createNodeWorld(
   ends: Ends,
   now: () => number = () => Date.now(),
+  proxy?: ProxyOptions,
 ): { readonly world: World; readonly close: () => Promise<void> } {
-  const http = createHttp()
+  const http = createHttp(proxy)
   const world: World = {
     ...ends,
     fetch: http.fetch,

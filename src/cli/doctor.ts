@@ -21,7 +21,7 @@ export const doctorCommand: Command<OptionsOf<typeof options>> = {
   ],
   options,
   run: async (flags, terminal) => {
-    const { world, close } = createWorld(() => undefined)
+    const { world, close } = createWorld(() => undefined, terminal.environment)
     try {
       const findings = await examine({
         loadConfig: () => loadConfig(flags, terminal.environment, terminal.cwd),

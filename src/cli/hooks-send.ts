@@ -54,7 +54,7 @@ function logOf({ data }: FlushFlags, { cwd }: Terminal): string {
 async function flush(flags: FlushFlags, terminal: Terminal): Promise<ExitCode> {
   const { dataFolder, hooks } = loadConfig(flags, terminal.environment, terminal.cwd)
   const folders = hookFolders(dataFolder)
-  const { world, close } = createWorld(() => undefined)
+  const { world, close } = createWorld(() => undefined, terminal.environment)
   try {
     if (flags.failed) await requeueFailed(folders, world.now())
     const { environment } = terminal
@@ -87,7 +87,7 @@ export const hooksTestCommand: Command<OptionsOf<typeof testOptions>> = {
   run: async (flags, terminal) => {
     const config = loadConfig(flags, terminal.environment, terminal.cwd)
     const channel = channelOf(config, flags.channel, terminal)
-    const { world, close } = createWorld(() => undefined)
+    const { world, close } = createWorld(() => undefined, terminal.environment)
     try {
       const { environment } = terminal
       const { platform } = process

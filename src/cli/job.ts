@@ -53,7 +53,7 @@ export async function runJob(
   const runId = newRunId(now())
   const secrets = options.organisations.map(({ key }) => key)
   const observer = createObserver({ ...options, secrets, runId, dataFolder, now }, terminal)
-  const { world, close } = createWorld(observer.emit, now)
+  const { world, close } = createWorld(observer.emit, terminal.environment, now)
   let lease: Lease | undefined
   try {
     lease = await lock(dataFolder, {

@@ -1,22 +1,30 @@
 import { setMaxListeners } from 'node:events'
+import { proxyOf } from '../client/index.ts'
 import { DeferredError } from '../core/errors.ts'
 import type { RunEvent } from '../core/events.ts'
 import type { World } from '../core/world.ts'
 import { createNodeWorld } from '../node-world.ts'
+import type { Terminal } from './command.ts'
 
 /** A service manager kills what has not ended some 10 s after its signal. */
 const GRACE_MS = 8_000
 
-/** The real clock, chance and network; `close` ends its connections and signal handlers. */
+/**
+ * The real clock, chance and network; `close` ends its connections and signal handlers.
+ *
+ * @throws UsageError for a proxy that is none, or where certificates would not be checked.
+ */
 export function createWorld(
   emit: (event: RunEvent) => void,
+  environment: Terminal['environment'],
   now?: () => number,
 ): {
   world: World
   close: () => Promise<void>
 } {
+  const proxy = proxyOf(environment)
   const stop = stopOnSignals(emit)
-  const node = createNodeWorld({ emit, signal: stop.signal, hangUp: stop.hangUp }, now)
+  const node = createNodeWorld({ emit, signal: stop.signal, hangUp: stop.hangUp }, now, proxy)
   return {
     world: node.world,
     close: async () => {

@@ -1,8 +1,9 @@
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { Agent, request as send } from 'undici'
+import { EnvHttpProxyAgent, request as send, type Dispatcher } from 'undici'
 import type { BodyTaker, HttpRequest, HttpResponse, World } from '../core/world.ts'
 import { BodyTooLargeError, TransportError } from './errors.ts'
+import type { ProxyOptions } from './proxy.ts'
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -10,6 +11,8 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   deflate: createInflate,
   br: createBrotliDecompress,
 }
+
+const NO_PROXY: ProxyOptions = { httpsProxy: '', noProxy: '' }
 
 /** Encodings of one body, at most: each more is a way to make much of little. */
 const MOST_ENCODINGS = 3
@@ -22,15 +25,23 @@ const NO_CONTENT = 204
  * time limit that covers the body, and a size limit that holds before and
  * after decompression. Rejects with TransportError or BodyTooLargeError.
  */
-export function createHttp(): { fetch: World['fetch']; close: () => Promise<void> } {
-  const agent = new Agent({ keepAliveTimeout: 10_000, connect: { timeout: 15_000 } })
+export function createHttp(proxy: ProxyOptions = NO_PROXY): {
+  fetch: World['fetch']
+  close: () => Promise<void>
+} {
+  const agent = new EnvHttpProxyAgent({
+    keepAliveTimeout: 10_000,
+    connect: { timeout: 15_000 },
+    httpProxy: '', // plain http is for loopback addresses: a proxy would read the key
+    ...proxy,
+  })
   return {
     fetch: (request) => exchange(agent, request),
     close: () => agent.close(),
   }
 }
 
-async function exchange(agent: Agent, request: HttpRequest): Promise<HttpResponse> {
+async function exchange(agent: Dispatcher, request: HttpRequest): Promise<HttpResponse> {
   const timeout = AbortSignal.timeout(request.timeoutMs)
   const signal = AbortSignal.any([request.signal, timeout])
   let body: Readable | undefined

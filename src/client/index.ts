@@ -37,5 +37,6 @@ export {
   type Problem,
 } from './errors.ts'
 export { createHttp } from './http.ts'
+export { proxyOf, type ProxyOptions } from './proxy.ts'
 export type * from './resource-types.ts'
 export type * from './types.ts'

@@ -94,7 +94,7 @@ export async function withPlatform(
   }
   const { world, close } = createWorld((event) => {
     narrate(event, tell)
-  })
+  }, terminal.environment)
   if (organisation.isFromFile || organisation.keyWarning !== null) {
     announce(organisation, (event) => {
       narrate(event, tell)

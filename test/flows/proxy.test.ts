@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { createServer as createProxy, type IncomingMessage } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { connect, type AddressInfo, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { packageRoot } from '../../src/store/root.ts'
+import { command } from '../command.ts'
+import { sendJson, temporaryFolder, testServer } from '../helpers.ts'
+
+const KEY = 'key-that-no-proxy-sees'
+const PASSWORD = 'pass:w@rd'
+/** A certificate of platform.test, its own authority, with its key. */
+const PEM = join(packageRoot, 'test', 'support', 'platform-test.pem')
+const DAY = ['--only', 'tokens', '--from', '2026-02-01', '--to', '2026-02-01']
+
+const EMPTY = { data: [], meta: { org_id: 'org-1' } }
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => undefined)))
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** A platform behind https, and a proxy that leads every name there and keeps what it sees. */
+async function stage(status = 200) {
+  const pem = readFileSync(PEM)
+  const asked: string[] = []
+  const platform = createTlsServer({ key: pem, cert: pem }, (request, response) => {
+    asked.push(request.headers.authorization ?? '')
+    sendJson(response, 200, EMPTY)
+  })
+  const port = await listen(platform)
+  const seen = { heads: [] as string[], bytes: '' }
+  const headOf = ({ method, url, headers }: IncomingMessage): string =>
+    [method, url, headers['proxy-authorization'], headers.authorization].join(' ')
+  const proxy = createProxy((request, response) => {
+    seen.heads.push(headOf(request))
+    response.writeHead(500).end()
+  })
+  proxy.on('connect', (request: IncomingMessage, socket: Socket) => {
+    seen.heads.push(headOf(request))
+    if (status !== 200) {
+      socket.end(`HTTP/1.1 ${status} No\r\n\r\n`)
+      return
+    }
+    const tunnel = connect(port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      socket.on('data', (bytes) => (seen.bytes += bytes.toString('latin1')))
+      socket.pipe(tunnel).pipe(socket)
+    })
+    tunnel.on('error', () => socket.destroy())
+  })
+  const user = `user:${encodeURIComponent(PASSWORD)}`
+  return { asked, seen, proxy: `http://${user}@127.0.0.1:${await listen(proxy)}` }
+}
+
+async function sync(environment: Record<string, string>) {
+  const data = await temporaryFolder()
+  const outcome = await command(['sync', ...DAY, '--log', 'json', '--debug'], {
+    AGENT_BASE_URL: 'https://platform.test',
+    AGENT_API_KEY: KEY,
+    AGENT_WAREHOUSE_DATA: data,
+    NODE_EXTRA_CA_CERTS: PEM,
+    ...environment,
+  })
+  const entries = await readdir(data, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
+  const texts = files.map((entry) => readFile(join(entry.parentPath, entry.name), 'latin1'))
+  return { ...outcome, all: outcome.out + outcome.err + (await Promise.all(texts)).join('') }
+}
+
+const secrets = [KEY, PASSWORD, encodeURIComponent(PASSWORD), btoa(`user:${PASSWORD}`)]
+const found = (text: string): string[] => secrets.filter((secret) => text.includes(secret))
+
+describe('HTTPS_PROXY', () => {
+  it.each(['HTTPS_PROXY', 'https_proxy'])(
+    'is gone through in a tunnel: the proxy sees no key, and no output its password (%s)',
+    async (name) => {
+      const { asked, seen, proxy } = await stage()
+      const { code, err, all } = await sync({ [name]: proxy })
+      expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
+      expect(new Set(asked)).toEqual(new Set([`Bearer ${KEY}`]))
+      const login = `Basic ${btoa(`user:${PASSWORD}`)}`
+      expect(new Set(seen.heads)).toEqual(new Set([`CONNECT platform.test:443 ${login} `]))
+      expect(seen.bytes.length).toBeGreaterThan(0)
+      expect(found(seen.bytes)).toEqual([])
+      expect(found(all)).toEqual([])
+    },
+  )
+
+  it.each(['platform.test', '*', 'elsewhere.test, .platform.test'])(
+    'is not for what NO_PROXY lists: %s',
+    async (list) => {
+      const { seen, proxy } = await stage()
+      const { code, err, all } = await sync({ HTTPS_PROXY: proxy, NO_PROXY: list })
+      expect({ code, err }).toMatchObject({ code: 3 })
+      expect(seen.heads).toEqual([])
+      expect(found(all)).toEqual([])
+    },
+  )
+
+  it('is not for plain http, which stays on this machine', async () => {
+    const { seen, proxy } = await stage()
+    const { url } = await testServer((_, response) => {
+      sendJson(response, 200, EMPTY)
+    })
+    const { code, err } = await sync({ AGENT_BASE_URL: url, HTTPS_PROXY: proxy, HTTP_PROXY: proxy })
+    expect({ code, err }).toMatchObject({ code: 0 })
+    expect(seen.heads).toEqual([])
+    const elsewhere = await sync({ AGENT_BASE_URL: 'http://platform.test', HTTPS_PROXY: proxy })
+    expect(elsewhere.code).toBe(2)
+    expect(elsewhere.err).toContain('is not https')
+  })
+
+  it('that refuses ends with 3, and its password is in no output', async () => {
+    const { asked, proxy } = await stage(407)
+    const { code, all } = await sync({ HTTPS_PROXY: proxy })
+    expect(code).toBe(3)
+    expect(asked).toEqual([])
+    expect(found(all)).toEqual([])
+  })
+
+  it.each(['ftp://user:secret@proxy', 'http://user:secret@[', 'socks5://user:secret@proxy:1'])(
+    'that is none is 2, and its password is not shown: %s',
+    async (proxy) => {
+      const { code, err, all } = await sync({ HTTPS_PROXY: proxy })
+      expect(code).toBe(2)
+      expect(err).toContain('HTTPS_PROXY is not the address of a proxy')
+      expect(all).not.toContain('secret')
+    },
+  )
+})
+
+describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
+  it.each([['sync', ...DAY], ['run'], ['doctor'], ['verify'], ['limits', 'list']])(
+    'is refused with 2 and one line, before any request: %s',
+    async (...args) => {
+      const { url, requests } = await testServer((_, response) => {
+        sendJson(response, 200, EMPTY)
+      })
+      const { code, out, err } = await command(args, {
+        AGENT_BASE_URL: url,
+        AGENT_API_KEY: KEY,
+        AGENT_WAREHOUSE_DATA: await temporaryFolder(),
+        NODE_TLS_REJECT_UNAUTHORIZED: '0',
+      })
+      expect({ code, out }).toEqual({ code: 2, out: '' })
+      expect(err).toMatch(/^agent-warehouse: NODE_TLS_REJECT_UNAUTHORIZED=0 .*\n$/)
+      expect(requests).toEqual([])
+    },
+  )
+})
