@@ -140,7 +140,7 @@ it('keeps the query of a check, which shows the wrong rows in the published file
   expect(await bench.rows(typeof query === 'string' ? query : '')).toHaveLength(1)
 })
 
-it('lists every column with its type, meaning, additivity and place', async () => {
+it('lists every column with its type, meaning, additivity, key and place', async () => {
   const bench = await Bench.open()
   await bench.build(TINY)
   expect(await bench.rows(`select * from meta.columns where table_schema = 'main'`)).toEqual([
@@ -151,6 +151,7 @@ it('lists every column with its type, meaning, additivity and place', async () =
       data_type: 'VARCHAR',
       description: "The user's id.",
       additivity: null,
+      key_position: '1',
       ordinal: '1',
     },
     {
@@ -160,6 +161,7 @@ it('lists every column with its type, meaning, additivity and place', async () =
       data_type: 'BIGINT',
       description: 'Sessions of the user.',
       additivity: 'sum',
+      key_position: null,
       ordinal: '2',
     },
   ])
@@ -170,7 +172,7 @@ it('lists every column with its type, meaning, additivity and place', async () =
   ).toEqual([
     { table_schema: 'main', table_name: 'fct_user', columns: '2' },
     { table_schema: 'meta', table_name: 'check_results', columns: '9' },
-    { table_schema: 'meta', table_name: 'columns', columns: '7' },
+    { table_schema: 'meta', table_name: 'columns', columns: '8' },
     { table_schema: 'meta', table_name: 'models', columns: '9' },
     { table_schema: 'meta', table_name: 'source_freshness', columns: '7' },
     { table_schema: 'staging', table_name: 'stg_user', columns: '3' },
