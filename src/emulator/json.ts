@@ -28,6 +28,11 @@ export function decimal(value: number, digits: number): string {
   return String(Number(value.toFixed(digits)))
 }
 
+/** Hundredths as a number: 1250 is `12.5`. */
+export function hundredths(value: number): string {
+  return String(value / 100)
+}
+
 /** The same whole number spelt with a fraction: 12 is `12.0`. */
 export function spellFraction(value: number): string {
   return `${value}.0`

@@ -2,7 +2,7 @@ import type { WorkDay } from './calendar.ts'
 import type { Model } from './catalogue.ts'
 import { dayRow, groupRow } from './day-rows.ts'
 import type { DayTotals, ModelSums } from './day-totals.ts'
-import { array, object, quote, type Field } from './json.ts'
+import { array, hundredths, object, quote, type Field } from './json.ts'
 import { activePeople, type Organisation } from './organisation.ts'
 import { emailJsonOn, type Person } from './people.ts'
 import { billableOf, userDayOf } from './user-day.ts'
@@ -15,7 +15,7 @@ export function* tokenRow(organisation: Organisation, totals: DayTotals): Genera
   const { workDay, spend } = totals
   const surplus = surplusOf(organisation, totals)
   const row = dayRow(workDay, [
-    ['billable_tokens', String(spend.billable)],
+    ['billable_tokens', hundredths(spend.billable)],
     ['input_tokens', integer(spend.input, surplus?.tokens)],
     ['output_tokens', String(spend.output)],
     ['cache_read_tokens', String(totals.cacheRead)],
@@ -81,7 +81,7 @@ function* userItems(
     const item = object([
       ['user_id', quote(person.id)],
       ['user_email', emailJsonOn(person, workDay.offset)],
-      ['billable_tokens', String(billableOf(user))],
+      ['billable_tokens', hundredths(billableOf(user))],
       [
         'by_model',
         array(
@@ -104,7 +104,7 @@ function modelItem(model: Model, sums: ModelSums, surplus: bigint | undefined): 
 
 function tokenFields(sums: ModelSums, surplus: bigint | undefined): Field[] {
   return [
-    ['billable_tokens', String(sums.billable)],
+    ['billable_tokens', hundredths(sums.billable)],
     ['input_tokens', integer(sums.input, surplus)],
     ['output_tokens', String(sums.output)],
   ]

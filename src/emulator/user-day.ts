@@ -7,7 +7,7 @@ import { createPicker, derive, draw, entry } from './random.ts'
 /** What a person spent on one model in one day. */
 export interface Spend {
   readonly model: Model
-  /** Credits. */
+  /** Hundredths of a credit, so that sums are exact. */
   readonly billable: number
   readonly input: number
   readonly output: number
@@ -107,7 +107,7 @@ export function userDayOf(person: Person, workDay: WorkDay): UserDay {
   }
 }
 
-/** Credits of a user's day. */
+/** Hundredths of a credit of a user's day. */
 export function billableOf(user: UserDay): number {
   return user.spends.reduce((sum, spend) => sum + spend.billable, 0)
 }
@@ -149,7 +149,7 @@ function spendsOf(person: Person, workDay: WorkDay, key: number, input: number):
   const discount = 1 - 0.6 * draw(key, Draw.cache)
   const spend = (model: Model, tokens: number): Spend => {
     const output = Math.floor(tokens * outputRatio)
-    const billable = Math.round(model.price * (tokens * discount + 4 * output)) + 1
+    const billable = Math.round(100 * model.price * (tokens * discount + 4 * output)) + 1
     return { model, billable, input: tokens, output }
   }
   const first = hasAdopted(person, workDay, key) ? LAUNCHED_MODEL : person.favourite

@@ -1,5 +1,5 @@
 import type { WorkDay } from './calendar.ts'
-import { spellExponent, spellFraction } from './json.ts'
+import { hundredths, spellExponent, spellFraction } from './json.ts'
 import { isActive, type Organisation } from './organisation.ts'
 import { emailJsonOn, type Person } from './people.ts'
 import { entry } from './random.ts'
@@ -64,7 +64,7 @@ function countsOf(user: UserDay): string {
   const calls = key % 251 === 7 ? spellExponent(user.toolCalls) : user.toolCalls
   const sessions = key % 127 === 3 ? spellFraction(user.sessions) : user.sessions
   return (
-    `"tool_calls":${calls},"billable_tokens":${billableOf(user)},` +
+    `"tool_calls":${calls},"billable_tokens":${hundredths(billableOf(user))},` +
     `"files_created":${user.filesCreated},"files_edited":${user.filesEdited},` +
     `"git_commits":${user.commits},"git_prs_created":${user.pullRequests},` +
     `"mcp_calls":${user.mcpCalls},"skill_calls":${user.skillCalls},` +

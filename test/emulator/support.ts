@@ -48,7 +48,13 @@ export const problemSchema = z.strictObject({
 /** A whole number; one that a double cannot hold comes as text from `parseExact`. */
 const count = z.union([z.int().nonnegative(), z.string().regex(/^\d+$/)]).transform(BigInt)
 
-const spend = { billable_tokens: count, input_tokens: count, output_tokens: count }
+/** Credits, as hundredths. */
+const credits = z
+  .number()
+  .nonnegative()
+  .transform((value) => BigInt(Math.round(value * 100)))
+
+const spend = { billable_tokens: credits, input_tokens: count, output_tokens: count }
 const modelItem = z.strictObject({ model_id: z.string(), model_tier: z.string(), ...spend })
 const counted = z.array(z.object({ count }))
 
@@ -62,7 +68,7 @@ export const tokenRow = z.object({
     z.strictObject({
       user_id: z.string(),
       user_email: z.string().nullable(),
-      billable_tokens: count,
+      billable_tokens: credits,
       by_model: z.array(modelItem),
     }),
   ),
@@ -129,7 +135,7 @@ export const userRow = z.object({
   user_email: z.string().nullable(),
   date: z.string(),
   tool_calls: count,
-  billable_tokens: count,
+  billable_tokens: credits,
   files_created: count,
   files_edited: count,
   git_commits: count,

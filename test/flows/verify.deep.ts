@@ -116,8 +116,8 @@ const restating =
     if (!path.endsWith('/users') || query.get('startDate') !== day) return undefined
     const { headers, status, ...original } = await answerOf(answer)
     const changed = original.text.replaceAll(
-      /"billable_tokens":(\d+)/g,
-      (_, value: string) => `"billable_tokens":${Number(value) + 1}`,
+      /"billable_tokens":(\d+)(\.\d+)?/g,
+      (_, value: string, fraction = '') => `"billable_tokens":${Number(value) + 1}${fraction}`,
     )
     return new Response(changed, { status, headers })
   }

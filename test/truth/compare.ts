@@ -1,5 +1,6 @@
 import {
   type Choice,
+  type Decimal,
   type Expected,
   type ExpectedRow,
   type ExpectedTable,
@@ -66,6 +67,7 @@ function differs(row: ExpectedRow, name: string, actual: unknown): boolean {
 function equals(expected: Scalar, actual: unknown): boolean {
   if (typeof expected === 'bigint') return exactInteger(actual) === expected
   if (typeof expected === 'number') return typeof actual === 'number' && isClose(expected, actual)
+  if (isDecimal(expected)) return String(actual) === expected.decimal
   return expected === actual
 }
 
@@ -80,6 +82,10 @@ function isClose(a: number, b: number): boolean {
 }
 
 function isChoice(value: Expected): value is Choice {
+  return typeof value === 'object' && value !== null && 'anyOf' in value
+}
+
+function isDecimal(value: Scalar): value is Decimal {
   return typeof value === 'object' && value !== null
 }
 

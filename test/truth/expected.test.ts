@@ -113,16 +113,16 @@ describe('fct_model_day', () => {
     const { fct_model_day: table } = expectedMarts(
       answersOf({
         tokens: `[{"date":"${DAY}","billable_tokens":100,"input_tokens":50,"output_tokens":7,"by_model":[
-          {"model_id":"a","model_tier":"standard","billable_tokens":60,"input_tokens":30,"output_tokens":9},
+          {"model_id":"a","model_tier":"standard","billable_tokens":60.25,"input_tokens":30,"output_tokens":9},
           {"model_id":"b","billable_tokens":"10.0"},
           {"model_tier":"thinking","billable_tokens":5}]}]`,
       }),
     )
     const columns = ['model_id', 'model_tier', 'billable_tokens', 'input_tokens', 'output_tokens']
     expect(valuesOf(table, ...columns)).toEqual([
-      ['a', 'standard', 60n, 30n, 9n],
+      ['a', 'standard', { decimal: '60.25' }, 30n, 9n],
       ['b', null, 10n, null, null],
-      ['(unattributed)', null, 30n, 20n, { anyOf: [-2n, 0n, null] }],
+      ['(unattributed)', null, { decimal: '29.75' }, 20n, { anyOf: [-2n, 0n, null] }],
     ])
   })
 

@@ -1,6 +1,6 @@
 import type { PlatformAnswers } from './answers.ts'
 import type { Json, JsonObject } from './exact-json.ts'
-import { byDay, count, double, entries, items, rowsByDay, sorted, text } from './reading.ts'
+import { amount, byDay, count, double, entries, items, rowsByDay, sorted, text } from './reading.ts'
 import { addUp, anyOf, type ExpectedRow, type ExpectedTable, expectedTable, sum } from './table.ts'
 
 const DAY = ['org_id', 'activity_date'] as const
@@ -122,7 +122,7 @@ export function extensionDays(answers: PlatformAnswers): ExpectedTable {
 }
 
 function countsOf(row: JsonObject | undefined, names: readonly string[]): ExpectedRow {
-  return Object.fromEntries(names.map((name) => [ourName(name), count(row?.get(name))]))
+  return Object.fromEntries(names.map((name) => [ourName(name), amount(row, name)]))
 }
 
 function ourName(metric: string): string {

@@ -1,7 +1,7 @@
 import type { PlatformAnswers } from './answers.ts'
 import type { JsonObject } from './exact-json.ts'
 import { UNATTRIBUTED } from './names.ts'
-import { byDay, count, items, rowsByDay, sorted, text } from './reading.ts'
+import { amount, byDay, items, rowsByDay, sorted, text } from './reading.ts'
 import {
   addUp,
   anyOf,
@@ -93,7 +93,7 @@ function unattributedModel(header: JsonObject, parts: readonly Part[]): Expected
 }
 
 function leftOver(header: JsonObject, parts: readonly Part[], metric: string): bigint | null {
-  const total = count(header.get(metric))
+  const total = amount(header, metric)
   return total === null
     ? null
     : total - (sum(parts.map(({ counts }) => counts[metric] ?? null)) ?? 0n)
@@ -107,7 +107,7 @@ function neverNegative(left: bigint | null): Expected {
 function userModelsOfDay(header: JsonObject): Part[] {
   const known = addUp(items(header.get('by_user')).flatMap(partsOfUser))
   const left = residual(
-    count(header.get('billable_tokens')),
+    amount(header, 'billable_tokens'),
     known.map(({ counts }) => counts['billable_tokens'] ?? null),
   )
   return [...known, ...credits({ user_id: UNATTRIBUTED, model_id: UNATTRIBUTED }, left)]
@@ -120,7 +120,7 @@ function partsOfUser(user: JsonObject): Part[] {
     part(model, { user_id: userId, model_id: text(model.get('model_id')) }),
   )
   const left = residual(
-    count(user.get('billable_tokens')),
+    amount(user, 'billable_tokens'),
     parts.map(({ counts }) => counts['billable_tokens'] ?? null),
   )
   return [...parts, ...credits({ user_id: userId, model_id: UNATTRIBUTED }, left)]
@@ -138,6 +138,6 @@ function part(item: JsonObject, members: Readonly<Record<string, string | null>>
     named[member] = name
   }
   const counts: Record<string, bigint | null> = {}
-  for (const metric of METRICS) counts[metric] = count(item.get(metric))
+  for (const metric of METRICS) counts[metric] = amount(item, metric)
   return [{ members: named, counts }]
 }

@@ -1,7 +1,7 @@
 import type { PlatformAnswers } from './answers.ts'
 import type { JsonObject } from './exact-json.ts'
 import { UNATTRIBUTED } from './names.ts'
-import { byDay, count, double, items, sorted, text, texts } from './reading.ts'
+import { amount, byDay, double, items, sorted, text, texts } from './reading.ts'
 import { anyOf, type ExpectedRow, type ExpectedTable, expectedTable } from './table.ts'
 
 const KEY = ['org_id', 'activity_date', 'user_id'] as const
@@ -44,7 +44,7 @@ export function userDays(answers: PlatformAnswers): ExpectedTable {
     org_id: answers.orgId,
     activity_date: day,
     user_id: userId,
-    ...Object.fromEntries(COUNTS.map((name) => [name, count(row.get(name))])),
+    ...Object.fromEntries(COUNTS.map((name) => [name, amount(row, name)])),
     ...Object.fromEntries(TEXTS.map((name) => [name, text(row.get(name))])),
     autonomy_ratio: double(row.get('autonomy_ratio')),
   }))
@@ -117,7 +117,7 @@ function sightingOf({ userId, day, row }: UserDay): Sighting {
 }
 
 function isBusy(row: JsonObject): boolean {
-  return COUNTS.some((name) => (count(row.get(name)) ?? 0n) !== 0n)
+  return COUNTS.some((name) => (amount(row, name) ?? 0n) !== 0n)
 }
 
 function groupByUser(sightings: readonly Sighting[]): ReadonlyMap<string, Sighting[]> {

@@ -1,5 +1,8 @@
 import { exactNumber, type Json, type JsonObject } from './exact-json.ts'
 
+/** The metric that is no count. */
+export const CREDITS = 'billable_tokens'
+
 const MOST_BIGINT = 2n ** 63n - 1n
 const LEAST_BIGINT = -(2n ** 63n)
 const NUMBER_AS_TEXT = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
@@ -13,6 +16,24 @@ export function count(json: Json | undefined): bigint | null {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : null
   if (value === null || value < LEAST_BIGINT || value > MOST_BIGINT) return null
   return value
+}
+
+const DECIMAL = /^(-?)(\d+)(?:\.(\d{1,6}))?$/
+
+/**
+ * Credits, as millionths. NULL for what was not sent and for what is no number of
+ * at most six digits behind the point.
+ */
+export function credits(json: Json | undefined): bigint | null {
+  const value = number(json)
+  const [, sign = '', whole = '', fraction = ''] = DECIMAL.exec(String(value)) ?? []
+  if (value === null || whole === '') return null
+  return BigInt(`${sign}${whole}${fraction.padEnd(6, '0')}`)
+}
+
+/** What a row says of a metric: credits as millionths, anything else as a count. */
+export function amount(row: JsonObject | undefined, metric: string): bigint | null {
+  return metric === CREDITS ? credits(row?.get(metric)) : count(row?.get(metric))
 }
 
 /** A ratio. NULL for what was not sent and for what is no finite number. */

@@ -1,5 +1,14 @@
+import { CREDITS } from './reading.ts'
+
+const MILLION = 1_000_000n
+
 /** A cell: counts are bigint, ratios number, days `YYYY-MM-DD`. */
-export type Scalar = string | bigint | number | boolean | null
+export type Scalar = string | bigint | number | boolean | null | Decimal
+
+/** A number with a fraction, exactly. */
+export interface Decimal {
+  readonly decimal: string
+}
 
 /** A cell that the contract leaves open, within what it does say. */
 export interface Choice {
@@ -41,9 +50,23 @@ export function expectedTable(
   return {
     key,
     columns: [...key, ...others],
-    rows: keyed(key, rows),
-    optionalRows: keyed(key, optionalRows),
+    rows: keyed(key, rows.map(withCredits)),
+    optionalRows: keyed(key, optionalRows.map(withCredits)),
   }
+}
+
+/** Credits are added up as millionths, and are integers where they are whole. */
+function withCredits(row: ExpectedRow): ExpectedRow {
+  const millionths = row[CREDITS]
+  if (typeof millionths !== 'bigint') return row
+  return { ...row, [CREDITS]: creditsOf(millionths) }
+}
+
+function creditsOf(millionths: bigint): bigint | Decimal {
+  if (millionths % MILLION === 0n) return millionths / MILLION
+  const digits = String(millionths < 0n ? -millionths : millionths).padStart(7, '0')
+  const fraction = digits.slice(-6).replace(/0+$/, '')
+  return { decimal: `${millionths < 0n ? '-' : ''}${digits.slice(0, -6)}.${fraction}` }
 }
 
 /** Adds up the parts that have the same members. NULL only where every part is NULL. */
