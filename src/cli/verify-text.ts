@@ -2,6 +2,7 @@ import { addDays, isDay, type Day } from '../core/days.ts'
 import { counted, digits, oneLine } from '../observe/words.ts'
 import type { Difference } from '../serve/verify/compare.ts'
 import type { DamagedFile } from '../serve/verify/files.ts'
+import type { NotHeld } from '../serve/verify/not-held.ts'
 import type { LeftOut } from '../serve/verify/scope.ts'
 import { isEqual, type Verification } from '../serve/verify/verify.ts'
 
@@ -16,6 +17,7 @@ export function verificationText(verification: Verification): string {
     ...listed(files.damaged, damageLine),
     ...listed(differences, differenceLine),
     ...notCompared(leftOut),
+    ...unheldLines(verification.notHeld),
     ...(commands.length === 0 ? [] : ['What mends it:', ...commands.map((each) => `  ${each}`)]),
   ]
   return `${lines.join('\n')}\n`
@@ -44,6 +46,11 @@ export function verificationJson(verification: Verification): object {
       activity_date: day,
       ...interval,
     })),
+    not_held: verification.notHeld.map(({ orgId, day, ...number }) => ({
+      org_id: orgId,
+      activity_date: day,
+      ...number,
+    })),
     mend: mendingCommands(verification),
   }
 }
@@ -55,7 +62,9 @@ function verdictOf(verification: Verification): string {
   const which = `${isAll ? 'all ' : ''}${counted(days.length, 'day')}${isAll ? '' : ` of ${digits(history)}`}`
   const scope = `${which}, ${counted(tables, 'table')}, ${counted(rows, 'row')}, ${counted(values, 'value')}; ${counted(files.files, 'raw file')} proven by SHA-256`
   if (isEqual(verification)) {
-    return `Equal: the warehouse is what the platform serves${isAll ? ', the whole history' : ''} (${scope}).`
+    const { notHeld } = verification
+    const but = notHeld.length === 0 ? '' : ', but for numbers that it cannot hold'
+    return `Equal${but}: the warehouse is what the platform serves${isAll ? ', the whole history' : ''} (${scope}).`
   }
   return `Different: ${whatDiffers(verification)} (compared: ${scope}).`
 }
@@ -103,6 +112,22 @@ function notCompared(leftOut: readonly LeftOut[]): string[] {
         ? 'the warehouse does not have it'
         : `the platform did not give it${first?.error == null ? '' : `: ${first.error}`}`
     return `not compared: ${first?.resource ?? ''} ${days.join(', ')} of ${first?.orgId ?? ''}: ${why}`
+  })
+}
+
+/** Days of a field are one line. */
+function unheldLines(numbers: readonly NotHeld[]): string[] {
+  const groups = new Map<string, NotHeld[]>()
+  for (const each of numbers) {
+    const key = JSON.stringify([each.orgId, each.resource, each.path, each.kind])
+    groups.set(key, [...(groups.get(key) ?? []), each])
+  }
+  return listed([...groups.values()], (group) => {
+    const [first] = group
+    const days = rangesOf(group.map(({ day }) => day)).map(rangeText)
+    const how = first?.kind === 'rounded' ? 'rounded to six digits' : 'NULL'
+    const where = `${first?.path ?? ''} of ${first?.resource ?? ''} ${days.join(', ')} of ${first?.orgId ?? ''}`
+    return `${where}: served numbers that the warehouse has as ${how}`
   })
 }
 

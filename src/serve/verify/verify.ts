@@ -10,6 +10,7 @@ import { fill } from '../../store/template.ts'
 import { compareFacts, publishedIntervals, type Comparison, type FactTable } from './compare.ts'
 import { proveFiles, type FilesProof } from './files.ts'
 import { sampleDays } from './sample.ts'
+import { notHeld, type NotHeld } from './not-held.ts'
 import { scopeOf, type LeftOut, type Scope } from './scope.ts'
 
 /** Which days of history are to be verified. */
@@ -37,6 +38,8 @@ export interface Verification extends Comparison {
   /** What could not be compared. */
   readonly leftOut: readonly LeftOut[]
   readonly files: FilesProof
+  /** Numbers that were served and that no warehouse can hold: NULL or rounded in it, and reported. */
+  readonly notHeld: readonly NotHeld[]
 }
 
 /** True when nothing that was compared differs, and every file is what it was. */
@@ -106,7 +109,9 @@ export async function verifyWarehouse(options: VerifyOptions): Promise<Verificat
           tempDirectory: join(options.scratch, 'spill'),
         })
   const days = [...new Set(intervals.map(({ day }) => day))].sort()
-  return { ...comparison, history: sample.history, sampled: sample.days, days, leftOut, files }
+  const unheld = await notHeld(options.scratch, days)
+  const { history } = sample
+  return { ...comparison, history, sampled: sample.days, days, leftOut, files, notHeld: unheld }
 }
 
 const NOTHING: Comparison = { tables: 0, rows: 0, values: 0, differences: [] }

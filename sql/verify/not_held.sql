@@ -1,0 +1,11 @@
+-- Numbers that were served and that the warehouse cannot hold as they are.
+select
+    org_id,
+    resource,
+    path,
+    kind,
+    cast(activity_date as varchar) as day
+from read_parquet({{ drift }}, hive_partitioning = false)
+where kind in ('unreadable', 'rounded')
+    and expected in ('integer', 'decimal', 'number')
+order by all
