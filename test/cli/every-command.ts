@@ -23,6 +23,7 @@ const ARGUMENTS: Readonly<Record<string, ((named: Named) => readonly string[]) |
   doctor: () => [],
   status: () => [],
   query: () => ['from dim_user'],
+  tables: () => [],
   export: () => ['csv'],
   verify: () => ['--days', '2'],
   rollback: () => ['--list'],

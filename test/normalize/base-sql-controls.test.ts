@@ -184,11 +184,11 @@ describe('settings', () => {
     ])
   })
 
-  it('with a key twice are one leaf, and half a surrogate pair spoils none', async () => {
+  it('with a key twice are one leaf, and half a surrogate pair is spelled as its escape', async () => {
     expect(await leavesOf('{"a": 1, "a": 2, "b": "\\ud83d", "c\\ud83d": true}')).toEqual({
       a: '2',
-      b: '"\ufffd"',
-      '["c\ufffd"]': 'true',
+      b: '"\ufffd\\\\ud83d"',
+      '["c\ufffd\\\\ud83d"]': 'true',
     })
   })
 })
