@@ -10,7 +10,7 @@ with parsed as (
                 "user_email": "VARCHAR",
                 "date": "DATE",
                 "tool_calls": "BIGINT",
-                "billable_tokens": "BIGINT",
+                "billable_tokens": "DECIMAL(28,6)",
                 "files_created": "BIGINT",
                 "files_edited": "BIGINT",
                 "git_commits": "BIGINT",

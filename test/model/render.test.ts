@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ProjectError } from '../../src/model/errors.ts'
-import { readTemplate } from '../../src/model/template.ts'
+import { readMacros, readTemplate } from '../../src/model/template.ts'
 import { render, type Names, type Rendered } from '../../src/model/render.ts'
 
 const names: Names = {
@@ -32,6 +32,47 @@ it('takes the incremental way where the table is there already', () => {
   const template = '{% if is_incremental() %}from {{ this }}{% else %}all{% endif %}'
   const { sql } = render(readTemplate(template, 'models/m.sql'), { ...names, isIncremental: true })
   expect(sql).toBe('from main.fct_day')
+})
+
+describe('macros of the project', () => {
+  const files = [
+    {
+      file: 'macros/numbers.sql',
+      text: `{# Sums. #}
+{% macro total(counts) -%}
+    {{ fitting('sum(' ~ counts ~ ')') }}
+{%- endmacro %}`,
+    },
+    {
+      file: 'macros/fitting.sql',
+      text: `text that is in no macro
+{% macro fitting(value) %}{% if target.type == 'duckdb' %}try_cast({{ value }} as bigint){% endif %}{% endmacro %}`,
+    },
+  ]
+
+  it('are called by templates and by each other, and print nothing but what they return', () => {
+    const template = "select {{ total('calls') }} as calls from {{ ref('stg_day') }}"
+    const { sql, refs } = render(readTemplate(template, 'models/m.sql', readMacros(files)), names)
+    expect(sql).toBe('select try_cast(sum(calls) as bigint) as calls from staging.stg_day')
+    expect(refs).toEqual(['stg_day'])
+  })
+
+  it.each([
+    ["{{ totl('a') }}", "models/m.sql:1: unknown name 'totl'"],
+    ['{{ total }}', "models/m.sql:1: 'total' is a function"],
+    ["{% set total = 'a' %}", "models/m.sql:1: 'total' cannot be set"],
+    ['{{ target.schma }}', "models/m.sql:1: unknown attribute of target 'schma'"],
+  ])('are refused where they are misspelt: %s', (template, message) => {
+    expect(() => readTemplate(template, 'models/m.sql', readMacros(files))).toThrow(message)
+  })
+
+  it('have names that are known, and end', () => {
+    const read = (text: string) => () => readMacros([{ file: 'macros/m.sql', text }])
+    expect(read('{% macro m(a) %}\n{{ b }}{% endmacro %}')).toThrow(
+      "macros/m.sql:2: unknown name 'b'",
+    )
+    expect(read('{% macro m(a) %}')).toThrow("macros/m.sql:1: 'macro' has no 'endmacro'")
+  })
 })
 
 describe('a template renders', () => {
