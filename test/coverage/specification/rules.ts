@@ -170,7 +170,7 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
     ),
     rule(
       '3. analytics require Manager or Owner; members and guests receive 403',
-      'test/cli/command.test.ts',
+      'test/cli/refused-key.test.ts',
       ...['member', 'guest'].map(
         (role) => `a refused key › of a ${role}: 5, one line about the role, few requests`,
       ),
