@@ -6,7 +6,12 @@ import { hooksRun } from './hooks-run.ts'
  * past the parser.
  */
 export const hooksRunCommand: Command<OptionsOf<typeof dataOptions>> = {
-  examples: [['$0 hooks run < event.json', 'what the agent runs; ends with 0 in any case']],
+  examples: [
+    [
+      `echo '{"hook_event_name":"Stop"}' | $0 hooks run`,
+      'what the agent runs; ends with 0 in any case',
+    ],
+  ],
   options: dataOptions,
   run: ({ data, config }, { environment, cwd }) =>
     hooksRun(

@@ -39,7 +39,10 @@ export async function program(
   for (const register of COMMANDS) register(parser, context)
   try {
     refuseEmpty(argv)
-    await parser.parseAsync(argv)
+    // What the parser itself says, help and version, it would else print past the terminal.
+    await parser.parseAsync(argv, {}, (_error, _flags, text) => {
+      if (text !== '') terminal.out(`${text}\n`)
+    })
     return exitCode
   } catch (error) {
     const failure = isOfParser(error) ? wrongArguments(error.message) : error

@@ -25,7 +25,6 @@ export const rollbackCommand: Command<OptionsOf<typeof options>> = {
   examples: [
     ['$0 rollback', 'publish the warehouse that was there before'],
     ['$0 rollback --list', 'the published file and the earlier ones that are kept'],
-    ['$0 rollback --to 20260203T053000Z', 'a certain one, also a later one'],
   ],
   options,
   run: async (flags, terminal) => {

@@ -17,8 +17,8 @@ const options = (yargs: Argv) =>
 
 export const runCommand: Command<OptionsOf<typeof options>> = {
   examples: [
-    ['AGENT_API_KEY=… AGENT_BASE_URL=https://… $0 run', 'the whole history the first time'],
-    ['$0 run --data /srv/warehouse --log json', 'from cron, with a log for machines'],
+    ['$0 run', 'the whole history the first time, then what is missing or due'],
+    ['$0 run --data ./warehouse --log json', 'from cron, with a log for machines'],
   ],
   options,
   repeatable: REPEATABLE_SELECTION,

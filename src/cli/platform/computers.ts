@@ -46,7 +46,7 @@ export const listComputers: Command<OptionsOf<typeof listOptions>> = {
 export const showComputer: Command<OptionsOf<typeof computerOptions>> = {
   examples: [
     ['$0 computers show build-farm', 'by name: what it is, and how its provisioning goes'],
-    ['$0 computers show 7c9e6679-7425-40de-944b-e07fc1f90ae7 --json', 'by id, as served'],
+    ['$0 computers show 3c817680-7209-4c96-a3cd-7db1db9cbd67 --json', 'by id, as served'],
   ],
   options: computerOptions,
   run: async (flags, terminal) =>

@@ -65,7 +65,7 @@ export const listLimits: Command<OptionsOf<typeof listOptions>> = {
 
 export const setLimit: Command<OptionsOf<typeof setOptions>> = {
   examples: [
-    ['$0 limits set ada@acme.example 5000000', 'one user, after a confirmation'],
+    ['$0 limits set ada.abara@acme.example 5000000', 'one user, after a confirmation'],
     ['$0 limits set --csv limits.csv --dry-run', 'many: what would be sent'],
     ['$0 limits set --csv limits.csv --yes --json', 'from a script; 3 when some failed'],
   ],
@@ -80,7 +80,12 @@ export const setLimit: Command<OptionsOf<typeof setOptions>> = {
 }
 
 export const removeLimits: Command<OptionsOf<typeof removeOptions>> = {
-  examples: [['$0 limits remove ada@acme.example grace@acme.example', 'the global one holds then']],
+  examples: [
+    [
+      '$0 limits remove grace.hopper@acme.example ines.johnson@acme.example',
+      'the global one holds then',
+    ],
+  ],
   options: removeOptions,
   repeatable: { emails: true },
   run: async (flags, terminal) => {

@@ -15,8 +15,14 @@ const options = (yargs: Argv) =>
 
 export const showMessage: Command<OptionsOf<typeof options>> = {
   examples: [
-    ['$0 messages show <session id> <message id>', 'who, when, and the text'],
-    ['$0 messages show <session id> <message id> --json', 'as served'],
+    [
+      '$0 messages show 15f3033e-843f-4cb8-a4c3-5b4134c21f2a a51ef6cc-21e1-4fc7-aee4-e08087433ff7',
+      'who, when, and the text',
+    ],
+    [
+      '$0 messages show 15f3033e-843f-4cb8-a4c3-5b4134c21f2a a51ef6cc-21e1-4fc7-aee4-e08087433ff7 --json',
+      'as served',
+    ],
   ],
   options,
   run: async (flags, terminal) =>

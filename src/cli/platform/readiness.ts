@@ -22,7 +22,7 @@ const showOptions = (yargs: Argv) =>
 export const listReadiness: Command<OptionsOf<typeof listOptions>> = {
   examples: [
     ['$0 readiness list', 'every report, the newest first'],
-    ['$0 readiness list --repo repo_1 --json', 'of one repository, as served'],
+    ['$0 readiness list --repo repo_api --json', 'of one repository, as served'],
   ],
   options: listOptions,
   run: async (flags, terminal) =>
@@ -40,7 +40,7 @@ export const listReadiness: Command<OptionsOf<typeof listOptions>> = {
 export const showReadiness: Command<OptionsOf<typeof showOptions>> = {
   examples: [
     ['$0 readiness show latest', 'every criterion of the newest report'],
-    ['$0 readiness show 3f2504e0-4f89-41d3-9a0c-0305e82c3301 --json', 'as served'],
+    ['$0 readiness show f6b097c1-14fb-4742-a07d-95e9a9821581 --json', 'as served'],
   ],
   options: showOptions,
   run: async (flags, terminal) =>

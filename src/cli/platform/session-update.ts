@@ -37,9 +37,15 @@ const options = (yargs: Argv) =>
 
 export const updateSession: Command<OptionsOf<typeof options>> = {
   examples: [
-    ['$0 sessions update <id> --model atlas-2 --tag release --tag urgent', 'before → after'],
-    ['$0 sessions update <id> --archive --yes', 'from a script'],
-    [`$0 sessions update <id> --settings '{"disabledToolIds":["WebSearch"]}' --dry-run`, 'JSON'],
+    [
+      '$0 sessions update 15f3033e-843f-4cb8-a4c3-5b4134c21f2a --model atlas-2 --tag release --tag urgent',
+      'before → after',
+    ],
+    ['$0 sessions update 15f3033e-843f-4cb8-a4c3-5b4134c21f2a --archive --yes', 'from a script'],
+    [
+      `$0 sessions update 15f3033e-843f-4cb8-a4c3-5b4134c21f2a --settings '{"disabledToolIds":["WebSearch"]}' --dry-run`,
+      'JSON',
+    ],
   ],
   options,
   repeatable: { tag: true, untag: true },

@@ -35,8 +35,8 @@ const watchOptions = (yargs: Argv) => pollOptions(sessionOptions(yargs), '1h')
 
 export const showSession: Command<OptionsOf<typeof sessionOptions>> = {
   examples: [
-    ['$0 sessions show 7c9e6679-7425-40de-944b-e07fc1f90ae7', 'state, tokens, tags'],
-    ['$0 sessions show 7c9e6679-7425-40de-944b-e07fc1f90ae7 --json', 'as served'],
+    ['$0 sessions show 15f3033e-843f-4cb8-a4c3-5b4134c21f2a', 'state, tokens, tags'],
+    ['$0 sessions show 15f3033e-843f-4cb8-a4c3-5b4134c21f2a --json', 'as served'],
   ],
   options: sessionOptions,
   run: async (flags, terminal) =>
@@ -50,7 +50,7 @@ export const showSession: Command<OptionsOf<typeof sessionOptions>> = {
 export const interruptSession: Command<OptionsOf<typeof interruptOptions>> = {
   examples: [
     [
-      '$0 sessions interrupt 7c9e6679-7425-40de-944b-e07fc1f90ae7',
+      '$0 sessions interrupt 15f3033e-843f-4cb8-a4c3-5b4134c21f2a',
       'nothing happens to an idle one',
     ],
   ],
@@ -78,7 +78,7 @@ export const interruptSession: Command<OptionsOf<typeof interruptOptions>> = {
 }
 
 export const watchSession: Command<OptionsOf<typeof watchOptions>> = {
-  examples: [['$0 sessions watch 7c9e6679-7425-40de-944b-e07fc1f90ae7', 'until it is idle']],
+  examples: [['$0 sessions watch 15f3033e-843f-4cb8-a4c3-5b4134c21f2a', 'until it is idle']],
   options: watchOptions,
   run: async (flags, terminal) => {
     const polling = pollingOf(flags)

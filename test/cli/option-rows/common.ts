@@ -1,0 +1,223 @@
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { configured, NOTHING } from '../published-stage.ts'
+import { another, eventsOf, fileWith, json, ok, on, type Kit, type Row, type Rows } from './rows.ts'
+
+/** Session, message and computer of the stand-in platform, always the same. */
+export const SESSION = '15f3033e-843f-4cb8-a4c3-5b4134c21f2a'
+export const MESSAGE = 'a51ef6cc-21e1-4fc7-aee4-e08087433ff7'
+export const COMPUTER = 'build-farm'
+
+type Bases = Readonly<Record<string, readonly string[]>>
+
+const DAY = ['--only', 'tokens', '--from', '2026-02-01']
+
+/** Commands on the data folder, with arguments with which they end with 0. */
+const LOCAL: Bases = {
+  run: ['run', ...DAY],
+  sync: ['sync', ...DAY],
+  plan: ['plan', '--only', 'users'],
+  build: ['build'],
+  rebuild: ['rebuild'],
+  doctor: ['doctor'],
+  status: ['status'],
+  query: ['query', 'select count(*) as days from fct_org_day'],
+  tables: ['tables', 'fct_model_day'],
+  export: ['export', 'csv'],
+  verify: ['verify', '--days', '1'],
+  rollback: ['rollback', '--list'],
+}
+
+/** Commands that read from the platform. */
+const READING: Bases = {
+  'controls list': ['controls', 'list'],
+  'controls show': ['controls', 'show', 'latest'],
+  'controls diff': ['controls', 'diff', 'latest'],
+  'limits list': ['limits', 'list'],
+  'readiness list': ['readiness', 'list'],
+  'readiness show': ['readiness', 'show', 'latest'],
+  'computers list': ['computers', 'list'],
+  'computers show': ['computers', 'show', COMPUTER],
+  'computers metrics': ['computers', 'metrics', COMPUTER],
+  'computers wait': ['computers', 'wait', COMPUTER],
+  'sessions show': ['sessions', 'show', SESSION],
+  'sessions watch': ['sessions', 'watch', SESSION],
+  'messages show': ['messages', 'show', SESSION, MESSAGE],
+}
+
+/** Commands that change something there. */
+const CHANGING: Bases = {
+  'limits set': ['limits', 'set', 'ada@acme.example', '7000000'],
+  'limits set-global': ['limits', 'set-global', '9000000'],
+  'limits remove': ['limits', 'remove', 'grace.hopper@acme.example', '--force'],
+  'computers install-deps': ['computers', 'install-deps', COMPUTER],
+  'computers refresh': ['computers', 'refresh', COMPUTER],
+  'computers restart': ['computers', 'restart', COMPUTER],
+  'computers delete': ['computers', 'delete', COMPUTER],
+  'sessions update': ['sessions', 'update', SESSION, '--model', 'atlas-9'],
+  'sessions interrupt': ['sessions', 'interrupt', SESSION],
+}
+
+const LOGGING = ['run', 'sync', 'build', 'rebuild', 'export', 'verify']
+
+export const COMMON: Rows = {
+  ...each(LOCAL, (name, args) => ({
+    data: dataRow(args),
+    config: localConfig(args),
+    json: jsonRow(args, LOGGING.includes(name)),
+    ...(LOGGING.includes(name) ? { log: logRow(args) } : {}),
+  })),
+  ...each(READING, (_, args) => platformRows(args)),
+  ...each(CHANGING, (_, args) => ({
+    ...platformRows([...args, '--dry-run']),
+    yes: yesRow(args),
+    'dry-run': dryRunRow(args),
+  })),
+  'rollback --log': async (kit) => {
+    // Where there is nothing to go back to, the log is all that it says of the run.
+    const where = on(await kit.copy())
+    const said = await kit.go(['rollback', '--log', 'json'], where)
+    const [first] = said.err.split('\n')
+    expect(JSON.parse(first ?? '')).toMatchObject({ type: 'run.started', command: 'rollback' })
+    const silent = await kit.go(['rollback', '--log', 'none'], where)
+    expect(silent.err).not.toContain('run.started')
+  },
+}
+
+function each(bases: Bases, rows: (name: string, args: readonly string[]) => Rows): Rows {
+  return Object.fromEntries(
+    Object.entries(bases).flatMap(([name, args]) =>
+      Object.entries(rows(name, args)).map(([option, row]) => [`${name} --${option}`, row]),
+    ),
+  )
+}
+
+/** Works on the folder that it names, and not on the environment's, which is empty. */
+function dataRow(args: readonly string[]): Row {
+  return async (kit) => {
+    const empty = on(join(kit.here, 'empty'))
+    const asked = kit.asked()
+    const named = await ok(kit, [...args, '--data', await kit.copy()], empty)
+    const askedThen = asked().length
+    const without = await kit.go(args, empty)
+    const askedLater = asked().length - askedThen
+    expect([without.code, asText(without.out), askedLater]).not.toEqual([
+      named.code,
+      asText(named.out),
+      askedThen,
+    ])
+  }
+}
+
+/** Finds the data folder, and what else it needs, in the file alone. */
+function localConfig(args: readonly string[]): Row {
+  return async (kit) => {
+    const file = await fileWith(
+      kit,
+      'other.yaml',
+      `data: ${await kit.copy()}\n${organisationOf(kit)}`,
+    )
+    const where = { cwd: kit.here, environment: { ...NOTHING, A_KEY: kit.emulator.keys.manager } }
+    const named = await ok(kit, [...args, '--config', file], where)
+    const without = await kit.go(args, where)
+    expect([without.code, asText(without.out)]).not.toEqual([named.code, asText(named.out)])
+  }
+}
+
+/** @param isWork The command works, and takes its time: that it says something else otherwise is seen by `--log`. */
+function jsonRow(args: readonly string[], isWork = false): Row {
+  return async (kit) => {
+    expect(await json(kit, [...args, '--json'])).toBeTypeOf('object')
+    if (isWork) return
+    const { out } = await ok(kit, args)
+    expect(() => JSON.parse(out) as unknown).toThrow()
+  }
+}
+
+function logRow(args: readonly string[]): Row {
+  return async (kit) => {
+    const said = await ok(kit, [...args, '--log', 'json'])
+    const types = eventsOf(said).map(({ type }) => type)
+    expect(() => JSON.parse(said.out) as unknown).toThrow()
+    expect([types[0], types.at(-1)]).toEqual(['run.started', 'run.finished'])
+    if (args[0] === 'rebuild') return
+    const text = await ok(kit, [...args, '--log', 'text'])
+    expect(text.err).toMatch(/^\w+ started, run /m)
+    expect((await ok(kit, [...args, '--log', 'none'])).err).toBe('')
+  }
+}
+
+function platformRows(args: readonly string[]): Rows {
+  return {
+    data: async (kit) => {
+      const file = await fileWith(kit, 'file', '')
+      const said = await kit.go([...args, '--data', file])
+      expect(said.code).toBe(2)
+      expect(said.err).toContain(`the data folder ${file} cannot be`)
+      await ok(kit, [...args, '--data', join(kit.here, 'none')], on(file))
+    },
+    config: async (kit) => {
+      const file = await fileWith(kit, 'other.yaml', organisationOf(kit))
+      const where = { cwd: kit.here, environment: { ...NOTHING, A_KEY: kit.emulator.keys.manager } }
+      await ok(kit, [...args, '--config', file], where)
+      const without = await kit.go(args, where)
+      expect([without.code, without.err]).toEqual([2, expect.stringContaining('is not set')])
+    },
+    json: jsonRow(args),
+    'base-url': baseUrlRow(args),
+    organisation: async (kit) => {
+      const { emulator } = await another({ orgId: 'org_two' })
+      await configured(
+        kit.here,
+        `${organisationOf(kit)}  - { name: two, base_url: '${emulator.url}', app_url: '${emulator.appUrl}', key_env: B_KEY }\n`,
+      )
+      const keys = { A_KEY: kit.emulator.keys.manager, B_KEY: emulator.keys.manager }
+      const where = { cwd: kit.here, environment: { ...NOTHING, ...keys } }
+      const asked = kit.asked()
+      await ok(kit, [...args, '--organisation', 'two'], where)
+      expect(asked()).toEqual([])
+      expect(emulator.requests.length).toBeGreaterThan(0)
+      expect((await kit.go(args, where)).code).toBe(2)
+    },
+  }
+}
+
+/** Asks the host that it names, and not the environment's, where nothing listens. */
+export function baseUrlRow(args: readonly string[]): Row {
+  return async (kit) => {
+    const environment = { AGENT_BASE_URL: 'http://127.0.0.1:1' }
+    const asked = kit.asked()
+    await ok(kit, [...args, '--base-url', kit.emulator.url], { environment })
+    expect(asked().length).toBeGreaterThan(0)
+  }
+}
+
+/** Does it without asking, where nobody could be asked. */
+function yesRow(args: readonly string[]): Row {
+  return async (kit) => {
+    const { emulator, environment } = await another()
+    expect((await kit.go(args, { environment })).code).toBe(2)
+    expect(emulator.requests).toEqual([])
+    // Of a person who is not there, the limit is refused (3): that is asked for all the same.
+    expect([0, 3]).toContain((await kit.go([...args, '--yes'], { environment })).code)
+    expect(emulator.requests.filter(({ method }) => method !== 'GET')).not.toEqual([])
+  }
+}
+
+function dryRunRow(args: readonly string[]): Row {
+  return async (kit) => {
+    const { emulator, environment } = await another()
+    const { out } = await ok(kit, [...args, '--dry-run'], { environment })
+    expect(out).toMatch(/^would send: (PUT|POST|PATCH|DELETE) http/m)
+    expect(emulator.requests.filter(({ method }) => method !== 'GET')).toEqual([])
+  }
+}
+
+function organisationOf({ emulator }: Kit): string {
+  return `organisations:\n  - { name: default, base_url: '${emulator.url}', app_url: '${emulator.appUrl}', key_env: A_KEY }\n`
+}
+
+/** Without what no two runs have in common. */
+function asText(out: string): string {
+  return out.replaceAll(/\d{8}T\d{6}Z-\w+|\d+(\.\d+)?m?s\b|\S*agent-warehouse-\S*/g, '')
+}

@@ -1,0 +1,299 @@
+import { chmod, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { baseUrlRow, MESSAGE, SESSION } from './common.ts'
+import { another, eventsOf, json, ok, on, rowsOf, type Kit, type Rows } from './rows.ts'
+
+const YESTERDAY = '2026-02-02'
+const SILENT = ['--log', 'none']
+
+/** Of requests for days, the first and the last day of each. */
+function rangesOf(asked: readonly string[], resource: string): [first: string, last: string][] {
+  return asked.flatMap((each) => {
+    const url = new URL(each.split(' ')[1] ?? '', 'http://host')
+    const [first, last] = ['startDate', 'endDate'].map((name) => url.searchParams.get(name) ?? '')
+    if (!url.pathname.endsWith(`/${resource}`) || first === undefined || last === undefined)
+      return []
+    return [[first, last] as [string, string]]
+  })
+}
+
+/** Rows of the commands that ask for days: what they ask the platform for. */
+function asking(command: string): Rows {
+  const tokens = [command, ...SILENT, '--refetch', '--only', 'tokens']
+  const rangesWith = async (kit: Kit, ...flags: string[]): Promise<[string, string][]> => {
+    const asked = kit.asked()
+    await ok(kit, [...tokens, ...flags])
+    // The first request is to learn who and when: it asks for yesterday.
+    return rangesOf(asked(), 'tokens').filter(([first]) => first !== YESTERDAY)
+  }
+  return rowsOf(command, {
+    from: async (kit) => {
+      const ranges = await rangesWith(kit, '--from', '2026-01-28')
+      expect(ranges.map(([first]) => first).sort()[0]).toBe('2026-01-28')
+    },
+    to: async (kit) => {
+      const ranges = await rangesWith(kit, '--to', '2026-01-20')
+      expect(
+        ranges
+          .map(([, last]) => last)
+          .sort()
+          .at(-1),
+      ).toBe('2026-01-20')
+    },
+    only: async (kit) => {
+      const asked = kit.asked()
+      await ok(kit, [command, ...SILENT, '--refetch', '--only', 'tools'])
+      expect(rangesOf(asked(), 'tools').length).toBeGreaterThan(0)
+      expect(asked().filter((each) => /\/(users|productivity|computers)/.test(each))).toEqual([])
+    },
+    session: async (kit) => {
+      const asked = kit.asked()
+      const only = [command, ...SILENT, '--only', 'sessions', '--session', SESSION]
+      await ok(kit, only)
+      expect(asked()).toContainEqual(expect.stringMatching(`^GET /api/v0/sessions/${SESSION}$`))
+    },
+    message: async (kit) => {
+      const asked = kit.asked()
+      const only = [command, ...SILENT, '--only', 'messages', '--message', `${SESSION}/${MESSAGE}`]
+      await ok(kit, only)
+      expect(asked()).toContainEqual(
+        expect.stringContaining(`GET /api/v0/sessions/${SESSION}/messages/${MESSAGE}`),
+      )
+    },
+    refetch: async (kit) => {
+      const asked = kit.asked()
+      await ok(kit, [command, ...SILENT, '--only', 'tokens'])
+      const without = rangesOf(asked(), 'tokens').length
+      await ok(kit, tokens)
+      expect(rangesOf(asked(), 'tokens').length - without).toBeGreaterThan(without)
+    },
+    'base-url': baseUrlRow([...tokens, '--from', '2026-02-01']),
+    ...pacing([command, ...SILENT, '--refetch', '--only', 'users']),
+  })
+}
+
+/** How fast and how long: the platform's side of it. */
+function pacing(args: readonly string[]): Rows {
+  return {
+    rate: async (kit) => {
+      const asked = kit.asked()
+      const began = performance.now()
+      await ok(kit, [...args, '--rate', '10'])
+      const seconds = (performance.now() - began) / 1000
+      // After a rest a second's requests may go at once.
+      expect(asked().length).toBeGreaterThan(10)
+      expect(asked().length).toBeLessThanOrEqual(10 * (seconds + 1) + 1)
+    },
+    concurrency: async (kit) => {
+      let [now, most] = [0, 0]
+      const { environment } = await another({
+        intercept: async ({ answer }) => {
+          now += 1
+          most = Math.max(most, now)
+          const given = await answer()
+          await new Promise((resolve) => setTimeout(resolve, 5))
+          now -= 1
+          return given
+        },
+      })
+      await ok(kit, [...args, '--concurrency', '1'], { environment })
+      expect(most).toBe(1)
+      await ok(kit, [...args, '--concurrency', '4'], { environment })
+      expect(most).toBeGreaterThan(1)
+    },
+    'max-duration': async (kit) => {
+      let count = 0
+      const { environment } = await another({
+        intercept: () =>
+          (count += 1) > 3
+            ? new Response('{}', { status: 429, headers: { 'retry-after': '3600' } })
+            : undefined,
+      })
+      const { code } = await kit.go([...args, '--max-duration', '10m'], { environment })
+      expect(code).toBe(4)
+    },
+  }
+}
+
+interface Plan {
+  readonly tasks: { resource: string; days: { activity_date: string; reason: string }[] }[]
+  readonly beside: { resource: string; requests: number }[]
+}
+
+/** What a plan on an empty folder says. */
+async function planOf(kit: Kit, ...flags: string[]): Promise<Plan> {
+  const plans = await json(kit, ['plan', '--json', ...flags], on(join(kit.here, 'none')))
+  const [plan] = plans as Plan[]
+  if (plan === undefined) throw new Error('there is no plan')
+  return plan
+}
+
+function daysOf({ tasks }: Plan): string[] {
+  return [...new Set(tasks.flatMap(({ days }) => days.map((each) => each.activity_date)))].sort()
+}
+
+const PLAN = rowsOf('plan', {
+  from: async (kit) => {
+    const plan = await planOf(kit, '--from', '2026-01-30', '--to', YESTERDAY)
+    expect(daysOf(plan)[0]).toBe('2026-01-30')
+  },
+  to: async (kit) => {
+    expect(daysOf(await planOf(kit, '--to', '2026-01-15'))).toEqual(['2026-01-14', '2026-01-15'])
+  },
+  only: async (kit) => {
+    const { tasks, beside } = await planOf(kit, '--only', 'tools,computers')
+    expect([...new Set(tasks.map(({ resource }) => resource))]).toEqual(['tools'])
+    expect(beside.map(({ resource }) => resource)).toEqual(['computers'])
+  },
+  session: async (kit) => {
+    const { beside } = await planOf(kit, '--only', 'sessions', '--session', 'a', '--session', 'b')
+    expect(beside.map(({ requests }) => requests)).toEqual([2])
+  },
+  message: async (kit) => {
+    const { beside } = await planOf(kit, '--only', 'messages', '--message', 'a/b')
+    expect(beside.map(({ requests }) => requests)).toEqual([1])
+  },
+  refetch: async (kit) => {
+    const args = ['plan', '--json', '--only', 'tokens', '--to', '2026-01-15']
+    const [without] = (await json(kit, args)) as Plan[]
+    const [forced] = (await json(kit, [...args, '--refetch'])) as Plan[]
+    const reasons = (plan: Plan | undefined): (string | undefined)[] =>
+      (plan?.tasks ?? []).flatMap(({ days }) => days.map(({ reason }) => reason))
+    expect(reasons(without)).not.toContain('forced')
+    expect(reasons(forced)).toEqual(['forced', 'forced'])
+  },
+})
+
+/** The models that a build made. */
+async function builtBy(kit: Kit, ...flags: string[]): Promise<string[]> {
+  const args = ['build', '--log', 'json', ...flags]
+  const events = eventsOf(await ok(kit, args, on(await kit.copy())))
+  return events.flatMap(({ type, model }) =>
+    type === 'model.built' && model !== undefined ? [model] : [],
+  )
+}
+
+const BUILD = rowsOf('build', {
+  select: async (kit) => {
+    const built = await builtBy(kit, '--full-refresh', '--select', 'fct_org_day')
+    expect(built).toEqual(['fct_org_day'])
+  },
+  exclude: async (kit) => {
+    const select = ['--full-refresh', '--select', 'fct_org_day fct_tool_day']
+    expect(await builtBy(kit, ...select, '--exclude', 'fct_tool_day')).toEqual(['fct_org_day'])
+  },
+  'full-refresh': async (kit) => {
+    const refreshes = async (...flags: string[]): Promise<(string | undefined)[]> =>
+      eventsOf(await ok(kit, ['build', '--log', 'json', ...flags]))
+        .filter(({ type }) => type === 'model.refreshed')
+        .map(({ reason }) => reason)
+    expect(await refreshes()).toEqual([])
+    const reasons = await refreshes('--full-refresh')
+    expect(reasons.length).toBeGreaterThan(0)
+    expect(new Set(reasons)).toEqual(new Set(['asked for']))
+  },
+  'as-of': async (kit) => {
+    const data = on(await kit.copy())
+    const early = await kit.go(['build', ...SILENT, '--as-of', '2026-01-01'], data)
+    expect(early.code).toBe(2)
+    expect(early.err).toContain('nothing had landed by 2026-01-01')
+    await ok(kit, ['build', ...SILENT, '--as-of', new Date().toISOString()], data)
+    expect((await ok(kit, ['status'], data)).out).toContain('as it was known at')
+  },
+  retry: async (kit) => {
+    const { code, err } = await kit.go(['build', ...SILENT, '--retry'])
+    expect(code).toBe(2)
+    expect(err).toContain('--retry: no build has failed')
+  },
+})
+
+interface Verified {
+  readonly sampled_days: number
+  readonly history_days: number
+  readonly compared: { readonly days: readonly string[] }
+}
+
+async function verified(kit: Kit, ...flags: string[]): Promise<Verified> {
+  return (await json(kit, ['verify', '--json', ...SILENT, ...flags])) as Verified
+}
+
+const VERIFY = rowsOf('verify', {
+  days: async (kit) => {
+    expect((await verified(kit, '--days', '2')).compared.days).toHaveLength(2)
+  },
+  all: async (kit) => {
+    const { compared, history_days } = await verified(kit, '--all')
+    expect(compared.days).toHaveLength(history_days)
+    expect(history_days).toBe(20)
+  },
+  from: async (kit) => {
+    const { compared } = await verified(kit, '--from', '2026-01-31')
+    expect([...compared.days].sort()).toEqual(['2026-01-31', '2026-02-01', YESTERDAY])
+  },
+  to: async (kit) => {
+    const { compared } = await verified(kit, '--to', '2026-01-15')
+    expect([...compared.days].sort()).toEqual(['2026-01-14', '2026-01-15'])
+  },
+  'base-url': baseUrlRow(['verify', ...SILENT, '--days', '1']),
+  ...pacing(['verify', ...SILENT, '--days', '4']),
+})
+
+/** Publishes once more, and tells which run published before. */
+async function secondNight(kit: Kit, data: string): Promise<string> {
+  const listed = await json(kit, ['rollback', '--list', '--json'], on(data))
+  const [first] = listed as { run_id: string }[]
+  await ok(kit, ['build', ...SILENT, '--as-of', new Date().toISOString()], on(data))
+  return first?.run_id ?? ''
+}
+
+const ROLLBACK = rowsOf('rollback', {
+  list: async (kit) => {
+    const data = await kit.copy()
+    const first = await secondNight(kit, data)
+    const { out } = await ok(kit, ['rollback', '--list'], on(data))
+    expect(out).toContain(first)
+    expect(out.match(/ built .* [kM]B/g)?.length).toBeGreaterThan(1)
+  },
+  to: async (kit) => {
+    const data = await kit.copy()
+    const first = await secondNight(kit, data)
+    await ok(kit, ['rollback', ...SILENT, '--to', first], on(data))
+    expect((await ok(kit, ['status'], on(data))).out).toContain(`to the file of run ${first}`)
+  },
+})
+
+const SERVE: Rows = {
+  'query --format': async (kit) => {
+    const query = ['query', "select 1 as n, 'a,b' as t", '--format']
+    expect((await ok(kit, [...query, 'csv'])).out).toBe('n,t\n1,"a,b"\n')
+    expect(await json(kit, [...query, 'json'])).toEqual([{ n: 1, t: 'a,b' }])
+    expect((await ok(kit, [...query, 'table'])).out).toContain('n | t')
+  },
+  'doctor --all': async (kit) => {
+    const data = await kit.copy()
+    const folder = join(data, 'lake', 'raw', 'tools')
+    const [name = ''] = (await readdir(folder, { recursive: true })).filter((each) =>
+      each.endsWith('.parquet'),
+    )
+    const path = join(folder, name)
+    const [bytes, { atime, mtime }] = [await readFile(path), await stat(path)]
+    bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1
+    await chmod(path, 0o600)
+    await writeFile(path, bytes)
+    await utimes(path, atime, mtime)
+    const damaged = /^wrong +contents/m
+    expect((await kit.go(['doctor'], on(data))).out).not.toMatch(damaged)
+    expect((await kit.go(['doctor', '--all'], on(data))).out).toMatch(damaged)
+  },
+}
+
+export const PIPELINE: Rows = {
+  ...asking('run'),
+  ...asking('sync'),
+  ...PLAN,
+  ...BUILD,
+  ...VERIFY,
+  ...ROLLBACK,
+  ...SERVE,
+}

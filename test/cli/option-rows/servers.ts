@@ -1,0 +1,113 @@
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { startCommand, type Running } from '../../command.ts'
+import { startEmulator } from '../../../src/emulator/emulator.ts'
+import type { Said } from '../published-stage.ts'
+import { eventsOf, ok, on, rowsOf, type Kit, type Row, type Rows } from './rows.ts'
+
+const USERS = '/api/v1/analytics/users?startDate=2026-02-02&endDate=2026-02-02&limit=100'
+const FREE = ['emulate', '--port', '0', '--app-port', '0', '--users', '3']
+
+/** The stand-in platform of the command, and its address and key. */
+async function emulate(...flags: string[]): Promise<{ running: Running; printed: string }> {
+  const running = startCommand([...FREE, ...flags])
+  await running.told('Ctrl-C')
+  return { running, printed: running.printed() }
+}
+
+function variable(printed: string, name: string): string {
+  return new RegExp(`${name}=(\\S+)`).exec(printed)?.[1] ?? ''
+}
+
+async function statusesOf(printed: string, path: string, count: number): Promise<number[]> {
+  const headers = { authorization: `Bearer ${variable(printed, 'AGENT_API_KEY')}` }
+  const url = `${variable(printed, 'AGENT_BASE_URL')}${path}`
+  const answers = await Promise.all(Array.from({ length: count }, () => fetch(url, { headers })))
+  return answers.map(({ status }) => status)
+}
+
+async function rowsAt(printed: string, path: string): Promise<unknown[]> {
+  const headers = { authorization: `Bearer ${variable(printed, 'AGENT_API_KEY')}` }
+  const answer = await fetch(`${variable(printed, 'AGENT_BASE_URL')}${path}`, { headers })
+  return ((await answer.json()) as { data: unknown[] }).data
+}
+
+/** A port that is free, as far as one can know. */
+async function freePort(): Promise<string> {
+  const emulator = await startEmulator({ now: () => 0 })
+  await emulator.close()
+  return new URL(emulator.url).port
+}
+
+function portRow(option: string, name: string): Row {
+  return async () => {
+    const port = await freePort()
+    const { printed } = await emulate(`--${option}`, port)
+    expect(variable(printed, name)).toBe(`http://127.0.0.1:${port}`)
+  }
+}
+
+interface Demo extends Said {
+  readonly data: string
+}
+
+/** One demo for all its rows: two nights take as long as all other rows together. */
+let demo: Promise<Demo> | undefined
+
+function demoOf(kit: Kit): Promise<Demo> {
+  demo ??= (async () => {
+    const data = join(await kit.folder(), 'demo')
+    return { ...(await ok(kit, ['demo', '--users', '3', '--log', 'json', '--data', data])), data }
+  })()
+  return demo
+}
+
+export const SERVERS: Rows = {
+  ...rowsOf('emulate', {
+    port: portRow('port', 'AGENT_BASE_URL'),
+    'app-port': portRow('app-port', 'AGENT_APP_URL'),
+    users: async () => {
+      const { printed } = await emulate('--users', '30')
+      const { printed: few } = await emulate('--users', '2')
+      const [many, some] = await Promise.all([rowsAt(printed, USERS), rowsAt(few, USERS)])
+      expect(many.length).toBeGreaterThan(2)
+      expect(some.length).toBeLessThanOrEqual(2)
+    },
+    seed: async () => {
+      const [one, two] = [await emulate(), await emulate('--seed', '2')]
+      expect(await rowsAt(one.printed, USERS)).not.toEqual(await rowsAt(two.printed, USERS))
+    },
+    from: async () => {
+      const days = '/api/v1/analytics/tokens?startDate=2026-02-01&endDate=2026-02-03'
+      const { printed } = await emulate('--from', '2026-02-02')
+      expect(await statusesOf(printed, days, 1)).toEqual([400])
+      expect(await statusesOf((await emulate()).printed, days, 1)).toEqual([200])
+    },
+    rate: async () => {
+      const { printed } = await emulate('--rate', '1')
+      expect(await statusesOf(printed, USERS, 5)).toContain(429)
+    },
+    burst: async () => {
+      const { printed } = await emulate('--rate', '0.001', '--burst', '3')
+      const refused = (await statusesOf(printed, USERS, 10)).filter((status) => status === 429)
+      expect(refused).toHaveLength(7)
+    },
+  }),
+  ...rowsOf('demo', {
+    data: async (kit) => {
+      const { data, out } = await demoOf(kit)
+      expect(out).toContain(`status --data ${data}`)
+      const count = ['query', 'select count(*) > 0 as some from fct_org_day', '--format', 'csv']
+      expect((await ok(kit, count, on(data))).out).toBe('some\ntrue\n')
+    },
+    log: async (kit) => {
+      const types = eventsOf(await demoOf(kit)).map(({ type }) => type)
+      expect(types).toContain('warehouse.published')
+    },
+    users: async (kit) => {
+      const { data } = await demoOf(kit)
+      const count = 'select count(distinct user_id) <= 3 as few from fct_user_day'
+      expect((await ok(kit, ['query', count, '--format', 'csv'], on(data))).out).toBe('few\ntrue\n')
+    },
+  }),
+}

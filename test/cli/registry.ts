@@ -1,0 +1,88 @@
+import yargs, { type Argv } from 'yargs'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { program } from '../../src/cli/program.ts'
+
+export interface Registered {
+  /** `computers list` */
+  readonly name: string
+  /** As `--help` lists them, without the dashes. */
+  readonly options: readonly string[]
+}
+
+/** Every command and its options, as `--help` lists them. */
+export async function registered(): Promise<Registered[]> {
+  const names = await Promise.all(
+    (await namesIn([])).map(async (name) => {
+      const below = await namesIn([name])
+      return below.length === 0 ? [name] : below.map((each) => `${name} ${each}`)
+    }),
+  )
+  return Promise.all(
+    names.flat().map(async (name) => ({ name, options: optionsIn(await helpOf(name.split(' '))) })),
+  )
+}
+
+async function namesIn(path: readonly string[]): Promise<string[]> {
+  const prefix = ['  agent-warehouse', ...path, ''].join(' ')
+  const [, commands = ''] = /^Commands:\n(.*?)\n\n/ms.exec(await helpOf(path)) ?? []
+  return commands.split('\n').flatMap((line) => {
+    const [name] = line.startsWith(prefix) ? line.slice(prefix.length).split(' ') : []
+    return name === undefined || name === '' ? [] : [name]
+  })
+}
+
+function optionsIn(help: string): string[] {
+  const [, options = ''] = /^Options:\n(.*?)\n\n/ms.exec(`${help}\n\n`) ?? []
+  return [...options.matchAll(/^ {2,6}(?:-\w, )?--([a-z-]+)/gm)].map(([, name = '']) => name)
+}
+
+const TERMINAL = {
+  err: () => undefined,
+  isTty: false,
+  columns: 100,
+  outWidth: undefined,
+  hasColour: false,
+  ask: null,
+  environment: {},
+  cwd: '/',
+}
+
+async function helpOf(path: readonly string[]): Promise<string> {
+  let help = ''
+  await program([...path, '--help'], { ...TERMINAL, out: (text) => (help += text) })
+  return help
+}
+
+/** Every example of every command, as it stands in `--help`, without the program's name. */
+export async function examples(): Promise<string[]> {
+  const found: string[] = []
+  const pending: unknown[] = []
+  const recorder = (): Argv => {
+    const parser = yargs()
+    return new Proxy(parser, {
+      get: (target, name, self: Argv) => {
+        if (name === 'command') {
+          return (_name: string, _purpose: string, builder: (sub: Argv) => unknown) => {
+            pending.push(builder(recorder()))
+            return self
+          }
+        }
+        if (name === 'example') {
+          return (given: readonly [string, string][]) => {
+            found.push(...given.map(([line]) => line))
+            return target
+          }
+        }
+        const value: unknown = Reflect.get(target, name)
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value
+      },
+    })
+  }
+  const context = {
+    terminal: { ...TERMINAL, out: () => undefined, draw: () => undefined },
+    done: () => undefined,
+  }
+  for (const register of COMMANDS) register(recorder(), context)
+  await Promise.all(pending)
+  return found
+}
