@@ -12,6 +12,7 @@ import { statement } from '../store/root.ts'
 import { restateFrom, writeDemoData } from './demo-data.ts'
 import { logOptions, type Command, type OptionsOf, type Terminal } from './command.ts'
 import { runJob } from './job.ts'
+import { wholeOf } from './options.ts'
 import type { Argv } from 'yargs'
 
 const options = (yargs: Argv) =>
@@ -22,7 +23,12 @@ const options = (yargs: Argv) =>
       default: './data/demo',
       describe: 'data folder of the demo, made anew each time',
     })
-    .option('users', { type: 'number', default: 40, describe: 'people in the organisation' })
+    .option('users', {
+      type: 'number',
+      requiresArg: true,
+      default: 40,
+      describe: 'people in the organisation',
+    })
 
 const MS_PER_DAY = 86_400_000
 const MARK = '.demo'
@@ -37,12 +43,13 @@ export const demoCommand: Command<OptionsOf<typeof options>> = {
   examples: [['$0 demo', 'two simulated nights, then three answers']],
   options,
   run: async (flags, terminal) => {
+    const users = wholeOf(flags.users, '--users', 1)
     const config = loadConfig({ data: flags.data }, {}, terminal.cwd)
     await startAfresh(config.dataFolder)
     const clock = createClock(Date.now() - MS_PER_DAY)
     const emulator = await startEmulator({
       now: clock.now,
-      users: flags.users,
+      users,
       remember: 0,
       intercept: restateFrom(clock.now() + MS_PER_DAY, clock.now),
     })

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
+import { parseDay } from '../core/days.ts'
 import { ExitCode } from '../core/errors.ts'
 import { startEmulator } from '../emulator/emulator.ts'
 import type { Command, OptionsOf } from './command.ts'
+import { wholeOf } from './options.ts'
 import type { Argv } from 'yargs'
 
 const options = (yargs: Argv) =>
@@ -16,15 +18,35 @@ const options = (yargs: Argv) =>
       default: 0,
       describe: 'port of the web application host (readiness reports); 0 is a free one',
     })
-    .option('users', { type: 'number', default: 40, describe: 'people in the organisation' })
+    .option('users', {
+      type: 'number',
+      requiresArg: true,
+      default: 40,
+      describe: 'people in the organisation',
+    })
     .option('seed', {
       type: 'number',
       default: 1,
       describe: 'another seed is another organisation',
     })
-    .option('from', { type: 'string', default: '2026-01-14', describe: 'first day of the history' })
-    .option('rate', { type: 'number', describe: 'requests a second before it answers 429' })
-    .option('burst', { type: 'number', describe: 'requests at once before it answers 429' })
+    .option('from', {
+      type: 'string',
+      requiresArg: true,
+      default: '2026-01-14',
+      describe: 'first day of the history',
+    })
+    .option('rate', {
+      type: 'number',
+      requiresArg: true,
+      describe: 'requests a second before it answers 429',
+    })
+    .option('burst', {
+      type: 'number',
+      requiresArg: true,
+      describe: 'requests at once before it answers 429',
+    })
+
+const MAX_PORT = 65_535
 
 export const emulateCommand: Command<OptionsOf<typeof options>> = {
   examples: [
@@ -33,7 +55,14 @@ export const emulateCommand: Command<OptionsOf<typeof options>> = {
   ],
   options,
   run: async (flags, terminal) => {
-    const { port, appPort, users, seed, from, rate, burst } = flags
+    const { seed, rate, burst } = flags
+    const [port, appPort] = [
+      wholeOf(flags.port, '--port', 0, MAX_PORT),
+      wholeOf(flags.appPort, '--app-port', 0, MAX_PORT),
+    ]
+    const users = wholeOf(flags.users, '--users', 1)
+    const from = parseDay(flags.from, '--from')
+    const isEnded = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
     const emulator = await startEmulator({
       port,
       appPort,
@@ -56,7 +85,7 @@ export const emulateCommand: Command<OptionsOf<typeof options>> = {
         '',
       ].join('\n'),
     )
-    await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+    await isEnded
     await emulator.close()
     return ExitCode.complete
   },

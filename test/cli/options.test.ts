@@ -129,6 +129,22 @@ describe('what is to be a number and is none is 2 and one line', () => {
   })
 })
 
+describe('what the stand-in platform cannot be started with is 2 and one line', () => {
+  it.each([
+    ['emulate --port 70000', '--port: 70000 is not a whole number from 0 to 65535'],
+    ['emulate --app-port -1', '--app-port: -1 is not a whole number'],
+    ['emulate --users 0', '--users: 0 is not a whole number'],
+    ['emulate --users 1.5', '--users: 1.5 is not a whole number'],
+    ['emulate --from soon', "--from: 'soon' is not a date"],
+    ['demo --users -2', '--users: -2 is not a whole number'],
+  ])('%s', async (line, told) => {
+    const { code, out, err } = await (await stage()).run(line.split(' '))
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(linesOf(err)[0]).toContain(told)
+    expect(linesOf(err).length).toBeLessThanOrEqual(2)
+  })
+})
+
 describe('an option that may be repeated', () => {
   const plan = ['plan', '--json', '--only', 'users', '--only', 'sessions,messages']
   it.each<[string[], number[]]>([

@@ -1,5 +1,5 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { openRedaction } from '../../src/store/redaction.ts'
 import { command } from '../command.ts'
@@ -83,12 +83,7 @@ describe('a command that changes something', () => {
 describe('help', () => {
   const all = [...READING, ...CHANGING.map(([name]) => name)]
   it.each(all)('of %s has an example', async (name) => {
-    const printed = vi.spyOn(console, 'log').mockReturnValue()
-    onTestFinished(() => {
-      printed.mockRestore()
-    })
-    const { code } = await (await stage()).run([...name.split(' '), '--help'])
-    const out = printed.mock.calls.join('\n')
+    const { code, out } = await (await stage()).run([...name.split(' '), '--help'])
     expect(code).toBe(0)
     expect(out).toContain('Examples:')
     expect(out).toContain(`agent-warehouse ${name}`)
