@@ -22,7 +22,7 @@ const worldOnly = [
 ]
 
 export default tseslint.config(
-  { ignores: ['dist', 'node_modules', 'data', 'coverage', 'bench-results', '**/*.mjs', '*.js'] },
+  { ignores: ['dist', 'node_modules', 'data', 'coverage', '**/*.mjs', '*.js'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {

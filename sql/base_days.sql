@@ -1,4 +1,4 @@
--- The days of one resource that a base month has to make anew.
+-- The days of one resource that a base month has to build again.
 create or replace temp table base_days as
 select
     day.activity_date,

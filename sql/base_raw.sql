@@ -1,3 +1,6 @@
+-- The versions in the files. No two versions have one name: a digest of the
+-- name is one of the version, in as many characters as DuckDB holds without a
+-- further allocation.
 create or replace temp view raw as
 select
     {{ org_id }} as org_id,
@@ -5,6 +8,7 @@ select
         regexp_extract(filename, 'date=(\d{4}-\d{2}-\d{2})[/\\][^/\\]*$', 1)
         as date
     ) as activity_date,
+    left(md5(regexp_extract(filename, '[^/\\]*$')), 12) as day_digest,
     item,
     ordinal,
     page,

@@ -2,6 +2,7 @@ create or replace temp view raw as
 select
     cast(null as varchar) as org_id,
     cast(null as date) as activity_date,
+    cast(null as varchar) as day_digest,
     cast(null as varchar) as item,
     cast(null as bigint) as ordinal,
     cast(null as bigint) as page,

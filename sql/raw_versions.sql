@@ -46,7 +46,7 @@ contents as (
 final as (
 
     select
-        metadata.path,
+        coalesce(metadata.path, contents.path) as path,
         metadata.said['org_id'] as org_id,
         metadata.said['resource'] as resource,
         metadata.said['activity_date'] as activity_date,
@@ -61,7 +61,7 @@ final as (
             lambda lane: cast(lane % 4294967296 as bigint)
         ) as lanes
     from metadata
-    left join contents
+    full outer join contents -- a file of no rows, or one that says nothing
         on metadata.path = contents.path
 
 )

@@ -1,6 +1,6 @@
 import { messageOf } from './core/errors.ts'
-import { damagedOf } from './extract/lost.ts'
-import type { Meanwhile } from './extract/sync.ts'
+import { damagedFiles } from './extract/missing-files.ts'
+import type { SyncListeners } from './extract/sync.ts'
 import { warner, type Job } from './job.ts'
 import type { Project } from './model/index.ts'
 import { baseOptions } from './normalization.ts'
@@ -18,7 +18,7 @@ import { present } from './view.ts'
  * resource when nothing is missing of it. What comes of looks at old days is made
  * afterwards, by the same plan.
  */
-export class Ahead implements Meanwhile {
+export class Ahead implements SyncListeners {
   readonly #job: Job
   #project: Promise<Project> | undefined
   /** Undefined where something went wrong: then what is there has to be seen anew. */
@@ -32,12 +32,12 @@ export class Ahead implements Meanwhile {
     this.#job = job
   }
 
-  waiting(orgId: string): void {
+  onWaiting(orgId: string): void {
     this.#project ??= readProject(this.#job)
     this.#bases.set(orgId, this.#tried(orgId, this.#open(orgId)))
   }
 
-  newsCame(orgId: string, resource: string, ledger: Ledger): void {
+  onResourceComplete(orgId: string, resource: string, ledger: Ledger): void {
     this.#complete.set(orgId, (this.#complete.get(orgId) ?? new Set()).add(resource))
     if (this.#due.has(orgId)) return
     this.#due.add(orgId)
@@ -72,7 +72,7 @@ export class Ahead implements Meanwhile {
     const view = present(config.dataFolder)
     const ledger = new Map(known) // as it is now: more is landed meanwhile
     const takeOutDamaged = async (raw: readonly RawFile[]): Promise<null | []> => {
-      const damaged = await damagedOf(config.dataFolder, orgId, raw, ledger)
+      const damaged = await damagedFiles(config.dataFolder, orgId, raw, ledger)
       return damaged.length > 0 ? null : []
     }
     const options = { ...baseOptions(this.#job, view, orgId), ledger, only, takeOutDamaged }

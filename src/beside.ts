@@ -1,8 +1,8 @@
 import type { OrganisationConfig } from './config.ts'
 import { BESIDE } from './core/beside.ts'
-import type { BesideSelection } from './extract/beside/context.ts'
-import { landSpool } from './extract/beside/spool.ts'
-import type { PlanOptions } from './extract/plan.ts'
+import type { BesideSelection } from './extract/entities/context.ts'
+import { landSpool } from './extract/entities/hook-spool.ts'
+import type { PlanOptions } from './extract/plan/plan.ts'
 import type { Job } from './job.ts'
 
 /** What of the platform to ask for: of analytics, and beside them. */

@@ -1,12 +1,14 @@
 import { statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
 import { messageOf, UsageError } from './core/errors.ts'
+import { limitsOf, type Limits } from './core/limits.ts'
 import { suggestion } from './core/nearest.ts'
 import { redactionKeyIn } from './core/redaction-key.ts'
-import { umaskOf } from './core/umask.ts'
+import { configuredUmask } from './core/umask.ts'
 import { hooksSchema, NO_HOOKS, type HooksConfig } from './hooks/config.ts'
+import { machineSettings } from './machine-settings.ts'
 import {
   configuredOrganisations,
   organisationSchema,
@@ -15,6 +17,7 @@ import {
   type Environment,
   type OrganisationConfig,
 } from './organisations.ts'
+import { readMachine } from './store/machine.ts'
 import { readTrusted } from './store/trusted-file.ts'
 
 export type { OrganisationConfig } from './organisations.ts'
@@ -30,6 +33,8 @@ export interface Config {
   readonly rate: number
   /** Requests in flight, at most. */
   readonly concurrency: number
+  /** What the stages may take of this machine. */
+  readonly limits: Limits
   /** Whom new files keep out. */
   readonly umask: number
   /** How many earlier published files are kept. */
@@ -71,14 +76,20 @@ const FILE_NAME = 'agent-warehouse.yaml'
  */
 const DEFAULTS = { data: './data', rate: 1000, concurrency: 8, keepPublished: 3 }
 
-const positive = z.coerce.number().positive()
-const count = z.coerce.number().int().positive()
+const positive = z.coerce.number('must be a number above 0').positive('must be a number above 0')
+const count = z.coerce
+  .number('must be a whole number above 0')
+  .int('must be a whole number above 0')
+  .positive('must be a whole number above 0')
 
 const fileSchema = z.strictObject({
   data: z.string().min(1).optional(),
   rate: positive.optional(),
   concurrency: count.optional(),
+  threads: z.union([z.string(), z.number()]).optional(),
+  memory: z.union([z.string(), z.number()]).optional(),
   keep_published: z.number().int().nonnegative().optional(),
+  umask: z.union([z.string(), z.number()]).optional(),
   exports: z.array(z.enum(EXPORT_TARGETS)).optional(),
   organisations: z.array(organisationSchema).min(1).optional(),
   hooks: hooksSchema.optional(),
@@ -92,15 +103,6 @@ type FileConfig = z.infer<typeof fileSchema>
  * @throws UsageError naming the place and the value that is wrong.
  */
 export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: string): Config {
-  const umask = umaskOf(environment)
-  if (umask === undefined) {
-    throw new UsageError(
-      `AGENT_WAREHOUSE_UMASK: '${environment['AGENT_WAREHOUSE_UMASK'] ?? ''}' is not a mask that keeps all but owner and group out`,
-      {
-        hint: 'For example 027: the group may read. Without it files are their owner’s alone (077).',
-      },
-    )
-  }
   const path = resolve(cwd, flags.config ?? FILE_NAME)
   const file = readFile(path, flags.config !== undefined)
   const listed = { path, organisations: file.organisations }
@@ -116,11 +118,13 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
     flags.data ?? setting(environment, 'AGENT_WAREHOUSE_DATA') ?? file.data ?? DEFAULTS.data
   const dataFolder = checkFolder(resolve(cwd, data))
   refuseFile(dataFolder)
+  refuseFilesWithin(dataFolder)
   return Object.freeze({
     dataFolder,
     rate: pick(positive, 'rate', file.rate ?? DEFAULTS.rate),
     concurrency: pick(count, 'concurrency', file.concurrency ?? DEFAULTS.concurrency),
-    umask,
+    limits: limitsOf(readMachine(dataFolder), machineSettings(environment, path, file)),
+    umask: configuredUmask(environment, path, file.umask),
     keepPublished: file.keep_published ?? DEFAULTS.keepPublished,
     redactionKey: redactionKeyIn(environment),
     exports: file.exports ?? [],
@@ -155,6 +159,18 @@ function refuseFile(dataFolder: string): void {
   )
 }
 
+/** Folders of the data folder that work begins in. */
+const FOLDERS = ['lake', 'lake/raw', 'lake/base', 'quarantine', 'runs', 'state']
+
+/** @throws UsageError when a file is in the place of one of them: else a night of work would fail there. */
+function refuseFilesWithin(dataFolder: string): void {
+  const path = FOLDERS.map((name) => join(dataFolder, name)).find(isFile)
+  if (path === undefined) return
+  throw new UsageError(`${path} is a file, and a folder belongs there`, {
+    hint: 'Move it away, then run again.',
+  })
+}
+
 function readFile(path: string, isNamed: boolean): FileConfig {
   const text = readTrusted(path, 'the configuration')
   if (text === undefined) {
@@ -165,7 +181,9 @@ function readFile(path: string, isNamed: boolean): FileConfig {
   try {
     content = parseYaml(text)
   } catch (error) {
-    throw new UsageError(`${path}: ${messageOf(error).split('\n')[0] ?? ''}`, { cause: error })
+    throw new UsageError(`${path}: ${(messageOf(error).split('\n')[0] ?? '').replace(/:$/, '')}`, {
+      cause: error,
+    })
   }
   return check(fileSchema, content ?? {}, path)
 }

@@ -1,5 +1,6 @@
 import type { Config } from './config.ts'
 import { ExitCode, PartialError } from './core/errors.ts'
+import type { WarningSubject } from './core/events.ts'
 import { warner as warnerOf, type Warn, type World } from './core/world.ts'
 
 /** One invocation of the pipeline: what it works on, and with what. */
@@ -42,6 +43,6 @@ export async function timed<T>(job: Job, stage: string, work: () => Promise<T>):
 }
 
 /** Warns by an event of the job. */
-export function warner({ world }: Job): Warn {
-  return warnerOf(world)
+export function warner({ world }: Job, about?: WarningSubject): Warn {
+  return warnerOf(world, about)
 }

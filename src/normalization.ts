@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { HISTORY_START, monthOf } from './core/days.ts'
 import type { RunEvent } from './core/events.ts'
-import { takeOutDamaged } from './extract/lost.ts'
+import { quarantineDamaged } from './extract/missing-files.ts'
 import { timed, warner, type Job } from './job.ts'
 import type { Project } from './model/index.ts'
 import { normalize } from './normalize/normalize.ts'
@@ -10,7 +9,9 @@ import type { NormalizeOptions } from './normalize/plan.ts'
 import type { BaseFiles } from './normalize/state.ts'
 import { readProject } from './publication.ts'
 import { knownOrganisations } from './store/ledger.ts'
+import { processLimits } from './store/machine.ts'
 import type { RawFile } from './store/quarantine.ts'
+import { spillFolder } from './store/spill.ts'
 import { present, type View } from './view.ts'
 
 /** What models are made from. */
@@ -44,6 +45,7 @@ export async function normalizeAll(
   { isFrugal, openBase }: Normalization = { isFrugal: false },
 ): Promise<number> {
   const { config } = job
+  const { isFrugal: isShort } = processLimits().base
   let lost = 0
   await timed(job, 'normalize', async () => {
     for (const orgId of await knownOrganisations(config.dataFolder)) {
@@ -51,16 +53,22 @@ export async function normalizeAll(
       const ledger = await view.ledgerOf(orgId)
       const takeOut = async (files: readonly RawFile[]): Promise<readonly RawFile[]> => {
         if (view.asOf !== null) return []
-        const damaged = await takeOutDamaged(config.dataFolder, orgId, files, ledger, warner(job))
+        const damaged = await quarantineDamaged(
+          config.dataFolder,
+          orgId,
+          files,
+          ledger,
+          warner(job, 'damage'),
+        )
         lost += damaged.length
         return damaged
       }
       await normalize(
-        { ...options, ledger, isFrugal, takeOutDamaged: takeOut },
+        { ...options, ledger, isFrugal: isFrugal || isShort, takeOutDamaged: takeOut },
         await openBase?.(orgId),
       )
     }
-    await rm(join(config.dataFolder, 'state', 'spill'), { recursive: true, force: true })
+    await rm(spillFolder(config.dataFolder), { recursive: true, force: true })
   })
   return lost
 }

@@ -12,8 +12,9 @@ import {
   UsageError,
   type AppError,
 } from './core/errors.ts'
+import { openLedger } from './extract/open-ledger.ts'
 import { rebuildLedger } from './extract/rebuild.ts'
-import { syncOrganisation, type Meanwhile, type SyncResult } from './extract/sync.ts'
+import { syncOrganisation, type SyncListeners, type SyncResult } from './extract/sync.ts'
 import { withTightHeap } from './heap.ts'
 import { afterLosing, timed, warner, type BuildOutcome, type Job } from './job.ts'
 import type { Copy } from './model/index.ts'
@@ -89,18 +90,30 @@ export async function sync(job: Job, selection: SyncSelection): Promise<SyncOutc
 async function land(
   job: Job,
   selection: SyncSelection,
-  meanwhile: Meanwhile = {},
+  meanwhile: SyncListeners = {},
 ): Promise<SyncOutcome> {
   const organisations = job.config.organisations()
   const results: SyncResult[] = []
   const syncAll = async (): Promise<void> => {
     for (const organisation of organisations)
       results.push(await syncOne(job, organisation, selection, meanwhile))
+    await openLedgers(
+      job,
+      results.map(({ orgId }) => orgId),
+    )
     if (selection.days === undefined) await landHooks(job)
   }
   await timed(job, 'sync', syncAll)
   const outcome = outcomeOf(results)
   return job.world.signal.aborted ? stopped(outcome, job.world.signal.reason) : outcome
+}
+
+/** Holds the ledgers of all organisations but these against the lake: of those whose ledger is lost too. */
+async function openLedgers(job: Job, opened: readonly (string | null)[] = []): Promise<void> {
+  const { dataFolder } = job.config
+  const all = union(await organisationsInLake(dataFolder), await knownOrganisations(dataFolder))
+  for (const orgId of all)
+    if (!opened.includes(orgId)) await openLedger(dataFolder, orgId, warner(job))
 }
 
 function isStopped({ world }: Job): boolean {
@@ -117,6 +130,7 @@ function stopped(outcome: SyncOutcome, reason: unknown): SyncOutcome {
 /** Base → models → published warehouse. Needs no network. */
 export async function build(job: Job, options: BuildChoice): Promise<BuildOutcome> {
   const { dataFolder } = job.config
+  await openLedgers(job)
   if (options.asOf === undefined) await landHooks(job)
   const orgIds = requireSome(job, await knownOrganisations(dataFolder))
   if (options.select !== undefined) await refusePast(dataFolder, '--select')
@@ -132,7 +146,8 @@ export async function rebuild(job: Job, options: BuildChoice): Promise<BuildOutc
   const orgIds = requireSome(job, union(inLake, await knownOrganisations(dataFolder)))
   let lost = 0
   await timed(job, 'ledger', async () => {
-    for (const orgId of orgIds) lost += await rebuildLedger(dataFolder, orgId, warner(job))
+    for (const orgId of orgIds)
+      lost += await rebuildLedger(dataFolder, orgId, warner(job, 'damage'))
   })
   for (const made of [join('lake', 'base'), join('state', 'base')])
     await rm(join(dataFolder, made), { recursive: true, force: true })
@@ -216,7 +231,7 @@ async function syncOne(
   job: Job,
   organisation: OrganisationConfig,
   selection: SyncSelection,
-  meanwhile: Meanwhile,
+  meanwhile: SyncListeners,
 ): Promise<SyncResult> {
   const { config, world, runId } = job
   return withClient(job, organisation, (client) =>
@@ -229,7 +244,7 @@ async function syncOne(
       concurrency: config.concurrency,
       plan: selection,
       beside: besideOf(job, organisation, selection),
-      meanwhile,
+      listeners: meanwhile,
     }),
   )
 }
@@ -264,7 +279,7 @@ function outcomeOf(results: readonly SyncResult[]): SyncOutcome {
     ({ isReached, landed, failed, stoppedBy }) =>
       landed > 0 || (isReached && failed === 0 && stoppedBy === null),
   )
-  const lost = results.reduce((sum, result) => sum + result.lost, 0)
+  const lost = results.reduce((sum, result) => sum + result.missing, 0)
   return afterLosing(lost, {
     results,
     isAnyReached,

@@ -28,6 +28,7 @@ import { lastPlannedDay, readOrganisations } from './store/organisations.ts'
 import { quarantineBase } from './store/quarantine.ts'
 import { forgetRollback } from './store/rollback-record.ts'
 import { packageRoot, statement } from './store/root.ts'
+import { spillFolder } from './store/spill.ts'
 import { version } from './version.ts'
 import { intervalsOf, present, type View } from './view.ts'
 
@@ -69,7 +70,7 @@ export async function publishModels(
   await writeIntervals(view.baseIn, orgIds, ofAnalytics)
   for (const folder of await foreignBase(view.baseIn, orgIds)) {
     const moved = await quarantineBase(view.baseIn, folder)
-    warner(job)(`${folder} is of no organisation in the ledger: it was moved to ${moved}`)
+    warner(job, 'damage')(`${folder} is of no organisation in the ledger: it was moved to ${moved}`)
   }
   const contents = view.asOf === null ? await baseContents(config.dataFolder, orgIds) : undefined
   const result = await timed(job, 'build', async () =>
@@ -85,7 +86,7 @@ export async function publishModels(
       now: world.now,
       emit: world.emit,
       signal: world.signal,
-      tempDirectory: join(config.dataFolder, 'state', 'spill'),
+      tempDirectory: spillFolder(config.dataFolder),
       artefacts: {
         folder: join(config.dataFolder, 'target'),
         builder: `agent-warehouse ${version}`,
@@ -191,7 +192,7 @@ async function warnOfLargeCounts(job: Job, { checks }: BuildResult): Promise<voi
   const database = await openWarehouse(warehousePath(job.config.dataFolder))
   try {
     const { rows } = await database.table(statement('meta/large_counts'))
-    for (const [message] of rows) if (typeof message === 'string') warner(job)(message)
+    for (const [message] of rows) if (typeof message === 'string') warner(job, 'numbers')(message)
   } finally {
     database.close()
   }

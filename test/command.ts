@@ -9,7 +9,8 @@ export interface Outcome {
   readonly err: string
 }
 
-const MAIN = join(packageRoot, 'dist', 'cli', 'main.js')
+/** The compiled command. */
+export const MAIN = join(packageRoot, 'dist', 'cli', 'main.js')
 
 /** Runs the command as a user does, with nothing in its environment but what is given. */
 export function command(

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -9,26 +9,25 @@ import { hasTest } from './titles.ts'
 
 const read = (name: string): string => readFileSync(join(packageRoot, name), 'utf8')
 
+const stepSchema = z.object({
+  uses: z.string().optional(),
+  with: z.record(z.string(), z.unknown()).optional(),
+  run: z.string().optional(),
+})
+
 const workflowSchema = z.object({
   on: z.object({ pull_request: z.object({}), push: z.object({ branches: z.array(z.string()) }) }),
   permissions: z.record(z.string(), z.string()),
   jobs: z.object({
     ci: z.object({
       strategy: z.object({ matrix: z.strictObject({ node: z.array(z.int()) }) }),
-      steps: z.array(
-        z.strictObject({
-          uses: z.string().optional(),
-          with: z.record(z.string(), z.unknown()).optional(),
-          run: z.string().optional(),
-        }),
-      ),
+      steps: z.array(stepSchema.strict()),
     }),
   }),
 })
 
 describe('the workflow of contributors', () => {
-  const text = read('.github/workflows/ci.yml')
-  const workflow = workflowSchema.parse(parse(text))
+  const workflow = workflowSchema.parse(parse(read('.github/workflows/ci.yml')))
   const { steps, strategy } = workflow.jobs.ci
 
   it('runs what .ci/run runs, and nothing else, for each change and on main', () => {
@@ -44,17 +43,38 @@ describe('the workflow of contributors', () => {
     const uses = steps.find((step) => step.uses?.startsWith('actions/setup-node@'))
     expect(uses?.with).toEqual({ 'node-version': '${{ matrix.node }}' })
   })
+})
 
-  it('may only read, and keeps no credential for the code that it runs', () => {
-    expect(workflow.permissions).toEqual({ contents: 'read' })
-    const checkout = steps.find((step) => step.uses?.startsWith('actions/checkout@'))
-    expect(checkout?.with).toEqual({ 'persist-credentials': false })
+describe('every workflow', () => {
+  const FOLDER = '.github/workflows'
+  const names = readdirSync(join(packageRoot, FOLDER))
+  const schema = z.object({
+    permissions: z.record(z.string(), z.string()),
+    jobs: z.record(z.string(), z.object({ steps: z.array(stepSchema) })),
+  })
+  const stepsOf = (name: string): z.infer<typeof stepSchema>[] =>
+    Object.values(schema.parse(parse(read(`${FOLDER}/${name}`))).jobs).flatMap(({ steps }) => steps)
+
+  it('is one of these, and more would be checked too', () => {
+    expect(names).toEqual(expect.arrayContaining(['ci.yml', 'nightly.yml']))
   })
 
-  it('pins each action by its commit, with its version', () => {
-    const uses = text.split('\n').filter((line) => line.includes('uses:'))
-    expect(uses).toHaveLength(2)
-    for (const line of uses) expect(line).toMatch(/uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+  it.each(names)('pins each action by its commit, with its version: %s', (name) => {
+    const lines = read(`${FOLDER}/${name}`)
+      .split('\n')
+      .filter((line) => /\buses["']?\s*:/.test(line))
+    expect(lines).toHaveLength(stepsOf(name).filter(({ uses }) => uses !== undefined).length)
+    expect(lines.length).toBeGreaterThan(0)
+    for (const line of lines) expect(line).toMatch(/uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+  })
+
+  it.each(names)('may only read, and its steps get no credential or text of others: %s', (name) => {
+    expect(schema.parse(parse(read(`${FOLDER}/${name}`))).permissions).toEqual({ contents: 'read' })
+    for (const { uses, run, with: inputs } of stepsOf(name)) {
+      expect(run ?? '').not.toContain('${{')
+      if (uses?.startsWith('actions/checkout@') !== true) continue
+      expect(inputs).toMatchObject({ 'persist-credentials': false })
+    }
   })
 })
 
@@ -65,7 +85,7 @@ describe('.ci/run', () => {
   it('runs targets that the Makefile has', () => {
     const makefile = read('Makefile')
     const used = targets(read('.ci/run'))
-    expect(used).toEqual(['test', 'test-deep', 'test-dbt', 'demo'])
+    expect(used).toEqual(['test', 'test-deep', 'test-dbt', 'bench-short', 'demo'])
     for (const target of used) expect(makefile).toMatch(new RegExp(`^${target}:`, 'm'))
   })
 
@@ -73,7 +93,7 @@ describe('.ci/run', () => {
     const [, workflow, sentence = ''] =
       /\[CI\]\(([^)]*)\) also runs ([^;]*);/.exec(read('README.md')) ?? []
     expect(workflow).toBe('.github/workflows/ci.yml')
-    expect(targets(sentence)).toEqual(['test-deep', 'test-dbt'])
+    expect(targets(sentence)).toEqual(['test-deep', 'test-dbt', 'bench-short'])
     expect(targets(read('.ci/run'))).toEqual(expect.arrayContaining(targets(sentence)))
   })
 })

@@ -20,6 +20,15 @@
 {%- endmacro %}
 
 {#
+    The quotient of two counts, rounded up: no less than zero the one, above zero
+    the other. No double is in between, and nothing can overflow.
+#}
+{% macro ceiling_of_counts(dividend, divisor) -%}
+    ({{ dividend }}) {{ 'div' if target.type == 'spark' else '//' }} ({{ divisor }})
+    + case when ({{ dividend }}) % ({{ divisor }}) > 0 then 1 else 0 end
+{%- endmacro %}
+
+{#
     Credits have six digits behind the point, of a row 22 before it: the sum of
     10^10 rows fits.
 #}

@@ -1,6 +1,7 @@
 -- Counts that are so large that sums over a history do not fit a BIGINT: such
 -- sums are NULL. Of each organisation, table and column the day of the largest.
 -- Sums of doubles are near enough: the bound is a little lower than a BIGINT's.
+-- Counts up to a million are left out: 20 billion of them are less than that little.
 {{ config(severity='warn', store_failures=true) }}
 
 {% set tables = [
@@ -87,6 +88,7 @@ sums as (
         max_by({{ column }}, abs(cast({{ column }} as double))) as largest,
         sum(abs(cast({{ column }} as double))) as total
     from counts_{{ number }}
+    where {{ column }} > 1000000 or {{ column }} < -1000000
     group by 1, 2, 3
 
     {% endfor %}

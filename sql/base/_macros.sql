@@ -1,103 +1,15 @@
 -- What the base statements share. Run once on a connection, after a view `raw`
--- and before any of them.
---
--- Each statement reads the items first and picks the newest row of a day after
--- that: one item can be megabytes long (`by_user` of a large organisation), and
--- a window or a join before the reader would hold a month of them at once.
+-- and `_numbers.sql`, and before any of them.
 
--- A count. 12, 12.0, "12", "12.0" are 12 and 1e3 is 1000; integers stay exact.
--- A fraction, text that is no number, true, {} and what does not fit are NULL.
--- The patterns come first because a cast alone takes 1_000 and 0x1F for numbers.
--- A decimal finds the fractions that a double rounds away, a double those that
--- a decimal does.
-create or replace temp macro to_count(served) as
-    case
-        when regexp_full_match(served, '-?[0-9]{1,18}')
-        then try_cast(served as bigint)
-        when
-            regexp_full_match(served, '[-+ .0-9eE]+')
-            and try_cast(served as decimal(38, 18))
-            = try_cast(served as bigint)
-            and try_cast(served as double) = trunc(try_cast(served as double))
-        then try_cast(served as bigint)
-    end;
+-- JSON text that DuckDB reads as a struct of the shape, in one pass; what is
+-- missing or of another kind is NULL. Never fails: NULL for any other text.
+create or replace temp macro read_json_text(item, shape) as
+    try(from_json(exact(item, ''), shape));
 
--- Credits, up to six digits behind the point and 22 before it. What has more is
--- NULL, unless it is what adding doubles leaves (0.30000000000000004): that is
--- read to the sixth digit, and reported. The common spelling comes first because
--- a cast to a wide decimal takes 90 times as long.
-create or replace temp macro to_credits(served) as
-    case
-        when regexp_full_match(served, '-?[0-9]{1,12}([.][0-9]{1,6})?')
-        then cast(try_cast(served as decimal(18, 6)) as decimal(28, 6))
-        when
-            regexp_full_match(served, '[-+ .0-9eE]+')
-            and abs(
-                try_cast(served as decimal(38, 15))
-                - try_cast(served as decimal(28, 6))
-            ) <= greatest(1e-8, 4e-16 * abs(try_cast(served as double)))
-        then try_cast(served as decimal(28, 6))
-    end;
-
--- Whether credits are read to the last digit that was served.
-create or replace temp macro is_exact_credits(served) as
-    regexp_full_match(served, '-?[0-9]{1,12}([.][0-9]{1,6})?')
-    or coalesce(
-        try_cast(served as decimal(38, 15)) = to_credits(served)
-        and try_cast(served as double) = cast(to_credits(served) as double),
-        false
-    );
-
--- Credits as text, without zeros at the end.
-create or replace temp macro credits_text(credits) as
-    regexp_replace(
-        cast(cast(credits as decimal(38, 6)) as varchar), '[.]?0+$', ''
-    );
-
--- A sum of counts, NULL where it does not fit.
-create or replace temp macro sum_of_counts(counts) as
-    try_cast(sum(counts) as bigint);
-
--- A ratio or a share, under the same rules. 1e999 is NULL, not infinity.
-create or replace temp macro to_ratio(served) as
-    case
-        when
-            regexp_full_match(served, '[-+ .0-9eE]+')
-            and isfinite(try_cast(served as double))
-        then try_cast(served as double)
-    end;
-
--- The item with every number that has a point or an exponent as text, because
--- the reader of JSON makes a double of it: 9007199254740993.0 would be another
--- number. `mark` is put in front of each. Strings are matched first, so that
--- what looks like a number in them stays; the control characters, which JSON
--- text cannot contain, tell the two apart.
-create or replace temp macro numbers_as_text(item, mark) as
-    replace(replace(replace(
-        regexp_replace(
-            item,
-            '("(?:[^"\\]|\\.)*")|(-?[0-9]+[.eE][-+.0-9eE]*)',
-            '\1' || chr(1) || '\2' || chr(2),
-            'g'
-        ),
-        chr(1) || chr(2), ''), chr(1), '"' || mark), chr(2), '"');
-
--- The same, where a number is longer than a double holds. The looser pattern is
--- the faster one.
-create or replace temp macro exact(item, mark) as
-    case
-        when regexp_matches(item, '[0-9]{10}[.]|[0-9.]{16}[eE]')
-        then numbers_as_text(item, mark)
-        else item
-    end;
-
--- An item as a struct of the shape, in one pass; what is missing or of another
--- kind is NULL. Never fails: an item that cannot be read is NULL as a whole.
+-- The same of an item as served, whatever halves of surrogate pairs are in it. One
+-- reader: a second one after the first takes as long where nothing is left for it.
 create or replace temp macro read_item(item, shape) as
-    coalesce(
-        try(from_json(exact(item, ''), shape)),
-        try(from_json(mended(exact(item, '')), shape))
-    );
+    try(from_json(with_plain_halves(exact(item, '')), shape));
 
 -- An id, or NULL where there is none. What the models write for a missing one is
 -- no id either, so that the two never meet.
@@ -114,8 +26,8 @@ create or replace temp macro trimmed(served) as
     );
 
 -- Unicode case folding, as near as lower(upper()) comes: it makes long s an s
--- and both sigmas one. By hand: 304 is the dotted I and 305 the dotless i (for
--- which 57344 stands in meanwhile), 223 is the sharp s, and 64256 to 64262 are
+-- and both sigmas one. By hand: 304 is the dotted I and 305 the dotless i (replaced
+-- by 57344 in between), 223 is the sharp s, and 64256 to 64262 are
 -- the ligatures from ff to st.
 create or replace temp macro case_folded(served) as
     replace(replace(replace(replace(replace(replace(replace(replace(replace(
@@ -139,7 +51,7 @@ create or replace temp macro folded(served) as
     nfc_normalize(case_folded(trimmed(served)));
 
 -- Whether a spelling is a tool's name; the platform's parser leaves others. The
--- length stands apart because a counted repetition takes 0.3 s to compile.
+-- length is a condition of its own because a counted repetition takes 0.3 s to compile.
 create or replace temp macro is_tool_name(served) as
     coalesce(
         length(trimmed(served)) <= 128
@@ -161,11 +73,6 @@ create or replace temp macro tool_key(served) as
             1
         ), '.:/@-'), '')
     end;
-
--- A sum of digests of rows, which is a digest of the rows whatever their order,
--- as 12 characters: as many as DuckDB holds without a further allocation.
-create or replace temp macro digest_text(summed) as
-    lpad(to_hex(summed % 281474976710656), 12, '0');
 
 -- Where the row of a day stands that counts: an API that sends a day twice
 -- means the later one.
@@ -206,12 +113,12 @@ create or replace temp macro from_ms(served) as
         try_cast(round(to_ratio(served) * 1000) as bigint)
     ));
 
--- A Unix time of which the unit is not documented, told by its size: seconds,
+-- A Unix time whose unit is not documented and is inferred from its size: seconds,
 -- milliseconds, microseconds or nanoseconds.
 create or replace temp macro from_epoch(served) as
     case
         when to_ratio(served) < 1e11
-        then at_micros(cast(round(to_ratio(served) * 1e6) as bigint))
+        then at_micros(try_cast(round(to_ratio(served) * 1e6) as bigint))
         when to_ratio(served) < 1e14 then from_ms(served)
         when to_ratio(served) < 1e17
         then at_micros(try_cast(round(to_ratio(served)) as bigint))
@@ -234,7 +141,7 @@ create or replace temp macro tag_list(tags) as
         tags, lambda tag: nullif(tag.name, '')
     ))), ',');
 
--- How a key of an object is told in the path of a setting.
+-- How a key of an object is written in the path of a setting.
 create or replace temp macro settings_step(path, key) as
     case
         when not regexp_full_match(key, '[A-Za-z_][A-Za-z0-9_-]*')
@@ -259,8 +166,8 @@ create or replace temp macro settings_name(node) as
         nullif(node ->> '$.name', '')
     );
 
--- Of names in a list, the second of a kind is told by its number, and what has
--- no name by its place.
+-- Names in a list: a name that repeats gets its number, and what has no name its
+-- position.
 create or replace temp macro settings_names(names) as
     list_transform(names, lambda name, place: case
         when name is null then cast(place - 1 as varchar)
@@ -322,77 +229,4 @@ create or replace temp macro sorted_set(node) as
             lambda element: cast(element as varchar)
         ))), ',') || ']'
         else cast(node as varchar)
-    end;
-
--- Every session of a day as it was served last, with all that is read of it.
-create or replace temp macro latest_sessions() as table (
-    with
-
-    served as (
-
-        select
-            org_id,
-            activity_date,
-            page,
-            ordinal,
-            asked_for(request, 'sessions') as asked,
-            read_item(item, '{
-                "sessionId": "VARCHAR",
-                "status": "VARCHAR",
-                "messageCount": "VARCHAR",
-                "createdAt": "VARCHAR",
-                "updatedAt": "VARCHAR",
-                "completedAt": "VARCHAR",
-                "title": "VARCHAR",
-                "computerId": "VARCHAR",
-                "sessionSettings": {
-                    "model": "VARCHAR",
-                    "specModeModel": "VARCHAR",
-                    "assistantActiveTimeMs": "VARCHAR",
-                    "tokenUsage": {
-                        "inputTokens": "VARCHAR",
-                        "outputTokens": "VARCHAR",
-                        "cacheCreationTokens": "VARCHAR",
-                        "cacheReadTokens": "VARCHAR",
-                        "thinkingTokens": "VARCHAR",
-                        "serviceCredits": "VARCHAR"
-                    },
-                    "inclusiveTokenUsage": {
-                        "inputTokens": "VARCHAR",
-                        "outputTokens": "VARCHAR",
-                        "cacheCreationTokens": "VARCHAR",
-                        "cacheReadTokens": "VARCHAR",
-                        "thinkingTokens": "VARCHAR",
-                        "serviceCredits": "VARCHAR"
-                    },
-                    "childInclusiveTokenUsageBySessionId": "MAP(VARCHAR, VARCHAR)",
-                    "archivedAt": "VARCHAR",
-                    "tags": [{"name": "VARCHAR"}]
-                }
-            }') as session,
-            fetched_at
-        from raw
-
-    ),
-
-    named_sessions as (
-
-        select
-            *,
-            coalesce(nullif(session.sessionId, ''), asked) as session_id
-        from served
-
-    ),
-
-    latest as (
-
-        select * from named_sessions
-        qualify session_id is null or row_number() over (
-            partition by org_id, activity_date, session_id
-            order by fetched_at desc, page desc, ordinal desc
-        ) = 1
-
-    )
-
-    select * from latest
-);
+    end

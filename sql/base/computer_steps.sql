@@ -2,49 +2,15 @@
 -- `provisioningSteps`, repeated entries too.
 with
 
-served as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal,
-        read_item(item, '{
-            "id": "VARCHAR",
-            "provisioningSteps": [{
-                "id": "VARCHAR",
-                "name": "VARCHAR",
-                "status": "VARCHAR",
-                "error": "VARCHAR",
-                "startedAt": "VARCHAR",
-                "completedAt": "VARCHAR",
-                "installSessionId": "VARCHAR"
-            }]
-        }') as computer,
-        fetched_at
-    from raw
-
-),
-
-latest as (
-
-    select * from served
-    qualify computer.id is null or row_number() over (
-        partition by org_id, activity_date, computer.id
-        order by fetched_at desc, page desc, ordinal desc
-    ) = 1
-
-),
-
 entries as (
 
     select
         org_id,
         activity_date,
-        nullif(computer.id, '') as computer_id,
-        unnest(computer.provisioningSteps) as step,
+        nullif(item.id, '') as computer_id,
+        unnest(item.provisioningSteps) as step,
         fetched_at
-    from latest
+    from parsed
 
 ),
 

@@ -4,35 +4,19 @@
 -- is nested deeper than 64 levels is one leaf: each level copies those below it.
 with recursive
 
-changes as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal,
-        read_item(mended(item), '{
-            "revision": "VARCHAR",
-            "settings": "JSON"
-        }') as change,
-        fetched_at
-    from raw
-
-),
-
 latest as (
 
     select
         org_id,
         activity_date,
-        to_count(change.revision) as revision,
-        change.settings,
+        to_count(item.revision) as revision,
+        item.settings,
         fetched_at
-    from changes
-    where json_type(change.settings) = 'OBJECT'
+    from parsed
+    where json_type(item.settings) = 'OBJECT'
     qualify revision is null or row_number() over (
         partition by org_id, activity_date, revision
-        order by fetched_at desc, page desc, ordinal desc
+        order by place desc
     ) = 1
 
 ),

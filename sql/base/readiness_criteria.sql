@@ -1,41 +1,15 @@
 -- One row per org, day, report of `readiness_reports` and criterion.
 with
 
-reports as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal,
-        read_item(mended(item), '{
-            "reportId": "VARCHAR",
-            "report": "MAP(VARCHAR, JSON)"
-        }') as report,
-        fetched_at
-    from raw
-
-),
-
-latest as (
-
-    select * from reports
-    qualify report.reportId is null or row_number() over (
-        partition by org_id, activity_date, report.reportId
-        order by fetched_at desc, page desc, ordinal desc
-    ) = 1
-
-),
-
 entries as (
 
     select
         org_id,
         activity_date,
-        report.reportId,
-        unnest(map_entries(report.report)) as entry,
+        item.reportId,
+        unnest(map_entries(item.report)) as entry,
         fetched_at
-    from latest
+    from parsed
 
 ),
 
@@ -46,7 +20,7 @@ read as (
         activity_date,
         nullif(reportId, '') as report_id,
         nullif(entry.key, '') as criterion_id,
-        read_item(entry.value, '{
+        read_json_text(entry.value, '{
             "numerator": "VARCHAR",
             "denominator": "VARCHAR",
             "rationale": "VARCHAR"

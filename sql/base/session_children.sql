@@ -8,10 +8,10 @@ children as (
         activity_date,
         session_id,
         unnest(map_keys(
-            session.sessionSettings.childInclusiveTokenUsageBySessionId
+            item.sessionSettings.childInclusiveTokenUsageBySessionId
         )) as child_session_id,
         fetched_at
-    from latest_sessions()
+    from parsed
 
 ),
 

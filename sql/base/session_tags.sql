@@ -7,9 +7,9 @@ tags as (
         org_id,
         activity_date,
         session_id,
-        unnest(session.sessionSettings.tags) as tag,
+        unnest(item.sessionSettings.tags) as tag,
         fetched_at
-    from latest_sessions()
+    from parsed
 
 ),
 

@@ -5,10 +5,10 @@ spread as (
 
     select
         *,
-        session.sessionSettings as settings,
-        session.sessionSettings.tokenUsage as own,
-        session.sessionSettings.inclusiveTokenUsage as inclusive
-    from latest_sessions()
+        item.sessionSettings as settings,
+        item.sessionSettings.tokenUsage as own,
+        item.sessionSettings.inclusiveTokenUsage as inclusive
+    from parsed
 
 ),
 
@@ -18,13 +18,13 @@ final as (
         org_id,
         activity_date,
         session_id,
-        nullif(session.status, '') as status,
-        to_count(session.messageCount) as message_count,
-        from_ms(session.createdAt) as created_at,
-        from_ms(session.updatedAt) as updated_at,
-        from_ms(session.completedAt) as completed_at,
-        nullif(session.title, '') as title,
-        nullif(session.computerId, '') as computer_id,
+        nullif(item.status, '') as status,
+        to_count(item.messageCount) as message_count,
+        from_ms(item.createdAt) as created_at,
+        from_ms(item.updatedAt) as updated_at,
+        from_ms(item.completedAt) as completed_at,
+        nullif(item.title, '') as title,
+        nullif(item.computerId, '') as computer_id,
         nullif(settings.model, '') as model_id,
         nullif(settings.specModeModel, '') as spec_model_id,
         to_count(settings.assistantActiveTimeMs) as assistant_active_ms,

@@ -1,38 +1,14 @@
 -- One row per entry of `by_model`, repeated entries too.
 with
 
-days as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal,
-        read_item(item, '{
-            "by_model": [{
-                "model_id": "VARCHAR",
-                "model": "VARCHAR",
-                "model_tier": "VARCHAR",
-                "billable_tokens": "VARCHAR",
-                "input_tokens": "VARCHAR",
-                "output_tokens": "VARCHAR"
-            }]
-        }') as day,
-        fetched_at
-    from raw
-
-),
-
 entries as (
 
     select
         org_id,
         activity_date,
-        page,
-        ordinal,
-        unnest(day.by_model) as entry,
+        unnest(item.by_model) as entry,
         fetched_at
-    from days
+    from parsed
 
 ),
 
@@ -48,7 +24,6 @@ final as (
         to_count(entry.output_tokens) as output_tokens,
         fetched_at
     from entries
-    semi join newest_rows() using (org_id, activity_date, page, ordinal)
     where
         entry.model_id is not null
         or entry.model is not null

@@ -2,41 +2,14 @@
 -- Entries that name no user or no model are one of their kind, NULL.
 with
 
-days as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal,
-        read_item(item, '{
-            "by_user": [{
-                "user_id": "VARCHAR",
-                "by_model": [{
-                    "model_id": "VARCHAR",
-                    "model": "VARCHAR",
-                    "model_tier": "VARCHAR",
-                    "billable_tokens": "VARCHAR",
-                    "input_tokens": "VARCHAR",
-                    "output_tokens": "VARCHAR"
-                }]
-            }]
-        }') as day,
-        fetched_at
-    from raw
-
-),
-
 users as (
 
     select
         org_id,
         activity_date,
-        page,
-        ordinal,
-        unnest(day.by_user) as consumer,
+        unnest(item.by_user) as consumer,
         fetched_at
-    from days
+    from parsed
 
 ),
 
@@ -45,8 +18,6 @@ entries as (
     select
         org_id,
         activity_date,
-        page,
-        ordinal,
         consumer.user_id,
         unnest(consumer.by_model) as entry,
         fetched_at
@@ -67,7 +38,6 @@ typed as (
         to_count(entry.output_tokens) as output_tokens,
         fetched_at
     from entries
-    semi join newest_rows() using (org_id, activity_date, page, ordinal)
     where
         entry.model_id is not null
         or entry.model is not null

@@ -2,37 +2,14 @@
 -- that name no user are one, NULL.
 with
 
-days as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal,
-        read_item(item, '{
-            "by_user": [{
-                "user_id": "VARCHAR",
-                "user_email": "VARCHAR",
-                "billable_tokens": "VARCHAR",
-                "input_tokens": "VARCHAR",
-                "output_tokens": "VARCHAR"
-            }]
-        }') as day,
-        fetched_at
-    from raw
-
-),
-
 entries as (
 
     select
         org_id,
         activity_date,
-        page,
-        ordinal,
-        unnest(day.by_user) as entry,
+        unnest(item.by_user) as entry,
         fetched_at
-    from days
+    from parsed
 
 ),
 
@@ -48,7 +25,6 @@ typed as (
         to_count(entry.output_tokens) as output_tokens,
         fetched_at
     from entries
-    semi join newest_rows() using (org_id, activity_date, page, ordinal)
     where
         entry.user_id is not null
         or entry.user_email is not null

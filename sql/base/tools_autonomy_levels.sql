@@ -1,31 +1,14 @@
 -- One row per key of `tool_autonomy_level_ratio`, whatever the keys.
 with
 
-days as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal,
-        read_item(item, '{
-            "tool_autonomy_level_ratio": "MAP(VARCHAR, VARCHAR)"
-        }') as day,
-        fetched_at
-    from raw
-
-),
-
 entries as (
 
     select
         org_id,
         activity_date,
-        page,
-        ordinal,
-        unnest(map_entries(day.tool_autonomy_level_ratio)) as entry,
+        unnest(map_entries(item.tool_autonomy_level_ratio)) as entry,
         fetched_at
-    from days
+    from parsed
 
 ),
 
@@ -38,7 +21,6 @@ final as (
         to_ratio(entry.value) as share,
         fetched_at
     from entries
-    semi join newest_rows() using (org_id, activity_date, page, ordinal)
 
 )
 

@@ -3,34 +3,14 @@
 -- NFC and trimmed, where that is a clean name, else the name it begins with.
 with
 
-days as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal,
-        read_item(item, '{
-            "by_tool": [{
-                "tool": "VARCHAR",
-                "invocations": "VARCHAR"
-            }]
-        }') as day,
-        fetched_at
-    from raw
-
-),
-
 entries as (
 
     select
         org_id,
         activity_date,
-        page,
-        ordinal,
-        unnest(day.by_tool) as entry,
+        unnest(item.by_tool) as entry,
         fetched_at
-    from days
+    from parsed
 
 ),
 
@@ -45,7 +25,6 @@ final as (
         to_count(entry.invocations) as invocations,
         fetched_at
     from entries
-    semi join newest_rows() using (org_id, activity_date, page, ordinal)
     where
         entry.tool is not null
         or entry.invocations is not null

@@ -2,40 +2,15 @@
 -- differ in case or in white space around it are one user; a later one wins.
 with
 
-days as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal,
-        read_item(item, '{
-            "userLimits": [{"email": "VARCHAR", "limit": "VARCHAR"}]
-        }') as limits,
-        fetched_at
-    from raw
-
-),
-
-latest as (
-
-    select * from days
-    qualify row_number() over (
-        partition by org_id, activity_date
-        order by fetched_at desc, page desc, ordinal desc
-    ) = 1
-
-),
-
 entries as (
 
     select
         org_id,
         activity_date,
-        unnest(limits.userLimits) as entry,
-        generate_subscripts(limits.userLimits, 1) as place,
+        unnest(item.userLimits) as entry,
+        generate_subscripts(item.userLimits, 1) as place,
         fetched_at
-    from latest
+    from parsed
 
 ),
 

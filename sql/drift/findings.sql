@@ -1,8 +1,9 @@
--- What is not as documented, with the type and the length of the first value of each
--- day, and never the value: nobody knows what an unknown field holds. `type`:
--- another type, read all the same; `unreadable`: NULL in the warehouse; `rounded`:
--- credits with more than six digits behind the point; `unknown`: not read at all; `unnamed`: told apart by nothing;
--- `surrogate`: half of a surrogate pair, which no other encoding can hold.
+-- Differences from the documentation, with the type and the length of the first
+-- value of each day, and never the value, because an unknown field can hold personal
+-- data. `type`: another type, still read; `unreadable`: NULL in the warehouse;
+-- `rounded`: credits with more than six digits behind the point; `unknown`: not read;
+-- `unnamed`: the key is missing, null or empty; `surrogate`: half of a surrogate
+-- pair, which no other encoding can hold.
 with
 
 served as (
@@ -33,7 +34,7 @@ texts as (
         on served.object = suspects.object
         and served.activity_date = suspects.activity_date
         and served.place = suspects.place
-        and served.key = suspects.key
+        and served.key is not distinct from suspects.key
         and (suspects.kind is null or suspects.kind = 'unknown')
 
 ),

@@ -1,11 +1,24 @@
--- The items that may not be as documented; one that is no JSON is NULL. The place
--- in the day leaves room for that of an object within the item. Numbers that are
--- text here because a double would respell them begin with U+0001.
-create or replace temp view items as
+-- The items that may not be as documented; one that is no JSON is NULL. Numbers
+-- that are text here because a double would respell them begin with U+0001.
+-- `within` is an item of which more than its own fields has to be looked at.
 select
     activity_date,
-    (page * 1000000 + ordinal) * 10000000 as place,
-    exact(readable(item), '\u0001') as item,
-    not json_valid(item) and readable(item) is not null as has_halves,
-    request_id
-from {{ strange }}
+    place,
+    exact(item, '\u0001') as item,
+    case when is_unlike then exact(item, '\u0001') end as within,
+    not is_valid and item is not null as has_halves,
+    request_id,
+    stands_for
+from (
+    select
+        activity_date,
+        place,
+        readable(item) as item,
+        json_valid(item) as is_valid,
+        request_id,
+        stands_for,
+        is_unlike
+    from (
+{{ rows }}
+    ) as served
+) as items_read

@@ -38,4 +38,8 @@ create or replace temp macro field_name(key) as
             and length(regexp_replace(key, '[^0-9]', '', 'g')) <= 3
         then key
         else '*'
-    end
+    end;
+
+-- The place of an item in its day, with room for those of the objects within it.
+create or replace temp macro item_place(page, ordinal) as
+    (page * 1000000 + ordinal) * 10000000

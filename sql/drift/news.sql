@@ -1,5 +1,7 @@
--- Drift in all months that was not reported before, in words, and the key by which
--- it is remembered. What ended before the last day that is known is past.
+-- Drift in all months that is not reported yet, in words, and the key by which it
+-- is remembered. What ended before the last known day is past. A difference that was
+-- reported is reported again when it returns: after more known days without it than
+-- ever before, so that what comes and goes is not reported every time it comes.
 with
 
 days as (
@@ -8,46 +10,98 @@ days as (
 
 ),
 
-known_until as (
+reported as (
+
+    select unnest({{ reported }}, recursive := true)
+
+),
+
+known_days as (
 
     select
         resource,
-        max(activity_date) as last_day
+        activity_date,
+        row_number() over (
+            partition by resource
+            order by activity_date
+        ) as number,
+        max(activity_date) over (partition by resource) as last_known_day
     from days
-    group by 1
+    group by 1, 2
 
 ),
 
 drift as (
 
     select
+        days.*,
+        concat_ws(' ', resource, path, kind) as key,
+        known_days.last_known_day,
+        known_days.number - lag(known_days.number) over (
+            partition by resource, path, kind
+            order by activity_date
+        ) - 1 as days_without
+    from days
+    inner join known_days using (resource, activity_date)
+    where path is not null
+
+),
+
+episodes as (
+
+    select
+        *,
+        days_without > coalesce(max(days_without) over (
+            partition by key
+            order by activity_date
+            rows between unbounded preceding and 1 preceding
+        ), 0) as is_return
+    from drift
+
+),
+
+since as (
+
+    select
+        episodes.key,
+        reported.key is not null as is_again,
+        case
+            when reported.key is null then min(activity_date)
+            else min(activity_date) filter (
+                where is_return and activity_date > reported.until
+            )
+        end as first_day
+    from episodes
+    left join reported using (key)
+    group by episodes.key, reported.key
+
+),
+
+news as (
+
+    select
+        key,
         resource,
         path,
         kind,
         max_by(expected, activity_date) as expected,
         max_by(served_type, activity_date) as served_type,
-        min(activity_date) as first_day,
+        is_again,
+        first_day,
         max(activity_date) as last_day,
+        max(activity_date) < max(last_known_day) as is_past,
         count(*) as days
-    from days
-    where path is not null
-    group by 1, 2, 3
-
-),
-
-told as (
-
-    select
-        concat_ws(' ', drift.resource, drift.path, drift.kind) as key,
-        drift.last_day < known_until.last_day as is_past,
-        drift.*
     from drift
-    inner join known_until using (resource)
+    inner join since using (key)
+    where activity_date >= first_day
+    group by all
 
 )
 
 select
     key,
+    kind,
+    cast(last_day as varchar) as until,
     {{ org_id }} || ': ' || path || ' of ' || resource || case kind
         when 'unknown'
         then ' (' || served_type || ') is not documented and not read: served'
@@ -56,12 +110,16 @@ select
         then ' (' || expected || ') is read although it is: ' || served_type
         when 'rounded' then ' has more than six digits behind the point, and is rounded: served'
         when 'unnamed' then ' is missing, null or empty: rows without a name'
+        when 'overflow'
+        then ' adds up to more than fits, and is NULL: repeated entries'
+        when 'repeated'
+        then ' names several rows of one day that differ, and the last one is read: served'
         when 'surrogate'
         then ' holds half a character, spelled as its escape: served'
         else ' (' || coalesce(expected, 'object')
             || ') cannot be read, and is NULL: '
             || coalesce('served as ' || served_type, 'no JSON')
-    end || case
+    end || case when is_again then ', again' else '' end || case
         when is_past and first_day = last_day then ' on ' || first_day
         when is_past then ' ' || first_day || ' to ' || last_day
         else ' since ' || first_day
@@ -70,6 +128,25 @@ select
         when days = 1 then ', 1 day'
         else ', ' || days || ' days'
     end as message
-from told
-where key not in (select unnest({{ told }}))
-order by key
+from news
+-- one of each kind first, the most severe of them first
+order by
+    row_number() over (
+        partition by kind
+        order by key
+    ),
+    list_position(
+        [
+            'overflow',
+            'unreadable',
+            'repeated',
+            'unnamed',
+            'surrogate',
+            'rounded',
+            'type',
+            'missing',
+            'unknown'
+        ],
+        kind
+    ),
+    key

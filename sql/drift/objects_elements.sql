@@ -2,11 +2,13 @@
 select
     activity_date,
     place + unnest(range(1, len(elements) + 1)) as place,
+    stands_for,
     unnest(elements) as object
 from (
     select
         activity_date,
         place,
-        json_extract(item, {{ path }}) as elements
+        stands_for,
+        json_extract(within, {{ path }}) as elements
     from items
 ) as arrays

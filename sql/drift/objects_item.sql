@@ -2,5 +2,6 @@
 select
     activity_date,
     place,
+    stands_for,
     item as object
 from items

@@ -2,6 +2,7 @@
 select
     activity_date,
     place,
-    json_extract(item, {{ path }}) as object
+    stands_for,
+    json_extract(within, {{ path }}) as object
 from items
-where json_type(item, {{ path }}) = 'OBJECT'
+where json_type(within, {{ path }}) = 'OBJECT'

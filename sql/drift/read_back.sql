@@ -1,15 +1,17 @@
--- The items, each with whether it may not be as documented: whether it does not
--- come back letter by letter from the documented shape, its ratios being numbers
--- and nothing that objects are told apart by being null or empty.
+-- Items that come back letter by letter from a shape have its fields in its order,
+-- each as documented where it is; and what a shape does not show is as it should be.
 select
-    *,
-    not coalesce(
-        cast(to_json(read) as varchar) = item and {{ has_numbers }},
-        false
-    ) or regexp_matches(item, {{ unnamed }}) as is_strange
+    * exclude (alike, read),
+    case
+        when alike is not null then alike
+        when cast(to_json(read) as varchar) = item and {{ conditions }}
+        then {{ alike }}
+    end as alike
 from (
     select
         *,
-        try(from_json(item, {{ shape }})) as read
-    from raw
+        case when alike is null then try(from_json(item, {{ shape }})) end as read
+    from (
+{{ items }}
+    ) as items
 ) as items_read

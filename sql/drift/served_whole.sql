@@ -3,7 +3,7 @@ select
     {{ object }} as object,
     activity_date,
     place,
-    '' as key,
+    cast(null as varchar) as key,
     left(json_extract_string(object, '$'), 1000) as text,
     json_type(object) as type,
     case json_type(object)

@@ -1,8 +1,7 @@
--- The distinct shapes of one kind of object on each day: its keys and the types
--- of their values, and by bit which of its numbers cannot be read or may not be
--- the whole number that they should be, and whether what the object is
--- told apart by is missing, null or empty. `place` is that of the first such object.
-insert into shapes by name
+-- The distinct shapes of one kind of object on each day: its keys, the types
+-- of their values, a bit for each number that cannot be read or may not be the
+-- whole number that it should be, and whether the object's key is missing, null or
+-- empty. `place` is that of the first such object.
 select
     {{ object }} as object,
     activity_date,
@@ -12,12 +11,13 @@ select
     unread,
     inexact,
     is_unnamed,
-    count(*) as objects,
+    sum(stands_for) as objects,
     min(place) as place
 from (
     select
         activity_date,
         place,
+        stands_for,
         {{ own_type }} as own_type,
         json_keys(object) as keys,
         json_type(object, '$.*') as types,
@@ -28,6 +28,7 @@ from (
         select
             activity_date,
             place,
+            stands_for,
             object,
             from_json(object, {{ numbers }}) as numbers
         from (

@@ -1,11 +1,20 @@
--- The days with items that may not be as documented, whether all of a day are, and
--- the bytes of those that are.
+-- The items that may not be as documented, and of those of one shape and day the
+-- first, which stands for all. An item of shape 0 is as documented.
+create or replace temp table strange as
 select
-    cast(activity_date as varchar) as day,
-    bool_and(is_strange) as is_whole,
-    cast(sum(strlen(item)) filter (where is_strange) as double) as bytes
+    activity_date,
+    alike,
+    min(place) as place,
+    count(*) as stands_for,
+    max(bytes) as bytes
 from (
-{{ read_back }}
+    select
+        activity_date,
+        place,
+        alike,
+        strlen(item) as bytes
+    from (
+{{ items }}
+    ) as items
 ) as read_back
-group by 1
-having bool_or(is_strange)
+group by activity_date, alike, case when alike is null then place end

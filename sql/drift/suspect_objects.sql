@@ -1,4 +1,4 @@
--- Which keys of which objects have to be looked at.
+-- The keys and objects that have to be examined.
 select
     object,
     key,

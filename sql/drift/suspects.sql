@@ -1,5 +1,5 @@
--- What the shapes say is not as documented, the first object of each. The key is
--- empty for the object itself.
+-- Differences from the documentation by the shapes, with the first object of each.
+-- The key is NULL for the object itself; a field may have an empty name.
 create or replace temp table suspects as
 with
 
@@ -35,6 +35,7 @@ met as (
     from fields
     left join documented
         on documented.object = fields.object
+        and documented.field <> ''
         and (documented.field = fields.key or documented.field = '*')
 
 ),
@@ -71,7 +72,7 @@ elements as (
         shapes.object,
         shapes.activity_date,
         shapes.place,
-        '' as key,
+        cast(null as varchar) as key,
         coalesce(documented.type, 'object') as expected,
         shapes.object as path,
         cast(null as varchar) as kind,

@@ -1,4 +1,4 @@
--- Sessions that hook events tell of, the latest first.
+-- Sessions that hook events name, the latest first.
 select
     session_id,
     max(fetched_at) as fetched_at

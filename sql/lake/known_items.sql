@@ -1,4 +1,4 @@
--- Every item with what it is told apart by.
+-- Every item with its key.
 select
     try(json_extract_string(readable(item), {{ key }})) as key,
     sha256(item) as hash

@@ -2,19 +2,24 @@
 -- becomes its own escape, as text, behind a replacement character (`\ufffd\ud800`),
 -- so that what differs stays different. Escaped backslashes, whole pairs and the
 -- halves stand behind control characters meanwhile, which JSON text cannot contain.
-create or replace temp macro mended(item) as
+create or replace temp macro with_escaped_halves(item) as
     replace(replace(
         array_to_string(list_transform(
             string_split(
                 regexp_replace(
                     regexp_replace(
-                        replace(item, '\\', chr(1)),
-                        '\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})',
-                        chr(2) || '\1' || chr(2) || '\2',
+                        regexp_replace(
+                            replace(item, '\\', chr(1)),
+                            '\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})',
+                            chr(2) || '\1' || chr(2) || '\2',
+                            'gi'
+                        ),
+                        '\\u(d[89a-f][0-9a-f]{2})',
+                        chr(3) || '\1',
                         'gi'
                     ),
-                    '\\u(d[89a-f][0-9a-f]{2})',
-                    chr(3) || '\1',
+                    '((?:\x{fffd}|\\ufffd)+)(\x01|\x03|\\u005c)',
+                    '\1\1\2',
                     'gi'
                 ),
                 chr(3)
@@ -27,10 +32,20 @@ create or replace temp macro mended(item) as
         chr(2), '\u'), chr(1), '\\'
     );
 
--- An item that JSON functions read, whatever halves are in its strings. NULL
--- for one that is no JSON.
+-- JSON text that DuckDB reads, whatever halves are in its strings, and in which no
+-- text looks like what a half is spelled as. Few items have a backslash, and only
+-- those are looked at; text that is no JSON stays none.
+create or replace temp macro with_plain_halves(item) as
+    case
+        when not contains(item, '\') then item
+        when regexp_matches(item, '(?i)(?:\x{fffd}|\\ufffd)\\')
+        then with_escaped_halves(item)
+        when json_valid(item) then item
+        else with_escaped_halves(item)
+    end;
+
+-- The same, and NULL for an item that is no JSON.
 create or replace temp macro readable(item) as
     case
-        when json_valid(item) then item
-        when json_valid(mended(item)) then mended(item)
+        when json_valid(with_plain_halves(item)) then with_plain_halves(item)
     end

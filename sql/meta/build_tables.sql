@@ -51,7 +51,7 @@ comment on column meta.check_results.severity is
 comment on column meta.check_results.status is
     'pass or warn; fail only in a file that was not published.';
 comment on column meta.check_results.failures is
-    'Rows that are wrong; a test may allow some, or look for so many only.';
+    'Rows that are wrong; a test may allow some, or stop at a limit.';
 comment on column meta.check_results.query is
     'The statement that shows the rows that are wrong.';
 comment on column meta.check_results.checked_at is
@@ -64,13 +64,13 @@ comment on column meta.models.table_schema is
 comment on column meta.models.model is
     'The model, and its table or view.';
 comment on column meta.models.materialized is
-    'view, table, or incremental: a table of which each build makes anew the days that changed.';
+    'view, table, or incremental: a table in which each build replaces the days that changed.';
 comment on column meta.models.run_id is
     'The run that built it last.';
 comment on column meta.models.made_by is
     'Digest of its own SQL, settings and columns, and of how its sources are made.';
 comment on column meta.models.fingerprint is
-    'The same of all models that it is made from as well. A change makes an incremental model anew.';
+    'The same of all models that it is made from as well. A change builds an incremental model from scratch.';
 comment on column meta.models.content is
     'Digest of that and of what is in its sources: the same makes the same rows. NULL: not known.';
 comment on column meta.models.unit_tests is

@@ -4,19 +4,19 @@ comment on column meta.intervals.org_id is 'The platform''s id of the organisati
 comment on column meta.intervals.resource is 'What was asked for, e.g. users or tokens_by_model.';
 comment on column meta.intervals.activity_date is 'The day, UTC; of what is not analytics, the day it was fetched, and of hook events the day they were recorded.';
 comment on column meta.intervals.status is
-    'landed: rows are here; empty: the platform answered with no rows; failed: asked for and not had; missing: never had.';
+    'landed: rows are here; empty: the platform answered with no rows; failed: the last request failed; missing: never fetched.';
 comment on column meta.intervals.is_settled is
-    'True when every scheduled look at the day (after 1, 2, 3, 7, 14 and 30 days) has been had; of what is not analytics, when the day is over.';
+    'True when every scheduled recheck of the day (after 1, 2, 3, 7, 14 and 30 days) is done; of what is not analytics, when the day is over.';
 comment on column meta.intervals.is_suspect is
-    'True when the last look found the settled day empty or less than half as large: its rows stay until a second look confirms it.';
+    'True when the last recheck found the settled day empty or less than half as large: its rows stay until a second recheck confirms it.';
 comment on column meta.intervals.fetched_at is
-    'When the current version was last seen to be what the platform serves, by the platform''s clock. NULL: never had.';
-comment on column meta.intervals.row_count is 'Rows of the current version; users for the resource users. NULL: never had.';
+    'When the current version was last seen to be what the platform serves, by the platform''s clock. NULL: never fetched.';
+comment on column meta.intervals.row_count is 'Rows of the current version; users for the resource users. NULL: never fetched.';
 comment on column meta.intervals.versions is 'Versions of the day in the lake.';
 comment on column meta.intervals.attempts is 'Times the day was asked for, failures counted. NULL in a warehouse as it was known before: not on record.';
 comment on column meta.intervals.request_id is 'The platform''s id of the last request. NULL: it named none.';
 comment on column meta.intervals.error is 'Why the last attempt failed. NULL: it did not.';
-comment on column meta.intervals.is_recoverable is 'False for a night whose snapshot (usage_limits, computers) was not had: it is over, and no later run can fill it in.';
+comment on column meta.intervals.is_recoverable is 'False for a night whose snapshot (usage_limits, computers) was not fetched: it is over, and no later run can fill it in.';
 comment on table meta.runs is 'One row per run of a command that writes, the publishing run included.';
 comment on column meta.runs.run_id is 'Names the run everywhere: here, in raw rows, in runs/<run_id>.json.';
 comment on column meta.runs.command is 'The command, e.g. run.';
@@ -27,6 +27,6 @@ comment on column meta.runs.started_at is 'When the run began, UTC.';
 comment on column meta.runs.finished_at is 'When the run ended, UTC; of the publishing run, when it published. NULL: the run was killed.';
 comment on column meta.runs.days_landed is 'Resource days landed with rows that were not here before.';
 comment on column meta.runs.days_empty is 'Resource days that the platform answered with no rows, new to the lake.';
-comment on column meta.runs.days_unchanged is 'Resource days looked at again and found as they were.';
-comment on column meta.runs.days_failed is 'Resource days asked for and not had.';
+comment on column meta.runs.days_unchanged is 'Resource days rechecked and found unchanged.';
+comment on column meta.runs.days_failed is 'Resource days whose requests failed.';
 comment on column meta.runs.requests is 'Requests answered by the platform.'

@@ -1,5 +1,6 @@
 -- Each version against the one before it. A key that a day names several times
--- is one: its counts are added up, of other values the greatest stands.
+-- is one: its counts and credits are added up, of other values the greatest stands.
+-- No sum is too large: text with more digits than base has for a number is no number.
 with
 
 summed as (
@@ -11,8 +12,6 @@ summed as (
         metric,
         case
             when count(*) = 1 then min(value)
-            when bool_and(regexp_full_match(value, '-?[0-9]+'))
-            then cast(sum(try_cast(value as hugeint)) as varchar)
             when bool_and(regexp_full_match(value, '-?[0-9]{1,22}([.][0-9]+)?'))
             then credits_text(sum(try_cast(value as decimal(28, 6))))
             else max(value)

@@ -6,6 +6,6 @@ select
     kind,
     cast(activity_date as varchar) as day
 from read_parquet({{ drift }}, hive_partitioning = false)
-where kind in ('unreadable', 'rounded')
+where kind in ('unreadable', 'rounded', 'overflow')
     and expected in ('integer', 'decimal', 'number')
 order by all

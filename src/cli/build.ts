@@ -1,6 +1,6 @@
-import { loadConfig } from '../config.ts'
 import { build } from '../pipeline.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
+import { configured } from './configured.ts'
 import { runJob } from './job.ts'
 import { momentOf } from './options.ts'
 import type { Argv } from 'yargs'
@@ -45,7 +45,7 @@ export const buildCommand: Command<OptionsOf<typeof options>> = {
   ],
   options,
   run: async (flags, terminal) => {
-    const config = loadConfig(flags, terminal.environment, terminal.cwd)
+    const config = configured(flags, terminal)
     const { log, json, select, exclude, retry, fullRefresh } = flags
     const asOf = flags.asOf === undefined ? undefined : momentOf(flags.asOf, '--as-of')
     return runJob(

@@ -1,9 +1,14 @@
 import type { Argv, ArgumentsCamelCase } from 'yargs'
 import type { ExitCode } from '../core/errors.ts'
 
+/** What the process gives; `program` makes a Terminal of it. */
+export type Screen = Omit<Terminal, 'draw' | 'data'>
+
 /** Where a command writes, and what it may read of the process. */
 export interface Terminal {
   readonly out: (text: string) => void
+  /** Standard output for formats that programs read: changed only where a terminal shows it. */
+  readonly data: (text: string) => void
   readonly err: (text: string) => void
   /** Standard error for what draws, colours included: no text of others that `safeText` did not pass. */
   readonly draw: (text: string) => void

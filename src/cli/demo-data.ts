@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { addDays, dayOf, HISTORY_START } from '../core/days.ts'
+import { addDays, dayOf, HISTORY_START, startOf, type Day } from '../core/days.ts'
 import { landmarksOf, type Emulator, type Intercept } from '../emulator/emulator.ts'
 import { hookFolders } from '../hooks/folders.ts'
 import { spoolEvent } from '../hooks/record.ts'
@@ -82,9 +82,9 @@ function recordHooks(dataFolder: string, sessions: readonly string[], now: numbe
   }
 }
 
-/** From the moment on, the day before yesterday has one web user more: a restatement. */
+/** From the moment on, an earlier day has one web user more: a restatement. */
 export function restateFrom(moment: number, now: () => number): Intercept {
-  const day = addDays(dayOf(moment), -2)
+  const day = restatedDay(dayOf(moment))
   const users = new RegExp(`("date":"${day}".*?"web_users":)(\\d+)`, 's')
   return async ({ path, answer }) => {
     if (!path.endsWith('/analytics/tools') || now() < moment) return undefined
@@ -96,4 +96,14 @@ export function restateFrom(moment: number, now: () => number): Intercept {
     )
     return new Response(restated, response)
   }
+}
+
+/** Ages in days of the days that the second night asks for again. */
+const AGES = [2, 3, 7]
+
+/** The latest of those days that is no weekend: a small organisation has no users then. */
+export function restatedDay(today: Day): Day {
+  const days = AGES.map((age) => addDays(today, -age))
+  const isWorkingDay = (day: Day): boolean => new Date(startOf(day)).getUTCDay() % 6 !== 0
+  return days.find(isWorkingDay) ?? addDays(today, -2)
 }

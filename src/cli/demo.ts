@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { loadConfig, type Config } from '../config.ts'
+import type { Config } from '../config.ts'
 import { ExitCode, UsageError } from '../core/errors.ts'
 import { startEmulator, type Emulator } from '../emulator/emulator.ts'
 import { run } from '../pipeline.ts'
@@ -11,6 +11,7 @@ import { warehousePath } from '../store/lake.ts'
 import { statement } from '../store/root.ts'
 import { restateFrom, writeDemoData } from './demo-data.ts'
 import { logOptions, type Command, type OptionsOf, type Terminal } from './command.ts'
+import { configured } from './configured.ts'
 import { runJob } from './job.ts'
 import { wholeOf } from './options.ts'
 import type { Argv } from 'yargs'
@@ -44,7 +45,7 @@ export const demoCommand: Command<OptionsOf<typeof options>> = {
   options,
   run: async (flags, terminal) => {
     const users = wholeOf(flags.users, '--users', 1)
-    const config = loadConfig({ data: flags.data }, {}, terminal.cwd)
+    const config = configured({ data: flags.data }, { environment: {}, cwd: terminal.cwd })
     await startAfresh(config.dataFolder)
     const clock = createClock(Date.now() - MS_PER_DAY)
     const emulator = await startEmulator({

@@ -1,9 +1,9 @@
-import { loadConfig } from '../config.ts'
 import { examine } from '../doctor/examine.ts'
 import { exitCodeOf, type Finding } from '../doctor/finding.ts'
 import { dataOptions, jsonOption, type Command, type OptionsOf } from './command.ts'
 import { addressing } from '../observe/words.ts'
 import { announce } from './announce.ts'
+import { configured } from './configured.ts'
 import { createWorld } from './world.ts'
 import type { Argv } from 'yargs'
 
@@ -24,7 +24,7 @@ export const doctorCommand: Command<OptionsOf<typeof options>> = {
     const { world, close } = createWorld(() => undefined, terminal.environment)
     try {
       const findings = await examine({
-        loadConfig: () => loadConfig(flags, terminal.environment, terminal.cwd),
+        loadConfig: () => configured(flags, terminal),
         beforeAsking: (organisations) => {
           for (const each of organisations.filter(({ isFromFile }) => isFromFile)) {
             announce(each, (event) => {

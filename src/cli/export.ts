@@ -1,7 +1,8 @@
-import { EXPORT_TARGETS, loadConfig } from '../config.ts'
+import { EXPORT_TARGETS } from '../config.ts'
 import { ExitCode } from '../core/errors.ts'
 import { exportMarts } from '../publication.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
+import { configured } from './configured.ts'
 import { runJob } from './job.ts'
 import type { Argv } from 'yargs'
 
@@ -20,7 +21,7 @@ export const exportCommand: Command<OptionsOf<typeof options>> = {
   ],
   options,
   run: async (flags, terminal) => {
-    const config = loadConfig(flags, terminal.environment, terminal.cwd)
+    const config = configured(flags, terminal)
     const { log, json, target } = flags
     return runJob(
       { command: 'export', config, log, json, maxDurationMs: Infinity, organisations: [] },

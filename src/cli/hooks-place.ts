@@ -1,9 +1,10 @@
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { loadConfig, type Config } from '../config.ts'
+import type { Config } from '../config.ts'
 import { commandLine, type HookCommand } from '../hooks/command-line.ts'
 import { dataOptions, jsonOption, type Terminal } from './command.ts'
+import { configured } from './configured.ts'
 import type { Argv } from 'yargs'
 
 /** Which of the agent's settings files. */
@@ -75,7 +76,7 @@ export interface Hook {
 
 /** @throws UsageError when the configuration is wrong: the agent is not the one to find out. */
 export function hookOf(flags: SettingsFlags, terminal: Terminal): Hook {
-  const config = loadConfig(flags, terminal.environment, terminal.cwd)
+  const config = configured(flags, terminal)
   const command = {
     node: process.execPath,
     script: join(dirname(fileURLToPath(import.meta.url)), 'main.js'),

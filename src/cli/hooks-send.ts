@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { loadConfig, type Config } from '../config.ts'
+import type { Config } from '../config.ts'
 import { AppError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
 import { lackOf } from '../hooks/attempt.ts'
 import type { HooksConfig } from '../hooks/config.ts'
@@ -7,10 +7,10 @@ import { deliver } from '../hooks/deliver.ts'
 import { logError } from '../hooks/errors-log.ts'
 import { hookFolders } from '../hooks/folders.ts'
 import { notificationOf } from '../hooks/inbox.ts'
-import { requeueFailed } from '../hooks/outbox.ts'
 import { send } from '../hooks/sender.ts'
 import { deliveryStatus } from '../hooks/status.ts'
 import { dataOptions, jsonOption, type Command, type OptionsOf, type Terminal } from './command.ts'
+import { configured } from './configured.ts'
 import { createWorld } from './world.ts'
 import type { Argv } from 'yargs'
 
@@ -52,26 +52,33 @@ function logOf({ data }: FlushFlags, { cwd }: Terminal): string {
 }
 
 async function flush(flags: FlushFlags, terminal: Terminal): Promise<ExitCode> {
-  const { dataFolder, hooks } = loadConfig(flags, terminal.environment, terminal.cwd)
+  const { dataFolder, hooks } = configured(flags, terminal)
   const folders = hookFolders(dataFolder)
   const { world, close } = createWorld(() => undefined, terminal.environment)
   try {
-    if (flags.failed) await requeueFailed(folders, world.now())
     const { environment } = terminal
     const { platform } = process
-    const sending = { world, environment, platform, folders, config: hooks, timeoutMs: TIMEOUT_MS }
+    const delivery = { world, environment, platform, timeoutMs: TIMEOUT_MS }
+    const sending = { ...delivery, folders, config: hooks, retryFailed: flags.failed }
     const { delivered, failed, isOwn } = await send(sending)
     const { waiting } = await deliveryStatus(folders, world.now())
     const numbers = { delivered, failed, waiting: waiting.length, other_sender: !isOwn }
     terminal.out(
       flags.json
         ? `${JSON.stringify(numbers, null, 2)}\n`
-        : `${isOwn ? '' : 'another sender is at work; '}delivered ${delivered}, given up ${failed}, waiting ${waiting.length}\n`,
+        : `${isOwn ? '' : otherSender(flags)}delivered ${delivered}, given up ${failed}, waiting ${waiting.length}\n`,
     )
-    return failed + waiting.length === 0 ? ExitCode.complete : ExitCode.partial
+    const isDone = failed + waiting.length === 0 && (isOwn || !flags.failed)
+    return isDone ? ExitCode.complete : ExitCode.partial
   } finally {
     await close()
   }
+}
+
+function otherSender({ failed }: FlushFlags): string {
+  return failed
+    ? 'another sender is at work, so nothing that was given up is sent again: repeat this later; '
+    : 'another sender is at work; '
 }
 
 const testOptions = (yargs: Argv) =>
@@ -85,7 +92,7 @@ export const hooksTestCommand: Command<OptionsOf<typeof testOptions>> = {
   examples: [['$0 hooks test team', "sends one notification to the channel 'team' and waits"]],
   options: testOptions,
   run: async (flags, terminal) => {
-    const config = loadConfig(flags, terminal.environment, terminal.cwd)
+    const config = configured(flags, terminal)
     const channel = channelOf(config, flags.channel, terminal)
     const { world, close } = createWorld(() => undefined, terminal.environment)
     try {

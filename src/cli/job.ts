@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { constants } from 'node:fs'
+import { constants, existsSync } from 'node:fs'
 import { access, mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Config, OrganisationConfig } from '../config.ts'
 import { AppError, asError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
+import { umaskOf } from '../core/umask.ts'
 import { warner } from '../core/world.ts'
 import type { Job } from '../job.ts'
 import { oneLine } from '../observe/words.ts'
@@ -12,6 +13,7 @@ import { keepOutOfGit } from '../store/data-folder.ts'
 import { diskFault } from '../store/disk.ts'
 import { removeAsides } from '../store/files.ts'
 import { lock, type Lease } from '../store/lock.ts'
+import { removeSpilled } from '../store/spill.ts'
 import type { Terminal } from './command.ts'
 import { announce } from './announce.ts'
 import { createObserver, type LogMode, type Observer } from './observer.ts'
@@ -47,7 +49,10 @@ export async function runJob(
   terminal: Terminal,
   work: (job: Job, observer: Observer) => Promise<JobResult>,
 ): Promise<ExitCode> {
-  const { dataFolder } = options.config
+  const { dataFolder, umask } = options.config
+  // That of the environment is set since the process began.
+  if (umask !== umaskOf(terminal.environment)) process.umask(umask)
+  if (OF_WHAT_LANDED.has(options.command)) refuseMissing(dataFolder)
   await checkWritable(dataFolder)
   const now = options.now ?? ((): number => Date.now())
   const runId = newRunId(now())
@@ -59,7 +64,7 @@ export async function runJob(
     lease = await lock(dataFolder, {
       runId,
       world: { ...world, now: () => Date.now() },
-      warn: warner(world),
+      warn: warner(world, 'lease'),
       onLost: (error) => {
         say(error, terminal)
         process.exit(error.exitCode)
@@ -67,6 +72,7 @@ export async function runJob(
     })
     await observer.open()
     for (const each of options.organisations) announce(each, observer.emit)
+    await removeSpilled(dataFolder, Date.now())
     if (lease.wasLeft) await tidyUp(dataFolder, observer)
     const deadline = now() + options.maxDurationMs
     const job = { config: options.config, world, runId, deadline }
@@ -93,7 +99,7 @@ async function tidyUp(dataFolder: string, observer: Observer): Promise<void> {
   const removed = await removeAsides(dataFolder)
   await removeScratch(dataFolder)
   const message = `the last run was killed; ${removed} unfinished files of it were removed`
-  observer.emit({ type: 'warning', message })
+  observer.emit({ type: 'warning', message, about: 'lease' })
 }
 
 /** An expected failure becomes a result, so that its record and summary are written. */
@@ -112,6 +118,17 @@ async function settled(
 function say(problem: Error, terminal: Terminal): void {
   terminal.err(`agent-warehouse: ${oneLine(problem.message)}\n`)
   if (problem instanceof AppError && problem.hint !== undefined) terminal.err(`  ${problem.hint}\n`)
+}
+
+/** Commands that ask the platform for nothing: they make no data folder. */
+const OF_WHAT_LANDED = new Set(['build', 'rebuild'])
+
+/** @throws UsageError when there is no data folder: its name may be mistyped. */
+function refuseMissing(dataFolder: string): void {
+  if (existsSync(dataFolder)) return
+  throw new UsageError(`there is no data folder ${dataFolder}`, {
+    hint: 'Name it with --data or AGENT_WAREHOUSE_DATA; agent-warehouse run makes one.',
+  })
 }
 
 /** @throws UsageError when the data folder cannot be made or written. */

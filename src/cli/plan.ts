@@ -1,13 +1,15 @@
-import { loadConfig, type Config } from '../config.ts'
+import type { Config } from '../config.ts'
 import { dayOf } from '../core/days.ts'
 import { ExitCode } from '../core/errors.ts'
 import { besideOf, type SyncSelection } from '../beside.ts'
-import { planBeside, type BesidePlan } from '../extract/beside/plan.ts'
-import { planSync, type FetchTask } from '../extract/plan.ts'
-import { LedgerFile, type Ledger } from '../store/ledger.ts'
+import { planBeside, type BesidePlan } from '../extract/entities/plan.ts'
+import { ledgerOnceOpened } from '../extract/open-ledger.ts'
+import { planSync, type FetchTask } from '../extract/plan/plan.ts'
+import type { Ledger } from '../store/ledger.ts'
 import { readOrganisations } from '../store/organisations.ts'
-import { readWindowCaps, type WindowCaps } from '../store/windows.ts'
+import { readWindowSizes, type KnownWindowSizes } from '../store/windows.ts'
 import { dataOptions, jsonOption, type Command, type OptionsOf } from './command.ts'
+import { configured } from './configured.ts'
 import { REPEATABLE_SELECTION, selectionOf, selectionOptions } from './options.ts'
 import type { Argv } from 'yargs'
 
@@ -22,7 +24,7 @@ export const planCommand: Command<OptionsOf<typeof options>> = {
   repeatable: REPEATABLE_SELECTION,
   run: async (flags, terminal) => {
     const selection = selectionOf(flags)
-    const config = loadConfig(flags, terminal.environment, terminal.cwd)
+    const config = configured(flags, terminal)
     const plans = await plansOf(config, selection, Date.now())
     terminal.out(
       flags.json ? `${JSON.stringify(plans.map(asJson), null, 2)}\n` : plans.map(asText).join('\n'),
@@ -54,12 +56,12 @@ async function plansOf(
   return Promise.all(
     organisations.map(async ({ name, orgId, skewMs }) => {
       const there = now + skewMs
-      const ledger: Ledger = orgId === null ? new Map() : await LedgerFile.read(dataFolder, orgId)
-      const caps: WindowCaps = orgId === null ? new Map() : await readWindowCaps(dataFolder, orgId)
+      const ledger: Ledger = orgId === null ? new Map() : await ledgerOnceOpened(dataFolder, orgId)
+      const windowSizes: KnownWindowSizes = orgId === null ? new Map() : await readWindowSizes(dataFolder, orgId)
       const when = { today: dayOf(there), now: there }
-      const tasks = planSync(ledger, { ...selection, ...when, caps })
+      const tasks = planSync(ledger, { ...selection, ...when, windowSizes })
       const appUrl = config.hosts().find((each) => each.name === name)?.appUrl ?? null
-      const lake = { dataFolder, orgId: orgId ?? '', book: { intervals: ledger } }
+      const lake = { dataFolder, orgId: orgId ?? '', recorder: { intervals: ledger } }
       const beside = await planBeside(lake, besideOf({ config }, { appUrl }, selection))
       return { orgId, tasks, beside }
     }),

@@ -5,7 +5,7 @@ import { nearest } from '../core/nearest.ts'
 import { oneLine, safeText } from '../core/safe-text.ts'
 import { diskFault } from '../store/disk.ts'
 import { version } from '../version.ts'
-import type { Terminal } from './command.ts'
+import type { Screen, Terminal } from './command.ts'
 import { COMMANDS } from './commands.ts'
 
 const EPILOGUE = `Exit codes: 0 complete, 1 unexpected, 2 usage or configuration, 3 partial (some
@@ -13,11 +13,17 @@ intervals or users failed, and are named), 4 deferred (the next run goes on), 5 
 or role refused, 6 checks failed (nothing published) or verify found a difference,
 7 another run holds the lock.`
 
+/** What the parser else says in other words; with these it speaks no language but this. */
+const WORDS = {
+  'Invalid values:': '',
+  'Argument: %s, Given: %s, Choices: %s': '%s: %s is none of %s',
+  'Did you mean %s?': 'there is no such command. Did you mean %s?',
+}
+
+const TOO_FEW = /^Not enough non-option arguments: got (\d+), need at least (\d+)$/
+
 /** argv → command → exit code. The one place that prints errors. */
-export async function program(
-  argv: readonly string[],
-  screen: Omit<Terminal, 'draw'>,
-): Promise<ExitCode> {
+export async function program(argv: readonly string[], screen: Screen): Promise<ExitCode> {
   const terminal = safeTerminal(screen)
   let exitCode: ExitCode = ExitCode.complete
   const parser: Argv = yargs()
@@ -29,11 +35,13 @@ export async function program(
     .strict()
     .demandCommand(1, 'Name a command.')
     .recommendCommands()
+    .updateStrings(WORDS)
     .exitProcess(false)
     .wrap(Math.min(100, terminal.columns))
     .epilogue(EPILOGUE)
     .fail((message: string | null, error: Error | undefined) => {
-      throw error ?? wrongArguments(message ?? 'the arguments cannot be read', parser)
+      const hint = argv[0] === 'query' ? UNQUOTED : ''
+      throw error ?? wrongArguments(message ?? 'the arguments cannot be read', hint, parser)
     })
   const context = { terminal, done: (code: ExitCode) => void (exitCode = code) }
   for (const register of COMMANDS) register(parser, context)
@@ -45,7 +53,7 @@ export async function program(
     })
     return exitCode
   } catch (error) {
-    const failure = isOfParser(error) ? wrongArguments(error.message) : error
+    const failure = isOfParser(error) ? wrongArguments(error.message, '') : error
     return say(diskFault(failure) ?? failure, argv.includes('--debug'), terminal)
   }
 }
@@ -64,13 +72,15 @@ function refuseEmpty(argv: readonly string[]): void {
   })
 }
 
-/** All that is written passes `safeText`, whoever said it. */
-function safeTerminal({ out, err, ask, ...screen }: Omit<Terminal, 'draw'>): Terminal {
+/** All text for a terminal passes `safeText`, wherever it comes from. */
+function safeTerminal({ out, err, ask, ...screen }: Screen): Terminal {
+  const safeOut = (text: string): void => {
+    out(safeText(text))
+  }
   return {
     ...screen,
-    out: (text) => {
-      out(safeText(text))
-    },
+    out: safeOut,
+    data: screen.outWidth === undefined ? out : safeOut,
     err: (text) => {
       err(safeText(text))
     },
@@ -79,12 +89,19 @@ function safeTerminal({ out, err, ask, ...screen }: Omit<Terminal, 'draw'>): Ter
   }
 }
 
+/** What the words of a statement without quotes are told. */
+const UNQUOTED = 'Quote the statement: agent-warehouse query "select …". '
+
 /** One line; of an unknown option the nearest one that there is. Never the whole help. */
-function wrongArguments(message: string, parser?: unknown): UsageError {
-  const line = message.replaceAll(/\s*\n\s*/g, ' ')
+function wrongArguments(message: string, hint: string, parser?: unknown): UsageError {
+  const line = message
+    .trim()
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .replace(TOO_FEW, 'arguments: $1 given, at least $2 needed')
   const [, unknown] = /^Unknown arguments?: ([^,]+)/.exec(message) ?? []
   const near = unknown === undefined ? undefined : nearest(unknown, optionsOf(parser))
-  const meant = near === undefined ? '' : `Did you mean --${near}? `
+  const otherwise = unknown === undefined ? '' : hint
+  const meant = near === undefined ? otherwise : `Did you mean --${near}? `
   return new UsageError(line, { hint: `${meant}See --help.` })
 }
 

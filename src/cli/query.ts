@@ -1,9 +1,9 @@
-import { loadConfig } from '../config.ts'
 import { ExitCode } from '../core/errors.ts'
 import { formatResult, outputFormats } from '../serve/format.ts'
 import { query } from '../serve/query.ts'
 import { warehousePath } from '../store/lake.ts'
 import { dataOptions, type Command, type OptionsOf } from './command.ts'
+import { configured } from './configured.ts'
 import type { Argv } from 'yargs'
 
 const options = (yargs: Argv) =>
@@ -11,7 +11,8 @@ const options = (yargs: Argv) =>
     .positional('sql', { type: 'string', demandOption: true, describe: 'one statement' })
     .option('format', {
       choices: outputFormats,
-      describe: 'form of the answer (default table)',
+      describe:
+        'form of the answer (default table). json and csv into a pipe or a file: every value as it is, but that csv puts an apostrophe before what a spreadsheet would run; on a terminal, and in tables, control and invisible characters are written as \\u001b',
     })
     .option('json', { type: 'boolean', default: false, describe: 'the same as --format json' })
 
@@ -22,16 +23,12 @@ export const queryCommand: Command<OptionsOf<typeof options>> = {
   ],
   options,
   run: async ({ sql, json, ...flags }, terminal) => {
-    const config = loadConfig(flags, terminal.environment, terminal.cwd)
+    const config = configured(flags, terminal)
     const table = await query(warehousePath(config.dataFolder), sql)
     const format = flags.format ?? (json ? 'json' : 'table')
-    terminal.out(
-      formatResult(
-        table,
-        format,
-        terminal.outWidth === undefined ? {} : { width: terminal.outWidth },
-      ),
-    )
+    const width = terminal.outWidth === undefined ? {} : { width: terminal.outWidth }
+    const write = format === 'table' ? terminal.out : terminal.data
+    write(formatResult(table, format, width))
     return ExitCode.complete
   },
 }

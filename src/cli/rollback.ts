@@ -1,10 +1,10 @@
-import { loadConfig } from '../config.ts'
 import { ExitCode } from '../core/errors.ts'
 import { rollback } from '../pipeline.ts'
 import { listPublished, type PublishedFile } from '../serve/rollback.ts'
 import { size } from '../core/size.ts'
 import { toSecond } from '../observe/words.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
+import { configured } from './configured.ts'
 import { runJob } from './job.ts'
 import type { Argv } from 'yargs'
 
@@ -28,7 +28,7 @@ export const rollbackCommand: Command<OptionsOf<typeof options>> = {
   ],
   options,
   run: async (flags, terminal) => {
-    const config = loadConfig(flags, terminal.environment, terminal.cwd)
+    const config = configured(flags, terminal)
     const { log, json, to } = flags
     if (flags.list === true) {
       const files = await listPublished(config.dataFolder)

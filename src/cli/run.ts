@@ -1,6 +1,6 @@
-import { loadConfig } from '../config.ts'
 import { run } from '../pipeline.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
+import { configured } from './configured.ts'
 import { resumeSender } from './hooks-resume.ts'
 import { runJob } from './job.ts'
 import {
@@ -25,7 +25,7 @@ export const runCommand: Command<OptionsOf<typeof options>> = {
   run: async (flags, terminal) => {
     const selection = selectionOf(flags)
     const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')
-    const config = loadConfig(flags, terminal.environment, terminal.cwd)
+    const config = configured(flags, terminal)
     const organisations = config.organisations()
     const { log, json } = flags
     const exitCode = await runJob(

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { loadConfig } from '../config.ts'
 import { ExitCode } from '../core/errors.ts'
+import { ledgerOnceOpened } from '../extract/open-ledger.ts'
 import { RESOURCES } from '../extract/resources.ts'
 import { readRunRecords, type RunRecord } from '../observe/run-record.ts'
 import {
@@ -18,6 +18,7 @@ import { ageText } from '../core/freshness.ts'
 import { size } from '../core/size.ts'
 import { toSecond } from '../observe/words.ts'
 import { dataOptions, jsonOption, type Command, type OptionsOf } from './command.ts'
+import { configured } from './configured.ts'
 import type { Argv } from 'yargs'
 
 const options = (yargs: Argv) => jsonOption(dataOptions(yargs))
@@ -32,17 +33,20 @@ export const statusCommand: Command<OptionsOf<typeof options>> = {
   ],
   options,
   run: async (flags, terminal) => {
-    const config = loadConfig(flags, terminal.environment, terminal.cwd)
+    const config = configured(flags, terminal)
     const names = RESOURCES.map(({ name }) => name)
-    const status = await readStatus(config.dataFolder, names, Date.now())
-    const { records } = await readRunRecords(join(config.dataFolder, 'runs'))
+    const { dataFolder } = config
+    const status = await readStatus(dataFolder, names, Date.now(), (orgId) =>
+      ledgerOnceOpened(dataFolder, orgId),
+    )
+    const { records } = await readRunRecords(join(dataFolder, 'runs'))
     const isKilled = (run: RunRecord): boolean =>
       run.status === 'running' && run.run_id !== status.running?.runId
     const runs = records
       .slice(-LISTED_RUNS)
       .map((run): RunRecord => (isKilled(run) ? { ...run, status: 'killed' } : run))
       .reverse()
-    const freshness = await readSourceFreshness(warehousePath(config.dataFolder), Date.now())
+    const freshness = await readSourceFreshness(warehousePath(dataFolder), Date.now())
     const withoutApp = config.hosts().flatMap(({ name, appUrl }) => (appUrl === null ? [name] : []))
     const limits = { rate: config.rate, concurrency: config.concurrency }
     terminal.out(

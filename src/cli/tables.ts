@@ -1,8 +1,8 @@
-import { loadConfig } from '../config.ts'
 import { ExitCode } from '../core/errors.ts'
 import { describeTable, listTables } from '../serve/tables.ts'
 import { warehousePath } from '../store/lake.ts'
 import { dataOptions, jsonOption, type Command, type OptionsOf } from './command.ts'
+import { configured } from './configured.ts'
 import { tableListText, tableText } from './tables-text.ts'
 import type { Argv } from 'yargs'
 
@@ -20,7 +20,7 @@ export const tablesCommand: Command<OptionsOf<typeof options>> = {
   ],
   options,
   run: async (flags, terminal) => {
-    const { dataFolder } = loadConfig(flags, terminal.environment, terminal.cwd)
+    const { dataFolder } = configured(flags, terminal)
     const path = warehousePath(dataFolder)
     const { outWidth: width } = terminal
     if (flags.name === undefined) {

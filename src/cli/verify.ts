@@ -1,8 +1,8 @@
-import { loadConfig } from '../config.ts'
 import { UsageError } from '../core/errors.ts'
 import { verify } from '../verification.ts'
 import type { SampleChoice } from '../serve/verify/verify.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
+import { configured } from './configured.ts'
 import { runJob } from './job.ts'
 import { durationOf, paceOptions, rangeOf, rangeOptions } from './options.ts'
 import { verificationJson, verificationText } from './verify-text.ts'
@@ -29,7 +29,7 @@ export const verifyCommand: Command<OptionsOf<typeof options>> = {
   run: async (flags, terminal) => {
     const choice = choiceOf(flags)
     const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')
-    const config = loadConfig(flags, terminal.environment, terminal.cwd)
+    const config = configured(flags, terminal)
     const organisations = config.organisations()
     const { log, json } = flags
     return runJob(

@@ -45,7 +45,7 @@ export interface AnalyticsTail {
   /** Path and query, as asked. */
   readonly request: string
   readonly requestId: string | null
-  /** The server's clock, milliseconds since the epoch; null when it sent no `Date`. */
+  /** The server's clock, milliseconds since the epoch; null when it sent no `Date`, NaN for no date. */
   readonly serverTime: number | null
 }
 
@@ -250,7 +250,7 @@ function tailOf(origin: AnswerOrigin, head: HttpHead, rest: unknown): AnalyticsT
     orgId: textOf(fieldOf(meta, 'org_id')),
     hasMore: hasMoreOf(fieldOf(meta, 'has_more'), nextCursor, origin),
     nextCursor,
-    serverTime: serverTime(head.headers) ?? null,
+    serverTime: serverTime(head.headers),
   }
 }
 

@@ -1,129 +1,119 @@
 /**
- * What limits like "R requests a second, B at once" are, read from what a
- * server let through. Its bucket of B tokens is refilled R times a second, a
- * request takes a token, and a refusal says that none was left. So, for any
- * time s before a refusal at T, requests let through in between ≤ B + R·(T − s),
- * and equal for the last s at which the bucket was full.
+ * Limits like "R requests a second, B at once", read from what a server let
+ * through. Its bucket of B tokens is refilled R times a second, a request takes a
+ * token, and is refused where none is left. For any R it can be computed how many
+ * tokens are missing, whatever B is: so many that a request passed, B is at least
+ * that; so many that one was refused, B is at most that. By as much as an R needs
+ * B to be both, it is in error.
  */
 
-/** A moment (milliseconds) and how many requests had been let through before it. */
-export interface Mark {
-  readonly at: number
-  readonly passed: number
-}
-
-/** A time up to a refusal, and the requests that were let through in it. */
-interface Stretch {
-  readonly seconds: number
-  readonly passed: number
-}
-
-/** A bucket as one refusal shows it: so many tokens, if it is refilled at that rate. */
-export type Shape = readonly Stretch[]
-
-/** A rate in requests a second, and by how much it may be wrong. */
-export interface Estimate {
+/** A rate of refilling, and the bucket if its rate is that, or up to half a step beside it. */
+interface Candidate {
   readonly rate: number
-  readonly doubt: number
+  /** Tokens that are missing: at least, and at most. */
+  readonly missing: readonly [number, number]
+  /** Tokens that a full bucket holds: at least, and at most. */
+  readonly least: number
+  readonly most: number
+  /** Tokens by which what was seen of late contradicts it. */
+  readonly error: number
 }
 
-const FINEST_MS = 10
-const MANY = 160
-/** Marks may lie this part of their age apart. */
-const COARSENESS = 0.05
-
-/** Adds a mark. Old ones are thinned, so that there are never many. */
-export function withMark(marks: readonly Mark[], mark: Mark): readonly Mark[] {
-  const last = marks.at(-1)
-  if (last !== undefined && mark.at - last.at < FINEST_MS) return marks
-  return [...(marks.length < MANY ? marks : thinned(marks, mark.at)), mark]
+/** All that it may be, by ascending rate, at a time in milliseconds. */
+export interface Bucket {
+  readonly at: number
+  readonly candidates: readonly Candidate[]
 }
 
-function thinned(marks: readonly Mark[], now: number): Mark[] {
-  let kept = -Infinity
-  return marks.filter((mark, index) => {
-    const next = marks[index + 1]
-    const isSpare = next !== undefined && next.at - kept < COARSENESS * (now - mark.at)
-    if (!isSpare) kept = mark.at
-    return !isSpare
-  })
-}
-
-/** The bucket as a refusal at that mark shows it. */
-export function shapeAt(marks: readonly Mark[], refusal: Mark): Shape {
-  return marks
-    .filter(({ at }) => at < refusal.at)
-    .map(({ at, passed }) => ({
-      seconds: (refusal.at - at) / 1000,
-      passed: refusal.passed - passed,
-    }))
-}
-
-/** A bucket of a known size. */
-export function shapeOf(burst: number): Shape {
-  return [{ seconds: 0, passed: burst }]
-}
-
-/** Tokens that the bucket holds when full, if it is refilled at that rate. */
-export function burstOf(shape: Shape, rate: number): number {
-  return Math.max(1, fullest(shape, rate).tokens)
-}
-
-function fullest(shape: Shape, rate: number): { tokens: number; seconds: number } {
-  let most = { tokens: 1, seconds: 0 }
-  for (const { seconds, passed } of shape) {
-    const tokens = passed - rate * seconds
-    if (tokens > most.tokens) most = { tokens, seconds }
-  }
-  return most
-}
-
-/** Tokens by which two counts of one bucket differ though nothing is wrong. */
-const SLACK = 0.5
-const CONTRADICTION = 1.5
-const STEP = 1.03
-const HIGHEST_RATE = 1e5
 const LOWEST_RATE = 0.02
+const HIGHEST_RATE = 2000
+const STEP = 1.01
+const RATES = Array.from(
+  { length: Math.ceil(Math.log(HIGHEST_RATE / LOWEST_RATE) / Math.log(STEP)) },
+  (_, index) => LOWEST_RATE * STEP ** index,
+)
 
-/**
- * The rate at which a bucket is refilled, from its shape as an earlier refusal
- * shows it and as this one does. The bucket was `empty` at the refusal before:
- * what was let through since is the least the rate can be, and is the rate
- * unless the bucket ran over in between; then both shapes agree at one rate
- * only. `noise` is by how many requests the counts may be wrong.
- */
-export function estimateRate(
-  earlier: Shape,
-  current: Shape,
-  empty: Mark | undefined,
-  refusal: Mark,
-  noise: number,
-): Estimate {
-  const excess = (rate: number): number =>
-    fullest(current, rate).tokens - fullest(earlier, rate).tokens
-  const since = empty ?? refusal
-  const seconds = Math.max(0.02, (refusal.at - since.at) / 1000)
-  const least = Math.max(LOWEST_RATE, (refusal.passed - since.passed + 0.5) / seconds)
-  if (empty === undefined || excess(least) > SLACK) {
-    const rate = firstRate(least, (each) => excess(each) <= 0)
-    const span = Math.abs(fullest(current, rate).seconds - fullest(earlier, rate).seconds)
-    return { rate, doubt: noise / Math.max(span, 0.02) }
-  }
-  const most = firstRate(least, (each) => excess(each) > CONTRADICTION)
-  if (most >= HIGHEST_RATE) return { rate: least, doubt: noise / seconds }
-  return { rate: (least + most) / 2, doubt: (most - least) / 2 + noise / seconds }
+const SMALLEST = 1
+/** A bucket that misses less is full, and refuses nothing. */
+const FULL = 0.1
+
+/** A full bucket of which nothing is known. */
+export function unknownBucket(at: number): Bucket {
+  const full = { missing: [0, 0] as const, least: SMALLEST, most: Infinity, error: 0 }
+  return { at, candidates: RATES.map((rate) => ({ rate, ...full })) }
 }
 
-/** The lowest rate from `least` on for which `holds`; at most HIGHEST_RATE. */
-function firstRate(least: number, holds: (rate: number) => boolean): number {
-  let above = least
-  while (above < HIGHEST_RATE && !holds(above)) above *= STEP
-  if (above === least || above >= HIGHEST_RATE) return above
-  let below = above / STEP
-  for (let round = 0; round < 20; round += 1) {
-    const middle = (below + above) / 2
-    if (holds(middle)) above = middle
-    else below = middle
+/** Tokens by which a rate is in error that was not remembered, or cannot be. */
+const IMPOSSIBLE = 3
+
+/** The bucket that an earlier run measured, its rate doubted by that share. */
+export function rememberedBucket(rate: number, burst: number, doubt: number, at: number): Bucket {
+  const { candidates } = unknownBucket(at)
+  const known = Math.min(Math.max(rate, LOWEST_RATE), HIGHEST_RATE / STEP)
+  return {
+    at,
+    candidates: candidates.map((each) =>
+      Math.abs(Math.log(each.rate / known)) <= Math.max(doubt, STEP - 1)
+        ? { ...each, least: Math.max(SMALLEST, 0.9 * burst - 1) }
+        : { ...each, error: IMPOSSIBLE },
+    ),
   }
-  return above
+}
+
+/** An error is counted up to this, so that a limit that has changed is believed before long. */
+const WORST = 10
+
+/** The rates between a candidate and the next ones: half a step less, half a step more. */
+const SLOWER = STEP ** -0.5
+const FASTER = STEP ** 0.5
+
+/** Takes in a request that arrived at that time. */
+export function withRequest(bucket: Bucket, at: number, isRefused: boolean): Bucket {
+  const seconds = Math.max(0, at - bucket.at) / 1000
+  const candidates = bucket.candidates.map((before): Candidate => {
+    const { rate, least, most, missing } = before
+    const low = Math.max(0, missing[0] - rate * FASTER * seconds) + 1
+    const high = Math.max(0, missing[1] - rate * SLOWER * seconds) + 1
+    if (isRefused) {
+      const taken = [Math.max(low, least), Math.max(high, least)] as const
+      const impossible = (low + high) / 2 < 1 + FULL ? IMPOSSIBLE : 0
+      const error = Math.min(WORST, before.error + taken[1] - high + impossible)
+      const left = [taken[0] - 1, taken[1] - 1] as const
+      return { rate, missing: left, least, most: Math.min(most, taken[1]), error }
+    }
+    const taken = [Math.min(low, most), Math.min(high, most)] as const
+    const error = Math.min(WORST, before.error + low - taken[0])
+    return { rate, missing: taken, least: Math.max(least, taken[0]), most, error }
+  })
+  return { at: Math.max(at, bucket.at), candidates }
+}
+
+/** What was seen before counts for half of what it did. */
+export function faded(bucket: Bucket): Bucket {
+  const candidates = bucket.candidates.map((each) => ({ ...each, error: each.error / 2 }))
+  return { ...bucket, candidates }
+}
+
+/** What the bucket may be. */
+export interface Range {
+  readonly low: number
+  readonly high: number
+  /** Tokens of a full bucket. */
+  readonly burst: number
+}
+
+/** Tokens by which the reckoning may be wrong. */
+const NOISE = 0.1
+
+/** The candidates that explain what was seen as well as any other, but for noise. */
+export function rangeOf({ candidates }: Bucket): Range {
+  let best = Infinity
+  for (const { error } of candidates) best = Math.min(best, error)
+  const plausible = candidates.filter(({ error }) => error <= best + NOISE)
+  const burst = plausible[plausible.length >> 1]?.least ?? SMALLEST
+  return {
+    low: plausible[0]?.rate ?? LOWEST_RATE,
+    high: plausible.at(-1)?.rate ?? HIGHEST_RATE,
+    burst,
+  }
 }

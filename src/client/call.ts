@@ -14,7 +14,7 @@ export interface Served<T> {
   /** Path and query, as asked. */
   readonly request: string
   readonly requestId: string | null
-  /** The server's clock, milliseconds since the epoch; null when it sent no `Date`. */
+  /** The server's clock, milliseconds since the epoch; null when it sent no `Date`, NaN for no date. */
   readonly serverTime: number | null
 }
 
@@ -48,7 +48,7 @@ export function fetchItems<T>(
       items,
       request: path,
       requestId,
-      serverTime: serverTime(response.headers) ?? null,
+      serverTime: serverTime(response.headers),
     }
   })
 }

@@ -22,6 +22,7 @@ import { ContradictionError } from './errors.ts'
 import { Limits } from './limits.ts'
 import { Readiness } from './readiness.ts'
 import { Sessions } from './sessions.ts'
+import { shownCursor } from './shown-cursor.ts'
 import { Transport, type TransportOptions } from './transport.ts'
 import type {
   ActivityDay,
@@ -203,7 +204,7 @@ function nextCursor(answer: AnalyticsTail, seen: Set<string>): string {
   }
   if (seen.has(next)) {
     throw new ContradictionError(
-      `GET ${answer.request}: the cursor '${next}' was given before, the pages go round in a loop`,
+      `GET ${answer.request}: the cursor ${shownCursor(next)} was given before, the pages go round in a loop`,
       answer.requestId,
     )
   }

@@ -1,4 +1,5 @@
 import { AppError, CredentialError, DeferredError, type FailureOptions } from '../core/errors.ts'
+import { withoutCursors } from './shown-cursor.ts'
 
 /** The error body of every endpoint (PLATFORM_API, "Problem body"). Every field may be absent. */
 export interface Problem {
@@ -14,7 +15,7 @@ export class TransportError extends AppError {
   readonly timedOut: boolean
 
   constructor(message: string, timedOut: boolean, options: FailureOptions = {}) {
-    super(message, options)
+    super(withoutCursors(message), options)
     this.timedOut = timedOut
   }
 }
@@ -22,7 +23,7 @@ export class TransportError extends AppError {
 /** The body outgrew the size limit of its request. A smaller date range may fit. */
 export class BodyTooLargeError extends AppError {
   constructor(url: string, limit: number) {
-    super(`${url}: the body is larger than ${limit} bytes`)
+    super(withoutCursors(`${url}: the body is larger than ${limit} bytes`))
   }
 }
 
@@ -31,7 +32,8 @@ export class BodyError extends AppError {
   readonly requestId: string | null
 
   constructor(message: string, requestId: string | null, options: FailureOptions = {}) {
-    super(requestId === null ? message : `${message} (request ${requestId})`, options)
+    const request = requestId === null ? '' : ` (request ${requestId})`
+    super(withoutCursors(message) + request, options)
     this.requestId = requestId
   }
 }
@@ -51,7 +53,7 @@ export class ApiError extends AppError {
   readonly problem: Problem
 
   constructor(message: string, status: number, problem: Problem, options: FailureOptions = {}) {
-    super(message, options)
+    super(withoutCursors(message), options)
     this.status = status
     this.problem = problem
   }
@@ -63,7 +65,7 @@ export class RefusedError extends CredentialError {
   readonly problem: Problem
 
   constructor(message: string, status: number, problem: Problem, options: FailureOptions = {}) {
-    super(message, options)
+    super(withoutCursors(message), options)
     this.status = status
     this.problem = problem
   }

@@ -94,7 +94,7 @@ export class Governor {
         this.#checkTime()
         const sentAt = this.#world.now()
         this.#pace = paceSent(this.#pace, sentAt)
-        this.#concurrency = withSent(this.#concurrency, this.#pace.flying.length)
+        this.#concurrency = withSent(this.#concurrency, this.#pace.flying)
         this.#keepPace()
         return request(sentAt)
       },
@@ -191,7 +191,7 @@ export class Governor {
   /** True when the run ends before the next request may be sent: with an answer to come it may be sooner. */
   #isPointless(wait: number): boolean {
     const now = this.#world.now()
-    if (now + wait <= this.#deadline || this.#pace.flying.length > 0) return false
+    if (now + wait <= this.#deadline || this.#pace.flying > 0) return false
     this.#deferral ??= deferral({ waitMs: wait, reason: 'its quota is used up' })
     return true
   }

@@ -11,7 +11,7 @@ export type {
 } from './analytics.ts'
 export { fieldOf, sliceArray, sumOf } from './envelope.ts'
 export type { RowsSum } from './envelope.ts'
-export type { ServedRow } from './row-scanner.ts'
+export { servedRow, type ServedRow } from './row-scanner.ts'
 export type { Served } from './call.ts'
 export { Computers, lengthOfName, MAX_COMPUTER_NAME, type MetricsQuery } from './computers.ts'
 export { Controls, MAX_CONTROLS_PAGE, type ControlsQuery } from './controls.ts'

@@ -1,45 +1,70 @@
 import type { LearntLimit } from '../core/learnt.ts'
-import { shapeAt, withMark, type Mark, type Shape } from './bucket.ts'
-import { learnLimit, limitRate, rememberedLimit, rememberedShape, type Limit } from './limit.ts'
+import { faded, rangeOf, withRequest, type Bucket } from './bucket.ts'
+import { isMeasured, limitOf, limitRate, remembered, type Limit } from './limit.ts'
 import { quotaRate, quotaWait, withQuotas, type QuotaPace } from './quota-pace.ts'
 import type { Quota } from './quota.ts'
 
 /**
- * When the next request may be sent, as learnt from what became of those before:
- * a state, and a function for each thing that happens. Times are milliseconds
+ * When the next request may be sent, as learnt from what became of those before.
+ *
+ * Model: a bucket of B tokens, refilled R times a second; both are unknown. For
+ * each R of a fine scale, bucket.ts computes what B must be by every request that
+ * passed or was refused, and by how many tokens that contradicts itself. The R
+ * with the least contradiction, and those within noise of it, are the range
+ * [low, high] that limit.ts turns into a rate.
+ *
+ * States and what leads from one to the next:
+ *   no limit met      as fast as concurrency allows. A refusal → held.
+ *   held              nothing is sent for as long as was told. Then one request
+ *                     goes ahead; when it has passed → seeking or keeping.
+ *   seeking           one refusal tells B + R·t only, so the range is wide: the rate
+ *                     doubles every second. A refusal → held.
+ *   keeping           two refusals tell R and B, so the range is narrow: the rate is
+ *                     just above its low end. A refusal → held.
+ *
+ * Why it converges: a rate above R empties the bucket by (rate − R) tokens a
+ * second, and is refused; that contradicts every R as high. A rate below R is not
+ * refused; that contradicts every R which it would have emptied. So the range
+ * closes on R from both ends, the faster the further away an end is. Refusals
+ * are rare because the rate follows the low end, which rises by requests that
+ * passed. At each refusal older evidence counts for half, and never for more than
+ * a few tokens: a limit that has changed is believed after one or two refusals.
+ *
+ * A state, and a function for each thing that happens. Times are milliseconds
  * since the epoch, rates are requests a second.
  */
 export interface Pace {
   /** The rate, at most. */
   readonly most: number
-  readonly beganAt: number
   /** Requests that were answered and not refused. */
   readonly passed: number
   /** Requests under way. */
-  readonly flying: readonly Mark[]
+  readonly flying: number
   /** The turn of the last request. */
   readonly turnAt: number
   /** Told: nothing may be sent before. */
   readonly resumeAt: number
-  readonly limit: Limit
-  /** The server's bucket as the first refusal showed it. */
-  readonly shape: Shape | undefined
+  /** Undefined while none was met. */
+  readonly limit: Limit | undefined
+  /** The server's bucket by what was sent, but for the last requests: those are not counted yet. */
+  readonly bucket: Bucket
+  readonly sent: readonly Sent[]
   /** Tokens that the bucket is believed to hold at that time. */
   readonly level: number
   readonly levelAt: number
-  /** The last refusal that was learnt from, and what was sent since. */
-  readonly learntFrom: Mark | undefined
-  readonly marks: readonly Mark[]
   /** When the last refusal was heard of, and whether a request has passed that was sent since. */
   readonly refusedAt: number
   readonly isRecovered: boolean
-  /** When the refused request was sent, until it is learnt from. */
-  readonly refusal: number | undefined
+  /** Whether a refusal is still to be learnt from. */
+  readonly isLessonDue: boolean
   /** What the answers' headers say. */
   readonly quota: QuotaPace | undefined
-  /** Milliseconds of a round trip, and by how much they vary, of late. */
-  readonly roundTrip: number | undefined
-  readonly jitter: number
+}
+
+/** A request, and whether it was refused: undefined while it is under way. */
+interface Sent {
+  readonly at: number
+  readonly isRefused: boolean | undefined
 }
 
 /** A turn that was missed by less is made up for. */
@@ -47,26 +72,22 @@ const CATCH_UP_MS = 15
 
 /** Begins with what an earlier run learnt. */
 export function beginPace(most: number, learnt: LearntLimit | undefined, now: number): Pace {
-  const limit = rememberedLimit(learnt, now)
+  const { limit, bucket } = remembered(learnt, now)
   return {
     most,
-    beganAt: now,
     passed: 0,
-    flying: [],
+    flying: 0,
     turnAt: now - CATCH_UP_MS,
     resumeAt: now,
     limit,
-    shape: rememberedShape(limit),
-    level: limit.kind === 'known' ? limit.burst : 0,
+    bucket,
+    sent: [],
+    level: limit?.burst ?? 0,
     levelAt: now,
-    learntFrom: undefined,
-    marks: [],
     refusedAt: -Infinity,
     isRecovered: true,
-    refusal: undefined,
+    isLessonDue: false,
     quota: undefined,
-    roundTrip: undefined,
-    jitter: 0,
   }
 }
 
@@ -74,7 +95,7 @@ export function beginPace(most: number, learnt: LearntLimit | undefined, now: nu
 export function waitOfPace(pace: Pace, now: number): number {
   if (now < pace.resumeAt) return pace.resumeAt - now
   const { quota, flying, turnAt } = pace
-  const told = quota === undefined ? 0 : quotaWait(quota, flying.length, now)
+  const told = quota === undefined ? 0 : quotaWait(quota, flying, now)
   const gap = 1000 / rateAt(pace, now)
   return Math.max(told, Math.min(gap, Math.max(0, turnAt + gap - now)))
 }
@@ -84,14 +105,13 @@ export function waitOfPace(pace: Pace, now: number): number {
  * from it: what was in flight with it has been answered.
  */
 export function paceSent(before: Pace, now: number): Pace {
-  const pace = before.refusal === undefined ? before : withLesson(before, before.refusal, now)
+  const pace = before.isLessonDue ? withLesson(before, now) : settled(before, MOST_UNSETTLED)
   const turn = Math.max(pace.turnAt + 1000 / rateAt(pace, now), now - CATCH_UP_MS)
-  const mark = { at: now, passed: pace.passed + pace.flying.length }
   return {
     ...pace,
     turnAt: Math.min(turn, now),
-    flying: [...pace.flying, mark],
-    marks: withMark(pace.marks, mark),
+    flying: pace.flying + 1,
+    sent: [...pace.sent, { at: now, isRefused: undefined }],
     level: levelAt(pace, now) - 1,
     levelAt: now,
   }
@@ -109,15 +129,14 @@ export function pacePassed(
 ): Pace {
   const passed = pace.passed + 1
   const quota = withQuotas(pace.quota, quotas, passed, now)
-  const isRemembered = pace.limit.kind === 'known' && pace.learntFrom === undefined
+  const isRemembered = pace.refusedAt === -Infinity
   return {
     ...pace,
     passed,
-    limit: quota !== undefined && isRemembered ? { kind: 'none' } : pace.limit,
-    flying: landed(pace.flying, sentAt),
+    limit: quota !== undefined && isRemembered ? undefined : pace.limit,
+    ...answered(pace, sentAt, false),
     isRecovered: pace.isRecovered || sentAt > pace.refusedAt,
     quota,
-    ...withRoundTrip(pace, now - sentAt),
   }
 }
 
@@ -132,27 +151,27 @@ export interface Refusal {
 
 /**
  * A request that was refused for rate. Refusals of what was in flight together,
- * or with nothing let through in between, are one: the first tells of the limit,
- * the others can only make the wait longer. A quota that the server tells with
+ * or with nothing let through in between, are one: only those of what was sent
+ * before the first was heard of tell of the limit, all make the wait longer. A quota that the server tells with
  * every answer and that is used up explains a refusal: then there is no other limit.
  */
 export function paceRefused(pace: Pace, refusal: Refusal): Pace {
   const { sentAt, now } = refusal
   const told = pace.quota && withQuotas(pace.quota, refusal.quotas, pace.passed, now)
+  const isTelling = pace.isRecovered || sentAt <= pace.refusedAt
   const next = {
     ...paceHeld(pace, refusal.waitMs, now),
-    flying: landed(pace.flying, sentAt),
+    ...answered(pace, sentAt, isTelling ? true : undefined),
     quota: told,
     level: 0,
     levelAt: now,
   }
   if (pace.isRecovered && sentAt > pace.refusedAt) {
-    const lesson = told?.remaining === 0 ? undefined : sentAt
-    return { ...next, refusedAt: now, isRecovered: false, refusal: lesson }
+    const isLessonDue = told?.remaining !== 0
+    return { ...next, refusedAt: now, isRecovered: false, isLessonDue }
   }
-  if (pace.refusal !== undefined) return { ...next, refusal: Math.min(pace.refusal, sentAt) }
   const { limit } = pace
-  return { ...next, limit: limit.kind === 'none' ? limit : { ...limit, since: next.resumeAt } }
+  return { ...next, limit: limit && { ...limit, since: next.resumeAt } }
 }
 
 /** Holds everything back for a time. */
@@ -162,51 +181,59 @@ export function paceHeld(pace: Pace, waitMs: number, now: number): Pace {
 
 /** What is to be kept of the limit; undefined when none was met. */
 export function learntOf({ limit, quota }: Pace): LearntLimit | undefined {
-  if (limit.kind === 'known') {
-    const { rate, burst, measuredAt } = limit
-    return { rate, burst, source: 'refusals', measuredAt }
+  if (limit !== undefined && isMeasured(limit)) {
+    const { low, burst, measuredAt } = limit
+    return { rate: low, burst, source: 'refusals', measuredAt }
   }
   if (quota === undefined || quota.refill === 0 || quota.remaining > quota.limit / 2)
     return undefined
   return { rate: quota.refill, burst: quota.limit, source: 'headers', measuredAt: quota.at }
 }
 
-function withLesson(pace: Pace, sentAt: number, now: number): Pace {
-  const refusal = { at: sentAt, passed: pace.passed }
-  const { limit, shape } = learnLimit(pace.limit, pace.shape, {
-    refusal,
-    refusedAt: pace.refusedAt,
-    now,
-    beganAt: pace.beganAt,
-    shape: shapeAt(pace.marks, refusal),
-    before: pace.learntFrom,
-    rate: rateAt(pace, pace.refusedAt),
-    jitter: pace.jitter,
-  })
-  return { ...pace, refusal: undefined, learntFrom: refusal, marks: [], limit, shape }
+/** All that was sent before is answered, or counts as passed. */
+function withLesson(before: Pace, now: number): Pace {
+  const pace = settled({ ...before, bucket: faded(before.bucket) }, 0)
+  return { ...pace, limit: limitOf(pace.bucket, pace.refusedAt, now), isLessonDue: false }
 }
 
-function landed(flying: readonly Mark[], sentAt: number): readonly Mark[] {
-  const index = flying.findIndex(({ at }) => at === sentAt)
-  return flying.filter((_, each) => each !== index)
-}
+/** One answer that takes long does not keep what was sent after it from being counted for ever. */
+const MOST_UNSETTLED = 64
 
-function withRoundTrip(pace: Pace, ms: number): Pick<Pace, 'roundTrip' | 'jitter'> {
-  const { roundTrip = ms, jitter } = pace
-  return {
-    roundTrip: roundTrip + (ms - roundTrip) / 8,
-    jitter: jitter + (Math.abs(ms - roundTrip) - jitter) / 8,
+/** Reckons requests in the order they were sent; of more than `most`, those under way as passed. */
+function settled(pace: Pace, most: number): Pace {
+  let { bucket } = pace
+  let count = 0
+  for (const { at, isRefused } of pace.sent) {
+    if (isRefused === undefined && pace.sent.length - count <= most) break
+    bucket = withRequest(bucket, at, isRefused ?? false)
+    count += 1
   }
+  if (count === 0) return pace
+  const limit = pace.limit && { ...pace.limit, ...rangeOf(bucket) }
+  return { ...pace, bucket, limit, sent: pace.sent.slice(count) }
+}
+
+/** `isRefused`: undefined when it tells nothing. */
+function answered(
+  { sent, flying }: Pace,
+  sentAt: number,
+  isRefused: boolean | undefined,
+): Pick<Pace, 'sent' | 'flying'> {
+  const index = sent.findIndex((each) => each.at === sentAt && each.isRefused === undefined)
+  const known = isRefused === undefined ? [] : [{ at: sentAt, isRefused }]
+  const next = index < 0 ? sent : sent.toSpliced(index, 1, ...known)
+  return { sent: next, flying: Math.max(0, flying - 1) }
 }
 
 /** Headers only tighten: the lowest of what is allowed, told and learnt. */
 function rateAt(pace: Pace, now: number): number {
   const { limit, quota, most } = pace
-  const told = quota === undefined ? Infinity : quotaRate(quota, pace.flying.length, now)
-  return Math.min(most, told, limitRate(limit, levelAt(pace, now), now))
+  const told = quota === undefined ? Infinity : quotaRate(quota, pace.flying, now)
+  const learnt = limit === undefined ? Infinity : limitRate(limit, levelAt(pace, now), now)
+  return Math.min(most, told, learnt)
 }
 
 function levelAt({ limit, level, levelAt: at }: Pace, now: number): number {
-  if (limit.kind !== 'known') return 0
-  return Math.min(limit.burst, level + (limit.rate * Math.max(0, now - at)) / 1000)
+  if (limit === undefined) return 0
+  return Math.min(limit.burst, level + (limit.low * Math.max(0, now - at)) / 1000)
 }

@@ -1,6 +1,7 @@
 import { withoutSecrets } from '../core/secret-forms.ts'
 import type { HttpResponse } from '../core/world.ts'
 import { ApiError, RefusedError, type Problem } from './errors.ts'
+import { withoutCursorOf } from './shown-cursor.ts'
 
 /** No error needs more: a longer one is not read, and of its words so many are shown. */
 export const MAX_PROBLEM_BYTES = 256 * 1024
@@ -41,12 +42,17 @@ export function failureOf(method: string, path: string, response: HttpResponse):
 
 /**
  * What the platform says of a failure, as far as it can be told on: it may quote
- * what it was asked for, and enterprise controls carry secrets of any look.
+ * what it was asked for, and enterprise controls carry secrets of any look. Names of people
+ * in plain words cannot be told from other words, and stay: without its reason a failure
+ * cannot be mended.
  */
 function wordsOf(path: string, { title, detail }: Problem): string {
   if (path.startsWith('/api/v0/organization/enterprise-controls/')) return ''
   const said = [title, detail].filter((text) => text !== null).join(': ')
-  return withoutSecrets(said, () => '[redacted]').replaceAll(E_MAIL, '[e-mail address]')
+  return withoutSecrets(withoutCursorOf(path, said), () => '[redacted]').replaceAll(
+    E_MAIL,
+    '[e-mail address]',
+  )
 }
 
 /** Whose it is, is said nowhere: what failed is on record and in the published warehouse. */

@@ -1,5 +1,10 @@
-import type { Mark } from './bucket.ts'
 import type { Quota } from './quota.ts'
+
+/** A moment (milliseconds), and a count at it. */
+interface Mark {
+  readonly at: number
+  readonly passed: number
+}
 
 /** What the answers of one server say of its quota, and how fast it fills up again. */
 export interface QuotaPace {

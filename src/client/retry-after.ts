@@ -16,9 +16,12 @@ export function retryAfterMs(
   return Math.max(0, until - serverClock(headers, now))
 }
 
-/** The server's clock by its `Date` field, milliseconds since the epoch. */
-export function serverTime(headers: Readonly<Record<string, string>>): number | undefined {
-  return headers['date'] === undefined ? undefined : httpDate(headers['date'])
+/**
+ * The server's clock by its `Date` field, milliseconds since the epoch: null where it
+ * sent none, and NaN for one that is no date, which no server with a clock sends.
+ */
+export function serverTime(headers: Readonly<Record<string, string>>): number | null {
+  return headers['date'] === undefined ? null : (httpDate(headers['date']) ?? NaN)
 }
 
 /** A `Date` that is further from this machine's clock tells nothing of when a wait ends. */
@@ -27,7 +30,7 @@ const FARTHEST_MS = 366 * 86_400_000
 /** The server's clock by its `Date` field where it can be believed, else this machine's. */
 export function serverClock(headers: Readonly<Record<string, string>>, now: number): number {
   const time = serverTime(headers)
-  return time === undefined || Math.abs(time - now) > FARTHEST_MS ? now : time
+  return time !== null && Math.abs(time - now) <= FARTHEST_MS ? time : now
 }
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
@@ -44,7 +47,10 @@ const FORMS = [
   new RegExp(String.raw`^[a-z]{3} (?<month>[a-z]{3}) (?<day>[ \d]\d) ${TIME} (?<year>\d{4})$`, 'i'),
 ]
 
-/** IMF-fixdate, RFC 850 date or asctime date as milliseconds since the epoch; undefined for 31 February. */
+/**
+ * IMF-fixdate, RFC 850 date or asctime date as milliseconds since the epoch; undefined
+ * for 31 February. Which day of the week it says makes no difference.
+ */
 export function httpDate(text: string): number | undefined {
   for (const form of FORMS) {
     const parts = form.exec(text.trim())?.groups

@@ -15,6 +15,7 @@ import {
   RETRIES,
   RetryBudget,
 } from './retry.ts'
+import { withoutCursors } from './shown-cursor.ts'
 import { waitOf } from './wait.ts'
 
 export interface TransportOptions extends GovernorOptions {
@@ -150,7 +151,7 @@ export class Transport {
     const response = await this.#exchange(call, sentAt, takerFor)
     this.#world.emit({
       type: 'request.finished',
-      path: call.path,
+      path: withoutCursors(call.path),
       status: response.status,
       durationMs: this.#world.now() - sentAt,
       bytes: taken + response.body.byteLength,
@@ -224,7 +225,7 @@ export class Transport {
     this.#world.signal.throwIfAborted()
     const held = waits.get(error)
     const waitMs = held ?? backoffMs(count, this.#world.random())
-    const { path } = call
+    const path = withoutCursors(call.path)
     this.#world.emit({ type: 'request.retried', path, attempt, reason: error.message, waitMs })
     if (held !== undefined) return // by the governor, as every request is
     if (this.#world.now() + waitMs >= this.#options.deadline) throw outOfTime({ cause: error })

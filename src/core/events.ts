@@ -7,6 +7,9 @@ export type PlanReason = 'missing' | 'failed' | 'look' | 'forced'
  */
 export type IntervalOutcome = 'landed' | 'empty' | 'unchanged' | 'compared'
 
+/** What a warning is about, where it matters for whom or in which order it is shown. */
+export type WarningSubject = 'lease' | 'damage' | 'numbers' | 'drift'
+
 /** Everything that happens in a run. Progress, log and run record are listeners. */
 export type RunEvent =
   | { readonly type: 'run.started'; readonly runId: string; readonly command: string }
@@ -36,6 +39,7 @@ export type RunEvent =
     }
   | {
       readonly type: 'request.finished'
+      /** Path and query, with a digest in the place of a cursor. */
       readonly path: string
       readonly status: number
       readonly durationMs: number
@@ -45,6 +49,7 @@ export type RunEvent =
   /** An attempt failed and will be made again after `waitMs`. */
   | {
       readonly type: 'request.retried'
+      /** Path and query, with a digest in the place of a cursor. */
       readonly path: string
       readonly attempt: number
       readonly reason: string
@@ -130,8 +135,14 @@ export type RunEvent =
       readonly tables: number
       readonly rows: number
     }
-  /** `about`: drift is reported once, and not by those who only look. */
-  | { readonly type: 'warning'; readonly message: string; readonly about?: 'drift' }
+  | {
+      readonly type: 'warning'
+      readonly message: string
+      /** Drift is reported once, and not by a verification. */
+      readonly about?: WarningSubject
+      /** Several warnings of one kind say the same of different things. Default: by the message. */
+      readonly kind?: string
+    }
   | { readonly type: 'stage.finished'; readonly stage: string; readonly durationMs: number }
   | {
       readonly type: 'run.finished'

@@ -24,9 +24,14 @@ export function stringEnd(text: string, at: number): number {
  */
 export const MAX_DEPTH = 12_000
 
-/** Whether something in the text is nested deeper than that. Reads it once; no call for each level. */
+/** Whether something in the text is nested deeper than that. */
 export function isTooDeep(text: string): boolean {
-  if (text.length <= 2 * MAX_DEPTH) return false
+  return isDeeperThan(text, MAX_DEPTH)
+}
+
+/** Whether something in JSON text has more levels. Reads it once; no call for each level. */
+export function isDeeperThan(text: string, most: number): boolean {
+  if (text.length <= 2 * most) return false
   let depth = 0
   for (let at = 0; at >= 0 && at < text.length;) {
     const code = text.charCodeAt(at)
@@ -36,7 +41,7 @@ export function isTooDeep(text: string): boolean {
     }
     if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1
     else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1
-    if (depth > MAX_DEPTH) return true
+    if (depth > most) return true
     at += 1
   }
   return false

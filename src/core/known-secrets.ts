@@ -9,8 +9,9 @@ const MIN_LENGTH_IN_DATA = 8
 
 /**
  * Secrets whose text is known, such as the credential of a client: takes them out
- * of whatever a server answers, as they are and as JSON, URLs, Base64 and
- * hexadecimal spell them.
+ * of whatever a server answers, in capitals or small letters, as they are and as
+ * JSON, URLs (encoded up to five times), HTML entities, Base64 and hexadecimal spell
+ * them. A character that is escaped in two of these ways is not looked for.
  */
 export class KnownSecrets {
   readonly #inText: Spellings
@@ -95,29 +96,37 @@ class Spellings {
   /** Characters of the longest. */
   readonly longest: number
   readonly #forms: readonly string[]
-  /** Without any of these none is there: a quick look before the slow one. */
-  readonly #signs: readonly Buffer[]
+  /** Without any of these nothing is escaped: a quick look before the slow one. */
+  readonly #signs: readonly string[]
 
   constructor(secrets: readonly string[]) {
-    this.#forms = [...new Set(secrets.flatMap(formsOf))].sort((a, b) => b.length - a.length)
+    const forms = secrets.flatMap(formsOf).flatMap((form) => [form, readingOf(form).read])
+    this.#forms = [...new Set(forms.map(inSmallLetters))].sort((a, b) => b.length - a.length)
     this.longest = Math.max(0, ...this.#forms.map(({ length }) => length * LONGEST_CHARACTER))
     const quoted = QUOTED.filter((char) => this.#forms.some((form) => form.includes(char)))
-    const signs = [...this.#forms, '\\u00', '%', ...quoted.map((char) => `\\${char}`)]
-    this.#signs = this.#forms.length === 0 ? [] : signs.map((each) => Buffer.from(each))
+    this.#signs = ['\\u00', '%', '&', ...quoted.map((char) => `\\${char}`)]
   }
 
   without(text: string): string {
-    const plain = this.#forms.reduce((rest, form) => rest.replaceAll(form, REDACTED), text)
-    return this.#forms.length === 0 ? text : withoutEscaped(plain, this.#forms)
+    if (this.#forms.length === 0) return text
+    const plain = cut(text, spansIn(inSmallLetters(text), this.#forms))
+    const isEscaped = this.#signs.some((sign) => plain.includes(sign))
+    return isEscaped ? withoutEscaped(plain, this.#forms) : plain
   }
 
   withoutIn(bytes: Uint8Array): Uint8Array {
-    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    if (!this.#signs.some((sign) => buffer.includes(sign))) return bytes
-    const text = buffer.toString('latin1')
+    if (this.#forms.length === 0) return bytes
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
     const clean = this.without(text)
     return clean === text ? bytes : Buffer.from(clean, 'latin1')
   }
+}
+
+/** The text in small letters, each where it was. */
+function inSmallLetters(text: string): string {
+  const small = text.toLowerCase()
+  if (small.length === text.length) return small // but for a dotted I, which becomes two
+  return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
 /** A secret as it is, in hexadecimal, and inside of Base64 at each of the three places it may begin. */
@@ -131,34 +140,80 @@ function formsOf(secret: string): string[] {
     return text.slice(Math.ceil((before * 8) / 6), Math.floor(bits / 6))
   })
   const urls = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))
-  return [secret, hex, hex.toUpperCase(), ...base64, ...urls]
+  return [secret, hex, ...base64, ...urls]
 }
 
-/** What JSON and URLs escape a character of ASCII with; JSON within JSON escapes the backslash too. */
-const ESCAPE = /\\{1,2}u00([2-7][0-9A-Fa-f])|%(?:25)?([2-7][0-9A-Fa-f])|\\{1,3}(["/\\])/g
+/**
+ * What JSON, URLs and HTML escape a character of ASCII with. JSON within JSON escapes
+ * the backslash too, a URL within a URL the per cent sign, HTML within HTML the ampersand.
+ */
+const ESCAPE = new RegExp(
+  [
+    String.raw`\\{1,2}u00([2-7][0-9a-f])`,
+    String.raw`%(?:25){0,4}([2-7][0-9a-f])`,
+    String.raw`&(?:amp;){0,2}#0{0,5}([3-9]\d|1[01]\d|12[0-6]);?`,
+    String.raw`&(?:amp;){0,2}#x0{0,4}([2-7][0-9a-f]);?`,
+    String.raw`&(?:amp;){0,2}(quot|apos|amp|lt|gt|sol|bsol|plus|equals|percnt|lowbar|period|colon);`,
+    String.raw`\\{1,3}(["/\\])`,
+  ].join('|'),
+  'gi',
+)
 const QUOTED = ['"', '/', '\\']
 
-/** `\\u0066`. */
-const LONGEST_CHARACTER = 7
+/** The characters that HTML has a name for. */
+const NAMED: Readonly<Record<string, string>> = {
+  quot: '"',
+  apos: "'",
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  sol: '/',
+  bsol: '\\',
+  plus: '+',
+  equals: '=',
+  percnt: '%',
+  lowbar: '_',
+  period: '.',
+  colon: ':',
+}
 
-/** Without the forms that are there only when escapes are read as what they stand for. */
-function withoutEscaped(text: string, forms: readonly string[]): string {
-  const parts: string[] = []
+/** `&amp;amp;#00000115;`. */
+const LONGEST_CHARACTER = 20
+
+interface Reading {
+  /** The text, its escapes as the characters that they stand for. */
+  readonly read: string
   /** Where in the text, and where in what is read, an escape ends. */
+  readonly ends: readonly { readonly text: number; readonly read: number }[]
+}
+
+function readingOf(text: string): Reading {
+  const parts: string[] = []
   const ends: { readonly text: number; readonly read: number }[] = []
   let copied = 0
   let length = 0
   for (const match of text.matchAll(ESCAPE)) {
-    const [whole, json, url, quoted] = match
     const part = text.slice(copied, match.index)
-    parts.push(part, quoted ?? String.fromCharCode(Number.parseInt(json ?? url ?? '', 16)))
-    copied = match.index + whole.length
+    parts.push(part, characterOf(match))
+    copied = match.index + match[0].length
     length += part.length + 1
     ends.push({ text: copied, read: length })
   }
-  if (copied === 0) return text
-  const read = parts.join('') + text.slice(copied)
-  const found = forms.flatMap((form) => placesOf(read, form)).sort((a, b) => a.begin - b.begin)
+  return { read: parts.join('') + text.slice(copied), ends }
+}
+
+function characterOf([, json, url, decimal, hex, name, quoted]: RegExpExecArray): string {
+  const code = json ?? url ?? hex
+  if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16))
+  if (decimal !== undefined) return String.fromCharCode(Number(decimal))
+  return quoted ?? NAMED[name?.toLowerCase() ?? ''] ?? ''
+}
+
+/** Without the forms that are there only when escapes are read as what they stand for. */
+function withoutEscaped(text: string, forms: readonly string[]): string {
+  const { read, ends } = readingOf(text)
+  if (ends.length === 0) return text
+  const found = spansIn(inSmallLetters(read), forms)
   if (found.length === 0) return text
   return cut(
     text,
@@ -171,12 +226,15 @@ interface Span {
   readonly end: number
 }
 
-function placesOf(text: string, form: string): Span[] {
-  const places: Span[] = []
-  for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length)) {
-    places.push({ begin: at, end: at + form.length })
+/** Where forms are in a text of small letters, in order. */
+function spansIn(small: string, forms: readonly string[]): Span[] {
+  const spans: Span[] = []
+  for (const form of forms) {
+    for (let at = small.indexOf(form); at >= 0; at = small.indexOf(form, at + form.length)) {
+      spans.push({ begin: at, end: at + form.length })
+    }
   }
-  return places
+  return spans.sort((a, b) => a.begin - b.begin)
 }
 
 /** Where in the text the character begins, escaped or not, that is read at `at`. */
@@ -193,6 +251,7 @@ function placeIn(ends: readonly { text: number; read: number }[], at: number): n
 
 /** The text with a mark in the place of each span; the spans are in order and may overlap. */
 function cut(text: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return text
   const kept: string[] = []
   let copied = 0
   for (const { begin, end } of spans) {
@@ -209,7 +268,7 @@ function piecesOf(secrets: readonly string[]): Map<number, Set<string>> {
     const size = Math.min(16, Math.max(MIN_LENGTH_IN_DATA, Math.ceil(secret.length / 4)))
     for (let at = 0; at + size <= secret.length; at += 1) {
       const known = pieces.get(size) ?? new Set()
-      pieces.set(size, known.add(secret.slice(at, at + size)))
+      pieces.set(size, known.add(inSmallLetters(secret.slice(at, at + size))))
     }
   }
   return pieces
@@ -223,8 +282,9 @@ function withoutPieces(text: string, pieces: ReadonlyMap<number, ReadonlySet<str
 
 function withoutPiecesOf(text: string, size: number, known: ReadonlySet<string>): string {
   const spans: Span[] = []
+  const small = inSmallLetters(text)
   for (let at = 0; at + size <= text.length; at += 1) {
-    if (!known.has(text.slice(at, at + size))) continue
+    if (!known.has(small.slice(at, at + size))) continue
     const last = spans.at(-1)
     if (last !== undefined && at <= last.end)
       spans[spans.length - 1] = { begin: last.begin, end: at + size }

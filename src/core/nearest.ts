@@ -18,8 +18,13 @@ export function suggestion(name: string, candidates: Iterable<string>, otherwise
   const near = nearest(name, known)
   if (near !== undefined) return `Did you mean '${near}'?`
   if (otherwise !== undefined) return otherwise
-  return known.length === 0 ? 'None is defined.' : `Known: ${known.join(', ')}.`
+  if (known.length === 0) return 'None is defined.'
+  const more = known.length > LISTED ? ` and ${known.length - LISTED} more` : ''
+  return `Known: ${known.slice(0, LISTED).join(', ')}${more}.`
 }
+
+/** More names than these are no help. */
+const LISTED = 20
 
 /** Levenshtein's distance: insertions, deletions and replacements from `a` to `b`. */
 function edits(a: string, b: string): number {

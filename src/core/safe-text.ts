@@ -29,7 +29,8 @@ export function oneLine(text: string): string {
   return text.replaceAll(onOneLine, ' ').trim()
 }
 
-function unicodeEscape(char: string): string {
+/** The character as a string of JSON can spell it: `\u` and its code, twice for a surrogate pair. */
+export function unicodeEscape(char: string): string {
   return char
     .split('')
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

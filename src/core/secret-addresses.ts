@@ -83,10 +83,29 @@ function isSegmentSecret(segment: string): boolean {
 const HARMLESS =
   /^(?:page|per_?page|page_?size|limit|offset|start|end|from|to|since|until|before|after|date|day|month|year|sort|order|order_?by|dir|direction|tab|view|mode|theme|lang|language|locale|format|type|kind|status|state|filter|size|width|height|ref|branch|tag|v|version|api-version|sv|se|st|sr|sp|spr|ss|srt|x-(?:amz|goog)-(?:algorithm|date|expires|signedheaders)|expires|utm_\w{1,20}|retrywrites|w|sslmode|ssl|tls|charset|encoding|timezone|tz)$/i
 
-/** A number is no secret under a name that says nothing; `pin=1234` and `code=1234` are. */
+/** Names that carry a secret without the word for it: what is under them is one, a word too. */
+const CARRIER =
+  /^(?:code|ticket|nonce|sid|session|j?session_?id|phpsessid|assertion|saml\w{0,20}|invite|invitation)$/i
+
+/** Words and small numbers are no secret under a name that says nothing; `pin=1234` and `code=1234` are. */
 function isHarmless(name: string, value: string): boolean {
-  if (isSecretName(name) || /^(?:code|ticket|nonce)$/i.test(name) || isOpaque(value)) return false
-  return HARMLESS.test(name) || /^-?\d{1,6}$/.test(value)
+  if (isSecretName(name) || CARRIER.test(name) || isOpaque(value)) return false
+  return HARMLESS.test(name) || isPlain(value)
+}
+
+/** Words without digits and short numbers, between what joins words in names, paths and dates. */
+function isPlain(value: string): boolean {
+  return decoded(value)
+    .split(/[-_.,:/ ]+/)
+    .every((word) => /^(?:\p{L}{0,24}|\d{1,6})$/u.test(word))
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value.replaceAll('+', ' '))
+  } catch {
+    return value
+  }
 }
 
 /** Words that look random. */

@@ -2,7 +2,6 @@ import type { Mark } from './secret-looks.ts'
 
 /** Options of one letter with which programs take a password. */
 const OPTIONS: readonly (readonly [programs: string, option: string])[] = [
-  ['mysql(?:dump|admin|import|check|sh|show)?|mariadb(?:-dump|-admin)?', '-p'],
   ['sshpass|mongo(?:sh|dump|restore|export|import)?|7z[ar]?|cqlsh|kinit|snowsql|vsql', '-p'],
   [
     '(?:docker|podman|nerdctl|buildah|skopeo|crane|oras|cosign|helm registry|az|oc|cf|heroku|vault) login',
@@ -19,7 +18,16 @@ const OPTIONS: readonly (readonly [programs: string, option: string])[] = [
 const VALUE = String.raw`(?:"[^"\r\n]{1,400}"|'[^'\r\n]{1,400}'|[^\s"';&|]{1,400})`
 const BETWEEN = String.raw`(?:[^\n;&|]{0,200}?\s)`
 
+const MYSQL = String.raw`(?<![\w.-])(?:mysql(?:dump|admin|import|check|sh|show)?|mariadb(?:-dump|-admin|-import|-check)?)`
+
 const rules: readonly RegExp[] = [
+  // these take it right behind -p: behind a blank comes the name of a database
+  new RegExp(String.raw`(${MYSQL}\b${BETWEEN}-p)(?!\[redacted|[ \t])(${VALUE})`, 'g'),
+  // but of two names one is a password that was meant
+  new RegExp(
+    String.raw`((?<![\w.-])(?:mysql|mariadb)\b${BETWEEN}-p[ \t]{1,4})(?!\[redacted|[ \t-])(${VALUE})(?=[ \t]{1,4}["'\w])`,
+    'g',
+  ),
   ...OPTIONS.map(
     ([programs, option]) =>
       new RegExp(

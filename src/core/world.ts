@@ -1,4 +1,4 @@
-import type { RunEvent } from './events.ts'
+import type { RunEvent, WarningSubject } from './events.ts'
 
 /** One HTTP request, as the client hands it to the World. */
 export interface HttpRequest {
@@ -36,9 +36,9 @@ export interface HttpResponse {
 export type Warn = (message: string) => void
 
 /** Warns by an event. */
-export function warner({ emit }: Pick<World, 'emit'>): Warn {
+export function warner({ emit }: Pick<World, 'emit'>, about?: WarningSubject): Warn {
   return (message) => {
-    emit({ type: 'warning', message })
+    emit({ type: 'warning', message, ...(about === undefined ? {} : { about }) })
   }
 }
 

@@ -8,6 +8,7 @@ import { packageRoot } from '../store/root.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
 import { checkDisk, checkKey, checkLock, checkWarehouse } from './folder.ts'
 import { checkLake } from './lake.ts'
+import { checkMachine } from './machine.ts'
 import { checkPermissions } from './permissions.ts'
 import { checkPlatform } from './platform.ts'
 import { checkKept, checkSnapshots } from './published.ts'
@@ -38,6 +39,7 @@ export async function examine(examination: Examination): Promise<Finding[]> {
   if ('value' in organisations) examination.beforeAsking?.(organisations.value)
   return [
     node,
+    ...checkMachine(config.value),
     ...('finding' in organisations
       ? [organisations.finding]
       : await checkPlatforms(organisations.value, dataFolder, world)),

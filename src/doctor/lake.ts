@@ -1,7 +1,8 @@
 import { ExitCode } from '../core/errors.ts'
 import { RESOURCES } from '../extract/resources.ts'
-import { proveVersions } from '../extract/versions.ts'
-import { organisationsInLake, rawDays, rawFolder, versionsIn } from '../store/lake.ts'
+import { verifyVersions } from '../extract/land/verify-versions.ts'
+import { listedDays, unrecordedDays } from '../extract/open-ledger.ts'
+import { organisationsInLake, rawDays, type RawDay } from '../store/lake.ts'
 import { intervalRows, knownRange } from '../store/intervals.ts'
 import { damagedLines, knownOrganisations, readJournal, type Ledger } from '../store/ledger.ts'
 import { lastPlannedDay, readOrganisations } from '../store/organisations.ts'
@@ -19,24 +20,33 @@ export async function checkLake(dataFolder: string, isThorough: boolean): Promis
   const findings: Finding[] = []
   const withLedger = await knownOrganisations(dataFolder)
   for (const orgId of withLedger) {
-    const { intervals, damaged, path } = await readJournal(dataFolder, orgId)
+    const journal = await readJournal(dataFolder, orgId)
+    const { intervals, damaged, path } = journal
+    const inLake = await rawDays(dataFolder, orgId)
     if (damaged.length > 0) findings.push(warning('ledger', damagedLines(path, damaged)))
-    findings.push(await checkFiles(dataFolder, orgId, intervals))
-    if (isThorough) findings.push(await checkContents(dataFolder, orgId, intervals))
+    const unrecorded = await unrecordedDays(dataFolder, orgId, inLake, journal)
+    if (unrecorded.length > 0) findings.push(lacking(orgId, unrecorded))
+    findings.push(checkFiles(orgId, intervals, inLake))
+    if (isThorough) findings.push(await checkContents(dataFolder, orgId, intervals, inLake))
     findings.push(await checkDays(dataFolder, orgId, intervals))
   }
   for (const orgId of await organisationsInLake(dataFolder)) {
     if (withLedger.includes(orgId)) continue
     const message = `the lake holds days of ${orgId}, and no ledger tells of them`
-    findings.push(wrong('ledger', ExitCode.partial, message, REBUILD))
+    findings.push(wrong('ledger', ExitCode.partial, message, TAKEN_IN))
   }
   return [...findings, ...(await checkQuarantine(dataFolder))]
 }
 
-const REBUILD = 'Make it anew from the lake: agent-warehouse rebuild.'
+const TAKEN_IN = 'The next run, or agent-warehouse build, takes them in.'
 
-async function checkFiles(dataFolder: string, orgId: string, ledger: Ledger): Promise<Finding> {
-  const lost = await intervalsWithoutFile(dataFolder, orgId, ledger.values())
+function lacking(orgId: string, days: readonly RawDay[]): Finding {
+  const message = `${orgId}: the lake holds ${days.length} days, or newer versions of them, that the ledger does not know: ${listedDays(days)}`
+  return warning('ledger', message, TAKEN_IN)
+}
+
+function checkFiles(orgId: string, ledger: Ledger, inLake: readonly RawDay[]): Finding {
+  const lost = intervalsWithoutFile(ledger.values(), inLake)
   const files = [...ledger.values()].filter(({ file }) => file !== null).length
   if (lost.length === 0)
     return ok('files', `${orgId}: all ${files} that the ledger names are there`)
@@ -44,13 +54,16 @@ async function checkFiles(dataFolder: string, orgId: string, ledger: Ledger): Pr
   return wrong('files', ExitCode.partial, message, 'Restore them, or let the next run ask again.')
 }
 
-async function checkContents(dataFolder: string, orgId: string, ledger: Ledger): Promise<Finding> {
-  const files: RawFile[] = []
-  for (const { resource, day } of await rawDays(dataFolder, orgId)) {
-    const versions = await versionsIn(rawFolder(dataFolder, orgId, resource, day))
-    files.push(...versions.map((file) => ({ resource, day, file })))
-  }
-  const { damaged } = await proveVersions(dataFolder, orgId, files)
+async function checkContents(
+  dataFolder: string,
+  orgId: string,
+  ledger: Ledger,
+  inLake: readonly RawDay[],
+): Promise<Finding> {
+  const files: RawFile[] = inLake.flatMap(({ resource, day, versions }) =>
+    versions.map((file) => ({ resource, day, file })),
+  )
+  const { damaged } = await verifyVersions(dataFolder, orgId, files)
   const bad = new Map(damaged.map((each) => [`${each.resource}/${each.day}/${each.file}`, each]))
   for (const { resource, day, file, sha256 } of ledger.values()) {
     if (file === null || sha256 === null) continue

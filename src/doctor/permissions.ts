@@ -23,7 +23,7 @@ export async function checkPermissions(dataFolder: string, umask: number): Promi
     warning(
       'permissions',
       `more than ${who(umask)} can reach ${wide.slice(0, LISTED).join(', ')}${more}`,
-      `To close them: chmod -R ${closing(umask)} '${dataFolder.replaceAll("'", `'\\''`)}'. A group may be let in with AGENT_WAREHOUSE_UMASK=027`,
+      `To close them: chmod -R ${closing(umask)} '${dataFolder.replaceAll("'", `'\\''`)}'. A group may be let in with AGENT_WAREHOUSE_UMASK=027, or umask: 027 in the configuration`,
     ),
   ]
 }

@@ -2,25 +2,26 @@ import { ApiError, PlatformClient, RefusedError } from '../client/index.ts'
 import type { OrganisationConfig } from '../config.ts'
 import { DeferredError, ExitCode, messageOf } from '../core/errors.ts'
 import type { World } from '../core/world.ts'
-import { ClockError } from '../extract/clock.ts'
+import { ClockError } from '../extract/plan/platform-clock.ts'
 import {
   isWrongAddress,
-  mixedUp,
+  organisationMismatch,
   OrganisationError,
-  shakeHands,
+  identifyOrganisation,
   skewText,
   TOLERATED_SKEW_MS,
   wrongAddress,
-  type Handshake,
-} from '../extract/handshake.ts'
+  type Identity,
+} from '../extract/identity.ts'
 import { isSame, readOrganisations, type KnownOrganisation } from '../store/organisations.ts'
+import { checkEndpoints } from './endpoints.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
 import { checkResources } from './resources.ts'
 
 /** Longer than this a person at a terminal does not wait for one answer. */
 const PATIENCE_MS = 30_000
 
-/** Address, credential, role and clock of one organisation, by one small request; then what it may read. */
+/** Address, credential and clock of one organisation, by one small request; then what it may read. */
 export async function checkPlatform(
   organisation: OrganisationConfig,
   dataFolder: string,
@@ -40,10 +41,10 @@ export async function checkPlatform(
   )
   try {
     const known = (await readOrganisations(dataFolder)).get(organisation.name)
-    const hello = await shakeHands(client, world, known)
+    const hello = await identifyOrganisation(client, world, known)
     return [
       ...answered(organisation),
-      ok('role', `the credential of '${organisation.name}' may read the analytics`),
+      ...(await checkEndpoints(client, organisation.name, hello.today)),
       whose(organisation, hello, known),
       clock(hello),
       ...(await checkResources(client, organisation)),
@@ -92,16 +93,16 @@ function refused(organisation: OrganisationConfig, error: unknown): Finding[] {
 /** Another organisation's credential would make one history of both. */
 function whose(
   { name }: OrganisationConfig,
-  { orgId }: Handshake,
+  { orgId }: Identity,
   known: KnownOrganisation | undefined,
 ): Finding {
   if (orgId === null) return warning('organisation', `the platform does not name '${name}'`)
   if (known === undefined || isSame(known, orgId))
     return ok('organisation', `'${name}' is ${orgId}`)
-  return failure('organisation', mixedUp(name, orgId, known.orgId), ExitCode.usage)
+  return failure('organisation', organisationMismatch(name, orgId, known.orgId), ExitCode.usage)
 }
 
-function clock(hello: Handshake): Finding {
+function clock(hello: Identity): Finding {
   const { skewMs, today } = hello
   const difference = skewMs === 0 ? 'the same as' : skewText(hello)
   const message = `${difference} the platform's, where it is ${today}`

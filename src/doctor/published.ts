@@ -1,6 +1,6 @@
 import { ExitCode } from '../core/errors.ts'
 import { warehousePath } from '../store/lake.ts'
-import { verifyFile } from '../store/published-record.ts'
+import { readRecords, recordPath, verifyFile } from '../store/published-record.ts'
 import { keptFiles } from '../store/published.ts'
 import { snapshotDamage, snapshotFolders, snapshotVersions } from '../store/snapshot-versions.ts'
 import { ok, warning, wrong, type Finding } from './finding.ts'
@@ -8,8 +8,13 @@ import { ok, warning, wrong, type Finding } from './finding.ts'
 /** Whether a rollback could put back the earlier files that are kept. */
 export async function checkKept(dataFolder: string): Promise<Finding[]> {
   const target = warehousePath(dataFolder)
+  const kept = await keptFiles(target)
+  if (kept.length > 0 && (await readRecords(target)).length === 0) {
+    const message = `there is no record of what was published: no rollback can prove the ${kept.length} earlier files`
+    return [warning('rollback', message, `Restore ${recordPath(target)} from a backup.`)]
+  }
   const findings: Finding[] = []
-  for (const { path, runId } of await keptFiles(target)) {
+  for (const { path, runId } of kept) {
     const verdict = await verifyFile(target, path)
     if (verdict.state === 'published' && verdict.record.runId === runId) continue
     const reason = verdict.state === 'changed' ? verdict.reason : 'another run published it'

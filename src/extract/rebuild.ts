@@ -1,82 +1,143 @@
 import { join } from 'node:path'
-import type { Day } from '../core/days.ts'
 import { sha256OfFile } from '../store/files.ts'
-import { quarantineFolder, rawDays, rawFolder, versionsIn } from '../store/lake.ts'
-import { intervalKey, LedgerFile, type Interval, type Ledger } from '../store/ledger.ts'
+import { quarantineFolder, rawDays, rawFolder, versionsIn, type RawDay } from '../store/lake.ts'
+import type { Forgotten } from '../store/ledger-line.ts'
+import {
+  intervalKey,
+  LedgerFile,
+  readJournal,
+  type Interval,
+  type Ledger,
+} from '../store/ledger.ts'
 import { damageOf, quarantine, type DamagedFile } from '../store/quarantine.ts'
-import { proveVersions, type ProvenVersion, type ProvenVersions } from './versions.ts'
+import {
+  verifyVersions,
+  type VerifiedVersion,
+  type VerifiedVersions,
+} from './land/verify-versions.ts'
+
+/** What a ledger says. */
+export interface Said {
+  readonly intervals: Ledger
+  readonly forgotten: ReadonlyMap<string, Forgotten>
+}
 
 /**
- * Makes an organisation's ledger anew from the lake. Every version of every day
- * is opened and proven; what fails goes into quarantine. A day whose newest
- * version is lost is missing, whatever older ones there are. What the lake
- * cannot tell (later looks, failures) is kept from the ledger that is there, as
- * far as the two agree.
+ * Makes an organisation's ledger again from the lake. What the lake does not say
+ * (later rechecks, failures, missing files) is kept from the ledger that is there,
+ * as far as the two agree.
  *
- * @returns how many files were damaged or gone.
+ * @returns how many versions were damaged or gone.
  */
 export async function rebuildLedger(
   dataFolder: string,
   orgId: string,
   warn: (message: string) => void,
 ): Promise<number> {
-  const known = await LedgerFile.read(dataFolder, orgId)
-  const days = await daysOf(dataFolder, orgId, known)
-  const { proven, damaged } = await proveAll(dataFolder, orgId, days, known)
-  for (const each of damaged) warn(await quarantine(dataFolder, orgId, each))
-  const byFile = new Map(proven.map((version) => [fileKey(version, version.file), version]))
-  const intervals = new Map([...known].filter(([, { file }]) => file === null))
-  for (const day of days) {
-    const version = byFile.get(fileKey(day, day.newest))
-    if (version === undefined) continue
-    const sha256 = await sha256OfFile(pathOf(dataFolder, orgId, version))
-    const key = intervalKey(day.resource, day.day)
-    const versions = day.versions.filter((file) => byFile.has(fileKey(day, file))).length
-    intervals.set(key, intervalOf(version, sha256, versions, known.get(key)))
-  }
-  await LedgerFile.replace(dataFolder, orgId, [...intervals.values()])
-  return damaged.length
-}
-
-/** What is known of one day's files. */
-interface RawDay {
-  readonly resource: string
-  readonly day: Day
-  /** In the lake, oldest first. */
-  readonly versions: readonly string[]
-  /** In the lake, in quarantine, or in the ledger alone. */
-  readonly newest: string
-}
-
-async function daysOf(dataFolder: string, orgId: string, known: Ledger): Promise<RawDay[]> {
-  const claimed = [...known.values()].filter(({ file }) => file !== null)
-  const all = new Map(
-    [...claimed, ...(await rawDays(dataFolder, orgId))].map(({ resource, day }) => [
-      intervalKey(resource, day),
-      { resource, day },
-    ]),
+  const said = await readJournal(dataFolder, orgId)
+  const { intervals: known, forgotten } = said
+  const days = new Map(
+    [...known.values(), ...forgotten.values()]
+      .filter(({ file }) => file !== null)
+      .map(({ resource, day }) => [intervalKey(resource, day), { resource, day }]),
   )
-  const days: RawDay[] = []
-  for (const [key, { resource, day }] of all) {
-    const versions = await versionsIn(rawFolder(dataFolder, orgId, resource, day))
-    const quarantined = await versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
-    const names = [...versions, ...quarantined, known.get(key)?.file ?? ''].sort()
-    days.push({ resource, day, versions, newest: names.at(-1) ?? '' })
-  }
-  return days
+  const all = new Map<string, RawDay>()
+  for (const [key, day] of days) all.set(key, { ...day, versions: [] })
+  for (const day of await rawDays(dataFolder, orgId))
+    all.set(intervalKey(day.resource, day.day), day)
+  const { found, damaged } = await readDays(dataFolder, orgId, [...all.values()], said)
+  for (const each of damaged) warn(await quarantine(dataFolder, orgId, each))
+  const lines = new Map<string, Interval>()
+  for (const [key, interval] of known) if (interval.file === null) lines.set(key, interval)
+  for (const interval of found) lines.set(intervalKey(interval.resource, interval.day), interval)
+  const missing = [...all].flatMap(([key, { resource, day }]) => {
+    const file = knownFile(key, said)
+    const isLost = file !== undefined && (lines.get(key)?.file ?? null) === null
+    return isLost ? [{ resource, day, status: 'missing', file } as const] : []
+  })
+  await LedgerFile.replace(dataFolder, orgId, [...missing, ...lines.values()])
+  return damaged.filter(({ isStray }) => isStray !== true).length
 }
 
-/** Bytes against the ledger, where it knows them; then rows against what the file says. */
-async function proveAll(
+/** The newest version that the ledger knew of, whether it is there or was missing. */
+export function knownFile(key: string, { intervals, forgotten }: Said): string | undefined {
+  return intervals.get(key)?.file ?? forgotten.get(key)?.file
+}
+
+/**
+ * Whether the lake may hold a version of the day that landed after the one that the
+ * ledger names. Its name does not tell: while a clock was set back, newer content got
+ * an earlier one. The ledger knows how many versions there were when it named its own.
+ */
+export function mayHoldNewer({ versions }: RawDay, { file, versions: known }: Interval): boolean {
+  if (file === null || !versions.includes(file)) return true
+  return versions.length > known
+}
+
+/**
+ * What the lake says of days: every version is opened and verified; what fails belongs
+ * in quarantine. The newest that is verified counts, which is the ledger's where none
+ * landed after it, unless a newer one was missing:
+ * then the day is left out, whatever older ones there are. Lost is the version
+ * that the ledger knew, or, of a day that it says nothing of, any that failed its
+ * proof, now or before. What is no version of the day is none of these.
+ */
+export async function readDays(
   dataFolder: string,
   orgId: string,
   days: readonly RawDay[],
-  known: Ledger,
-): Promise<ProvenVersions> {
+  said: Said,
+): Promise<{ readonly found: readonly Interval[]; readonly damaged: readonly DamagedFile[] }> {
+  const { verified, damaged } = await verifyAll(dataFolder, orgId, days, said)
+  const provenOf = new Map<string, VerifiedVersion[]>()
+  for (const version of verified) {
+    const key = intervalKey(version.resource, version.day)
+    provenOf.set(key, [...(provenOf.get(key) ?? []), version])
+  }
+  const found: Interval[] = []
+  for (const each of days) {
+    const { resource, day } = each
+    const key = intervalKey(resource, day)
+    const known = said.intervals.get(key)
+    const versions = (provenOf.get(key) ?? []).sort((a, b) => (a.file < b.file ? -1 : 1))
+    const failed = await failedVersions(dataFolder, orgId, each, damaged)
+    const isNamed = known !== undefined && !mayHoldNewer(each, known)
+    const named = isNamed ? versions.find(({ file }) => file === known.file) : undefined
+    const newest = named ?? versions.at(-1)
+    const least = knownFile(key, said) ?? failed.at(-1) ?? ''
+    if (newest === undefined || newest.file < least) continue
+    const path = join(rawFolder(dataFolder, orgId, resource, day), newest.file)
+    const sha256 = await sha256OfFile(path)
+    found.push(intervalOf(newest, sha256, versions.length, known))
+  }
+  return { found, damaged }
+}
+
+/** Versions of the day that failed their proof, now or before; oldest first. */
+async function failedVersions(
+  dataFolder: string,
+  orgId: string,
+  { resource, day }: RawDay,
+  damaged: readonly DamagedFile[],
+): Promise<string[]> {
+  const before = await versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
+  const now = damaged
+    .filter((each) => each.resource === resource && each.day === day)
+    .filter(({ isGone, isStray }) => !isGone && isStray !== true)
+  return [...before, ...now.map(({ file }) => file)].sort()
+}
+
+/** Bytes against the ledger, where it knows them; then rows against what the file says. */
+async function verifyAll(
+  dataFolder: string,
+  orgId: string,
+  days: readonly RawDay[],
+  { intervals }: Said,
+): Promise<VerifiedVersions> {
   const damaged: DamagedFile[] = []
   const files = []
   for (const { resource, day, versions } of days) {
-    const { file: claimed = null, sha256 = null } = known.get(intervalKey(resource, day)) ?? {}
+    const { file: claimed = null, sha256 = null } = intervals.get(intervalKey(resource, day)) ?? {}
     const ours = claimed !== null && !versions.includes(claimed) ? [...versions, claimed] : versions
     for (const file of ours) {
       const raw = { resource, day, file }
@@ -86,12 +147,12 @@ async function proveAll(
       else damaged.push(damage)
     }
   }
-  const opened = await proveVersions(dataFolder, orgId, files)
-  return { proven: opened.proven, damaged: [...damaged, ...opened.damaged] }
+  const opened = await verifyVersions(dataFolder, orgId, files)
+  return { verified: opened.verified, damaged: [...damaged, ...opened.damaged] }
 }
 
 function intervalOf(
-  version: ProvenVersion,
+  version: VerifiedVersion,
   sha256: string,
   versions: number,
   known: Interval | undefined,
@@ -112,13 +173,4 @@ function intervalOf(
     digest,
     error: null,
   }
-}
-
-function pathOf(dataFolder: string, orgId: string, version: ProvenVersion): string {
-  const { resource, day, file } = version
-  return join(rawFolder(dataFolder, orgId, resource, day), file)
-}
-
-function fileKey({ resource, day }: Pick<RawDay, 'resource' | 'day'>, file: string): string {
-  return `${intervalKey(resource, day)}/${file}`
 }

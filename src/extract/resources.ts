@@ -8,7 +8,7 @@ export interface Resource {
   readonly endpoint: 'tokens' | 'tools' | 'activity' | 'productivity' | 'users'
   readonly groupBy?: 'model' | 'tool_name' | 'client'
   readonly grain: 'days' | 'users'
-  /** The field of a row that tells how large the day was; without one its rows or users are counted. */
+  /** The field of a row that says how large the day was; without one its rows or users are counted. */
   readonly sizeField?: string
 }
 

@@ -3,43 +3,44 @@ import { AppError, asError, CredentialError, DeferredError } from '../core/error
 import type { PlanReason } from '../core/events.ts'
 import { warner, type World } from '../core/world.ts'
 import type { PlatformClient } from '../client/index.ts'
-import { intervalKey, LedgerFile, type Interval, type Ledger } from '../store/ledger.ts'
+import { intervalKey, type Ledger, type LedgerFile } from '../store/ledger.ts'
 import {
   isSame,
   readOrganisations,
   rememberOrganisation,
   type KnownOrganisation,
 } from '../store/organisations.ts'
-import { intervalsWithoutFile } from '../store/quarantine.ts'
 import { openRedaction } from '../store/redaction.ts'
-import { readWindowCaps, writeWindowCaps } from '../store/windows.ts'
-import type { BesideSelection } from './beside/context.ts'
-import { ownHooks } from './beside/hooks.ts'
-import { syncBeside } from './beside/sync.ts'
-import { IntervalBook } from './book.ts'
-import { ClockError } from './clock.ts'
-import { Breaker, isFatal } from './failures.ts'
-import type { FetchContext } from './context.ts'
-import { fetchAll, newsTeller } from './fetch.ts'
+import { readWindowSizes, writeWindowSizes } from '../store/windows.ts'
+import type { BesideSelection } from './entities/context.ts'
+import { ownHooks } from './entities/hooks.ts'
+import { syncBeside } from './entities/sync.ts'
+import { Background } from './fetch/background.ts'
+import { IntervalRecorder } from './land/interval-recorder.ts'
+import { ClockError } from './plan/platform-clock.ts'
+import { Breaker, abortsRun } from './fetch/failures.ts'
+import type { FetchContext } from './fetch/context.ts'
+import { fetchAll, completionListener } from './fetch/fetch.ts'
 import {
   isWrongAddress,
-  mixedUp,
+  organisationMismatch,
   OrganisationError,
-  shakeHands,
+  identifyOrganisation,
   warnOfRange,
-  warnOfSkew,
+  warnOfClockSkew,
   wrongAddress,
-  type Handshake,
-} from './handshake.ts'
-import { RawWriter } from './land.ts'
-import { openLandingDatabase } from './landing-database.ts'
-import { forgetLost, stillLost } from './lost.ts'
-import { removeParts } from './parts-folder.ts'
-import { planSync, type FetchTask, type PlanOptions } from './plan.ts'
+  type Identity,
+} from './identity.ts'
+import { RawWriter } from './land/raw-writer.ts'
+import { LandingDatabase } from './land/landing-database.ts'
+import { forgetMissing, stillMissing } from './missing-files.ts'
+import { removePageBuffers } from './land/buffer-paths.ts'
+import { openLedger, type OpenLedger } from './open-ledger.ts'
+import { planSync, type FetchTask, type PlanOptions } from './plan/plan.ts'
 import { RESOURCES } from './resources.ts'
-import { isExpected, runAll, type Stop } from './run-all.ts'
-import type { LooksOfRun } from './shrink.ts'
-import { Widths } from './widths.ts'
+import { isExpected, forEachLimit, type Stop } from './fetch/for-each-limit.ts'
+import type { ChecksOfRun } from './plan/volume-anomaly.ts'
+import { WindowSizes } from './fetch/window-sizes.ts'
 
 export interface SyncOptions {
   readonly client: PlatformClient
@@ -53,15 +54,15 @@ export interface SyncOptions {
   readonly plan: Pick<PlanOptions, 'resources' | 'within' | 'days' | 'refetch'>
   /** What else is asked for; absent: nothing. */
   readonly beside?: BesideSelection
-  readonly meanwhile?: Meanwhile
+  readonly listeners?: SyncListeners
 }
 
 /** Told while answers are waited for: there is time for other work. */
-export interface Meanwhile {
+export interface SyncListeners {
   /** The first answers are waited for. */
-  readonly waiting?: (orgId: string) => void
+  readonly onWaiting?: (orgId: string) => void
   /** Every day of a resource that was missing has landed or failed; more is being asked for. */
-  readonly newsCame?: (orgId: string, resource: string, ledger: Ledger) => void
+  readonly onResourceComplete?: (orgId: string, resource: string, ledger: Ledger) => void
 }
 
 export interface SyncResult {
@@ -72,8 +73,8 @@ export interface SyncResult {
   readonly landed: number
   readonly failed: number
   /** Days whose file in the lake was gone, and which were not asked for. */
-  readonly lost: number
-  /** What stopped the work, or a part of it, before the plan was done: a refusal, a deferral, another's credential. */
+  readonly missing: number
+  /** What stopped all or some of the work before the plan was done: a refusal, a deferral, another's credential. */
   readonly stoppedBy: AppError | null
   /** Why the first request failed, where it did. */
   readonly unreachable: Error | null
@@ -85,35 +86,39 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   const remembered = (await readOrganisations(dataFolder)).get(organisation)
   const known = remembered?.orgId ?? null
   const [shaken, found] = await Promise.allSettled([
-    shakeHands(options.client, world, remembered),
-    known === null ? null : openLedger(options, known),
+    identifyOrganisation(options.client, world, remembered),
+    known === null ? null : openLedger(dataFolder, known, warner(world)),
   ])
   if (found.status === 'rejected') throw found.reason
   if (shaken.status === 'rejected') {
-    return withoutHandshake(options, remembered, found.value, shaken.reason)
+    return withoutIdentity(options, remembered, found.value, shaken.reason)
   }
-  const hello = shaken.value
-  if (hello.orgId !== null && !isSame(remembered, hello.orgId)) {
-    return { ...nothing(known), stoppedBy: mixedUp(organisation, hello.orgId, known) }
+  const identity = shaken.value
+  if (identity.orgId !== null && !isSame(remembered, identity.orgId)) {
+    return {
+      ...nothing(known),
+      stoppedBy: organisationMismatch(organisation, identity.orgId, known),
+    }
   }
-  const orgId = known ?? hello.orgId ?? organisation
-  const servedAs = hello.orgId ?? remembered?.servedAs ?? null
-  const lastDay = latest(addDays(hello.today, -1), remembered?.lastDay)
-  const remember = { orgId, servedAs, lastDay, skewMs: hello.skewMs }
+  const orgId = known ?? identity.orgId ?? organisation
+  const servedAs = identity.orgId ?? remembered?.servedAs ?? null
+  const lastDay = latest(addDays(identity.today, -1), remembered?.lastDay)
+  const remember = { orgId, servedAs, lastDay, skewMs: identity.skewMs }
   await rememberOrganisation(dataFolder, organisation, remember, warner(world))
-  warnOfSkew(hello, world)
-  warnOfRange(options.plan.within, hello, world)
+  warnOfClockSkew(identity, world)
+  warnOfRange(options.plan.within, identity, world)
   world.emit({
     type: 'organisation.identified',
     orgId,
-    today: hello.today,
-    skewSeconds: Math.round(hello.skewMs / 1000),
+    today: identity.today,
+    skewSeconds: Math.round(identity.skewMs / 1000),
   })
-  return execute(options, orgId, hello, found.value ?? (await openLedger(options, orgId)))
+  const opened = found.value ?? (await openLedger(dataFolder, orgId, warner(world)))
+  return execute(options, { orgId, servedAs }, identity, opened)
 }
 
 /** What comes of a run whose first request failed. @throws what is fatal */
-async function withoutHandshake(
+async function withoutIdentity(
   options: SyncOptions,
   remembered: KnownOrganisation | undefined,
   opened: OpenLedger | null,
@@ -126,7 +131,7 @@ async function withoutHandshake(
   if (isExpected && error instanceof AppError) {
     return { ...nothing(known), stoppedBy: error }
   }
-  if (isFatal(error)) throw error
+  if (abortsRun(error)) throw error
   if (remembered === undefined && isWrongAddress(error))
     return { ...nothing(known), stoppedBy: wrongAddress(error) }
   if (remembered === undefined || opened === null)
@@ -134,68 +139,70 @@ async function withoutHandshake(
   return unreachable(options, remembered, opened.ledger, error)
 }
 
-/** The ledger, and what it names that is not in the lake. */
-interface OpenLedger {
-  readonly ledger: LedgerFile
-  readonly lost: readonly Interval[]
-}
-
-async function openLedger({ world, dataFolder }: SyncOptions, orgId: string): Promise<OpenLedger> {
-  const ledger = await LedgerFile.open(dataFolder, orgId, warner(world))
-  return { ledger, lost: await intervalsWithoutFile(dataFolder, orgId, ledger.intervals.values()) }
-}
-
 async function execute(
   options: SyncOptions,
-  orgId: string,
-  hello: Handshake,
-  { ledger, lost }: OpenLedger,
+  { orgId, servedAs }: Pick<KnownOrganisation, 'orgId' | 'servedAs'>,
+  identity: Identity,
+  { ledger, missing }: OpenLedger,
 ): Promise<SyncResult> {
   const { world, dataFolder } = options
   const warn = warner(world)
-  await forgetLost(orgId, ledger, lost, warn)
-  const now = world.now() + hello.skewMs
-  const caps = await readWindowCaps(dataFolder, orgId)
-  const tasks = planSync(ledger.intervals, { ...options.plan, today: hello.today, now, caps })
+  await forgetMissing(orgId, ledger, missing, warn)
+  const now = world.now() + identity.skewMs
+  const windowSizes = await readWindowSizes(dataFolder, orgId)
+  const tasks = planSync(ledger.intervals, {
+    ...options.plan,
+    today: identity.today,
+    now,
+    windowSizes,
+  })
   announce(tasks, orgId, world)
   const resources = options.plan.resources ?? RESOURCES
-  const due = planSync(ledger.intervals, { today: hello.today, now })
-  await removeParts(dataFolder, orgId, walksOf([...tasks, ...due]))
-  const looks = looksOf(options, now)
-  const book = new IntervalBook(ledger, orgId, world, looks)
-  const widths = new Widths(caps)
-  const database = await openLandingDatabase(dataFolder)
+  const due = planSync(ledger.intervals, { today: identity.today, now })
+  await removePageBuffers(dataFolder, orgId, paginatedDays([...tasks, ...due]))
+  const checks = checksOf(options, now)
+  const recorder = new IntervalRecorder(ledger, orgId, world, checks)
+  const sizes = new WindowSizes(windowSizes)
+  const behind = new Background(DAYS_BEHIND)
+  const database = await LandingDatabase.open(dataFolder)
   try {
     const context: FetchContext = {
       client: options.client,
       writer: new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn }),
-      book,
+      background: behind,
+      recorder,
       breaker: new Breaker(),
-      widths,
-      looks,
+      windowSizes: sizes,
+      checks,
       world,
       runId: options.runId,
-      skewMs: hello.skewMs,
+      servedAs,
+      skewMs: identity.skewMs,
     }
     const users = resources.find(({ grain }) => grain === 'users')
-    const done = newsTeller(tasks, (resource) => {
-      options.meanwhile?.newsCame?.(orgId, resource, ledger.intervals)
+    const done = completionListener(tasks, (resource) => {
+      options.listeners?.onResourceComplete?.(orgId, resource, ledger.intervals)
     })
     const forAll = <T>(items: readonly T[], work: (item: T) => Promise<unknown>) =>
-      runAll(items, options.concurrency, work)
+      forEachLimit(items, options.concurrency, work)
     const fetching = fetchAll(context, tasks, users, forAll, done)
-    options.meanwhile?.waiting?.(orgId)
+    options.listeners?.onWaiting?.(orgId)
     const stop = (await fetching) ?? (await fetchBeside(options, context, ledger, orgId))
     const stoppedBy = stop ?? context.breaker.forbidden
-    await writeWindowCaps(dataFolder, orgId, caps, widths.learnt(now))
-    const counts = { ...book.counts, lost: stillLost(lost, ledger.intervals) }
+    await writeWindowSizes(dataFolder, orgId, windowSizes, sizes.learned(now))
+    const counts = { ...recorder.counts, missing: stillMissing(missing, ledger.intervals) }
     return { ...nothing(orgId), ...counts, isReached: true, stoppedBy }
   } finally {
-    database.close()
+    await behind.ended().finally(() => {
+      database.close()
+    })
   }
 }
 
-/** What the platform keeps beside analytics. Resolves to what must stop the run. */
+/** Days that are landed while others are asked for. */
+const DAYS_BEHIND = 4
+
+/** The entity resources. Resolves to what must stop the run. */
 async function fetchBeside(
   options: SyncOptions,
   context: FetchContext,
@@ -210,7 +217,7 @@ async function fetchBeside(
     items: readonly T[],
     work: (item: T) => Promise<void>,
   ): Promise<void> => {
-    const stop = await runAll(items, concurrency, work)
+    const stop = await forEachLimit(items, concurrency, work)
     if (stop !== null) throw stop
   }
   try {
@@ -222,19 +229,19 @@ async function fetchBeside(
   }
 }
 
-function looksOf({ plan }: SyncOptions, now: number): LooksOfRun {
+function checksOf({ plan }: SyncOptions, now: number): ChecksOfRun {
   return { plannedAt: now, isForced: plan.refetch === true }
 }
 
-/** What may be gone on with: the part of a window is worth nothing. */
-function walksOf(tasks: readonly FetchTask[]): Set<string> {
-  const walks = tasks.filter(({ resource }) => resource.grain === 'users')
+/** The days whose pages a killed run left and that this one resumes. */
+function paginatedDays(tasks: readonly FetchTask[]): Set<string> {
+  const users = tasks.filter(({ resource }) => resource.grain === 'users')
   return new Set(
-    walks.flatMap(({ resource, days }) => days.map(({ day }) => intervalKey(resource.name, day))),
+    users.flatMap(({ resource, days }) => days.map(({ day }) => intervalKey(resource.name, day))),
   )
 }
 
-/** Without an answer, the platform's clock is reckoned as it was last seen; every due day has failed. */
+/** Without an answer, the platform's clock is taken as it was last seen; every due day has failed. */
 async function unreachable(
   options: SyncOptions,
   { orgId, skewMs }: KnownOrganisation,
@@ -246,9 +253,9 @@ async function unreachable(
   const now = world.now() + skewMs
   const tasks = planSync(ledger.intervals, { ...options.plan, today: dayOf(now), now })
   announce(tasks, orgId, world)
-  const book = new IntervalBook(ledger, orgId, world, looksOf(options, now))
+  const recorder = new IntervalRecorder(ledger, orgId, world, checksOf(options, now))
   for (const task of tasks) {
-    await book.failed(
+    await recorder.failed(
       task.resource.name,
       task.days.map(({ day }) => day),
       failure,
@@ -256,9 +263,10 @@ async function unreachable(
   }
   for (const resource of options.beside?.resources ?? []) {
     const isKnown = [...ledger.intervals.values()].some((each) => each.resource === resource)
-    if (isKnown && resource !== 'hook_events') await book.failed(resource, [dayOf(now)], failure)
+    if (isKnown && resource !== 'hook_events')
+      await recorder.failed(resource, [dayOf(now)], failure)
   }
-  return { ...nothing(orgId), ...book.counts, unreachable: failure }
+  return { ...nothing(orgId), ...recorder.counts, unreachable: failure }
 }
 
 function latest(a: Day, b: Day | undefined): Day {
@@ -266,7 +274,7 @@ function latest(a: Day, b: Day | undefined): Day {
 }
 
 function nothing(orgId: string | null): SyncResult {
-  const counts = { landed: 0, failed: 0, lost: 0 }
+  const counts = { landed: 0, failed: 0, missing: 0 }
   return { orgId, isReached: false, ...counts, stoppedBy: null, unreachable: null }
 }
 

@@ -1,6 +1,6 @@
-import { readFile, rm, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { isMissing, listIfThere } from '../store/files.ts'
+import { isMissing, listIfThere, removeFile } from '../store/files.ts'
 import type { HooksConfig } from './config.ts'
 import { readEvent, type HookEvent } from './event.ts'
 import type { HookFolders } from './folders.ts'
@@ -44,7 +44,7 @@ export async function takeInbox(
   }
   if (items.length > 0) await recent.save(folders.recent, now)
   for (const item of items) await putIntoOutbox(folders, item)
-  for (const name of names) await rm(join(folders.inbox, name), { force: true })
+  for (const name of names) await removeFile(join(folders.inbox, name))
   return items
 }
 
@@ -54,7 +54,7 @@ export async function removeLeftovers(folders: HookFolders, now: number): Promis
     for (const { name } of await listIfThere(folder)) {
       const path = join(folder, name)
       if (name.endsWith(ASIDE_ENDING) && (await ageOf(path, now)) > LEFT_AFTER_MS) {
-        await rm(path, { force: true })
+        await removeFile(path)
       }
     }
   }

@@ -1,3 +1,6 @@
+import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
+import { isDeeperThan } from '../core/json-text.ts'
+
 /** A value in a JSON text, with where it stands: `text.slice(start, end)` is its spelling. */
 export type JsonNode = JsonObject | JsonArray | JsonScalar
 
@@ -43,130 +46,46 @@ export class JsonSyntaxError extends Error {
 }
 
 /**
- * The tree of a JSON text (RFC 8259), so that it can be edited without its
- * being written anew: numbers, order, blanks and spellings stay as they are.
- * The grammar is strict: neither comments nor commas too many.
+ * The tree of a JSON text (RFC 8259), so that it can be edited without being
+ * rewritten: numbers, order, blanks and spellings stay as they are. Neither
+ * comments nor trailing commas are allowed.
  *
  * @throws JsonSyntaxError
  */
 export function parseJsonTree(text: string): JsonNode {
-  return new Reader(text).whole()
+  if (isDeeperThan(text, MAX_DEPTH)) throw new JsonSyntaxError(TOO_DEEP, text, 0)
+  const errors: ParseError[] = []
+  const root = parseTree(text.replace(/^\uFEFF/, ' '), errors, { disallowComments: true })
+  const [error] = errors
+  if (error !== undefined) throw new JsonSyntaxError(said(error), text, error.offset)
+  if (root === undefined) throw new JsonSyntaxError('value expected', text, 0)
+  return nodeOf(root)
 }
 
-const BLANKS = /[ \t\r\n]*/y
-const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-const WORDS = [
-  ['true', true],
-  ['false', false],
-  ['null', null],
-] as const
-
-/** Deeper than any settings, and than the stack goes by far not. */
+/** Deeper than any settings; the parser calls itself. */
 const MAX_DEPTH = 500
 
-class Reader {
-  readonly #text: string
-  #at = 0
-  #depth = 0
+const TOO_DEEP = `nested more than ${MAX_DEPTH} deep`
 
-  constructor(text: string) {
-    this.#text = text
-  }
+/** `CommaExpected` is "comma expected". */
+function said({ error }: ParseError): string {
+  return printParseErrorCode(error)
+    .replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`)
+    .toLowerCase()
+}
 
-  whole(): JsonNode {
-    if (this.#text.startsWith('\uFEFF')) this.#at = 1
-    this.#blanks()
-    const node = this.#value()
-    this.#blanks()
-    if (this.#at < this.#text.length) this.#fail('there is more after the end of the value')
-    return node
-  }
+function nodeOf({ type, offset: start, length, value, children = [] }: Node): JsonNode {
+  const end = start + length
+  if (type === 'array') return { kind: 'array', start, end, items: children.map(nodeOf) }
+  if (type !== 'object') return { kind: 'scalar', start, end, value: scalarOf(value) }
+  const members = children.flatMap(({ offset, children: [key, member] = [] }) =>
+    member === undefined ? [] : [{ key: String(key?.value), start: offset, value: nodeOf(member) }],
+  )
+  return { kind: 'object', start, end, members }
+}
 
-  #value(): JsonNode {
-    const start = this.#at
-    const first = this.#text[start]
-    if (first === '{') return this.#nested(() => this.#object(start))
-    if (first === '[') return this.#nested(() => this.#array(start))
-    if (first === '"') return { kind: 'scalar', start, value: this.#string(), end: this.#at }
-    const number = this.#match(NUMBER)
-    if (number !== undefined) return { kind: 'scalar', start, value: Number(number), end: this.#at }
-    for (const [word, value] of WORDS) {
-      if (!this.#text.startsWith(word, start)) continue
-      this.#at += word.length
-      return { kind: 'scalar', start, value, end: this.#at }
-    }
-    return this.#fail(
-      first === undefined ? 'the text ends where a value is due' : 'no value begins so',
-    )
-  }
-
-  #nested<T>(read: () => T): T {
-    this.#depth += 1
-    if (this.#depth > MAX_DEPTH) this.#fail(`nested more than ${MAX_DEPTH} deep`)
-    const node = read()
-    this.#depth -= 1
-    return node
-  }
-
-  #object(start: number): JsonObject {
-    const members: JsonMember[] = []
-    this.#list('}', () => {
-      const at = this.#at
-      if (this.#text[at] !== '"') this.#fail('a name in quotes is due')
-      const key = this.#string()
-      this.#blanks()
-      if (this.#text[this.#at] !== ':') this.#fail("':' is due")
-      this.#at += 1
-      this.#blanks()
-      members.push({ key, start: at, value: this.#value() })
-    })
-    return { kind: 'object', start, members, end: this.#at }
-  }
-
-  #array(start: number): JsonArray {
-    const items: JsonNode[] = []
-    this.#list(']', () => items.push(this.#value()))
-    return { kind: 'array', start, items, end: this.#at }
-  }
-
-  #list(close: string, element: () => void): void {
-    this.#at += 1
-    this.#blanks()
-    if (this.#text[this.#at] === close) {
-      this.#at += 1
-      return
-    }
-    for (;;) {
-      element()
-      this.#blanks()
-      const next = this.#text[this.#at]
-      if (next !== ',' && next !== close) this.#fail(`',' or '${close}' is due`)
-      this.#at += 1
-      if (next === close) return
-      this.#blanks()
-    }
-  }
-
-  #string(): string {
-    const spelling = this.#match(STRING)
-    if (spelling === undefined)
-      return this.#fail('a text in quotes does not end, or holds what it may not')
-    return String(JSON.parse(spelling))
-  }
-
-  #blanks(): void {
-    this.#match(BLANKS)
-  }
-
-  #match(pattern: RegExp): string | undefined {
-    pattern.lastIndex = this.#at
-    const found = pattern.exec(this.#text)?.[0]
-    if (found !== undefined) this.#at += found.length
-    return found
-  }
-
-  #fail(what: string): never {
-    throw new JsonSyntaxError(what, this.#text, this.#at)
-  }
+function scalarOf(value: unknown): JsonScalar['value'] {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? value
+    : null
 }

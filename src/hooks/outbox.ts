@@ -1,7 +1,7 @@
-import { readdir, readFile, rename, rm } from 'node:fs/promises'
+import { readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { isMissing, listIfThere, writeAtomic } from '../store/files.ts'
+import { isMissing, listIfThere, removeFile, writeAtomic } from '../store/files.ts'
 import { HOOK_EVENTS } from './events.ts'
 import type { HookFolders } from './folders.ts'
 
@@ -44,7 +44,7 @@ export async function putIntoOutbox(folders: HookFolders, item: Notification): P
 }
 
 export async function removeFromOutbox(folders: HookFolders, item: Notification): Promise<void> {
-  await rm(join(folders.outbox, nameOf(item)), { force: true })
+  await removeFile(join(folders.outbox, nameOf(item)))
 }
 
 /** Written there first: a crash between leaves it in both, and it is tried once more. */
@@ -52,8 +52,7 @@ export async function giveUp(folders: HookFolders, item: Notification): Promise<
   await writeAtomic(join(folders.failed, nameOf(item)), `${JSON.stringify(item)}\n`)
   await removeFromOutbox(folders, item)
   const names = (await readdir(folders.failed)).filter(isItem).sort()
-  for (const old of names.slice(0, -KEPT_FAILED))
-    await rm(join(folders.failed, old), { force: true })
+  for (const old of names.slice(0, -KEPT_FAILED)) await removeFile(join(folders.failed, old))
 }
 
 /** Those that were given up are to be delivered after all, from now on. */
@@ -62,7 +61,7 @@ export async function requeueFailed(folders: HookFolders, now: number): Promise<
   for (const item of items) {
     const again = { ...item, queued_at: now, attempts: 0, next_at: now, error: null }
     await putIntoOutbox(folders, again)
-    await rm(join(folders.failed, nameOf(item)), { force: true })
+    await removeFile(join(folders.failed, nameOf(item)))
   }
   return items.length
 }

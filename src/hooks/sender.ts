@@ -7,7 +7,14 @@ import { deliver } from './deliver.ts'
 import type { HookFolders } from './folders.ts'
 import { inboxNames, removeLeftovers, takeInbox } from './inbox.ts'
 import { LOCK_IS_FRESH_MS } from './sender-start.ts'
-import { giveUp, putIntoOutbox, readItems, removeFromOutbox, type Notification } from './outbox.ts'
+import {
+  giveUp,
+  putIntoOutbox,
+  readItems,
+  removeFromOutbox,
+  requeueFailed,
+  type Notification,
+} from './outbox.ts'
 
 /** A notification that could not be delivered for so long is given up. */
 export const PATIENCE_HOURS = 24
@@ -25,6 +32,8 @@ export interface Sending extends Delivery {
   readonly world: Pick<World, 'fetch' | 'now' | 'hangUp' | 'signal' | 'sleep' | 'random'>
   readonly folders: HookFolders
   readonly config: HooksConfig
+  /** Also delivers what was given up. */
+  readonly retryFailed?: boolean
 }
 
 /** What came of the notifications while a sender was at work. */
@@ -45,8 +54,10 @@ export interface Sent {
 export async function send(sending: Sending): Promise<Sent> {
   const { folders, world } = sending
   let total: Sent = { delivered: 0, failed: 0, isOwn: true }
+  let retryFailed = sending.retryFailed ?? false
   do {
-    const sent = await underLock(sending)
+    const sent = await underLock({ ...sending, retryFailed })
+    retryFailed = false
     if (sent === undefined) return { ...total, isOwn: total.delivered + total.failed > 0 }
     total = {
       ...sent,
@@ -70,6 +81,8 @@ async function underLock(sending: Sending): Promise<Sent | undefined> {
     })
     try {
       await removeLeftovers(folders, world.now())
+      // Under the lock: a sender that is just giving a notification up would remove the queued one.
+      if (sending.retryFailed === true) await requeueFailed(folders, world.now())
       return await new Sender(sending, lease).run()
     } finally {
       await lease.release()

@@ -1,18 +1,8 @@
 import { constants } from 'node:fs'
-import {
-  copyFile,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  stat,
-} from 'node:fs/promises'
+import { copyFile, mkdir, open, readdir, readFile, realpath, rename, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { UsageError } from '../core/errors.ts'
-import { asidePath, isMissing, readIfThere, syncFolder } from '../store/files.ts'
+import { asidePath, isMissing, readIfThere, removeFile, syncFolder } from '../store/files.ts'
 import { JsonSyntaxError } from './json-tree.ts'
 
 /** A settings file as it was read. */
@@ -86,7 +76,7 @@ export async function writeSettings(
     await syncFolder(dirname(file.path))
     return backup
   } catch (error) {
-    await rm(aside, { force: true })
+    await removeFile(aside)
     throw error
   }
 }
@@ -110,6 +100,6 @@ async function backUp(path: string, now: number): Promise<string> {
   const backups = (await readdir(folder))
     .filter((name) => name.startsWith(`${basename(path)}.`) && /\.\d{8}T\d{9}Z\.bak$/.test(name))
     .sort()
-  for (const old of backups.slice(0, -KEPT_BACKUPS)) await rm(join(folder, old), { force: true })
+  for (const old of backups.slice(0, -KEPT_BACKUPS)) await removeFile(join(folder, old))
   return backup
 }

@@ -1,6 +1,7 @@
 import { AppError, messageOf } from '../core/errors.ts'
-import { identifier, literal, type Database } from '../store/duckdb.ts'
+import { identifier, type Database } from '../store/duckdb.ts'
 import type { Basis } from './basis.ts'
+import { commentsIn, commentsOf, commentsSql } from './comments.ts'
 import type { BuildContext } from './context.ts'
 import { ProjectError, StatementError } from './errors.ts'
 import { refuseInfinite, type Columns } from './finite.ts'
@@ -53,6 +54,7 @@ export async function buildModels(
     await context.db.run(`create schema if not exists ${identifier(schema)}`)
   }
   const kinds = await kindsOf(context.db)
+  const commented = await commentsIn(context.db)
   const models = new Map<string, BuiltModel>()
   const results = new Map<string, readonly UnitTestResult[]>()
   const failures = new Map<string, AppError>()
@@ -78,7 +80,7 @@ export async function buildModels(
     lost.add(name)
   }
   const describe = async (node: ModelNode): Promise<void> => {
-    if (!lost.has(node.name)) await context.db.run(comments(node))
+    if (!lost.has(node.name)) await context.db.run(commentsSql(node))
   }
   const making = nodes.map((node) => ({
     name: node.name,
@@ -86,8 +88,10 @@ export async function buildModels(
     isFirst: isByIntervals(node),
     work: () => bringAboutOne(node),
   }))
+  const isDescribed = (node: ModelNode): boolean =>
+    isStanding(node, basis.standing, kinds) && commented.get(node.relation) === commentsOf(node)
   const describing = nodes
-    .filter((node) => !isStanding(node, basis.standing, kinds))
+    .filter((node) => !isDescribed(node))
     .map((node) => ({
       name: `comments of ${node.name}`,
       dependsOn: [node.name],
@@ -285,16 +289,6 @@ async function compareColumns(db: Database, node: ModelNode): Promise<Columns> {
   throw new ProjectError(node.documented, `column '${bare}' of '${node.name}' is not described`, {
     hint: `Describe it, or take it out of ${node.file}.`,
   })
-}
-
-function comments(node: ModelNode): string {
-  const { relation } = node
-  return [
-    `comment on ${kindOf(node)} ${relation} is ${literal(node.description)}`,
-    ...node.columns.map(
-      ({ name, description }) => `comment on column ${relation}.${name} is ${literal(description)}`,
-    ),
-  ].join(';\n')
 }
 
 async function countRows(db: Database, relation: string): Promise<number> {

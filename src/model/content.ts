@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { identifier, type Database } from '../store/duckdb.ts'
 import { statement } from '../store/root.ts'
+import { commentsIn } from './comments.ts'
 import { digest } from './fingerprint.ts'
 import type { ModelNode } from './types.ts'
 import type { Work } from './work.ts'
@@ -9,7 +10,7 @@ import type { Work } from './work.ts'
 export interface Contents {
   /** Of what the models' tables hold: the same, the same rows. */
   readonly content: string
-  /** Of schema `meta`, but for which run wrote it and when. */
+  /** Of the models' comments and of schema `meta`, but for which run wrote it and when. */
   readonly meta: string
 }
 
@@ -23,7 +24,8 @@ export async function contentsOf(db: Database, { all, madeBy }: Work): Promise<C
   }
   const models = []
   for (const node of all) models.push(`${node.name} ${await ofModel(node)}`)
-  const meta = []
+  const comments = await commentsIn(db)
+  const meta = all.map(({ relation }) => comments.get(relation) ?? '')
   for (const [name, without] of META) {
     const relation = `meta.${name}`
     if (!tables.has(relation)) continue

@@ -1,6 +1,6 @@
-import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { asError, messageOf, UsageError } from '../core/errors.ts'
+import { diskFault } from '../store/disk.ts'
 import {
   inspectPublished,
   judge,
@@ -8,6 +8,7 @@ import {
   type PublishedRecord,
   type Verdict,
 } from '../store/published-record.ts'
+import { removeFile } from '../store/files.ts'
 import { Copy, type CopiedFile } from './copy.ts'
 import { EVERYTHING, runToRetry, type FailedFile } from './failed.ts'
 import { nothing, readHeld, type Held } from './held.ts'
@@ -45,7 +46,8 @@ export interface Upon {
  * A snapshot without a version takes its history from the published file, changed or not.
  *
  * @throws UsageError where a failed build is to be retried, and its file cannot be;
- * AppError where the published file holds the only history of a snapshot and cannot be read.
+ * AppError where the disk has no room for the copy, and where the published file holds
+ * the only history of a snapshot and cannot be read.
  */
 export async function openUpon(options: ContinueOptions): Promise<Upon> {
   const { target, fullRefresh = false, isPart, retry = false, warn } = options
@@ -57,6 +59,8 @@ export async function openUpon(options: ContinueOptions): Promise<Upon> {
   const own = options.copy ?? new Copy(target, target)
   if (!isCopied) await own.discard() // a disk has to hold two files, not three
   const copied = isCopied ? await own.take().catch(asError) : undefined
+  const fault = copied instanceof Error ? diskFault(copied) : undefined
+  if (fault !== undefined) throw fault // it says nothing of the published file
   try {
     const verdict = seen ?? (await verdictOn(copied, target))
     if (verdict.state === 'changed' && !isPart) warn(changed(target, verdict.reason))
@@ -83,7 +87,7 @@ function isFile(copied: Copied): copied is CopiedFile {
 }
 
 async function remove(copied: Copied): Promise<void> {
-  if (isFile(copied)) await rm(copied.path, { force: true })
+  if (isFile(copied)) await removeFile(copied.path)
 }
 
 function verdictOn(copied: Copied, target: string): Promise<Verdict> {
@@ -115,7 +119,7 @@ async function openFailed({ target, failedFile, artefacts }: ContinueOptions) {
   if (copied.sha256 === sha256) {
     return { path: copied.path, held: await readHeld(copied.path), retryOf: runId }
   }
-  await rm(copied.path, { force: true })
+  await removeFile(copied.path)
   throw refusal(`${path} is not what run ${runId} left: its SHA-256 is not the recorded one`)
 }
 

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
-import { copyFile, rm } from 'node:fs/promises'
-import { asidePath, makeWritable, sha256OfFile } from '../store/files.ts'
+import { copyFile } from 'node:fs/promises'
+import { asidePath, makeWritable, removeFile, sha256OfFile } from '../store/files.ts'
 
 /** A copy, and the digest of its bytes: what is verified is what is continued from. */
 export interface CopiedFile {
@@ -42,13 +42,18 @@ export class Copy implements AsyncDisposable {
   async discard(): Promise<void> {
     if (this.#copying === undefined || this.#isTaken) return
     await this.#copying.catch(() => undefined) // nobody waits for it
-    await rm(this.path, { force: true })
+    await removeFile(this.path)
   }
 
   async #copy(): Promise<CopiedFile> {
-    await copyFile(this.#from, this.path, constants.COPYFILE_FICLONE)
-    await makeWritable(this.path)
-    return { path: this.path, sha256: await sha256OfFile(this.path) }
+    try {
+      await copyFile(this.#from, this.path, constants.COPYFILE_FICLONE)
+      await makeWritable(this.path)
+      return { path: this.path, sha256: await sha256OfFile(this.path) }
+    } catch (error) {
+      await removeFile(this.path)
+      throw error
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,9 +1,16 @@
 import { createHash } from 'node:crypto'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { mkdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { UsageError } from '../core/errors.ts'
-import { makeReadOnly, readIfThere, readJson, sha256OfFile, writeAtomic } from '../store/files.ts'
+import {
+  makeReadOnly,
+  readIfThere,
+  readJson,
+  removeFile,
+  sha256OfFile,
+  writeAtomic,
+} from '../store/files.ts'
 
 /** A file that was not published, left for a look and for a retry. */
 export interface FailedFile {
@@ -21,7 +28,7 @@ const shape = z.object({
 
 /** Puts the file `aside` in its place; there is one at most. It is not on record yet. */
 export async function leaveFailed(aside: string, { path }: FailedFile): Promise<void> {
-  await rm(recordPath(path), { force: true })
+  await removeFile(recordPath(path))
   await mkdir(dirname(path), { recursive: true })
   await makeReadOnly(aside)
   await rename(aside, path)
@@ -50,8 +57,8 @@ async function resultsDigest(artefacts: string | undefined): Promise<string> {
 
 /** After a build that was published. */
 export async function forgetFailed({ path }: FailedFile): Promise<void> {
-  await rm(path, { force: true })
-  await rm(recordPath(path), { force: true })
+  await removeFile(path)
+  await removeFile(recordPath(path))
 }
 
 /**

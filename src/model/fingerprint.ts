@@ -73,15 +73,9 @@ function ownDigest(node: ModelNode, facts: SourceFacts): string {
   return digest([
     JSON.stringify([materialized, relation, unique_key, preHooks, sql, increment]),
     ...columns.map(({ name }) => name),
-    ...(materialized === 'view' ? commentsOf(node) : []),
     ...(csv === undefined ? [] : [csv]),
     ...sources.map((source) => facts.making(...partsOf(source))),
   ])
-}
-
-/** A view that stands keeps its comments too. */
-function commentsOf({ description, columns }: ModelNode): string[] {
-  return [description, ...columns.map((column) => column.description)]
 }
 
 /** Of parts in order. */

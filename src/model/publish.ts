@@ -1,9 +1,10 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { messageOf, UsageError, type AppError } from '../core/errors.ts'
 import type { RunEvent } from '../core/events.ts'
 import { Database, literal } from '../store/duckdb.ts'
-import { asideOf, asidePath, listIfThere, syncFile } from '../store/files.ts'
+import { asideOf, asidePath, listIfThere, removeFile, syncFile } from '../store/files.ts'
+import { processLimits } from '../store/machine.ts'
 import { publishFile } from '../store/published.ts'
 import { writeArtefacts, type ArtefactOptions } from './artefacts/write.ts'
 import { buildModels, type BuiltModel } from './build.ts'
@@ -36,8 +37,6 @@ export interface BuildOptions extends WorkOptions {
   readonly emit: (event: RunEvent) => void
   /** Where queries spill. */
   readonly tempDirectory: string
-  /** DuckDB's own limit. Default `1GB`. */
-  readonly memoryLimit?: string
   /** Stops the statement under way; nothing is published. */
   readonly signal?: AbortSignal
   /** A copy of `target` that was begun before. Default: it is made when it is needed. */
@@ -60,8 +59,6 @@ export interface BuildResult {
   readonly durationMs: number
 }
 
-const THREADS = 2
-
 /**
  * Builds the warehouse in a new file beside the published one, checks it, and
  * puts it in its place whole. Whoever has the old file open keeps it. The
@@ -78,13 +75,13 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
   await mkdir(options.tempDirectory, { recursive: true })
   await removeLeftovers(target, options.copy)
   const warn = (message: string): void => {
-    emit({ type: 'warning', message })
+    emit({ type: 'warning', message, about: 'damage' })
   }
   const plan = compilePlan(options.project, options)
   const snapshots = snapshotsOf(plan.models)
   const upon = await openUpon({ ...options, snapshots, isPart: isPartOf(options), warn })
   const work = await planWork(options, plan, upon).catch(async (error: unknown) => {
-    if (upon.path !== null) await removeFile(upon.path)
+    if (upon.path !== null) await removeDatabase(upon.path)
     throw error
   })
   for (const [model, reason] of work.refreshed) emit({ type: 'model.refreshed', model, reason })
@@ -181,7 +178,7 @@ async function buildFile(options: Building, work: Work, upon: Upon): Promise<Bui
     if (failedFile !== undefined) await forgetFailed(failedFile)
     return { ...built, bytes }
   } catch (error) {
-    await removeFile(aside)
+    await removeDatabase(aside)
     signal?.throwIfAborted()
     throw error
   }
@@ -202,7 +199,7 @@ async function beginAside(
     throw new UsageError(what, { hint: 'Build everything first: agent-warehouse build.' })
   }
   if (path !== null && kept.size > 0) return path
-  if (path !== null) await removeFile(path) // a disk has to hold two files, not three
+  if (path !== null) await removeDatabase(path) // a disk has to hold two files, not three
   return asidePath(target)
 }
 
@@ -225,7 +222,7 @@ async function isPublished(
 }
 
 async function discard(aside: string, target: string, { emit }: Building): Promise<null> {
-  await removeFile(aside)
+  await removeDatabase(aside)
   emit({ type: 'warehouse.unchanged', path: target })
   return null
 }
@@ -259,8 +256,9 @@ async function openOnce(path: string): Promise<void> {
 
 /** The file has no log while it is made: after a crash it is worth nothing. */
 async function buildAside(aside: string, options: Building, work: Work): Promise<Filled> {
-  const { tempDirectory, memoryLimit = '1GB', signal } = options
-  await using db = await Database.open(':memory:', { threads: THREADS, memoryLimit, tempDirectory })
+  const { tempDirectory, signal } = options
+  const limits = processLimits().build
+  await using db = await Database.open(':memory:', { ...limits, tempDirectory })
   await using second = await db.another()
   const release = interruptOnAbort([db, second], signal)
   try {
@@ -358,13 +356,13 @@ function relationsThatStay({ chosen, kept, standing }: Work): string[] {
 async function removeLeftovers(target: string, copy: Copy | undefined): Promise<void> {
   for (const { name } of await listIfThere(dirname(target))) {
     if (asideOf(name) !== basename(target) || name === basename(copy?.path ?? '')) continue
-    await rm(join(dirname(target), name), { force: true })
+    await removeFile(join(dirname(target), name))
   }
 }
 
-async function removeFile(path: string): Promise<void> {
-  await rm(path, { force: true })
-  await rm(walOf(path), { force: true })
+async function removeDatabase(path: string): Promise<void> {
+  await removeFile(path)
+  await removeFile(walOf(path))
 }
 
 function walOf(path: string): string {

@@ -1,8 +1,8 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { basename, dirname, relative } from 'node:path'
 import { AppError, messageOf } from '../core/errors.ts'
 import { Database, identifier, literal } from '../store/duckdb.ts'
-import { asidePath, settle, sha256OfFile } from '../store/files.ts'
+import { asidePath, removeFile, settle, sha256OfFile } from '../store/files.ts'
 import {
   quarantineSnapshot,
   snapshotDamage,
@@ -117,7 +117,7 @@ export async function saveSnapshot(
     if (versions.some(({ sha256 }) => sha256 === version.sha256)) return
     await settle(aside, snapshotPath(dataFolder, node.name, version))
   } finally {
-    await rm(aside, { force: true })
+    await removeFile(aside)
   }
 }
 

@@ -1,7 +1,7 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError, messageOf } from '../core/errors.ts'
-import { asidePath, crc32OfFile, settle, sha256OfFile } from '../store/files.ts'
+import { asidePath, putInPlace, removeFile, syncedSums, type FileSums } from '../store/files.ts'
 import { baseFile } from '../store/lake.ts'
 import type { NormalizeOptions } from './plan.ts'
 
@@ -12,14 +12,6 @@ export interface BaseMonth {
   readonly month: string
   /** What it is made by, for an error. */
   readonly madeBy: string
-}
-
-/** What tells the bytes of a base file. */
-export interface WrittenFile {
-  /** Hex. What is made from the file is made again when it changes. */
-  readonly sha256: string
-  /** Told in an eighth of the time: every run holds every base file against it. */
-  readonly crc32: number
 }
 
 /** What makes a base file: reads the one in place, if any, writes the one aside, returns its rows. */
@@ -34,18 +26,29 @@ export async function putBaseFile(
   { baseIn, orgId, emit }: NormalizeOptions,
   { entity, month, madeBy }: BaseMonth,
   write: BaseWriter,
-): Promise<WrittenFile> {
+): Promise<FileSums> {
   const inPlace = baseFile(baseIn, orgId, entity, month)
   const aside = asidePath(inPlace)
+  return told(madeBy, month, async () => {
+    try {
+      await mkdir(dirname(inPlace), { recursive: true })
+      const rows = await write({ inPlace, aside })
+      const written = await syncedSums(aside)
+      await putInPlace(aside, inPlace)
+      emit({ type: 'base.written', orgId, entity, month, rows })
+      return written
+    } catch (error) {
+      await removeFile(aside)
+      throw error
+    }
+  })
+}
+
+/** @throws AppError that names the statement and the month. */
+export async function told<T>(madeBy: string, month: string, work: () => Promise<T>): Promise<T> {
   try {
-    await mkdir(dirname(inPlace), { recursive: true })
-    const rows = await write({ inPlace, aside })
-    const written = { sha256: await sha256OfFile(aside), crc32: await crc32OfFile(aside) }
-    await settle(aside, inPlace)
-    emit({ type: 'base.written', orgId, entity, month, rows })
-    return written
+    return await work()
   } catch (error) {
-    await rm(aside, { force: true })
     throw new AppError(`${madeBy}, month ${month}: ${messageOf(error)}`, { cause: error })
   }
 }

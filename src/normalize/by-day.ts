@@ -1,12 +1,15 @@
 import { hash } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { monthOf, type Day } from '../core/days.ts'
+import { AppError, messageOf } from '../core/errors.ts'
 import { listLiteral, literal, type Database } from '../store/duckdb.ts'
-import { rawFolder } from '../store/lake.ts'
+import type { FileSums } from '../store/files.ts'
+import { baseFile, rawFolder } from '../store/lake.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
-import { putBaseFile, type WrittenFile } from './base-file.ts'
+import { putBaseFile } from './base-file.ts'
+import { MACROS } from './macros.ts'
 import type { BaseState, NormalizeOptions } from './plan.ts'
 
 /** The raw files that the rows of one day are made from, the oldest first. */
@@ -90,37 +93,79 @@ export async function planDays(
   })
 }
 
+/** Tasks in their order, together where their raw files are few enough to be read at once. */
+export function dayGroups(options: NormalizeOptions, tasks: readonly DayTask[]): DayTask[][] {
+  return together(
+    tasks,
+    (a, b) => a.entity === b.entity,
+    ({ days }) => bytesOf(options, days),
+  )
+}
+
 /**
- * Writes one month: the days that are as they were from the file there, the
- * others anew.
+ * Writes months of one entity: the days that are as they were from the files
+ * there, the others anew.
+ *
+ * @throws AppError that names a month; the files of the others may be written.
  */
 export async function writeDays(
   options: NormalizeOptions,
   database: Database,
-  task: DayTask,
-): Promise<WrittenFile> {
-  const { entity, month } = task
-  const file = { entity: entity.name, month, madeBy: entity.name }
-  return putBaseFile(options, file, async ({ inPlace, aside }) => {
+  tasks: readonly DayTask[],
+): Promise<Map<DayTask, FileSums>> {
+  await makeRows(options, database, tasks)
+  const written = new Map<DayTask, FileSums>()
+  for (const task of tasks) {
+    const { entity, month } = task
+    const file = { entity: entity.name, month, madeBy: entity.name }
+    const write = async ({ aside }: { aside: string }): Promise<number> => {
+      const select = fill(MONTH, { month: literal(month) })
+      const [count] = await database.rows(fill(WRITE, { select, file: literal(aside) }))
+      return Number(count?.['Count'] ?? 0)
+    }
+    written.set(task, await putBaseFile(options, file, write))
+  }
+  return written
+}
+
+/** Makes `base_rows` of the months. */
+async function makeRows(
+  options: NormalizeOptions,
+  database: Database,
+  tasks: readonly DayTask[],
+): Promise<void> {
+  const [first] = tasks
+  if (first === undefined) return
+  const { entity } = first
+  try {
     await database.run(entity.table)
-    const kept = await keepDays(database, inPlace, task)
-    const due = task.days.filter(({ madeFrom }) => !kept.has(madeFrom))
-    for (const days of batchesOf(due)) await addDays(options, database, entity, days)
-    const write = fill(WRITE, { select: 'from base_rows order by all', file: literal(aside) })
-    const [count] = await database.rows(write)
-    return Number(count?.['Count'] ?? 0)
-  })
+    const due: MadeDay[] = []
+    for (const task of tasks) {
+      const inPlace = baseFile(options.baseIn, options.orgId, entity.name, task.month)
+      const kept = await keepDays(database, inPlace, task)
+      due.push(...task.days.filter(({ madeFrom }) => !kept.has(madeFrom)))
+    }
+    const batches = together(
+      due.sort(byResource),
+      (a, b) => a.resource === b.resource,
+      (day) => bytesOf(options, [day]),
+    )
+    for (const days of batches) await addDays(options, database, entity, days)
+  } catch (error) {
+    const months = [...new Set([first.month, tasks.at(-1)?.month])].join(' to ')
+    throw new AppError(`${entity.name}, month ${months}: ${messageOf(error)}`, { cause: error })
+  }
 }
 
 const WRITE = statement('base_write')
 const RAW = statement('base_raw')
-const MACROS = [statement('lake/macros'), statement('base/_macros')].join(';\n')
 const DAYS = statement('base_days')
+const MONTH = statement('base_days_month')
 const KEEP = statement('base_days_keep')
 const ADD = statement('base_days_add')
 
-/** A month of one version each: what a base statement reads at once. */
-const FILES_AT_ONCE = 31
+/** Of raw files: five to ten times of it are read at once. */
+const BYTES_AT_ONCE = 8 * 2 ** 20
 
 /** The name of its file stands in the place of the organisation: a version is told by it. */
 const FILE_NAME = String.raw`regexp_extract(filename, '[^/\\]+$')`
@@ -147,19 +192,38 @@ function byResource(a: DaySource, b: DaySource): number {
   return first < second ? -1 : 1
 }
 
-function batchesOf(days: readonly MadeDay[]): MadeDay[][] {
-  const batches: MadeDay[][] = []
-  let files = 0
-  for (const day of days) {
-    const batch = batches.at(-1)
-    files += day.files.length
-    if (batch?.[0]?.resource === day.resource && files <= FILES_AT_ONCE) batch.push(day)
+/** Neighbours in one list as long as they belong together and are few enough. */
+function together<T>(
+  all: readonly T[],
+  belong: (a: T, b: T) => boolean,
+  bytesOfOne: (one: T) => number,
+): T[][] {
+  const lists: T[][] = []
+  let bytes = 0
+  for (const one of all) {
+    const list = lists.at(-1)
+    const own = bytesOfOne(one)
+    bytes += own
+    if (list?.[0] !== undefined && belong(list[0], one) && bytes <= BYTES_AT_ONCE) list.push(one)
     else {
-      batches.push([day])
-      files = day.files.length
+      lists.push([one])
+      bytes = own
     }
   }
-  return batches
+  return lists
+}
+
+function bytesOf({ dataFolder, orgId }: NormalizeOptions, days: readonly DaySource[]): number {
+  return filesOf(dataFolder, orgId, days).reduce(
+    (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
+}
+
+function filesOf(dataFolder: string, orgId: string, days: readonly DaySource[]): string[] {
+  return days.flatMap(({ resource, day, files }) =>
+    files.map((name) => join(rawFolder(dataFolder, orgId, resource, day), name)),
+  )
 }
 
 async function addDays(
@@ -171,10 +235,8 @@ async function addDays(
   const { dataFolder, orgId } = options
   const resource = days[0]?.resource ?? ''
   const read = async (some: readonly DaySource[]): Promise<void> => {
-    const files = some.flatMap(({ day, files: names }) =>
-      names.map((name) => join(rawFolder(dataFolder, orgId, resource, day), name)),
-    )
-    await database.run(fill(RAW, { org_id: FILE_NAME, files: listLiteral(files) }))
+    const files = listLiteral(filesOf(dataFolder, orgId, some))
+    await database.run(fill(RAW, { org_id: FILE_NAME, files }))
   }
   await read(days)
   const rows = days.map(({ day, madeFrom }) => ({ activity_date: day, made_from: madeFrom }))

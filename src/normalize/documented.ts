@@ -1,4 +1,4 @@
-import { identifier } from '../store/duckdb.ts'
+import { identifier, literal } from '../store/duckdb.ts'
 
 /** What a field is documented to be, in the words of `sql/drift/expected.sql`. */
 export type FieldType =
@@ -8,7 +8,7 @@ export interface Field {
   readonly type: FieldType
   /** Every object of its kind is to have it. */
   readonly isPromised: boolean
-  /** Objects of its kind are told apart by it. */
+  /** It identifies the objects of its kind. */
   readonly isKey: boolean
 }
 
@@ -22,11 +22,14 @@ export type Documented = ReadonlyMap<string, Fields>
 type Shape = string | readonly Shape[] | Fieldset
 type Fieldset = Readonly<{ [field: string]: Shape }>
 
+/** What items can come back from letter by letter; each then has exactly its fields, in its order. */
 export interface ReadShape {
   /** For `from_json`. */
   readonly shape: string
-  /** SQL conditions on the struct `read`: what is in it as served is a number that base reads as it is. */
+  /** SQL conditions on the struct `read`: objects are named, and what is served as a number base reads as it is. */
   readonly conditions: readonly string[]
+  /** Whether it has all the fields that are documented, and no other. */
+  readonly isDocumented: boolean
 }
 
 /** A struct must have a field. */
@@ -41,25 +44,81 @@ const SCALARS = {
   any: 'JSON',
 } as const
 
-/** The fields of the first object of each kind in an item, in their order. */
+/** The fields of the first object of each kind within an item, in their order. */
 export type Sample = ReadonlyMap<string, readonly string[]>
 
 /**
- * The documented shape of an item, its fields in the order of the sample: an item
- * in the same order that is as documented comes back from the shape letter by letter.
+ * The shape of an item with these keys: what is documented as it is documented,
+ * and the rest as it comes. An item that is as documented comes back from it
+ * letter by letter when its objects have the order of the sample. Undefined for
+ * keys that no struct has.
  */
-export function shapeOf(documented: Documented, sample: Sample): ReadShape {
-  const shape = objectShape(documented, '$', sample)
-  // 4 is a ratio, and so is 4.0: read as it is, and looked at by itself
-  const numbers = [...(documented.get('$') ?? [])].flatMap(([field, { type }]) =>
-    type === 'number' && field in shape ? [field] : [],
+export function shapeOf(
+  documented: Documented,
+  keys: readonly string[],
+  sample: Sample,
+): ReadShape | undefined {
+  const fields: Fields = documented.get('$') ?? new Map<string, Field>()
+  const unknown = keys.filter((key) => !fields.has(key))
+  const names = new Set(keys.map((key) => key.toLowerCase()))
+  const isStruct = keys.length > 0 && names.size === keys.length && unknown.every(isPlain)
+  if (!isStruct || unknown.length > MAX_UNKNOWN) return undefined
+  const shape: Record<string, Shape> = {}
+  for (const key of keys) {
+    const type = fields.get(key)?.type
+    // 4 is a ratio, and so is 4.0: read as it is, and looked at by itself
+    const isAsServed = type === undefined || type === 'number'
+    const own = isAsServed ? 'JSON' : fieldShape(documented, `$.${key}`, type, sample)
+    if (own === undefined) return undefined
+    shape[key] = own
+  }
+  const isWhole = [...fields].every(
+    ([field, { isPromised, isKey }]) => field in shape || isKey || !isPromised,
   )
-  const asServed = Object.fromEntries(numbers.map((field) => [field, 'JSON']))
-  const conditions = [
-    ...numbers.map((field) => `is_number(read.${identifier(field)})`),
-    ...creditConditions(documented, '$', shape, 'read'),
+  return {
+    shape: JSON.stringify(shape),
+    conditions: [
+      ...keys.flatMap((key) =>
+        fields.get(key)?.type === 'number' ? [`is_number(read.${identifier(key)})`] : [],
+      ),
+      ...namedConditions(documented, shape),
+      ...creditConditions(documented, '$', shape, 'read'),
+    ],
+    isDocumented: isWhole && unknown.length === 0 && isNamed(fields, keys),
+  }
+}
+
+/** More fields than these are not looked at together. */
+const MAX_UNKNOWN = 100
+
+/** Whether a struct can have a field of that name beside any other. */
+function isPlain(name: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]{0,39}$/.test(name)
+}
+
+/** The fields that identify objects of the kind. */
+export function keysOf(fields: Fields): string[] {
+  return [...fields].flatMap(([field, { isKey }]) => (isKey ? [field] : []))
+}
+
+/** Whether one of these fields identifies an object, where one is needed for it. */
+function isNamed(fields: Fields, served: readonly string[]): boolean {
+  const keys = keysOf(fields)
+  return keys.length === 0 || keys.some((key) => served.includes(key))
+}
+
+/** That an item is named, and that none of its elements has a name that is null or empty. */
+function namedConditions(documented: Documented, shape: Fieldset): string[] {
+  const own = keysOf(documented.get('$') ?? new Map<string, Field>())
+    .filter((key) => key in shape)
+    .map((key) => `nullif(cast(read.${identifier(key)} as varchar), '')`)
+  const within = [...documented].flatMap(([kind, fields]) => (kind === '$' ? [] : keysOf(fields)))
+  // in the text: a lambda is made ready for each vector, and a small file is one
+  const unnamed = literal(`"(${[...new Set(within)].join('|')})"\\s*:\\s*(null|"")`)
+  return [
+    ...(own.length === 0 ? [] : [`coalesce(${own.join(', ')}) is not null`]),
+    ...(within.length === 0 ? [] : [`not regexp_matches(item, ${unnamed})`]),
   ]
-  return { shape: JSON.stringify({ ...shape, ...asServed }), conditions }
 }
 
 /** That the credits of an object in the struct, and of the objects within it, are read as they are. */
@@ -90,10 +149,9 @@ function creditConditions(
 function objectShape(documented: Documented, object: string, sample: Sample): Fieldset {
   const fields = documented.get(object) ?? new Map<string, Field>()
   const served = sample.get(object) ?? []
-  const isNamed = served.some((field) => fields.get(field)?.isKey === true)
   // a field that is promised, or a key, and that the sample lacks is in the shape: without it nothing comes back as it was
   const needed = [...fields].flatMap(([field, { isPromised, isKey }]) =>
-    isPromised || (isKey && !isNamed) ? [field] : [],
+    isPromised || (isKey && !isNamed(fields, served)) ? [field] : [],
   )
   const shapes = [...new Set([...served, ...needed])].flatMap((field) => {
     const type = fields.get(field)?.type

@@ -12,15 +12,15 @@ const NEWS = statement('drift/news')
 /** More than these are reported in one line. */
 const REPORTED = 10
 
-const row = z.object({ key: z.string(), message: z.string() })
+/** A difference that was reported, and the last day that it was known to have then. */
+const reported = z.object({ key: z.string(), until: z.string() })
 
-/** What was reported before. */
-const reportedBefore = z.array(z.string()).catch([])
+const newsRow = reported.extend({ kind: z.string(), message: z.string() })
 
 /**
- * Warns of drift that was never reported, once, when all months are written: only
- * then is it known whether it is past. Of the lake itself alone; what is made
- * elsewhere, of a sample or of the past, is no news.
+ * Warns of drift that was never reported, or that returned, once, when all months are
+ * written: only then is it known whether it is past. Of the lake itself alone; what is
+ * made elsewhere, of a sample or of the past, is no news.
  */
 export async function reportDrift(options: NormalizeOptions, database: Database): Promise<void> {
   const { baseIn, dataFolder, orgId, emit } = options
@@ -28,27 +28,30 @@ export async function reportDrift(options: NormalizeOptions, database: Database)
   const files = await monthFiles(options)
   if (files.length === 0) return
   const path = join(dataFolder, 'state', 'drift', `${pathSegment(orgId)}.json`)
-  const before = reportedBefore.parse(
-    await readJson(path, (message) => {
-      emit({ type: 'warning', message })
-    }),
-  )
+  const before = z
+    .array(reported)
+    .catch([])
+    .parse(
+      await readJson(path, (message) => {
+        emit({ type: 'warning', message })
+      }),
+    )
   const values = {
     org_id: literal(orgId),
-    told: `cast(${listLiteral(before)} as varchar[])`,
+    reported: `from_json(${literal(JSON.stringify(before))}, '[{"key": "VARCHAR", "until": "DATE"}]')`,
     files: listLiteral(files),
   }
-  const news = z.array(row).parse(await database.rows(fill(NEWS, values)))
+  const news = z.array(newsRow).parse(await database.rows(fill(NEWS, values)))
   if (news.length === 0) return
-  for (const { message } of news.slice(0, REPORTED)) {
-    emit({ type: 'warning', message, about: 'drift' })
+  for (const { kind, message } of news.slice(0, REPORTED)) {
+    emit({ type: 'warning', message, about: 'drift', kind })
   }
   if (news.length > REPORTED) {
     const message = `${orgId}: ${news.length - REPORTED} more fields are not as documented; meta.schema_drift has all`
-    emit({ type: 'warning', message, about: 'drift' })
+    emit({ type: 'warning', message, about: 'drift', kind: 'more' })
   }
-  const all = [...before, ...news.map(({ key }) => key)]
-  await writeAtomic(path, `${JSON.stringify(all, null, 1)}\n`)
+  const all = new Map([...before, ...news].map(({ key, until }) => [key, { key, until }]))
+  await writeAtomic(path, `${JSON.stringify([...all.values()], null, 1)}\n`)
 }
 
 async function monthFiles({ baseIn, orgId }: NormalizeOptions): Promise<string[]> {

@@ -1,32 +1,28 @@
-import { identifier, listLiteral, literal, type Cell, type Database } from '../store/duckdb.ts'
+import { identifier, listLiteral, literal, type Database } from '../store/duckdb.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
-import type { DayBatch, DayEntity, DaySource } from './by-day.ts'
+import type { DayEntity, DaySource } from './by-day.ts'
 import {
+  keysOf,
   NO_FIELDS,
-  shapeOf,
-  type Sample,
   type Documented,
   type Field,
   type Fields,
   type FieldType,
 } from './documented.ts'
 import type { NormalizeOptions } from './plan.ts'
+import { REPEATED_STATEMENTS, takeRepeated } from './repeated.ts'
+import { STRANGE_STATEMENTS, takeStrangeItems } from './strange.ts'
 
 const FIELDS = statement('drift/fields')
-const SAMPLE = statement('drift/sample')
-const READ_BACK = statement('drift/read_back')
-const STRANGE = statement('drift/strange')
-const STRANGE_ITEMS = statement('drift/strange_items')
-const ITEMS = statement('drift/items')
 const OBJECTS_ITEM = statement('drift/objects_item')
 const OBJECTS_PART = statement('drift/objects_part')
 const OBJECTS_ELEMENTS = statement('drift/objects_elements')
-const SHAPES_TABLE = statement('drift/shapes_table')
 const SHAPES = statement('drift/shapes')
 const SUSPECTS = statement('drift/suspects')
 const FINDINGS = statement('drift/findings')
 const NO_FINDINGS = statement('drift/no_findings')
+const OVERFLOWS = statement('drift/overflows')
 const SERVED = statement('drift/served')
 const SERVED_WHOLE = statement('drift/served_whole')
 const SERVED_NOTHING = statement('drift/served_nothing')
@@ -42,38 +38,30 @@ const MAX_COUNT = '9223372036854775807'
 
 /**
  * Where the rows served are not as documented (`sql/drift/expected.sql`): fields
- * that are unknown, missing or of another type, and numbers that the base cannot
- * read as they are. Items that come back from the documented shape as they were
- * are done with; of the others, objects of one shape are looked at once.
+ * that are unknown, missing or of another type, numbers that the base cannot
+ * read as they are, and rows that others of their key displace. Items that come back from the documented shape as they were
+ * are done with, and of those that all come back from another one the first is
+ * looked at; of the others, objects of one shape are looked at once.
  */
 export const SCHEMA_DRIFT: DayEntity = {
   name: 'schema_drift',
   table: [EXPECTED, statement('drift/table')].join(';\n'),
   statements: [
-    ...[
-      SAMPLE,
-      READ_BACK,
-      STRANGE,
-      STRANGE_ITEMS,
-      ITEMS,
-      OBJECTS_ITEM,
-      OBJECTS_PART,
-      OBJECTS_ELEMENTS,
-      SHAPES,
-      SUSPECTS,
-      SUSPECT_OBJECTS,
-      SERVED,
-      SERVED_WHOLE,
-      FINDINGS,
-    ],
+    ...STRANGE_STATEMENTS,
+    ...REPEATED_STATEMENTS,
+    ...[OBJECTS_ITEM, OBJECTS_PART, OBJECTS_ELEMENTS, SHAPES, SUSPECTS, SUSPECT_OBJECTS],
+    ...[SERVED, SERVED_WHOLE, FINDINGS, OVERFLOWS],
     shapesSql('$', new Map([['count', { type: 'integer', isPromised: true, isKey: true }]])),
   ],
   sources: landedDays,
   select: async (database, batch) => {
+    const overflows = await takeOverflows(database, batch.resource)
     const documented = await documentedOf(database, batch.resource)
-    if (!(await takeStrangeItems(database, batch, documented))) return NO_FINDINGS
+    const repeated = await takeRepeated(database, batch, documented)
+    const ofMany = union([overflows, repeated])
+    if (!(await takeStrangeItems(database, batch, documented))) return ofMany
     await takeSuspects(database, batch.resource, documented)
-    return findingsSql(database)
+    return union([await findingsSql(database), ofMany])
   },
 }
 
@@ -82,6 +70,16 @@ async function landedDays({ ledger }: NormalizeOptions): Promise<DaySource[]> {
     file === null || status !== 'landed' ? [] : [{ resource, day, files: [file] }],
   )
   return Promise.resolve(landed)
+}
+
+/** The resource of which base adds up repeated entries of one day. */
+const SUMMED = 'tokens'
+
+/** The select of sums that do not fit. To be called while `raw` holds all days. */
+async function takeOverflows(database: Database, resource: string): Promise<string> {
+  if (resource !== SUMMED) return NO_FINDINGS
+  await database.run(OVERFLOWS)
+  return 'from overflows'
 }
 
 async function documentedOf(database: Database, resource: string): Promise<Documented> {
@@ -113,100 +111,38 @@ function isFieldType(value: unknown): value is FieldType {
   return FIELD_TYPES.includes(value)
 }
 
-/** Makes the view `items` of those that may be otherwise. False when every item is as documented. */
-async function takeStrangeItems(
-  database: Database,
-  { days, read }: DayBatch,
-  documented: Documented,
-): Promise<boolean> {
-  const readBack = await readBackSql(database, documented)
-  const { rows } = await database.table(fill(STRANGE, { read_back: readBack }))
-  if (rows.length === 0) return false
-  const strange = new Set(rows.map(([day]) => day))
-  await read(days.filter(({ day }) => strange.has(day)))
-  const isWhole = rows.every(([, isWholeDay]) => isWholeDay === true)
-  const bytes = rows.reduce((sum, [, , ofDay]) => sum + Number(ofDay), 0)
-  const select = fill(STRANGE_ITEMS, { read_back: readBack })
-  await database.run(fill(ITEMS, { strange: await strangeItems(database, select, isWhole, bytes) }))
-  return true
-}
-
-/** Strange items up to this size are gathered: otherwise each kind of object in them is a pass over all items. */
-const GATHERED_BYTES = 8 * 2 ** 20
-
-/** A relation of the strange items. Without a filter where it can be: one would gather items of megabytes. */
-async function strangeItems(
-  database: Database,
-  select: string,
-  isWhole: boolean,
-  bytes: number,
-): Promise<string> {
-  if (isWhole) return 'raw'
-  if (bytes > GATHERED_BYTES) return `(${select}) as strange`
-  await database.run(`create or replace temp table strange_items as ${select}`)
-  return 'strange_items'
-}
-
-async function readBackSql(database: Database, documented: Documented): Promise<string> {
-  const { shape, conditions } = shapeOf(documented, await sampleOf(database, documented))
-  return fill(READ_BACK, {
-    shape: literal(shape),
-    has_numbers: ['true', ...conditions].join(' and '),
-    unnamed: literal(unnamedPattern(documented)),
-  })
-}
-
-/** A key that is null or empty, as it is spelled in an item. */
-function unnamedPattern(documented: Documented): string {
-  const keys = [...documented.values()].flatMap(keysOf)
-  return `"(${[...new Set(keys)].join('|')})"\\s*:\\s*(null|"")`
-}
-
-function keysOf(fields: Fields): string[] {
-  return [...fields].flatMap(([field, { isKey }]) => (isKey ? [field] : []))
-}
-
-/** The fields of the objects of an item, by their kind; none of those that it has none of. */
-async function sampleOf(database: Database, documented: Documented): Promise<Sample> {
-  const kinds = [...documented.keys()]
-  const fields = kinds.map((kind) => {
-    const path = literal(kind.replaceAll('[]', '[*]'))
-    const first = /\[\]|\*/.test(kind) ? '[1]' : ''
-    return `try(json_keys(json_extract(item, ${path})${first}))`
-  })
-  const { rows } = await database.table(fill(SAMPLE, { fields: fields.join(', ') }))
-  const found = rows[0]?.[0]
-  return new Map(
-    kinds.flatMap((kind, at) => {
-      const keys = Array.isArray(found) ? (found as readonly Cell[])[at] : null
-      return Array.isArray(keys) ? [[kind, keys.map(String)] as const] : []
-    }),
-  )
-}
-
 /** Makes the table `suspects` from the shapes of all objects in the items. */
 async function takeSuspects(
   database: Database,
   resource: string,
   documented: Documented,
 ): Promise<void> {
-  await database.run(SHAPES_TABLE)
-  for (const [object, fields] of documented) {
-    if (fields.get('')?.type !== 'any') await database.run(shapesSql(object, fields))
-  }
+  const shapes = [...documented].flatMap(([object, fields]) =>
+    fields.get('')?.type === 'any' ? [] : [shapesSql(object, fields)],
+  )
+  await database.run(`create or replace temp table shapes as ${union(shapes)}`)
   await database.run(fill(SUSPECTS, { resource: literal(resource) }))
 }
 
+/** Where objects of one kind have to be examined. */
+interface Suspect {
+  readonly keys: Set<string>
+  readonly places: Set<string>
+  /** Whether the object itself is to be examined. */
+  isItself: boolean
+}
+
 async function findingsSql(database: Database): Promise<string> {
-  const suspects = new Map<string, { keys: Set<string>; places: Set<string> }>()
+  const suspects = new Map<string, Suspect>()
   for (const [object, key, place] of (await database.table(SUSPECT_OBJECTS)).rows) {
-    if (typeof object !== 'string' || typeof key !== 'string' || typeof place !== 'string') continue
-    const suspect = suspects.get(object) ?? { keys: new Set(), places: new Set() }
+    if (typeof object !== 'string' || typeof place !== 'string') continue
+    const suspect = suspects.get(object) ?? { keys: new Set(), places: new Set(), isItself: false }
     suspects.set(object, suspect)
-    suspect.keys.add(key)
     suspect.places.add(place)
+    if (typeof key === 'string') suspect.keys.add(key)
+    else suspect.isItself = true
   }
-  const served = [...suspects].flatMap(([object, { keys, places }]) => {
+  const served = [...suspects].flatMap(([object, { keys, places, isItself }]) => {
     const values = {
       object: literal(object),
       objects: objectsSql(object),
@@ -214,7 +150,10 @@ async function findingsSql(database: Database): Promise<string> {
       keys: listLiteral([...keys]),
       pointers: listLiteral([...keys].map(pointer)),
     }
-    return [fill(SERVED, values), ...(keys.has('') ? [fill(SERVED_WHOLE, values)] : [])]
+    return [
+      ...(keys.size === 0 ? [] : [fill(SERVED, values)]),
+      ...(isItself ? [fill(SERVED_WHOLE, values)] : []),
+    ]
   })
   return fill(FINDINGS, { served: union([SERVED_NOTHING, ...served]) })
 }

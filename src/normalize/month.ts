@@ -1,51 +1,54 @@
 import { createHash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Day } from '../core/days.ts'
 import { listLiteral, literal, type Database } from '../store/duckdb.ts'
-import { rawFolder } from '../store/lake.ts'
+import type { FileSums } from '../store/files.ts'
+import { baseFile, rawFolder } from '../store/lake.ts'
 import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
-import { putBaseFile, type WrittenFile } from './base-file.ts'
+import { putBaseFile, told } from './base-file.ts'
+import type { Entity } from './entities.ts'
+import { packed, type MonthGroup, type MonthTask } from './groups.ts'
+import { MACROS, parsedSql } from './macros.ts'
 import type { BaseTask, NormalizeOptions, SourceFile } from './plan.ts'
 
 const RAW = statement('base_raw')
 const RAW_EMPTY = statement('base_raw_empty')
-const MACROS = [statement('lake/macros'), statement('base/_macros')].join(';\n')
 const WRITE = statement('base_month')
 const HELD = statement('base_month_held')
-const KEEP = statement('base_month_keep')
+const DAYS = statement('base_month_days')
+const PART = statement('base_write')
 
 /** What the statements need on a connection, once. */
 export const PREPARATION = `${RAW_EMPTY};\n${MACROS}`
 
 /** What a base file is made by; a change makes every month of the entity due. */
-export function statementOf(entity: string): string {
-  return [MACROS, RAW, WRITE, statement(`base/${entity}`)].join('\n')
+export function statementOf({ name, resource }: Entity): string {
+  return [MACROS, RAW, parsedSql(resource), WRITE, statement(`base/${name}`)].join('\n')
 }
 
 /**
- * Writes one base month, aside and then in place. Days whose version is the one
- * that the file in place was made of are taken from there when it is proven to be
- * whole: a row is made of its own day alone.
+ * What of a base month is to be made. Days whose version is the one that the file
+ * in place was made of are taken from there when it is proven to be whole: a row
+ * is made of its own day alone.
  */
-export async function writeMonth(
-  options: NormalizeOptions,
+export async function monthTask(
+  { baseIn, orgId }: NormalizeOptions,
   database: Database,
   task: BaseTask,
   isWhole: boolean,
-): Promise<WrittenFile> {
-  const { month, sources } = task
-  const entity = task.entity.name
-  const madeBy = `sql/base/${entity}.sql`
-  return putBaseFile(options, { entity, month, madeBy }, async ({ inPlace, aside }) => {
-    const held = isWhole ? await heldVersions(database, inPlace, entity) : new Map<string, string>()
-    const isHeld = ({ day, file }: SourceFile): boolean => held.get(day) === file
-    const kept = sources.filter(isHeld).map(({ day }) => day)
-    const due = sources.filter((source) => !isHeld(source))
-    await database.run(rawView(options, due))
-    return write(database, aside, selectOf(inPlace, kept, entity), task)
-  })
+): Promise<MonthTask> {
+  const { entity, month, sources } = task
+  const path = baseFile(baseIn, orgId, entity.name, month)
+  const held = isWhole ? await heldVersions(database, path, entity) : new Map<string, string>()
+  const isHeld = ({ day, file }: SourceFile): boolean => held.get(day) === file
+  return {
+    ...task,
+    kept: sources.filter(isHeld).map(({ day }) => day),
+    due: sources.filter((source) => !isHeld(source)),
+  }
 }
 
 const versionsShape = z.record(z.string(), z.string())
@@ -54,39 +57,102 @@ const versionsShape = z.record(z.string(), z.string())
 async function heldVersions(
   database: Database,
   path: string,
-  entity: string,
+  entity: Entity,
 ): Promise<ReadonlyMap<string, string>> {
-  const [told] = await database.rows(HELD, { file: path })
-  const versions = told?.['versions']
-  if (told?.['made_by'] !== digestOf(statementOf(entity)) || typeof versions !== 'string') {
+  const [said] = await database.rows(HELD, { file: path })
+  const versions = said?.['versions']
+  if (said?.['made_by'] !== digestOf(statementOf(entity)) || typeof versions !== 'string') {
     return new Map()
   }
   return new Map(Object.entries(versionsShape.parse(JSON.parse(versions))))
 }
 
-function selectOf(path: string, kept: readonly Day[], entity: string): string {
-  const select = statement(`base/${entity}`)
-  if (kept.length === 0) return select
-  const days = kept.map((day) => `date ${literal(day)}`).join(', ')
-  return fill(KEEP, { held: literal(path), days, select })
+/** The connection of a lane, and where it keeps what it has made so far. */
+export interface Lane {
+  readonly database: Database
+  readonly folder: string
 }
 
-async function write(
-  database: Database,
-  file: string,
-  select: string,
-  { entity, sources }: BaseTask,
-): Promise<number> {
-  const versions = Object.fromEntries(sources.map(({ day, file: name }) => [day, name]))
-  const [count] = await database.rows(
-    fill(WRITE, {
-      select,
-      file: literal(file),
-      made_by: literal(digestOf(statementOf(entity.name))),
-      versions: literal(JSON.stringify(versions)),
-    }),
-  )
-  return Number(count?.['Count'] ?? 0)
+/**
+ * Writes the base files of a group, each aside and then in place, and tells of each.
+ * Raw is read once, a batch at a time; what the entities make of a batch waits in
+ * Parquet, so that memory is that of a batch however large a month is.
+ */
+export async function writeGroup(
+  options: NormalizeOptions,
+  { database, folder }: Lane,
+  group: MonthGroup,
+  written: (task: MonthTask, file: FileSums) => void,
+): Promise<void> {
+  const isAborted = (): boolean => options.signal?.aborted === true
+  if (isAborted()) return
+  const parts = await mkdtemp(join(folder, 'made-'))
+  try {
+    await makeParts(options, { database, folder: parts }, group)
+    for (const task of group.flatMap(({ tasks }) => tasks)) {
+      if (isAborted()) return
+      written(task, await writeMonth(options, { database, folder: parts }, task))
+    }
+  } finally {
+    await rm(parts, { recursive: true, force: true })
+  }
+}
+
+async function makeParts(
+  options: NormalizeOptions,
+  { database, folder }: Lane,
+  group: MonthGroup,
+): Promise<void> {
+  const resource = group[0]?.resource ?? ''
+  const months = [...new Set([group[0]?.month, group.at(-1)?.month])].join(' to ')
+  const entities = new Set(group.flatMap(({ tasks }) => tasks.map(({ entity }) => entity.name)))
+  const batches = packed(group.flatMap(({ files }) => files))
+  for (const [index, files] of (batches.length === 0 ? [[]] : batches).entries()) {
+    await told(`sql/base/items/${resource}.sql`, months, async () => {
+      await database.run(rawView(options, files))
+      await database.run(parsedSql(resource))
+    })
+    for (const entity of entities) {
+      const file = literal(join(folder, `${entity}-${String(index).padStart(6, '0')}.parquet`))
+      const select = statement(`base/${entity}`)
+      await told(madeBy(entity), months, () => database.run(fill(PART, { select, file })))
+    }
+  }
+  await database.run('drop table parsed')
+}
+
+async function writeMonth(
+  options: NormalizeOptions,
+  { database, folder }: Lane,
+  task: MonthTask,
+): Promise<FileSums> {
+  const { entity, month, sources, kept, due } = task
+  const versions = Object.fromEntries(sources.map(({ day, file }) => [day, file]))
+  const file = { entity: entity.name, month, madeBy: madeBy(entity.name) }
+  return putBaseFile(options, file, async ({ inPlace, aside }) => {
+    const made = daysSql(
+      join(folder, `${entity.name}-*.parquet`),
+      due.map(({ day }) => day),
+    )
+    const select = kept.length === 0 ? made : `${daysSql(inPlace, kept)} union all by name ${made}`
+    const [count] = await database.rows(
+      fill(WRITE, {
+        select,
+        file: literal(aside),
+        made_by: literal(digestOf(statementOf(entity))),
+        versions: literal(JSON.stringify(versions)),
+      }),
+    )
+    return Number(count?.['Count'] ?? 0)
+  })
+}
+
+function daysSql(files: string, days: readonly Day[]): string {
+  return fill(DAYS, { files: literal(files), days: listLiteral(days) })
+}
+
+function madeBy(entity: string): string {
+  return `sql/base/${entity}.sql`
 }
 
 function rawView({ dataFolder, orgId }: NormalizeOptions, sources: readonly SourceFile[]): string {

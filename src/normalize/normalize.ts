@@ -6,11 +6,13 @@ import { Database } from '../store/duckdb.ts'
 import { pathSegment } from '../store/files.ts'
 import { intervalKey, type Ledger } from '../store/ledger.ts'
 import type { RawFile } from '../store/quarantine.ts'
-import { dayKey, planDays, writeDays, type DayTask } from './by-day.ts'
+import { dayGroups, dayKey, planDays, writeDays, type DayTask } from './by-day.ts'
 import { reportDrift } from './drift-news.ts'
 import { SCHEMA_DRIFT } from './drift.ts'
 import { ENTITIES } from './entities.ts'
-import { PREPARATION, statementOf, writeMonth } from './month.ts'
+import { groupsOf, type MonthGroup } from './groups.ts'
+import { LIMITS } from './limits.ts'
+import { monthTask, PREPARATION, statementOf, writeGroup, type Lane } from './month.ts'
 import { baseKey, planBase, type BaseState, type BaseTask, type NormalizeOptions } from './plan.ts'
 import { RESTATEMENTS } from './restatements.ts'
 import { isWhole, readBaseState, writeBaseState, type BaseFiles } from './state.ts'
@@ -26,7 +28,7 @@ export async function openBase({
 }: Pick<NormalizeOptions, 'baseIn' | 'orgId' | 'emit'>): Promise<BaseFiles> {
   const names = [...ENTITIES, ...DAY_ENTITIES].map(({ name }) => name)
   return readBaseState(baseIn, orgId, names, (message) => {
-    emit({ type: 'warning', message })
+    emit({ type: 'warning', message, about: 'damage' })
   })
 }
 
@@ -42,7 +44,7 @@ export async function normalize(options: NormalizeOptions, base?: BaseFiles): Pr
     [...present].map(([key, { fingerprint }]) => [key, fingerprint]),
   )
   const plan = async (proven: Ledger): Promise<Plan> => {
-    const due = planBase(proven, fingerprints, firstMonth, ({ name }) => statementOf(name))
+    const due = planBase(proven, fingerprints, firstMonth, statementOf)
     const months = due.filter(({ entity }) => only?.has(entity.resource) ?? true)
     // entities by days read what is due of every resource, and months are what is proven
     const isAll = months.length === due.length
@@ -103,28 +105,32 @@ async function writeMonths(
   for (const task of tasks) present.delete(baseKey(task))
   for (const task of dayTasks) present.delete(dayKey(task))
   await writeBaseState(baseIn, orgId, present) // of a killed run, nothing is claimed
-  const writeBase = async (database: Database): Promise<void> => {
-    for (const task of tasks) {
-      if (signal?.aborted === true) return
-      const written = await withRoom(database, () =>
-        writeMonth(options, database, task, isWhole(before.get(baseKey(task)))),
-      )
+  const write = async (lane: Lane, group: MonthGroup): Promise<void> =>
+    writeGroup(options, lane, group, (task, written) => {
       present.set(baseKey(task), { fingerprint: task.fingerprint, ...written })
+    })
+  const writeBase = async ({ database, folder }: Lane): Promise<void> => {
+    const due = []
+    for (const task of tasks) {
+      due.push(await monthTask(options, database, task, isWhole(before.get(baseKey(task)))))
     }
+    await inLanes({ database, folder }, await groupsOf(options, due), write)
   }
-  const writeDayEntities = async (database: Database): Promise<void> => {
-    for (const task of dayTasks) {
+  const writeDayEntities = async ({ database }: Lane): Promise<void> => {
+    for (const group of dayGroups(options, dayTasks)) {
       if (signal?.aborted === true) return
-      const written = await withRoom(database, () => writeDays(options, database, task))
-      present.set(dayKey(task), { fingerprint: task.fingerprint, ...written })
+      const written = await withRoom(database, () => writeDays(options, database, group))
+      for (const [task, file] of written) {
+        present.set(dayKey(task), { fingerprint: task.fingerprint, ...file })
+      }
     }
     if (dayTasks.some(({ entity }) => entity === SCHEMA_DRIFT)) await reportDrift(options, database)
   }
   try {
     if (isFrugal) {
-      await withDatabase(options, 'base', async (database) => {
-        await writeBase(database)
-        await writeDayEntities(database)
+      await withDatabase(options, 'base', async (lane) => {
+        await writeBase(lane)
+        await writeDayEntities(lane)
       })
     } else {
       await allOrThrow([
@@ -140,43 +146,67 @@ async function writeMonths(
 async function withDatabase(
   { dataFolder, orgId, isFrugal }: NormalizeOptions,
   name: string,
-  work: (database: Database) => Promise<void>,
+  work: (lane: Lane) => Promise<void>,
 ): Promise<void> {
   const tempDirectory = join(dataFolder, 'state', 'spill', pathSegment(orgId), name)
   await mkdir(tempDirectory, { recursive: true })
   const database = await Database.open(':memory:', {
-    memoryLimit: USUAL_MEMORY,
+    memoryLimit: LIMITS.memory,
     threads: 1,
     isFrugal,
     tempDirectory,
   })
   try {
     await database.run(PREPARATION)
-    await work(database)
+    await work({ database, folder: tempDirectory })
   } finally {
     database.close()
   }
 }
 
-/** Enough for any number of rows, and for rows of a few megabytes. */
-const USUAL_MEMORY = '256MB'
-
-/** One row of a day can name a hundred thousand people: it is read whole. */
-const MEMORY_FOR_HUGE_ROWS = '4GB'
+/**
+ * Does the work for every group, several at once. A group that fails is done month by
+ * month in the end, alone and with room for huge rows: what fails then names its month.
+ */
+async function inLanes(
+  { database, folder }: Lane,
+  groups: readonly MonthGroup[],
+  work: (lane: Lane, group: MonthGroup) => Promise<void>,
+): Promise<void> {
+  const queue = [...groups]
+  const failed: MonthGroup[] = []
+  const lanes = Array.from({ length: Math.min(LIMITS.lanes, queue.length) }, async () => {
+    const own = await database.another()
+    try {
+      await own.run(PREPARATION)
+      for (let group = queue.shift(); group !== undefined; group = queue.shift()) {
+        const together = group
+        await work({ database: own, folder }, together).catch(() => failed.push(together))
+      }
+    } finally {
+      own.close()
+    }
+  })
+  await allOrThrow(lanes)
+  for (const month of failed.flat()) {
+    await withRoom(database, () => work({ database, folder }, [month]))
+  }
+}
 
 async function withRoom<T>(database: Database, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (!/out of memory/i.test(messageOf(error))) throw error
-    await database.run(`set memory_limit = '${MEMORY_FOR_HUGE_ROWS}'`)
+    await database.run(`set memory_limit = '${LIMITS.memoryForHugeRows}'`)
     const result = await work()
-    await database.run(`set memory_limit = '${USUAL_MEMORY}'`)
+    await database.run(`set memory_limit = '${LIMITS.memory}'`)
     return result
   }
 }
 
 /** The statements that make an entity, by its name; empty for what is no entity of a statement. */
 export function makingOf(name: string): string {
-  return ENTITIES.some((entity) => entity.name === name) ? statementOf(name) : ''
+  const entity = ENTITIES.find((each) => each.name === name)
+  return entity === undefined ? '' : statementOf(entity)
 }

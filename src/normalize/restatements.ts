@@ -4,6 +4,7 @@ import { statement } from '../store/root.ts'
 import { fill } from '../store/template.ts'
 import type { DayEntity, DaySource } from './by-day.ts'
 import { isAnalytics } from './entities.ts'
+import { parsedSql } from './macros.ts'
 import { keySql, METRICS, type EntityMetrics } from './metrics.ts'
 import type { NormalizeOptions } from './plan.ts'
 
@@ -23,7 +24,9 @@ export const RESTATEMENTS: DayEntity = {
   sources: restatedDays,
   select: async (database, { orgId, resource, days }) => {
     await prepare(database, days)
+    await database.run(parsedSql(resource))
     for (const metrics of METRICS[resource] ?? []) await database.run(servedSql(metrics, orgId))
+    await database.run('drop table parsed')
     return CHANGES
   },
 }
@@ -63,5 +66,8 @@ function servedSql(metrics: EntityMetrics, orgId: string): string {
 }
 
 function everyServed(orgId: string): string[] {
-  return Object.values(METRICS).flatMap((all) => all.map((metrics) => servedSql(metrics, orgId)))
+  return Object.entries(METRICS).flatMap(([resource, all]) => [
+    parsedSql(resource),
+    ...all.map((metrics) => servedSql(metrics, orgId)),
+  ])
 }

@@ -1,13 +1,21 @@
 import { createHash, type Hash } from 'node:crypto'
-import { basename, join } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { basename, join, relative } from 'node:path'
 import { z } from 'zod'
 import { mapTogether } from '../core/together.ts'
-import { crc32OfFile, pathSegment, readIfThere, readJson, writeAtomic } from '../store/files.ts'
+import {
+  crc32OfFile,
+  pathSegment,
+  readIfThere,
+  readJson,
+  writeAtomic,
+  type FileSums,
+} from '../store/files.ts'
 import { baseFile, baseMonths } from '../store/lake.ts'
-import type { WrittenFile } from './base-file.ts'
+import { quarantineBase } from '../store/quarantine.ts'
 
 /** One base file as it was written. */
-export interface BaseFile extends WrittenFile {
+export interface BaseFile extends FileSums {
   /** Of the statement and the versions that it was made from. */
   readonly fingerprint: string
 }
@@ -41,10 +49,14 @@ export async function readBaseState(
   )
   const files = await mapTogether(months.flat(), FILES_AT_ONCE, async ({ entity, month }) => {
     const key = `${entity}/${month}`
+    const path = baseFile(dataFolder, orgId, entity, month)
     const known = state?.[key]
-    const isAsWritten =
-      known !== undefined &&
-      (await sumOf(baseFile(dataFolder, orgId, entity, month))) === known.crc32
+    if (await isFolder(path)) {
+      const to = await quarantineBase(dataFolder, relative(dataFolder, path))
+      warn(`a folder was where the base file of ${entity}, ${month}, belongs; moved to ${to}`)
+      return [key, UNKNOWN] as const
+    }
+    const isAsWritten = known !== undefined && (await sumOf(path)) === known.crc32
     if (known !== undefined && !isAsWritten) {
       warn(`the base file of ${entity}, ${month}, was damaged: it is made again from raw`)
     }
@@ -63,6 +75,10 @@ export async function writeBaseState(
   const inOrder = [...files].sort(([a], [b]) => (a < b ? -1 : 1))
   const text = JSON.stringify(Object.fromEntries(inOrder), null, 1)
   await writeAtomic(statePath(dataFolder, orgId), `${text}\n`)
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path)).isDirectory()
 }
 
 /** Undefined for a file that cannot be read. */

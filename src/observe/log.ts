@@ -1,3 +1,4 @@
+import { ExitCode } from '../core/errors.ts'
 import type { RunEvent } from '../core/events.ts'
 import { createRedact, type Redact } from './redact.ts'
 import { addressing, counted, digits, duration, oneLine, shrinkage } from './words.ts'
@@ -21,12 +22,28 @@ const MANY_DAYS = 40
  */
 export function createTextLog(write: Write, redact: Redact = createRedact([])): Listener {
   const quarterOf = createQuarters()
+  const held: RunEvent[] = []
+  let hasBegun = false
   return (event) => {
-    for (const line of [lineOf(event), quarterOf(event)]) {
+    hasBegun ||= !FRAME.has(event.type)
+    held.push(event)
+    if (event.type === 'run.finished' && !hasBegun && event.exitCode === ExitCode.usage) return
+    if (!hasBegun && event.type !== 'run.finished') return
+    for (const line of held.splice(0).flatMap((each) => [lineOf(each), quarterOf(each)])) {
       if (line !== undefined) write(`${oneLine(redact(line))}\n`)
     }
   }
 }
+
+/**
+ * What every run has. One that is refused (2) with nothing between has no lines: its
+ * error says all there is to say.
+ */
+const FRAME: ReadonlySet<RunEvent['type']> = new Set([
+  'run.started',
+  'stage.finished',
+  'run.finished',
+])
 
 /** Every event as a line of JSON: `at` (ISO 8601, UTC), then the event's own members. */
 export function createJsonLog(

@@ -138,7 +138,7 @@ export function runRecordOf(summary: Summary, version: string): RunRecord {
     published: summary.published,
     rolled_back: summary.rolledBack,
     exports: [...summary.exports],
-    warnings: [...summary.warnings],
+    warnings: summary.warnings.map(({ message }) => message),
     stages: summary.stages.map(({ stage, durationMs }) => ({ stage, duration_ms: durationMs })),
   }
 }

@@ -2,14 +2,18 @@ import type { FailedCheck, FailedInterval, ResourceTotals, Summary } from './sum
 import { allResources, verdictOf } from './verdict.ts'
 import { counted, digits, duration, oneLine, shrinkage } from './words.ts'
 import { size } from '../core/size.ts'
+import { chooseWarnings } from './warnings.ts'
 
 const LISTED = 10
+/** A platform whose text is in warnings can make any number of kinds. */
+const MOST_KINDS = 30
 const LABEL_WIDTH = 11
 
 /**
  * The closing text of a run: the verdict, then what was asked, landed, empty,
- * failed, built and published, and how long each stage took. Of failures and
- * warnings the first ten are listed; the run record holds them all.
+ * failed, built and published, and how long each stage took. Of failures the first
+ * ten are listed, and of warnings ten, the most severe first, or one of each kind
+ * where there are more kinds; the run record holds them all.
  */
 export function renderSummary(summary: Summary): string {
   const sections = [
@@ -20,10 +24,10 @@ export function renderSummary(summary: Summary): string {
       listed(summary.shrunk, (each) => oneLine(shrinkage(each))),
     ),
     section('built', builtLines(summary)),
-    section('checks', listed(summary.failedChecks, checkLine)),
+    section('checks', listed(summary.failedChecks.toSorted(bySeverity), checkLine)),
     section('published', publishedLines(summary)),
     section('exported', summary.exports.map(exportLine)),
-    section('warnings', listed(summary.warnings, oneLine)),
+    section('warnings', warningLines(summary)),
     section('took', tookLines(summary)),
   ].flat()
   const gap = sections.length === 0 ? [] : ['']
@@ -73,6 +77,18 @@ function checkLine({ check, severity, failures }: FailedCheck): string {
   return `${severity === 'error' ? 'failed' : 'warned'}: ${check}, ${counted(failures, 'row')}`
 }
 
+function bySeverity(a: FailedCheck, b: FailedCheck): number {
+  return Number(b.severity === 'error') - Number(a.severity === 'error')
+}
+
+function warningLines({ warnings }: Summary): string[] {
+  const chosen = chooseWarnings(warnings, LISTED, MOST_KINDS)
+  return withRest(
+    chosen.map(({ message }) => oneLine(message)),
+    warnings.length - chosen.length,
+  )
+}
+
 function builtLines({ base, models, checks }: Summary): string[] {
   const run = checks.passed + checks.warned + checks.failed
   const parts = [
@@ -105,6 +121,9 @@ function tookLines({ startedAt, finishedAt, stages }: Summary): string[] {
 
 function listed<T>(items: readonly T[], line: (item: T) => string): string[] {
   const shown = items.slice(0, LISTED).map(line)
-  const more = items.length - shown.length
-  return more === 0 ? shown : [...shown, `and ${digits(more)} more in the run record`]
+  return withRest(shown, items.length - shown.length)
+}
+
+function withRest(shown: readonly string[], more: number): string[] {
+  return more === 0 ? [...shown] : [...shown, `and ${digits(more)} more in the run record`]
 }

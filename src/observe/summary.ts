@@ -1,6 +1,7 @@
 import type { IntervalOutcome, RunEvent } from '../core/events.ts'
 import type { Listener } from './log.ts'
 import { createRedact, type Redact } from './redact.ts'
+import { kindOf, type Warning } from './warnings.ts'
 
 /** Days of one resource, over every organisation. */
 export interface ResourceTotals {
@@ -69,7 +70,7 @@ export interface Summary {
     readonly tables: number
     readonly rows: number
   }[]
-  readonly warnings: readonly string[]
+  readonly warnings: readonly Warning[]
   readonly stages: readonly { readonly stage: string; readonly durationMs: number }[]
 }
 
@@ -161,7 +162,7 @@ function changeOf(
       return { exports: [...summary.exports, { target, path, tables, rows }] }
     }
     case 'warning':
-      return { warnings: [...summary.warnings, redact(event.message)] }
+      return { warnings: [...summary.warnings, warningOf(event, redact)] }
     case 'stage.finished': {
       const { stage, durationMs } = event
       return { stages: [...summary.stages, { stage, durationMs }] }
@@ -177,6 +178,13 @@ function changeOf(
     case 'governor.paused':
       return {}
   }
+}
+
+type WarningEvent = Extract<RunEvent, { type: 'warning' }>
+
+function warningOf({ message, about, kind }: WarningEvent, redact: Redact): Warning {
+  const text = redact(message)
+  return { message: text, about: about ?? null, kind: kind ?? kindOf(text) }
 }
 
 function afterCheck(

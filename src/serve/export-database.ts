@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { Database, identifier, literal } from '../store/duckdb.ts'
 import { packageRoot } from '../store/root.ts'
+import { ownSpillFolder } from '../store/spill.ts'
 import type { MartTable } from './table-writers.ts'
 
 /** The oldest storage that holds all of a warehouse: DuckDB 1.0 and later open it. */
@@ -16,7 +17,8 @@ export async function writeDatabase(
   tables: readonly MartTable[],
   path: string,
 ): Promise<number[]> {
-  const database = await Database.open(':memory:')
+  const tempDirectory = ownSpillFolder(dirname(warehouse))
+  const database = await Database.open(':memory:', { tempDirectory })
   try {
     await database.run(
       `attach ${literal(warehouse)} as warehouse (read_only);

@@ -1,7 +1,7 @@
 import type { Cell, Table } from '../store/duckdb.ts'
 import { cellText, jsonText } from './cell-text.ts'
 import { columnType, isNumeric, type ColumnType } from './column-type.ts'
-import { displayWidth, visible } from './display.ts'
+import { displayWidth, visible, visibleValue } from './display.ts'
 import { defused } from './formula.ts'
 
 export type OutputFormat = 'table' | 'json' | 'csv'
@@ -54,14 +54,14 @@ export function formatCsv(table: Table): string {
 
 /**
  * Aligned columns, numbers to the right, NULL spelt `NULL` (it is not zero and
- * not empty text), times to the second, control characters escaped, the number of
+ * not empty text), times to the second, what cannot be seen escaped, the number of
  * rows last. Nothing is ever cut: what is wider than the terminal is written one
  * column per line, and what DuckDB explains as the text that it is.
  */
 export function formatTable(table: Table, options: FormatOptions = {}): string {
   if (isExplanation(table)) return explanationText(table)
   const types = table.types.map(columnType)
-  const header = table.columns.map(visible)
+  const header = table.columns.map(visibleValue)
   const body = table.rows.map((row) => types.map((type, at) => tableCell(row[at] ?? null, type)))
   const widths = header.map((name, at) =>
     body.reduce(
@@ -136,7 +136,7 @@ function quoted(text: string): string {
 
 function tableCell(cell: Cell, type: ColumnType): string {
   if (cell === null) return 'NULL'
-  const text = visible(cellText(cell, type))
+  const text = visibleValue(cellText(cell, type))
   return type.kind === 'timestamp' ? text.replace(/\.\d+/, '') : text
 }
 

@@ -4,12 +4,12 @@ import type { Learnt } from '../core/learnt.ts'
 import { isMissing } from '../store/files.ts'
 import { readAllLearnt } from '../store/governor-state.ts'
 import { besideRows, intervalRows, knownRange, type IntervalRow } from '../store/intervals.ts'
-import { warehousePath } from '../store/lake.ts'
-import { knownOrganisations, LedgerFile } from '../store/ledger.ts'
+import { organisationsInLake, warehousePath } from '../store/lake.ts'
+import { knownOrganisations, type Ledger } from '../store/ledger.ts'
 import { leaseStatus, type LeaseStatus } from '../store/lock.ts'
 import { lastPlannedDay, readOrganisations } from '../store/organisations.ts'
 import type { Rollback } from '../store/rollback-record.ts'
-import { readWindowCaps, type WindowCap } from '../store/windows.ts'
+import { readWindowSizes, type WindowSize } from '../store/windows.ts'
 import { presentBuild, rollbackInForce } from './rollback.ts'
 
 /** Days without data that stand next to each other. */
@@ -94,20 +94,27 @@ export interface Status {
   readonly learnt: readonly LimitStatus[]
 }
 
-/** What the data folder holds and lacks. Takes no lock, so it answers while a run is under way. */
+/**
+ * What the data folder holds and lacks. Takes no lock, so it answers while a run is under way.
+ *
+ * @param ledgerOf what is known of an organisation's days.
+ */
 export async function readStatus(
   dataFolder: string,
   resources: readonly string[],
   now: number,
+  ledgerOf: (orgId: string) => Promise<Ledger>,
 ): Promise<Status> {
   const lease = (await leaseStatus(dataFolder, now)) ?? null
   const known = await readOrganisations(dataFolder)
   const organisations: OrganisationStatus[] = []
-  for (const orgId of await knownOrganisations(dataFolder)) {
-    const ledger = await LedgerFile.read(dataFolder, orgId)
+  const withLedger = await knownOrganisations(dataFolder)
+  const all = new Set([...withLedger, ...(await organisationsInLake(dataFolder))])
+  for (const orgId of [...all].sort()) {
+    const ledger = await ledgerOf(orgId)
     const range = knownRange(ledger, lastPlannedDay(known, orgId))
     const rows = intervalRows(orgId, ledger, resources, range)
-    const caps = await readWindowCaps(dataFolder, orgId)
+    const caps = await readWindowSizes(dataFolder, orgId)
     organisations.push({
       orgId,
       firstDay: range.first,
@@ -146,7 +153,7 @@ function limitOf(organisation: string, { limit, concurrency }: Learnt): LimitSta
 function resourceStatus(
   resource: string,
   rows: readonly IntervalRow[],
-  cap: WindowCap | undefined,
+  cap: WindowSize | undefined,
 ): ResourceStatus {
   const count = (status: IntervalRow['status']): number =>
     rows.filter((row) => row.status === status).length
@@ -179,7 +186,7 @@ function besideStatus(rows: readonly IntervalRow[]): BesideStatus[] {
   })
 }
 
-function windowOf({ maxDays, learntAt }: WindowCap): ResourceStatus['window'] {
+function windowOf({ maxDays, learntAt }: WindowSize): ResourceStatus['window'] {
   return { maxDays, learntAt: new Date(learntAt).toISOString() }
 }
 

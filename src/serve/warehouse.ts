@@ -1,9 +1,11 @@
 import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { z } from 'zod'
 import { messageOf, UsageError } from '../core/errors.ts'
 import { Database } from '../store/duckdb.ts'
 import { isMissing } from '../store/files.ts'
 import { statement } from '../store/root.ts'
+import { ownSpillFolder } from '../store/spill.ts'
 
 /**
  * Opens the published warehouse for reading. A run may publish meanwhile: it
@@ -14,7 +16,8 @@ import { statement } from '../store/root.ts'
 export async function openWarehouse(path: string): Promise<Database> {
   await requireFile(path)
   try {
-    return await Database.open(path, { readOnly: true })
+    const tempDirectory = ownSpillFolder(dirname(path))
+    return await Database.open(path, { readOnly: true, tempDirectory })
   } catch (error) {
     throw new UsageError(`the warehouse ${path} cannot be read: ${sqlMessage(error)}`, {
       hint: 'Close programs that hold it open for writing, or make it anew: `agent-warehouse build`.',

@@ -2,6 +2,7 @@ import { basename, join } from 'node:path'
 import { Database, listLiteral } from './duckdb.ts'
 import { rawFolder, versionTime, versionsUpTo } from './lake.ts'
 import { intervalKey, LedgerFile, type Interval, type Ledger } from './ledger.ts'
+import { processLimits } from './machine.ts'
 import { statement } from './root.ts'
 import { fill } from './template.ts'
 
@@ -81,7 +82,7 @@ function intervalThen({ interval, path }: Known, facts: ReadonlyMap<string, Fact
 
 async function factsOf(paths: readonly string[]): Promise<ReadonlyMap<string, Facts>> {
   if (paths.length === 0) return new Map()
-  const database = await Database.open(':memory:', { memoryLimit: '256MB', threads: 2 })
+  const database = await Database.open(':memory:', processLimits().proofs)
   try {
     const files = listLiteral(paths)
     const counts = await database.rows(fill(statement('lake/version_rows'), { files }))

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs'
-import { access, rename, rm, statfs } from 'node:fs/promises'
+import { access, rename, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError, messageOf } from '../core/errors.ts'
-import { asidePath, codeOf, isMissing, syncFolder, writeAtomic } from './files.ts'
+import { asidePath, codeOf, isMissing, removeFile, syncFolder, writeAtomic } from './files.ts'
 
 /**
  * Writes, syncs, renames and removes a small file, as every landing does.
@@ -17,8 +17,8 @@ export async function probeFolder(folder: string): Promise<void> {
     await rename(probe, renamed)
     await syncFolder(folder)
   } finally {
-    await rm(probe, { force: true })
-    await rm(renamed, { force: true })
+    await removeFile(probe)
+    await removeFile(renamed)
   }
 }
 

@@ -5,6 +5,8 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api'
 import texts from '@duckdb/node-api/lib/vectors/dataAccessors.js'
+import { inMegabytes } from '../core/limits.ts'
+import { processLimits } from './machine.ts'
 
 // The library spells TIMESTAMPTZ in the machine's own zone, whatever the session's TimeZone says.
 DuckDBTimestampTZValue.timezoneOffsetInMinutes = 0
@@ -19,10 +21,11 @@ export type Row = Readonly<Record<string, Cell>>
 
 export interface OpenOptions {
   readonly readOnly?: boolean
-  /** DuckDB's own limit, for example `256MB`. The process uses some 100 MB beyond it. */
+  /** DuckDB's own limit, for example `256MB`. The process uses some 100 MB beyond it. Default: that of queries. */
   readonly memoryLimit?: string
+  /** Default: those of queries. */
   readonly threads?: number
-  /** Where queries spill when they outgrow the memory limit. */
+  /** Where queries spill when they outgrow the memory limit, within the bound of the process. */
   readonly tempDirectory?: string
   /**
    * Freed memory goes back to the system at once and files are not cached, so that
@@ -57,16 +60,19 @@ export class Database {
 
   /** Opens a file, or `:memory:`. Extensions are never fetched; time is UTC. */
   static async open(path: string, options: OpenOptions = {}): Promise<Database> {
+    const { query, spill } = processLimits()
     const instance = await DuckDBInstance.create(path, {
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
       ...allocation(options.isFrugal === true),
       ...(options.readOnly === true ? { access_mode: 'READ_ONLY' } : {}),
-      ...(options.memoryLimit === undefined ? {} : { memory_limit: options.memoryLimit }),
-      ...(options.threads === undefined ? {} : { threads: String(options.threads) }),
+      memory_limit: options.memoryLimit ?? query.memoryLimit,
+      threads: String(options.threads ?? query.threads),
       ...(options.tempDirectory === undefined ? {} : { temp_directory: options.tempDirectory }),
     })
-    return new Database(instance, await connect(instance), true)
+    const connection = await connect(instance)
+    if (spill !== null) await connection.run(boundOf(spill))
+    return new Database(instance, connection, true)
   }
 
   /** Another connection to the same database, with temporary tables of its own; to be closed first. */
@@ -118,6 +124,14 @@ async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
   const connection = await instance.connect()
   await connection.run("set TimeZone = 'UTC'")
   return connection
+}
+
+/**
+ * By default DuckDB spills until nine tenths of the disk are full. As an option of opening it
+ * would show the bound and not keep to it.
+ */
+function boundOf(spill: number): string {
+  return `set max_temp_directory_size = '${inMegabytes(spill)}'`
 }
 
 /** By default DuckDB keeps hundreds of megabytes that it has freed. */

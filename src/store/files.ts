@@ -1,8 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Dirent } from 'node:fs'
-import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import {
+  chmod,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  unlink,
+  type FileHandle,
+} from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
+import { UsageError } from '../core/errors.ts'
 import { confirmLease } from './fence.ts'
 
 /** `tmp_` is what DuckDB puts before the name of a file that it writes over. */
@@ -39,8 +51,11 @@ export async function removeAsides(folder: string): Promise<number> {
   return removed
 }
 
+/** How a file is opened to be synced: it may be read-only. */
+const SYNCABLE = process.platform === 'win32' ? 'r+' : 'r'
+
 export async function syncFile(path: string): Promise<void> {
-  const handle = await open(path, process.platform === 'win32' ? 'r+' : 'r') // it may be read-only
+  const handle = await open(path, SYNCABLE)
   try {
     await handle.sync()
   } finally {
@@ -62,12 +77,17 @@ export async function syncFolder(path: string): Promise<void> {
 /**
  * Ends a write aside: sync, rename into place, sync the folder. Atomic for readers.
  *
- * @throws LockedError when the lease on its folder was lost.
+ * @throws LockedError when the lease on its folder was lost, UsageError where a folder is in its place.
  */
 export async function settle(aside: string, path: string): Promise<void> {
   await syncFile(aside)
+  await putInPlace(aside, path)
+}
+
+/** The same of a file that is synced already. */
+export async function putInPlace(aside: string, path: string): Promise<void> {
   confirmLease(path)
-  await rename(aside, path)
+  await rename(aside, path).catch(unlessFolder(path))
   await syncFolder(dirname(path))
 }
 
@@ -94,18 +114,40 @@ export async function writeAtomic(path: string, content: string | Uint8Array): P
     }
     await settle(aside, path)
   } catch (error) {
-    await rm(aside, { force: true })
+    await removeFile(aside)
     throw error
   }
 }
 
-/** The text of a file, or undefined when there is none. */
+/** Removes a file where there is one. Takes a fifth of the time of `rm`, which looks for folders. */
+export async function removeFile(path: string): Promise<void> {
+  await unlink(path).catch((error: unknown) => {
+    if (!isMissing(error)) throw error
+  })
+}
+
+/**
+ * The text of a file, or undefined when there is none.
+ *
+ * @throws UsageError where a folder is in its place.
+ */
 export async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
     if (isMissing(error)) return undefined
-    throw error
+    return unlessFolder(path)(error)
+  }
+}
+
+/** Throws the error, and for a folder in the place of the file one that says so: the system names none. */
+export function unlessFolder(path: string): (error: unknown) => never {
+  return (error) => {
+    if (codeOf(error) !== 'EISDIR') throw error
+    throw new UsageError(`${path} is a folder, and a file belongs there`, {
+      hint: 'Move it away, then run again: a file that is lacking is made again.',
+      cause: error,
+    })
   }
 }
 
@@ -151,6 +193,26 @@ export async function sha256OfFile(path: string): Promise<string> {
   return hash.digest('hex')
 }
 
+/** What tells a file's bytes. */
+export interface FileSums {
+  /** Hex. */
+  readonly sha256: string
+  /** Told in an eighth of the time. */
+  readonly crc32: number
+}
+
+/** Syncs a file that was written, and tells its bytes. */
+export async function syncedSums(path: string): Promise<FileSums> {
+  const hash = createHash('sha256')
+  let sum = 0
+  const take = (piece: Buffer): void => {
+    hash.update(piece)
+    sum = crc32(piece, sum)
+  }
+  await readPieces(path, take, (handle) => handle.sync())
+  return { sha256: hash.digest('hex'), crc32: sum }
+}
+
 /** CRC-32 of a file's bytes. */
 export async function crc32OfFile(path: string): Promise<number> {
   let sum = 0
@@ -159,15 +221,20 @@ export async function crc32OfFile(path: string): Promise<number> {
 }
 
 /** A piece is there until the next is taken. */
-async function readPieces(path: string, take: (piece: Buffer) => void): Promise<void> {
-  const handle = await open(path, 'r')
+async function readPieces(
+  path: string,
+  take: (piece: Buffer) => void,
+  end?: (handle: FileHandle) => Promise<void>,
+): Promise<void> {
+  const handle = await open(path, SYNCABLE)
   const bytes = spare.pop() ?? Buffer.allocUnsafe(READ_BYTES)
   try {
     for (;;) {
       const { bytesRead } = await handle.read(bytes, 0, READ_BYTES)
-      if (bytesRead === 0) return
+      if (bytesRead === 0) break
       take(bytes.subarray(0, bytesRead))
     }
+    await end?.(handle)
   } finally {
     spare.push(bytes)
     await handle.close()

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { readFile, rm, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { isTooDeep } from '../core/json-text.ts'
-import { listIfThere, syncFolder } from './files.ts'
+import { listIfThere, removeFile, syncFolder } from './files.ts'
 
 /** `<data>/state/hooks/spool`: one file for each hook event that has not landed yet. */
 export function spoolFolder(dataFolder: string): string {
@@ -44,7 +44,7 @@ export async function removeFromSpool(
   events: readonly SpooledEvent[],
 ): Promise<void> {
   const folder = spoolFolder(dataFolder)
-  for (const { file } of events) await rm(join(folder, file), { force: true })
+  for (const { file } of events) await removeFile(join(folder, file))
   await syncFolder(folder)
 }
 

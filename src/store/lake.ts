@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDay, type Day } from '../core/days.ts'
+import { mapTogether } from '../core/together.ts'
 import { fromPathSegment, listIfThere, pathSegment } from './files.ts'
 
 /** `<data>/lake/raw/<resource>/org=<org>/date=<day>`: every version of one day, as served. */
@@ -74,18 +75,29 @@ export async function versionsIn(folder: string): Promise<string[]> {
     .sort()
 }
 
-/** One organisation's days that have a folder in the lake, by resource and day. */
-export async function rawDays(
-  dataFolder: string,
-  orgId: string,
-): Promise<{ readonly resource: string; readonly day: Day }[]> {
-  const days = []
+/** What the lake holds of one day. */
+export interface RawDay {
+  readonly resource: string
+  readonly day: Day
+  /** Oldest first. */
+  readonly versions: readonly string[]
+}
+
+/** One organisation's days that have a folder in the lake: one listing a day, nothing is opened. */
+export async function rawDays(dataFolder: string, orgId: string): Promise<RawDay[]> {
+  const days: Omit<RawDay, 'versions'>[] = []
   for (const resource of await namesIn(join(dataFolder, 'lake', 'raw'))) {
     const org = join(dataFolder, 'lake', 'raw', resource, `org=${pathSegment(orgId)}`)
     for (const day of await namesIn(org, 'date=')) if (isDay(day)) days.push({ resource, day })
   }
-  return days
+  return mapTogether(days, FOLDERS_AT_ONCE, async ({ resource, day }) => ({
+    resource,
+    day,
+    versions: await versionsIn(rawFolder(dataFolder, orgId, resource, day)),
+  }))
 }
+
+const FOLDERS_AT_ONCE = 64
 
 /** The organisations that the lake holds raw days of. */
 export async function organisationsInLake(dataFolder: string): Promise<string[]> {

@@ -1,8 +1,16 @@
 import { readFileSync } from 'node:fs'
-import { constants, copyFile, link, open, rename, rm, writeFile } from 'node:fs/promises'
+import { constants, copyFile, link, open, rename, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
-import { asideOf, asidePath, codeOf, isMissing, listIfThere } from './files.ts'
+import {
+  asideOf,
+  asidePath,
+  codeOf,
+  isMissing,
+  listIfThere,
+  removeFile,
+  unlessFolder,
+} from './files.ts'
 import type { ProcessId } from './place.ts'
 
 /** Who holds a lease: the content of its file. */
@@ -23,7 +31,7 @@ export interface Seen {
   readonly mark: string
 }
 
-/** Undefined when there is none. Opened each time: that makes a network file system look again. */
+/** Undefined when there is none, and a UsageError where a folder is in its place. Opened each time: that makes a network file system look again. */
 export async function look(path: string): Promise<Seen | undefined> {
   try {
     const file = await open(path, 'r')
@@ -36,7 +44,7 @@ export async function look(path: string): Promise<Seen | undefined> {
     }
   } catch (error) {
     if (isMissing(error)) return undefined
-    throw error
+    return unlessFolder(path)(error)
   }
 }
 
@@ -63,7 +71,7 @@ export async function replace(path: string, owner: Owner): Promise<void> {
 /** Removes leases that were being written when their process was killed, or that come too late now. */
 export async function removeUnfinished(path: string): Promise<void> {
   for (const { name } of await listIfThere(dirname(path))) {
-    if (asideOf(name) === basename(path)) await rm(join(dirname(path), name), { force: true })
+    if (asideOf(name) === basename(path)) await removeFile(join(dirname(path), name))
   }
 }
 
@@ -77,7 +85,7 @@ async function withFile<T>(
     await writeFile(aside, `${JSON.stringify(owner)}\n`, { flag: 'wx' })
     return await work(aside)
   } finally {
-    await rm(aside, { force: true })
+    await removeFile(aside)
   }
 }
 

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { isDay, type Day } from '../core/days.ts'
 
-/** A journal line that says that nothing is known of the day any more. */
+/** A journal line that says that the day is missing again. */
 export interface Forgotten {
   readonly resource: string
   readonly day: Day
   readonly status: 'missing'
+  /** The version that was lost: none before it may take its place. */
+  readonly file?: string
 }
 
 const text = z.string().min(1)
@@ -46,6 +48,7 @@ const forgotten: z.ZodType<Forgotten> = z.object({
   resource: text,
   day,
   status: z.literal('missing'),
+  file: z.exactOptional(fileName),
 })
 
 const line = z.union([landed, failed, forgotten])

@@ -35,11 +35,11 @@ export interface Interval {
   /** When the platform last refused to serve the landed day again, milliseconds since the epoch. */
   readonly refusedAt?: number
   /** What the last look found of a settled day that came back much smaller, until a second look. */
-  readonly suspect?: Suspect
+  readonly suspect?: PendingConfirmation
 }
 
 /** Rows that are believed when they are found a second time. */
-export interface Suspect {
+export interface PendingConfirmation {
   /** Of the rows, whatever their order. */
   readonly digest: string
   readonly rowCount: number
@@ -74,19 +74,21 @@ export function isOld(day: Day, now: number): boolean {
  * The ledger on disk: one journal of JSON lines an organisation, each line the
  * whole state of one interval, the last line of an interval winning. Readable
  * at any time, also while a run appends; a line that cannot be read is passed
- * over, and its day's file is found again in the lake when the day is asked for.
+ * over: what it said of the lake is found there again by who opens the ledger.
  */
 export class LedgerFile {
   readonly #path: string
   readonly #intervals: Map<string, Interval>
+  readonly #forgotten: Map<string, Forgotten>
   #pending: string[] = []
   #writing: Promise<void> | undefined
   /** What the next append begins with: a line that was cut off is ended first. */
   #opening: '' | '\n' = ''
 
-  private constructor(path: string, intervals: Map<string, Interval>) {
+  private constructor({ path, intervals, forgotten }: Journal) {
     this.#path = path
     this.#intervals = intervals
+    this.#forgotten = forgotten
   }
 
   /** For the holder of the lock. Lines that cannot be read are told of and taken out. */
@@ -96,21 +98,21 @@ export class LedgerFile {
     warn: (message: string) => void,
   ): Promise<LedgerFile> {
     const journal = await readJournal(dataFolder, orgId)
-    const { path, intervals, lines, isCutOff, damaged } = journal
+    const { path, intervals, forgotten, lines, isCutOff, damaged } = journal
     if (damaged.length > 0) warn(damagedLines(path, damaged))
     const isLong = lines > 10_000 && lines >= 4 * intervals.size
     if (isLong || isCutOff || damaged.length > 0)
-      await writeAtomic(path, journalOf(intervals.values()))
-    return new LedgerFile(path, intervals)
+      await writeAtomic(path, journalOf([...intervals.values(), ...forgotten.values()]))
+    return new LedgerFile(journal)
   }
 
-  /** Makes the journal anew of these intervals alone. */
+  /** Makes the journal anew of these lines alone. */
   static async replace(
     dataFolder: string,
     orgId: string,
-    intervals: readonly Interval[],
+    lines: Iterable<Interval | Forgotten>,
   ): Promise<void> {
-    await writeAtomic(ledgerPath(dataFolder, orgId), journalOf(intervals))
+    await writeAtomic(ledgerPath(dataFolder, orgId), journalOf(lines))
   }
 
   /** Reads without the right to write. */
@@ -122,20 +124,30 @@ export class LedgerFile {
     return this.#intervals
   }
 
+  /** Days that landed once and are missing, with the version that was lost. */
+  get forgotten(): ReadonlyMap<string, Forgotten> {
+    return this.#forgotten
+  }
+
   /** Records the state of intervals; durable when the promise resolves. */
   async record(intervals: readonly Interval[]): Promise<void> {
     for (const interval of intervals) {
-      this.#intervals.set(intervalKey(interval.resource, interval.day), interval)
+      const key = intervalKey(interval.resource, interval.day)
+      this.#intervals.set(key, interval)
+      if (interval.file !== null) this.#forgotten.delete(key)
       this.#pending.push(JSON.stringify(interval))
     }
     await this.#write()
   }
 
   /** Knows nothing of the days any more: they are missing. Durable as `record` is. */
-  async forget(days: readonly Pick<Interval, 'resource' | 'day'>[]): Promise<void> {
-    for (const { resource, day } of days) {
-      this.#intervals.delete(intervalKey(resource, day))
-      const line: Forgotten = { resource, day, status: 'missing' }
+  async forget(days: readonly Pick<Interval, 'resource' | 'day' | 'file'>[]): Promise<void> {
+    for (const { resource, day, file } of days) {
+      const key = intervalKey(resource, day)
+      const missing = { resource, day, status: 'missing' } as const
+      const line: Forgotten = file === null ? missing : { ...missing, file }
+      this.#intervals.delete(key)
+      if (file !== null) this.#forgotten.set(key, line)
       this.#pending.push(JSON.stringify(line))
     }
     await this.#write()
@@ -184,6 +196,8 @@ function ledgerPath(dataFolder: string, orgId: string): string {
 export interface Journal {
   readonly path: string
   readonly intervals: Map<string, Interval>
+  /** Days that landed once and are missing. */
+  readonly forgotten: Map<string, Forgotten>
   readonly lines: number
   /** Whether a crash cut off the last line. */
   readonly isCutOff: boolean
@@ -201,7 +215,8 @@ export async function readJournal(dataFolder: string, orgId: string): Promise<Jo
   const isGrown = last !== undefined && !last.isCutOff && text.startsWith(last.text)
   const folded = isGrown ? fold(text.slice(last.text.length), last) : fold(text)
   lastRead.set(path, { ...folded, text })
-  return { ...folded, path, intervals: new Map(folded.intervals) }
+  const [intervals, forgotten] = [new Map(folded.intervals), new Map(folded.forgotten)]
+  return { ...folded, path, intervals, forgotten }
 }
 
 /** What to say of lines that no run wrote so: more than a crash happened to the file. */
@@ -209,32 +224,49 @@ export function damagedLines(path: string, lines: readonly number[]): string {
   const listed = lines.slice(0, 5).join(', ')
   const which = lines.length === 1 ? `line ${listed}` : `lines ${listed}`
   const more = lines.length > 5 ? ` and ${lines.length - 5} more` : ''
-  return `${path}: ${which}${more} cannot be read; agent-warehouse rebuild makes the ledger anew from the lake`
+  return `${path}: ${which}${more} cannot be read; what the lake holds of the days is taken from there`
 }
 
 type Folded = Omit<Journal, 'path'>
 
-const NOTHING: Folded = { intervals: new Map(), lines: 0, isCutOff: false, damaged: [] }
+const NOTHING: Folded = {
+  intervals: new Map(),
+  forgotten: new Map(),
+  lines: 0,
+  isCutOff: false,
+  damaged: [],
+}
 
 /** What a journal holds that goes on with these lines. */
 function fold(journal: string, before: Folded = NOTHING): Folded {
   const intervals = new Map(before.intervals)
+  const forgotten = new Map(before.forgotten)
   const damaged: number[] = []
   const whole = journal.split('\n')
   const last = whole.pop() ?? ''
   const lines = before.lines + whole.length
   for (const [index, line] of [...whole, last].entries()) {
     const said = line === '' ? null : readLine(line)
-    if (said === undefined) damaged.push(before.lines + index + 1)
-    else if (said?.status === 'missing') intervals.delete(intervalKey(said.resource, said.day))
-    else if (said !== null) intervals.set(intervalKey(said.resource, said.day), said)
+    if (said === null) continue
+    if (said === undefined) {
+      damaged.push(before.lines + index + 1)
+      continue
+    }
+    const key = intervalKey(said.resource, said.day)
+    if (said.status === 'missing') {
+      intervals.delete(key)
+      if (said.file !== undefined) forgotten.set(key, said)
+    } else {
+      intervals.set(key, said)
+      if (said.file !== null) forgotten.delete(key)
+    }
   }
   const isCutOff = last !== ''
   const isTorn = isCutOff && damaged.at(-1) === lines + 1
   const told = isTorn ? damaged.slice(0, -1) : damaged
-  return { intervals, lines, isCutOff, damaged: [...before.damaged, ...told] }
+  return { intervals, forgotten, lines, isCutOff, damaged: [...before.damaged, ...told] }
 }
 
-function journalOf(intervals: Iterable<Interval>): string {
-  return [...intervals].map((interval) => `${JSON.stringify(interval)}\n`).join('')
+function journalOf(lines: Iterable<Interval | Forgotten>): string {
+  return [...lines].map((line) => `${JSON.stringify(line)}\n`).join('')
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, rm, stat } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LockedError } from '../core/errors.ts'
 import type { Warn, World } from '../core/world.ts'
 import { fence } from './fence.ts'
+import { removeFile } from './files.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import {
   create,
@@ -107,7 +108,7 @@ function hold(path: string, owner: Owner, wasLeft: boolean, options: LeaseOption
     release: async () => {
       unfence()
       await heartbeat.stop()
-      if (ownerNow(path)?.token === token) await rm(path, { force: true })
+      if (ownerNow(path)?.token === token) await removeFile(path)
     },
   }
 }

@@ -42,7 +42,7 @@ const shape = z.object({
 })
 
 /** `<data>/state/warehouse.duckdb.json`, for `<data>/warehouse.duckdb`. */
-function recordPath(target: string): string {
+export function recordPath(target: string): string {
   return join(dirname(target), 'state', `${basename(target)}.json`)
 }
 

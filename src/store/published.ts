@@ -1,7 +1,14 @@
 import { constants } from 'node:fs'
 import { copyFile, link, lstat, mkdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { asidePath, fromPathSegment, isMissing, listIfThere, makeReadOnly } from './files.ts'
+import {
+  asidePath,
+  fromPathSegment,
+  isMissing,
+  listIfThere,
+  makeReadOnly,
+  removeFile,
+} from './files.ts'
 import { codeOf, pathSegment, settle, sha256OfFile, syncFolder } from './files.ts'
 import { readRecords, writeRecords, type PublishedRecord } from './published-record.ts'
 
@@ -93,7 +100,7 @@ async function prune(
     const isOther = id !== runId && !seen.has(content)
     seen.add(content)
     if (isOther && staying.size < keep) staying.add(id)
-    else await rm(keptPath(target, id), { force: true })
+    else await removeFile(keptPath(target, id))
   }
   await writeRecords(target, [...records.filter((each) => staying.has(each.runId)), now])
 }
@@ -107,7 +114,7 @@ export async function keepPublished(target: string, runId: string): Promise<void
     await share(target, aside)
     await settle(aside, path)
   } finally {
-    await rm(aside, { force: true }) // a rename onto another name of the same file does nothing
+    await removeFile(aside) // a rename onto another name of the same file does nothing
   }
 }
 
@@ -129,7 +136,7 @@ export async function putBack(target: string, record: PublishedRecord): Promise<
     )
     await putInPlace(aside, target, record.runId)
   } finally {
-    await rm(aside, { force: true })
+    await removeFile(aside)
   }
 }
 

@@ -3,11 +3,10 @@ import { mkdir, readdir, rename } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import type { Day } from '../core/days.ts'
 import { AppError, messageOf } from '../core/errors.ts'
-import { mapTogether } from '../core/together.ts'
 import { confirmLease } from './fence.ts'
 import { codeOf, isMissing, sha256OfFile, syncFolder } from './files.ts'
-import { quarantineFolder, rawFolder, versionsIn } from './lake.ts'
-import type { Interval } from './ledger.ts'
+import { quarantineFolder, rawFolder, type RawDay } from './lake.ts'
+import { intervalKey, type Interval } from './ledger.ts'
 
 /** One version of one day in the lake. */
 export interface RawFile {
@@ -20,6 +19,8 @@ export interface RawFile {
 export interface DamagedFile extends RawFile {
   readonly reason: string
   readonly isGone: boolean
+  /** Whether it says of itself that it is none of the day's versions. */
+  readonly isStray?: boolean
 }
 
 /** Faults of the machine or its settings, which say nothing of the file. */
@@ -65,26 +66,24 @@ export async function readThrough(path: string): Promise<Reading> {
   }
 }
 
-/** The intervals whose file is not in the lake: one listing a day, nothing is opened. */
-export async function intervalsWithoutFile(
-  dataFolder: string,
-  orgId: string,
+/** The intervals whose file is not in the lake. */
+export function intervalsWithoutFile(
   intervals: Iterable<Interval>,
-): Promise<Interval[]> {
-  const isLost = async ({ resource, day, file }: Interval): Promise<boolean> => {
-    if (file === null) return false
-    return !(await versionsIn(rawFolder(dataFolder, orgId, resource, day))).includes(file)
-  }
-  const all = [...intervals]
-  const lost = await mapTogether(all, FOLDERS_AT_ONCE, isLost)
-  return all.filter((_, index) => lost[index])
+  inLake: readonly RawDay[],
+): Interval[] {
+  const versionsOf = new Map(
+    inLake.map(({ resource, day, versions }) => [intervalKey(resource, day), versions]),
+  )
+  return [...intervals].filter(
+    ({ resource, day, file }) =>
+      file !== null && versionsOf.get(intervalKey(resource, day))?.includes(file) !== true,
+  )
 }
-
-const FOLDERS_AT_ONCE = 64
 
 /**
  * Takes a damaged version out of the lake, to the same place below
- * `<data>/quarantine`, by rename. Nothing there is overwritten or deleted.
+ * `<data>/quarantine`, by rename. Nothing there is overwritten or deleted. A file
+ * that is none of the day's versions loses the name of one.
  *
  * @returns what was found and done, as a clause to go on from.
  * @throws AppError when it cannot be moved.
@@ -94,13 +93,13 @@ export async function quarantine(
   orgId: string,
   damaged: DamagedFile,
 ): Promise<string> {
-  const { resource, day, file, reason, isGone } = damaged
+  const { resource, day, file, reason, isGone, isStray = false } = damaged
   const what = `${resource} ${day} of ${orgId}: ${file}: ${reason}`
   if (isGone) return what
   const from = rawFolder(dataFolder, orgId, resource, day)
   const to = quarantineFolder(dataFolder, orgId, resource, day)
   await mkdir(to, { recursive: true })
-  const path = freeName(join(to, file))
+  const path = freeName(join(to, isStray ? `${file}.stray` : file))
   confirmLease(path)
   await rename(join(from, file), path).catch((error: unknown) => {
     throw new AppError(`${what}, and it cannot be moved to ${path}: ${messageOf(error)}`, {

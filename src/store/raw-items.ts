@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Database, literal, type Row } from './duckdb.ts'
+import { processLimits } from './machine.ts'
 import { statement } from './root.ts'
 import { fill } from './template.ts'
 
@@ -50,7 +51,7 @@ function storedRow(row: z.infer<typeof rawRow>): StoredRow {
 
 /** In a database of its own: one that met a damaged file may be unusable after it. */
 async function read(name: string, path: string): Promise<readonly Row[] | null> {
-  const database = await Database.open(':memory:', { memoryLimit: '128MB', threads: 1 })
+  const database = await Database.open(':memory:', processLimits().proof)
   try {
     return await database.rows(fill(statement(name), { file: literal(path) }))
   } catch {

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { copyFile, link, mkdir, open, rm } from 'node:fs/promises'
+import { copyFile, link, mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../core/errors.ts'
 import {
@@ -10,7 +10,7 @@ import {
   type Mark,
 } from '../core/secret-forms.ts'
 import { isIdName, isSecretName, isSecretNumberName } from '../core/secret-names.ts'
-import { asidePath, codeOf, readIfThere, syncFolder } from './files.ts'
+import { asidePath, codeOf, readIfThere, removeFile, syncFolder } from './files.ts'
 import { rewriteJson, type Rewriting } from './json-leaves.ts'
 import { RULES, type Rule } from './redaction-rules.ts'
 
@@ -184,7 +184,7 @@ async function createKey(path: string): Promise<string> {
     if (codeOf(error) !== 'EEXIST') throw error
     return (await readIfThere(path)) ?? ''
   } finally {
-    await rm(aside, { force: true })
+    await removeFile(aside)
   }
 }
 

@@ -1,7 +1,6 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { readJson, writeAtomic } from './files.ts'
+import { readJson, removeFile, writeAtomic } from './files.ts'
 
 const rollbackShape = z.object({
   run_id: z.string(),
@@ -42,5 +41,5 @@ export async function writeRollback(
 
 /** To be called when the latest data is published again. */
 export async function forgetRollback(dataFolder: string): Promise<void> {
-  await rm(rollbackPath(dataFolder), { force: true })
+  await removeFile(rollbackPath(dataFolder))
 }

@@ -1,9 +1,19 @@
-import { closeSync, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  type Stats,
+} from 'node:fs'
+import { dirname } from 'node:path'
 import { messageOf, UsageError } from '../core/errors.ts'
 import { isMissing } from './files.ts'
 
 const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002
+const STICKY = 0o1000
 
 /** Who reads a file. */
 export interface Reader {
@@ -14,7 +24,7 @@ export interface Reader {
  * The text of a file that decides where keys are sent and what is run; undefined
  * where there is none.
  *
- * @throws UsageError when other users can write it, or it cannot be read.
+ * @throws UsageError when other users can write or replace it, or it cannot be read.
  */
 export function readTrusted(path: string, what: string): string | undefined {
   let file: number | undefined
@@ -27,6 +37,7 @@ export function readTrusted(path: string, what: string): string | undefined {
     if (problem !== undefined) {
       throw new UsageError(`${what} ${path} ${problem.why}`, { hint: problem.fix })
     }
+    if (uid !== undefined) refuseReplaceable(path, what, { uid })
     return readFileSync(file, 'utf8')
   } catch (cause) {
     if (cause instanceof UsageError) throw cause
@@ -34,6 +45,28 @@ export function readTrusted(path: string, what: string): string | undefined {
     throw new UsageError(`${what} ${path} cannot be read: ${messageOf(cause)}`, { cause })
   } finally {
     if (file !== undefined) closeSync(file)
+  }
+}
+
+/**
+ * Who can write in the folder of a file can put another in its place, and who can
+ * write above it another folder; where the sticky bit is set, its owner alone can.
+ * Groups are asked about at the folder itself: above it they are the system's.
+ *
+ * @throws UsageError when other users can.
+ */
+function refuseReplaceable(path: string, what: string, reader: Reader): void {
+  const own = dirname(realpathSync(path))
+  for (let folder = own; ; folder = dirname(folder)) {
+    const { uid, gid, mode: all } = statSync(folder)
+    const mode = (all & STICKY) === 0 ? all : all & ~(GROUP_WRITES | OTHERS_WRITE)
+    const above = { ...reader, gid: reader.uid, mode: mode & OTHERS_WRITE }
+    const problem = distrustOf(folder === own ? { uid, gid, mode } : above, folder, reader)
+    if (problem !== undefined) {
+      const why = `is in the folder ${folder}, which ${problem.why}`
+      throw new UsageError(`${what} ${path} ${why}`, { hint: problem.fix })
+    }
+    if (dirname(folder) === folder) return
   }
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { pathSegment, readIfThere, writeAtomic } from './files.ts'
 
 /** What is known of how wide a window of one resource may be. Widths are days, times milliseconds since the epoch. */
-export interface WindowCap {
+export interface WindowSize {
   /** The widest that was answered. */
   readonly maxDays: number
   /** The narrowest that was refused; null where none above `maxDays` is known. */
@@ -13,8 +13,8 @@ export interface WindowCap {
   readonly probedAt: number
 }
 
-/** By resource. One that is not here was never refused a window for its width. */
-export type WindowCaps = ReadonlyMap<string, WindowCap>
+/** By resource. One that is not here was not asked since a window of any was refused for its width. */
+export type KnownWindowSizes = ReadonlyMap<string, WindowSize>
 
 const days = z.number().int().positive()
 const fileContent = z.record(
@@ -28,23 +28,23 @@ const fileContent = z.record(
 )
 
 /** The caps learnt of an organisation. A file that cannot be used holds none: they are learnt again. */
-export async function readWindowCaps(dataFolder: string, orgId: string): Promise<WindowCaps> {
+export async function readWindowSizes(dataFolder: string, orgId: string): Promise<KnownWindowSizes> {
   const text = await readIfThere(pathIn(dataFolder, orgId))
   return new Map(Object.entries(text === undefined ? {} : parsed(text)))
 }
 
 /** Replaces the caps, where they have changed. */
-export async function writeWindowCaps(
+export async function writeWindowSizes(
   dataFolder: string,
   orgId: string,
-  known: WindowCaps,
-  learnt: WindowCaps,
+  known: KnownWindowSizes,
+  learnt: KnownWindowSizes,
 ): Promise<void> {
   const text = textOf(learnt)
   if (text !== textOf(known)) await writeAtomic(pathIn(dataFolder, orgId), text)
 }
 
-function textOf(caps: WindowCaps): string {
+function textOf(caps: KnownWindowSizes): string {
   return `${JSON.stringify(Object.fromEntries(caps), null, 2)}\n`
 }
 

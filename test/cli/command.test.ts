@@ -1,15 +1,14 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import { command, type Outcome } from '../command.ts'
-import { ask, filesIn, lines, NOW, stage } from './command-stage.ts'
+import { command } from '../command.ts'
+import { lines, NOW, stage } from './command-stage.ts'
 
 describe('bad usage ends with 2 and one line, and touches nothing', () => {
   it.each<[string, string[], RegExp]>([
     ['an unknown option', ['sync', '--form', '2026-02-01'], /Unknown argument: form/],
     ['a group without what to do', ['controls'], /Name what to do/],
-    ['an argument that is missing', ['query'], /Not enough/],
     ['an unknown command', ['snyc'], /Did you mean sync|Unknown/],
     ['no command', [], /Name a command/],
     ['a bad date', ['sync', '--from', '2026-02-30'], /--from: '2026-02-30' is not a date/],
@@ -27,7 +26,13 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
       ['build', '--as-of', '2026-02-03', '--select', 'dim_user'],
       /as-of and select/,
     ],
-    ['an unknown export', ['export', 'punchcards'], /punchcards/],
+    [
+      'an unknown export',
+      ['export', 'punchcards'],
+      /target: "punchcards" is none of "parquet", "csv", "duckdb"$/,
+    ],
+    ['a command spelled wrongly', ['rn'], /there is no such command. Did you mean run\?$/],
+    ['a statement that is missing', ['query'], /arguments: 0 given, at least 1 needed$/],
     ['a configuration file that is not there', ['run', '--config', 'no.yaml'], /no\.yaml/],
   ])('%s', async (_, args, told) => {
     const { emulator, data, environment } = await stage()
@@ -38,6 +43,28 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
     expect(lines(err).length).toBeLessThanOrEqual(2)
     expect(await readdir(data)).toEqual([])
     expect(emulator.requests).toEqual([])
+  })
+
+  it('an SQL statement without quotes: to quote it, in whatever language the machine is', async () => {
+    const { environment } = await stage()
+    const { code, err } = await command(['query', 'select', '1'], {
+      ...environment,
+      LC_ALL: 'de_DE.UTF-8',
+    })
+    expect(code).toBe(2)
+    expect(lines(err)).toEqual([
+      'agent-warehouse: Unknown argument: 1',
+      '  Quote the statement: agent-warehouse query "select …". See --help.',
+    ])
+  })
+
+  it('a number in the configuration that is none', async () => {
+    const { environment, data } = await stage()
+    const config = join(data, 'a.yaml')
+    await writeFile(config, 'rate: fast\n', { mode: 0o600 })
+    const { code, err } = await command(['status', '--config', config], environment)
+    expect(code).toBe(2)
+    expect(lines(err)[0]).toMatch(/a\.yaml rate: must be a number above 0$/)
   })
 
   it.each([{ AGENT_API_KEY: '' }, { AGENT_API_KEY: '  ' }])(
@@ -95,13 +122,23 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
     },
   )
 
-  it.each([['query', 'select 1'], ['export', 'csv'], ['build'], ['rebuild'], ['verify']])(
-    'nothing there yet: %s',
+  it.each([
+    ['query', 'select 1'],
+    ['tables'],
+    ['export', 'csv'],
+    ['build'],
+    ['rebuild'],
+    ['rollback'],
+    ['verify'],
+  ])(
+    'nothing there yet: %s: the error and what to do, and no progress before it',
     async (...args) => {
       const { environment } = await stage()
       const { code, err } = await command(args, environment)
-      expect(code).toBe(2)
-      expect(err).toContain('agent-warehouse run')
+      // Which host is asked, and with what, is said before it is.
+      const count = args[0] === 'verify' ? 5 : 2
+      expect({ code, lines: lines(err).length }, err).toEqual({ code: 2, lines: count })
+      expect(err).toMatch(/agent-warehouse run|A build keeps/)
     },
   )
 })
@@ -162,128 +199,6 @@ describe('help', () => {
     expect(code).toBe(0)
     expect(out).toContain('Examples:')
     expect(out).toContain(`agent-warehouse ${name}`)
-  })
-})
-
-describe('a night', () => {
-  it('lands, builds and publishes; the same night again asks for nothing and changes nothing', async () => {
-    const { emulator, data, environment } = await stage()
-    const first = await command(['run'], environment)
-    expect(first, first.err).toMatchObject({ code: 0 })
-    expect(lines(first.out)[0]).toContain('Complete')
-    expect(emulator.requests.every(({ path }) => !path.includes('2026-02-03'))).toBe(true)
-
-    const marts = await martsOf(environment)
-    const lake = await filesIn(join(data, 'lake', 'raw'))
-    const asked = emulator.requests.length
-    const second = await command(['run'], environment)
-    expect(second, second.err).toMatchObject({ code: 0 })
-    const again = emulator.requests.slice(asked).map(({ path }) => path)
-    expect(again.filter((path) => path.includes('/analytics/')).length).toBeLessThanOrEqual(2)
-    expect(await martsOf(environment)).toEqual(marts)
-    expect(await filesIn(join(data, 'lake', 'raw'))).toEqual(lake)
-  })
-
-  it('is on record: in runs/, in meta.runs, and every interval in meta.intervals', async () => {
-    const { data, environment } = await stage()
-    await command(['run'], environment)
-    const [name] = await readdir(join(data, 'runs'))
-    const record = JSON.parse(await readFile(join(data, 'runs', name ?? ''), 'utf8')) as object
-    expect(record).toMatchObject({ command: 'run', status: 'complete', exit_code: 0 })
-    expect(
-      await ask(
-        environment,
-        'select status, exit_code, finished_at is null as is_open from meta.runs',
-      ),
-    ).toEqual([{ status: 'complete', exit_code: 0, is_open: false }])
-    expect(
-      await ask(
-        environment,
-        `select status, count(*) as days, count(distinct resource) as resources, min(activity_date) as first,
-           bool_or(is_suspect) as has_suspects
-         from meta.intervals where activity_date < '2026-02-03' group by 1 order by 1`,
-      ),
-    ).toEqual([
-      { status: 'empty', days: 8, resources: 8, first: '2026-01-19', has_suspects: false },
-      { status: 'landed', days: 19 * 8, resources: 8, first: '2026-01-14', has_suspects: false },
-    ])
-  })
-
-  it('with a broken day publishes the rest, says which, and ends with 3; the next night mends it', async () => {
-    let isBroken = true
-    const { environment } = await stage({
-      intercept: ({ path, query }) =>
-        isBroken && path.endsWith('/users') && query.get('startDate') === '2026-01-22'
-          ? new Response('{"title":"Not found"}', { status: 404 })
-          : undefined,
-    })
-    const night = await command(['run', '--log', 'none'], environment)
-    expect(night, night.err).toMatchObject({ code: 3 })
-    expect(night.out).toContain('2026-01-22')
-    const failed = `select resource, activity_date from meta.intervals where status = 'failed'`
-    expect(await ask(environment, failed)).toEqual([
-      { resource: 'users', activity_date: '2026-01-22' },
-    ])
-    isBroken = false
-    expect(await command(['run', '--log', 'none'], environment)).toMatchObject({ code: 0 })
-    expect(await ask(environment, failed)).toEqual([])
-  })
-
-  it('that reaches nobody says so, ends with 3, and leaves what was published', async () => {
-    const { data, environment } = await stage()
-    await command(['run', '--log', 'none'], environment)
-    const published = await readFile(join(data, 'warehouse.duckdb'))
-    const nobody = { AGENT_BASE_URL: 'http://127.0.0.1:1' }
-    const night = await command(['run', '--log', 'none'], { ...environment, ...nobody })
-    expect(night.code).toBe(3)
-    expect(night.err).toContain('could not be reached')
-    expect(published.equals(await readFile(join(data, 'warehouse.duckdb')))).toBe(true)
-  })
-
-  it('that is told to wait longer than it may last ends with 4 and what it has', async () => {
-    let served = 0
-    const { environment } = await stage({
-      intercept: () =>
-        (served += 1) > 12
-          ? new Response('{"title":"Too many"}', {
-              status: 429,
-              headers: { 'retry-after': '3600' },
-            })
-          : undefined,
-    })
-    const night = await command(['run', '--max-duration', '10m', '--log', 'none'], environment)
-    expect(night, night.err).toMatchObject({ code: 4 })
-    expect(lines(night.out)[0]).toContain('Deferred')
-    expect(await ask(environment, 'select count(*) > 0 as some from fct_org_day')).toEqual([
-      { some: true },
-    ])
-  })
-
-  it('of two at once: the second says who holds the lock and ends with 7; readers go on', async () => {
-    const gate: { open?: () => void } = {}
-    const held = new Promise<void>((resolve) => (gate.open = resolve))
-    let isHeld = false
-    const { environment } = await stage({
-      intercept: async ({ number, answer }) => {
-        if (!isHeld || number < 2) return undefined
-        await held
-        return answer()
-      },
-    })
-    await command(['run', '--log', 'none'], environment)
-    isHeld = true
-    const refetch = ['sync', '--refetch', '--only', 'tokens', '--log', 'none']
-    const slow = command(refetch, environment)
-    const busy = await untilRunning(environment)
-    expect(busy.out).toContain('running')
-    expect(await ask(environment, 'select count(*) > 0 as some from fct_org_day')).toEqual([
-      { some: true },
-    ])
-    const second = await command(['run', '--log', 'none'], environment)
-    expect(second.code).toBe(7)
-    expect(second.err).toMatch(/in use by run .* \(process \d+/)
-    gate.open?.()
-    expect((await slow).code).toBe(0)
   })
 })
 
@@ -353,17 +268,3 @@ organisations:
     expect(await readdir(join(data, 'warehouse', 'exports', 'csv'))).toContain('fct_org_day.csv')
   })
 })
-
-async function martsOf(environment: Record<string, string>): Promise<unknown> {
-  const tables = ['fct_org_day', 'fct_user_day', 'fct_tool_day', 'dim_user', 'mart_spend_month']
-  return Promise.all(tables.map((table) => ask(environment, `from ${table} order by all`)))
-}
-
-/** Asks for the status until a run is under way. */
-async function untilRunning(environment: Record<string, string>): Promise<Outcome> {
-  for (let attempt = 0; attempt < 50; attempt += 1) {
-    const status = await command(['status'], environment)
-    if (/^running/m.test(status.out)) return status
-  }
-  throw new Error('no run is under way')
-}

@@ -79,7 +79,7 @@ describe('the enterprise controls', () => {
     ['a comparison of none', ['diff', '999'], /have no revision 999$/],
     ['no number', ['show', 'newest'], /the revision: 'newest' is not a whole number/],
     ['a limit of nothing', ['list', '--limit', '0'], /--limit: '0' is not a whole number/],
-    ['no revision at all', ['show'], /Not enough|Missing required argument/],
+    ['no revision at all', ['show'], /arguments: 0 given, at least 1 needed/],
     ['nothing to do', [], /Name what to do/],
     ['something unknown', ['shew'], /Unknown|Did you mean show/],
   ])('%s is 2 and one line', async (_, args, told) => {

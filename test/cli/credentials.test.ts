@@ -1,4 +1,5 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
   stage as platformStage,
@@ -8,7 +9,7 @@ import {
   type Told,
 } from './platform-stage.ts'
 import { commandEnvironment } from '../../src/core/command-environment.ts'
-import { distrustOf } from '../../src/store/trusted-file.ts'
+import { distrustOf, readTrusted } from '../../src/store/trusted-file.ts'
 import { sendJson, temporaryFolder, testServer } from '../helpers.ts'
 
 const NOTHING = { AGENT_BASE_URL: '', AGENT_APP_URL: '', AGENT_API_KEY: '' }
@@ -121,6 +122,25 @@ describe('a configuration file in the current folder', () => {
       ])
     }
     expect(emulator.requests).toEqual([])
+  })
+
+  it.each([
+    ['its folder', 0o777, 0o755],
+    ['a folder above', 0o755, 0o777],
+  ])('is refused where other users can write in %s', async (_, own, above) => {
+    const folder = `${await temporaryFolder()}/above/own`
+    await mkdir(folder, { recursive: true })
+    const path = `${folder}/agent-warehouse.yaml`
+    await writeFile(path, 'rate: 5\n', { mode: 0o600 })
+    expect(readTrusted(path, 'it')).toBe('rate: 5\n')
+    await chmod(folder, own)
+    await chmod(dirname(folder), above)
+    const wide = own === 0o755 ? dirname(folder) : folder
+    expect(() => readTrusted(path, 'the configuration')).toThrow(
+      `the configuration ${path} is in the folder ${wide}, which can be changed by `,
+    )
+    await chmod(wide, 0o1777) // none but the owner of a file replaces it there
+    expect(readTrusted(path, 'it')).toBe('rate: 5\n')
   })
 
   it.each([

@@ -1,20 +1,29 @@
-import yargs, { type Argv } from 'yargs'
-import { COMMANDS } from '../../src/cli/commands.ts'
+import { spawn } from 'node:child_process'
+import { onTestFinished } from 'vitest'
 import { program } from '../../src/cli/program.ts'
+import { MAIN } from '../command.ts'
+import { registered } from './registry.ts'
 
 /** What there is on the platform to name in arguments. */
 export interface Named {
   readonly session: string
   readonly message: string
   readonly email: string
+  /** What an agent on this machine was told. */
+  readonly text: string
 }
 
-/**
- * Arguments of every command that a test runs inside of its own process, in an order in
- * which each finds what it needs. Without arguments: a command that asks the platform
- * of nobody else (`emulate`, `demo`), or ends the process that it runs in (`hooks run`).
- */
-const ARGUMENTS: Readonly<Record<string, ((named: Named) => readonly string[]) | null>> = {
+/** A command and its arguments, and how it is run: inside of the test, or as a process. */
+export interface Invocation {
+  readonly args: readonly string[]
+  /** Of a process: standard input, and what it prints before it is ended. */
+  readonly process?: { readonly input: string; readonly until?: string }
+  /** It asks no platform but one of its own. */
+  readonly isAlone?: true
+}
+
+/** Arguments of every command, in an order in which each finds what it needs. */
+const ARGUMENTS: Readonly<Record<string, (named: Named) => readonly string[]>> = {
   plan: () => [],
   sync: () => ['--from', '2026-02-01', '--to', '2026-02-02'],
   build: () => [],
@@ -54,53 +63,32 @@ const ARGUMENTS: Readonly<Record<string, ((named: Named) => readonly string[]) |
   'hooks test': () => ['nowhere'],
   'hooks flush': () => [],
   'hooks uninstall': () => ['--settings', 'settings.json'],
-  'hooks run': null,
-  emulate: null,
-  demo: null,
+  'hooks run': () => [],
+  emulate: () => ['--port', '0', '--app-port', '0', '--users', '2'],
+  demo: () => ['--data', 'demo', '--users', '2'],
 }
 
-/** Every command with its arguments. @throws Error when the program has one that is not listed here. */
-export async function everyCommand(named: Named): Promise<string[][]> {
+/** How a command is run that ends its own process, or does not end by itself. */
+const MANNERS: Readonly<Record<string, (named: Named) => Omit<Invocation, 'args'>>> = {
+  'hooks run': ({ session, text }) => ({
+    process: {
+      input: JSON.stringify({ hook_event_name: 'Stop', session_id: session, message: text }),
+    },
+  }),
+  emulate: () => ({ process: { input: '', until: 'Ctrl-C' }, isAlone: true }),
+  demo: () => ({ isAlone: true }),
+}
+
+/** Every command, as a test runs it. @throws Error when the program has one that is not listed here. */
+export async function everyCommand(named: Named): Promise<Invocation[]> {
   const listed = new Set(Object.keys(ARGUMENTS))
-  const known = await commandNames()
+  const known = (await registered()).map(({ name }) => name)
   const different = [...known.filter((name) => !listed.delete(name)), ...listed]
   if (different.length > 0) throw new Error(`not listed, or no command: ${different.join(', ')}`)
-  return Object.entries(ARGUMENTS).flatMap(([name, argumentsOf]) =>
-    argumentsOf === null ? [] : [[...name.split(' '), ...argumentsOf(named)]],
-  )
-}
-
-/** The names that the program knows, from its own help: `run`, `controls list` … */
-async function commandNames(): Promise<string[]> {
-  const names = await namesIn([])
-  const inner = await Promise.all(names.map((name) => namesIn([name])))
-  return names.flatMap((name, index) => {
-    const subcommands = inner[index] ?? []
-    return subcommands.length === 0 ? [name] : subcommands.map((each) => `${name} ${each}`)
-  })
-}
-
-async function namesIn(path: readonly string[]): Promise<string[]> {
-  const parser: Argv = yargs().scriptName('cli').exitProcess(false).wrap(null)
-  const terminal = quietTerminal({}, '/')
-  for (const register of COMMANDS) register(parser, { terminal, done: () => undefined })
-  let help = ''
-  await parser.parseAsync([...path, '--help'], {}, (_error, _flags, output) => {
-    help = output
-  })
-  const begin = ['cli', ...path, ''].join(' ')
-  const [, commands = ''] = /^Commands:\n((?:[^\n]+\n)+)/m.exec(help) ?? []
-  return commands
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line.startsWith(begin))
-    .map((line) => line.slice(begin.length).split(/\s/)[0] ?? '')
-}
-
-function quietTerminal(environment: Readonly<Record<string, string>>, cwd: string) {
-  const nothing = (): void => undefined
-  const screen = { isTty: false, columns: 100, outWidth: undefined, hasColour: false }
-  return { out: nothing, err: nothing, draw: nothing, ...screen, ask: null, environment, cwd }
+  return Object.entries(ARGUMENTS).map(([name, argumentsOf]) => ({
+    args: [...name.split(' '), ...argumentsOf(named)],
+    ...MANNERS[name]?.(named),
+  }))
 }
 
 export interface Shown {
@@ -117,12 +105,50 @@ export async function onTerminal(
 ): Promise<Shown> {
   let [out, err] = ['', '']
   const code = await program(args, {
-    ...quietTerminal(environment, cwd),
     out: (text) => (out += text),
     err: (text) => (err += text),
     isTty: true,
-    hasColour: true,
+    columns: 100,
     outWidth: 100,
+    hasColour: true,
+    ask: null,
+    environment,
+    cwd,
   })
   return { code, out, err }
+}
+
+/** Runs a command as it is to be run: on a terminal with colours, or as a process. */
+export async function run(
+  { args, process: manner }: Invocation,
+  environment: Readonly<Record<string, string>>,
+  cwd: string,
+): Promise<Shown> {
+  return manner === undefined
+    ? onTerminal(args, environment, cwd)
+    : asProcess(args, manner, environment, cwd)
+}
+
+function asProcess(
+  args: readonly string[],
+  { input, until }: NonNullable<Invocation['process']>,
+  environment: Readonly<Record<string, string>>,
+  cwd: string,
+): Promise<Shown> {
+  const env = { PATH: process.env['PATH'] ?? '', ...environment }
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk.toString()
+    if (until !== undefined && out.includes(until)) child.kill('SIGINT')
+  })
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  child.stdin.end(input)
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => {
+      resolve({ code: code ?? -1, out, err })
+    })
+  })
 }

@@ -68,6 +68,39 @@ describe('permissions', () => {
     expect((await lstat(join(data, 'state', 'redaction.key'))).mode & 0o777).toBe(0o600)
   })
 
+  test.each(['027', '"027"', '27'])(
+    'a mask in the configuration does the same: umask: %s',
+    async (mask) => {
+      const { data, environment } = await stage()
+      const config = join(data, '..', 'a.yaml')
+      await writeFile(config, `umask: ${mask}\n`, { mode: 0o600 })
+      expect((await command([...SYNC, '--config', config], environment)).code).toBe(0)
+      expect(await wider(data, 0o027)).toEqual([])
+      expect((await lstat(join(data, 'runs'))).mode & 0o777).toBe(0o750)
+      expect((await lstat(join(data, 'state', 'redaction.key'))).mode & 0o777).toBe(0o600)
+      const { out } = await command(['doctor', '--config', config], environment)
+      expect(out).toMatch(/^ok +permissions +its owner and group alone/m)
+      const closed = join(data, '..', 'closed')
+      const variables = { AGENT_WAREHOUSE_DATA: closed, AGENT_WAREHOUSE_UMASK: '077' }
+      const said = await command([...SYNC, '--config', config], { ...environment, ...variables })
+      expect(said.code).toBe(0)
+      expect(await wider(closed, 0o077)).toEqual([])
+    },
+  )
+
+  test.each(['022', '0o27', '0', 'abc'])(
+    'a mask in the configuration that lets everyone in, or is none, is refused: %s',
+    async (mask) => {
+      const { data, environment } = await stage()
+      const config = join(data, '..', 'a.yaml')
+      await writeFile(config, `umask: ${mask}\n`, { mode: 0o600 })
+      const { code, err } = await command([...SYNC, '--config', config], environment)
+      expect(code).toBe(2)
+      expect(err).toMatch(/a\.yaml umask: '.*' is not a mask/)
+      await expect(readdir(data)).rejects.toThrow('ENOENT')
+    },
+  )
+
   test.each(['022', '0', 'abc', '777', '-27'])(
     'a mask that lets everyone in is refused: %s',
     async (mask) => {

@@ -36,8 +36,10 @@ function optionsIn(help: string): string[] {
   return [...options.matchAll(/^ {2,6}(?:-\w, )?--([a-z-]+)/gm)].map(([, name = '']) => name)
 }
 
+const nothing = (): void => undefined
+
 const TERMINAL = {
-  err: () => undefined,
+  err: nothing,
   isTty: false,
   columns: 100,
   outWidth: undefined,
@@ -79,7 +81,7 @@ export async function examples(): Promise<string[]> {
     })
   }
   const context = {
-    terminal: { ...TERMINAL, out: () => undefined, draw: () => undefined },
+    terminal: { ...TERMINAL, out: nothing, data: nothing, draw: nothing },
     done: () => undefined,
   }
   for (const register of COMMANDS) register(recorder(), context)

@@ -166,7 +166,11 @@ describe('what cannot be done with a session is 2 and one line', () => {
     ['to watch an unknown one', ['sessions', 'watch', 'nope'], /404 Not Found/],
     ['to change an unknown one', update('--archive', '--yes'), /404 Not Found/],
     ['an unknown message', ['messages', 'show', 'nope', 'none'], /404 Not Found/],
-    ['a message without a session', ['messages', 'show', 'nope'], /Not enough|Missing/],
+    [
+      'a message without a session',
+      ['messages', 'show', 'nope'],
+      /arguments: 1 given, at least 2 needed/,
+    ],
     ['nothing to change', update('--yes'), /nothing is named that is to be changed/],
     ['a tag without a name', update('--yes', '--tag'), /Not enough arguments following: tag/],
     ['settings that are no JSON', update('--settings', '{x', '--yes'), /--settings: .*not a JSON/],

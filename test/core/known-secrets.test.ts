@@ -13,6 +13,14 @@ function percent(text: string, hex = (byte: number) => byte.toString(16).padStar
   return [...Buffer.from(text)].map((byte) => `%${hex(byte)}`).join('')
 }
 
+function inUrl(text: string): string {
+  return encodeURIComponent(text)
+}
+
+function entities(text: string, numbered: (code: number) => string): string {
+  return text.replaceAll(/[^]/g, (char) => `&${numbered(char.charCodeAt(0))};`)
+}
+
 const SPELLINGS: readonly [string, string][] = [
   ['as it is', KEY],
   ['in JSON', JSON.stringify(KEY).slice(1, -1)],
@@ -30,6 +38,28 @@ const SPELLINGS: readonly [string, string][] = [
   ['in a URL within a URL', encodeURIComponent(encodeURIComponent(KEY))],
   ['in hexadecimal', Buffer.from(KEY).toString('hex')],
   ['in HEXADECIMAL', Buffer.from(KEY).toString('hex').toUpperCase()],
+  ['in capitals', KEY.toUpperCase()],
+  ['in small letters', KEY.toLowerCase()],
+  ['in a URL, escaped three times', [1, 2, 3].reduce(inUrl, KEY)],
+  [
+    'in a URL, escaped five times, in small letters',
+    [1, 2, 3, 4, 5].reduce(inUrl, KEY).toLowerCase(),
+  ],
+  ['in HTML, each character by its number', entities(KEY, (code) => `#${code}`)],
+  ['in HTML, each by seven digits', entities(KEY, (code) => `#${String(code).padStart(7, '0')}`)],
+  ['in HTML, each by its hexadecimal number', entities(KEY, (code) => `#x${code.toString(16)}`)],
+  [
+    'in HTML, slashes and signs by their number',
+    KEY.replaceAll(/[/+="]/g, (char) => `&#${char.charCodeAt(0)};`),
+  ],
+  [
+    'in HTML, slashes and signs by their name',
+    KEY.replaceAll('/', '&sol;')
+      .replaceAll('+', '&plus;')
+      .replaceAll('=', '&equals;')
+      .replaceAll('"', '&quot;'),
+  ],
+  ['in HTML within HTML', entities(KEY, (code) => `amp;#${code}`)],
 ]
 
 /** What of the Base64 of a text around the key tells the key. */
@@ -46,6 +76,31 @@ describe('a known secret', () => {
       const encoded = Buffer.from(`${before}${KEY}`).toString(encoding)
       expect(secrets.text(`<${encoded}>`)).toMatch(/^<[\w+/-]{0,12}\[redacted\].{0,2}=?=?>$/)
     }
+  })
+
+  test.each(['fk-%41%62c-%2Fdef-0123', 'fk-&#65;&amp;-\\u0041-0123'])(
+    'that holds what is an escape itself, %s, is taken out in every spelling',
+    (key) => {
+      const known = new KnownSecrets([key])
+      const once = encodeURIComponent(key)
+      for (const spelling of [
+        key,
+        once,
+        encodeURIComponent(once),
+        JSON.stringify(key).slice(1, -1),
+      ])
+        expect(known.text(`a ${spelling}, b`)).toBe('a [redacted], b')
+    },
+  )
+
+  test('is taken out of an error where it was cut off, in capitals too', () => {
+    expect(secrets.message(`the token ${KEY.slice(0, 14).toUpperCase()}…`)).toBe(
+      'the token [redacted]…',
+    )
+  })
+
+  test('leaves a text with a letter that becomes two as it was', () => {
+    expect(secrets.text(`İİ ${KEY} İ`)).toBe('İİ [redacted] İ')
   })
 
   test('is taken out of a body however it is cut into pieces', () => {
@@ -113,15 +168,24 @@ describe('a known secret', () => {
     expect(short.text('the key test')).toBe('the key [redacted]')
   })
 
-  test.each([KEY, unicode(KEY), percent(KEY), '%41', '\\u0041', KEY.slice(0, -1), '\\\\\\'])(
-    'is looked for in linear time: %j over and over',
-    (unit) => {
-      const body = Buffer.from(unit.repeat(Math.ceil(4_000_000 / unit.length)))
-      const clean = text(secrets.bytes(body))
-      expect(clean).not.toContain(KEY)
-      expect(secrets.message(body.toString().slice(0, 1_000_000))).not.toContain(KEY)
-    },
-  )
+  test.each([
+    KEY,
+    unicode(KEY),
+    percent(KEY),
+    entities(KEY, (code) => `#${code}`),
+    '%25',
+    '&amp;',
+    '&#0',
+    '%41',
+    '\\u0041',
+    KEY.slice(0, -1),
+    '\\\\\\',
+  ])('is looked for in linear time: %j over and over', (unit) => {
+    const body = Buffer.from(unit.repeat(Math.ceil(4_000_000 / unit.length)))
+    const clean = text(secrets.bytes(body))
+    expect(clean).not.toContain(KEY)
+    expect(secrets.message(body.toString().slice(0, 1_000_000))).not.toContain(KEY)
+  })
 })
 
 function text(bytes: Uint8Array): string {

@@ -98,6 +98,23 @@ describe('the doctor', () => {
     expect(finding(all, 'readiness')).toBeUndefined()
   })
 
+  it('names the analytics endpoints that are refused, and those that are not', async () => {
+    const { url } = await testServer((request, response) => {
+      const isRefused = /analytics\/(activity|users)\?/.test(request.url ?? '')
+      if (isRefused) sendJson(response, 403, { title: 'Forbidden' }, DATE)
+      else sendJson(response, 200, NOTHING, DATE)
+    })
+    const findings = await examined({ url })
+    expect(complaints(findings)).toEqual(['wrong: role', NOTHING_YET])
+    expect(finding(findings, 'role')?.message).toMatch(
+      /^the credential of 'default' may not read activity, users, but may read tokens, tools, productivity: .*403/,
+    )
+    expect(finding(findings, 'role')?.hint).toContain(
+      'A run lands what is allowed, and ends with 5',
+    )
+    expect(exitCodeOf(findings)).toBe(5)
+  })
+
   it('finds nothing wrong before the first run, by a small request each, and leaves no trace', async () => {
     const data = await temporaryFolder()
     const { url, requests } = await testServer(well)
@@ -106,6 +123,9 @@ describe('the doctor', () => {
     expect(exitCodeOf(findings)).toBe(0)
     expect(requests.map((each) => each.split('?')[0])).toEqual([
       'GET /api/v1/analytics/activity',
+      ...['activity', 'tokens', 'tools', 'productivity', 'users'].map(
+        (endpoint) => `GET /api/v1/analytics/${endpoint}`,
+      ),
       'GET /api/v0/organization/enterprise-controls/history',
       'GET /api/v0/organization/usage/limits/users',
       'GET /api/v0/computers',
@@ -281,6 +301,7 @@ describe('of the files, the doctor', () => {
     const findings = await examined({ data, url })
     expect(complaints(findings)).toEqual([
       'warning: ledger',
+      'warning: ledger',
       'warning: days',
       'warning: quarantine',
       NOTHING_YET,
@@ -294,7 +315,7 @@ describe('of the files, the doctor', () => {
     await writeFile(join(data, 'warehouse.duckdb'), 'Dear Sir or Madam,')
     const findings = await examined({ data, url })
     expect(complaints(findings)).toEqual(['wrong: ledger', 'wrong: warehouse'])
-    expect(finding(findings, 'ledger')?.hint).toContain('agent-warehouse rebuild')
+    expect(finding(findings, 'ledger')?.hint).toContain('agent-warehouse build')
     expect(exitCodeOf(findings)).toBe(3)
   })
 

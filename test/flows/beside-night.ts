@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 import { BESIDE, type BesideName } from '../../src/core/beside.ts'
-import type { BesideSelection } from '../../src/extract/beside/context.ts'
+import type { BesideSelection } from '../../src/extract/entities/context.ts'
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
 import { testWorld } from '../helpers.ts'
 import { ledgerOf, readLake, syncFrom, type Sync } from './platform.ts'

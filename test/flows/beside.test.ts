@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { BESIDE, type BesideName } from '../../src/core/beside.ts'
-import { planBeside } from '../../src/extract/beside/plan.ts'
+import { planBeside } from '../../src/extract/entities/plan.ts'
 import { readStatus } from '../../src/serve/status.ts'
 import { besideRows } from '../../src/store/intervals.ts'
 import { writeAtomic } from '../../src/store/files.ts'
@@ -122,7 +122,7 @@ it('what a sync would ask for is told without asking', async () => {
       refetch: false,
       hooksOf: null,
     }
-    const plans = await planBeside({ dataFolder: data, orgId: 'org_demo', book }, selection)
+    const plans = await planBeside({ dataFolder: data, orgId: 'org_demo', recorder: book }, selection)
     return Object.fromEntries(plans.map(({ resource, what }) => [resource, what]))
   }
   expect(await plan()).toEqual({
@@ -148,7 +148,9 @@ it('status tells when each was had, and which nights were missed for good', asyn
   const [emulator, data] = [await platform(), await temporaryFolder()]
   await night(emulator, data)
   await night(emulator, data, { now: NIGHT + 2 * DAY })
-  const [organisation] = (await readStatus(data, ['tokens'], Date.now())).organisations
+  const [organisation] = (
+    await readStatus(data, ['tokens'], Date.now(), (orgId) => ledgerOf(data, orgId))
+  ).organisations
   expect(organisation?.lastDay).toBe('2026-03-11')
   const told = Object.fromEntries(organisation?.beside.map((each) => [each.resource, each]) ?? [])
   expect(told['usage_limits']).toEqual({
@@ -177,7 +179,7 @@ describe('a file that is lost', () => {
       const file = (await ledgerOf(data, 'org_demo')).get(`${resource}/2026-03-10`)?.file ?? ''
       await writeAtomic(join(folder, file), 'damaged')
       const { told } = await night(emulator, data, { now: NIGHT + DAY + 3_600_000 })
-      expect(told.join('\n')).toContain('what it held is asked for again')
+      expect(told.join('\n')).toContain('what it held is requested again')
       const after = Object.values(await landed(data, resource)).flat()
       if (resource === 'sessions')
         expect(new Set(ids(after, 'sessionId'))).toEqual(new Set(ids(before, 'sessionId')))

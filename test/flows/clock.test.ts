@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { addDays, dayOf, HISTORY_START, type Day } from '../../src/core/days.ts'
-import { ClockError, platformClock } from '../../src/extract/clock.ts'
+import { ClockError, platformClock } from '../../src/extract/plan/platform-clock.ts'
 import { rememberOrganisation } from '../../src/store/organisations.ts'
 import { command } from '../command.ts'
 import { sendJson, temporaryFolder, testServer, testWorld } from '../helpers.ts'
@@ -99,12 +99,41 @@ describe('a Date that cannot be believed', () => {
   })
 
   it.each([
-    ['none', null],
-    ['31 February', 'Tue, 31 Feb 2026 00:00:00 GMT'],
-    ['no date', 'today'],
-  ])('is as none where it is %s: this machine’s counts', async (_, date) => {
-    const world = testWorld(Date.parse(NOW))
+    'Sun, 31 Feb 2026 00:00:00 GMT',
+    'Sat, 29 Feb 2025 00:00:00 GMT',
+    'Tue, 10 Mar 2026 25:00:00 GMT',
+    'Tue, 10 Mar 2026 06:00:00 +1400',
+    'Tue, 10 Mar 2026 06:00:00 GMT, Tue, 10 Mar 2026 06:00:00 GMT',
+    'Tue, 10 Mar 2026',
+    '2026-03-10T06:00:00Z',
+    'today',
+    '',
+  ])('ends a run where it is no date: %s', async (date) => {
     const { url, requests } = await platform(date)
+    const data = await temporaryFolder()
+    const { result } = await syncFrom(url, data, { world: testWorld(Date.parse(NOW)) })
+    expect(result.stoppedBy).toBeInstanceOf(ClockError)
+    expect(result.stoppedBy?.message).toBe(
+      "this machine's clock says 2026-03-10T06:00:00Z, the platform sends a Date that is no date: it cannot be said which days are over there",
+    )
+    expect(requests).toHaveLength(1)
+    expect(await readdir(data)).not.toContain('lake')
+  })
+
+  it.each([
+    'Tuesday, 10-Mar-26 06:00:00 GMT',
+    'Tue Mar 10 06:00:00 2026',
+    'Mon, 10 Mar 2026 06:00:00 GMT', // it was a Tuesday
+  ])('is believed in every form of HTTP, whatever day of the week it says: %s', async (date) => {
+    const { url } = await platform(date)
+    const world = testWorld(Date.parse(NOW))
+    const { result } = await syncFrom(url, await temporaryFolder(), { world, only: ['tokens'] })
+    expect(result).toMatchObject({ stoppedBy: null, failed: 0 })
+  })
+
+  it('is this machine’s where there is none', async () => {
+    const world = testWorld(Date.parse(NOW))
+    const { url, requests } = await platform(null)
     const { result } = await syncFrom(url, await temporaryFolder(), { world, only: ['tokens'] })
     expect(result.landed).toBe((Date.parse('2026-03-10') - Date.parse(HISTORY_START)) / 86_400_000)
     expect(requests.at(-1)).toContain(`endDate=${addDays(dayOf(world.now()), -1)}`)

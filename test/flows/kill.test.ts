@@ -5,9 +5,9 @@ import { pointsOf } from '../kill/victim.ts'
 
 /** One write of each stage; `make test-kill` kills at all of them. */
 const WRITES = [
-  /^handle\.appendFile extract\/part/,
-  /^duckdb .*extract\/land/,
-  /^rename .*extract\/land/,
+  /^handle\.appendFile extract\/land\/page-buffer/,
+  /^duckdb .*extract\/land\/write-days/,
+  /^rename .*extract\/land\/write-days/,
   /^appendFile store\/ledger/,
   /^rename .*normalize/,
   /^rename .*store\/published\.js/,

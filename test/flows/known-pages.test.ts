@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { Day } from '../../src/core/days.ts'
 import { RESOURCES } from '../../src/extract/resources.ts'
 import { rawFolder, versionsIn } from '../../src/store/lake.ts'
-import { readWalkedDay } from '../../src/store/walked-days.ts'
+import { readPaginatedDay } from '../../src/store/paginated-days.ts'
 import { sendJson, temporaryFolder } from '../helpers.ts'
 import { LAST_DAY, MORNING, pagedPlatform, partsIn, refuse, usersIn, type Paged } from './paged.ts'
 import { ledgerOf, syncFrom } from './platform.ts'
@@ -159,9 +159,9 @@ describe('a day whose pages were landed before', () => {
       }),
       { numRuns: 25 },
     )
-  }, 60_000)
+  })
 
-  it('is landed anew, all of it, when its version in the lake was damaged', async () => {
+  it('is landed again, all of it, when its version in the lake was damaged', async () => {
     const { paged, serve } = await platform()
     serve(FOUR)
     const data = await temporaryFolder()
@@ -172,7 +172,7 @@ describe('a day whose pages were landed before', () => {
     await writeFile(join(folder, file), 'damaged')
     const { world } = await look(paged, data)
     expect(world.events).toContainEqual(
-      expect.objectContaining({ message: expect.stringContaining('landed anew') as string }),
+      expect.objectContaining({ message: expect.stringContaining('landed again') as string }),
     )
     expect(await toldOf(data)).toEqual(before)
   })
@@ -231,7 +231,7 @@ describe('what is remembered of pages', () => {
     const data = await temporaryFolder()
     await look(paged, data)
     const { digest = null } = (await ledgerOf(data, 'o')).get(`users/${DAY}`) ?? {}
-    const read = (of: string) => readWalkedDay(data, 'o', DAY, of, () => undefined)
+    const read = (of: string) => readPaginatedDay(data, 'o', DAY, of, () => undefined)
     expect(await read(digest ?? '')).toMatchObject({ digest, users: 7 })
     expect(await read('another')).toBeNull()
   })

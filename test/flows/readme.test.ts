@@ -1,6 +1,6 @@
-import { mkdir, readFile, symlink } from 'node:fs/promises'
-import { join } from 'node:path'
-import { spawn } from 'node:child_process'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { spawn, spawnSync } from 'node:child_process'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { startEmulator } from '../../src/emulator/emulator.ts'
@@ -71,6 +71,26 @@ describe('the README', () => {
     const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(await read('README.md')) ?? []
     expect(Object.keys(parse(yaml) as object)).toEqual(['data', 'exports', 'organisations'])
   })
+
+  it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)(
+    'has units that systemd takes without a word',
+    async () => {
+      const blocks = [...(await read('README.md')).matchAll(/```ini\n# (\S+)\n([\s\S]*?)```/g)]
+      const folder = await temporaryFolder()
+      const paths = blocks.map(([, path = '']) => join(folder, basename(path)))
+      expect(paths.map((path) => basename(path))).toEqual([
+        'agent-warehouse.service',
+        'agent-warehouse.timer',
+      ])
+      for (const [at, [, , unit = '']] of blocks.entries()) {
+        await writeFile(paths[at] ?? '', unit.replace('/usr/bin/node', process.execPath))
+      }
+      const { status, stderr } = spawnSync('systemd-analyze', ['verify', ...paths], {
+        encoding: 'utf8',
+      })
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    },
+  )
 
   it('and its nightly workflow run commands that there are', async () => {
     const workflow = await read('.github/workflows/nightly.yml')

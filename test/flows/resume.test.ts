@@ -2,7 +2,7 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sliceArray, sumOf } from '../../src/client/index.ts'
-import { Part, type Page } from '../../src/extract/part.ts'
+import { PageBuffer, type Page } from '../../src/extract/land/page-buffer.ts'
 import { RESOURCES } from '../../src/extract/resources.ts'
 import type { Day } from '../../src/core/days.ts'
 import { rebuildLedger } from '../../src/extract/rebuild.ts'
@@ -25,7 +25,7 @@ const ALL = Array.from({ length: 9 }, (_, at) => [`u${at + 1}`, 1, Math.floor(at
 
 function pageOf(items: readonly string[]): Page {
   const rowsText = `[${items.join(',')}]`
-  return { rows: sliceArray(rowsText), rowsText, sum: sumOf(rowsText, items.length) }
+  return { rows: sliceArray(rowsText), sum: sumOf(rowsText, items.length) }
 }
 
 /** Nine users, two a page. */
@@ -93,7 +93,7 @@ describe('a walk that was cut off', () => {
   it('behind its last page only lands', async () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
     await cutOff(paged, data)
-    const part = await Part.open(join(data, 'state', 'parts', PART), () => undefined)
+    const part = await PageBuffer.open(join(data, 'state', 'parts', PART), () => undefined)
     for (const page of [3, 4, 5]) {
       const items = ALL.filter(([, , at]) => at === page).map(
         ([user]) => `{"user_id":"${user ?? ''}","date":"${DAY}","sessions":1}`,

@@ -132,7 +132,7 @@ describe('a day whose totals moved between its first and its last page', () => {
     expect(await unproven(data)).toEqual([])
     expect(world.events).toContainEqual(
       expect.objectContaining({
-        message: expect.stringContaining('kept as it is after 3 walks') as string,
+        message: expect.stringContaining('it is kept as it is after it was read 3 times') as string,
       }),
     )
     paged.disturb = () => undefined
@@ -153,7 +153,7 @@ describe('a day whose totals moved between its first and its last page', () => {
     expect(await usersIn(data, LAST_DAY)).toEqual(all(2))
   })
 
-  it('moved, and the totals were landed anew before the walk went on: it is read again too', async () => {
+  it('moved, and the totals were landed again before the walk went on: it is read again too', async () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
     paged.disturb = ({ cursor }, response) => cursor === 'u4' && refuse(response, 500)
     await sync(paged, data)

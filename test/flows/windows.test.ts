@@ -5,8 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { addDays, daysBetween, HISTORY_START, startOf, type Day } from '../../src/core/days.ts'
 import type { RunEvent } from '../../src/core/events.ts'
 import type { World } from '../../src/core/world.ts'
+import { RESOURCES } from '../../src/extract/resources.ts'
 import { readStatus } from '../../src/serve/status.ts'
-import { readWindowCaps } from '../../src/store/windows.ts'
+import { readWindowSizes } from '../../src/store/windows.ts'
 import { command } from '../command.ts'
 import { sendJson, temporaryFolder, testServer, testWorld } from '../helpers.ts'
 import { ledgerOf, syncFrom } from './platform.ts'
@@ -83,7 +84,7 @@ async function platformWith(
         refused: log.filter((status) => status !== 200).length,
       }
     },
-    cap: async () => (await readWindowCaps(data, 'o')).get('tokens'),
+    cap: async () => (await readWindowSizes(data, 'o')).get('tokens'),
   }
 }
 
@@ -182,12 +183,51 @@ describe('a cap on the width of a window', () => {
   it('is told by status', async () => {
     const { data, night } = await platformWith(upTo(7))
     await night(0)
-    const { organisations } = await readStatus(data, ['tokens'], Date.now())
+    const { organisations } = await readStatus(data, ['tokens'], Date.now(), (orgId) =>
+      ledgerOf(data, orgId),
+    )
     const learntAt = new Date(FIRST_NIGHT).toISOString()
     expect(organisations[0]?.resources[0]?.window).toEqual({ maxDays: 7, learntAt })
     const { out } = await command(['status'], { AGENT_WAREHOUSE_DATA: data })
     const toTheSecond = learntAt.replace('.000Z', 'Z')
     expect(out).toContain(`tokens is asked for 7 days at once at most, learnt ${toTheSecond}`)
+  })
+})
+
+describe('a cap of 31 days on every resource', () => {
+  /** How many windows are refused when these resources are asked for; `data`: of a night before. */
+  async function refusedOf(only: readonly string[], index = 0, before?: string): Promise<number> {
+    const data = before ?? (await temporaryFolder())
+    const now = nightAfter(312) + index * DAY
+    let refused = 0
+    const { url } = await testServer((request, response) => {
+      const isTooWide = spanOf(request.url ?? '') > 31
+      if (isTooWide) refused += 1
+      const body = isTooWide ? { title: 'Not so' } : { data: [], meta: { org_id: 'o' } }
+      const headers = { date: new Date(now).toUTCString() }
+      sendJson(response, isTooWide ? 400 : 200, body, headers)
+    })
+    const { result } = await syncFrom(url, data, { only, world: testWorld(now) })
+    expect(result).toMatchObject({ landed: 312 * only.length, failed: 0 })
+    return refused
+  }
+
+  it('is bisected for one of them, and the first guess for the others', async () => {
+    const alone = await refusedOf(['tokens'])
+    const ranges = RESOURCES.filter(({ grain }) => grain !== 'users').map(({ name }) => name)
+    const refused = await refusedOf(ranges)
+    expect(ranges).toHaveLength(7)
+    expect(alone).toBe(6)
+    // At most one each besides: those that were asked for before the first refusal came.
+    expect(refused).toBeLessThanOrEqual(alone + ranges.length - 1)
+  })
+
+  it('that an earlier run learned of one is kept to by the others from the start', async () => {
+    const data = await temporaryFolder()
+    await refusedOf(['tokens'], 0, data)
+    expect(await refusedOf(['tools', 'productivity'], 0, data)).toBe(0)
+    const caps = await readWindowSizes(data, 'o')
+    expect(caps.get('tools')?.maxDays).toBe(caps.get('tokens')?.maxDays)
   })
 })
 

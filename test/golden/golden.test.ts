@@ -131,8 +131,8 @@ describe('the golden lake', () => {
       'utf8',
     )
     expect(await inWarehouse((database) => database.rows(sql))).toEqual([
-      { team: 'Red', users: '2', billable_tokens: '1110.000000' },
-      { team: '(no team)', users: '3', billable_tokens: '540.000000' },
+      { team: 'Red', users: '2', billable_tokens: '9811.250000' },
+      { team: '(no team)', users: '3', billable_tokens: '698.250000' },
       { team: 'Blue', users: '1', billable_tokens: '60.000000' },
     ])
   })

@@ -105,7 +105,7 @@ describe('hooks install', () => {
 
   it.each([
     ['{"hooks": {}\n  "a": 1}', '2:3: '],
-    ['', '1:1: the text ends'],
+    ['', '1:1: value expected'],
     ['{"hooks": 7}', "1:11: 'hooks' is no object"],
   ])('refuses broken settings %j with the place, and changes nothing', async (text, told) => {
     const { home, file, hooks } = await place()

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { hooksSchema } from '../../src/hooks/config.ts'
 import { hookFolders, type HookFolders } from '../../src/hooks/folders.ts'
 import { takeInbox } from '../../src/hooks/inbox.ts'
-import { readItems, requeueFailed, type Notification } from '../../src/hooks/outbox.ts'
+import { readItems, type Notification } from '../../src/hooks/outbox.ts'
 import { handToSender, spoolEvent } from '../../src/hooks/record.ts'
 import { send, type Sending, type Sent } from '../../src/hooks/sender.ts'
 import { temporaryFolder, testServer, testWorld, type TestWorld } from '../helpers.ts'
@@ -150,15 +150,14 @@ describe('the sender', () => {
 
   it('gives up at once what cannot go well, and delivers it after a mend', async () => {
     const { url, ids } = await receiver([404])
-    const { folders, world, event, send: go, failed } = await bench(url)
+    const { event, send: go, failed } = await bench(url)
     event()
     expect(await go({ environment: {} })).toMatchObject({ delivered: 0, failed: 1 })
     expect((await failed())[0]?.error).toContain('CHAT_URL is not set')
     event()
     expect(await go()).toMatchObject({ failed: 1 })
     expect((await failed()).map(({ error }) => error)).toContain('answered with 404')
-    expect(await requeueFailed(folders, world.now())).toBe(2)
-    expect(await go()).toMatchObject({ delivered: 2, failed: 0 })
+    expect(await go({ retryFailed: true })).toMatchObject({ delivered: 2, failed: 0 })
     expect(await failed()).toEqual([])
     expect(ids).toHaveLength(3)
   })
@@ -243,6 +242,21 @@ describe('the sender', () => {
     const world = { ...sending.world, sleep }
     expect(await send({ ...sending, world })).toEqual({ delivered: 0, failed: 0, isOwn: false })
     expect(ids).toEqual([])
+  })
+
+  it('leaves what was given up to the next one while another is at work', async () => {
+    const { url, ids } = await receiver([404])
+    const { folders, sending, event, send: go, waiting, failed } = await bench(url)
+    event()
+    expect(await go()).toMatchObject({ failed: 1 })
+    await leaveLease(folders.senderLock, ELSEWHERE, 3_600_000)
+    const sleep = () => utimes(folders.senderLock, new Date(), new Date())
+    const world = { ...sending.world, sleep }
+    // The other one may be giving it up at this moment, and would remove the queued one.
+    expect(await go({ world, retryFailed: true })).toMatchObject({ isOwn: false })
+    expect(await waiting()).toEqual([])
+    expect(await failed()).toHaveLength(1)
+    expect(ids).toHaveLength(1)
   })
 
   it('killed between outbox and inbox makes the same notifications again, none twice', async () => {

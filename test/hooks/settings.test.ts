@@ -211,7 +211,7 @@ describe('broken settings', () => {
     ['"text"', 1, 1],
     ['{"hooks": []}', 1, 11],
     ['{"hooks": {\n "Stop": {}}}', 2, 10],
-    ['['.repeat(600), 1, 501],
+    ['['.repeat(600) + ']'.repeat(600), 1, 1],
   ])('%j is refused with the place', (text, line, column) => {
     const broken = (): unknown => install(text, ['Stop'], LINE)
     expect(broken).toThrow(JsonSyntaxError)

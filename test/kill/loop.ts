@@ -100,6 +100,7 @@ async function nextNight(command: Command, dataFolder: string): Promise<Ending> 
     out: (text: string) => {
       out += text
     },
+    data: () => undefined,
     err: () => undefined,
     draw: () => undefined,
     isTty: false,

@@ -14,6 +14,7 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { Copy } from '../../src/model/copy.ts'
 import { makeWritable } from '../../src/store/files.ts'
 import { readRecords } from '../../src/store/published-record.ts'
 import { Database } from '../../src/store/duckdb.ts'
@@ -210,6 +211,23 @@ describe('a published file that is what was published', () => {
     )
     expect(bench.warnings).toEqual([])
   })
+})
+
+it('a disk without room for a copy is no fault of the published file', async () => {
+  const bench = await published()
+  const full = Object.assign(new Error('ENOSPC: no space left on device, copyfile'), {
+    code: 'ENOSPC',
+  })
+  class FullDisk extends Copy {
+    override take = () => Promise.reject(full)
+  }
+  const copy = new FullDisk(bench.target, bench.target)
+  await expect(bench.build(DAILY, { ...SAME, copy })).rejects.toThrow('no space left on the disk')
+  expect(bench.warnings.join()).not.toContain('is not the file that was published')
+  expect(await rowsOf(bench)).toEqual([
+    { user_id: 'u1', sessions: 1 },
+    { user_id: 'u2', sessions: 3 },
+  ])
 })
 
 it('a failed build is not retried on a file that was changed, or by results that were', async () => {

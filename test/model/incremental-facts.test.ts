@@ -4,8 +4,8 @@ import { expect, it } from 'vitest'
 import { buildAndPublish, loadProject, type BuildResult } from '../../src/model/index.ts'
 import type { Project } from '../../src/model/index.ts'
 import { Database, identifier, literal } from '../../src/store/duckdb.ts'
-import { packageRoot, statement } from '../../src/store/root.ts'
-import { openBase, putRaw, type RawItem } from '../normalize/flatten.ts'
+import { packageRoot } from '../../src/store/root.ts'
+import { entitySql, openBase, putRaw, type RawItem } from '../normalize/flatten.ts'
 import { temporaryFolder } from './fixture.ts'
 
 const INCREMENTAL = [
@@ -145,7 +145,7 @@ async function writeBase(folder: string, served: Served): Promise<void> {
   for (const entity of BASE) {
     await putRaw(database, entity.startsWith('user') ? users : tokens)
     await database.run(
-      `copy (${statement(`base/${entity}`)}) to ${literal(baseFile(folder, entity))} (format parquet)`,
+      `copy (${await entitySql(database, entity)}) to ${literal(baseFile(folder, entity))} (format parquet)`,
     )
   }
   database.close()
@@ -195,24 +195,12 @@ async function differences(folder: string): Promise<string[]> {
 /** A day of which nothing changed is not made anew, and none is but those served. */
 function expectDaysMade({ models }: BuildResult, before: Served, now: Served): void {
   const days = [...now].filter(
-    ([key, value]) => value.users.length > 0 && differ(before.get(key), value),
+    ([key, value]) => value.users.length > 0 && textOf(before.get(key)) !== textOf(value),
   )
   const made = models.find(({ name }) => name === 'fct_user_day')?.intervals
   expect(made).toBe(days.length)
 }
 
-/** The order in which users are served is no change. */
-function differ(before: Day | undefined, now: Day): boolean {
-  return before === undefined || textOf(before) !== textOf(now)
-}
-
-function textOf({ users }: Day): string {
-  const kept = new Map<unknown, string>()
-  const nameless: string[] = []
-  for (const each of users) {
-    const id = 'user_id' in each && each.user_id !== '' ? each.user_id : undefined
-    if (id === undefined) nameless.push(JSON.stringify(each))
-    else kept.set(id, JSON.stringify(each))
-  }
-  return [...kept.values(), ...nameless].toSorted().join('\n')
+function textOf(day: Day | undefined): string | undefined {
+  return day === undefined ? undefined : JSON.stringify(day.users)
 }

@@ -177,6 +177,7 @@ describe('a published file that cannot be built upon', () => {
     expect(bench.events).toContainEqual({
       type: 'warning',
       message: expect.stringContaining('everything is built again from base') as string,
+      about: 'damage',
     })
   })
 

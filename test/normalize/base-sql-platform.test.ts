@@ -122,6 +122,8 @@ describe('a computer', () => {
     ['a text', '"1767225600123"', '2026-01-01 00:00:00.123+00'],
     ['something else', '"yesterday"', null],
     ['what is no time', '-1', null],
+    ['a number that is absurdly small', '-1e+300', null],
+    ['a number that is absurdly large', '1e+300', null],
     ['nothing', 'null', null],
   ])('that was created at %s', async (_, served, expected) => {
     const items = [{ item: `{"id": "c1", "createdAt": ${served}}` }]

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import fc from 'fast-check'
 import type { Cell, Database } from '../../src/store/duckdb.ts'
-import { statement } from '../../src/store/root.ts'
 import { COLUMNS, ENTITIES, type Entity } from './columns.ts'
-import { flatten, openBase, putRaw, type RawItem } from './flatten.ts'
+import { entitySql, flatten, openBase, putRaw, type RawItem } from './flatten.ts'
 
 let database: Database
 
@@ -46,6 +45,11 @@ describe('a count', () => {
     ['9007199254740993e0', '9007199254740993'],
     ['9007199254740993.5', null],
     ['9007199254740993.00000001', null],
+    ['12.00000000000000001', null],
+    ['12.0000000000000000000000000000000000000001', null],
+    ['12.00000000000000000', '12'],
+    ['0e-5', '0'],
+    ['1200e-2', '12'],
     ['9007199254740993', '9007199254740993'],
     ['"9007199254740993"', '9007199254740993'],
     ['9223372036854775807', '9223372036854775807'],
@@ -105,6 +109,9 @@ describe('credits', () => {
     // what adding doubles leaves
     ['0.30000000000000004', '0.300000'],
     ['296068.45000000001', '296068.450000'],
+    // and what no double shows
+    ['12.00000000000000001', '12.000000'],
+    ['11.99999999999999999', '12.000000'],
     ['null', null],
     ['"n/a"', null],
     ['"1_000.5"', null],
@@ -209,7 +216,7 @@ describe('a day', () => {
 describe('every entity', () => {
   it.each(ENTITIES)('%s has its columns and types even without any item', async (entity) => {
     await putRaw(database, [])
-    const table = await database.table(statement(`base/${entity}`))
+    const table = await database.table(await entitySql(database, entity))
     expect(table.rows).toEqual([])
     expect(table.columns.map((name, index) => `${name} ${table.types[index]}`)).toEqual([
       'org_id VARCHAR',
@@ -244,7 +251,7 @@ describe('every entity', () => {
           database,
           texts.map((text) => ({ item: text })),
         )
-        for (const entity of ENTITIES) await database.table(statement(`base/${entity}`))
+        for (const entity of ENTITIES) await database.table(await entitySql(database, entity))
       }),
       { numRuns: 30 },
     )

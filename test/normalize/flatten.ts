@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto'
+import { ENTITIES } from '../../src/normalize/entities.ts'
+import { MACROS, parsedSql } from '../../src/normalize/macros.ts'
 import { Database, type Cell } from '../../src/store/duckdb.ts'
 import { statement } from '../../src/store/root.ts'
 import type { Entity } from './columns.ts'
@@ -16,11 +19,10 @@ export interface RawItem {
 export async function openBase(): Promise<Database> {
   const database = await Database.open(':memory:')
   await database.run(`create table raw_rows (
-    org_id varchar, activity_date date, item varchar, ordinal bigint, page bigint,
+    org_id varchar, activity_date date, day_digest varchar, item varchar, ordinal bigint, page bigint,
     fetched_at timestamptz, request varchar, request_id varchar, run_id varchar)`)
   await database.run('create temp view raw as select * from raw_rows')
-  await database.run(statement('lake/macros'))
-  await database.run(statement('base/_macros'))
+  await database.run(MACROS)
   return database
 }
 
@@ -29,11 +31,12 @@ export async function putRaw(database: Database, items: readonly RawItem[]): Pro
   await database.run('delete from raw_rows')
   for (const [index, raw] of items.entries()) {
     await database.rows(
-      `insert into raw_rows values ($1, cast($2 as date), $3, $4, $5,
-        timestamptz '2026-02-01 06:00:00+00', $6, 'req', 'run')`,
+      `insert into raw_rows values ($1, cast($2 as date), $3, $4, $5, $6,
+        timestamptz '2026-02-01 06:00:00+00', $7, 'req', 'run')`,
       [
         raw.org ?? 'org-1',
         raw.day ?? '2026-01-14',
+        digestOf(items.filter(({ org, day }) => org === raw.org && day === raw.day)),
         typeof raw.item === 'string' ? raw.item : JSON.stringify(raw.item),
         raw.ordinal ?? index,
         raw.page ?? 0,
@@ -41,6 +44,18 @@ export async function putRaw(database: Database, items: readonly RawItem[]): Pro
       ],
     )
   }
+}
+
+/** Stands for the digest of a version. */
+function digestOf(items: readonly RawItem[]): string {
+  return createHash('sha256').update(JSON.stringify(items)).digest('hex').slice(0, 12)
+}
+
+/** Reads the raw rows for the entity, and returns the statement of its rows. */
+export async function entitySql(database: Database, entity: string): Promise<string> {
+  const resource = ENTITIES.find(({ name }) => name === entity)?.resource ?? ''
+  await database.run(parsedSql(resource))
+  return statement(`base/${entity}`)
 }
 
 /** The rows of an entity as arrays, in a fixed order, columns as named. */
@@ -51,8 +66,7 @@ export async function flatten(
   columns: readonly string[],
 ): Promise<(readonly Cell[])[]> {
   await putRaw(database, items)
-  const table = await database.table(
-    `select ${columns.join(', ')} from (${statement(`base/${entity}`)}) order by all`,
-  )
+  const select = await entitySql(database, entity)
+  const table = await database.table(`select ${columns.join(', ')} from (${select}) order by all`)
   return [...table.rows]
 }

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { parseDay } from '../../src/core/days.ts'
 import { ENTITIES } from '../../src/normalize/entities.ts'
+import { LIMITS } from '../../src/normalize/limits.ts'
 import { normalize, openBase } from '../../src/normalize/normalize.ts'
 import type { NormalizeOptions } from '../../src/normalize/plan.ts'
 import { readBaseState, writeBaseState, type BaseFiles } from '../../src/normalize/state.ts'
@@ -136,11 +137,18 @@ const night = fc.array(
   { minLength: 1, maxLength: 4 },
 )
 
-it('base made night by night has the rows of base made at once, frugally or not', async () => {
+const { rawBytes: mostBytes } = LIMITS
+afterEach(() => {
+  LIMITS.rawBytes = mostBytes
+})
+
+it('base made night by night has the rows of base made at once, frugally or not, many days or few at a time', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(night, complete), { minLength: 2, maxLength: 4 }),
-      async (nights) => {
+      fc.constantFrom(1, 3000, mostBytes),
+      async (nights, rawBytes) => {
+        LIMITS.rawBytes = rawBytes
         const nightly = await temporaryFolder()
         let served: Served = new Map()
         for (const [changes, only] of nights) {
@@ -151,6 +159,7 @@ it('base made night by night has the rows of base made at once, frugally or not'
           await toBase(nightly, ledger, {}, base)
         }
         const whole = await temporaryFolder()
+        LIMITS.rawBytes = mostBytes
         await toBase(whole, await land(whole, served), { isFrugal: false })
         expect(await differences(nightly, whole)).toEqual([])
       },
@@ -249,5 +258,31 @@ describe('a month of which one day changed', () => {
     await claimAsWritten(data, 'users/2026-01', file)
     await toBase(data, await land(data, days(restated)))
     expect(await rowsOf(data, 'users', 'sessions')).toEqual([{ sessions: '1' }, { sessions: '3' }])
+  })
+})
+
+describe('a raw file that cannot be read', () => {
+  const served: Served = new Map([
+    ['users/2026-01-14', [{ user_id: 'u1' }]],
+    ['users/2026-02-03', [{ user_id: 'u2' }]],
+    ['tokens/2026-02-03', [{ billable_tokens: 1 }]],
+  ])
+
+  it('fails with its statement and its month, and the others are made', async () => {
+    const data = await temporaryFolder()
+    const ledger = await land(data, served)
+    const damaged = rawFile(data, 'users', '2026-02-03', [{ user_id: 'u2' }])
+    await writeFile(damaged, 'not Parquet')
+    await expect(toBase(data, ledger)).rejects.toThrow(
+      /^sql\/base\/items\/users\.sql, month 2026-02: /,
+    )
+    const state = await readBaseState(data, ORG, ['users', 'tokens_days'], () => undefined)
+    const made = [...state].filter(([, { fingerprint }]) => fingerprint !== '')
+    expect(made.map(([key]) => key).sort()).toEqual([
+      'tokens_days/2026-01',
+      'tokens_days/2026-02',
+      'users/2026-01',
+    ])
+    expect(await rowsOf(data, 'users', 'user_id')).toEqual([{ user_id: 'u1' }])
   })
 })

@@ -191,6 +191,28 @@ describe('a key', () => {
     ])
   })
 
+  it('that a day names twice stops nothing, however long a number its texts look like', async () => {
+    const tier = '170141183460469231731687303715884105727'
+    const day = (model_tier: string) => [
+      {
+        by_model: [tier, model_tier].map((each) => ({ model_id: 'm', model_tier: each })),
+      },
+    ]
+    expect(await changes('tokens', [day(tier), day(`${tier}0`)])).toEqual([
+      ['m', 'by_model.model_tier', tier, `${tier}0`],
+    ])
+  })
+
+  it('that a day names twice adds up the greatest counts exactly', async () => {
+    const tools = (...counts: string[]) => [
+      `{"by_tool":[${counts.map((n) => `{"tool":"Read","invocations":${n}}`).join()}]}`,
+    ]
+    const most = '9223372036854775807'
+    expect(await changes('tools', [tools(most, most), tools(most, most, '-1')])).toEqual([
+      ['Read', 'by_tool.invocations', '18446744073709551614', '18446744073709551613'],
+    ])
+  })
+
   it('that is not named is (unattributed) or (unnamed)', async () => {
     expect(await changes('users', [[{ sessions: 1 }], [{ sessions: 2 }]])).toEqual([
       ['(unattributed)', 'sessions', '1', '2'],

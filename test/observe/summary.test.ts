@@ -60,7 +60,7 @@ describe('the summary', () => {
       failedChecks: [{ check: 'dau_adds_up', severity: 'warn', failures: 2 }],
       published: { path: 'data/warehouse.duckdb', bytes: 12_300_000 },
       exports: [{ target: 'csv', path: 'data/exports/csv', tables: 25, rows: 4321 }],
-      warnings: ['the disk is nearly full'],
+      warnings: [{ message: 'the disk is nearly full', about: null }],
       exitCode: 3,
       error: null,
     })
@@ -182,6 +182,63 @@ describe('the closing text', () => {
     const text = renderSummary(summaryOf([planned({ users: 12 }), ...failing(12), ended(3)]))
     expect(text.match(/users bad \d+ of org/g)).toHaveLength(10)
     expect(text).toContain('and 2 more in the run record')
+  })
+
+  const warned = (message: string, about?: 'lease' | 'drift', kind?: string): RunEvent => ({
+    type: 'warning',
+    message,
+    ...(about === undefined ? {} : { about }),
+    ...(kind === undefined ? {} : { kind }),
+  })
+
+  function warningsIn(events: readonly RunEvent[]): string[] {
+    const lines = renderSummary(summaryOf(events)).split('\n')
+    const first = lines.findIndex((line) => line.startsWith('warnings'))
+    return lines
+      .slice(first, lines.indexOf('', first))
+      .map((line) => line.slice('warnings   '.length))
+  }
+
+  test('shows a warning of each kind, the most severe first, whatever was first and however many there are', () => {
+    const drift = Array.from({ length: 20 }, (_, n) =>
+      warned(`$.field_${n} is new`, 'drift', 'new'),
+    )
+    const files = Array.from({ length: 20 }, (_, n) => warned(`lake/raw/${n}.parquet is gone`))
+    const events = [
+      ...drift,
+      warned('$.count is NULL', 'drift', 'overflow'),
+      ...files,
+      warned("the clock of 'x' is wrong"),
+      warned('run run-1 was taken over', 'lease'),
+    ]
+    expect(warningsIn(events)).toEqual([
+      'run run-1 was taken over',
+      ...[0, 1, 2, 3, 4, 5].map((n) => `lake/raw/${n}.parquet is gone`),
+      "the clock of 'x' is wrong",
+      '$.field_0 is new',
+      '$.count is NULL',
+      'and 33 more in the run record',
+    ])
+  })
+
+  test('shows more than ten warnings where there are more kinds, and no more than thirty', () => {
+    const kinds = (count: number) =>
+      Array.from({ length: count }, (_, n) => warned('x', 'drift', `kind ${n}`))
+    expect(warningsIn(kinds(12))).toHaveLength(12)
+    expect(warningsIn(kinds(50)).at(-1)).toBe('and 20 more in the run record')
+  })
+
+  test('shows a failed check before ten that only warn', () => {
+    const check = (name: string, severity: 'error' | 'warn'): RunEvent => ({
+      type: 'check.finished',
+      check: name,
+      severity,
+      failures: 1,
+      durationMs: 1,
+    })
+    const warns = Array.from({ length: 12 }, (_, n) => check(`check_${n}`, 'warn'))
+    const text = renderSummary(summaryOf([...warns, check('last', 'error')]))
+    expect(text).toContain('checks     failed: last, 1 row')
   })
 
   test('a run that did nothing has little to say', () => {

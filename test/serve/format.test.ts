@@ -228,12 +228,36 @@ describe('table', () => {
   })
 })
 
+/** What is drawn as nothing or as a blank, and blanks at the end. */
+const UNSEEN = [
+  ...["'a' || chr(65039)", "'a' || chr(65024)", "chr(10240) || 'a'", "'a' || chr(10240)"],
+  ...["'a '", "'a  '", "'a' || chr(160)", "'a' || chr(12288)", "''", "' '"],
+  ...["'a b'", "'a' || chr(160) || 'b'", "'a' || chr(8239) || 'b'", "'a' || chr(113824)"],
+]
+
+test('what cannot be seen is escaped in tables, and nowhere else', async () => {
+  const table = await ask(`
+    select 'ends ' as a, 'ends' || chr(160) as b, ' x' || chr(65039) as c, chr(10240) as "d "`)
+  expect(formatTable(table).split('\n')[2]).toBe(
+    String.raw`ends\u0020 | ends\u00a0 |  x\ufe0f | \u2800`,
+  )
+  expect(formatTable(table, { width: 10 })).toContain('a       | ends\\u0020\n')
+  expect(formatTable(table)).toMatch(/\| d\\u0020$/m)
+  expect(formatResult(table, 'csv')).toBe('a,b,c,d \nends ,ends\u00a0, x\ufe0f,\u2800\n')
+  expect(formatResult(table, 'json')).toContain('"ends ","b":"ends\u00a0","c":" x\ufe0f"')
+})
+
+test('what scripts and emoji are made of stays in tables', async () => {
+  const table = await ask(`select 'नमस्‍ते 👩‍💻 山田\u3000太郎' as a, '  12 %' as b`)
+  expect(formatTable(table)).toContain('नमस्‍ते 👩‍💻 山田\u3000太郎 |   12 %\n')
+})
+
 test.each(outputFormats)(
   'as %s, texts that differ in a character that is not seen stay apart',
   async (format) => {
     const shown = async (text: string): Promise<string> =>
       formatResult(await ask(`select ${text} as name`), format)
-    const texts = ["'a'", "chr(65279) || 'a'", "chr(8203) || 'a'", "'a' || chr(0)"]
+    const texts = ["'a'", "chr(65279) || 'a'", "chr(8203) || 'a'", "'a' || chr(0)", ...UNSEEN]
     const results = await Promise.all(texts.map(shown))
     expect(new Set(results).size).toBe(texts.length)
     expect(results[1]).toMatch(format === 'table' ? /^\\ufeffa$/m : /"\ufeffa"|^\ufeffa$/m)

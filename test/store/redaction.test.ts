@@ -143,10 +143,10 @@ describe('of enterprise controls', () => {
 
   it('what looks like a secret is taken out of a text that passes', () => {
     const found = redacted({
-      commandAllowlist: ['curl -H "Authorization: Bearer abc" https://u:p@h.example?k=v'],
+      commandAllowlist: ['curl -H "Authorization: Bearer abc" https://u:p@h.example?key=v'],
       modelPolicy: { allowedBaseUrls: ['https://h.example/v1?key=abc'] },
     })
-    expect(JSON.stringify(found)).not.toMatch(/abc|u:p|k=v/)
+    expect(JSON.stringify(found)).not.toMatch(/abc|u:p|key=v/)
     expect(JSON.stringify(found)).toContain('curl -H')
     expect(JSON.stringify(found)).toContain('https://h.example/v1?key=[redacted:')
   })
@@ -176,7 +176,7 @@ describe('of other items', () => {
     ['messages', { content: [{ type: 'text', text: 'use API_KEY=abc please' }] }],
     ['hook_events', { input: { session_id: 's', tool_input: { command: 'curl -u me:abc h' } } }],
     ['readiness_reports', { report: { a: { rationale: 'found password: abc' } } }],
-    ['readiness_reports', { repoUrl: 'https://u:abc@code.example/o/r?x=abc' }],
+    ['readiness_reports', { repoUrl: 'https://u:abc@code.example/o/r?token=abc' }],
   ])('%s lose secrets: %j', (resource, item) => {
     const text = redaction.item(resource, JSON.stringify(item))
     expect(text).not.toContain('abc')

@@ -1,5 +1,5 @@
 -- A table: few rows, which take a pass over all months to find. Nearly every
--- user has one address at most, or one after another: no look at single days.
+-- user has one address at most, or one after another: single days are not read.
 {{ config(materialized='table') }}
 
 with
@@ -108,7 +108,7 @@ spans as (
 
 ),
 
--- Whose addresses take turns: only of them single days have to be looked at.
+-- Users whose addresses alternate: only for them single days are read.
 alternating as (
 
     select distinct

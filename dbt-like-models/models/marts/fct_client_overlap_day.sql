@@ -52,9 +52,7 @@ bounds as (
         case
             when active_clients <= 1 then cast(0 as bigint)
             when active_clients = 2 then extra
-            else try_cast(
-                ceil(cast(extra as double) / (active_clients - 1)) as bigint
-            )
+            else {{ ceiling_of_counts('extra', 'active_clients - 1') }}
         end as at_least,
         least(extra, daily_active_users) as at_most
     from differences

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { PlatformClient, type ServedRow } from '../../client/index.ts'
-import { loadConfig, type Config, type OrganisationConfig } from '../../config.ts'
+import type { Config, OrganisationConfig } from '../../config.ts'
 import { UsageError, type ExitCode } from '../../core/errors.ts'
 import type { RunEvent } from '../../core/events.ts'
 import type { World } from '../../core/world.ts'
@@ -12,6 +12,7 @@ import { readLearnt } from '../../store/governor-state.ts'
 import { openRedaction, Redaction } from '../../store/redaction.ts'
 import { dataOptions, jsonOption, type Terminal } from '../command.ts'
 import { announce } from '../announce.ts'
+import { configured } from '../configured.ts'
 import { createWorld } from '../world.ts'
 import { explained, type Advice } from './failures.ts'
 import type { Argv } from 'yargs'
@@ -84,7 +85,7 @@ export async function withPlatform(
   { advice = {}, patienceMs = PATIENCE_MS }: Conversation,
   work: (platform: Platform) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const config = loadConfig(flags, terminal.environment, terminal.cwd)
+  const config = configured(flags, terminal)
   const organisation = chosen(config, flags.organisation)
   const redaction = await redactionOf(config)
   const redact = createRedact([organisation.key])

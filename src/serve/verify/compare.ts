@@ -1,6 +1,7 @@
 import type { Day } from '../../core/days.ts'
 import { UsageError } from '../../core/errors.ts'
 import { Database, identifier, literal, type Row } from '../../store/duckdb.ts'
+import { processLimits } from '../../store/machine.ts'
 import { statement } from '../../store/root.ts'
 import { fill } from '../../store/template.ts'
 import { openWarehouse, sqlMessage } from '../warehouse.ts'
@@ -60,8 +61,7 @@ export interface CompareOptions {
  */
 export async function compareFacts(options: CompareOptions): Promise<Comparison> {
   const { warehouse, tempDirectory } = options
-  const limits = { memoryLimit: '1GB', threads: 2, tempDirectory }
-  const database = await Database.open(':memory:', limits)
+  const database = await Database.open(':memory:', { ...processLimits().build, tempDirectory })
   try {
     await database.run(`attach ${literal(warehouse)} as published (read_only)`)
     await fillIntervals(database, options.intervals)

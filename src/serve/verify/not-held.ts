@@ -10,8 +10,11 @@ export interface NotHeld {
   readonly resource: string
   readonly day: Day
   readonly path: string
-  /** `unreadable`: NULL in the warehouse; `rounded`: read to the sixth digit. */
-  readonly kind: 'unreadable' | 'rounded'
+  /**
+   * `unreadable`: NULL in the warehouse; `overflow`: its sum is; `rounded`: read to the
+   * sixth digit.
+   */
+  readonly kind: 'unreadable' | 'overflow' | 'rounded'
 }
 
 const NOT_HELD = statement('verify/not_held')
@@ -29,7 +32,7 @@ export async function notHeld(dataFolder: string, days: readonly Day[]): Promise
       typeof orgId === 'string' &&
       typeof resource === 'string' &&
       typeof path === 'string' &&
-      (kind === 'unreadable' || kind === 'rounded') &&
+      (kind === 'unreadable' || kind === 'overflow' || kind === 'rounded') &&
       typeof day === 'string' &&
       isDay(day) &&
       days.includes(day)

@@ -274,7 +274,7 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
       `${DATA} › analytics are asked for from 2026-01-14 to yesterday, and never for today`,
     ),
     rule(
-      'rate limits: not documented, waited for as the platform asks',
+      'rate limits: not documented; the client waits as long as the platform asks',
       'test/package/platform-client.test.ts',
       'the client that the package exports › waits as it is told, but not beyond the deadline',
     ),

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { beside } from './beside.mjs'
 import { dimensions } from './dimensions.mjs'
 import { facts } from './facts.mjs'
+import { creditsText } from './reading.mjs'
 import { folder } from './served.mjs'
 
 const output = process.argv[3] ?? join(folder, 'expected')
@@ -20,6 +21,7 @@ for (const [table, rows] of Object.entries({ ...made, ...dimensions(made), ...be
   await writeFile(join(output, `${table}.ndjson`), lines.sort().join(''))
 }
 
-function countsAsText(_, value) {
-  return typeof value === 'bigint' ? String(value) : value
+function countsAsText(name, value) {
+  if (typeof value !== 'bigint') return value
+  return name === 'billable_tokens' ? creditsText(value) : String(value)
 }

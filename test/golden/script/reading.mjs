@@ -6,6 +6,27 @@ export function count(text) {
   return /^-?\d+$/.test(text) ? BigInt(text) : BigInt(Number(text))
 }
 
+/** Credits in millionths, exactly: `0.5`, `5e-1` and `"0.50"` are 500000. */
+export function credits(text) {
+  if (typeof text !== 'string') return null
+  const [, sign, whole, fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text)
+  const zeros = 6 + Number(exponent) - fraction.length
+  const digits = BigInt(sign + whole + fraction)
+  return zeros >= 0 ? digits * 10n ** BigInt(zeros) : digits / 10n ** BigInt(-zeros)
+}
+
+/** Millionths as credits, without zeros at the end. */
+export function creditsText(millionths) {
+  const digits = String(millionths).padStart(7, '0')
+  return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '')
+}
+
+/** A measure by its name: credits in millionths, else a count. */
+export function measure(name, text) {
+  return name === 'billable_tokens' ? credits(text) : count(text)
+}
+
 export function double(text) {
   return typeof text === 'string' ? Number(text) : null
 }

@@ -1,5 +1,5 @@
 // What `fct_reconciliation` must hold, by the description of the model.
-import { count, double, sum } from './reading.mjs'
+import { count, double, measure, sum } from './reading.mjs'
 
 const SPENDS = ['billable_tokens', 'input_tokens', 'output_tokens']
 const USUAL_UNPARSED = 0.00006
@@ -21,7 +21,7 @@ function checksOf(day, { days, rowsOf, unparsedOf, clientDays }) {
     'activity',
     'productivity',
   ].map((resource) => rowsOf(resource, day)[0] ?? {})
-  const all = (rows, name) => sum(rows.map((each) => count(each[name])))
+  const all = (rows, name) => sum(rows.map((each) => measure(name, each[name])))
   const users = rowsOf('users', day)
   const byUser = tokens.by_user ?? []
   const own = byUser.flatMap((user) => user.by_model ?? [])
@@ -36,7 +36,7 @@ function checksOf(day, { days, rowsOf, unparsedOf, clientDays }) {
     sum(trailing.map((each) => unparsedOf(each)[side])),
   )
   const shares = Object.values(tools.tool_autonomy_level_ratio ?? {})
-  const header = (name) => count({ ...activity, ...tools, ...productivity, ...tokens }[name])
+  const header = (name) => measure(name, { ...activity, ...tools, ...productivity, ...tokens }[name])
   return [
     ...SPENDS.flatMap((name) => [
       equal(`by_model_${name}`, header(name), all(tokens.by_model ?? [], name)),
@@ -153,32 +153,33 @@ function row([check_name, comparison, one, other, tolerance], activity_date, org
   const expected = one === null && other !== null && Number(other) === 0 ? 0 : one
   const actual = other === null && one !== null && Number(one) === 0 ? 0 : other
   const names = { check_name, org_id, activity_date, comparison }
+  const unit = check_name.endsWith('billable_tokens') ? 1e6 : 1
   if (expected === null || actual === null)
     return {
       ...names,
-      expected: asNumber(expected),
-      actual: asNumber(actual),
+      expected: asNumber(expected, unit),
+      actual: asNumber(actual, unit),
       difference: null,
       relative_difference: null,
     }
   const exact =
     typeof expected === 'bigint' && typeof actual === 'bigint'
-      ? Number(actual - expected)
-      : Number(actual) - Number(expected)
+      ? Number(actual - expected) / unit
+      : (Number(actual) - Number(expected)) / unit
   const isHeld = { equal: exact === 0, at_most: exact <= 0, at_least: exact >= 0 }[comparison]
   const difference = isHeld || Math.abs(exact) <= tolerance ? 0 : exact
-  const largest = Math.max(Math.abs(Number(expected)), Math.abs(Number(actual)))
+  const largest = Math.max(Math.abs(Number(expected)), Math.abs(Number(actual))) / unit
   return {
     ...names,
-    expected: Number(expected),
-    actual: Number(actual),
+    expected: Number(expected) / unit,
+    actual: Number(actual) / unit,
     difference,
     relative_difference: difference === 0 ? 0 : difference / largest,
   }
 }
 
-function asNumber(value) {
-  return value === null ? null : Number(value)
+function asNumber(value, unit) {
+  return value === null ? null : Number(value) / unit
 }
 
 function judged(row, all) {

@@ -2,7 +2,7 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { count, groupBy, sum, unique } from './reading.mjs'
+import { groupBy, measure, sum, unique } from './reading.mjs'
 
 export const folder = join(dirname(dirname(fileURLToPath(import.meta.url))), process.argv[2])
 export const NOBODY = '(unattributed)'
@@ -66,7 +66,7 @@ export function rowsOf(resource, day) {
 }
 
 export function counts(row, names) {
-  return Object.fromEntries(names.map((name) => [name, count(row?.[name])]))
+  return Object.fromEntries(names.map((name) => [name, measure(name, row?.[name])]))
 }
 
 /** Adds up what has the same members. */

@@ -1,5 +1,5 @@
 // Who and what the credits of a day went to.
-import { count, left } from './reading.mjs'
+import { left, measure } from './reading.mjs'
 import { added, counts, key, NOBODY, rowsOf, SPENDS } from './served.mjs'
 
 export function modelDays(day) {
@@ -15,7 +15,7 @@ export function modelDays(day) {
     SPENDS.map((name) => [
       name,
       left(
-        count(header?.[name]),
+        measure(name, header?.[name]),
         parts.map((part) => part[name]),
       ),
     ]),
@@ -58,7 +58,7 @@ function remainder(total, parts, user_id) {
     SPENDS.map((name) => [
       name,
       left(
-        count(total[name]),
+        measure(name, total[name]),
         parts.map((part) => part[name]),
       ),
     ]),

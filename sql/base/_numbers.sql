@@ -1,0 +1,103 @@
+-- How base reads numbers. Run once on a connection.
+
+-- The digits of a number in text, without its point and its exponent.
+create or replace temp macro digits_of(served) as
+    replace(regexp_extract(served, '[0-9.]+'), '.', '');
+
+-- How many digits behind the point a number in text needs: 2 for 1.250 and for
+-- 125e-2, -3 for 1000. Counted in the text, because a decimal rounds what is behind
+-- its last digit away, and a double what is behind its 17th.
+create or replace temp macro decimal_places(served) as
+    case
+        when regexp_full_match(digits_of(served), '0*') then 0
+        else
+            length(regexp_extract(served, '[.]([0-9]*)', 1))
+            - length(regexp_extract(digits_of(served), '0*$'))
+            - coalesce(
+                try_cast(regexp_extract(served, '[eE](.*)', 1) as double), 0
+            )
+    end;
+
+-- A count. 12, 12.0, "12", "12.0" are 12 and 1e3 is 1000; integers stay exact.
+-- A fraction, text that is no number, true, {} and what does not fit are NULL.
+-- A cast alone takes 1_000 and 0x1F for numbers, but does not spell them like that.
+create or replace temp macro to_count(served) as
+    case
+        when cast(try_cast(served as bigint) as varchar) = served
+        then try_cast(served as bigint)
+        when
+            regexp_full_match(served, '[-+ .0-9eE]+')
+            and decimal_places(served) <= 0
+        then try_cast(served as bigint)
+    end;
+
+-- Credits, up to six digits behind the point and 22 before it. What has more is
+-- NULL, unless it is what adding doubles leaves (0.30000000000000004): that is
+-- read to the sixth digit, and reported. The common spelling comes first because
+-- a cast to a wide decimal takes 90 times as long.
+create or replace temp macro to_credits(served) as
+    case
+        when regexp_full_match(served, '-?[0-9]{1,12}([.][0-9]{1,6})?')
+        then cast(try_cast(served as decimal(18, 6)) as decimal(28, 6))
+        when
+            regexp_full_match(served, '[-+ .0-9eE]+')
+            and abs(
+                try_cast(served as decimal(38, 15))
+                - try_cast(served as decimal(28, 6))
+            ) <= greatest(1e-8, 4e-16 * abs(try_cast(served as double)))
+        then try_cast(served as decimal(28, 6))
+    end;
+
+-- Whether credits are read to the last digit that was served.
+create or replace temp macro is_exact_credits(served) as
+    case
+        when regexp_full_match(served, '-?[0-9]{1,12}([.][0-9]{1,6})?') then true
+        else to_credits(served) is not null and decimal_places(served) <= 6
+    end;
+
+-- Credits as text, without zeros at the end.
+create or replace temp macro credits_text(credits) as
+    regexp_replace(
+        cast(cast(credits as decimal(38, 6)) as varchar), '[.]?0+$', ''
+    );
+
+-- A sum of counts, NULL where it does not fit.
+create or replace temp macro sum_of_counts(counts) as
+    try_cast(sum(counts) as bigint);
+
+-- A ratio or a share, under the same rules. 1e999 is NULL, not infinity.
+create or replace temp macro to_ratio(served) as
+    case
+        when
+            regexp_full_match(served, '[-+ .0-9eE]+')
+            and isfinite(try_cast(served as double))
+        then try_cast(served as double)
+    end;
+
+-- The item with every number that has a point or an exponent as text, because
+-- the reader of JSON makes a double of it: 9007199254740993.0 would be another
+-- number. `mark` is put in front of each. Strings are matched first, so that
+-- what looks like a number in them stays; control characters, which JSON text
+-- cannot contain, mark which of the two was matched.
+create or replace temp macro numbers_as_text(item, mark) as
+    replace(replace(replace(
+        regexp_replace(
+            item,
+            '("(?:[^"\\]|\\.)*")|(-?[0-9]+[.eE][-+.0-9eE]*)',
+            '\1' || chr(1) || '\2' || chr(2),
+            'g'
+        ),
+        chr(1) || chr(2), ''), chr(1), '"' || mark), chr(2), '"');
+
+-- The same, where a number may be longer than a double holds, or differs from one
+-- with six digits behind the point by less than a double shows. The looser pattern
+-- is the faster one.
+create or replace temp macro exact(item, mark) as
+    case
+        when regexp_matches(
+            item,
+            '[0-9]{10}[.]|[0-9]{9}[.][0-9]{7}|[0-9.]{16}[eE]|[.][0-9]{6}(?:00|99)'
+        )
+        then numbers_as_text(item, mark)
+        else item
+    end

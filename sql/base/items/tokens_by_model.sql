@@ -1,0 +1,30 @@
+-- Groups of `tokens_by_model`; a later one wins.
+with
+
+served as (
+
+    select
+        org_id,
+        activity_date,
+        {'page': page, 'ordinal': ordinal} as place,
+        read_item(item, '{
+            "group_key": "VARCHAR",
+            "billable_tokens": "VARCHAR",
+            "input_tokens": "VARCHAR",
+            "output_tokens": "VARCHAR"
+        }') as item,
+        fetched_at
+    from raw
+
+),
+
+final as (
+
+    select
+        *,
+        item.group_key as row_key
+    from served
+
+)
+
+select * from final

@@ -1,0 +1,124 @@
+-- Counts of users, and of their models, that repeated entries of one day add up to
+-- and that do not fit: base has NULL for them, although each entry can be read. Only
+-- items with a number that long are read. (No sum of credits of a day is too large.)
+create or replace temp table overflows as
+with
+
+days as (
+
+    select
+        org_id,
+        activity_date,
+        page,
+        ordinal,
+        request_id,
+        read_item(item, '{
+            "by_user": [{
+                "user_id": "VARCHAR",
+                "input_tokens": "VARCHAR",
+                "output_tokens": "VARCHAR",
+                "by_model": [{
+                    "model_id": "VARCHAR",
+                    "model": "VARCHAR",
+                    "input_tokens": "VARCHAR",
+                    "output_tokens": "VARCHAR"
+                }]
+            }]
+        }') as day
+    from raw
+    where regexp_matches(
+        item,
+        ':\s*"?[-+ ]*([0-9.]{17,}|[0-9.]+[eE][+]?[0-9]{2,}) *"?\s*[,}]'
+    )
+
+),
+
+users as (
+
+    select
+        activity_date,
+        request_id,
+        '$.by_user[]' as object,
+        unnest(day.by_user) as entry
+    from days
+    semi join newest_rows() using (org_id, activity_date, page, ordinal)
+
+),
+
+models as (
+
+    select
+        activity_date,
+        request_id,
+        '$.by_user[].by_model[]' as object,
+        named(entry.user_id) as user_id,
+        unnest(entry.by_model) as entry
+    from users
+
+),
+
+entries as (
+
+    select
+        activity_date,
+        request_id,
+        object,
+        named(entry.user_id) as user_id,
+        cast(null as varchar) as model_id,
+        entry.input_tokens,
+        entry.output_tokens
+    from users
+
+    union all
+
+    select
+        activity_date,
+        request_id,
+        object,
+        user_id,
+        named(coalesce(nullif(entry.model_id, ''), entry.model)) as model_id,
+        entry.input_tokens,
+        entry.output_tokens
+    from models
+
+),
+
+counts as (
+
+    unpivot (
+        select
+            activity_date,
+            request_id,
+            object,
+            user_id,
+            model_id,
+            to_count(input_tokens) as input_tokens,
+            to_count(output_tokens) as output_tokens
+        from entries
+    ) on input_tokens, output_tokens into name field value count
+
+),
+
+sums as (
+
+    select
+        activity_date,
+        object || '.' || field as path,
+        min(request_id) as request_id
+    from counts
+    group by activity_date, object, field, user_id, model_id
+    having sum_of_counts(count) is null
+
+)
+
+select
+    activity_date,
+    path,
+    'overflow' as kind,
+    'integer' as expected,
+    'integer' as served_type,
+    cast(null as bigint) as served_length,
+    count(*) as occurrences,
+    min(request_id) as request_id
+from sums
+group by 1, 2

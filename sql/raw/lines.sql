@@ -1,0 +1,29 @@
+-- The rows in a file of lines. Lines without an ordinal are the marks of pages; the
+-- day is told where the file has rows of several.
+create or replace temp view lines as
+select *
+from read_csv(
+    {{ file }},
+    auto_detect = false,
+    header = false,
+    delim = chr(1),
+    quote = chr(2),
+    escape = chr(2),
+    new_line = '\n',
+    allow_quoted_nulls = false,
+    null_padding = true,
+    parallel = false,
+    max_line_size = {{ longest_line }},
+    buffer_size = {{ buffer_size }},
+    columns = {
+        item: 'VARCHAR',
+        ordinal: 'BIGINT',
+        page: 'BIGINT',
+        fetched_at: 'TIMESTAMPTZ',
+        request: 'VARCHAR',
+        request_id: 'VARCHAR',
+        run_id: 'VARCHAR',
+        activity_date: 'VARCHAR'
+    }
+)
+where ordinal is not null

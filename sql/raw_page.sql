@@ -1,0 +1,4 @@
+select item
+from read_parquet({{ file }}, hive_partitioning = false)
+where page = {{ page }}
+order by ordinal

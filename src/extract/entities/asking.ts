@@ -1,0 +1,141 @@
+import { RefusedError, type Served } from '../../client/index.ts'
+import { asError } from '../../core/errors.ts'
+import { warner } from '../../core/world.ts'
+import type { BesideName } from '../../core/beside.ts'
+import { abortsRun, isNotGranted } from '../fetch/failures.ts'
+import type { PageOrigin, RawRow } from '../land/row-lines.ts'
+import {
+  inOrderOfRequests,
+  originNow,
+  pathOf,
+  rowsOf,
+  today,
+  type BesideContext,
+} from './context.ts'
+import { addToDay } from './land-rows.ts'
+import { UnknownSessions } from './unknown-sessions.ts'
+
+/** Ids that one night asks for at most. */
+const MOST_A_NIGHT = 500
+
+/** Failures, or refusals before any answer, after which the rest is left for the next night. */
+const MOST_FAILURES = 12
+const MOST_REFUSALS = 3
+
+/** Ids that a warning lists. */
+const LISTED = 5
+
+/** Asks for items one by one, by ids that may be wrong, and lands those that were served. */
+export class Asking {
+  readonly #context: BesideContext
+  readonly #resource: BesideName
+  readonly #unknown: UnknownSessions
+  readonly #rows: RawRow[] = []
+  readonly #errors: Error[] = []
+  readonly #missed: string[] = []
+  #refused: RefusedError | undefined
+  #refusals = 0
+  #asked = 0
+  #left = 0
+  #failuresInARow = 0
+  #last: PageOrigin
+
+  private constructor(context: BesideContext, resource: BesideName, unknown: UnknownSessions) {
+    this.#context = context
+    this.#resource = resource
+    this.#unknown = unknown
+    this.#last = originNow(context, '')
+  }
+
+  static async open(context: BesideContext, resource: BesideName): Promise<Asking> {
+    const { dataFolder, orgId, world } = context
+    const unknown = await UnknownSessions.open(dataFolder, orgId, warner(world))
+    return new Asking(context, resource, unknown)
+  }
+
+  /** Whether the id was asked for in vain often enough. */
+  isGivenUp(id: string): boolean {
+    return this.#unknown.isGivenUp(id)
+  }
+
+  /** Asks for as many as a night may have; of those that were not answered, the others are asked for. */
+  async askAll<T>(
+    items: readonly T[],
+    idOf: (item: T) => string,
+    request: (item: T) => Promise<Served<unknown>>,
+  ): Promise<void> {
+    const room = MOST_A_NIGHT - this.#asked
+    this.#left += Math.max(0, items.length - room)
+    await this.#context.forEach(items.slice(0, room), async (item) => {
+      if (this.#isTripped()) {
+        this.#left += 1
+        return
+      }
+      this.#asked += 1
+      await this.#ask(idOf(item), () => request(item))
+    })
+  }
+
+  /**
+   * Lands what was served; returns the first error of what was not.
+   *
+   * @throws RefusedError when nothing was served, now or before, and it was refused.
+   */
+  async land(): Promise<Error | null> {
+    const context = this.#context
+    await this.#unknown.save()
+    this.#report()
+    if (this.#asked === 0) return null
+    const isKnown = context.recorder.hasLanded(this.#resource)
+    if (this.#refused !== undefined && this.#rows.length === 0 && !isKnown) throw this.#refused
+    if (this.#rows.length > 0 || this.#errors.length === 0) {
+      const rows = inOrderOfRequests(this.#rows)
+      await addToDay(context, this.#resource, today(context), rows, pathOf, this.#last)
+    }
+    return this.#errors[0] ?? null
+  }
+
+  async #ask(id: string, request: () => Promise<Served<unknown>>): Promise<void> {
+    try {
+      const served = await request()
+      this.#rows.push(...rowsOf(this.#context, this.#resource, served))
+      this.#last = originNow(this.#context, served.request, served.requestId)
+      this.#failuresInARow = 0
+      this.#unknown.found(id)
+    } catch (error) {
+      if (isNotGranted(error)) this.#miss(id, error)
+      else if (abortsRun(error)) throw error
+      else {
+        this.#errors.push(asError(error))
+        this.#failuresInARow += 1
+      }
+    }
+  }
+
+  #miss(id: string, error: unknown): void {
+    this.#missed.push(id)
+    this.#failuresInARow = 0
+    this.#unknown.missed(id, today(this.#context))
+    if (!(error instanceof RefusedError)) return
+    this.#refused = error
+    this.#refusals += 1
+  }
+
+  #isTripped(): boolean {
+    const isRefused = this.#rows.length === 0 && this.#refusals >= MOST_REFUSALS
+    return isRefused || this.#failuresInARow >= MOST_FAILURES
+  }
+
+  #report(): void {
+    const { orgId, world } = this.#context
+    const warn = (message: string): void => {
+      warner(world)(`${this.#resource} of ${orgId}: ${message}`)
+    }
+    if (this.#missed.length > 0) {
+      const listed = this.#missed.slice(0, LISTED).join(', ')
+      const more = this.#missed.length > LISTED ? ` and ${this.#missed.length - LISTED} more` : ''
+      warn(`the platform does not serve ${listed}${more}; an id is asked for on three nights`)
+    }
+    if (this.#left > 0) warn(`${this.#left} are left for the next night`)
+  }
+}

@@ -1,0 +1,61 @@
+import { warner, type World } from '../../core/world.ts'
+import { readSpool } from '../../store/hook-spool.ts'
+import { LedgerFile } from '../../store/ledger.ts'
+import { openRedaction } from '../../store/redaction.ts'
+import { IntervalRecorder } from '../land/interval-recorder.ts'
+import { RawWriter } from '../land/raw-writer.ts'
+import { LandingDatabase } from '../land/landing-database.ts'
+import { landHookEvents, organisationOfHooks } from './hooks.ts'
+import { takeOutDamagedBeside } from './missing-files.ts'
+
+export interface SpoolOptions {
+  readonly dataFolder: string
+  readonly runId: string
+  readonly world: World
+  /** See `organisationOfHooks`. */
+  readonly hooksOf: string | null
+  /** See `openRedaction`. */
+  readonly redactionKey?: string | null
+}
+
+/** Lands the hook events that were recorded, without the network. Does nothing where there are none. */
+export async function landSpool({
+  dataFolder,
+  runId,
+  world,
+  hooksOf,
+  redactionKey,
+}: SpoolOptions): Promise<void> {
+  if ((await readSpool(dataFolder, 1)).length === 0) return
+  const warn = warner(world)
+  const orgId = await organisationOfHooks(dataFolder, hooksOf)
+  const ledger = await LedgerFile.open(dataFolder, orgId, warn)
+  await takeOutDamagedBeside(dataFolder, orgId, ledger, warn)
+  const redaction = await openRedaction(dataFolder, redactionKey)
+  const recorder = new IntervalRecorder(ledger, orgId, world, {
+    plannedAt: world.now(),
+    isForced: false,
+  })
+  const database = await LandingDatabase.open(dataFolder)
+  try {
+    const writer = new RawWriter({
+      dataFolder,
+      orgId,
+      ledger: ledger.intervals,
+      database,
+      warn,
+    })
+    await landHookEvents({
+      dataFolder,
+      orgId,
+      runId,
+      world,
+      skewMs: 0,
+      writer,
+      recorder,
+      redaction,
+    })
+  } finally {
+    database.close()
+  }
+}

@@ -1,0 +1,78 @@
+import type { BesideName } from '../../core/beside.ts'
+import { readSpool } from '../../store/hook-spool.ts'
+import type { BesideSelection } from './context.ts'
+import { askLake, textIn, type LakeOf } from './known.ts'
+import { LandedDays } from './missing-files.ts'
+import { messagesToAsk, seenSessions, sessionsToAsk, type IsGivenUp } from './session-ids.ts'
+import { UnknownSessions } from './unknown-sessions.ts'
+
+/** What a sync would ask for of one resource, in words, and how many requests that is at least. */
+export interface BesidePlan {
+  readonly resource: BesideName
+  readonly what: string
+  readonly requests: number
+}
+
+/** What of the selection a sync would ask for, without asking. Files are read, not verified. */
+export async function planBeside(lake: LakeOf, selection: BesideSelection): Promise<BesidePlan[]> {
+  const plans: BesidePlan[] = []
+  for (const resource of selection.resources) {
+    plans.push({ resource, ...(await planOf(lake, selection, resource)) })
+  }
+  return plans
+}
+
+async function planOf(
+  lake: LakeOf,
+  selection: BesideSelection,
+  resource: BesideName,
+): Promise<Omit<BesidePlan, 'resource'>> {
+  switch (resource) {
+    case 'hook_events': {
+      const { length } = await readSpool(lake.dataFolder, Number.MAX_SAFE_INTEGER)
+      return { what: `${length} recorded and not landed yet`, requests: 0 }
+    }
+    case 'enterprise_controls':
+      return { what: await revisions(lake, selection.refetch), requests: 1 }
+    case 'usage_limits':
+    case 'computers':
+      return { what: 'all, as they are', requests: 1 }
+    case 'readiness_reports':
+      return { what: 'every page', requests: 1 }
+    case 'computer_metrics': {
+      const { length } = await askLake(lake, 'computers', 'known_computers')
+      return { what: `of ${length} known computers, from the last sample on`, requests: length }
+    }
+    case 'sessions':
+      return due(await dueSessions(lake, selection))
+    case 'messages':
+      return due(await dueMessages(lake, selection))
+  }
+}
+
+async function revisions(lake: LakeOf, isForced: boolean): Promise<string> {
+  const landed = await LandedDays.open(lake.dataFolder, lake.orgId, () => undefined)
+  const missing = landed.missing('enterprise_controls', lake.recorder.intervals)
+  if (isForced || missing?.length !== 0) return 'the whole history'
+  const known = await askLake(lake, 'enterprise_controls', 'known_items', { key: "'$.revision'" })
+  const newest = Math.max(...known.map((row) => Number(textIn(row, 'key'))))
+  return Number.isFinite(newest) ? `revisions after ${newest}` : 'the whole history'
+}
+
+function due(count: number): Omit<BesidePlan, 'resource'> {
+  return { what: `${count} due`, requests: count }
+}
+
+async function dueSessions(lake: LakeOf, { sessions }: BesideSelection): Promise<number> {
+  const seen = await seenSessions(lake)
+  return (await sessionsToAsk(lake, seen, sessions, await givenUp(lake))).length
+}
+
+async function dueMessages(lake: LakeOf, { messages }: BesideSelection): Promise<number> {
+  return (await messagesToAsk(lake, messages, await givenUp(lake))).size
+}
+
+async function givenUp({ dataFolder, orgId }: LakeOf): Promise<IsGivenUp> {
+  const unknown = await UnknownSessions.open(dataFolder, orgId, () => undefined)
+  return (id) => unknown.isGivenUp(id)
+}

@@ -1,0 +1,123 @@
+import type { Day } from '../../core/days.ts'
+import { intervalKey, type Interval, type Ledger } from '../../store/ledger.ts'
+import type { FetchContext } from './context.ts'
+import { DAY_TOTALS, totalsVersion } from './day-totals.ts'
+import type { FetchTask } from '../plan/plan.ts'
+import type { Resource } from '../resources.ts'
+import { fetchUsersDay } from './pagination.ts'
+import { fetchRange } from './window.ts'
+
+/** Times that a day is fetched in a run because its totals moved, the first time included. */
+const MAX_ROUNDS = 3
+
+/** Does the work for every item, some at once; resolves to what must stop the run. */
+export type ForAll<Stop> = <T>(
+  items: readonly T[],
+  work: (item: T) => Promise<unknown>,
+) => Promise<Stop | null>
+
+/**
+ * Lands the totals of days whose users are about to be fetched, where they have never
+ * landed and are not planned: with `--only users`.
+ */
+export async function landDayTotals<Stop>(
+  context: FetchContext,
+  tasks: readonly FetchTask[],
+  forAll: ForAll<Stop>,
+): Promise<Stop | null> {
+  const known = context.recorder.intervals
+  const usersDays = daysOf(tasks.filter(({ resource }) => resource.grain === 'users')).sort()
+  return forAll(DAY_TOTALS, (total) => {
+    const planned = new Set(daysOf(tasks.filter(({ resource }) => resource.name === total.name)))
+    const isLanded = (day: Day): boolean => known.get(intervalKey(total.name, day))?.file != null
+    const days = usersDays.filter((day) => !planned.has(day) && !isLanded(day))
+    return fetchRange(context, total, days)
+  })
+}
+
+/**
+ * Asks again for the totals of every day whose users came in several pages, in one
+ * window each; not of days that came back as they were. A day whose totals moved since
+ * its first page is fetched again, until nothing moves meanwhile, or they moved too
+ * often. A day whose totals are not available stays unverified, and the next run asks.
+ */
+export async function verifyPagesConsistent<Stop>(
+  context: FetchContext,
+  users: Resource,
+  forAll: ForAll<Stop>,
+): Promise<Stop | null> {
+  const { recorder } = context
+  let unverified = [...recorder.intervals.values()].filter(isUnverified(users))
+  for (let round = 1; unverified.length > 0; round += 1) {
+    const before = new Map(recorder.intervals)
+    const days = unverified.map(({ day }) => day).sort()
+    const stop = await forAll(DAY_TOTALS, (total) => fetchRange(context, total, days))
+    const found = (verdict: Verdict): UnverifiedDay[] =>
+      unverified.filter((each) => verdictOf(each, before, recorder.intervals) === verdict)
+    const moved = found('moved')
+    await recorder.verified(found('consistent'))
+    if (stop !== null) return stop
+    if (round === MAX_ROUNDS) return keepUnverified(context, moved)
+    for (const { day } of moved) warn(context, day, 'it is read again')
+    const stopAgain = await forAll(moved, ({ day }) => fetchUsersDay(context, users, day))
+    if (stopAgain !== null) return stopAgain
+    await context.background.ended()
+    unverified = moved.flatMap((each) => fetchedAgain(each, users, recorder.intervals))
+  }
+  return null
+}
+
+/** A landed day of several pages that are not known to be of one snapshot. */
+interface UnverifiedDay extends Interval {
+  readonly witness: string
+}
+
+function isUnverified({ name }: Resource): (interval: Interval) => interval is UnverifiedDay {
+  return (interval): interval is UnverifiedDay =>
+    interval.resource === name && typeof interval.witness === 'string'
+}
+
+type Verdict = 'consistent' | 'moved' | 'unknown'
+
+/** `before` and `after`: what was known when the totals were requested again, and what is now. */
+function verdictOf({ day, witness }: UnverifiedDay, before: Ledger, after: Ledger): Verdict {
+  const areAnswered = DAY_TOTALS.every(({ name }) => {
+    const key = intervalKey(name, day)
+    const total = after.get(key)
+    const isAnswered = total?.error === null && total.attempts !== before.get(key)?.attempts
+    return isAnswered && total.suspect === undefined
+  })
+  if (!areAnswered) return 'unknown'
+  return witness === totalsVersion(after, day) ? 'consistent' : 'moved'
+}
+
+/** The day as it landed again; nothing when it was not available, or has one page now. */
+function fetchedAgain(before: UnverifiedDay, users: Resource, known: Ledger): UnverifiedDay[] {
+  const now = known.get(intervalKey(users.name, before.day))
+  if (now === undefined || now.attempts === before.attempts || now.error !== null) return []
+  return [now].filter(isUnverified(users))
+}
+
+async function keepUnverified(
+  context: FetchContext,
+  moved: readonly UnverifiedDay[],
+): Promise<null> {
+  for (const { day } of moved) {
+    warn(
+      context,
+      day,
+      `it is kept as it is after it was read ${MAX_ROUNDS} times; a later recheck may change it`,
+    )
+  }
+  await context.recorder.verified(moved)
+  return null
+}
+
+function warn({ world }: FetchContext, day: Day, then: string): void {
+  const message = `the totals of ${day} moved while its users were read: ${then}`
+  world.emit({ type: 'warning', message })
+}
+
+function daysOf(tasks: readonly FetchTask[]): Day[] {
+  return tasks.flatMap(({ days }) => days.map(({ day }) => day))
+}

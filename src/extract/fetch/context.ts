@@ -1,0 +1,61 @@
+import type { World } from '../../core/world.ts'
+import {
+  ContradictionError,
+  type AnalyticsTail,
+  type AnswerOrigin,
+  type PlatformClient,
+} from '../../client/index.ts'
+import type { IntervalRecorder } from '../land/interval-recorder.ts'
+import type { Background } from './background.ts'
+import type { Breaker } from './failures.ts'
+import type { RawWriter } from '../land/raw-writer.ts'
+import type { PageOrigin } from '../land/row-lines.ts'
+import type { ChecksOfRun } from '../plan/volume-anomaly.ts'
+import type { WindowSizes } from './window-sizes.ts'
+
+/** What every task of one organisation's plan works with. */
+export interface FetchContext {
+  readonly client: PlatformClient
+  readonly writer: RawWriter
+  /** Days whose pages have come are landed while others are asked for. */
+  readonly background: Background
+  readonly recorder: IntervalRecorder
+  readonly breaker: Breaker
+  readonly windowSizes: WindowSizes
+  readonly checks: ChecksOfRun
+  readonly world: World
+  readonly runId: string
+  /** The organisation's id as the first answer named it; null where none did. */
+  readonly servedAs: string | null
+  /** The platform's clock less this machine's, milliseconds. */
+  readonly skewMs: number
+}
+
+/** An answer that says it is of another organisation: a proxy's cache, a wrong route, a changed key. */
+export class ForeignAnswerError extends ContradictionError {}
+
+/**
+ * The answer, unless it names another organisation than the first one did.
+ *
+ * @throws ForeignAnswerError
+ */
+export function ownAnswer<T extends AnalyticsTail>({ servedAs }: FetchContext, answer: T): T {
+  const { orgId, request, requestId } = answer
+  if (orgId === null || servedAs === null || orgId === servedAs) return answer
+  const other = JSON.stringify(orgId.slice(0, 40))
+  throw new ForeignAnswerError(
+    `GET ${request}: the answer is of the organisation ${other}, not of ${JSON.stringify(servedAs)}`,
+    requestId,
+  )
+}
+
+/** Where the rows of an answer come from. */
+export function originOf(context: FetchContext, answer: AnswerOrigin, page: number): PageOrigin {
+  return {
+    page,
+    fetchedAt: context.world.now() + context.skewMs,
+    request: answer.request,
+    requestId: answer.requestId,
+    runId: context.runId,
+  }
+}

@@ -1,0 +1,222 @@
+import type { Day } from '../../core/days.ts'
+import { messageOf } from '../../core/errors.ts'
+import {
+  ApiError,
+  ContradictionError,
+  servedRow,
+  userPages,
+  type AnalyticsQuery,
+  type AnswerOrigin,
+  type UsersPage,
+} from '../../client/index.ts'
+import type { Interval } from '../../store/ledger.ts'
+import type { PaginatedDay } from '../../store/paginated-days.ts'
+import type { DayContent } from '../land/day-content.ts'
+import { originOf, ownAnswer, type FetchContext } from './context.ts'
+import { abortsRun, isForbidden } from './failures.ts'
+import { totalsVersion } from './day-totals.ts'
+import { landDays } from '../land/land-days.ts'
+import type { PageBuffer } from '../land/page-buffer.ts'
+import type { Resource } from '../resources.ts'
+import { entityOf, usersOfPage } from './rows.ts'
+
+/** One day of users in progress. */
+interface Pagination {
+  readonly resource: Resource
+  readonly day: Day
+  readonly buffer: PageBuffer
+  /** All users so far, but those of known pages. */
+  readonly users: Set<string>
+  /** How the day came before, as long as it comes so again. */
+  known: PaginatedDay | null
+}
+
+/**
+ * Fetches one day of users, page by page; it is landed behind the requests, and
+ * `landed` is called then. One that was cut off resumes where it was. A day
+ * that is not available is recorded as failed; its pages are kept for the next run,
+ * unless it is the pages that are at fault.
+ */
+export async function fetchUsersDay(
+  context: FetchContext,
+  resource: Resource,
+  day: Day,
+  landed: () => void = () => undefined,
+): Promise<void> {
+  const pagination = await openPagination(context, resource, day)
+  const landWalk = async (): Promise<void> => {
+    await guarded(context, pagination, () => land(context, pagination))
+    landed()
+  }
+  if (await guarded(context, pagination, () => readPages(context, pagination))) {
+    await context.background.add(landWalk)
+  } else landed()
+}
+
+/** Does some of the work on a day. @returns false where that failed, which is recorded. */
+async function guarded(
+  context: FetchContext,
+  pagination: Pagination,
+  work: () => Promise<void>,
+): Promise<boolean> {
+  const { name } = pagination.resource
+  try {
+    await work()
+    context.breaker.succeeded(name)
+    return true
+  } catch (error) {
+    const isUseless = error instanceof ContradictionError || isRefusedCursor(pagination, error)
+    await (isUseless ? pagination.buffer.discard() : pagination.buffer.keep())
+    if (abortsRun(error) && !isForbidden(error)) throw error
+    context.breaker.failed(name, error)
+    await context.recorder.failed(name, [pagination.day], error)
+    return false
+  }
+}
+
+/** Pages that are further apart would not be one picture of the day. */
+const MAX_AGE_MS = 20 * 3_600_000
+
+async function openPagination(
+  context: FetchContext,
+  resource: Resource,
+  day: Day,
+): Promise<Pagination> {
+  const users = new Set<string>()
+  const buffer = await context.writer.openPageBuffer(resource.name, day, (item) => {
+    users.add(entityOf(servedRow(item)))
+  })
+  const pagination: Pagination = { resource, day, buffer, users, known: null }
+  const [first] = buffer.headers
+  if (first === undefined || buffer.arePagesKnown)
+    pagination.known = await context.writer.paginatedDay(resource.name, day)
+  if (first === undefined) return pagination
+  const age = context.world.now() + context.skewMs - first.origin.fetchedAt
+  const isLost = buffer.arePagesKnown && !isAsKnown(pagination)
+  if (Math.abs(age) > MAX_AGE_MS || isLost) await startAgain(pagination)
+  else context.recorder.paginationResumed(resource.name, day, buffer.pages)
+  return pagination
+}
+
+/** Whether every page so far is one that the day had when it landed. */
+function isAsKnown({ buffer, known }: Pagination): boolean {
+  return buffer.sums.every(({ sha256 }, page) => sha256 === known?.pages[page]?.sha256)
+}
+
+/** Cursors may not outlive a run, or a night: a refused one starts the day again, once. */
+async function readPages(context: FetchContext, pagination: Pagination): Promise<void> {
+  try {
+    await requestPages(context, pagination)
+  } catch (error) {
+    if (!isRefusedCursor(pagination, error)) throw error
+    const message = `${pagination.resource.name} ${pagination.day} starts again from its first page, because its cursor was refused: ${messageOf(error)}`
+    context.world.emit({ type: 'warning', message })
+    await startAgain(pagination)
+    await requestPages(context, pagination)
+  }
+}
+
+async function startAgain(pagination: Pagination): Promise<void> {
+  pagination.users.clear()
+  pagination.known = null
+  await pagination.buffer.restart()
+}
+
+/**
+ * Pages in a row that may bring no new user. The platform may leave users out of its
+ * pages, but a pagination must come to an end.
+ */
+const MAX_IDLE_PAGES = 50
+
+async function requestPages(context: FetchContext, pagination: Pagination): Promise<void> {
+  const { resource, day, buffer, users } = pagination
+  if (buffer.isComplete) return
+  const witness = totalsVersion(context.recorder.intervals, day)
+  const ask = async (query: AnalyticsQuery): Promise<UsersPage> =>
+    ownAnswer(context, await context.client.page(query, pagination.known?.pages[buffer.pages]))
+  let idle = 0
+  for await (const page of userPages(ask, { first: day, last: day }, buffer.cursors)) {
+    if (page.rows !== null) {
+      if (!(await readKnown(context, pagination))) return requestPages(context, pagination)
+      const before = users.size
+      for (const user of usersOfPage(page, page.rows, day)) users.add(user)
+      idle = users.size > before ? 0 : idle + 1
+      if (page.hasMore && idle >= MAX_IDLE_PAGES) throw endless(page)
+    }
+    const origin = originOf(context, page, buffer.pages + 1)
+    const nextCursor = page.hasMore ? page.nextCursor : null
+    await buffer.addPage(page, { origin, nextCursor, witness })
+    context.recorder.pageLanded(resource.name, day, page.sum.rows)
+  }
+  const isAsBefore = buffer.pages === pagination.known?.pages.length
+  if (!isAsBefore && !(await readKnown(context, pagination)))
+    return requestPages(context, pagination)
+}
+
+/**
+ * The day does not come as it did: the rows of its pages so far are read from the lake.
+ *
+ * @returns false where they are not there page by page, so that the day starts again.
+ */
+async function readKnown(context: FetchContext, pagination: Pagination): Promise<boolean> {
+  const { resource, day, buffer } = pagination
+  if (pagination.known === null) return true
+  const headers = buffer.headers
+  await startAgain(pagination)
+  const { file = null } = context.recorder.interval(resource.name, day) ?? {}
+  if (file === null) return headers.length === 0
+  for (const header of headers) {
+    const rows = await context.writer.pageInLake(resource.name, day, file, header)
+    if (rows === null) {
+      await startAgain(pagination)
+      return false
+    }
+    for (const row of rows) pagination.users.add(entityOf(row))
+    await buffer.addPage({ rows, sum: header.sum }, header)
+  }
+  return true
+}
+
+function endless({ request, requestId }: AnswerOrigin): ContradictionError {
+  return new ContradictionError(
+    `GET ${request}: 'has_more' is true, but the last ${MAX_IDLE_PAGES} pages brought no new user`,
+    requestId,
+  )
+}
+
+async function land(context: FetchContext, pagination: Pagination): Promise<void> {
+  const { resource, day, buffer, known } = pagination
+  const [first] = buffer.headers
+  if (first === undefined) return
+  const before = context.recorder.interval(resource.name, day)
+  const size = known?.users ?? pagination.users.size
+  const content = known === null ? buffer.content : { ...buffer.content, ...rowsOf(known) }
+  const [landed] = await landDays(context, resource, [{ day, content, rowCount: size, size }])
+  if (known === null && landed !== undefined) {
+    const paginated = { digest: content.digest, users: size, pages: buffer.sums }
+    await context.writer.rememberPages(day, paginated)
+  }
+  await buffer.discard()
+  if (landed === undefined) return
+  const isVerified = buffer.pages === 1 || isVerifiedAs(landed.result.file, before)
+  await context.recorder.landed(resource.name, [
+    { ...landed, witness: isVerified ? null : first.witness },
+  ])
+}
+
+function rowsOf({ digest, pages }: PaginatedDay): Pick<DayContent, 'digest' | 'count'> {
+  return { digest, count: pages.reduce((count, { rows }) => count + rows, 0) }
+}
+
+/** The same rows once more are of the one snapshot that they were. */
+function isVerifiedAs(file: string, before: Interval | undefined): boolean {
+  return before?.file === file && typeof before.witness !== 'string'
+}
+
+/** 4xx that say nothing of the cursor: the request came at a bad time, or its answer is too large. */
+const NOT_ABOUT_THE_CURSOR = new Set([408, 413, 425, 429])
+
+function isRefusedCursor({ buffer }: Pagination, error: unknown): boolean {
+  if (!(error instanceof ApiError) || buffer.cursors.length === 0) return false
+  return error.status >= 400 && error.status < 500 && !NOT_ABOUT_THE_CURSOR.has(error.status)
+}

@@ -1,0 +1,114 @@
+import { isDay, type Day, type DayRange } from '../../core/days.ts'
+import { kindOf } from '../../core/json-kind.ts'
+import {
+  ContradictionError,
+  fieldOf,
+  type AnswerOrigin,
+  type RowTaker,
+  type ServedRow,
+} from '../../client/index.ts'
+import type { RowBuffer } from '../land/row-buffer.ts'
+import { digestOfRow } from '../land/rows-digest.ts'
+
+/**
+ * Takes what an answer says of the days that are due, and passes over those between
+ * them. `digestOf`: of the rows in the lake, where they are one row of its day.
+ */
+export function takerOf(
+  days: readonly Day[],
+  range: DayRange,
+  rows: RowBuffer,
+  digestOf: (day: Day) => string | null,
+): RowTaker {
+  const due = new Set(days)
+  let origin: AnswerOrigin = { request: '', requestId: null }
+  /** Null for a day that was not asked for too: what speaks of one is parsed, and refused. */
+  const knownDigest = (day: Day): string | null => (isWithin(day, range) ? digestOf(day) : null)
+  return {
+    begin: (begun) => {
+      origin = begun
+      rows.clear()
+    },
+    isWanted: (text) => {
+      const day = onlyDayOf(text)
+      return day === undefined || due.has(day) || !isWithin(day, range)
+    },
+    row: async (row, ordinal) => {
+      const day = dayOfRow(origin, row, ordinal, range)
+      if (due.has(day)) await rows.add(day, row.text)
+    },
+    known: {
+      beginningOf: (text, at) => {
+        const first = dayAtFirst(text, at)
+        const isLanded = first !== undefined && knownDigest(first.day) !== null
+        return isLanded ? first.beginning : undefined
+      },
+      has: (text) => {
+        const day = dayAtFirst(text)?.day
+        return day !== undefined && digestOfRow(text) === knownDigest(day)
+      },
+      take: async (text) => {
+        const day = dayAtFirst(text)?.day
+        if (day !== undefined && due.has(day)) await rows.add(day, text)
+      },
+    },
+  }
+}
+
+const DATE_FIRST = /^(?<beginning>\{\s*"date"\s*:\s*")(?<day>\d{4}-\d\d-\d\d)/
+
+/** White space aside, what stands before the first day and the day itself are shorter. */
+const DATE_CHARACTERS = 64
+
+/** The day that a row begins with, and what it begins with before it. */
+function dayAtFirst(text: string, at = 0): { day: Day; beginning: string } | undefined {
+  const { day, beginning } = DATE_FIRST.exec(text.slice(at, at + DATE_CHARACTERS))?.groups ?? {}
+  return day !== undefined && isDay(day) && beginning !== undefined ? { day, beginning } : undefined
+}
+
+/** The day of a row that begins with it and speaks of no other: it need not be parsed to be passed over. */
+function onlyDayOf(text: string): Day | undefined {
+  const isOnly = text.indexOf('date"', text.indexOf('date"') + 1) < 0
+  return isOnly ? dayAtFirst(text)?.day : undefined
+}
+
+function isWithin(day: Day, { first, last }: DayRange): boolean {
+  return day >= first && day <= last
+}
+
+/** Whom the rows on a page of one day are of; a row that names no user is one of its own. */
+export function usersOfPage(answer: AnswerOrigin, rows: readonly ServedRow[], day: Day): string[] {
+  return rows.map((row, ordinal) => {
+    dayOfRow(answer, row, ordinal, { first: day, last: day })
+    return entityOf(row)
+  })
+}
+
+/** What a row of `/users` is counted by: its user, or the row itself where it names none. */
+export function entityOf({ text, value }: ServedRow): string {
+  return userOf(value) ?? text
+}
+
+/** The user of a row of `/users`; null when it names none. */
+export function userOf(row: unknown): string | null {
+  const id = fieldOf(row, 'user_id')
+  if (typeof id === 'number' || typeof id === 'boolean') return String(id)
+  return typeof id === 'string' && id !== '' ? id : null
+}
+
+/** @throws ContradictionError when the row has no day, or one that was not asked for. */
+function dayOfRow(answer: AnswerOrigin, row: ServedRow, ordinal: number, range: DayRange): Day {
+  const date = fieldOf(row.value, 'date')
+  if (date === range.first) return range.first // the one day of a page of users
+  const day = typeof date === 'string' ? date.slice(0, 10) : ''
+  if (!isDay(day)) throw contradiction(answer, ordinal, `'date' is ${kindOf(date)}, not a day`)
+  if (!isWithin(day, range)) {
+    throw contradiction(answer, ordinal, `'date' is ${day}, which was not asked for`)
+  }
+  return day
+}
+
+/** Says which row is wrong and how, never what it holds: rows name people. */
+function contradiction(answer: AnswerOrigin, ordinal: number, what: string): ContradictionError {
+  return new ContradictionError(`GET ${answer.request}: row ${ordinal}: ${what}`, answer.requestId)
+}

@@ -1,0 +1,117 @@
+import type { Day, DayRange } from '../../core/days.ts'
+import type { WindowSize, KnownWindowSizes } from '../../store/windows.ts'
+import {
+  knownSize,
+  learnedSize,
+  bisectedSize,
+  smallestRefused,
+  nextSize,
+  NOTHING_SEEN,
+  spanOf,
+  type SeenWindows,
+} from '../plan/window-size.ts'
+
+/** Remembers, for one run, which windows of each resource were answered, so that the next ones fit. */
+export class WindowSizes {
+  readonly #known: KnownWindowSizes
+  readonly #seen = new Map<string, SeenWindows>()
+  /** The resource whose windows are bisected: what it finds is what the others wait for. */
+  #search:
+    | { readonly resource: string; readonly over: Promise<void>; readonly end: () => void }
+    | undefined
+
+  /** `known`: what was learnt before the run. */
+  constructor(known: KnownWindowSizes) {
+    this.#known = known
+  }
+
+  /** Days that a window of the resource may span by what was learnt before the run. */
+  usual(resource: string): number {
+    return knownSize(this.#known, resource)?.maxDays ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Days that the next window of the resource may span. */
+  next(resource: string): number {
+    return nextSize(this.#knownSize(resource), this.#of(resource))
+  }
+
+  /** Days that a piece of the refused window may span. */
+  bisected(resource: string, range: DayRange): number {
+    return bisectedSize(range, this.#knownSize(resource), this.#of(resource))
+  }
+
+  answered(resource: string, range: DayRange): void {
+    const seen = this.#of(resource)
+    this.#seen.set(resource, { ...seen, answered: Math.max(seen.answered, spanOf(range)) })
+    if (spanOf(range) > 1) this.#found(resource)
+  }
+
+  refused(resource: string, range: DayRange): void {
+    const seen = this.#of(resource)
+    this.#seen.set(resource, { ...seen, refused: [...seen.refused, range] })
+  }
+
+  failed(resource: string, days: readonly Day[]): void {
+    const seen = this.#of(resource)
+    this.#seen.set(resource, { ...seen, failed: new Set([...seen.failed, ...days]) })
+  }
+
+  /**
+   * Narrows a refused window. While that of another resource is being narrowed,
+   * waits until it is found what is answered: it is the first guess for this one.
+   */
+  async bisecting(resource: string, work: () => Promise<void>): Promise<void> {
+    if (this.#search === undefined) {
+      let end = (): void => undefined
+      const over = new Promise<void>((resolve) => {
+        end = resolve
+      })
+      this.#search = { resource, over, end }
+    } else if (this.#search.resource !== resource) {
+      await this.#search.over
+    }
+    try {
+      await work()
+    } finally {
+      this.#found(resource)
+    }
+  }
+
+  /** What is known after the run: of every resource that was asked, once one was refused. */
+  learned(now: number): KnownWindowSizes {
+    const sizes = new Map(this.#known)
+    for (const [resource, seen] of this.#seen) {
+      const size = learnedSize(knownSize(this.#known, resource), seen, now)
+      if (size !== undefined) sizes.set(resource, size)
+    }
+    const guess = knownSize(sizes, '')
+    for (const [resource, { answered }] of this.#seen) {
+      if (guess === undefined || sizes.has(resource) || answered === 0) continue
+      const maxDays = Math.max(guess.maxDays, answered)
+      sizes.set(resource, { maxDays, tooWide: null, learntAt: now, probedAt: now })
+    }
+    return sizes
+  }
+
+  #found(resource: string): void {
+    if (this.#search?.resource !== resource) return
+    this.#search.end()
+    this.#search = undefined
+  }
+
+  /** What is known of the resource, or else of the others by now. */
+  #knownSize(resource: string): WindowSize | undefined {
+    const sizes = new Map(this.#known)
+    for (const [other, seen] of this.#seen) {
+      const tooWide = smallestRefused(seen)
+      if (other === resource || sizes.has(other) || tooWide === undefined) continue
+      const { answered: maxDays } = seen
+      if (maxDays > 1) sizes.set(other, { maxDays, tooWide, learntAt: 0, probedAt: 0 })
+    }
+    return knownSize(sizes, resource)
+  }
+
+  #of(resource: string): SeenWindows {
+    return this.#seen.get(resource) ?? NOTHING_SEEN
+  }
+}

@@ -1,0 +1,217 @@
+import type { Day, DayRange } from '../../core/days.ts'
+import { ApiError } from '../../client/index.ts'
+import { countWithin } from '../plan/window-size.ts'
+import { ForeignAnswerError, originOf, ownAnswer, type FetchContext } from './context.ts'
+import { abortsRun, isForbidden } from './failures.ts'
+import { landDays, type ServedDay } from '../land/land-days.ts'
+import type { PageOrigin } from '../land/row-lines.ts'
+import type { Resource } from '../resources.ts'
+import type { RowBuffer } from '../land/row-buffer.ts'
+import { takerOf } from './rows.ts'
+import { sizeOf } from '../plan/volume-anomaly.ts'
+
+/** Asks for days in windows of any width that is known to be answered. See `fetchWithin`. */
+export async function fetchRange(
+  context: FetchContext,
+  resource: Resource,
+  days: readonly Day[],
+): Promise<void> {
+  await fetchWithin(context, resource, days, context.windowSizes.usual(resource.name))
+}
+
+/**
+ * Asks for days in windows of at most `width` days, the newest first. A window
+ * that is not answered may be too wide, or hold a day that is not available:
+ * smaller ones show which. Days that are not available are recorded as failed.
+ *
+ * @param isMeaningOpen whether it is not known yet what a 400 means.
+ */
+export async function fetchWithin(
+  context: FetchContext,
+  resource: Resource,
+  days: readonly Day[],
+  width: number,
+  isMeaningOpen = true,
+): Promise<void> {
+  let left = days
+  while (left.length > 0) {
+    const tripped = context.breaker.tripped(resource.name)
+    if (tripped !== undefined) return giveUp(context, resource, left, tripped)
+    const count = countWithin(left, Math.min(width, context.windowSizes.next(resource.name)))
+    await fetchWindow(context, resource, left.slice(-count), isMeaningOpen)
+    left = left.slice(0, -count)
+  }
+}
+
+/** @returns the status that the platform refused the window with; undefined where it did not. */
+async function fetchWindow(
+  context: FetchContext,
+  resource: Resource,
+  days: readonly Day[],
+  isInDoubt: boolean,
+): Promise<number | undefined> {
+  try {
+    await landWindow(context, resource, days)
+    context.breaker.succeeded(resource.name)
+    context.windowSizes.answered(resource.name, rangeOf(days))
+    return undefined
+  } catch (error) {
+    if (abortsRun(error) && !isForbidden(error)) throw error
+    context.breaker.failed(resource.name, error)
+    await bisect(context, resource, days, error, isInDoubt)
+    return error instanceof ApiError ? error.status : undefined
+  }
+}
+
+/** Lands the days when the answer is known to be whole: until then its rows are aside. */
+async function landWindow(
+  context: FetchContext,
+  resource: Resource,
+  days: readonly Day[],
+): Promise<void> {
+  const range = rangeOf(days)
+  const query = {
+    range,
+    ...(resource.groupBy === undefined ? {} : { groupBy: resource.groupBy }),
+    isDivisible: days.length > 1,
+  }
+  const rows = context.writer.rowBuffer(resource.name, range.first)
+  try {
+    const digestOf = (day: Day): string | null => {
+      const { rowCount = null, digest = null } = context.recorder.interval(resource.name, day) ?? {}
+      return rowCount === 1 ? digest : null
+    }
+    const taker = takerOf(days, range, rows, digestOf)
+    const answer = ownAnswer(context, await context.client.stream(resource.endpoint, query, taker))
+    await landAnswer(context, resource, days, rows, originOf(context, answer, 1))
+  } finally {
+    await rows.close()
+  }
+}
+
+/** After a window that was not answered. */
+async function bisect(
+  context: FetchContext,
+  resource: Resource,
+  days: readonly Day[],
+  error: unknown,
+  isInDoubt: boolean,
+): Promise<void> {
+  const status = error instanceof ApiError ? error.status : undefined
+  const isOfNoWidth = status === 404 || isForbidden(error) || error instanceof ForeignAnswerError
+  if (days.length === 1 || isOfNoWidth) return giveUp(context, resource, days, error)
+  context.windowSizes.refused(resource.name, rangeOf(days))
+  return context.windowSizes.bisecting(resource.name, () => {
+    if (status === 400 && isInDoubt) return probe(context, resource, days, error)
+    const width = context.windowSizes.bisected(resource.name, rangeOf(days))
+    return fetchWithin(context, resource, days, width, false)
+  })
+}
+
+/**
+ * What a 400 means is shown by asking for single days, not by its text. Both
+ * ends are served: the window was too wide. Not the newest, or not the oldest:
+ * days are not available yet, or no longer, and the others lie between. None of
+ * a few: the request is wrong for every day, and is not repeated for every day.
+ * A day that fails in another way is served as far as this goes.
+ */
+async function probe(
+  context: FetchContext,
+  resource: Resource,
+  days: readonly Day[],
+  error: unknown,
+): Promise<void> {
+  const answers = new Map<number, boolean>()
+  const isServed = async (index: number): Promise<boolean> => {
+    const known = answers.get(index)
+    if (known !== undefined) return known
+    const status = await fetchWindow(context, resource, days.slice(index, index + 1), false)
+    answers.set(index, status !== 400)
+    return status !== 400
+  }
+  const end = days.length - 1
+  const isTooWide = (await isServed(end)) && (await isServed(0))
+  const left = (isWanted: (index: number) => boolean): Day[] =>
+    days.filter((_, index) => !answers.has(index) && isWanted(index))
+  const anchor = await firstOf([end, 0, end - 1, end - 3, end - 7, end >> 1], isServed)
+  const newest = anchor === undefined ? -1 : await frontier(isServed, anchor, end)
+  const oldest = anchor === undefined ? 0 : await frontier(isServed, anchor, 0)
+  const isAvailable = (index: number): boolean => index >= oldest && index <= newest
+  const unavailable = left((index) => !isAvailable(index))
+  await giveUp(context, resource, unavailable, error)
+  const width = isTooWide
+    ? context.windowSizes.bisected(resource.name, rangeOf(days))
+    : Number.POSITIVE_INFINITY
+  await fetchWithin(context, resource, left(isAvailable), width, false)
+}
+
+type IsServed = (index: number) => Promise<boolean>
+
+/** The first of the indexes that is served. */
+async function firstOf(
+  indexes: readonly number[],
+  isServed: IsServed,
+): Promise<number | undefined> {
+  for (const index of indexes) if (index >= 0 && (await isServed(index))) return index
+  return undefined
+}
+
+/**
+ * The last index that is served on the way from one that is to an end. Mostly
+ * only a day or two are not, so the search begins at the end, in growing steps.
+ */
+async function frontier(isServed: IsServed, anchor: number, end: number): Promise<number> {
+  if (await isServed(end)) return end
+  let served = anchor
+  let refused = end
+  for (let step = 1; Math.abs(refused - served) > 1; step *= 2) {
+    const gap = Math.abs(refused - served)
+    const away = Math.min(step, Math.floor(gap / 2))
+    const index = refused + Math.sign(served - refused) * away
+    if (await isServed(index)) served = index
+    else refused = index
+  }
+  return served
+}
+
+async function giveUp(
+  context: FetchContext,
+  resource: Resource,
+  days: readonly Day[],
+  error: unknown,
+): Promise<void> {
+  if (days.length === 0) return
+  context.windowSizes.failed(resource.name, days)
+  await context.recorder.failed(resource.name, days, error)
+}
+
+function rangeOf(days: readonly Day[]): DayRange {
+  const first = days[0]
+  const last = days.at(-1)
+  if (first === undefined || last === undefined) throw new RangeError('a window without days')
+  return { first, last }
+}
+
+/** Days landed and recorded at once: syncs of many small files at once take little more than one. */
+const DAYS_AT_ONCE = 32
+
+async function landAnswer(
+  context: FetchContext,
+  resource: Resource,
+  days: readonly Day[],
+  rows: RowBuffer,
+  origin: PageOrigin,
+): Promise<void> {
+  const { sizeField } = resource
+  for (let start = 0; start < days.length; start += DAYS_AT_ONCE) {
+    const served: ServedDay[] = []
+    for (const day of days.slice(start, start + DAYS_AT_ONCE)) {
+      const content = rows.contentOf(day, origin)
+      const rowCount = content.count
+      const size = sizeField === undefined ? rowCount : sizeOf(sizeField, await rows.rowsOf(day))
+      served.push({ day, content, rowCount, size })
+    }
+    const landed = await landDays(context, resource, served)
+    if (landed.length > 0) await context.recorder.landed(resource.name, landed)
+  }
+}

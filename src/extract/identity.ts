@@ -1,0 +1,150 @@
+import { addDays, dayOf, HISTORY_START, type Day, type DayRange } from '../core/days.ts'
+import { isPlausibleOrgId, type KnownOrganisation } from '../store/organisations.ts'
+import { UsageError } from '../core/errors.ts'
+import { ApiError, type AnalyticsAnswer, type PlatformClient } from '../client/index.ts'
+import type { World } from '../core/world.ts'
+import { platformClock, type PlatformClock } from './plan/platform-clock.ts'
+import { isForbidden } from './fetch/failures.ts'
+
+/** What the first answer of a run says. */
+export interface Identity extends PlatformClock {
+  /** Null when the platform did not name the organisation. */
+  readonly orgId: string | null
+}
+
+/**
+ * One small request before the plan: is the credential good, whose is it, and
+ * what day is it there? "Yesterday" is the server's, within bounds (see `platformClock`).
+ *
+ * @param known what an earlier run remembers.
+ * @throws ClockError when it cannot be said what day it is, OrganisationError for an
+ *   organisation of an implausible id.
+ */
+export async function identifyOrganisation(
+  client: PlatformClient,
+  world: World,
+  known: KnownOrganisation | undefined,
+): Promise<Identity> {
+  const { orgId, serverTime } = await firstAnswer(client, world)
+  if (orgId !== null && !isPlausibleOrgId(orgId)) throw implausible(orgId)
+  return { orgId, ...platformClock(serverTime, world.now(), known?.lastDay) }
+}
+
+/** Asked one after the other while they are forbidden: the next may be allowed. */
+const FIRST_ENDPOINTS = ['activity', 'tokens', 'tools'] as const
+
+/** @throws RefusedError where every one of a few endpoints is forbidden. */
+async function firstAnswer(client: PlatformClient, world: World): Promise<AnalyticsAnswer> {
+  let forbidden: unknown
+  for (const endpoint of FIRST_ENDPOINTS) {
+    try {
+      return await anAnswerOf(endpoint, client, world)
+    } catch (error) {
+      if (!isForbidden(error)) throw error
+      forbidden ??= error
+    }
+  }
+  throw forbidden
+}
+
+/**
+ * The platform may one day forget its first days. Then a recent one is asked
+ * for: without an answer it would not be known whose credential this is.
+ */
+async function anAnswerOf(
+  endpoint: (typeof FIRST_ENDPOINTS)[number],
+  client: PlatformClient,
+  world: World,
+): Promise<AnalyticsAnswer> {
+  const ask = (day: Day): Promise<AnalyticsAnswer> =>
+    client.ask(endpoint, { range: { first: day, last: day } })
+  try {
+    return await ask(HISTORY_START)
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 400) {
+      return ask(addDays(dayOf(world.now()), -2))
+    }
+    throw error
+  }
+}
+
+/**
+ * The first request is for what every such platform has: 404 or a redirect is
+ * another server's, unless the platform answered there before.
+ */
+export function isWrongAddress(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.status === 404 || error.status < 400)
+}
+
+export function wrongAddress(error: ApiError): UsageError {
+  return new UsageError(error.message, {
+    hint: 'Is AGENT_BASE_URL the platform’s public API host? Nothing was asked for beyond that.',
+    cause: error,
+  })
+}
+
+/** Characters of an implausible id that are shown. */
+const SHOWN = 40
+
+/** What names the organisation becomes a folder, and is shown. */
+export class OrganisationError extends UsageError {}
+
+function implausible(orgId: string): OrganisationError {
+  const shown = JSON.stringify(orgId.slice(0, SHOWN)).replaceAll(/[^\x20-\x7e]/gu, '?')
+  const bytes = Buffer.byteLength(orgId)
+  return new OrganisationError(
+    `the platform names the organisation ${shown} (${bytes} bytes), which no id of an organisation is`,
+    {
+      hint: 'Is AGENT_BASE_URL the platform’s public API host? Nothing was asked for beyond that.',
+    },
+  )
+}
+
+/** Two organisations in one folder under one name would be one history of both. */
+export function organisationMismatch(
+  organisation: string,
+  orgId: string,
+  known: string | null,
+): UsageError {
+  return new UsageError(
+    `the credential of '${organisation}' belongs to the organisation '${orgId}', but the data folder holds '${known}' under that name`,
+    { hint: 'Use another data folder, or list both organisations in agent-warehouse.yaml.' },
+  )
+}
+
+export const TOLERATED_SKEW_MS = 5 * 60_000
+
+/** Says so when this machine's clock is off. */
+export function warnOfClockSkew(identity: Identity, world: World): void {
+  if (Math.abs(identity.skewMs) < TOLERATED_SKEW_MS) return
+  const message = `this machine's clock is ${skewText(identity)} the platform's, where it is ${identity.today}; the platform's counts`
+  world.emit({ type: 'warning', message })
+}
+
+/** `7 minutes behind`, `12 days ahead of`. */
+export function skewText({ skewMs }: PlatformClock): string {
+  const seconds = Math.round(Math.abs(skewMs) / 1000)
+  const [count, unit] =
+    seconds < 120
+      ? [seconds, 's']
+      : seconds < 2 * 86_400
+        ? [Math.round(seconds / 60), 'minutes']
+        : [Math.round(seconds / 86_400), 'days']
+  return `${count} ${unit} ${skewMs > 0 ? 'behind' : 'ahead of'}`
+}
+
+/** Warns when days were named that are not available. */
+export function warnOfRange(
+  { first, last }: Partial<DayRange> = {},
+  identity: Identity,
+  world: World,
+): void {
+  if (first !== undefined && first < HISTORY_START) {
+    world.emit({ type: 'warning', message: `the platform's history begins ${HISTORY_START}` })
+  }
+  const end = [first, last].some((day) => day !== undefined && day >= identity.today)
+  if (end) {
+    const message = `it is ${identity.today} at the platform: days before that can be asked for`
+    world.emit({ type: 'warning', message })
+  }
+}

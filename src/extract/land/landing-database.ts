@@ -1,0 +1,54 @@
+import PQueue from 'p-queue'
+import { Database } from '../../store/duckdb.ts'
+import { processLimits } from '../../store/machine.ts'
+import { spillFolder } from '../../store/spill.ts'
+
+/**
+ * The database that writes raw days, one on each thread. A day is one thread's: what it
+ * takes does not depend on the day's rows, only on the largest of them.
+ */
+export class LandingDatabase {
+  readonly #first: Database
+  readonly #others: Database[] = []
+  readonly #idle: Database[]
+  readonly #queue = new PQueue({ concurrency: processLimits().landing.threads })
+
+  private constructor(first: Database) {
+    this.#first = first
+    this.#idle = [first]
+  }
+
+  static async open(dataFolder: string): Promise<LandingDatabase> {
+    const first = await Database.open(':memory:', {
+      ...processLimits().landing,
+      // Of its own threads it needs none: they take work from those that wait for it.
+      threads: 1,
+      isFrugal: true,
+      tempDirectory: spillFolder(dataFolder),
+    })
+    return new LandingDatabase(first)
+  }
+
+  /** Runs `work` with a connection of its own, as soon as one is free. */
+  async use<T>(work: (database: Database) => Promise<T>): Promise<T> {
+    return this.#queue.add(async () => {
+      const database = this.#idle.pop() ?? (await this.#another())
+      try {
+        return await work(database)
+      } finally {
+        this.#idle.push(database)
+      }
+    })
+  }
+
+  close(): void {
+    for (const other of this.#others) other.close()
+    this.#first.close()
+  }
+
+  async #another(): Promise<Database> {
+    const other = await this.#first.another()
+    this.#others.push(other)
+    return other
+  }
+}

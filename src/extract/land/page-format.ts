@@ -1,0 +1,100 @@
+import { createReadStream } from 'node:fs'
+import { crc32 } from 'node:zlib'
+import type { RowsSum } from '../../client/index.ts'
+import { FIELD, NO_ROW, TEXT, TEXT_END, type PageOrigin } from './row-lines.ts'
+
+/** What is kept of a page with its rows. */
+export interface PageHeader {
+  readonly origin: PageOrigin
+  /** What the next page is asked for with; null behind the last page. */
+  readonly nextCursor: string | null
+  /** The version of the day's totals; of the first page, the one before it was requested. */
+  readonly witness: string
+  /** Of the rows as served. */
+  readonly sum: RowsSum
+  /** Whether the rows are the ones that landed before, and so not in the buffer. */
+  readonly isKnown: boolean
+}
+
+/** A page of a page buffer whose bytes are the ones that were written. */
+export interface VerifiedPage {
+  /** The rows as served, in order. */
+  readonly items: readonly string[]
+  readonly header: PageHeader
+  /** The page's bytes, until the next page is taken. */
+  readonly bytes: Uint8Array
+}
+
+const HEAD = `${TEXT}{"bytes":`
+const HEADER = ',"mark":'
+const PROOF = ',"proof":"'
+const PROOF_LENGTH = `${PROOF}${'0'.repeat(8)}"}${TEXT}${NO_ROW}`.length
+const NEWLINE = 10
+
+/**
+ * A page as it is in a page buffer: a line with its header, how many bytes of row lines
+ * follow, and the CRC-32 of both; then the lines of its rows.
+ *
+ * @param roomFor memory of that many bytes, to be written over.
+ */
+export function pageText(
+  lines: string,
+  header: PageHeader,
+  roomFor: (bytes: number) => Buffer,
+): Buffer {
+  const lineBytes = Buffer.byteLength(lines)
+  const head = `${HEAD}${lineBytes}${HEADER}${JSON.stringify(header)}`
+  const headBytes = Buffer.byteLength(head) + PROOF_LENGTH
+  const text = roomFor(headBytes + lineBytes)
+  text.write(lines, headBytes)
+  text.write(`${head}${proofOf(text.subarray(headBytes), head)}`)
+  return text
+}
+
+function proofOf(lines: Uint8Array, head: string): string {
+  const sum = crc32(head, crc32(lines))
+  return `${PROOF}${sum.toString(16).padStart(8, '0')}"}${TEXT}${NO_ROW}`
+}
+
+/**
+ * The pages of a page buffer, in order, up to the first that is cut off or not as it
+ * was written. Memory holds one page.
+ */
+export async function* verifiedPages(path: string): AsyncGenerator<VerifiedPage, void, undefined> {
+  let held: Buffer = Buffer.alloc(0)
+  const pieces = createReadStream(path, { highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>
+  for await (const piece of pieces) {
+    held = Buffer.concat([held, piece])
+    for (let page = firstOf(held); page !== 'cut off'; page = firstOf(held)) {
+      if (page === 'changed') return
+      held = held.subarray(page.bytes.byteLength)
+      yield page
+    }
+  }
+}
+
+const READ_BYTES = 1024 * 1024
+
+function firstOf(bytes: Buffer): 'cut off' | 'changed' | VerifiedPage {
+  const begins = bytes.subarray(0, HEAD.length).toString()
+  if (!HEAD.startsWith(begins) && !begins.startsWith(HEAD)) return 'changed'
+  const headEnd = bytes.indexOf(NEWLINE) + 1
+  if (headEnd === 0) return 'cut off'
+  const line = bytes.toString('utf8', 0, headEnd)
+  const length = /^\d{1,12}(?=,"mark":)/.exec(line.slice(HEAD.length))?.[0]
+  if (length === undefined) return 'changed'
+  const size = headEnd + Number(length)
+  if (size > bytes.byteLength) return 'cut off'
+  const lines = bytes.subarray(headEnd, size)
+  const head = line.slice(0, -PROOF_LENGTH)
+  if (!line.endsWith(proofOf(lines, head))) return 'changed'
+  const header = JSON.parse(head.slice(head.indexOf(HEADER) + HEADER.length)) as PageHeader
+  return { items: itemsOf(lines.toString()), header, bytes: bytes.subarray(0, size) }
+}
+
+/** The texts of the rows; no other field of a line is followed by a number. */
+function itemsOf(lines: string): string[] {
+  return [...lines.matchAll(ITEM)].map(([, item = '']) => item)
+}
+
+const ITEM = new RegExp(`${TEXT}([^${TEXT}]*)${TEXT_END}\\d+${FIELD}\\d+${FIELD}`, 'g')

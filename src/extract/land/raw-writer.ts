@@ -1,0 +1,209 @@
+import { basename, join } from 'node:path'
+import type { Day } from '../../core/days.ts'
+import { allOrThrow } from '../../core/together.ts'
+import { literal } from '../../store/duckdb.ts'
+import { sha256OfFile } from '../../store/files.ts'
+import {
+  isVersionOf,
+  quarantineFolder,
+  rawFolder,
+  versionName,
+  versionTime,
+  versionsIn,
+} from '../../store/lake.ts'
+import { intervalKey, type Ledger } from '../../store/ledger.ts'
+import { damageOf, quarantine, type DamagedFile, type RawFile } from '../../store/quarantine.ts'
+import { readItems } from '../../store/raw-items.ts'
+import { statement } from '../../store/root.ts'
+import { fill } from '../../store/template.ts'
+import {
+  readPaginatedDay,
+  writePaginatedDay,
+  type PaginatedDay,
+} from '../../store/paginated-days.ts'
+import { servedRow, sumOf, type ServedRow } from '../../client/index.ts'
+import type { DayContent } from './day-content.ts'
+import type { LandingDatabase } from './landing-database.ts'
+import type { PageHeader } from './page-format.ts'
+import { PageBuffer } from './page-buffer.ts'
+import { linesPath, pageBufferPath, rowBufferPath } from './buffer-paths.ts'
+import { RowBuffer } from './row-buffer.ts'
+import { verifyVersions } from './verify-versions.ts'
+import { writeDays, type WrittenFile } from './write-days.ts'
+
+/** What the lake holds of one day after it was landed. */
+export interface LandedDay {
+  readonly file: string
+  readonly sha256: string
+  readonly digest: string
+  readonly rows: number
+  readonly versions: number
+  /** False when the newest version in the lake had these rows already. */
+  readonly isNew: boolean
+}
+
+/** What the lake has of a day. */
+interface KnownVersions {
+  /** How many there are. */
+  readonly landed: number
+  /** When each was fetched, also those in quarantine: a new one is later, also where a clock was set back. */
+  readonly times: readonly number[]
+  /** The newest, where it holds the same rows; `sha256`: null where the ledger does not say it. */
+  readonly newest?: { readonly path: string; readonly sha256: string | null }
+}
+
+const PAGE = statement('raw_page')
+
+export interface RawWriterOptions {
+  readonly dataFolder: string
+  readonly orgId: string
+  /** What the files are verified against. */
+  readonly ledger: Ledger
+  readonly database: LandingDatabase
+  readonly warn: (message: string) => void
+}
+
+/** Writes raw days of one organisation: aside, synced, renamed. */
+export class RawWriter {
+  readonly #dataFolder: string
+  readonly #orgId: string
+  readonly #ledger: Ledger
+  readonly #database: LandingDatabase
+  readonly #warn: RawWriterOptions['warn']
+
+  constructor(options: RawWriterOptions) {
+    this.#dataFolder = options.dataFolder
+    this.#orgId = options.orgId
+    this.#ledger = options.ledger
+    this.#database = options.database
+    this.#warn = options.warn
+  }
+
+  /** A place for the rows of an answer, named after its first day. */
+  rowBuffer(resource: string, first: Day): RowBuffer {
+    return new RowBuffer(rowBufferPath(this.#dataFolder, this.#orgId, resource, first))
+  }
+
+  /** Opens the page buffer that an earlier run left of the day, and passes on its rows in order; or begins one. */
+  async openPageBuffer(
+    resource: string,
+    day: Day,
+    onItem: (item: string) => void,
+  ): Promise<PageBuffer> {
+    return PageBuffer.open(pageBufferPath(this.#dataFolder, this.#orgId, resource, day), onItem)
+  }
+
+  /** How the pages came of the version that the ledger names; null where that is not known for certain. */
+  async paginatedDay(resource: string, day: Day): Promise<PaginatedDay | null> {
+    const { file, digest, sha256 } = this.#ledger.get(intervalKey(resource, day)) ?? {}
+    if (file == null || digest == null || sha256 == null) return null
+    const paginated = await readPaginatedDay(this.#dataFolder, this.#orgId, day, digest, this.#warn)
+    const damage = paginated === null ? null : await this.#damageOf({ resource, day, file }, sha256)
+    return damage === undefined ? paginated : null
+  }
+
+  /** The rows of a page that came as it was landed; null where the version does not have it so. */
+  async pageInLake(
+    resource: string,
+    day: Day,
+    file: string,
+    { origin, sum }: PageHeader,
+  ): Promise<ServedRow[] | null> {
+    // The file was verified when its pagination was opened: no damaged one reaches this database.
+    const path = join(this.#folder(rawFolder, resource, day), file)
+    const sql = fill(PAGE, { file: literal(path), page: String(origin.page) })
+    const rows = await this.#database.use((database) => database.rows(sql).catch(() => []))
+    const items = rows.flatMap(({ item }) => (typeof item === 'string' ? [item] : []))
+    const isSame = sumOf(`[${items.join(',')}]`, items.length).sha256 === sum.sha256
+    return isSame ? items.map(servedRow) : null
+  }
+
+  async rememberPages(day: Day, paginated: PaginatedDay): Promise<void> {
+    await writePaginatedDay(this.#dataFolder, this.#orgId, day, paginated)
+  }
+
+  /**
+   * Makes the rows of each day a version of it, unless the newest version holds the
+   * same rows already.
+   */
+  async land(
+    resource: string,
+    days: readonly { readonly day: Day; readonly content: DayContent }[],
+  ): Promise<LandedDay[]> {
+    const asked = await allOrThrow(
+      days.map(async ({ day, content }) => {
+        return { day, content, known: await this.#newestOf(resource, day, content.digest) }
+      }),
+    )
+    const fresh = asked.flatMap(({ day, content, known: { newest, times } }) => {
+      if (newest !== undefined) return []
+      const fetchedAt = Math.max(content.last.fetchedAt, ...times.map((time) => time + 1))
+      const file = versionName(fetchedAt, content.digest)
+      return [{ day, content, fetchedAt, path: join(this.#folder(rawFolder, resource, day), file) }]
+    })
+    const ids = { orgId: this.#orgId, resource }
+    const written = await writeDays(this.#database, ids, fresh, (day) =>
+      linesPath(this.#dataFolder, this.#orgId, resource, day),
+    )
+    return allOrThrow(
+      asked.map(async ({ day, content: { digest, count: rows }, known }) => {
+        const isNew = known.newest === undefined
+        const { path, sha256 } = known.newest ?? writtenOf(written, day)
+        return {
+          file: basename(path),
+          sha256: sha256 ?? (await sha256OfFile(path)),
+          digest,
+          rows,
+          versions: isNew ? known.landed + 1 : known.landed,
+          isNew,
+        }
+      }),
+    )
+  }
+
+  /** The rows of a version, as served; null for one that cannot be read. */
+  async items(resource: string, day: Day, file: string): Promise<readonly string[] | null> {
+    return readItems(join(rawFolder(this.#dataFolder, this.#orgId, resource, day), file))
+  }
+
+  /**
+   * The newest version, where it holds these rows and is as it landed. One that
+   * is not goes into quarantine; the one before it is not the newest truth.
+   */
+  async #newestOf(resource: string, day: Day, digest: string): Promise<KnownVersions> {
+    const [landed, inQuarantine] = await Promise.all([
+      versionsIn(this.#folder(rawFolder, resource, day)),
+      versionsIn(this.#folder(quarantineFolder, resource, day)),
+    ])
+    const known = { landed: landed.length, times: [...landed, ...inQuarantine].map(versionTime) }
+    const file = landed.at(-1)
+    if (file === undefined || !isVersionOf(file, digest)) return known
+    if ((inQuarantine.at(-1) ?? '') > file) return known
+    const interval = this.#ledger.get(intervalKey(resource, day))
+    const sha256 = interval?.file === file ? interval.sha256 : null
+    const damage = await this.#damageOf({ resource, day, file }, sha256)
+    if (damage === undefined) {
+      const path = join(this.#folder(rawFolder, resource, day), file)
+      return { ...known, newest: { path, sha256 } }
+    }
+    const found = await quarantine(this.#dataFolder, this.#orgId, damage)
+    this.#warn(`${found}; the day is landed again`)
+    return { ...known, landed: landed.length - 1 }
+  }
+
+  /** A file that the ledger does not know was left by a crash: it is opened. */
+  async #damageOf(raw: RawFile, sha256: string | null): Promise<DamagedFile | undefined> {
+    if (sha256 !== null) return damageOf(this.#dataFolder, this.#orgId, raw, sha256)
+    return (await verifyVersions(this.#dataFolder, this.#orgId, [raw])).damaged[0]
+  }
+
+  #folder(place: typeof rawFolder, resource: string, day: Day): string {
+    return place(this.#dataFolder, this.#orgId, resource, day)
+  }
+}
+
+function writtenOf(files: ReadonlyMap<Day, WrittenFile>, day: Day): WrittenFile {
+  const file = files.get(day)
+  if (file === undefined) throw new RangeError(`${day} was not written`)
+  return file
+}

@@ -1,0 +1,104 @@
+import { mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Day } from '../../core/days.ts'
+
+/** Where a page's rows come from; repeated on every raw row. */
+export interface PageOrigin {
+  readonly page: number
+  /** By the platform's clock, milliseconds since the epoch. */
+  readonly fetchedAt: number
+  readonly request: string
+  readonly requestId: string | null
+  readonly runId: string
+}
+
+/** A row as it is in the lake: its JSON text, and where it comes from. */
+export interface RawRow {
+  readonly item: string
+  readonly ordinal: number
+  readonly origin: PageOrigin
+}
+
+/** A file of row lines, which sql/raw/lines.sql reads. */
+export interface LineFile {
+  readonly path: string
+  /** Bytes of the longest line, or more. */
+  readonly longestLine: number
+}
+
+/**
+ * What separates the fields of a line, and what stands around a text. JSON text
+ * contains no control characters but white space (RFC 8259), so a row is written
+ * as it was served.
+ */
+export const FIELD = '\x01'
+export const TEXT = '\x02'
+
+/** The end of a row's text in its line. */
+export const TEXT_END = `${TEXT}${FIELD}`
+
+/** The fields behind `item` of a line that is no row. */
+export const NO_ROW = `${FIELD.repeat(6)}\n`
+
+/**
+ * The lines of rows, each with where it comes from; rows of one page follow each other.
+ * `day`: what stands behind it in a file of several days.
+ */
+export function lineWriter(day?: Day): (row: RawRow) => string {
+  let last: PageOrigin | undefined
+  let end = ''
+  return ({ item, ordinal, origin }) => {
+    if (origin !== last) end = originText(origin, day)
+    last = origin
+    return `${TEXT}${item}${TEXT_END}${ordinal}${end}`
+  }
+}
+
+function originText(
+  { page, fetchedAt, request, requestId, runId }: PageOrigin,
+  day: Day | undefined,
+): string {
+  const time = new Date(fetchedAt).toISOString()
+  const fields = [String(page), time, quoted(request), quoted(requestId), quoted(runId)]
+  if (day !== undefined) fields.push(day)
+  return `${FIELD}${fields.join(FIELD)}\n`
+}
+
+/** A header of a server may hold what ends a field. */
+function quoted(text: string | null): string {
+  return text === null ? '' : `${TEXT}${text.replaceAll(TEXT, TEXT + TEXT)}${TEXT}`
+}
+
+/** Characters that are written at once. */
+const PIECE = 256 * 1024
+
+/** The rows of a day. */
+export interface DayRows {
+  readonly day: Day
+  readonly rows: AsyncIterable<RawRow> | Iterable<RawRow>
+}
+
+/** Writes a new file of lines, each with its day behind its other fields. */
+export async function writeLines(path: string, days: readonly DayRows[]): Promise<LineFile> {
+  await mkdir(dirname(path), { recursive: true })
+  let longestLine = 0
+  let piece = ''
+  const file = await open(path, 'wx')
+  try {
+    for (const { day, rows } of days) {
+      const lineOf = lineWriter(day)
+      for await (const row of rows) {
+        const line = lineOf(row)
+        longestLine = Math.max(longestLine, Buffer.byteLength(line))
+        piece += line
+        if (piece.length < PIECE) continue
+        await file.writeFile(piece)
+        piece = ''
+      }
+    }
+    await file.writeFile(piece)
+  } finally {
+    await file.close()
+  }
+  return { path, longestLine }
+}

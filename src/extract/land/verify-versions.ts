@@ -1,0 +1,200 @@
+import { basename, join } from 'node:path'
+import { z } from 'zod'
+import { AppError, messageOf } from '../../core/errors.ts'
+import { isTooDeep, MAX_DEPTH } from '../../core/json-text.ts'
+import { diskFault } from '../../store/disk.ts'
+import { Database, listLiteral } from '../../store/duckdb.ts'
+import { isVersionOf, rawFolder, versionName } from '../../store/lake.ts'
+import { processLimits } from '../../store/machine.ts'
+import { readThrough, type DamagedFile, type RawFile } from '../../store/quarantine.ts'
+import { readItems } from '../../store/raw-items.ts'
+import { statement } from '../../store/root.ts'
+import { ownSpillFolder } from '../../store/spill.ts'
+import { fill } from '../../store/template.ts'
+import { RESOURCES } from '../resources.ts'
+import { digestOf } from './rows-digest.ts'
+
+/** A version that was opened, and whose rows are those it was landed with. */
+export interface VerifiedVersion extends RawFile {
+  /** By the platform's clock, milliseconds since the epoch. */
+  readonly fetchedAt: number
+  readonly requestId: string | null
+  /** Of the rows, whatever their order. */
+  readonly digest: string
+  readonly rows: number
+  /** Rows, or users where a user can be served twice. */
+  readonly rowCount: number
+}
+
+export interface VerifiedVersions {
+  readonly verified: readonly VerifiedVersion[]
+  readonly damaged: readonly DamagedFile[]
+}
+
+/** Files that one statement opens: many at once for speed, not all for memory. */
+const FILES_AT_ONCE = 64
+
+/**
+ * Opens versions in the lake, whatever the ledger says of them, and proves each:
+ * it is what its folder and its name say, and its rows have the digest that
+ * they were landed with.
+ */
+export async function verifyVersions(
+  dataFolder: string,
+  orgId: string,
+  files: readonly RawFile[],
+): Promise<VerifiedVersions> {
+  const verified: VerifiedVersion[] = []
+  const damaged: DamagedFile[] = []
+  const pathOf = ({ resource, day, file }: RawFile): string =>
+    join(rawFolder(dataFolder, orgId, resource, day), file)
+  for (const resource of new Set(files.map((raw) => raw.resource))) {
+    const own = files.filter((raw) => raw.resource === resource)
+    for (let start = 0; start < own.length; start += FILES_AT_ONCE) {
+      const batch = own.slice(start, start + FILES_AT_ONCE)
+      const found = await openAll(dataFolder, resource, batch.map(pathOf))
+      for (const raw of batch) {
+        const version = await verify(orgId, raw, pathOf(raw), found.get(keyOf(pathOf(raw))))
+        if ('file' in version) verified.push(version)
+        else damaged.push({ ...raw, ...version, isGone: false })
+      }
+    }
+  }
+  return { verified, damaged }
+}
+
+const openedFile = z.object({
+  path: z.string(),
+  org_id: z.string().nullable(),
+  resource: z.string().nullable(),
+  activity_date: z.string().nullable(),
+  fetched_at: z.string().nullable(),
+  request_id: z.string().nullable(),
+  digest: z.string().nullable(),
+  row_count: z.number(),
+  entity_count: z.number(),
+  /** Whether a row has so many brackets that it may be nested too deep. */
+  may_be_deep: z.boolean(),
+  lanes: z.array(z.coerce.number()),
+})
+
+type OpenedFile = z.infer<typeof openedFile>
+
+/** What is wrong with a file; see DamagedFile. */
+type Fault = Pick<DamagedFile, 'reason' | 'isStray'>
+
+/** Day and file: a path may come back from DuckDB with other separators. */
+function keyOf(path: string): string {
+  return path.split(/[/\\]/).slice(-2).join('/')
+}
+
+/** What is in the files, by their key; for one that cannot be opened, why. */
+async function openAll(
+  dataFolder: string,
+  resource: string,
+  paths: readonly string[],
+): Promise<Map<string, OpenedFile | Fault>> {
+  try {
+    const opened = await openTogether(dataFolder, resource, paths)
+    return new Map(opened.map((each) => [keyOf(each.path), each]))
+  } catch (error) {
+    const [only] = paths
+    if (only === undefined) return new Map()
+    if (paths.length === 1) return new Map([[keyOf(only), await faultOf(error, only)]])
+    const middle = paths.length >> 1 // the statement names no file: halves show which
+    const halves = [paths.slice(0, middle), paths.slice(middle)]
+    const found = []
+    for (const half of halves) found.push(...(await openAll(dataFolder, resource, half)))
+    return new Map(found)
+  }
+}
+
+const USERS = RESOURCES.filter(({ grain }) => grain === 'users').map(({ name }) => name)
+
+/** What rows of users are counted by: those that name none are one each. */
+const USER_OR_ROW = `coalesce(nullif(try(item ->> '$.user_id'), ''), item)`
+
+/** In a database of its own: one that read a damaged file may be unusable after it. */
+async function openTogether(
+  dataFolder: string,
+  resource: string,
+  paths: readonly string[],
+): Promise<OpenedFile[]> {
+  const database = await Database.open(':memory:', {
+    ...processLimits().proofs,
+    tempDirectory: ownSpillFolder(dataFolder),
+  })
+  try {
+    await database.run(statement('raw_versions_macros'))
+    const entity = USERS.includes(resource) ? USER_OR_ROW : 'null'
+    const sql = fill(statement('raw_versions'), {
+      files: listLiteral(paths),
+      entity,
+      max_depth: String(MAX_DEPTH),
+    })
+    return z.array(openedFile).parse(await database.rows(sql))
+  } finally {
+    database.close()
+  }
+}
+
+/** Faults of the machine or its settings, which say nothing of the file. */
+const NOT_OF_THE_FILE = /^(Out of Memory|INTERRUPT)|No files found|Too many open files/
+
+/** What DuckDB says of a file that has no column of rows as served. */
+const NO_ITEMS = /^Binder Error: Referenced column "item" not found/
+
+/** @throws AppError when it is not the file that is at fault. */
+async function faultOf(error: unknown, path: string): Promise<Fault> {
+  const { reason } = await readThrough(path)
+  if (reason !== undefined) return { reason }
+  if (NO_ITEMS.test(messageOf(error))) return { reason: 'it is no version of a day', isStray: true }
+  if (NOT_OF_THE_FILE.test(messageOf(error)) || diskFault(error) !== undefined) {
+    throw new AppError(`${path} cannot be verified: ${messageOf(error)}`, { cause: error })
+  }
+  const [line = ''] = messageOf(error).split('\n')
+  return { reason: `it cannot be opened: ${line.replaceAll(path, basename(path))}` }
+}
+
+/**
+ * The version, or what is wrong with it. A file that says that it is another one,
+ * and has that one's name, is none of the day's versions; nor is one that says
+ * nothing and has not the rows of its name. Of any other the name is believed: it
+ * was a version, and is damaged.
+ */
+async function verify(
+  orgId: string,
+  raw: RawFile,
+  path: string,
+  found: OpenedFile | Fault | undefined,
+): Promise<VerifiedVersion | Fault> {
+  if (found === undefined) return { reason: 'it does not say what it holds', isStray: true }
+  if ('reason' in found) return found
+  const { org_id, resource, activity_date, digest, row_count: rows } = found
+  const isOfRows = isVersionOf(raw.file, digestOf(rows, found.lanes))
+  const fetchedAt = Date.parse(found.fetched_at ?? '')
+  if (digest === null || Number.isNaN(fetchedAt)) {
+    const said = [org_id, resource, activity_date, digest, found.fetched_at]
+    const isStray = !isOfRows && said.every((each) => each === null)
+    return { reason: 'it does not say what it holds', isStray }
+  }
+  const isInPlace = org_id === orgId && resource === raw.resource && activity_date === raw.day
+  const hasItsName = versionName(fetchedAt, digest) === raw.file
+  if (!isInPlace || !hasItsName) {
+    const what = `${resource ?? '?'} ${activity_date ?? '?'} of ${org_id ?? '?'}`
+    return { reason: `it is another file: ${what}`, isStray: hasItsName }
+  }
+  if (digestOf(rows, found.lanes) !== digest)
+    return { reason: 'its rows are not those that were landed' }
+  if (found.may_be_deep && (await readItems(path))?.some(isTooDeep) === true) {
+    return { reason: `a row is nested deeper than ${MAX_DEPTH} levels` }
+  }
+  return {
+    ...raw,
+    fetchedAt,
+    requestId: found.request_id === '' ? null : found.request_id,
+    digest,
+    rows,
+    rowCount: USERS.includes(resource) ? found.entity_count : rows,
+  }
+}

@@ -1,0 +1,155 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Day } from '../../core/days.ts'
+import { AppError } from '../../core/errors.ts'
+import { allOrThrow } from '../../core/together.ts'
+import { literal, type Database } from '../../store/duckdb.ts'
+import { asidePath, putInPlace, removeFile, syncedSums } from '../../store/files.ts'
+import { statement } from '../../store/root.ts'
+import { fill } from '../../store/template.ts'
+import type { DayContent } from './day-content.ts'
+import type { LandingDatabase } from './landing-database.ts'
+import { writeLines, type LineFile } from './row-lines.ts'
+
+/** A version of a day that is to be written. */
+export interface NewVersion {
+  readonly day: Day
+  readonly content: DayContent
+  /** When it was fetched, later than the versions before it; milliseconds since the epoch. */
+  readonly fetchedAt: number
+  readonly path: string
+}
+
+const LINES = statement('raw/lines')
+const LAND = statement('raw/land')
+const WRITTEN = statement('raw/written')
+
+/** Characters of the days that are written together: they are in memory at once. */
+const CHARACTERS_TOGETHER = 4 * 1024 * 1024
+
+/** What lines are read through; longer ones raise it. */
+const BUFFER_BYTES = 1024 * 1024
+
+/**
+ * Writes versions of days of one resource, each aside, synced, renamed. Small days are
+ * written together: a statement of its own takes one longer than its rows do.
+ *
+ * @param ids what each file says of itself with its day.
+ * @param linesPath where a file of lines may stand meanwhile.
+ * @returns the files, by their days.
+ */
+export async function writeDays(
+  database: LandingDatabase,
+  ids: { readonly orgId: string; readonly resource: string },
+  versions: readonly NewVersion[],
+  linesPath: (day: Day) => string,
+): Promise<Map<Day, WrittenFile>> {
+  const all = await allOrThrow(
+    together(versions).map(async (batch) => {
+      const files = batch.map((version) => ({ ...version, aside: asidePath(version.path) }))
+      try {
+        await Promise.all(files.map(({ path }) => mkdir(dirname(path), { recursive: true })))
+        await withLines(batch, linesPath, (lines) =>
+          database.use((connection) => copyDays(connection, ids, files, lines)),
+        )
+        return await allOrThrow(files.map(putDay))
+      } catch (error) {
+        for (const { aside } of files) await removeFile(aside)
+        throw error
+      }
+    }),
+  )
+  return new Map(all.flat())
+}
+
+export interface WrittenFile {
+  readonly path: string
+  readonly sha256: string
+}
+
+interface File extends NewVersion {
+  readonly aside: string
+}
+
+async function putDay({ day, path, aside }: File): Promise<[Day, WrittenFile]> {
+  const { sha256 } = await syncedSums(aside)
+  await putInPlace(aside, path)
+  return [day, { path, sha256 }]
+}
+
+/** Days in turn, together as long as they are few characters; one with a file of its own is alone. */
+function together(versions: readonly NewVersion[]): NewVersion[][] {
+  const batches: NewVersion[][] = []
+  let left = 0
+  for (const version of versions) {
+    const { source } = version.content
+    const characters = 'openFile' in source ? Infinity : source.characters
+    const batch = batches.at(-1)
+    left -= characters
+    if (batch !== undefined && left >= 0) batch.push(version)
+    else {
+      batches.push([version])
+      left = CHARACTERS_TOGETHER - characters
+    }
+  }
+  return batches
+}
+
+/** Runs `work` with a file of the lines of all days. */
+async function withLines(
+  batch: readonly NewVersion[],
+  linesPath: (day: Day) => string,
+  work: (lines: LineFile) => Promise<void>,
+): Promise<void> {
+  const days = batch.flatMap(({ day, content: { source } }) =>
+    'rows' in source ? [{ day, rows: source.rows() }] : [],
+  )
+  const [first] = batch
+  if (first === undefined) return
+  const { source } = first.content
+  if ('openFile' in source) return work(await source.openFile())
+  const path = asidePath(linesPath(first.day))
+  try {
+    await work(await writeLines(path, days))
+  } finally {
+    await removeFile(path)
+  }
+}
+
+/** @throws AppError when a file has not the rows of its day. */
+async function copyDays(
+  database: Database,
+  { orgId, resource }: { readonly orgId: string; readonly resource: string },
+  files: readonly File[],
+  lines: LineFile,
+): Promise<void> {
+  const longest = Math.max(BUFFER_BYTES, lines.longestLine)
+  const copies = files.map(({ day, content: { last, digest }, fetchedAt, aside }) =>
+    fill(LAND, {
+      rows: files.length === 1 ? 'lines' : `batch where activity_date = ${literal(day)}`,
+      file: literal(aside),
+      org_id: literal(orgId),
+      resource: literal(resource),
+      activity_date: literal(day),
+      fetched_at: literal(new Date(fetchedAt).toISOString()),
+      request_id: literal(last.requestId ?? ''),
+      run_id: literal(last.runId),
+      digest: literal(digest),
+    }),
+  )
+  const view = fill(LINES, {
+    file: literal(lines.path),
+    longest_line: String(longest),
+    buffer_size: String(longest + 1),
+  })
+  const batch = files.length === 1 ? [] : ['create or replace temp table batch as from lines']
+  await database.run([view, ...batch, ...copies].join(';\n'))
+  const asides = files.map(({ aside }) => literal(aside))
+  const written = await database.rows(fill(WRITTEN, { files: `[${asides.join(', ')}]` }))
+  const countOf = new Map(written.map(({ file, rows }) => [file, Number(rows)]))
+  for (const { day, content, aside } of files) {
+    const rows = countOf.get(aside) ?? 0
+    if (rows === content.count) continue
+    throw new AppError(`${resource} ${day}: ${rows} of ${content.count} rows were written`)
+  }
+}

@@ -1,0 +1,83 @@
+import { mapTogether } from '../core/together.ts'
+import { damageOf, quarantine, type DamagedFile, type RawFile } from '../store/quarantine.ts'
+import { intervalKey, LedgerFile, type Interval, type Ledger } from '../store/ledger.ts'
+import { listedDays } from './open-ledger.ts'
+import { verifyVersions } from './land/verify-versions.ts'
+
+/**
+ * The ledger never claims a file that is not there (law 3): intervals whose file
+ * is gone are forgotten, so that their days are missing and asked for again.
+ */
+export async function forgetMissing(
+  orgId: string,
+  ledger: LedgerFile,
+  missing: readonly Interval[],
+  warn: (message: string) => void,
+): Promise<void> {
+  if (missing.length === 0) return
+  await ledger.forget(missing)
+  warn(
+    `files of ${orgId} that the ledger names are not in the lake: ${listedDays(missing)}; these days are missing again`,
+  )
+}
+
+/** How many of the days have not been landed since. */
+export function stillMissing(missing: readonly Interval[], ledger: Ledger): number {
+  return missing.filter(({ resource, day }) => !ledger.has(intervalKey(resource, day))).length
+}
+
+/**
+ * Proves files of the lake before they are read, and takes the damaged ones out
+ * of it. A day whose current version was damaged is missing, and due.
+ */
+export async function quarantineDamaged(
+  dataFolder: string,
+  orgId: string,
+  files: readonly RawFile[],
+  known: Ledger,
+  warn: (message: string) => void,
+): Promise<readonly DamagedFile[]> {
+  const damaged = await damagedFiles(dataFolder, orgId, files, known)
+  if (damaged.length === 0) return damaged
+  for (const each of damaged) {
+    const isCurrent = known.get(keyOf(each))?.file === each.file
+    const found = await quarantine(dataFolder, orgId, each)
+    warn(`${found}; ${isCurrent ? 'the day is missing again' : 'it was not the newest of its day'}`)
+  }
+  const ledger = await LedgerFile.open(dataFolder, orgId, warn)
+  await ledger.forget(damaged.filter((each) => known.get(keyOf(each))?.file === each.file))
+  return damaged
+}
+
+/**
+ * Files that are not what was landed: the current versions are verified by their
+ * bytes, the others by the digest of their rows.
+ */
+export async function damagedFiles(
+  dataFolder: string,
+  orgId: string,
+  files: readonly RawFile[],
+  ledger: Ledger,
+): Promise<DamagedFile[]> {
+  const found = files.map((raw) => {
+    const known = ledger.get(keyOf(raw))
+    return { raw, sha256: known?.file === raw.file ? known.sha256 : null }
+  })
+  const current = found.flatMap(({ raw, sha256 }) => (sha256 === null ? [] : [{ raw, sha256 }]))
+  const others = found.flatMap(({ raw, sha256 }) => (sha256 === null ? [raw] : []))
+  const damages = await mapTogether(current, FILES_AT_ONCE, ({ raw, sha256 }) =>
+    damageOf(dataFolder, orgId, raw, sha256),
+  )
+  const { damaged } = await verifyVersions(dataFolder, orgId, others)
+  return [...damages.filter(isDamage), ...damaged]
+}
+
+const FILES_AT_ONCE = 8
+
+function isDamage(damage: DamagedFile | undefined): damage is DamagedFile {
+  return damage !== undefined
+}
+
+function keyOf({ resource, day }: RawFile): string {
+  return intervalKey(resource, day)
+}

@@ -1,0 +1,126 @@
+import { mapTogether } from '../core/together.ts'
+import { quarantineFolder, rawDays, versionsIn, type RawDay } from '../store/lake.ts'
+import {
+  intervalKey,
+  LedgerFile,
+  readJournal,
+  type Interval,
+  type Ledger,
+} from '../store/ledger.ts'
+import { intervalsWithoutFile, quarantine, type DamagedFile } from '../store/quarantine.ts'
+import { knownFile, mayHoldNewer, readDays, type Said } from './rebuild.ts'
+
+/** A ledger, and what it names that is not in the lake. */
+export interface OpenLedger {
+  readonly ledger: LedgerFile
+  readonly missing: readonly Interval[]
+}
+
+/**
+ * Opens an organisation's ledger, for the holder of the lock, and holds it against
+ * the lake, whose index it is. Versions that it lacks, because lines of it were
+ * missing or a run was killed before it wrote them, are proven and taken in again.
+ */
+export async function openLedger(
+  dataFolder: string,
+  orgId: string,
+  warn: (message: string) => void,
+): Promise<OpenLedger> {
+  const ledger = await LedgerFile.open(dataFolder, orgId, warn)
+  const inLake = await rawDays(dataFolder, orgId)
+  const { news, gone, damaged } = await compare(dataFolder, orgId, inLake, ledger)
+  for (const each of damaged) warn(await quarantine(dataFolder, orgId, each))
+  if (gone.length > 0) await ledger.forget(gone)
+  if (news.length > 0) {
+    await ledger.record(news)
+    warn(
+      `the ledger of ${orgId} did not know what the lake holds of ${listedDays(news)}; it was taken in`,
+    )
+  }
+  return { ledger, missing: intervalsWithoutFile(ledger.intervals.values(), inLake) }
+}
+
+/**
+ * What an organisation's ledger will say when the next run has opened it: days whose
+ * file is gone are missing, and what the lake holds is known. Changes nothing and
+ * needs no lock. Damage to a file that the ledger knows is found only when the file
+ * is read.
+ */
+export async function ledgerOnceOpened(dataFolder: string, orgId: string): Promise<Ledger> {
+  const said = await readJournal(dataFolder, orgId)
+  const inLake = await rawDays(dataFolder, orgId)
+  const { news, gone } = await compare(dataFolder, orgId, inLake, said)
+  const ledger = new Map(said.intervals)
+  for (const { resource, day } of gone) ledger.delete(intervalKey(resource, day))
+  for (const each of news) ledger.set(intervalKey(each.resource, each.day), each)
+  for (const { resource, day } of intervalsWithoutFile(ledger.values(), inLake))
+    ledger.delete(intervalKey(resource, day))
+  return ledger
+}
+
+/** How the lake differs from what the ledger says of it. */
+interface Differences {
+  /** What the ledger does not know. */
+  readonly news: readonly Interval[]
+  /** What no version in the lake bears out. */
+  readonly gone: readonly Interval[]
+  readonly damaged: readonly DamagedFile[]
+}
+
+async function compare(
+  dataFolder: string,
+  orgId: string,
+  inLake: readonly RawDay[],
+  said: Said,
+): Promise<Differences> {
+  const days = await unrecordedDays(dataFolder, orgId, inLake, said)
+  const { found, damaged } = await readDays(dataFolder, orgId, days, said)
+  const keys = new Set(found.map(({ resource, day }) => intervalKey(resource, day)))
+  const gone = days.flatMap(({ resource, day }) => {
+    const interval = said.intervals.get(intervalKey(resource, day))
+    const isGone = interval?.file != null && !keys.has(intervalKey(resource, day))
+    return isGone ? [interval] : []
+  })
+  const news = found.filter(({ resource, day, file }) => {
+    return said.intervals.get(intervalKey(resource, day))?.file !== file
+  })
+  return { news, gone, damaged }
+}
+
+/**
+ * Days of which the lake holds a newer version than the ledger knows, or one where
+ * it knows none. A day whose newest version was missing is none of them: it is
+ * missing until it is landed again.
+ */
+export async function unrecordedDays(
+  dataFolder: string,
+  orgId: string,
+  inLake: readonly RawDay[],
+  said: Said,
+): Promise<readonly RawDay[]> {
+  const newer = inLake.filter((each) => {
+    const newest = each.versions.at(-1)
+    if (newest === undefined) return false
+    const key = intervalKey(each.resource, each.day)
+    const interval = said.intervals.get(key)
+    if (interval?.file == null) return newest >= (knownFile(key, said) ?? '')
+    return newest > interval.file && mayHoldNewer(each, interval)
+  })
+  const isLeft = await mapTogether(newer, FOLDERS_AT_ONCE, async ({ resource, day, versions }) => {
+    if (knownFile(intervalKey(resource, day), said) !== undefined) return true
+    const failed = await versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
+    return (versions.at(-1) ?? '') >= (failed.at(-1) ?? '')
+  })
+  return newer.filter((_, index) => isLeft[index])
+}
+
+const FOLDERS_AT_ONCE = 64
+
+/** How many days are listed. */
+const LISTED = 5
+
+/** `users 2026-01-15, users 2026-01-16 and 3 more`. */
+export function listedDays(days: readonly Pick<RawDay, 'resource' | 'day'>[]): string {
+  const listed = days.slice(0, LISTED).map(({ resource, day }) => `${resource} ${day}`)
+  return `${listed.join(', ')}${days.length > LISTED ? ` and ${days.length - LISTED} more` : ''}`
+}

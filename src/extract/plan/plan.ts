@@ -1,0 +1,170 @@
+import {
+  addDays,
+  daysBetween,
+  eachDay,
+  HISTORY_START,
+  type Day,
+  type DayRange,
+} from '../../core/days.ts'
+import type { PlanReason } from '../../core/events.ts'
+import { intervalKey, isSettled, type Interval, type Ledger } from '../../store/ledger.ts'
+import type { WindowSize, KnownWindowSizes } from '../../store/windows.ts'
+import { knownSize, countWithin, probeSize, spanOf } from './window-size.ts'
+import { dueRecheck } from './recheck.ts'
+import { RESOURCES, type Resource } from '../resources.ts'
+import { isConfirmationDue } from './volume-anomaly.ts'
+
+export interface PlannedDay {
+  readonly day: Day
+  readonly reason: PlanReason
+  /** For `look`: the age, in days, whose recheck is due. */
+  readonly age?: number
+}
+
+/** One window to ask a resource for. `/users` windows are single days. */
+export interface FetchTask {
+  readonly resource: Resource
+  readonly range: DayRange
+  /** The days of the window that are due, in order. */
+  readonly days: readonly PlannedDay[]
+}
+
+export interface PlanOptions {
+  /** The first UTC day that is not over. */
+  readonly today: Day
+  /** Milliseconds since the epoch, by the platform's clock. */
+  readonly now: number
+  readonly resources?: readonly Resource[]
+  /** Only days in this range. */
+  readonly within?: Partial<DayRange>
+  /** Only these days. */
+  readonly days?: ReadonlySet<Day>
+  /** Ask for every day of the range, landed or not. */
+  readonly refetch?: boolean
+  /** What is known of how wide a window may be. */
+  readonly windowSizes?: KnownWindowSizes
+}
+
+/**
+ * What to ask for, and why, as a pure value: every day of history up to
+ * yesterday that is missing or failed, and every landed day whose next recheck is
+ * due, in windows no wider than the platform answers. After the plan is
+ * executed at the same time, the plan is empty (law 2).
+ */
+export function planSync(ledger: Ledger, options: PlanOptions): FetchTask[] {
+  const range = {
+    first: later(HISTORY_START, options.within?.first),
+    last: earlier(addDays(options.today, -1), options.within?.last),
+  }
+  const sizes = options.windowSizes ?? new Map()
+  return (options.resources ?? RESOURCES).flatMap((resource) => {
+    const days = eachDay(range).filter((day) => options.days?.has(day) ?? true)
+    const due = days.flatMap((day) => dueDay(ledger, resource, day, options))
+    const windows =
+      resource.grain === 'users'
+        ? byUrgency(due)
+        : withinSize(runs(ledger, resource, due), knownSize(sizes, resource.name), options.now)
+    return windows.map((days) => taskOf(resource, days))
+  })
+}
+
+/**
+ * Single days, the newest first; days that failed before come last, so that
+ * they never keep the others from being asked for.
+ */
+function byUrgency(due: readonly PlannedDay[]): PlannedDay[][] {
+  const newestFirst = due.toReversed()
+  const isFailed = ({ reason }: PlannedDay): boolean => reason === 'failed'
+  return [...newestFirst.filter((day) => !isFailed(day)), ...newestFirst.filter(isFailed)].map(
+    (day) => [day],
+  )
+}
+
+function dueDay(ledger: Ledger, resource: Resource, day: Day, options: PlanOptions): PlannedDay[] {
+  const interval = ledger.get(intervalKey(resource.name, day))
+  if (options.refetch === true) return [{ day, reason: 'forced' }]
+  if (interval === undefined) return [{ day, reason: 'missing' }]
+  if (interval.status === 'failed') return [{ day, reason: 'failed' }]
+  const age = recheckOf(resource, interval, options)
+  return age === undefined ? [] : [{ day, reason: 'look', age }]
+}
+
+function recheckOf(
+  resource: Resource,
+  interval: Interval,
+  { today, now }: PlanOptions,
+): number | undefined {
+  if (interval.suspect === undefined) return dueRecheck(resource, interval, today)
+  return isConfirmationDue(interval.suspect, now) ? daysBetween(interval.day, today) : undefined
+}
+
+/**
+ * The fewest windows that cover the due days without asking for a settled day:
+ * two due days share a window when no day between them is settled.
+ */
+function runs(ledger: Ledger, resource: Resource, due: readonly PlannedDay[]): PlannedDay[][] {
+  const windows: PlannedDay[][] = []
+  for (const planned of due) {
+    const last = windows.at(-1)?.at(-1)
+    const between =
+      last === undefined
+        ? []
+        : eachDay({ first: addDays(last.day, 1), last: addDays(planned.day, -1) })
+    const joins =
+      last !== undefined && !between.some((day) => isLandedAndSettled(ledger, resource, day))
+    if (joins) windows.at(-1)?.push(planned)
+    else windows.push([planned])
+  }
+  return windows
+}
+
+/** Cuts windows to the learned size. Where it is time, the widest begins with a wider one. */
+function withinSize(
+  windows: readonly (readonly PlannedDay[])[],
+  size: WindowSize | undefined,
+  now: number,
+): readonly (readonly PlannedDay[])[] {
+  if (size === undefined) return windows
+  const widest = windows.toSorted((a, b) => spanOf(rangeOf(b)) - spanOf(rangeOf(a)))[0]
+  return windows.flatMap((days) =>
+    cut(days, size.maxDays, days === widest ? probeSize(size, now) : size.maxDays),
+  )
+}
+
+/** Windows of at most `width` days, the newest of at most `first`. */
+function cut(days: readonly PlannedDay[], width: number, first: number): PlannedDay[][] {
+  const windows: PlannedDay[][] = []
+  for (let left = days, limit = first; left.length > 0; limit = width) {
+    const count = countWithin(
+      left.map(({ day }) => day),
+      limit,
+    )
+    windows.push(left.slice(-count))
+    left = left.slice(0, -count)
+  }
+  return windows
+}
+
+function isLandedAndSettled(ledger: Ledger, resource: Resource, day: Day): boolean {
+  const interval = ledger.get(intervalKey(resource.name, day))
+  return interval !== undefined && isSettled(interval)
+}
+
+function taskOf(resource: Resource, days: readonly PlannedDay[]): FetchTask {
+  return { resource, range: rangeOf(days), days }
+}
+
+function rangeOf(days: readonly PlannedDay[]): DayRange {
+  const first = days[0]
+  const last = days.at(-1)
+  if (first === undefined || last === undefined) throw new RangeError('a window without days')
+  return { first: first.day, last: last.day }
+}
+
+function later(a: Day, b: Day | undefined): Day {
+  return b !== undefined && b > a ? b : a
+}
+
+function earlier(a: Day, b: Day | undefined): Day {
+  return b !== undefined && b < a ? b : a
+}

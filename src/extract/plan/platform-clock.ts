@@ -1,0 +1,64 @@
+import { dayOf, HISTORY_START, startOf, type Day } from '../../core/days.ts'
+import { UsageError } from '../../core/errors.ts'
+
+/** The platform's clock as a run goes by it. */
+export interface PlatformClock {
+  /** The platform's clock less this machine's, milliseconds. */
+  readonly skewMs: number
+  /** The UTC day that is not over there. */
+  readonly today: Day
+}
+
+/** No day can be said to be over: this machine's clock, or the platform's, is wrong. */
+export class ClockError extends UsageError {}
+
+/** `Date` has whole seconds, and travels: a smaller difference means nothing. */
+const PRECISION_MS = 2_000
+
+/** A clock that holds local time is 14 hours off; one that is more than a day ahead is wrong. */
+const FARTHEST_AHEAD_MS = 25 * 3_600_000
+
+/**
+ * The platform's clock decides which days are over, within bounds: it may not be
+ * before the history begins, nor more than a day before what it was in an earlier
+ * run, nor more than 25 hours ahead of this machine's. A platform that is behind is
+ * believed within these bounds: days that are not asked for today are asked for later,
+ * but days that are not over must never land. Without a `Date` this machine's clock
+ * counts, within the same bounds.
+ *
+ * @param served by the platform's `Date`; null where it sent none, NaN for one that is no date.
+ * @param lastDay the last day that was over in an earlier run.
+ * @throws ClockError for a clock beyond them.
+ */
+export function platformClock(
+  served: number | null,
+  now: number,
+  lastDay: Day | undefined,
+): PlatformClock {
+  const there = served ?? now
+  const said = saidOf(served)
+  const refuse = (why: string): ClockError =>
+    new ClockError(`this machine's clock says ${timeOf(now)}, ${said}: ${why}`, {
+      hint: 'Nothing was asked for. Set this machine’s clock by a time server; if it is right, the platform, or a proxy before it, sends a wrong Date.',
+    })
+  if (Number.isNaN(there)) throw refuse('it cannot be said which days are over there')
+  const [first, before] =
+    lastDay !== undefined && lastDay > HISTORY_START
+      ? [lastDay, 'the day before that of an earlier run (state/organisations.json)']
+      : [HISTORY_START, 'the first day of the history']
+  if (there < startOf(first)) throw refuse(`that is before ${first}, ${before}`)
+  if (there - now > FARTHEST_AHEAD_MS) throw refuse('the platform is more than a day ahead')
+  const skewMs = Math.abs(there - now) < PRECISION_MS ? 0 : there - now
+  return { skewMs, today: dayOf(there) }
+}
+
+function saidOf(served: number | null): string {
+  if (served === null) return 'the platform sent no Date'
+  if (Number.isNaN(served)) return 'the platform sends a Date that is no date'
+  return `the platform says ${timeOf(served)}`
+}
+
+function timeOf(ms: number): string {
+  const time = new Date(ms)
+  return Number.isNaN(time.getTime()) ? 'no time' : time.toISOString().slice(0, 19) + 'Z'
+}

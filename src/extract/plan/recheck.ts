@@ -1,0 +1,71 @@
+import { daysBetween, HISTORY_START, startOf, type Day } from '../../core/days.ts'
+import { SETTLED_AGE, type Interval } from '../../store/ledger.ts'
+import { RESOURCES, type Resource } from '../resources.ts'
+
+/** Ages in days at which a day is looked at again (law 8). Older days are swept. */
+const LOOK_AGES = [1, 2, 3, 7, 14, SETTLED_AGE]
+
+/** Nights in which everything older than that is looked at once more. */
+const SWEEP_NIGHTS = 28
+
+/**
+ * The age, in days, of the latest recheck that is due and has not been done;
+ * undefined when there is none. A recheck that was missed stays due until
+ * it is done, or until a later one takes its place.
+ *
+ * @param today the first UTC day that is not over.
+ */
+export function dueRecheck(resource: Resource, interval: Interval, today: Day): number | undefined {
+  const { day, fetchedAt, refusedAt = 0 } = interval
+  const age = latestLook(resource, day, today)
+  if (fetchedAt === null || age === undefined) return undefined
+  const lookedAt = Math.max(fetchedAt, refusedAt)
+  return lookedAt < startOf(day) + age * MS_PER_DAY ? age : undefined
+}
+
+const MS_PER_DAY = 86_400_000
+
+function latestLook(resource: Resource, day: Day, today: Day): number | undefined {
+  const age = daysBetween(day, today)
+  const swept = resource.grain === 'users' ? sweptSingly(age) : sweptByQuarter(resource, day, today)
+  return swept ?? LOOK_AGES.findLast((each) => each <= age)
+}
+
+/** Single days every 28 nights from their last recheck on: each night a 28th of history. */
+function sweptSingly(age: number): number | undefined {
+  const rounds = Math.floor((age - SETTLED_AGE) / SWEEP_NIGHTS)
+  return rounds < 1 ? undefined : SETTLED_AGE + rounds * SWEEP_NIGHTS
+}
+
+const DAY_RESOURCES = RESOURCES.filter(({ grain }) => grain === 'days').map(({ name }) => name)
+const SLOTS = DAY_RESOURCES.length
+const QUARTERS = SWEEP_NIGHTS / SLOTS
+
+/**
+ * Windows of days: one resource a night, of which one quarter of history is
+ * asked for, so that a night has one request more. The age, in days, that the
+ * day had on the last such night of its quarter.
+ */
+function sweptByQuarter(resource: Resource, day: Day, today: Day): number | undefined {
+  const tonight = startOf(today) / MS_PER_DAY
+  const position = daysBetween(HISTORY_START, day)
+  const last = tonight - ((tonight + SLOTS - DAY_RESOURCES.indexOf(resource.name)) % SLOTS)
+  for (let night = last; night > last - SWEEP_NIGHTS; night -= SLOTS) {
+    if (isInQuarter(position, night)) return night - FIRST_DAY - position
+  }
+  return undefined
+}
+
+/** Days since 1970-01-01, as nights are counted. */
+const FIRST_DAY = startOf(HISTORY_START) / MS_PER_DAY
+
+/** More than a boundary moves until the next quarter's night, as history grows. */
+const OVERLAP = 8
+
+/** Whether that night's quarter holds the day that comes so many days after the first. */
+function isInQuarter(position: number, night: number): boolean {
+  const swept = night - FIRST_DAY - SETTLED_AGE
+  const quarter = Math.floor(night / SLOTS) % QUARTERS
+  const first = Math.floor((quarter * swept) / QUARTERS) - OVERLAP
+  return position >= first && position < Math.floor(((quarter + 1) * swept) / QUARTERS)
+}

@@ -1,0 +1,107 @@
+import { daysBetween, type Day, type DayRange } from '../../core/days.ts'
+import type { WindowSize, KnownWindowSizes } from '../../store/windows.ts'
+
+/** What a run has seen of one resource's windows. */
+export interface SeenWindows {
+  /** Days that the widest answered window spans; 0 before the first. */
+  readonly answered: number
+  /** Windows of more than one day that were not answered. */
+  readonly refused: readonly DayRange[]
+  /** Days that were not available. */
+  readonly failed: ReadonlySet<Day>
+}
+
+export const NOTHING_SEEN: SeenWindows = { answered: 0, refused: [], failed: new Set() }
+
+/** Days from the first to the last, both counted. */
+export function spanOf({ first, last }: DayRange): number {
+  return daysBetween(first, last) + 1
+}
+
+/** How many of the newest days a window of `width` days holds; at least one. `days` are in order. */
+export function countWithin(days: readonly Day[], width: number): number {
+  const last = days.at(-1)
+  if (last === undefined) return 0
+  const first = days.findIndex((day) => spanOf({ first: day, last }) <= width)
+  return days.length - (first < 0 ? days.length - 1 : first)
+}
+
+/**
+ * The narrowest window that was refused for its width; undefined when none was.
+ * A refusal that a failed day explains, or that a window as wide was spared,
+ * says nothing of width.
+ */
+export function smallestRefused({ answered, refused, failed }: SeenWindows): number | undefined {
+  const spans = refused
+    .filter((range) => ![...failed].some((day) => day >= range.first && day <= range.last))
+    .map(spanOf)
+    .filter((span) => span > answered)
+  return spans.length === 0 ? undefined : Math.min(...spans)
+}
+
+/** The size for a resource; where none is known, the smallest of the others is the first guess. */
+export function knownSize(sizes: KnownWindowSizes, resource: string): WindowSize | undefined {
+  return sizes.get(resource) ?? [...sizes.values()].sort((a, b) => a.maxDays - b.maxDays)[0]
+}
+
+/**
+ * Days that the next window may span: once one was refused, no more than the
+ * known size, or half way from the widest answered to the smallest refused.
+ */
+export function nextSize(known: WindowSize | undefined, seen: SeenWindows): number {
+  const refused = smallestRefused(seen)
+  if (refused === undefined) return Number.POSITIVE_INFINITY
+  if (known !== undefined && known.maxDays < refused) return known.maxDays
+  return middle(seen.answered, refused)
+}
+
+/** Days that a piece of a window may span that was not answered. */
+export function bisectedSize(
+  range: DayRange,
+  known: WindowSize | undefined,
+  seen: SeenWindows,
+): number {
+  const span = spanOf(range)
+  const width = nextSize(known, seen)
+  return width < span ? width : middle(0, span)
+}
+
+const PROBE_AFTER_MS = 7 * 86_400_000
+
+/** Days that one window of a run may span: more than the known size when none wider was refused lately. */
+export function probeSize(
+  { maxDays, tooWide: refused, probedAt }: WindowSize,
+  now: number,
+): number {
+  if (now < probedAt + PROBE_AFTER_MS) return maxDays
+  const isBetween = refused !== null && refused > maxDays + 1
+  return isBetween ? middle(maxDays, refused) : 2 * maxDays
+}
+
+/** The size after a run, given the one before it; undefined while none is known. */
+export function learnedSize(
+  known: WindowSize | undefined,
+  seen: SeenWindows,
+  now: number,
+): WindowSize | undefined {
+  const refused = smallestRefused(seen)
+  if (refused === undefined) return known && widened(known, seen.answered, now)
+  if (known !== undefined && refused > known.maxDays) {
+    const { maxDays, tooWide: before, learntAt } = widened(known, seen.answered, now)
+    return { maxDays, tooWide: Math.min(before ?? refused, refused), learntAt, probedAt: now }
+  }
+  const maxDays = Math.max(1, seen.answered)
+  return { maxDays, tooWide: refused, learntAt: now, probedAt: now }
+}
+
+/** After a window as wide as `answered` was answered. */
+function widened(known: WindowSize, answered: number, now: number): WindowSize {
+  if (answered <= known.maxDays) return known
+  const isBound = known.tooWide !== null && known.tooWide > answered
+  const tooWide = isBound ? known.tooWide : null
+  return { maxDays: answered, tooWide, learntAt: now, probedAt: known.probedAt }
+}
+
+function middle(a: number, b: number): number {
+  return Math.max(1, Math.floor((a + b) / 2))
+}

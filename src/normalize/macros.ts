@@ -1,0 +1,12 @@
+import { statement } from '../store/root.ts'
+import { fill } from '../store/template.ts'
+
+/** The macros of the statements that make base. */
+export const MACROS = ['lake/macros', 'base/_numbers', 'base/_macros'].map(statement).join(';\n')
+
+const PARSED = statement('base_parsed')
+
+/** Makes the table `parsed` from `raw`: the items of a resource, which the statements of its entities read. */
+export function parsedSql(resource: string): string {
+  return fill(PARSED, { select: statement(`base/items/${resource}`) })
+}

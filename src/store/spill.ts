@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import { rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { listIfThere } from './files.ts'
+
+const MS_PER_DAY = 86_400_000
+
+/** Where the databases of a job spill, who holds the lock of the data folder. */
+export function spillFolder(dataFolder: string): string {
+  return join(dataFolder, 'state', 'spill')
+}
+
+/**
+ * Where a database spills whose user may hold no lock: a folder of its own, which DuckDB makes
+ * when it needs it and removes when the database is closed.
+ */
+export function ownSpillFolder(dataFolder: string): string {
+  return join(dataFolder, 'state', `spill-${process.pid}-${randomBytes(4).toString('hex')}`)
+}
+
+/** Removes what a job or a reader that was killed has spilled. The caller holds the lock. */
+export async function removeSpilled(dataFolder: string, now: number): Promise<void> {
+  await rm(spillFolder(dataFolder), { recursive: true, force: true })
+  const state = join(dataFolder, 'state')
+  for (const { name } of await listIfThere(state)) {
+    if (!/^spill-\d+-[0-9a-f]{8}$/.test(name)) continue
+    const folder = join(state, name)
+    if (!(await isInUse(folder, now))) await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** A reader may be at work on another host: what nobody has written to for a day is left over. */
+async function isInUse(folder: string, now: number): Promise<boolean> {
+  const paths = [folder, ...(await listIfThere(folder)).map(({ name }) => join(folder, name))]
+  const times = await Promise.all(
+    paths.map((path) =>
+      stat(path).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => 0, // it has gone meanwhile
+      ),
+    ),
+  )
+  return Math.max(...times) > now - MS_PER_DAY
+}

@@ -1,0 +1,29 @@
+import { describe, expect, test } from 'vitest'
+import { expectNoKey, inValues, KEY, problem, WAYS } from './echoed-key.ts'
+import { hostilePlatform } from './hostile-platform.ts'
+
+/** Every command is run, and builds take most of it: on a busy machine minutes. */
+const PATIENCE = { timeout: 900_000 }
+
+describe(
+  'the API key appears in no output and in no file, whatever the platform echoes',
+  PATIENCE,
+  () => {
+    test('in values: every command runs, and what lands has a mark in its place', async () => {
+      const { shown, files } = await expectNoKey(await hostilePlatform(KEY, inValues))
+      expect(shown.slice(0, 4).map(({ code }) => code)).toEqual([0, 0, 0, 0])
+      expect(shown.slice(-3).map(({ code }) => code)).toEqual([0, 0, 0])
+      expect(shown.some(({ out }) => out.includes('[redacted]'))).toBe(true)
+      expect(files).toBeGreaterThan(50)
+    })
+
+    // A command that has a platform of its own hears nothing of this one.
+    test.each(WAYS)('%s: every command', async (_, change) => {
+      await expectNoKey(await hostilePlatform(KEY, change), ({ isAlone }) => isAlone !== true)
+    })
+
+    test('in a 500, which is asked for again', async () => {
+      await expectNoKey(await hostilePlatform(KEY, problem(500)), ({ args }) => args[0] === 'sync')
+    })
+  },
+)

@@ -1,0 +1,84 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { testServer } from '../helpers.ts'
+import { configured, published, type Published } from './published-stage.ts'
+import { examples } from './registry.ts'
+
+const STARTS_AT = Date.parse('2026-03-10T00:30:00Z')
+/** Every example of every command. */
+export const ALL = await examples()
+
+/** Examples that end otherwise than with 0 where nothing is wrong. */
+const ENDS: Readonly<Record<string, readonly [code: number, told: RegExp]>> = {
+  '$0 build --retry': [2, /--retry: no build has failed/],
+  '$0 build --as-of 2026-03-01': [2, /--as-of: nothing had landed by/],
+}
+
+/** The words of a line as a shell splits them; of quotes, as the examples have them. */
+export function wordsOf(line: string): string[] {
+  return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, plain]) => double ?? single ?? plain ?? '',
+  )
+}
+
+/** True for an example that is left to the deep suite: it builds or compares all there is. */
+export function isSlow(line: string): boolean {
+  return /^\$0 (?:rebuild|verify|run --)/.test(line)
+}
+
+/** Another program reads what it prints, or it has a platform of its own. */
+const APART = /\| |^\$0 (?:emulate|demo)/
+
+/** A published warehouse, and a folder with what the examples name. */
+interface Stage extends Published {
+  readonly cwd: string
+}
+
+/** One stage for all tests of the describe that asks for it. */
+export function exampleStage(): () => Stage {
+  let stage: Stage | undefined
+
+  beforeAll(async () => {
+    const began = Date.now()
+    // Ten minutes a second: what is waited for comes about.
+    const now = (): number => STARTS_AT + (Date.now() - began) * 600
+    const made = await published({ users: 40, now }, ['--to', '2026-03-05'])
+    const second = await made.go(['run', '--log', 'none'])
+    expect(second.code, second.err).toBe(0)
+    const cwd = await made.folder()
+    stage = { ...made, cwd }
+    await writeFile(
+      join(cwd, 'limits.csv'),
+      'email,limit\nada.abara@acme.example,7000000\ngrace.hopper@acme.example,none\n',
+    )
+    await configured(
+      cwd,
+      'hooks:\n  channels:\n    team: { type: webhook, url_env: TEAM_CHAT_URL }\n',
+    )
+  })
+
+  afterAll(() => stage?.close())
+  return () => {
+    if (stage === undefined) throw new Error('there is a stage within tests alone')
+    return stage
+  }
+}
+
+/** A test of each example that can be run within the test. */
+export function testExamples(stageOf: () => Stage, isTested: (line: string) => boolean): void {
+  const lines = ALL.filter((each) => !APART.test(each) && isTested(each))
+  it.each(lines)('can be copied and run: %s', { timeout: 120_000 }, async (line) => {
+    const { go, cwd } = stageOf()
+    const { url } = await testServer((_, response) => response.end('{}'))
+    const environment = { TEAM_CHAT_URL: url }
+    const [code, told] = ENDS[line] ?? [0, /^/]
+    for (const part of line.split(' && ')) {
+      const [program, ...args] = wordsOf(part)
+      expect(program).toBe('$0')
+      const said = await go(args, { environment, cwd, answers: 'y' })
+      expect(said.code, `${part}\n${said.err}${said.out}`).toBe(code)
+      expect(said.err).toMatch(told)
+    }
+  })
+}

@@ -1,0 +1,141 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { command, type Outcome } from '../command.ts'
+import { ask, filesIn, lines, stage } from './command-stage.ts'
+
+describe('a night', () => {
+  it('lands, builds and publishes; the same night again asks for nothing and changes nothing', async () => {
+    const { emulator, data, environment } = await stage()
+    const first = await command(['run'], environment)
+    expect(first, first.err).toMatchObject({ code: 0 })
+    expect(lines(first.out)[0]).toContain('Complete')
+    expect(emulator.requests.every(({ path }) => !path.includes('2026-02-03'))).toBe(true)
+
+    const marts = await martsOf(environment)
+    const lake = await filesIn(join(data, 'lake', 'raw'))
+    const asked = emulator.requests.length
+    const second = await command(['run'], environment)
+    expect(second, second.err).toMatchObject({ code: 0 })
+    const again = emulator.requests.slice(asked).map(({ path }) => path)
+    expect(again.filter((path) => path.includes('/analytics/')).length).toBeLessThanOrEqual(2)
+    expect(await martsOf(environment)).toEqual(marts)
+    expect(await filesIn(join(data, 'lake', 'raw'))).toEqual(lake)
+  })
+
+  it('is on record: in runs/, in meta.runs, and every interval in meta.intervals', async () => {
+    const { data, environment } = await stage()
+    await command(['run'], environment)
+    const [name] = await readdir(join(data, 'runs'))
+    const record = JSON.parse(await readFile(join(data, 'runs', name ?? ''), 'utf8')) as object
+    expect(record).toMatchObject({ command: 'run', status: 'complete', exit_code: 0 })
+    expect(
+      await ask(
+        environment,
+        'select status, exit_code, finished_at is null as is_open from meta.runs',
+      ),
+    ).toEqual([{ status: 'complete', exit_code: 0, is_open: false }])
+    expect(
+      await ask(
+        environment,
+        `select status, count(*) as days, count(distinct resource) as resources, min(activity_date) as first,
+           bool_or(is_suspect) as has_suspects
+         from meta.intervals where activity_date < '2026-02-03' group by 1 order by 1`,
+      ),
+    ).toEqual([
+      { status: 'empty', days: 8, resources: 8, first: '2026-01-19', has_suspects: false },
+      { status: 'landed', days: 19 * 8, resources: 8, first: '2026-01-14', has_suspects: false },
+    ])
+  })
+
+  it('with a broken day publishes the rest, says which, and ends with 3; the next night mends it', async () => {
+    let isBroken = true
+    const { environment } = await stage({
+      intercept: ({ path, query }) =>
+        isBroken && path.endsWith('/users') && query.get('startDate') === '2026-01-22'
+          ? new Response('{"title":"Not found"}', { status: 404 })
+          : undefined,
+    })
+    const night = await command(['run', '--log', 'none'], environment)
+    expect(night, night.err).toMatchObject({ code: 3 })
+    expect(night.out).toContain('2026-01-22')
+    const failed = `select resource, activity_date from meta.intervals where status = 'failed'`
+    expect(await ask(environment, failed)).toEqual([
+      { resource: 'users', activity_date: '2026-01-22' },
+    ])
+    isBroken = false
+    expect(await command(['run', '--log', 'none'], environment)).toMatchObject({ code: 0 })
+    expect(await ask(environment, failed)).toEqual([])
+  })
+
+  it('that reaches nobody says so, ends with 3, and leaves what was published', async () => {
+    const { data, environment } = await stage()
+    await command(['run', '--log', 'none'], environment)
+    const published = await readFile(join(data, 'warehouse.duckdb'))
+    const nobody = { AGENT_BASE_URL: 'http://127.0.0.1:1' }
+    const night = await command(['run', '--log', 'none'], { ...environment, ...nobody })
+    expect(night.code).toBe(3)
+    expect(night.err).toContain('could not be reached')
+    expect(published.equals(await readFile(join(data, 'warehouse.duckdb')))).toBe(true)
+  })
+
+  it('that is told to wait longer than it may last ends with 4 and what it has', async () => {
+    let served = 0
+    const { environment } = await stage({
+      intercept: () =>
+        (served += 1) > 12
+          ? new Response('{"title":"Too many"}', {
+              status: 429,
+              headers: { 'retry-after': '3600' },
+            })
+          : undefined,
+    })
+    const night = await command(['run', '--max-duration', '10m', '--log', 'none'], environment)
+    expect(night, night.err).toMatchObject({ code: 4 })
+    expect(lines(night.out)[0]).toContain('Deferred')
+    expect(await ask(environment, 'select count(*) > 0 as some from fct_org_day')).toEqual([
+      { some: true },
+    ])
+  })
+
+  it('of two at once: the second says who holds the lock and ends with 7; readers go on', async () => {
+    const gate: { open?: () => void } = {}
+    const held = new Promise<void>((resolve) => (gate.open = resolve))
+    let isHeld = false
+    const { environment } = await stage({
+      intercept: async ({ number, answer }) => {
+        if (!isHeld || number < 2) return undefined
+        await held
+        return answer()
+      },
+    })
+    await command(['run', '--log', 'none'], environment)
+    isHeld = true
+    const refetch = ['sync', '--refetch', '--only', 'tokens', '--log', 'none']
+    const slow = command(refetch, environment)
+    const busy = await untilRunning(environment)
+    expect(busy.out).toContain('running')
+    expect(await ask(environment, 'select count(*) > 0 as some from fct_org_day')).toEqual([
+      { some: true },
+    ])
+    const second = await command(['run', '--log', 'none'], environment)
+    expect(second.code).toBe(7)
+    expect(second.err).toMatch(/in use by run .* \(process \d+/)
+    gate.open?.()
+    expect((await slow).code).toBe(0)
+  })
+})
+
+async function martsOf(environment: Record<string, string>): Promise<unknown> {
+  const tables = ['fct_org_day', 'fct_user_day', 'fct_tool_day', 'dim_user', 'mart_spend_month']
+  return Promise.all(tables.map((table) => ask(environment, `from ${table} order by all`)))
+}
+
+/** Asks for the status until a run is under way. */
+async function untilRunning(environment: Record<string, string>): Promise<Outcome> {
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    const status = await command(['status'], environment)
+    if (/^running/m.test(status.out)) return status
+  }
+  throw new Error('no run is under way')
+}

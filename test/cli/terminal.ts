@@ -1,0 +1,70 @@
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { temporaryFolder } from '../helpers.ts'
+import { everyCommand, run, type Invocation } from './every-command.ts'
+import { hostilePlatform, type Answer } from './hostile-platform.ts'
+
+/** Colours, a window's title, C1, direction, no room, a carriage return. */
+export const EVIL = '\u001b[31m\u001b]0;owned\u0007\u009b2J\u0085\u202eevil\u2066\u200b\rX'
+const IN_JSON = JSON.stringify(EVIL).slice(1, -1)
+
+/** What draws the progress, and our own colours: no more than these. */
+const OWN = /\u001b\[(?:\d+A\r\u001b\[0J|(?:2|22|31|33|39)m)/g
+/** What a terminal obeys, or does not show. */
+export const OBEYED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069]/
+
+function changed(change: (body: string) => string) {
+  return (answer: Answer): Answer => ({ ...answer, body: change(answer.body) })
+}
+
+/** Refuses everything, in such words. */
+export const problem = (status: number) => (): Answer => ({
+  status,
+  headers: {
+    'content-type': 'application/json',
+    'x-request-id': 'r-\u009b2J',
+    'retry-after': '86400',
+  },
+  body: JSON.stringify({ title: EVIL, detail: EVIL, requestId: EVIL, metadata: { [EVIL]: EVIL } }),
+})
+
+export const inValues = changed((body) =>
+  body
+    .replaceAll(
+      /"(user_email|model_id|title|text|client|name|hostname|status)":"/g,
+      `"$1":"${IN_JSON}`,
+    )
+    .replaceAll('{"date":', `{"${IN_JSON}":"${IN_JSON}","date":`),
+)
+
+/** Where an answer may hold such a text, so that nothing lands. */
+export const WAYS: readonly [string, (answer: Answer) => Answer][] = [
+  [
+    'in the organisation',
+    changed((body) => body.replace(/"org_id":\s*"[^"]*"/, `"org_id":"${IN_JSON}"`)),
+  ],
+  ['in a date', changed((body) => body.replace(/"date":\s*"[^"]*"/, `"date":"${IN_JSON}"`))],
+  ['in a 429', problem(429)],
+]
+
+/** Runs the commands, and expects that a terminal would obey nothing of what they print. */
+export async function expectNothingObeyed(
+  change: (answer: Answer) => Answer,
+  isRun: (invocation: Invocation) => boolean,
+): Promise<void> {
+  const folder = await temporaryFolder()
+  const { environment, emulator } = await hostilePlatform('fk-key-of-the-test', change)
+  const [session = ''] = emulator.sessionIds()
+  const [message = ''] = emulator.messageIds(session)
+  const all = await everyCommand({ session, message, email: 'a@b.test', text: EVIL })
+  for (const invocation of all.filter(isRun)) {
+    const args = [...invocation.args, '--debug']
+    const { out, err } = await run(
+      { ...invocation, args },
+      { ...environment, AGENT_WAREHOUSE_DATA: join(folder, 'data') },
+      folder,
+    )
+    expect(out, args.join(' ')).not.toMatch(OBEYED)
+    expect(err.replaceAll(OWN, ''), args.join(' ')).not.toMatch(OBEYED)
+  }
+}

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { ApiError, type PlatformClient } from '../../src/client/index.ts'
+import { sendJson, type Handler } from '../helpers.ts'
+import { failureOf, onServer, wordsOf } from './support.ts'
+
+/** The platform's cursor is the id of a user, and an id may be a name. */
+const CURSOR = 'ada lovelace/42'
+
+async function usersOf(client: PlatformClient): Promise<void> {
+  const day = { startDate: '2026-03-01', endDate: '2026-03-01' }
+  for await (const page of client.users(day)) expect(page).toHaveLength(1)
+}
+
+/** The first page leads to the second, which is answered as the test likes. */
+function secondPage(second: Handler): Handler {
+  return (request, response, count) => {
+    if (!(request.url ?? '').includes('cursor=')) {
+      const data = [{ user_id: 'a', date: '2026-03-01' }]
+      sendJson(response, 200, {
+        data,
+        changes: data,
+        meta: { org_id: 'o', has_more: true, next_cursor: CURSOR },
+        pagination: { hasMore: true, nextCursor: CURSOR },
+      })
+      return
+    }
+    second(request, response, count)
+  }
+}
+
+const refused = (status: number): Handler => {
+  return (_, response) => {
+    sendJson(response, status, {
+      title: 'Bad cursor',
+      detail: `${CURSOR} (${encodeURIComponent(CURSOR)}) is gone`,
+    })
+  }
+}
+
+const again: Handler = (_, response) => {
+  sendJson(response, 200, {
+    data: [{ user_id: 'b', date: '2026-03-01' }],
+    changes: [],
+    meta: { org_id: 'o', has_more: true, next_cursor: CURSOR },
+    pagination: { hasMore: true, nextCursor: CURSOR },
+  })
+}
+
+const WAYS: readonly [string, Handler][] = [
+  ['is refused', refused(400)],
+  ['is refused for the role', refused(403)],
+  ['meets a fault', refused(500)],
+  ['meets a rate limit', refused(429)],
+  ['comes again', again],
+  ['is answered with what is no JSON', (_, response) => void response.end('<html>')],
+  ['is not answered', (request) => void request.socket.destroy()],
+  [
+    'is answered in an unknown encoding',
+    (_, response) => {
+      response.setHeader('content-encoding', 'no-such')
+      response.end('x')
+    },
+  ],
+]
+
+const READS: readonly [string, (client: PlatformClient) => Promise<unknown>][] = [
+  ['users', usersOf],
+  [
+    'settings',
+    async ({ controls }) => {
+      for await (const change of controls.history()) expect(change).toBeDefined()
+    },
+  ],
+]
+
+describe.each(READS)('the cursor of a page of %s is in no error and in no event', (_, read) => {
+  it.each(WAYS)('that %s', async (__, second) => {
+    const { client, world } = await onServer(secondPage(second))
+    const failure = await failureOf(read(client))
+    const said = `${wordsOf(failure)} ${JSON.stringify(world.events)}`
+    expect(said).not.toMatch(/lovelace/i)
+    expect(failure.message).toMatch(/cursor=\[#[0-9a-f]{8}\]/)
+  })
+})
+
+it('an error of the platform keeps its words, but for the cursor that they quote', async () => {
+  const { client } = await onServer(secondPage(refused(400)))
+  const failure = await failureOf(usersOf(client))
+  expect(failure).toBeInstanceOf(ApiError)
+  expect(failure.message).toMatch(/400 Bad cursor: \[cursor\] \(\[cursor\]\) is gone/)
+})

@@ -1,0 +1,238 @@
+import { appendFile, readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, describe, expect, it } from 'vitest'
+import { sumOf } from '../../../src/client/index.ts'
+import type { DayContent } from '../../../src/extract/land/day-content.ts'
+import type { PageHeader } from '../../../src/extract/land/page-format.ts'
+import { PageBuffer, type Page } from '../../../src/extract/land/page-buffer.ts'
+import { lineWriter, type RawRow, type PageOrigin } from '../../../src/extract/land/row-lines.ts'
+import { temporaryFolder } from '../../helpers.ts'
+
+const originOf = (page: number): PageOrigin => ({
+  page,
+  fetchedAt: Date.parse('2026-03-10T06:00:00Z') + page,
+  request: `/users?cursor=${page - 1}`,
+  requestId: page % 2 === 0 ? null : `req-${page}`,
+  runId: 'run-1',
+})
+
+const headerOf = (
+  page: number,
+  nextCursor: string | null,
+): Omit<PageHeader, 'sum' | 'isKnown'> => ({
+  origin: originOf(page),
+  nextCursor,
+  witness: `totals ${page}`,
+})
+
+/** Pages with everything that text may hold; the line ends in it are no ends of lines here. */
+const PAGES = [
+  ['{"user_id":"a","n":1e3}', '{ "user_id":"b" ,\r\n "t":"\u2028\\n😀" }'],
+  [],
+  ['{"user_id":"c","t":"é\\ud800"}'],
+]
+
+/** Rows as a server may put them, with white space between. */
+function pageOf(items: readonly string[]): Page {
+  const rows = items.map((text) => ({ text, value: JSON.parse(text) as unknown }))
+  const rowsText = `[ ${items.join(' ,\r\n')}\n]`
+  return { rows, sum: sumOf(rowsText, rows.length) }
+}
+
+/** The same where its rows were landed before. */
+const knownPageOf = (items: readonly string[]): Page => ({ ...pageOf(items), rows: null })
+
+const opened: PageBuffer[] = []
+afterEach(async () => {
+  for (const buffer of opened.splice(0)) await buffer.keep()
+})
+
+async function write(path: string, pages: readonly (readonly string[])[]): Promise<PageBuffer> {
+  const { buffer } = await open(path)
+  for (const [at, items] of pages.entries()) {
+    await buffer.addPage(pageOf(items), headerOf(at + 1, `cursor-${at + 1}`))
+  }
+  return buffer
+}
+
+async function open(path: string): Promise<{ buffer: PageBuffer; items: string[] }> {
+  const items: string[] = []
+  const buffer = await PageBuffer.open(path, (item) => items.push(item))
+  opened.push(buffer)
+  return { buffer, items }
+}
+
+/** All fields of a content, with its lines. */
+async function fieldsOf({ source, ...rest }: DayContent): Promise<object> {
+  if (!('openFile' in source)) return expect.fail('the content has no file of lines')
+  return { ...rest, lines: await readFile((await source.openFile()).path, 'utf8') }
+}
+
+/** The lines of rows. */
+function linesOf(rows: readonly RawRow[]): string {
+  const lineOf = lineWriter()
+  return rows.map((row) => lineOf(row)).join('')
+}
+
+describe('a page buffer that an earlier run left', () => {
+  it('has the same rows, pages, cursors and content as before', async () => {
+    const path = join(await temporaryFolder(), 'buffer')
+    const before = await write(path, PAGES)
+    await before.keep()
+    const { buffer, items } = await open(path)
+    expect(items).toEqual(PAGES.flat())
+    expect(buffer).toMatchObject({
+      pages: 3,
+      headers: before.headers,
+      arePagesKnown: false,
+      cursors: ['cursor-1', 'cursor-2', 'cursor-3'],
+      isComplete: false,
+    })
+    expect(buffer.sums).toEqual(before.sums)
+    expect(await fieldsOf(buffer.content)).toEqual(await fieldsOf(before.content))
+    expect(buffer.content).toMatchObject({ count: 3, last: originOf(3) })
+    const { lines } = (await fieldsOf(buffer.content)) as { lines: string }
+    expect(lines.split(/\x02\{"bytes":.*\n/)).toEqual([
+      '',
+      linesOf([
+        { item: PAGES[0]?.[0] ?? '', ordinal: 0, origin: originOf(1) },
+        { item: PAGES[0]?.[1] ?? '', ordinal: 1, origin: originOf(1) },
+      ]),
+      '',
+      linesOf([{ item: PAGES[2]?.[0] ?? '', ordinal: 0, origin: originOf(3) }]),
+    ])
+  })
+
+  it('is complete once it has the last page', async () => {
+    const path = join(await temporaryFolder(), 'buffer')
+    const before = await write(path, PAGES)
+    await before.addPage(pageOf(['{"user_id":"d"}']), headerOf(4, null))
+    await before.keep()
+    expect((await open(path)).buffer).toMatchObject({ pages: 4, isComplete: true })
+  })
+
+  it('continues after its last page as if nothing had interrupted it', async () => {
+    const folder = await temporaryFolder()
+    const [left, undisturbed] = [join(folder, 'left'), join(folder, 'undisturbed')]
+    await (await write(left, PAGES.slice(0, 2))).keep()
+    const { buffer } = await open(left)
+    await buffer.addPage(pageOf(PAGES[2] ?? []), headerOf(3, 'cursor-3'))
+    const { content } = await write(undisturbed, PAGES)
+    expect(await fieldsOf(buffer.content)).toEqual(await fieldsOf(content))
+    expect(await readFile(left, 'utf8')).toBe(await readFile(undisturbed, 'utf8'))
+  })
+
+  it('is truncated to its last complete page, wherever the write was cut off', async () => {
+    const path = join(await temporaryFolder(), 'buffer')
+    const ends: number[] = []
+    const { buffer } = await open(path)
+    for (const [at, items] of PAGES.entries()) {
+      await buffer.addPage(pageOf(items), headerOf(at + 1, `cursor-${at + 1}`))
+      ends.push((await stat(path)).size)
+    }
+    await buffer.keep()
+    const whole = await readFile(path)
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: whole.byteLength }), async (length) => {
+        await writeFile(path, whole.subarray(0, length))
+        const pages = ends.filter((end) => end <= length).length
+        const again = await open(path)
+        expect(again.buffer.pages).toBe(pages)
+        expect((await stat(path)).size).toBe(ends[pages - 1] ?? 0)
+        await again.buffer.keep()
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('is truncated to the page before a changed byte', async () => {
+    const path = join(await temporaryFolder(), 'buffer')
+    const buffer = await write(path, PAGES.slice(0, 1))
+    const end = (await stat(path)).size
+    await buffer.addPage(pageOf(PAGES[2] ?? []), headerOf(2, 'cursor-2'))
+    await buffer.keep()
+    const whole = await readFile(path)
+    const inSecondPage = fc.integer({ min: end, max: whole.byteLength - 1 })
+    await fc.assert(
+      fc.asyncProperty(inSecondPage, fc.integer({ min: 1, max: 255 }), async (at, change) => {
+        const damaged = Buffer.from(whole)
+        damaged[at] = (damaged[at] ?? 0) ^ change
+        await writeFile(path, damaged)
+        const again = await open(path)
+        expect(again.buffer).toMatchObject({ pages: 1, cursors: ['cursor-1'] })
+        await again.buffer.keep()
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it.each([
+    ['the file of an earlier version, which had no page headers', '{"item":"{}","ordinal":0}\n'],
+    ['anything else', 'x'.repeat(100_000)],
+    ['zeros, as a file system leaves them after a crash', '\0'.repeat(4096)],
+  ])('is empty when it is %s', async (_, text) => {
+    const path = join(await temporaryFolder(), 'buffer')
+    await writeFile(path, text)
+    expect((await open(path)).buffer.pages).toBe(0)
+    expect((await stat(path)).size).toBe(0)
+  })
+
+  it('does not take a page twice, or one whose page before is missing', async () => {
+    const path = join(await temporaryFolder(), 'buffer')
+    const buffer = await write(path, PAGES.slice(0, 1))
+    const first = await readFile(path)
+    await buffer.keep()
+    await appendFile(path, first)
+    const { buffer: again } = await open(path)
+    expect(again.pages).toBe(1)
+    await again.keep()
+    await truncate(path, 0)
+    await (await write(path, PAGES.slice(0, 2))).keep()
+    await writeFile(path, (await readFile(path)).subarray(first.byteLength))
+    expect((await open(path)).buffer.pages).toBe(0)
+  })
+
+  it('keeps the headers of known pages without their rows, and cannot be landed', async () => {
+    const path = join(await temporaryFolder(), 'buffer')
+    const { buffer: before } = await open(path)
+    for (const [at, items] of PAGES.entries()) {
+      await before.addPage(knownPageOf(items), headerOf(at + 1, `cursor-${at + 1}`))
+    }
+    await before.keep()
+    const { buffer, items } = await open(path)
+    expect(items).toEqual([])
+    expect(buffer).toMatchObject({ pages: 3, arePagesKnown: true, headers: before.headers })
+    expect(buffer.sums).toEqual(PAGES.map((page) => pageOf(page).sum))
+    await expect(fieldsOf(buffer.content)).rejects.toThrow('not as it was written')
+  })
+
+  it('forgets everything at a restart', async () => {
+    const path = join(await temporaryFolder(), 'buffer')
+    await (await write(path, PAGES)).keep()
+    const { buffer } = await open(path)
+    await buffer.restart()
+    expect(buffer).toMatchObject({ pages: 0, headers: [], cursors: [], isComplete: false })
+    await buffer.addPage(pageOf(PAGES[0] ?? []), headerOf(1, null))
+    const fresh = join(await temporaryFolder(), 'buffer')
+    const { buffer: other } = await open(fresh)
+    await other.addPage(pageOf(PAGES[0] ?? []), headerOf(1, null))
+    expect(await readFile(path, 'utf8')).toBe(await readFile(fresh, 'utf8'))
+    expect(await fieldsOf(buffer.content)).toEqual(await fieldsOf(other.content))
+  })
+
+  it('is not landed when a page has changed since it was written', async () => {
+    const path = join(await temporaryFolder(), 'buffer')
+    const buffer = await write(path, PAGES)
+    const whole = await readFile(path, 'utf8')
+    await writeFile(path, whole.replace('"user_id":"c"', '"user_id":"x"'))
+    await expect(fieldsOf(buffer.content)).rejects.toThrow(`${path}: a page is not as it was`)
+  })
+
+  it('is no file when it is left without a page', async () => {
+    const path = join(await temporaryFolder(), 'buffer')
+    const { buffer } = await open(path)
+    await buffer.keep()
+    await expect(stat(path)).rejects.toThrow('ENOENT')
+  })
+})

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest'
+import type { Day } from '../../../src/core/days.ts'
+import { contentOf } from '../../../src/extract/land/day-content.ts'
+import { RawWriter } from '../../../src/extract/land/raw-writer.ts'
+import { LandingDatabase } from '../../../src/extract/land/landing-database.ts'
+import { rawFolder, versionsIn } from '../../../src/store/lake.ts'
+import { temporaryFolder } from '../../helpers.ts'
+
+const DAY = '2026-03-09' as Day
+const NOW = Date.parse('2026-03-10T06:00:00Z')
+
+it.each([
+  ['a second earlier', NOW - 1000],
+  ['at the same time', NOW],
+  ['a day earlier', NOW - 86_400_000],
+])('law 8: a version that was fetched %s, by a clock set back, is the newest', async (_, at) => {
+  const dataFolder = await temporaryFolder()
+  const database = await LandingDatabase.open(dataFolder)
+  try {
+    const warn = (message: string): never => expect.fail(message)
+    const writer = new RawWriter({ dataFolder, orgId: 'o', ledger: new Map(), database, warn })
+    const land = async (item: string, fetchedAt: number): Promise<string> => {
+      const origin = { page: 1, fetchedAt, request: '/', requestId: null, runId: 'run' }
+      const content = contentOf([{ item, ordinal: 0, origin }], origin)
+      const [landed] = await writer.land('tokens', [{ day: DAY, content }])
+      return landed?.file ?? ''
+    }
+    const first = await land('{"n":1}', NOW)
+    const second = await land('{"n":2}', at)
+    expect(await versionsIn(rawFolder(dataFolder, 'o', 'tokens', DAY))).toEqual([first, second])
+  } finally {
+    database.close()
+  }
+})

@@ -1,0 +1,135 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { Day } from '../../../src/core/days.ts'
+import { contentOf } from '../../../src/extract/land/day-content.ts'
+import { RawWriter } from '../../../src/extract/land/raw-writer.ts'
+import { LandingDatabase } from '../../../src/extract/land/landing-database.ts'
+import { writeLines, type RawRow } from '../../../src/extract/land/row-lines.ts'
+import { writeDays } from '../../../src/extract/land/write-days.ts'
+import { rawFolder } from '../../../src/store/lake.ts'
+import { readRows } from '../../../src/store/raw-items.ts'
+import { temporaryFolder } from '../../helpers.ts'
+
+const DAY = '2026-03-09' as Day
+const MEGABYTE = 1024 * 1024
+
+const origin = {
+  page: 2,
+  fetchedAt: Date.parse('2026-03-10T06:00:00.123Z'),
+  request: '/users?cursor=é',
+  requestId: null,
+  runId: 'run-1',
+}
+
+function rows(items: readonly string[]): RawRow[] {
+  return items.map((item, ordinal) => ({ item, ordinal, origin: { ...origin, page: ordinal } }))
+}
+
+/** The rows of each day as they stand in the lake once they were landed together. */
+async function landed(days: readonly DayOfRows[]): Promise<unknown> {
+  const dataFolder = await temporaryFolder()
+  const database = await LandingDatabase.open(dataFolder)
+  try {
+    const warn = (message: string): never => expect.fail(message)
+    const writer = new RawWriter({ dataFolder, orgId: 'o', ledger: new Map(), database, warn })
+    const contents = days.map(({ day, rows }) => ({ day, content: contentOf(rows, origin) }))
+    const results = await writer.land('users', contents)
+    return await Promise.all(
+      days.map(async ({ day }, at) => {
+        const file = join(rawFolder(dataFolder, 'o', 'users', day), results[at]?.file ?? '')
+        return { day, rows: await readRows(file) }
+      }),
+    )
+  } finally {
+    database.close()
+  }
+}
+
+interface DayOfRows {
+  readonly day: Day
+  readonly rows: readonly RawRow[]
+}
+
+const many = (count: number, length: number): string[] =>
+  Array.from({ length: count }, (_, index) => `"${String(index).padEnd(length)}"`)
+
+it.each<[string, readonly string[]]>([
+  ['no row', []],
+  ['every kind of value', ['1e3', 'null', '""', '"null"', '1.0', '9007199254740993', 'true', '[]']],
+  ['white space and ends of lines', ['{\r\n"a":\r1 ,\n\t"b":2}', '  {} ', '{"a":\n\n[]}']],
+  ['escapes', ['{"a":"\\u0001\\u0002\\u0000\\"\\\\,#"}', '"\u2028\ufeff😀\x7f"', '"\\ud800"']],
+  ['many rows', many(30_000, 100)],
+  ['a row longer than the buffer', ['1', `"${'y'.repeat(5 * MEGABYTE)}"`, '2']],
+])('rows land as they were served: %s', async (_, items) => {
+  const day = { day: DAY, rows: rows(items) }
+  expect(await landed([day])).toEqual([day])
+  const other = { day: '2026-03-10' as Day, rows: rows(['"of another day"']) }
+  const none = { day: '2026-03-11' as Day, rows: [] }
+  expect(await landed([other, day, none])).toEqual([other, day, none])
+})
+
+it('days of many characters land as they were served, whatever is written together', async () => {
+  const days = Array.from({ length: 9 }, (_, at) => ({
+    day: `2026-03-0${at + 1}` as Day,
+    rows: rows(many(20 * (at + 1), 20_000)),
+  }))
+  expect(await landed(days)).toEqual(days)
+})
+
+it('law 1: whatever JSON text and whatever origin lands as it was served', async () => {
+  const row = fc.record({
+    item: fc.json(),
+    ordinal: fc.nat(),
+    origin: fc.record({
+      page: fc.nat(),
+      fetchedAt: fc.integer({ min: 0, max: 4e12 }),
+      request: fc.string({ unit: 'binary' }),
+      requestId: fc.option(fc.string({ unit: 'binary' })),
+      runId: fc.string({ minLength: 1 }),
+    }),
+  })
+  const sorted = ({ day, rows }: DayOfRows): unknown => [
+    day,
+    rows.map((each) => JSON.stringify(each)).sort(),
+  ]
+  const days = fc.array(fc.array(row, { maxLength: 20 }), { minLength: 1, maxLength: 4 })
+  await fc.assert(
+    fc.asyncProperty(days, async (all) => {
+      const written = all.map((rows, at) => ({ day: `2026-03-0${at + 1}` as Day, rows }))
+      const told = (await landed(written)) as DayOfRows[]
+      expect(told.map(sorted)).toEqual(written.map(sorted))
+    }),
+    { numRuns: 30 },
+  )
+})
+
+it('a file of lines knows its longest line', async () => {
+  const path = join(await temporaryFolder(), 'x')
+  const file = await writeLines(path, [{ day: DAY, rows: rows(['1', '"é"', '2']) }])
+  const lines = (await readFile(path, 'utf8')).split('\n')
+  expect(file.longestLine).toBe(Math.max(...lines.map((line) => Buffer.byteLength(line) + 1)))
+  expect(lines).toHaveLength(4)
+})
+
+it('nothing is left when the rows of a day cannot be read', async () => {
+  const dataFolder = await temporaryFolder()
+  const database = await LandingDatabase.open(dataFolder)
+  const failing = function* (): Generator<RawRow> {
+    yield* rows(many(60_000, 100))
+    throw new Error('the rows end here')
+  }
+  const content = { ...contentOf([], origin), source: { rows: failing, characters: 1 } }
+  try {
+    const ids = { orgId: 'o', resource: 'users' }
+    const path = join(dataFolder, 'day', 'x.parquet')
+    const version = { day: DAY, content, fetchedAt: origin.fetchedAt, path }
+    const writing = writeDays(database, ids, [version], () => join(dataFolder, 'parts', 'x'))
+    await expect(writing).rejects.toThrow('the rows end here')
+  } finally {
+    database.close()
+  }
+  expect(await readdir(join(dataFolder, 'day'))).toEqual([])
+  expect(await readdir(join(dataFolder, 'parts'))).toEqual([])
+})

@@ -1,0 +1,203 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Day } from '../../../src/core/days.ts'
+import { quarantineDamaged } from '../../../src/extract/missing-files.ts'
+import { openLedger } from '../../../src/extract/open-ledger.ts'
+import { rebuildLedger } from '../../../src/extract/rebuild.ts'
+import { normalize } from '../../../src/normalize/normalize.ts'
+import { rawFolder } from '../../../src/store/lake.ts'
+import { intervalKey } from '../../../src/store/ledger.ts'
+import { sendJson, testServer, testWorld } from '../../helpers.ts'
+import { ledgerOf, readLake, syncFrom } from '../../flows/platform.ts'
+import {
+  DAMAGE,
+  DAY,
+  flip,
+  LOOK,
+  newest,
+  NOW,
+  platform,
+  quarantined,
+  unrecord,
+  versions,
+  warnings,
+} from '../three-days.ts'
+
+describe('a look at a day whose rows are the same', () => {
+  it.each(DAMAGE)('never blesses a file with %s: it is landed again', async (_, damage) => {
+    const { data, sync } = await platform()
+    await sync()
+    const before = (await ledgerOf(data, 'o')).get(intervalKey('users', DAY))
+    const path = await newest(data)
+    await damage(path)
+    const { result, world } = await sync(LOOK)
+    expect(result).toMatchObject({ failed: 0, missing: 0, stoppedBy: null })
+    expect(warnings(world).join()).toMatch(
+      /users 2026-01-15 of o: .*; moved to quarantine.*landed again/,
+    )
+    expect(await quarantined(data)).toHaveLength(1)
+    const after = (await ledgerOf(data, 'o')).get(intervalKey('users', DAY))
+    expect(after).toMatchObject({ status: 'landed', rowCount: 2, digest: before?.digest })
+    expect(await versions(data)).toEqual([after?.file])
+  })
+
+  it('takes the file that is whole as it is', async () => {
+    const { data, sync } = await platform()
+    await sync()
+    const before = await versions(data)
+    const { world } = await sync(LOOK)
+    expect(await versions(data)).toEqual(before)
+    expect(warnings(world)).toEqual([])
+  })
+})
+
+describe('a file that a crash left between its rename and its record', () => {
+  it('is taken in once it is proven', async () => {
+    const { data, sync } = await platform()
+    await sync()
+    const before = await versions(data)
+    await unrecord(data)
+    const { world } = await sync()
+    expect(await versions(data)).toEqual(before)
+    expect(warnings(world)).toEqual([
+      'the ledger of o did not know what the lake holds of users 2026-01-15; it was taken in',
+    ])
+    expect((await ledgerOf(data, 'o')).get(intervalKey('users', DAY))).toMatchObject({
+      file: before[0],
+      rowCount: 2,
+      versions: 1,
+    })
+  })
+
+  it.each(DAMAGE)('and that has %s is not', async (_, damage) => {
+    const { data, sync } = await platform()
+    await sync()
+    await unrecord(data)
+    await damage(await newest(data))
+    const { world } = await sync(NOW + 60_000)
+    expect(warnings(world)).toHaveLength(1)
+    expect(await quarantined(data)).toHaveLength(1)
+    expect(await versions(data)).toHaveLength(1)
+  })
+
+  it('and that holds another day’s rows under this day’s name is not', async () => {
+    const { data, sync } = await platform()
+    await sync()
+    const path = await newest(data)
+    await unrecord(data)
+    const other = rawFolder(data, 'o', 'users', '2026-01-14' as Day)
+    const [name = ''] = await readdir(other)
+    await writeFile(path, await readFile(join(other, name)))
+    const { world } = await sync(NOW + 60_000)
+    expect(warnings(world).join()).toContain('it is another file: users 2026-01-14 of o')
+  })
+})
+
+describe('a file that the ledger names and the lake has not', () => {
+  it('makes its day missing: it is asked for in the same run', async () => {
+    const { data, sync, requests } = await platform()
+    await sync()
+    await rm(await newest(data))
+    const before = requests.length
+    const { result, world } = await sync()
+    expect(result).toMatchObject({ landed: 1, missing: 0 })
+    expect(requests.length - before).toBe(2)
+    expect(warnings(world).join()).toContain('not in the lake: users 2026-01-15;')
+    expect(await versions(data)).toHaveLength(1)
+  })
+
+  it('is told of where its day is not asked for', async () => {
+    const { data, sync, platform: there } = await platform()
+    await sync()
+    await rm(await newest(data))
+    there.now = NOW
+    const { url } = await testServer((_, response) => {
+      const headers = { date: new Date(NOW).toUTCString() }
+      sendJson(response, 200, { data: [], meta: { org_id: 'o' } }, headers)
+    })
+    const only = { only: ['activity'], world: testWorld(NOW) }
+    expect((await syncFrom(url, data, only)).result).toMatchObject({ landed: 0, missing: 1 })
+    expect((await ledgerOf(data, 'o')).has(intervalKey('users', DAY))).toBe(false)
+  })
+})
+
+describe('a day whose newest version was lost', () => {
+  it.each([
+    ['was deleted', (path: string) => rm(path)],
+    ['was damaged', flip],
+  ])('and %s is missing, whatever older ones there are', async (_, lose) => {
+    const { data, sync, platform: there } = await platform()
+    await sync()
+    there.value = 2
+    await sync(LOOK)
+    await lose(await newest(data))
+    const ledger = await ledgerOf(data, 'o')
+    const { file } = ledger.get(intervalKey('users', DAY)) ?? {}
+    const lost = [{ resource: 'users', day: DAY, file: file ?? '' }]
+    await quarantineDamaged(data, 'o', lost, ledger, () => undefined)
+    await rm(join(data, 'quarantine'), { recursive: true, force: true })
+    for (let night = 1; night <= 2; night += 1) {
+      await openLedger(data, 'o', () => undefined)
+      expect((await ledgerOf(data, 'o')).has(intervalKey('users', DAY))).toBe(false)
+      await rebuildLedger(data, 'o', () => undefined)
+      expect((await ledgerOf(data, 'o')).has(intervalKey('users', DAY))).toBe(false)
+    }
+    expect(await versions(data)).toHaveLength(1)
+    const { world } = await sync(LOOK + 60_000)
+    expect(warnings(world)).toEqual([])
+    expect(await versions(data)).toHaveLength(2)
+  })
+})
+
+const toBase = async (data: string) => {
+  const ledger = await ledgerOf(data, 'o')
+  return normalize({
+    dataFolder: data,
+    baseIn: data,
+    orgId: 'o',
+    ledger,
+    isFrugal: true,
+    firstMonth: '2026-01',
+    emit: () => undefined,
+    takeOutDamaged: (files) => quarantineDamaged(data, 'o', files, ledger, () => undefined),
+  })
+}
+
+describe('the base', () => {
+  it.each(DAMAGE)('is not made from a raw file with %s', async (_, damage) => {
+    const { data, sync } = await platform()
+    await sync()
+    await damage(await newest(data))
+    expect(await toBase(data)).toBeGreaterThan(0)
+    expect(await quarantined(data)).toHaveLength(1)
+    expect((await ledgerOf(data, 'o')).has(intervalKey('users', DAY))).toBe(false)
+    const users = join(data, 'lake/base/users/org=o/month=2026-01/data.parquet')
+    const days = await readLake(
+      data,
+      `select distinct cast(activity_date as varchar) as day from '${users}' order by 1`,
+    )
+    expect(days).toEqual([{ day: '2026-01-14' }, { day: '2026-01-16' }])
+  })
+
+  it('is made again where a file of it is damaged, and only there', async () => {
+    const { data, sync } = await platform()
+    await sync()
+    await toBase(data)
+    expect(await toBase(data)).toBe(0)
+    const path = join(data, 'lake/base/users/org=o/month=2026-01/data.parquet')
+    const rows = () => readLake(data, `from '${path}' order by all`)
+    const before = await rows()
+    await flip(path)
+    expect(await toBase(data)).toBe(1)
+    expect(await rows()).toEqual(before)
+  })
+
+  it('is made again whole where the record of it cannot be read', async () => {
+    const { data, sync } = await platform()
+    await sync()
+    const first = await toBase(data)
+    await writeFile(join(data, 'state/base/o.json'), '{"users/2026-01":')
+    expect(await toBase(data)).toBe(first)
+  })
+})

@@ -1,0 +1,64 @@
+import { appendFile, copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { openLedger, unrecordedDays } from '../../src/extract/open-ledger.ts'
+import { rebuildLedger } from '../../src/extract/rebuild.ts'
+import { rawDays, rawFolder } from '../../src/store/lake.ts'
+import { intervalKey, readJournal, type Interval } from '../../src/store/ledger.ts'
+import { ledgerOf } from '../flows/platform.ts'
+import { DAY, LOOK, NOW, platform, unrecord, versions } from './three-days.ts'
+
+const KEY = intervalKey('users', DAY)
+
+/**
+ * A day whose newer content has the earlier name, as it landed while a clock was set
+ * back, before names were kept in order. Returns what the ledger says of the day.
+ */
+async function contradictory() {
+  const [lake, back] = [await platform(), await platform()]
+  await lake.sync()
+  back.platform.value = 2
+  await back.sync(NOW - 60_000)
+  const said = (await ledgerOf(back.data, 'o')).get(KEY)
+  const [file = ''] = await versions(back.data)
+  const folderIn = (data: string): string => rawFolder(data, 'o', 'users', DAY)
+  await copyFile(join(folderIn(back.data), file), join(folderIn(lake.data), file))
+  const line = JSON.stringify({ ...said, versions: 2 })
+  await appendFile(join(lake.data, 'state', 'ledger', 'o.ndjson'), `${line}\n`)
+  expect((await versions(lake.data))[0]).toBe(file)
+  return { ...lake, file }
+}
+
+const current = async (data: string): Promise<Interval | undefined> =>
+  (await ledgerOf(data, 'o')).get(KEY)
+
+it('law 8: older content with the later name never counts again when the ledger is opened', async () => {
+  const { data, sync, platform: there, file } = await contradictory()
+  const told: string[] = []
+  const { missing } = await openLedger(data, 'o', (message) => told.push(message))
+  expect([missing, told]).toEqual([[], []])
+  expect((await current(data))?.file).toBe(file)
+  expect(
+    await unrecordedDays(data, 'o', await rawDays(data, 'o'), await readJournal(data, 'o')),
+  ).toEqual([])
+  there.value = 3
+  await sync(LOOK)
+  expect((await current(data))?.file).toBe((await versions(data)).at(-1))
+})
+
+it('law 8: nor when the ledger is made anew', async () => {
+  const { data, file } = await contradictory()
+  await rebuildLedger(data, 'o', (message) => expect.fail(message))
+  expect(await current(data)).toMatchObject({ file, versions: 2 })
+})
+
+it('law 3: a version that a killed run landed after that still counts', async () => {
+  const { data, sync, platform: there } = await contradictory()
+  there.value = 3
+  await sync(LOOK)
+  await unrecord(data)
+  const told: string[] = []
+  await openLedger(data, 'o', (message) => told.push(message))
+  expect(told).toHaveLength(1)
+  expect(await current(data)).toMatchObject({ file: (await versions(data)).at(-1), versions: 3 })
+})

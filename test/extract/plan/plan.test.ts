@@ -1,0 +1,292 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  addDays,
+  daysBetween,
+  eachDay,
+  HISTORY_START,
+  startOf,
+  type Day,
+} from '../../../src/core/days.ts'
+import { probeSize } from '../../../src/extract/plan/window-size.ts'
+import { planSync, type FetchTask, type PlanOptions } from '../../../src/extract/plan/plan.ts'
+import { RESOURCES, type Resource } from '../../../src/extract/resources.ts'
+import { intervalKey, isSettled, type Interval } from '../../../src/store/ledger.ts'
+import type { WindowSize } from '../../../src/store/windows.ts'
+
+const day = (text: string): Day => text as Day
+const HOUR = 3_600_000
+const only = (name: string): Resource[] => RESOURCES.filter((each) => each.name === name)
+
+function interval(resource: string, of: Day, change: Partial<Interval> = {}): Interval {
+  return {
+    resource,
+    day: of,
+    status: 'landed',
+    fetchedAt: startOf(of) + 26 * HOUR,
+    rowCount: 1,
+    versions: 1,
+    attempts: 1,
+    requestId: null,
+    file: 'f.parquet',
+    sha256: 's',
+    digest: 'd',
+    error: null,
+    ...change,
+  }
+}
+
+/** No cap, or one learnt up to 20 days before the clock. */
+function anyCap(): fc.Arbitrary<(now: number) => WindowSize> {
+  const width = fc.integer({ min: 1, max: 200 })
+  return fc
+    .tuple(width, fc.option(width), fc.integer({ min: 0, max: 20 }))
+    .map(([maxDays, more, ago]) => (now) => {
+      const learntAt = now - ago * 24 * HOUR
+      const tooWide = more === null ? null : maxDays + more
+      return { maxDays, tooWide, learntAt, probedAt: learntAt }
+    })
+}
+
+function ledgerOf(intervals: readonly Interval[]): Map<string, Interval> {
+  return new Map(intervals.map((each) => [intervalKey(each.resource, each.day), each]))
+}
+
+function at(today: string, change: Partial<PlanOptions> = {}): PlanOptions {
+  return { today: day(today), now: startOf(day(today)) + 2 * HOUR, ...change }
+}
+
+const windows = (tasks: readonly FetchTask[]): string[] =>
+  tasks.map(({ resource, range }) => `${resource.name} ${range.first}..${range.last}`)
+const reasons = (tasks: readonly FetchTask[]): string[] =>
+  tasks.flatMap(({ days }) => days.map((each) => `${each.day} ${each.reason}${each.age ?? ''}`))
+
+describe('the plan', () => {
+  it('asks for the whole history of a day endpoint in one window, up to yesterday', () => {
+    const plan = planSync(new Map(), at('2026-11-21', { resources: only('tokens') }))
+    expect(windows(plan)).toEqual(['tokens 2026-01-14..2026-11-20'])
+  })
+
+  it('asks for users one day at a time, the newest first', () => {
+    const plan = planSync(new Map(), at('2026-01-17', { resources: only('users') }))
+    expect(windows(plan)).toEqual([
+      'users 2026-01-16..2026-01-16',
+      'users 2026-01-15..2026-01-15',
+      'users 2026-01-14..2026-01-14',
+    ])
+  })
+
+  it('is empty on the first day of history', () => {
+    expect(planSync(new Map(), at('2026-01-14'))).toEqual([])
+  })
+
+  it('never asks for today or later, nor for a day before history, whatever is asked', () => {
+    const within = { first: day('2025-12-01'), last: day('2027-01-01') }
+    const plan = planSync(new Map(), at('2026-01-20', { resources: only('tools'), within }))
+    expect(windows(plan)).toEqual(['tools 2026-01-14..2026-01-19'])
+  })
+
+  it('gives the reason for every day', () => {
+    const ledger = ledgerOf([
+      interval('users', day('2026-01-14')),
+      interval('users', day('2026-01-15'), { status: 'failed', fetchedAt: null }),
+      interval('users', day('2026-01-17')),
+    ])
+    const plan = planSync(ledger, at('2026-01-19', { resources: only('users') }))
+    expect(reasons(plan)).toEqual([
+      '2026-01-18 missing',
+      '2026-01-17 look2',
+      '2026-01-16 missing',
+      '2026-01-14 look3',
+      '2026-01-15 failed',
+    ])
+  })
+
+  it('looks at a day again after 1, 2, 3, 7, 14 and 30 days, then it is settled, and then every 28 days', () => {
+    const first = HISTORY_START
+    let known = interval('users', first)
+    const looks: number[] = []
+    for (let age = 2; age <= 90; age += 1) {
+      const today = addDays(first, age)
+      const options = at(today, { resources: only('users'), within: { first, last: first } })
+      if (planSync(ledgerOf([known]), options).length === 0) continue
+      looks.push(age)
+      known = { ...known, fetchedAt: options.now }
+    }
+    expect(looks).toEqual([2, 3, 7, 14, 30, 58, 86])
+    expect(isSettled(known)).toBe(true)
+  })
+
+  it('makes up for looks that were slept through with one', () => {
+    const ledger = ledgerOf([interval('users', HISTORY_START)])
+    const within = { first: HISTORY_START, last: HISTORY_START }
+    const plan = planSync(ledger, at('2026-01-30', { resources: only('users'), within }))
+    expect(reasons(plan)).toEqual(['2026-01-14 look14'])
+  })
+
+  it('does not ask for settled days to reach the missing ones around them', () => {
+    const settled = eachDay({ first: day('2026-02-01'), last: day('2026-02-10') }).map((each) =>
+      interval('tokens', each, { fetchedAt: startOf(day('2026-06-01')) }),
+    )
+    const options = at('2026-06-02', {
+      resources: only('tokens'),
+      within: { first: day('2026-01-30'), last: day('2026-02-12') },
+    })
+    expect(windows(planSync(ledgerOf(settled), options))).toEqual([
+      'tokens 2026-01-30..2026-01-31',
+      'tokens 2026-02-11..2026-02-12',
+    ])
+  })
+
+  it('joins the days due for a look and yesterday in one window', () => {
+    const days = eachDay({ first: HISTORY_START, last: day('2026-01-24') })
+    const ledger = ledgerOf(
+      days.map((each) =>
+        interval('tokens', each, { fetchedAt: startOf(day('2026-01-25')) + HOUR }),
+      ),
+    )
+    const plan = planSync(ledger, at('2026-01-26', { resources: only('tokens') }))
+    expect(windows(plan)).toEqual(['tokens 2026-01-19..2026-01-25'])
+    expect(reasons(plan)).toEqual([
+      '2026-01-19 look7',
+      '2026-01-23 look3',
+      '2026-01-24 look2',
+      '2026-01-25 missing',
+    ])
+  })
+
+  it('asks for no window that is wider than the learnt cap, the newest days first', () => {
+    const tokens = { maxDays: 4, tooWide: 5, learntAt: 0, probedAt: startOf(day('2026-01-20')) }
+    const options = at('2026-01-24', {
+      resources: only('tokens'),
+      windowSizes: new Map([['tokens', tokens]]),
+    })
+    expect(windows(planSync(new Map(), options))).toEqual([
+      'tokens 2026-01-20..2026-01-23',
+      'tokens 2026-01-16..2026-01-19',
+      'tokens 2026-01-14..2026-01-15',
+    ])
+  })
+
+  it.each([
+    ['twice as wide', 5, ['2026-01-17..2026-01-24', '2026-01-14..2026-01-16']],
+    ['half way to what was refused', 7, ['2026-01-20..2026-01-24', '2026-01-16..2026-01-19']],
+    ['twice as wide where nothing is known', null, ['2026-01-17..2026-01-24']],
+  ])('tries one window %s a week after the last refusal', (_, tooWide, expected) => {
+    const probedAt = startOf(day('2026-01-18'))
+    const tokens = { maxDays: 4, tooWide, learntAt: 0, probedAt }
+    const options = at('2026-01-25', {
+      resources: only('tokens'),
+      windowSizes: new Map([['tokens', tokens]]),
+    })
+    const asked = windows(planSync(new Map(), options))
+    expect(asked.slice(0, expected.length)).toEqual(expected.map((each) => `tokens ${each}`))
+  })
+
+  it('asks for every day of the range when forced', () => {
+    const ledger = ledgerOf([
+      interval('tokens', HISTORY_START, { fetchedAt: startOf(day('2026-06-01')) }),
+    ])
+    const within = { first: HISTORY_START, last: HISTORY_START }
+    const plan = planSync(
+      ledger,
+      at('2026-06-01', { resources: only('tokens'), within, refetch: true }),
+    )
+    expect(reasons(plan)).toEqual(['2026-01-14 forced'])
+  })
+
+  it('looks a second time at a suspect day after an hour, and not sooner', () => {
+    const today = day('2026-06-02')
+    const now = startOf(today) + 5 * HOUR
+    const planAt = (seenAt: number): string[] => {
+      const suspect = { digest: 'other', rowCount: 0, seenAt }
+      const known = interval('users', HISTORY_START, { fetchedAt: startOf(today), suspect })
+      const within = { first: HISTORY_START, last: HISTORY_START }
+      const options = at(today, { now, resources: only('users'), within })
+      return reasons(planSync(ledgerOf([known]), options))
+    }
+    expect(planAt(now - HOUR + 1)).toEqual([])
+    expect(planAt(now - HOUR)).toEqual(['2026-01-14 look139'])
+  })
+
+  it('asks once for every day that has not landed, whatever landed after it, in windows that fit', () => {
+    const state = fc.constantFrom('settled', 'young', 'failed', 'missing')
+    fc.assert(
+      fc.property(fc.array(state, { minLength: 1, maxLength: 120 }), anyCap(), (states, cap) => {
+        const today = addDays(HISTORY_START, states.length)
+        const now = startOf(today) + 2 * HOUR
+        const ledger = ledgerOf(
+          states.flatMap((each, index) => {
+            const of = addDays(HISTORY_START, index)
+            if (each === 'missing') return []
+            if (each === 'failed')
+              return [interval('tokens', of, { status: each, fetchedAt: null })]
+            return [interval('tokens', of, each === 'settled' ? { fetchedAt: now } : {})]
+          }),
+        )
+        const tokens = cap(now)
+        const windowSizes = new Map([['tokens', tokens]])
+        const tasks = planSync(ledger, at(today, { resources: only('tokens'), windowSizes }))
+        const asked = tasks.flatMap(({ days }) => days.map((each) => each.day)).sort()
+        expect(asked).toEqual([...new Set(asked)])
+        const lacking = states.flatMap((each, index) =>
+          each === 'failed' || each === 'missing' ? [addDays(HISTORY_START, index)] : [],
+        )
+        expect(asked).toEqual(expect.arrayContaining(lacking))
+        const spans = tasks.map(({ range }) => daysBetween(range.first, range.last) + 1)
+        expect(spans.filter((span) => span > tokens.maxDays).length).toBeLessThanOrEqual(1)
+        expect(Math.max(0, ...spans)).toBeLessThanOrEqual(probeSize(tokens, now))
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('is empty after it was executed at the same time, whatever was known before', () => {
+    const status = fc.constantFrom('landed', 'empty', 'failed', 'missing', 'suspect', 'refused')
+    const known = fc.array(fc.tuple(status, fc.integer({ min: 0, max: 160 * 24 })), {
+      maxLength: 120,
+    })
+    fc.assert(
+      fc.property(known, fc.integer({ min: 0, max: 160 }), anyCap(), (days, age, cap) => {
+        const today = addDays(HISTORY_START, age)
+        const windowSizes = new Map(RESOURCES.map(({ name }) => [name, cap(startOf(today))]))
+        const options = at(today, { windowSizes })
+        const ledger = new Map<string, Interval>()
+        for (const { name } of RESOURCES) {
+          for (const [index, [state, hours]] of days.entries()) {
+            const of = addDays(HISTORY_START, index)
+            if (state === 'missing' || of >= today) continue
+            const fetchedAt = Math.min(startOf(of) + (24 + hours) * HOUR, options.now)
+            const suspect = { digest: 'other', rowCount: 0, seenAt: fetchedAt }
+            const change = {
+              landed: { fetchedAt },
+              empty: { status: 'empty', fetchedAt },
+              failed: { status: 'failed', fetchedAt: null },
+              suspect: { fetchedAt: startOf(of) + 30 * 24 * HOUR, suspect },
+              refused: { fetchedAt: startOf(of) + 24 * HOUR, refusedAt: fetchedAt },
+            } as const
+            ledger.set(intervalKey(name, of), interval(name, of, change[state]))
+          }
+        }
+        for (const { resource, days: asked } of planSync(ledger, options)) {
+          for (const { day: each } of asked) {
+            const key = intervalKey(resource.name, each)
+            ledger.set(key, afterLook(resource.name, each, ledger.get(key), options.now))
+          }
+        }
+        expect(planSync(ledger, options)).toEqual([])
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+/** What a look leaves behind: mostly rows; of some settled days, doubt, or a refusal. */
+function afterLook(resource: string, of: Day, known: Interval | undefined, now: number): Interval {
+  const kind = Number(of.slice(-2)) % 3
+  if (known === undefined || !isSettled(known) || kind === 0) {
+    return interval(resource, of, { fetchedAt: now })
+  }
+  if (kind === 1) return interval(resource, of, { fetchedAt: known.fetchedAt, refusedAt: now })
+  return { ...known, suspect: { digest: 'other', rowCount: 0, seenAt: now } }
+}

@@ -1,0 +1,92 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { addDays, daysBetween, HISTORY_START, startOf, type Day } from '../../../src/core/days.ts'
+import { planSync, type FetchTask } from '../../../src/extract/plan/plan.ts'
+import { RESOURCES } from '../../../src/extract/resources.ts'
+import { intervalKey, isSettled, type Interval } from '../../../src/store/ledger.ts'
+
+const HOUR = 3_600_000
+
+/** A data folder of which only the ledger is there. */
+class Nights {
+  readonly #ledger = new Map<string, Interval>()
+  readonly #lastLook = new Map<string, number>()
+  nights = 0
+  /** Running nights between two looks at a settled day, at most. */
+  longestRest = 0
+
+  /** Plans, lands what is planned, and gives the plan. */
+  run(today: Day): FetchTask[] {
+    const now = startOf(today) + 2 * HOUR
+    const tasks = planSync(this.#ledger, { today, now })
+    this.nights += 1
+    for (const { resource, days } of tasks) {
+      for (const { day } of days) this.#land(resource.name, day, now)
+    }
+    for (const [key, interval] of this.#ledger) {
+      const rest = this.nights - (this.#lastLook.get(key) ?? 0)
+      if (isSettled(interval)) this.longestRest = Math.max(this.longestRest, rest)
+    }
+    return tasks
+  }
+
+  #land(resource: string, day: Day, now: number): void {
+    const key = intervalKey(resource, day)
+    this.#lastLook.set(key, this.nights)
+    this.#ledger.set(key, {
+      resource,
+      day,
+      status: 'landed',
+      fetchedAt: now,
+      rowCount: 1,
+      versions: 1,
+      attempts: 1,
+      requestId: null,
+      file: 'f.parquet',
+      sha256: 's',
+      digest: 'd',
+      error: null,
+    })
+  }
+}
+
+describe('the sweep', () => {
+  it('looks at every settled day again within 28 nights, also where nights are missed', () => {
+    const isRun = fc.array(fc.boolean(), { minLength: 70, maxLength: 70 })
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 150 }), isRun, fc.boolean(), (age, runs, isNightly) => {
+        const nights = new Nights()
+        for (const [index, isRunning] of runs.entries()) {
+          if (isNightly || isRunning) nights.run(addDays(HISTORY_START, age + index))
+        }
+        expect(nights.longestRest).toBeLessThanOrEqual(29)
+      }),
+      { numRuns: 12 },
+    )
+  })
+
+  it('costs an idle night of 300 days one window more than the seven looks', () => {
+    const nights = new Nights()
+    nights.run(addDays(HISTORY_START, 270))
+    const inWindows = ({ resource }: FetchTask): boolean => resource.grain === 'days'
+    const requests: number[] = []
+    for (let age = 271; age <= 360; age += 1) {
+      const tasks = nights.run(addDays(HISTORY_START, age))
+      if (age > 300) requests.push(tasks.filter(inWindows).length)
+    }
+    expect(Math.max(...requests)).toBe(RESOURCES.length)
+    expect(Math.min(...requests)).toBe(RESOURCES.length - 1)
+  })
+
+  it('takes as many users’ days every night', () => {
+    const nights = new Nights()
+    nights.run(addDays(HISTORY_START, 300))
+    for (let age = 301; age <= 360; age += 1) {
+      const tasks = nights.run(addDays(HISTORY_START, age))
+      const users = tasks.filter(({ resource }) => resource.grain === 'users')
+      expect(users.length).toBeLessThanOrEqual(
+        6 + Math.ceil(daysBetween(HISTORY_START, addDays(HISTORY_START, age)) / 28),
+      )
+    }
+  })
+})

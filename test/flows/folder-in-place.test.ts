@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startEmulator } from '../../src/emulator/emulator.ts'
+import { command } from '../command.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+const SYNC = ['sync', '--log', 'text', '--only', 'tokens', '--to', '2026-01-15']
+
+async function stage() {
+  const emulator = await startEmulator({ users: 3, now: () => Date.now() })
+  onTestFinished(() => emulator.close())
+  const data = await temporaryFolder()
+  const sync = () =>
+    command(SYNC, {
+      AGENT_BASE_URL: emulator.url,
+      AGENT_API_KEY: emulator.keys.manager,
+      AGENT_WAREHOUSE_DATA: data,
+    })
+  expect((await sync()).code).toBe(0)
+  const putFolder = async (name: string): Promise<string> => {
+    const path = join(data, name)
+    await rm(path, { force: true })
+    await mkdir(path, { recursive: true })
+    return path
+  }
+  return { data, sync, putFolder }
+}
+
+describe('a file in the place of', () => {
+  it.each(['lake', 'lake/base', 'state', 'runs'])(
+    'the folder %s ends every command with 2, before anything is asked',
+    async (name) => {
+      const data = await temporaryFolder()
+      const path = join(data, name)
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(path, '')
+      for (const args of [SYNC, ['doctor'], ['rebuild']]) {
+        const { code, err, out } = await command(args, { AGENT_WAREHOUSE_DATA: data })
+        expect(code).toBe(2)
+        expect(`${out}${err}`).toContain(`${path} is a file, and a folder belongs there`)
+      }
+    },
+  )
+})
+
+it.each(['build', 'rebuild'])('%s makes no data folder: its name may be mistyped', async (name) => {
+  const data = join(await temporaryFolder(), 'mistyped')
+  const { code, err } = await command([name], { AGENT_WAREHOUSE_DATA: data })
+  expect({ code, err }).toMatchObject({ code: 2 })
+  expect(err).toContain(`there is no data folder ${data}`)
+  expect(existsSync(data)).toBe(false)
+})
+
+describe('a folder in the place of', () => {
+  it('a base file goes to quarantine, and the file is made again', async () => {
+    const { data, sync, putFolder } = await stage()
+    const place = 'base/tokens_days/org=org_demo/month=2026-01/data.parquet'
+    const path = await putFolder(join('lake', place))
+    const { code, err, out } = await sync()
+    expect({ code, err }).toMatchObject({ code: 0 })
+    expect(`${err}${out}`).toContain('a folder was where the base file of tokens_days, 2026-01')
+    expect((await stat(path)).isFile()).toBe(true)
+    expect(await readdir(join(data, 'quarantine', place))).toEqual([])
+    expect(await sync()).toMatchObject({ code: 0 })
+  })
+
+  it.each([
+    'state/lock',
+    'state/ledger/org_demo.ndjson',
+    'state/organisations.json',
+    'state/base/org_demo.json',
+  ])('%s ends a run with 2 and one line that names it', async (name) => {
+    const { sync, putFolder } = await stage()
+    const path = await putFolder(name)
+    const { code, err } = await sync()
+    expect({ code, err }).toMatchObject({ code: 2 })
+    expect(err.trim().split('\n').slice(-2)).toEqual([
+      `agent-warehouse: ${path} is a folder, and a file belongs there`,
+      '  Move it away, then run again: a file that is lacking is made again.',
+    ])
+    await rm(path, { recursive: true })
+    expect(await sync()).toMatchObject({ code: 0 })
+  })
+})

@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest'
+import { sendJson, temporaryFolder, testServer, testWorld } from '../helpers.ts'
+import { DATE, platform, TODAY } from './landing-platform.ts'
+import { ledgerOf, syncFrom } from './platform.ts'
+
+describe('what cannot be had', () => {
+  const asked = (request: {
+    url?: string | undefined
+  }): { first: string; last: string; path: string } => {
+    const url = new URL(request.url ?? '', 'http://platform')
+    return {
+      first: url.searchParams.get('startDate') ?? '',
+      last: url.searchParams.get('endDate') ?? '',
+      path: url.pathname,
+    }
+  }
+
+  it('is what comes as another organisation’s, in one request for a range', async () => {
+    const data = await temporaryFolder()
+    const world = testWorld(TODAY)
+    const { url, requests } = await testServer((request, response) => {
+      const isOther = /tools|users/.test(asked(request).path)
+      const meta = { org_id: isOther ? 'other' : 'own', has_more: false }
+      sendJson(response, 200, { data: [], meta }, { date: DATE })
+    })
+    const only = ['activity', 'tools', 'users']
+    const { result } = await syncFrom(url, data, { only, world })
+    expect(result).toMatchObject({ landed: 9, failed: 6 })
+    const ledger = await ledgerOf(data, 'own')
+    for (const resource of ['tools', 'users']) {
+      expect(ledger.get(`${resource}/2026-01-15`)).toMatchObject({ status: 'failed', file: null })
+      expect(ledger.get(`${resource}/2026-01-15`)?.error).toContain(
+        'the answer is of the organisation "other", not of "own"',
+      )
+    }
+    expect(requests.filter((request) => request.includes('/tools'))).toHaveLength(1)
+  })
+
+  it('is one day when one day is bad: the window is halved down to it', async () => {
+    const data = await temporaryFolder()
+    const world = testWorld(Date.parse('2026-02-20T06:00:00Z'))
+    const { url } = await testServer((request, response) => {
+      const { first, last } = asked(request)
+      const isBad = first <= '2026-01-30' && last >= '2026-01-30'
+      const headers = { date: new Date(world.now()).toUTCString(), 'x-request-id': 'req-7' }
+      if (isBad) sendJson(response, 500, { title: 'Internal', requestId: 'req-7' }, headers)
+      else sendJson(response, 200, { data: [], meta: { org_id: 'o' } }, headers)
+    })
+    const { result } = await syncFrom(url, data, { only: ['tools'], world })
+    expect(result).toMatchObject({ landed: 36, failed: 1 })
+    const ledger = await ledgerOf(data, 'o')
+    expect(ledger.get('tools/2026-01-30')).toMatchObject({ status: 'failed', requestId: 'req-7' })
+    expect(ledger.get('tools/2026-01-30')?.error).toContain('500 Internal')
+  })
+
+  it('is nothing when only the range was too wide', async () => {
+    const data = await temporaryFolder()
+    const world = testWorld(Date.parse('2026-04-01T06:00:00Z'))
+    const { url, requests } = await testServer((request, response) => {
+      const { first, last } = asked(request)
+      const days = (Date.parse(last) - Date.parse(first)) / 86_400_000 + 1
+      const headers = { date: new Date(world.now()).toUTCString() }
+      if (days > 31) sendJson(response, 400, { title: 'Range too wide' }, headers)
+      else sendJson(response, 200, { data: [], meta: { org_id: 'o' } }, headers)
+    })
+    const { result } = await syncFrom(url, data, { only: ['activity'], world })
+    expect(result).toMatchObject({ landed: 77, failed: 0 })
+    expect(requests.length).toBeLessThanOrEqual(10)
+  })
+
+  it('is the newest days when they are not to be had yet', async () => {
+    const data = await temporaryFolder()
+    const world = testWorld(Date.parse('2026-04-01T06:00:00Z'))
+    const { url, requests } = await testServer((request, response) => {
+      const headers = { date: new Date(world.now()).toUTCString() }
+      if (asked(request).last > '2026-03-28') sendJson(response, 400, { title: 'Lag' }, headers)
+      else sendJson(response, 200, { data: [], meta: { org_id: 'o' } }, headers)
+    })
+    const { result } = await syncFrom(url, data, { only: ['tools'], world })
+    expect(result).toMatchObject({ landed: 74, failed: 3 })
+    expect(requests.length).toBeLessThanOrEqual(12)
+    const failed = [...(await ledgerOf(data, 'o')).values()].filter((each) => each.file === null)
+    expect(failed.map(({ day }) => day).sort()).toEqual(['2026-03-29', '2026-03-30', '2026-03-31'])
+  })
+
+  it('costs few requests when the request is wrong for every day', async () => {
+    const data = await temporaryFolder()
+    const world = testWorld(Date.parse('2026-04-01T06:00:00Z'))
+    const { url, requests } = await testServer((request, response) => {
+      const headers = { date: new Date(world.now()).toUTCString() }
+      if (asked(request).path.endsWith('/tools')) sendJson(response, 400, { title: 'No' }, headers)
+      else sendJson(response, 200, { data: [], meta: { org_id: 'o' } }, headers)
+    })
+    const { result } = await syncFrom(url, data, { only: ['tools', 'tokens'], world })
+    expect(result).toMatchObject({ landed: 77, failed: 77 })
+    expect(requests.length).toBeLessThanOrEqual(9)
+  })
+
+  it('is one resource when one resource fails; the others land', async () => {
+    const data = await temporaryFolder()
+    const world = testWorld(Date.parse('2026-03-01T06:00:00Z'))
+    const { url, requests } = await testServer((request, response) => {
+      const headers = { date: new Date(world.now()).toUTCString() }
+      if (asked(request).path.endsWith('/users')) sendJson(response, 503, {}, headers)
+      else if (asked(request).path.endsWith('/tools')) sendJson(response, 500, {}, headers)
+      else sendJson(response, 200, { data: [], meta: { org_id: 'o' } }, headers)
+    })
+    const { result } = await syncFrom(url, data, { only: ['tools', 'tokens', 'users'], world })
+    expect(result).toMatchObject({ failed: 92, stoppedBy: null })
+    const landed = [...(await ledgerOf(data, 'o')).values()].filter(({ file }) => file !== null)
+    expect(landed.filter(({ resource }) => resource === 'tokens')).toHaveLength(46)
+    expect(requests.length).toBeLessThan(200)
+  })
+
+  it('ends with a key that is forbidden everything, after three requests', async () => {
+    const data = await temporaryFolder()
+    const { url, requests } = await testServer((_, response) => {
+      sendJson(response, 403, { title: 'Forbidden', detail: 'Manager or Owner role required' })
+    })
+    const { result } = await syncFrom(url, data)
+    expect(result.stoppedBy?.exitCode).toBe(5)
+    expect(requests).toHaveLength(3)
+  })
+
+  it('defers when the platform asks to wait longer than the run has', async () => {
+    const data = await temporaryFolder()
+    const world = testWorld(TODAY)
+    const { url, requests } = await testServer((_, response, count) => {
+      const headers = { date: DATE, 'retry-after': '7200' }
+      if (count <= 2) sendJson(response, 200, { data: [], meta: { org_id: 'o' } }, headers)
+      else sendJson(response, 429, {}, headers)
+    })
+    const { result } = await syncFrom(url, data, { world })
+    expect(result.stoppedBy?.exitCode).toBe(4)
+    expect(result.landed).toBeGreaterThan(0)
+    expect(requests.length).toBeLessThan(10)
+    expect(world.slept).toEqual([])
+  })
+
+  it('is recorded as failed when nobody answers and the organisation is known', async () => {
+    const data = await temporaryFolder()
+    const { url } = await testServer(platform(() => []))
+    await syncFrom(url, data, { only: ['tokens'], world: testWorld(TODAY) })
+    const tomorrow = testWorld(TODAY + 86_400_000)
+    const { result } = await syncFrom('http://127.0.0.1:1', data, {
+      only: ['tokens'],
+      world: tomorrow,
+    })
+    expect(result).toMatchObject({ isReached: false, landed: 0 })
+    expect(result.unreachable?.message).toContain('ECONNREFUSED')
+    const ledger = await ledgerOf(data, 'org/1')
+    expect(ledger.get('tokens/2026-01-17')).toMatchObject({ status: 'failed', attempts: 1 })
+    expect(ledger.get('tokens/2026-01-16')).toMatchObject({ status: 'empty', attempts: 2 })
+  })
+
+  it('is never a day that has not come yet where the platform is, however late it is here', async () => {
+    const data = await temporaryFolder()
+    const { url } = await testServer(platform(() => []))
+    const late = TODAY + 300 * 86_400_000
+    await syncFrom(url, data, { only: ['tokens'], world: testWorld(late) })
+    const down = { only: ['tokens'], world: testWorld(late + 86_400_000) }
+    const { result } = await syncFrom('http://127.0.0.1:1', data, down)
+    expect(result.unreachable).not.toBeNull()
+    const days = [...(await ledgerOf(data, 'org/1')).values()].map(({ day }) => day)
+    expect(days.sort().at(-1)).toBe('2026-01-17')
+  })
+
+  it.each([404, 302])('is everything at a wrong address, which a %i tells', async (status) => {
+    const data = await temporaryFolder()
+    const { url, requests } = await testServer((_, response) => {
+      sendJson(response, status, {}, { location: '/login' })
+    })
+    const { result } = await syncFrom(url, data)
+    expect(result.stoppedBy?.exitCode).toBe(2)
+    expect(result.stoppedBy?.hint).toContain('AGENT_BASE_URL')
+    expect(requests).toHaveLength(1)
+  })
+
+  it('is the other organisation’s data in this one’s folder', async () => {
+    const data = await temporaryFolder()
+    const { url } = await testServer(platform(() => []))
+    await syncFrom(url, data, { only: ['tokens'], world: testWorld(TODAY) })
+    const other = await testServer((_, response) => {
+      sendJson(response, 200, { data: [], meta: { org_id: 'org-2' } }, { date: DATE })
+    })
+    const { result } = await syncFrom(other.url, data, { world: testWorld(TODAY) })
+    expect(result.stoppedBy?.exitCode).toBe(2)
+    expect(result.stoppedBy?.message).toContain('org-2')
+    expect(result.landed).toBe(0)
+  })
+
+  it.each([
+    ['a row of another day', '{"user_id":"a","date":"2026-01-13"}'],
+    ['a row without a day', '{"user_id":"a"}'],
+  ])('is a day whose answer has %s', async (_, row) => {
+    const data = await temporaryFolder()
+    const { url } = await testServer(
+      platform((path, query) =>
+        path === 'users' && query.get('startDate') === '2026-01-16' ? [row] : [],
+      ),
+    )
+    const { result } = await syncFrom(url, data, { only: ['users'], world: testWorld(TODAY) })
+    expect(result).toMatchObject({ failed: 1 })
+    const users = [...(await ledgerOf(data, 'org/1')).values()].filter(
+      ({ resource }) => resource === 'users',
+    )
+    expect(users.map(({ day, status }) => [day, status]).sort()).toEqual([
+      ['2026-01-14', 'empty'],
+      ['2026-01-15', 'empty'],
+      ['2026-01-16', 'failed'],
+    ])
+  })
+})

@@ -1,0 +1,85 @@
+import { readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { loadConfig } from '../../src/config.ts'
+import { checkLake } from '../../src/doctor/lake.ts'
+import type { Job } from '../../src/job.ts'
+import { build } from '../../src/pipeline.ts'
+import { knownOrganisations } from '../../src/store/ledger.ts'
+import { temporaryFolder, testWorld } from '../helpers.ts'
+import { DAY, landed, night, NIGHT, platform } from './beside-night.ts'
+
+const ORG = 'org_demo'
+const LIMITS = { only: ['usage_limits', 'computers'] } as const
+
+/** Two nights whose limits differ, and what a third would begin with. */
+async function twoNights() {
+  const [emulator, data] = [await platform(), await temporaryFolder()]
+  await night(emulator, data, LIMITS)
+  await night(emulator, data, { ...LIMITS, now: NIGHT + DAY })
+  const third = () => night(emulator, data, { ...LIMITS, now: NIGHT + 2 * DAY })
+  const ledger = join(data, 'state', 'ledger', `${ORG}.ndjson`)
+  return { emulator, data, ledger, third, before: await landed(data, 'usage_limits') }
+}
+
+async function withoutLines(path: string, part: string): Promise<void> {
+  const lines = (await readFile(path, 'utf8')).split('\n')
+  await writeFile(path, lines.filter((line) => !line.includes(part)).join('\n'))
+}
+
+const LOSSES: readonly [string, (ledger: string) => Promise<void>][] = [
+  ['is empty', (ledger) => truncate(ledger, 0)],
+  ['is gone', (ledger) => rm(ledger)],
+  ['holds something else', (ledger) => writeFile(ledger, 'Dear Sir or Madam,\n')],
+  ['lacks the lines of a resource', (ledger) => withoutLines(ledger, 'usage_limits')],
+  ['was restored as it was before the second night', (ledger) => withoutLines(ledger, '03-11')],
+  [
+    'has a line that cannot be read',
+    async (ledger) => {
+      await writeFile(ledger, (await readFile(ledger, 'utf8')).replace('"usage_limits"', 'limits'))
+    },
+  ],
+]
+
+describe('a night after which the ledger', () => {
+  it.each(LOSSES)('%s: the next takes in again what the lake holds', async (_, lose) => {
+    const { data, ledger, third, before } = await twoNights()
+    await lose(ledger)
+    const { told } = await third()
+    expect(await landed(data, 'usage_limits')).toMatchObject(before)
+    expect(told.join('\n')).toMatch(/did not know what the lake holds of .*; it was taken in/)
+    const { told: next } = await third()
+    expect(next).toEqual([])
+  })
+})
+
+it.each(LOSSES)('the doctor tells that the ledger %s', async (_, lose) => {
+  const { data, ledger } = await twoNights()
+  const complaints = async () =>
+    (await checkLake(data, false)).filter(
+      ({ check, state }) => check === 'ledger' && state !== 'ok',
+    )
+  expect(await complaints()).toEqual([])
+  await lose(ledger)
+  expect((await complaints()).map(({ message }) => message).join()).toMatch(
+    /that the ledger does not know: |no ledger tells/,
+  )
+})
+
+it('a build takes in what the ledger lacks, also where there is none', async () => {
+  const { data, ledger, before } = await twoNights()
+  await rm(join(data, 'state'), { recursive: true })
+  const environment = { AGENT_BASE_URL: 'http://127.0.0.1:9', AGENT_API_KEY: 'key-of-nobody' }
+  const job: Job = {
+    config: loadConfig({ data }, environment, data),
+    world: testWorld(NIGHT + 2 * DAY),
+    runId: 'run',
+    deadline: NIGHT + 3 * DAY,
+  }
+  // nothing was published yet: it ends when base is made
+  const options = { select: 'stg_platform__usage_limits_days', runs: () => Promise.resolve([]) }
+  await expect(build(job, options)).rejects.toThrow('there is no published warehouse yet')
+  expect(await readdir(join(data, 'state', 'ledger'))).toEqual([ledger.split('/').at(-1)])
+  expect(await knownOrganisations(data)).toEqual([ORG])
+  expect(await landed(data, 'usage_limits')).toEqual(before)
+})

@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { command } from '../command.ts'
+import { startFaultyPlatform } from '../faults.ts'
+import { sendJson, testServer } from '../helpers.ts'
+import { startRunner, type NightOptions } from './nightly-runner.ts'
+
+/** A tracked seed, and its first line. */
+export const EVENTS = 'data/seeds/events.csv'
+export const HEADER = 'event_date,name,description,team\n'
+const KEY = '5e'.repeat(32)
+
+/** A platform, a repository as the API tells of it, and a runner with its secrets. */
+export async function stage(repository: object | null = { private: true, visibility: 'private' }) {
+  const platform = await startFaultyPlatform({
+    now: () => Date.parse('2026-01-20T05:00:00Z'),
+    users: 3,
+  })
+  const github = await testServer((request, response) => {
+    const isKnown = request.headers.authorization === 'Bearer ghs_token'
+    sendJson(response, isKnown && repository !== null ? 200 : 404, repository ?? {})
+  })
+  const runner = await startRunner()
+  const options: NightOptions = {
+    secrets: { AGENT_API_KEY: platform.emulator.keys.manager, AGENT_WAREHOUSE_REDACTION_KEY: KEY },
+    vars: { AGENT_BASE_URL: platform.url },
+    environment: { GITHUB_API_URL: github.url },
+    tracked: { [EVENTS]: HEADER },
+  }
+  return { platform, runner, options, ...runner }
+}
+
+/** Names of what the archive in the cache holds. */
+export function archived(cache: string): string[] {
+  const list = execFileSync('tar', ['-tzf', join(cache, 'data.tar.gz')], { encoding: 'utf8' })
+  return list.split('\n').filter((name) => name !== '' && !name.endsWith('/'))
+}
+
+/** Asks the warehouse that a night left. */
+export function query(workspace: string, sql: string) {
+  const data = join(workspace, 'data')
+  return command(['query', sql, '--format', 'csv'], { AGENT_WAREHOUSE_DATA: data })
+}
+
+/** A stub in the place of the compiled command. */
+export function commandIs(program: string): (workspace: string) => Promise<void> {
+  return async (workspace) => {
+    await rm(join(workspace, 'dist'))
+    await mkdir(join(workspace, 'dist', 'cli'), { recursive: true })
+    await writeFile(join(workspace, 'dist', 'cli', 'main.js'), program)
+  }
+}
