@@ -1,5 +1,5 @@
 # Every target installs what it needs and leaves the checkout as it was.
-.PHONY: install build check test test-dbt test-deep test-kill demo bench clean help
+.PHONY: install build check test test-dbt test-deep test-kill demo bench bench-peers bench-short clean help
 
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,7 +27,7 @@ test: check build ## everything that must hold; what CI runs
 test-dbt: build ## the models under dbt Core against the built-in runner, row for row; needs python3
 	@npm run --silent test:dbt
 
-test-deep: build ## every fault, damage, full disks, whole nights, secrets, truth, verify: minutes
+test-deep: build ## every fault, damage, full disks, whole nights, secrets, truth, verify, every option: half an hour
 	@npm run --silent test:deep
 
 test-kill: build ## kills a run at every write, and at 50 moments: a quarter of an hour
@@ -39,5 +39,11 @@ demo: build ## two simulated nights on the stand-in platform, and three answers
 bench: build ## figures as ratios, measured in one run
 	@npm run --silent bench
 
+bench-peers: build ## this project against dlt, and README's table of it; needs python3
+	@npm run --silent bench -- peers
+
+bench-short: build ## CPU time as ratios to passes by hand, against bench/short.json; three minutes
+	@node bench/run.mjs --short
+
 clean: ## what the targets above made
-	rm -rf node_modules dist coverage bench-results data/demo
+	rm -rf node_modules dist coverage data/demo

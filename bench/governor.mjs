@@ -22,18 +22,22 @@ const BUCKETS = [
   [20, 5, 30],
   [10, 10, 40],
 ]
+/** The 331 requests of a first night: 40 people, 312 days. */
+const FIRST_NIGHT = [20, 5, 16.3]
 /** As many as a run has under way, and more than may be in flight. */
 const TASKS = 16
 const DAY = { startDate: '2026-03-01', endDate: '2026-03-01' }
 
 const child = fork(join(benchFolder, 'limited-server.mjs'))
-const { world, close } = createWorld(() => undefined)
+const { world, close } = createWorld(() => undefined, process.env)
 try {
   const cold = []
   for (const style of STYLES) {
-    cold.push(...(await inParallel(BUCKETS.map((bucket) => ({ style, bucket })))))
+    const buckets = [...BUCKETS, FIRST_NIGHT]
+    cold.push(...(await inParallel(buckets.map((bucket) => ({ style, bucket })))))
   }
-  const warm = await inParallel(cold.filter(({ style }) => style === 'Retry-After'))
+  const isWarmed = ({ style, bucket }) => style === 'Retry-After' || bucket === FIRST_NIGHT
+  const warm = await inParallel(cold.filter(isWarmed))
   report([
     ...cold.flatMap((result) => figuresOf(result, '')),
     ...warm.flatMap((result) => figuresOf(result, ', remembered')),
@@ -67,7 +71,7 @@ async function ask({ url, index, bucket, style, learnt }) {
     { baseUrl: url, credential: 'k', rate: 1000, concurrency: 8, deadline: Infinity, learnt },
     world,
   )
-  let left = burst + rate * seconds
+  let left = Math.round(burst + rate * seconds)
   const began = performance.now()
   const work = async () => {
     for (; left > 0;) {
@@ -90,10 +94,11 @@ function told(run) {
 
 function figuresOf({ style, bucket, took, served, refused }, suffix) {
   const [rate, burst, seconds] = bucket
-  const name = `${style}${suffix}, R=${rate} B=${burst}`
-  const [most, mostRefused] = style === 'none' ? [1.25, 5] : [1.1, 1]
+  const isFirst = bucket === FIRST_NIGHT
+  const name = `${style}${suffix}, R=${rate} B=${burst}${isFirst ? ', first night' : ''}`
+  const most = suffix === '' && (isFirst || style === 'none') ? 1.25 : 1.1
   return [
     { name: `${name}: time`, value: took / seconds, unit: '×(N−B)/R', most },
-    { name: `${name}: refused`, value: (refused / served) * 100, unit: '%', most: mostRefused },
+    { name: `${name}: refused`, value: (refused / served) * 100, unit: '%', most: 1 },
   ]
 }

@@ -3,10 +3,8 @@
 import { execFileSync } from 'node:child_process'
 import { cp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { request } from 'undici'
 import {
   addDays,
-  agentWarehouse,
   HISTORY_BEGINS,
   median,
   report,
@@ -14,14 +12,12 @@ import {
   withFolder,
   withPlatform,
   withPreparedPlatform,
-  withStolenShare,
 } from './lib.mjs'
+import { measured, night } from './night.mjs'
 
 /** All of whom are there on every day. */
 const PEOPLE = 10_000
 const DAYS = 300
-/** As many requests at once as a run makes that is not told otherwise. */
-const AT_ONCE = 8
 
 /** What a night takes is also chance. */
 const NIGHTS = 5
@@ -39,7 +35,7 @@ await withFolder(async (folder) => {
   const dataFolder = join(folder, 'data')
   const landed = join(folder, 'landed')
   tell(`landing ${DAYS} days`)
-  await withStandIn(DAYS, (platform) => run(dataFolder, platform, ['--log', 'none']))
+  await withStandIn(DAYS, (platform) => night(dataFolder, platform))
   await rename(dataFolder, landed)
   const oneDayLater = async (platform) => {
     await rm(dataFolder, { recursive: true, force: true })
@@ -47,7 +43,7 @@ await withFolder(async (folder) => {
     await cp(landed, dataFolder, { recursive: true })
     execFileSync('sync') // what was just copied is no work of the night
     await platform.ask('requests')
-    return run(dataFolder, platform)
+    return night(dataFolder, platform)
   }
   const { nights, all } = await preparedNights(oneDayLater)
   const beside = await nightsBeside(oneDayLater)
@@ -107,28 +103,6 @@ async function nightsBeside(oneDayLater) {
   return nights
 }
 
-/** One night; then the same requests alone, of `fresh`. */
-async function measured(platform, fresh, oneDayLater) {
-  tell('one day later')
-  const run = await withStolenShare(() => oneDayLater(platform))
-  const requests = await platform.ask('requests')
-  const again = await withStolenShare(() => replay(fresh, requests))
-  const { seconds: alone, megabytes } = again.result
-  const { seconds: whole, peakBytes } = run.result
-  const stolen = Math.max(run.stolen, again.stolen)
-  const lost = `${(stolen * 100).toFixed(0)} % taken by other machines`
-  tell(`  ${whole.toFixed(1)} s, the requests alone ${alone.toFixed(1)} s, ${lost}`)
-  return { whole, alone, requests, megabytes, stolen, peak: peakBytes / 1024 ** 2 }
-}
-
-function run(dataFolder, { url, key }, args = []) {
-  return agentWarehouse(['run', ...args], dataFolder, {
-    AGENT_BASE_URL: url,
-    AGENT_API_KEY: key,
-    AGENT_WAREHOUSE_RATE: '100000',
-  })
-}
-
 /** A stand-in on the morning after that many days of history. */
 function withStandIn(days, work) {
   return withPlatform(PEOPLE, work, { now: morningAfter(days), areSteady: true })
@@ -136,19 +110,4 @@ function withStandIn(days, work) {
 
 function morningAfter(days) {
   return Date.parse(`${addDays(HISTORY_BEGINS, days)}T06:00:00Z`)
-}
-
-/** What the same requests take a client that reads the answers and does nothing with them. */
-async function replay({ url, key }, paths) {
-  const queue = [...paths]
-  let bytes = 0
-  const began = performance.now()
-  const ask = async () => {
-    for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
-      const { body } = await request(url + path, { headers: { authorization: `Bearer ${key}` } })
-      for await (const piece of body) bytes += piece.byteLength
-    }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, ask))
-  return { seconds: (performance.now() - began) / 1000, megabytes: bytes / 1024 ** 2 }
 }

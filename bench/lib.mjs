@@ -1,7 +1,7 @@
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cpus, tmpdir, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -72,18 +72,17 @@ async function withServer(script, args, work) {
 }
 
 /**
- * Runs a script of ours to its end. Resolves to wall seconds, CPU seconds and
+ * Runs a script of ours to its end, with `input` to read. Resolves to wall seconds, CPU seconds and
  * peak resident bytes of its process.
  * @throws Error with the end of its output when the exit code is not 0.
  */
-export async function measure(script, args, env = {}) {
+export async function measure(script, args, env = {}, input = '') {
   return withFolder(async (folder) => {
     const peak = join(folder, 'peak.json')
     const began = performance.now()
-    const output = await runToEnd([`--import=${join(benchFolder, 'peak.mjs')}`, script, ...args], {
-      ...env,
-      BENCH_PEAK: peak,
-    })
+    const flag = `--import=${join(benchFolder, 'peak.mjs')}`
+    const environment = { ...env, BENCH_PEAK: peak }
+    const output = await runToEnd([flag, script, ...args], environment, input)
     const seconds = (performance.now() - began) / 1000
     return { seconds, output, ...JSON.parse(await readFile(peak, 'utf8')) }
   })
@@ -99,13 +98,14 @@ export function agentWarehouse(args, dataFolder, env = {}) {
 
 const LONGEST_OUTPUT = 4_000_000
 
-function runToEnd(args, env) {
+function runToEnd(args, env, input) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, {
       env: { ...process.env, NODE_OPTIONS: '', NO_COLOR: '1', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
       cwd: dirname(env.BENCH_PEAK),
     })
+    child.stdin.end(input)
     let output = ''
     const keep = (chunk) => {
       output = (output + String(chunk)).slice(-LONGEST_OUTPUT)
@@ -142,12 +142,17 @@ async function processorTimes() {
   return { all: times.reduce((sum, each) => sum + each, 0), stolen: times[7] ?? 0 }
 }
 
-export function median(values) {
-  const inOrder = [...values].sort((a, b) => a - b)
-  const middle = Math.floor(inOrder.length / 2)
-  if (inOrder.length % 2 === 1) return inOrder[middle]
-  return (inOrder[middle - 1] + inOrder[middle]) / 2
+/** What figures depend on. */
+export function machineHere() {
+  return {
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryGB: Math.round(totalmem() / 1024 ** 3),
+    platform: `${process.platform}-${process.arch}`,
+  }
 }
+
+export { median } from './figures.mjs'
 
 /** What a step is doing, for the person who waits. */
 export function tell(line) {

@@ -1,10 +1,7 @@
 // A full refresh of all models on 3,000,000 user days, beside the same tables by one
 // script of DuckDB, and beside dbt Core with dbt-duckdb on the same models.
-import { createHash } from 'node:crypto'
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Database, literal } from '../dist/store/duckdb.js'
@@ -19,6 +16,7 @@ import {
   tell,
   withFolder,
 } from './lib.mjs'
+import { pythonOf } from './python.mjs'
 
 const USERS = 10_000
 const DAYS = 300
@@ -80,18 +78,14 @@ async function expectSameCounts(one, other) {
   }
 }
 
-/** Seconds of `dbt build`, from the environment that `make test-dbt` has made. */
+/** Seconds of `dbt build`, from the environment that the runner has made. */
 async function withDbt(dataFolder) {
-  const list = readFileSync(join(root, 'test', 'dbt', 'requirements.txt'))
-  const digest = createHash('sha256').update(list).digest('hex').slice(0, 12)
-  const python = join(tmpdir(), 'agent-warehouse-python', digest, 'bin', 'python')
-  if (!existsSync(python)) throw new Error('dbt is not installed yet: make test-dbt')
   const project = join(root, 'dbt-like-models')
   const target = join(dataFolder, 'dbt-target')
   const folders = ['--project-dir', project, '--profiles-dir', project, '--target-path', target]
   const began = performance.now()
   await promisify(execFile)(
-    python,
+    pythonOf(join(root, 'test', 'dbt', 'requirements.txt')),
     ['-m', 'dbt.cli.main', '--log-path', target, 'build', ...folders],
     {
       env: { PATH: process.env.PATH, AGENT_WAREHOUSE_DATA: dataFolder, HOME: dataFolder },

@@ -2,7 +2,7 @@
 // answers on machines of its own: it takes time, and no processor of the machine that asks.
 // Until it is told to be `ready`, it hands on what the stand-in behind it answers. Then each
 // answer comes when the stand-in, asked for that alone, would have sent it; those that are
-// asked for at once share that time.
+// asked for at once share that time. Told to be `quick`, it takes no time for them.
 import { createServer, request as ask } from 'node:http'
 import { startEmulator } from '../dist/emulator/emulator.js'
 
@@ -41,6 +41,10 @@ const work = {
     for (const path of asked.splice(0)) prepared.set(path, await answerOf(fresh, path))
     await fresh.close()
     return [...prepared.values()].reduce((sum, { whole }) => sum + whole, 0) / 1000
+  },
+  quick: () => {
+    for (const answer of prepared.values()) Object.assign(answer, { head: 0, whole: 0 })
+    return prepared.size
   },
 }
 process.on('message', async (name) => process.send(await work[name]()))

@@ -1,12 +1,44 @@
 // npm run bench [-- land memory …]: builds, runs each bench in its own process, prints the figures
-// beside their targets and writes bench-results/latest.json. Fails when a bench breaks, not when it is slow.
+// beside their targets and adds them to bench/figures.json. Fails when a bench breaks, when a figure
+// misses its target, and when it is worse by a tenth than the last one on a machine of this kind.
+// With --short: see short.mjs.
 import { fork, spawnSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { cpus, totalmem } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { benchFolder, root } from './lib.mjs'
+import { parseArgs } from 'node:util'
+import { verdictOf, withRun, worsened } from './figures.mjs'
+import { benchFolder, machineHere, root } from './lib.mjs'
+import { installPython } from './python.mjs'
 
-const BENCHES = ['land', 'governor', 'memory', 'idle', 'build', 'models', 'nightly', 'hooks']
+const BENCHES = [
+  'land',
+  'first',
+  'governor',
+  'memory',
+  'idle',
+  'build',
+  'models',
+  'nightly',
+  'hooks',
+  'peers',
+]
+
+/** Packages of Python that a bench needs. */
+const PACKAGES = { models: 'test/dbt/requirements.txt', peers: 'bench/peers/requirements.txt' }
+
+if (process.argv.includes('--short')) {
+  const { values } = parseArgs({
+    options: {
+      short: { type: 'boolean' },
+      repeat: { type: 'string', default: '1' },
+      keep: { type: 'boolean', default: false },
+    },
+  })
+  buildDist()
+  const { runShort } = await import('./short.mjs')
+  const repeat = Math.max(1, Number(values.repeat) || 1)
+  process.exit((await runShort({ ...values, repeat })) ? 0 : 1)
+}
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.find((name) => !BENCHES.includes(name))
@@ -15,15 +47,33 @@ if (unknown !== undefined) {
   process.exit(2)
 }
 
+const chosen = wanted.length === 0 ? BENCHES : wanted
+for (const name of chosen) if (name in PACKAGES) installPackages(name)
 buildDist()
 const results = []
-for (const name of wanted.length === 0 ? BENCHES : wanted) {
+for (const name of chosen) {
   process.stderr.write(`bench ${name}\n`)
   results.push({ name, ...(await runBench(name)) })
 }
 process.stdout.write(table(results))
-save(results)
-if (results.some(({ isBroken }) => isBroken)) process.exitCode = 1
+const path = join(benchFolder, 'figures.json')
+const runs = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : []
+const run = runOf(results)
+const worse = worsened(results, runs, run.machine)
+for (const each of worse) process.stdout.write(`${worseLine(each)}\n`)
+writeFileSync(path, `${JSON.stringify(withRun(runs, run), null, 2)}\n`)
+const isMissed = results.some(({ figures }) => figures.some((each) => verdictOf(each) === 'MISS'))
+if (isMissed || worse.length > 0 || results.some(({ isBroken }) => isBroken)) process.exitCode = 1
+
+/** What a bench needs is had at once, or told to be missing, not when its turn has come. */
+function installPackages(name) {
+  try {
+    installPython(join(root, PACKAGES[name]))
+  } catch (error) {
+    process.stderr.write(`bench ${name}: ${error.message}\n`)
+    process.exit(2)
+  }
+}
 
 function buildDist() {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
@@ -54,7 +104,7 @@ function table(benches) {
       figure.name,
       `${shown(figure.value)} ${figure.unit}`,
       target(figure),
-      verdict(figure),
+      verdictOf(figure),
     ]),
     ...(isBroken ? [[name, 'broken: see above', '', '', 'BROKEN']] : []),
   ])
@@ -80,21 +130,26 @@ function target({ least, most }) {
   return most === undefined ? '' : `≤ ${shown(most)}`
 }
 
-function verdict({ value, least, most }) {
-  if (least === undefined && most === undefined) return ''
-  return value >= (least ?? value) && value <= (most ?? value) ? 'PASS' : 'MISS'
+function worseLine({ bench, figure, commit, before, ratio }) {
+  const [value, last] = [shown(figure.value), shown(before.value)]
+  const share = Math.round((ratio - 1) * 100)
+  return `WORSE by ${share} %: ${bench}, ${figure.name}: ${value} ${figure.unit} (${last} at ${commit})`
 }
 
-function save(benches) {
-  const folder = join(benchFolder, '..', 'bench-results')
-  const machine = {
-    cpu: cpus()[0]?.model ?? 'unknown',
-    cores: cpus().length,
-    memoryGB: Math.round(totalmem() / 1024 ** 3),
-    platform: `${process.platform}-${process.arch}`,
-    node: process.version,
-  }
-  mkdirSync(folder, { recursive: true })
-  const content = { at: new Date().toISOString(), machine, benches }
-  writeFileSync(join(folder, 'latest.json'), `${JSON.stringify(content, null, 2)}\n`)
+function runOf(benches) {
+  const machine = { ...machineHere(), node: process.version }
+  const whole = benches.filter(({ isBroken }) => !isBroken)
+  const told = whole.map(({ name, figures }) => ({ name, figures: figures.map(rounded) }))
+  return { at: new Date().toISOString(), commit: commitOf(), machine, benches: told }
+}
+
+function rounded(figure) {
+  return { ...figure, value: Number(figure.value.toPrecision(4)) }
+}
+
+/** Short, with a plus where the files are not those of the commit. */
+function commitOf() {
+  const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout.trim()
+  const changes = git('status', '--porcelain', '--', '.', ':!bench/figures.json')
+  return `${git('rev-parse', '--short', 'HEAD')}${changes === '' ? '' : '+'}`
 }

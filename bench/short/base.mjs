@@ -1,0 +1,22 @@
+// Base of one organisation, from its raw files. Argument: data folder.
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { normalize } from '../../dist/normalize/normalize.js'
+import { knownOrganisations, LedgerFile } from '../../dist/store/ledger.js'
+import { HISTORY_BEGINS } from '../lib.mjs'
+
+const [dataFolder] = process.argv.slice(2)
+for (const made of ['lake', 'state'])
+  await rm(join(dataFolder, made, 'base'), { recursive: true, force: true })
+const [orgId] = await knownOrganisations(dataFolder)
+const written = await normalize({
+  dataFolder,
+  baseIn: dataFolder,
+  orgId,
+  ledger: await LedgerFile.read(dataFolder, orgId),
+  firstMonth: HISTORY_BEGINS.slice(0, 7),
+  isFrugal: true,
+  takeOutDamaged: () => Promise.resolve([]),
+  emit: () => undefined,
+})
+if (written === 0) throw new Error('nothing was made')
