@@ -57,7 +57,8 @@ async function plansOf(
     organisations.map(async ({ name, orgId, skewMs }) => {
       const there = now + skewMs
       const ledger: Ledger = orgId === null ? new Map() : await ledgerOnceOpened(dataFolder, orgId)
-      const windowSizes: KnownWindowSizes = orgId === null ? new Map() : await readWindowSizes(dataFolder, orgId)
+      const windowSizes: KnownWindowSizes =
+        orgId === null ? new Map() : await readWindowSizes(dataFolder, orgId)
       const when = { today: dayOf(there), now: there }
       const tasks = planSync(ledger, { ...selection, ...when, windowSizes })
       const appUrl = config.hosts().find((each) => each.name === name)?.appUrl ?? null

@@ -28,7 +28,10 @@ const fileContent = z.record(
 )
 
 /** The caps learnt of an organisation. A file that cannot be used holds none: they are learnt again. */
-export async function readWindowSizes(dataFolder: string, orgId: string): Promise<KnownWindowSizes> {
+export async function readWindowSizes(
+  dataFolder: string,
+  orgId: string,
+): Promise<KnownWindowSizes> {
   const text = await readIfThere(pathIn(dataFolder, orgId))
   return new Map(Object.entries(text === undefined ? {} : parsed(text)))
 }

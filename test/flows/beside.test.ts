@@ -122,7 +122,10 @@ it('what a sync would ask for is told without asking', async () => {
       refetch: false,
       hooksOf: null,
     }
-    const plans = await planBeside({ dataFolder: data, orgId: 'org_demo', recorder: book }, selection)
+    const plans = await planBeside(
+      { dataFolder: data, orgId: 'org_demo', recorder: book },
+      selection,
+    )
     return Object.fromEntries(plans.map(({ resource, what }) => [resource, what]))
   }
   expect(await plan()).toEqual({
