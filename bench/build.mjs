@@ -2,7 +2,7 @@
 // over the raw user files: the whole warehouse for the price of a few tables.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Database, literal } from '../dist/store/duckdb.js'
+import { Database, literal } from '../dist/lib/duckdb.js'
 import { writeLake } from './lake.mjs'
 import { agentWarehouse, benchFolder, measure, median, report, tell, withFolder } from './lib.mjs'
 

@@ -2,8 +2,8 @@
 // base. Arguments: data folder, database file.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Database, literal } from '../dist/store/duckdb.js'
-import { fill } from '../dist/store/template.js'
+import { Database, literal } from '../dist/lib/duckdb.js'
+import { fill } from '../dist/lib/template.js'
 import { benchFolder } from './lib.mjs'
 
 const [dataFolder, file] = process.argv.slice(2)

@@ -3,11 +3,11 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { digestOf } from '../dist/extract/rows-digest.js'
-import { Database, literal } from '../dist/store/duckdb.js'
-import { sha256OfFile } from '../dist/store/files.js'
-import { LedgerFile } from '../dist/store/ledger.js'
-import { statement as statementOfOurs } from '../dist/store/root.js'
-import { fill } from '../dist/store/template.js'
+import { Database, literal } from '../dist/lib/duckdb.js'
+import { sha256OfFile } from '../dist/lib/files.js'
+import { LedgerFile } from '../dist/lake/ledger.js'
+import { statement as statementOfOurs } from '../dist/lib/root.js'
+import { fill } from '../dist/lib/template.js'
 import { addDays, benchFolder, HISTORY_BEGINS } from './lib.mjs'
 
 const ORG = 'org_bench'
@@ -35,7 +35,7 @@ export async function writeDays(dataFolder, { users, indexes, version: number })
   try {
     await database.run(fill(await statement('macros'), { users: String(users) }))
     await database.run(`set variable version = ${number}`)
-    await database.run(statementOfOurs('raw_versions_macros'))
+    await database.run(statementOfOurs('raw/versions_macros'))
     const selects = new Map()
     for (const resource of RESOURCES) selects.set(resource, await statement(resource))
     const userDay = await statement('user_day')

@@ -2,7 +2,7 @@
 // and a three times longer history of the same organisation.
 import { join } from 'node:path'
 import { request } from 'undici'
-import { Database, literal } from '../dist/store/duckdb.js'
+import { Database, literal } from '../dist/lib/duckdb.js'
 import {
   addDays,
   agentWarehouse,

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { Database, literal } from '../dist/store/duckdb.js'
+import { Database, literal } from '../dist/lib/duckdb.js'
 import { writeLake } from './lake.mjs'
 import {
   agentWarehouse,

@@ -2,7 +2,7 @@
 // length, beside a full refresh of all models: what the models take, their checks and publishing.
 import { copyFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Database, literal } from '../dist/store/duckdb.js'
+import { Database, literal } from '../dist/lib/duckdb.js'
 import { writeDays, writeLake } from './lake.mjs'
 import { agentWarehouse, median, report, tell, withFolder } from './lib.mjs'
 

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { Database, literal } from '../dist/store/duckdb.js'
+import { Database, literal } from '../dist/lib/duckdb.js'
 import {
   addDays,
   benchFolder,

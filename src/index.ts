@@ -1,5 +1,5 @@
 /** What `import … from 'agent-warehouse'` gives (docs/client.md). */
-export { PlatformClient, type PlatformClientOptions } from './platform-client.ts'
+export { PlatformClient, type PlatformClientOptions } from './client/platform-client.ts'
 export {
   ApiError,
   BodyError,
@@ -37,4 +37,4 @@ export type {
 } from './client/index.ts'
 export type * from './client/resource-types.ts'
 export type * from './client/types.ts'
-export { AppError, CredentialError, DeferredError, UsageError } from './core/errors.ts'
+export { AppError, CredentialError, DeferredError, UsageError } from './lib/errors.ts'

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { packageRoot } from '../src/store/root.ts'
+import { allowedImports } from '../.dependency-cruiser.mjs'
+import { packageRoot } from '../src/lib/root.ts'
 import { hasTest } from './titles.ts'
 
 const read = (name: string): string => readFileSync(join(packageRoot, name), 'utf8')
@@ -24,6 +25,23 @@ const workflowSchema = z.object({
       steps: z.array(stepSchema.strict()),
     }),
   }),
+})
+
+describe('the table of folders in docs/architecture.md', () => {
+  it('names every folder of src, and what the dependency rules allow it to import', () => {
+    const rows = read('docs/architecture.md').matchAll(/^\| `src\/(\w+)` +\|[^|]*\| *(.*?) *\|$/gm)
+    const table = [...rows].map(([, folder, imports = '']) => [
+      folder,
+      imports === 'all' ? null : [...imports.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
+    ])
+    const rules = Object.entries({ cli: null, ...allowedImports })
+    const byName = ([a]: readonly unknown[], [b]: readonly unknown[]): number =>
+      String(a).localeCompare(String(b))
+    expect(table.sort(byName)).toEqual(rules.sort(byName))
+    const folders = readdirSync(join(packageRoot, 'src'), { withFileTypes: true })
+    const names = folders.filter((each) => each.isDirectory()).map(({ name }) => name)
+    expect(table.map(([name]) => name)).toEqual(names.sort())
+  })
 })
 
 describe('the workflow of contributors', () => {

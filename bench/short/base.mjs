@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { normalize } from '../../dist/normalize/normalize.js'
-import { knownOrganisations, LedgerFile } from '../../dist/store/ledger.js'
+import { knownOrganisations, LedgerFile } from '../../dist/lake/ledger.js'
 import { HISTORY_BEGINS } from '../lib.mjs'
 
 const [dataFolder] = process.argv.slice(2)

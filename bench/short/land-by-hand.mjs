@@ -3,7 +3,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { request } from 'undici'
-import { Database, literal } from '../../dist/store/duckdb.js'
+import { Database, literal } from '../../dist/lib/duckdb.js'
 import { addDays, HISTORY_BEGINS } from '../lib.mjs'
 
 const [url, key, days, dataFolder] = process.argv.slice(2)

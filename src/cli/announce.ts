@@ -1,5 +1,5 @@
-import type { OrganisationConfig } from '../config.ts'
-import type { RunEvent } from '../core/events.ts'
+import type { OrganisationConfig } from '../config/config.ts'
+import type { RunEvent } from '../lib/events.ts'
 
 /**
  * Says before the first request where a credential goes and where it comes from:

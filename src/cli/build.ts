@@ -1,4 +1,4 @@
-import { build } from '../pipeline.ts'
+import { build } from '../pipeline/pipeline.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
 import { configured } from './configured.ts'
 import { runJob } from './job.ts'

@@ -1,5 +1,5 @@
 import type { Argv, ArgumentsCamelCase } from 'yargs'
-import type { ExitCode } from '../core/errors.ts'
+import type { ExitCode } from '../lib/errors.ts'
 
 /** What the process gives; `program` makes a Terminal of it. */
 export type Screen = Omit<Terminal, 'draw' | 'data'>

@@ -1,5 +1,5 @@
-import { loadConfig, type Config, type ConfigFlags } from '../config.ts'
-import { setProcessLimits } from '../store/machine.ts'
+import { loadConfig, type Config, type ConfigFlags } from '../config/config.ts'
+import { setProcessLimits } from '../lib/machine.ts'
 import type { Terminal } from './command.ts'
 
 /**

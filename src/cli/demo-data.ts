@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { addDays, dayOf, HISTORY_START, startOf, type Day } from '../core/days.ts'
+import { addDays, dayOf, HISTORY_START, startOf, type Day } from '../lib/days.ts'
 import { landmarksOf, type Emulator, type Intercept } from '../emulator/emulator.ts'
 import { hookFolders } from '../hooks/folders.ts'
 import { spoolEvent } from '../hooks/record.ts'
-import { writeAtomic } from '../store/files.ts'
+import { writeAtomic } from '../lib/files.ts'
 
 const MS_PER_MINUTE = 60_000
 

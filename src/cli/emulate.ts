@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { parseDay } from '../core/days.ts'
-import { ExitCode } from '../core/errors.ts'
+import { parseDay } from '../lib/days.ts'
+import { ExitCode } from '../lib/errors.ts'
 import { startEmulator } from '../emulator/emulator.ts'
 import type { Command, OptionsOf } from './command.ts'
 import { wholeOf } from './options.ts'

@@ -1,4 +1,4 @@
-import { ExitCode, UsageError } from '../core/errors.ts'
+import { ExitCode, UsageError } from '../lib/errors.ts'
 import { missingVariables } from '../hooks/variables.ts'
 import { diffLines } from '../hooks/diff.ts'
 import { DEFAULT_EVENTS, HOOK_EVENTS, isHookEvent, type HookEventName } from '../hooks/events.ts'
@@ -12,7 +12,7 @@ import {
   type SettingsFile,
 } from '../hooks/settings-file.ts'
 import { install, uninstall } from '../hooks/settings.ts'
-import { keepOutOfGit } from '../store/data-folder.ts'
+import { keepOutOfGit } from '../lake/data-folder.ts'
 import { type Command, type OptionsOf, type Terminal } from './command.ts'
 import { hookOf, settingsOptions, settingsPlace, type SettingsPlace } from './hooks-place.ts'
 import type { Argv } from 'yargs'

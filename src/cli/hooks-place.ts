@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { commandLine, type HookCommand } from '../hooks/command-line.ts'
 import { dataOptions, jsonOption, type Terminal } from './command.ts'
 import { configured } from './configured.ts'

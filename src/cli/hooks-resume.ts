@@ -1,10 +1,10 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { hookFolders } from '../hooks/folders.ts'
 import { isSenderAtWork, startSender } from '../hooks/sender-start.ts'
 import { missingVariables } from '../hooks/variables.ts'
-import { listIfThere } from '../store/files.ts'
+import { listIfThere } from '../lib/files.ts'
 import type { Terminal } from './command.ts'
 import { configPath } from './hooks-place.ts'
 

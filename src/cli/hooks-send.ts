@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Config } from '../config.ts'
-import { AppError, ExitCode, messageOf, UsageError } from '../core/errors.ts'
+import type { Config } from '../config/config.ts'
+import { AppError, ExitCode, messageOf, UsageError } from '../lib/errors.ts'
 import { lackOf } from '../hooks/attempt.ts'
 import type { HooksConfig } from '../hooks/config.ts'
 import { deliver } from '../hooks/deliver.ts'

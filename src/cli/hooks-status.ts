@@ -1,4 +1,4 @@
-import { ExitCode } from '../core/errors.ts'
+import { ExitCode } from '../lib/errors.ts'
 import { hookFolders } from '../hooks/folders.ts'
 import type { Notification } from '../hooks/outbox.ts'
 import { edited, readSettings } from '../hooks/settings-file.ts'
@@ -14,7 +14,7 @@ import {
 import { missingVariables } from '../hooks/variables.ts'
 import { readCommandLine } from '../hooks/command-line.ts'
 import { counted, toSecond } from '../observe/words.ts'
-import { size } from '../core/size.ts'
+import { size } from '../lib/size.ts'
 import type { Command, OptionsOf } from './command.ts'
 import { hookOf, settingsOptions, settingsPlace } from './hooks-place.ts'
 

@@ -1,8 +1,8 @@
-import { addDays, isDay, parseDay, startOf, type DayRange } from '../core/days.ts'
-import { BESIDE, isBeside, type BesideName } from '../core/beside.ts'
-import { UsageError } from '../core/errors.ts'
+import { addDays, isDay, parseDay, startOf, type DayRange } from '../lib/days.ts'
+import { BESIDE, isBeside, type BesideName } from '../lib/resource-names.ts'
+import { UsageError } from '../lib/errors.ts'
 import { RESOURCES } from '../extract/resources.ts'
-import type { SyncSelection } from '../beside.ts'
+import type { SyncSelection } from '../pipeline/entity-resources.ts'
 import type { Argv } from 'yargs'
 
 const ALL_NAMES: readonly string[] = [...RESOURCES.map(({ name }) => name), ...BESIDE]

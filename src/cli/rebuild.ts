@@ -1,4 +1,4 @@
-import { rebuild } from '../pipeline.ts'
+import { rebuild } from '../pipeline/pipeline.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
 import { configured } from './configured.ts'
 import { runJob } from './job.ts'

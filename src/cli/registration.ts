@@ -1,5 +1,5 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
-import { UsageError, type ExitCode } from '../core/errors.ts'
+import { UsageError, type ExitCode } from '../lib/errors.ts'
 import type { CommandBase, Repeatable, Terminal } from './command.ts'
 
 /** What a command is run with, and who is told what came of it. */

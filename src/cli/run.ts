@@ -1,4 +1,4 @@
-import { run } from '../pipeline.ts'
+import { run } from '../pipeline/pipeline.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
 import { configured } from './configured.ts'
 import { resumeSender } from './hooks-resume.ts'

@@ -1,4 +1,4 @@
-import { sync } from '../pipeline.ts'
+import { sync } from '../pipeline/pipeline.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
 import { configured } from './configured.ts'
 import { resumeSender } from './hooks-resume.ts'

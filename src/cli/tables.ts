@@ -1,6 +1,6 @@
-import { ExitCode } from '../core/errors.ts'
+import { ExitCode } from '../lib/errors.ts'
 import { describeTable, listTables } from '../serve/tables.ts'
-import { warehousePath } from '../store/lake.ts'
+import { warehousePath } from '../lake/layout.ts'
 import { dataOptions, jsonOption, type Command, type OptionsOf } from './command.ts'
 import { configured } from './configured.ts'
 import { tableListText, tableText } from './tables-text.ts'

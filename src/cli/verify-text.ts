@@ -1,4 +1,4 @@
-import { addDays, isDay, type Day } from '../core/days.ts'
+import { addDays, isDay, type Day } from '../lib/days.ts'
 import { counted, digits, oneLine } from '../observe/words.ts'
 import type { Difference } from '../serve/verify/compare.ts'
 import type { DamagedFile } from '../serve/verify/files.ts'

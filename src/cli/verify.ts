@@ -1,5 +1,5 @@
-import { UsageError } from '../core/errors.ts'
-import { verify } from '../verification.ts'
+import { UsageError } from '../lib/errors.ts'
+import { verify } from '../pipeline/verify.ts'
 import type { SampleChoice } from '../serve/verify/verify.ts'
 import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
 import { configured } from './configured.ts'

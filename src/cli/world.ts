@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events'
 import { proxyOf } from '../client/index.ts'
-import { DeferredError } from '../core/errors.ts'
-import type { RunEvent } from '../core/events.ts'
-import type { World } from '../core/world.ts'
-import { createNodeWorld } from '../node-world.ts'
+import { DeferredError } from '../lib/errors.ts'
+import type { RunEvent } from '../lib/events.ts'
+import type { World } from '../lib/world.ts'
+import { createNodeWorld } from '../client/node-world.ts'
 import type { Terminal } from './command.ts'
 
 /** A service manager kills what has not ended some 10 s after its signal. */

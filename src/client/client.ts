@@ -1,8 +1,8 @@
-import { parseDay, type DayRange } from '../core/days.ts'
-import { UsageError } from '../core/errors.ts'
-import { REDACTED } from '../core/known-secrets.ts'
-import type { Learnt } from '../core/learnt.ts'
-import type { World } from '../core/world.ts'
+import { parseDay, type DayRange } from '../lib/days.ts'
+import { UsageError } from '../lib/errors.ts'
+import { REDACTED } from '../lib/secrets/known-secrets.ts'
+import type { Learnt } from '../lib/learned.ts'
+import type { World } from '../lib/world.ts'
 import {
   askAnalytics,
   askPage,
@@ -14,16 +14,16 @@ import {
   type AnalyticsTail,
   type RowTaker,
   type UsersPage,
-} from './analytics.ts'
-import { Computers } from './computers.ts'
-import { Controls } from './controls.ts'
-import type { RowsSum } from './envelope.ts'
+} from './endpoints/analytics.ts'
+import { Computers } from './endpoints/computers.ts'
+import { Controls } from './endpoints/controls.ts'
+import type { RowsSum } from './json/envelope.ts'
 import { ContradictionError } from './errors.ts'
-import { Limits } from './limits.ts'
-import { Readiness } from './readiness.ts'
-import { Sessions } from './sessions.ts'
+import { Limits } from './endpoints/limits.ts'
+import { Readiness } from './endpoints/readiness.ts'
+import { Sessions } from './endpoints/sessions.ts'
 import { shownCursor } from './shown-cursor.ts'
-import { Transport, type TransportOptions } from './transport.ts'
+import { Transport, type TransportOptions } from './http/transport.ts'
 import type {
   ActivityDay,
   GroupedRow,

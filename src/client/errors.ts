@@ -1,4 +1,4 @@
-import { AppError, CredentialError, DeferredError, type FailureOptions } from '../core/errors.ts'
+import { AppError, CredentialError, DeferredError, type FailureOptions } from '../lib/errors.ts'
 import { withoutCursors } from './shown-cursor.ts'
 
 /** The error body of every endpoint (PLATFORM_API, "Problem body"). Every field may be absent. */

@@ -1,6 +1,6 @@
 export { PlatformClient, userPages } from './client.ts'
 export type { ClientOptions, DateRangeOptions } from './client.ts'
-export { MAX_PAGE_SIZE } from './analytics.ts'
+export { MAX_PAGE_SIZE } from './endpoints/analytics.ts'
 export type {
   AnalyticsAnswer,
   AnalyticsQuery,
@@ -8,13 +8,18 @@ export type {
   AnswerOrigin,
   RowTaker,
   UsersPage,
-} from './analytics.ts'
-export { fieldOf, sliceArray, sumOf } from './envelope.ts'
-export type { RowsSum } from './envelope.ts'
-export { servedRow, type ServedRow } from './row-scanner.ts'
-export type { Served } from './call.ts'
-export { Computers, lengthOfName, MAX_COMPUTER_NAME, type MetricsQuery } from './computers.ts'
-export { Controls, MAX_CONTROLS_PAGE, type ControlsQuery } from './controls.ts'
+} from './endpoints/analytics.ts'
+export { fieldOf, sliceArray, sumOf } from './json/envelope.ts'
+export type { RowsSum } from './json/envelope.ts'
+export { servedRow, type ServedRow } from './json/row-scanner.ts'
+export type { Served } from './http/call.ts'
+export {
+  Computers,
+  lengthOfName,
+  MAX_COMPUTER_NAME,
+  type MetricsQuery,
+} from './endpoints/computers.ts'
+export { Controls, MAX_CONTROLS_PAGE, type ControlsQuery } from './endpoints/controls.ts'
 export {
   checkGlobalLimit,
   Limits,
@@ -22,9 +27,9 @@ export {
   MIN_GLOBAL_LIMIT,
   type Credits,
   type WantedLimit,
-} from './limits.ts'
-export { Readiness, type ReadinessPage, type ReadinessQuery } from './readiness.ts'
-export { Sessions, type OnComputer } from './sessions.ts'
+} from './endpoints/limits.ts'
+export { Readiness, type ReadinessPage, type ReadinessQuery } from './endpoints/readiness.ts'
+export { Sessions, type OnComputer } from './endpoints/sessions.ts'
 export {
   ApiError,
   BodyError,
@@ -36,7 +41,7 @@ export {
   UnknownOutcomeError,
   type Problem,
 } from './errors.ts'
-export { createHttp } from './http.ts'
-export { proxyOf, type ProxyOptions } from './proxy.ts'
+export { createHttp } from './http/client.ts'
+export { proxyOf, type ProxyOptions } from './http/proxy.ts'
 export type * from './resource-types.ts'
 export type * from './types.ts'

@@ -1,6 +1,6 @@
 import { RefusedError, type PlatformClient } from '../client/index.ts'
-import { addDays, HISTORY_START, type Day } from '../core/days.ts'
-import { ExitCode, messageOf } from '../core/errors.ts'
+import { addDays, HISTORY_START, type Day } from '../lib/days.ts'
+import { ExitCode, messageOf } from '../lib/errors.ts'
 import { ok, warning, wrong, type Finding } from './finding.ts'
 
 const ENDPOINTS = ['activity', 'tokens', 'tools', 'productivity', 'users'] as const

@@ -1,4 +1,4 @@
-import { AppError, ExitCode, messageOf } from '../core/errors.ts'
+import { AppError, ExitCode, messageOf } from '../lib/errors.ts'
 
 /** What one check came to. */
 export interface Finding {

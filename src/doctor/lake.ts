@@ -1,12 +1,12 @@
-import { ExitCode } from '../core/errors.ts'
+import { ExitCode } from '../lib/errors.ts'
 import { RESOURCES } from '../extract/resources.ts'
 import { verifyVersions } from '../extract/land/verify-versions.ts'
 import { listedDays, unrecordedDays } from '../extract/open-ledger.ts'
-import { organisationsInLake, rawDays, type RawDay } from '../store/lake.ts'
-import { intervalRows, knownRange } from '../store/intervals.ts'
-import { damagedLines, knownOrganisations, readJournal, type Ledger } from '../store/ledger.ts'
-import { lastPlannedDay, readOrganisations } from '../store/organisations.ts'
-import { damageOf, intervalsWithoutFile, quarantined, type RawFile } from '../store/quarantine.ts'
+import { organisationsInLake, rawDays, type RawDay } from '../lake/layout.ts'
+import { intervalRows, knownRange } from '../lake/intervals.ts'
+import { damagedLines, knownOrganisations, readJournal, type Ledger } from '../lake/ledger.ts'
+import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
+import { damageOf, intervalsWithoutFile, quarantined, type RawFile } from '../lake/quarantine.ts'
 import { ok, warning, wrong, type Finding } from './finding.ts'
 
 const LISTED = 3

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { isMissing, listIfThere } from '../store/files.ts'
+import { isMissing, listIfThere } from '../lib/files.ts'
 import { ok, warning, type Finding } from './finding.ts'
 
 const LISTED = 3

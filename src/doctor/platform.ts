@@ -1,7 +1,7 @@
 import { ApiError, PlatformClient, RefusedError } from '../client/index.ts'
-import type { OrganisationConfig } from '../config.ts'
-import { DeferredError, ExitCode, messageOf } from '../core/errors.ts'
-import type { World } from '../core/world.ts'
+import type { OrganisationConfig } from '../config/config.ts'
+import { DeferredError, ExitCode, messageOf } from '../lib/errors.ts'
+import type { World } from '../lib/world.ts'
 import { ClockError } from '../extract/plan/platform-clock.ts'
 import {
   isWrongAddress,
@@ -13,7 +13,7 @@ import {
   wrongAddress,
   type Identity,
 } from '../extract/identity.ts'
-import { isSame, readOrganisations, type KnownOrganisation } from '../store/organisations.ts'
+import { isSame, readOrganisations, type KnownOrganisation } from '../lake/organisations.ts'
 import { checkEndpoints } from './endpoints.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
 import { checkResources } from './resources.ts'

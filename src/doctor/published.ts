@@ -1,8 +1,8 @@
-import { ExitCode } from '../core/errors.ts'
-import { warehousePath } from '../store/lake.ts'
-import { readRecords, recordPath, verifyFile } from '../store/published-record.ts'
-import { keptFiles } from '../store/published.ts'
-import { snapshotDamage, snapshotFolders, snapshotVersions } from '../store/snapshot-versions.ts'
+import { ExitCode } from '../lib/errors.ts'
+import { warehousePath } from '../lake/layout.ts'
+import { readRecords, recordPath, verifyFile } from '../lake/published-record.ts'
+import { keptFiles } from '../lake/published.ts'
+import { snapshotDamage, snapshotFolders, snapshotVersions } from '../lake/snapshot-versions.ts'
 import { ok, warning, wrong, type Finding } from './finding.ts'
 
 /** Whether a rollback could put back the earlier files that are kept. */

@@ -1,6 +1,6 @@
 import { RefusedError, type PlatformClient } from '../client/index.ts'
-import type { OrganisationConfig } from '../config.ts'
-import { messageOf } from '../core/errors.ts'
+import type { OrganisationConfig } from '../config/config.ts'
+import { messageOf } from '../lib/errors.ts'
 import { ok, warning, type Finding } from './finding.ts'
 
 /**

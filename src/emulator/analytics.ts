@@ -1,4 +1,4 @@
-import type { DayRange } from '../core/days.ts'
+import type { DayRange } from '../lib/days.ts'
 import {
   activityRow,
   activityRowsByClient,

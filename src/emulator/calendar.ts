@@ -1,4 +1,4 @@
-import { addDays, dayOf, daysBetween, startOf, type Day } from '../core/days.ts'
+import { addDays, dayOf, daysBetween, startOf, type Day } from '../lib/days.ts'
 
 /** The first day the API has a history of. */
 export const HISTORY_BEGINS = '2026-01-14'

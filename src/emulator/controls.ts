@@ -1,4 +1,4 @@
-import { startOf } from '../core/days.ts'
+import { startOf } from '../lib/days.ts'
 import { emailJsonOn } from './people.ts'
 import type { Organisation } from './organisation.ts'
 import { badRequest } from './problems.ts'

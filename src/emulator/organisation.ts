@@ -1,4 +1,4 @@
-import { addDays, eachDay, type Day, type DayRange } from '../core/days.ts'
+import { addDays, eachDay, type Day, type DayRange } from '../lib/days.ts'
 import { workDayOf, type WorkDay } from './calendar.ts'
 import { createPeople, isMember, type Person } from './people.ts'
 import { derive, draw } from './random.ts'

@@ -1,4 +1,4 @@
-import { dayOf, isDay, type Day, type DayRange } from '../core/days.ts'
+import { dayOf, isDay, type Day, type DayRange } from '../lib/days.ts'
 import { lastDayAt } from './calendar.ts'
 import type { Organisation } from './organisation.ts'
 import { badRequest } from './problems.ts'

@@ -1,4 +1,4 @@
-import { startOf } from '../core/days.ts'
+import { startOf } from '../lib/days.ts'
 import { keyOf, uuidOf } from './ids.ts'
 import type { Organisation } from './organisation.ts'
 import { badRequest } from './problems.ts'

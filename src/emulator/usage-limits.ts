@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { dayOf, daysBetween } from '../core/days.ts'
+import { dayOf, daysBetween } from '../lib/days.ts'
 import type { Organisation } from './organisation.ts'
 import { emailJsonOn } from './people.ts'
 

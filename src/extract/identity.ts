@@ -1,8 +1,8 @@
-import { addDays, dayOf, HISTORY_START, type Day, type DayRange } from '../core/days.ts'
-import { isPlausibleOrgId, type KnownOrganisation } from '../store/organisations.ts'
-import { UsageError } from '../core/errors.ts'
+import { addDays, dayOf, HISTORY_START, type Day, type DayRange } from '../lib/days.ts'
+import { isPlausibleOrgId, type KnownOrganisation } from '../lake/organisations.ts'
+import { UsageError } from '../lib/errors.ts'
 import { ApiError, type AnalyticsAnswer, type PlatformClient } from '../client/index.ts'
-import type { World } from '../core/world.ts'
+import type { World } from '../lib/world.ts'
 import { platformClock, type PlatformClock } from './plan/platform-clock.ts'
 import { isForbidden } from './fetch/failures.ts'
 

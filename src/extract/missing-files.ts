@@ -1,6 +1,6 @@
-import { mapTogether } from '../core/together.ts'
-import { damageOf, quarantine, type DamagedFile, type RawFile } from '../store/quarantine.ts'
-import { intervalKey, LedgerFile, type Interval, type Ledger } from '../store/ledger.ts'
+import { mapTogether } from '../lib/concurrency.ts'
+import { damageOf, quarantine, type DamagedFile, type RawFile } from '../lake/quarantine.ts'
+import { intervalKey, LedgerFile, type Interval, type Ledger } from '../lake/ledger.ts'
 import { listedDays } from './open-ledger.ts'
 import { verifyVersions } from './land/verify-versions.ts'
 

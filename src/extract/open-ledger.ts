@@ -1,13 +1,7 @@
-import { mapTogether } from '../core/together.ts'
-import { quarantineFolder, rawDays, versionsIn, type RawDay } from '../store/lake.ts'
-import {
-  intervalKey,
-  LedgerFile,
-  readJournal,
-  type Interval,
-  type Ledger,
-} from '../store/ledger.ts'
-import { intervalsWithoutFile, quarantine, type DamagedFile } from '../store/quarantine.ts'
+import { mapTogether } from '../lib/concurrency.ts'
+import { quarantineFolder, rawDays, versionsIn, type RawDay } from '../lake/layout.ts'
+import { intervalKey, LedgerFile, readJournal, type Interval, type Ledger } from '../lake/ledger.ts'
+import { intervalsWithoutFile, quarantine, type DamagedFile } from '../lake/quarantine.ts'
 import { knownFile, mayHoldNewer, readDays, type Said } from './rebuild.ts'
 
 /** A ledger, and what it names that is not in the lake. */

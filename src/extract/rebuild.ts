@@ -1,15 +1,9 @@
 import { join } from 'node:path'
-import { sha256OfFile } from '../store/files.ts'
-import { quarantineFolder, rawDays, rawFolder, versionsIn, type RawDay } from '../store/lake.ts'
-import type { Forgotten } from '../store/ledger-line.ts'
-import {
-  intervalKey,
-  LedgerFile,
-  readJournal,
-  type Interval,
-  type Ledger,
-} from '../store/ledger.ts'
-import { damageOf, quarantine, type DamagedFile } from '../store/quarantine.ts'
+import { sha256OfFile } from '../lib/files.ts'
+import { quarantineFolder, rawDays, rawFolder, versionsIn, type RawDay } from '../lake/layout.ts'
+import type { Forgotten } from '../lake/ledger-line.ts'
+import { intervalKey, LedgerFile, readJournal, type Interval, type Ledger } from '../lake/ledger.ts'
+import { damageOf, quarantine, type DamagedFile } from '../lake/quarantine.ts'
 import {
   verifyVersions,
   type VerifiedVersion,

@@ -1,17 +1,17 @@
-import { addDays, dayOf, type Day } from '../core/days.ts'
-import { AppError, asError, CredentialError, DeferredError } from '../core/errors.ts'
-import type { PlanReason } from '../core/events.ts'
-import { warner, type World } from '../core/world.ts'
+import { addDays, dayOf, type Day } from '../lib/days.ts'
+import { AppError, asError, CredentialError, DeferredError } from '../lib/errors.ts'
+import type { PlanReason } from '../lib/events.ts'
+import { warner, type World } from '../lib/world.ts'
 import type { PlatformClient } from '../client/index.ts'
-import { intervalKey, type Ledger, type LedgerFile } from '../store/ledger.ts'
+import { intervalKey, type Ledger, type LedgerFile } from '../lake/ledger.ts'
 import {
   isSame,
   readOrganisations,
   rememberOrganisation,
   type KnownOrganisation,
-} from '../store/organisations.ts'
-import { openRedaction } from '../store/redaction.ts'
-import { readWindowSizes, writeWindowSizes } from '../store/windows.ts'
+} from '../lake/organisations.ts'
+import { openRedaction } from '../lib/secrets/redaction.ts'
+import { readWindowSizes, writeWindowSizes } from '../lake/window-sizes.ts'
 import type { BesideSelection } from './entities/context.ts'
 import { ownHooks } from './entities/hooks.ts'
 import { syncBeside } from './entities/sync.ts'

@@ -1,4 +1,4 @@
-import type { World } from '../core/world.ts'
+import type { World } from '../lib/world.ts'
 import { missingVariables, type Environment } from './variables.ts'
 import { plain } from './template.ts'
 import type { Channel } from './config.ts'

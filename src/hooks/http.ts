@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { retryAfterMs } from '../client/retry-after.ts'
+import { retryAfterMs } from '../client/rate-limit/retry-after.ts'
 import { later, reasonOf, refused, secretOf, type Attempt, type Delivery } from './attempt.ts'
 import type { ChannelOf } from './config.ts'
 import type { Notification } from './outbox.ts'

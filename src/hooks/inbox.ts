@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { isMissing, listIfThere, removeFile } from '../store/files.ts'
+import { isMissing, listIfThere, removeFile } from '../lib/files.ts'
 import type { HooksConfig } from './config.ts'
 import { readEvent, type HookEvent } from './event.ts'
 import type { HookFolders } from './folders.ts'

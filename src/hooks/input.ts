@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { isTooDeep } from '../core/json-text.ts'
+import { isTooDeep } from '../lib/json-text.ts'
 
 /** A longer input is recorded as unreadable. */
 export const MAX_INPUT_BYTES = 1024 * 1024

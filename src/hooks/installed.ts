@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readJson, writeAtomic } from '../store/files.ts'
+import { readJson, writeAtomic } from '../lib/files.ts'
 
 const shape = z.record(z.string(), z.object({ created: z.array(z.string()) }))
 

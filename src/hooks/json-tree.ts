@@ -1,5 +1,5 @@
 import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
-import { isDeeperThan } from '../core/json-text.ts'
+import { isDeeperThan } from '../lib/json-text.ts'
 
 /** A value in a JSON text, with where it stands: `text.slice(start, end)` is its spelling. */
 export type JsonNode = JsonObject | JsonArray | JsonScalar

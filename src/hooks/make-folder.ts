@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { codeOf } from '../store/files.ts'
+import { codeOf } from '../lib/files.ts'
 
 /** Folder by folder: where the system refuses, Node 20's own recursion may never end (under /proc). */
 export function makeFolder(path: string): void {

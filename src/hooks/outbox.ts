@@ -1,7 +1,7 @@
 import { readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { isMissing, listIfThere, removeFile, writeAtomic } from '../store/files.ts'
+import { isMissing, listIfThere, removeFile, writeAtomic } from '../lib/files.ts'
 import { HOOK_EVENTS } from './events.ts'
 import type { HookFolders } from './folders.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { readJson, writeAtomic } from '../store/files.ts'
+import { readJson, writeAtomic } from '../lib/files.ts'
 import type { HookEvent } from './event.ts'
 
 const shape = z.record(z.string(), z.object({ event_id: z.string(), at: z.number() }))

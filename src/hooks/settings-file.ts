@@ -1,8 +1,8 @@
 import { constants } from 'node:fs'
 import { copyFile, mkdir, open, readdir, readFile, realpath, rename, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { UsageError } from '../core/errors.ts'
-import { asidePath, isMissing, readIfThere, removeFile, syncFolder } from '../store/files.ts'
+import { UsageError } from '../lib/errors.ts'
+import { asidePath, isMissing, readIfThere, removeFile, syncFolder } from '../lib/files.ts'
 import { JsonSyntaxError } from './json-tree.ts'
 
 /** A settings file as it was read. */

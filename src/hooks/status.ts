@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMissing, listIfThere, readIfThere } from '../store/files.ts'
+import { isMissing, listIfThere, readIfThere } from '../lib/files.ts'
 import { readCommandLine, type HookCommand } from './command-line.ts'
 import { HOOK_EVENTS, type HookEventName } from './events.ts'
 import type { HookFolders } from './folders.ts'

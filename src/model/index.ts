@@ -1,16 +1,16 @@
-import { compilePlan } from './compile.ts'
-import { select } from './select.ts'
-import type { ModelNode, Project } from './types.ts'
+import { compilePlan } from './project/compile.ts'
+import { select } from './project/select.ts'
+import type { ModelNode, Project } from './project/types.ts'
 
-export { buildAndPublish, type BuildOptions, type BuildResult } from './publish.ts'
-export type { BuiltModel } from './build.ts'
-export { Copy } from './copy.ts'
-export type { CheckResult, CheckStatus } from './checks.ts'
-export { ProjectError, StatementError } from './errors.ts'
-export { loadProject } from './project.ts'
-export { seedLines } from './seed-table.ts'
-export { createFactViews } from './views.ts'
-export type { Column, GenericTest, ModelNode, Project } from './types.ts'
+export { buildAndPublish, type BuildOptions, type BuildResult } from './publish/publish.ts'
+export type { BuiltModel } from './build/build.ts'
+export { Copy } from './build/working-copy.ts'
+export type { CheckResult, CheckStatus } from './checks/checks.ts'
+export { ProjectError, StatementError } from './project/errors.ts'
+export { loadProject } from './project/project.ts'
+export { seedLines } from './project/seed-table.ts'
+export { createFactViews } from './build/views.ts'
+export type { Column, GenericTest, ModelNode, Project } from './project/types.ts'
 
 /**
  * The models that a build would make, in its order, without a database;

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { AppError, messageOf } from '../core/errors.ts'
-import { asidePath, putInPlace, removeFile, syncedSums, type FileSums } from '../store/files.ts'
-import { baseFile } from '../store/lake.ts'
+import { AppError, messageOf } from '../lib/errors.ts'
+import { asidePath, putInPlace, removeFile, syncedSums, type FileSums } from '../lib/files.ts'
+import { baseFile } from '../lake/layout.ts'
 import type { NormalizeOptions } from './plan.ts'
 
 /** Which base file. */

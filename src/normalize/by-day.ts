@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { monthOf, type Day } from '../core/days.ts'
-import { AppError, messageOf } from '../core/errors.ts'
-import { listLiteral, literal, type Database } from '../store/duckdb.ts'
-import type { FileSums } from '../store/files.ts'
-import { baseFile, rawFolder } from '../store/lake.ts'
-import { statement } from '../store/root.ts'
-import { fill } from '../store/template.ts'
+import { monthOf, type Day } from '../lib/days.ts'
+import { AppError, messageOf } from '../lib/errors.ts'
+import { listLiteral, literal, type Database } from '../lib/duckdb.ts'
+import type { FileSums } from '../lib/files.ts'
+import { baseFile, rawFolder } from '../lake/layout.ts'
+import { statement } from '../lib/root.ts'
+import { fill } from '../lib/template.ts'
 import { putBaseFile } from './base-file.ts'
 import { MACROS } from './macros.ts'
 import type { BaseState, NormalizeOptions } from './plan.ts'
@@ -157,12 +157,12 @@ async function makeRows(
   }
 }
 
-const WRITE = statement('base_write')
-const RAW = statement('base_raw')
-const DAYS = statement('base_days')
-const MONTH = statement('base_days_month')
-const KEEP = statement('base_days_keep')
-const ADD = statement('base_days_add')
+const WRITE = statement('base/steps/write')
+const RAW = statement('base/steps/raw')
+const DAYS = statement('base/steps/days')
+const MONTH = statement('base/steps/days_month')
+const KEEP = statement('base/steps/days_keep')
+const ADD = statement('base/steps/days_add')
 
 /** Of raw files: five to ten times of it are read at once. */
 const BYTES_AT_ONCE = 8 * 2 ** 20

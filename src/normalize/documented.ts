@@ -1,4 +1,4 @@
-import { identifier, literal } from '../store/duckdb.ts'
+import { identifier, literal } from '../lib/duckdb.ts'
 
 /** What a field is documented to be, in the words of `sql/drift/expected.sql`. */
 export type FieldType =

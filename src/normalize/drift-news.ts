@@ -1,10 +1,10 @@
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { listLiteral, literal, type Database } from '../store/duckdb.ts'
-import { listIfThere, pathSegment, readJson, writeAtomic } from '../store/files.ts'
-import { baseFile } from '../store/lake.ts'
-import { statement } from '../store/root.ts'
-import { fill } from '../store/template.ts'
+import { listLiteral, literal, type Database } from '../lib/duckdb.ts'
+import { listIfThere, pathSegment, readJson, writeAtomic } from '../lib/files.ts'
+import { baseFile } from '../lake/layout.ts'
+import { statement } from '../lib/root.ts'
+import { fill } from '../lib/template.ts'
 import type { NormalizeOptions } from './plan.ts'
 
 const NEWS = statement('drift/news')

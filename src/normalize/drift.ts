@@ -1,6 +1,6 @@
-import { identifier, listLiteral, literal, type Database } from '../store/duckdb.ts'
-import { statement } from '../store/root.ts'
-import { fill } from '../store/template.ts'
+import { identifier, listLiteral, literal, type Database } from '../lib/duckdb.ts'
+import { statement } from '../lib/root.ts'
+import { fill } from '../lib/template.ts'
 import type { DayEntity, DaySource } from './by-day.ts'
 import {
   keysOf,

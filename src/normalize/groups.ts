@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Day } from '../core/days.ts'
-import { mapTogether } from '../core/together.ts'
-import { rawFolder } from '../store/lake.ts'
+import type { Day } from '../lib/days.ts'
+import { mapTogether } from '../lib/concurrency.ts'
+import { rawFolder } from '../lake/layout.ts'
 import { LIMITS } from './limits.ts'
 import type { BaseTask, NormalizeOptions, SourceFile } from './plan.ts'
 

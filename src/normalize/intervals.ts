@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { Database, literal } from '../store/duckdb.ts'
-import { asidePath, settle } from '../store/files.ts'
-import type { IntervalRow } from '../store/intervals.ts'
-import { baseFile } from '../store/lake.ts'
-import { statement } from '../store/root.ts'
-import { fill } from '../store/template.ts'
+import { Database, literal } from '../lib/duckdb.ts'
+import { asidePath, settle } from '../lib/files.ts'
+import type { IntervalRow } from '../lake/intervals.ts'
+import { baseFile } from '../lake/layout.ts'
+import { statement } from '../lib/root.ts'
+import { fill } from '../lib/template.ts'
 
 /**
  * Writes the base entity `intervals`, by which models know what is settled. All
@@ -35,7 +35,7 @@ async function write(
   await mkdir(dirname(path), { recursive: true })
   const aside = asidePath(path)
   const rows = literal(JSON.stringify(intervals.map(fields)))
-  await database.run(fill(statement('base_intervals'), { rows, file: literal(aside) }))
+  await database.run(fill(statement('base/steps/intervals'), { rows, file: literal(aside) }))
   await settle(aside, path)
 }
 

@@ -1,4 +1,4 @@
-import { processLimits } from '../store/machine.ts'
+import { processLimits } from '../lib/machine.ts'
 
 /** What making base may use of the machine. */
 export const LIMITS = {

@@ -1,10 +1,10 @@
-import { statement } from '../store/root.ts'
-import { fill } from '../store/template.ts'
+import { statement } from '../lib/root.ts'
+import { fill } from '../lib/template.ts'
 
 /** The macros of the statements that make base. */
 export const MACROS = ['lake/macros', 'base/_numbers', 'base/_macros'].map(statement).join(';\n')
 
-const PARSED = statement('base_parsed')
+const PARSED = statement('base/steps/parsed')
 
 /** Makes the table `parsed` from `raw`: the items of a resource, which the statements of its entities read. */
 export function parsedSql(resource: string): string {

@@ -1,4 +1,4 @@
-import { identifier, literal } from '../store/duckdb.ts'
+import { identifier, literal } from '../lib/duckdb.ts'
 
 /** A part of an entity's key: the column, and what stands for a name that the API did not send. */
 interface KeyPart {

@@ -2,24 +2,24 @@ import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { Day } from '../core/days.ts'
-import { listLiteral, literal, type Database } from '../store/duckdb.ts'
-import type { FileSums } from '../store/files.ts'
-import { baseFile, rawFolder } from '../store/lake.ts'
-import { statement } from '../store/root.ts'
-import { fill } from '../store/template.ts'
+import type { Day } from '../lib/days.ts'
+import { listLiteral, literal, type Database } from '../lib/duckdb.ts'
+import type { FileSums } from '../lib/files.ts'
+import { baseFile, rawFolder } from '../lake/layout.ts'
+import { statement } from '../lib/root.ts'
+import { fill } from '../lib/template.ts'
 import { putBaseFile, told } from './base-file.ts'
 import type { Entity } from './entities.ts'
 import { packed, type MonthGroup, type MonthTask } from './groups.ts'
 import { MACROS, parsedSql } from './macros.ts'
 import type { BaseTask, NormalizeOptions, SourceFile } from './plan.ts'
 
-const RAW = statement('base_raw')
-const RAW_EMPTY = statement('base_raw_empty')
-const WRITE = statement('base_month')
-const HELD = statement('base_month_held')
-const DAYS = statement('base_month_days')
-const PART = statement('base_write')
+const RAW = statement('base/steps/raw')
+const RAW_EMPTY = statement('base/steps/raw_empty')
+const WRITE = statement('base/steps/month')
+const HELD = statement('base/steps/month_held')
+const DAYS = statement('base/steps/month_days')
+const PART = statement('base/steps/write')
 
 /** What the statements need on a connection, once. */
 export const PREPARATION = `${RAW_EMPTY};\n${MACROS}`

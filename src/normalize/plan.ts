@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { monthOf, type Day } from '../core/days.ts'
-import type { World } from '../core/world.ts'
-import type { Ledger } from '../store/ledger.ts'
-import type { RawFile } from '../store/quarantine.ts'
+import { monthOf, type Day } from '../lib/days.ts'
+import type { World } from '../lib/world.ts'
+import type { Ledger } from '../lake/ledger.ts'
+import type { RawFile } from '../lake/quarantine.ts'
 import { ENTITIES, type Entity } from './entities.ts'
 
 export interface NormalizeOptions {

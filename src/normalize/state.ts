@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import { z } from 'zod'
-import { mapTogether } from '../core/together.ts'
+import { mapTogether } from '../lib/concurrency.ts'
 import {
   crc32OfFile,
   pathSegment,
@@ -10,9 +10,9 @@ import {
   readJson,
   writeAtomic,
   type FileSums,
-} from '../store/files.ts'
-import { baseFile, baseMonths } from '../store/lake.ts'
-import { quarantineBase } from '../store/quarantine.ts'
+} from '../lib/files.ts'
+import { baseFile, baseMonths } from '../lake/layout.ts'
+import { quarantineBase } from '../lake/quarantine.ts'
 
 /** One base file as it was written. */
 export interface BaseFile extends FileSums {

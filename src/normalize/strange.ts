@@ -1,6 +1,6 @@
-import { listLiteral, literal, type Cell, type Database } from '../store/duckdb.ts'
-import { statement } from '../store/root.ts'
-import { fill } from '../store/template.ts'
+import { listLiteral, literal, type Cell, type Database } from '../lib/duckdb.ts'
+import { statement } from '../lib/root.ts'
+import { fill } from '../lib/template.ts'
 import type { DayBatch, DaySource } from './by-day.ts'
 import { shapeOf, type Documented, type ReadShape, type Sample } from './documented.ts'
 

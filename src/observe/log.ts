@@ -1,8 +1,8 @@
-import { ExitCode } from '../core/errors.ts'
-import type { RunEvent } from '../core/events.ts'
+import { ExitCode } from '../lib/errors.ts'
+import type { RunEvent } from '../lib/events.ts'
 import { createRedact, type Redact } from './redact.ts'
 import { addressing, counted, digits, duration, oneLine, shrinkage } from './words.ts'
-import { size } from '../core/size.ts'
+import { size } from '../lib/size.ts'
 
 /** Told of every event of a run, in order. */
 export type Listener = (event: RunEvent) => void

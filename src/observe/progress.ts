@@ -1,5 +1,5 @@
 import pc from 'picocolors'
-import type { RunEvent } from '../core/events.ts'
+import type { RunEvent } from '../lib/events.ts'
 import type { Listener, Write } from './log.ts'
 import { createRedact, type Redact } from './redact.ts'
 import { addressing, counted, digits, duration, oneLine, shrinkage } from './words.ts'

@@ -1,5 +1,5 @@
-import { KnownSecrets, REDACTED } from '../core/known-secrets.ts'
-import { withoutKnownForms } from '../core/secret-forms.ts'
+import { KnownSecrets, REDACTED } from '../lib/secrets/known-secrets.ts'
+import { withoutKnownForms } from '../lib/secrets/secret-forms.ts'
 
 /** Takes secrets out of a text. */
 export type Redact = (text: string) => string

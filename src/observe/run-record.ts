@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { messageOf } from '../core/errors.ts'
-import { listIfThere, pathSegment, writeAtomic } from '../store/files.ts'
+import { messageOf } from '../lib/errors.ts'
+import { listIfThere, pathSegment, writeAtomic } from '../lib/files.ts'
 import type { Summary } from './summary.ts'
 import { allResources, statusOf } from './verdict.ts'
 

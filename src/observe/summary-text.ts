@@ -1,7 +1,7 @@
 import type { FailedCheck, FailedInterval, ResourceTotals, Summary } from './summary.ts'
 import { allResources, verdictOf } from './verdict.ts'
 import { counted, digits, duration, oneLine, shrinkage } from './words.ts'
-import { size } from '../core/size.ts'
+import { size } from '../lib/size.ts'
 import { chooseWarnings } from './warnings.ts'
 
 const LISTED = 10

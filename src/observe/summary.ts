@@ -1,4 +1,4 @@
-import type { IntervalOutcome, RunEvent } from '../core/events.ts'
+import type { IntervalOutcome, RunEvent } from '../lib/events.ts'
 import type { Listener } from './log.ts'
 import { createRedact, type Redact } from './redact.ts'
 import { kindOf, type Warning } from './warnings.ts'

@@ -1,4 +1,4 @@
-import { ExitCode } from '../core/errors.ts'
+import { ExitCode } from '../lib/errors.ts'
 import type { ResourceTotals, Summary } from './summary.ts'
 import { counted, digits, oneLine } from './words.ts'
 

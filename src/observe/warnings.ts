@@ -1,4 +1,4 @@
-import type { WarningSubject } from '../core/events.ts'
+import type { WarningSubject } from '../lib/events.ts'
 
 /** A warning of a run, as it is kept. */
 export interface Warning {

@@ -1,4 +1,4 @@
-export { oneLine } from '../core/safe-text.ts'
+export { oneLine } from '../lib/safe-text.ts'
 
 /** `1,234,567`, whatever the machine's language. */
 export function digits(count: number | bigint): string {

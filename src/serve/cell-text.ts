@@ -1,4 +1,4 @@
-import type { Cell } from '../store/duckdb.ts'
+import type { Cell } from '../lib/duckdb.ts'
 import type { ColumnType } from './column-type.ts'
 
 /** Any decimal of so many significant digits comes back from a double unchanged. */

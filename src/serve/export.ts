@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { AppError, UsageError } from '../core/errors.ts'
-import type { RunEvent } from '../core/events.ts'
-import type { Database } from '../store/duckdb.ts'
+import { AppError, UsageError } from '../lib/errors.ts'
+import type { RunEvent } from '../lib/events.ts'
+import type { Database } from '../lib/duckdb.ts'
 import { writeDatabase } from './export-database.ts'
 import { readTables } from './export-tables.ts'
-import { pathSegment, sha256OfFile, syncFile, writeAtomic } from '../store/files.ts'
+import { pathSegment, sha256OfFile, syncFile, writeAtomic } from '../lib/files.ts'
 import { MANIFEST, replaceFolder } from './folder-swap.ts'
 import {
   tableWriters,

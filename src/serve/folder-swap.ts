@@ -1,8 +1,8 @@
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { AppError, messageOf, UsageError } from '../core/errors.ts'
-import { confirmLease } from '../store/fence.ts'
-import { asideOf, asidePath, listIfThere, syncFolder } from '../store/files.ts'
+import { AppError, messageOf, UsageError } from '../lib/errors.ts'
+import { confirmLease } from '../lib/fence.ts'
+import { asideOf, asidePath, listIfThere, syncFolder } from '../lib/files.ts'
 
 /** The file that a folder of ours always holds, written last. */
 export const MANIFEST = 'manifest.json'

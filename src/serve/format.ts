@@ -1,4 +1,4 @@
-import type { Cell, Table } from '../store/duckdb.ts'
+import type { Cell, Table } from '../lib/duckdb.ts'
 import { cellText, jsonText } from './cell-text.ts'
 import { columnType, isNumeric, type ColumnType } from './column-type.ts'
 import { displayWidth, visible, visibleValue } from './display.ts'

@@ -1,4 +1,4 @@
-import { literal } from '../store/duckdb.ts'
+import { literal } from '../lib/duckdb.ts'
 
 /**
  * Text that a spreadsheet would run as a formula: `=`, `+`, `-` or `@`, also

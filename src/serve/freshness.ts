@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { freshnessOf, type Freshness, type FreshnessLimits } from '../core/freshness.ts'
-import { statement } from '../store/root.ts'
+import { freshnessOf, type Freshness, type FreshnessLimits } from '../lib/freshness.ts'
+import { statement } from '../lib/root.ts'
 import { openWarehouse } from './warehouse.ts'
 
 /** How fresh a table of a source is now. */

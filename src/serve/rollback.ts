@@ -1,14 +1,14 @@
-import { UsageError } from '../core/errors.ts'
-import { warehousePath } from '../store/lake.ts'
+import { UsageError } from '../lib/errors.ts'
+import { warehousePath } from '../lake/layout.ts'
 import {
   readRecords,
   recordByTime,
   verifyFile,
   verifyPublished,
   type PublishedRecord,
-} from '../store/published-record.ts'
-import { keepPublished, keptFiles, putBack, type KeptFile } from '../store/published.ts'
-import { readRollback, writeRollback, type Rollback } from '../store/rollback-record.ts'
+} from '../lake/published-record.ts'
+import { keepPublished, keptFiles, putBack, type KeptFile } from '../lake/published.ts'
+import { readRollback, writeRollback, type Rollback } from '../lake/rollback-record.ts'
 import { openWarehouse, publishedBuild, type PublishedBuild } from './warehouse.ts'
 
 /** A file that is published, or was. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { UsageError } from '../core/errors.ts'
-import type { Database } from '../store/duckdb.ts'
+import { UsageError } from '../lib/errors.ts'
+import type { Database } from '../lib/duckdb.ts'
 import { TABLES_HINT } from './tables.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { identifier, literal, type Database } from '../store/duckdb.ts'
+import { identifier, literal, type Database } from '../lib/duckdb.ts'
 import { columnType, isNumeric } from './column-type.ts'
 import { defusedSql } from './formula.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { UsageError } from '../core/errors.ts'
-import { suggestion } from '../core/nearest.ts'
-import { statement } from '../store/root.ts'
+import { UsageError } from '../lib/errors.ts'
+import { suggestion } from '../lib/nearest.ts'
+import { statement } from '../lib/root.ts'
 import { openWarehouse } from './warehouse.ts'
 
 /** What an error about a table or a column points to. */

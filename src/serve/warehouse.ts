@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
-import { messageOf, UsageError } from '../core/errors.ts'
-import { Database } from '../store/duckdb.ts'
-import { isMissing } from '../store/files.ts'
-import { statement } from '../store/root.ts'
-import { ownSpillFolder } from '../store/spill.ts'
+import { messageOf, UsageError } from '../lib/errors.ts'
+import { Database } from '../lib/duckdb.ts'
+import { isMissing } from '../lib/files.ts'
+import { statement } from '../lib/root.ts'
+import { ownSpillFolder } from '../lib/spill.ts'
 
 /**
  * Opens the published warehouse for reading. A run may publish meanwhile: it

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { restatedDay } from '../../src/cli/demo-data.ts'
-import type { Day } from '../../src/core/days.ts'
+import type { Day } from '../../src/lib/days.ts'
 
 it.each([
   ['Monday', '2026-11-23', '2026-11-20'],

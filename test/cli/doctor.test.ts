@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import { lock } from '../../src/store/lock.ts'
+import { lock } from '../../src/lib/lock.ts'
 import { command } from '../command.ts'
 import { temporaryFolder } from '../helpers.ts'
 import { waiting } from '../lease.ts'

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { Database, identifier, literal } from '../../src/store/duckdb.ts'
+import { Database, identifier, literal } from '../../src/lib/duckdb.ts'
 import { temporaryFolder } from '../helpers.ts'
 import { everyCommand, run, type Invocation, type Shown } from './every-command.ts'
 import type { Answer, HostilePlatform } from './hostile-platform.ts'

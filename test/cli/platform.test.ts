@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import { openRedaction } from '../../src/store/redaction.ts'
+import { openRedaction } from '../../src/lib/secrets/redaction.ts'
 import { command } from '../command.ts'
 import { temporaryFolder } from '../helpers.ts'
 import { linesOf, NOW, stage, type Stage } from './platform-stage.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changesBetween, pathsOf } from '../../src/cli/platform/settings-paths.ts'
-import type { Database } from '../../src/store/duckdb.ts'
+import type { Database } from '../../src/lib/duckdb.ts'
 import { flatten, openBase } from '../normalize/flatten.ts'
 
 let database: Database

@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import type { Credits, PlatformClient } from '../../src/client/index.ts'
-import { parseDay } from '../../src/core/days.ts'
-import { UsageError } from '../../src/core/errors.ts'
+import { parseDay } from '../../src/lib/days.ts'
+import { UsageError } from '../../src/lib/errors.ts'
 import { sendJson } from '../helpers.ts'
 import { failureOf, onServer } from './support.ts'
 

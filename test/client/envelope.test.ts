@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sliceEnvelope, sliceUnlessKnown } from '../../src/client/envelope.ts'
+import { sliceEnvelope, sliceUnlessKnown } from '../../src/client/json/envelope.ts'
 
 const texts = (text: string): string[] => sliceEnvelope(text).rows.map((row) => row.text)
 

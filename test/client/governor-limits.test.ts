@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Transport } from '../../src/client/transport.ts'
-import type { Learnt } from '../../src/core/learnt.ts'
+import { Transport } from '../../src/client/http/transport.ts'
+import type { Learnt } from '../../src/lib/learned.ts'
 import { bucketServer, STYLES, windowServer, type Style } from './limits.ts'
 import { VirtualTime, type Server, type VirtualOptions } from './virtual-time.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Transport } from '../../src/client/transport.ts'
-import { DeferredError } from '../../src/core/errors.ts'
+import { Transport } from '../../src/client/http/transport.ts'
+import { DeferredError } from '../../src/lib/errors.ts'
 import { bucketServer, STYLES, windowServer } from './limits.ts'
 import { VirtualTime, type Answer, type Server, type VirtualOptions } from './virtual-time.ts'
 

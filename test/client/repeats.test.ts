@@ -6,9 +6,9 @@ import {
   UnknownOutcomeError,
   type PlatformClient,
 } from '../../src/client/index.ts'
-import { RATE_RETRIES, RETRIES } from '../../src/client/retry.ts'
-import { Transport } from '../../src/client/transport.ts'
-import { DeferredError } from '../../src/core/errors.ts'
+import { RATE_RETRIES, RETRIES } from '../../src/client/http/retry.ts'
+import { Transport } from '../../src/client/http/transport.ts'
+import { DeferredError } from '../../src/lib/errors.ts'
 import { sendJson, type Handler } from '../helpers.ts'
 import { failureOf, onServer } from './support.ts'
 import { VirtualTime } from './virtual-time.ts'

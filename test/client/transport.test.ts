@@ -8,10 +8,10 @@ import {
   TransportError,
 } from '../../src/client/index.ts'
 import { PlatformClient } from '../../src/client/index.ts'
-import { Transport } from '../../src/client/transport.ts'
-import type { Day } from '../../src/core/days.ts'
-import { DeferredError } from '../../src/core/errors.ts'
-import type { HttpRequest } from '../../src/core/world.ts'
+import { Transport } from '../../src/client/http/transport.ts'
+import type { Day } from '../../src/lib/days.ts'
+import { DeferredError } from '../../src/lib/errors.ts'
+import type { HttpRequest } from '../../src/lib/world.ts'
 import { sendJson, testServer, testWorld, type Handler, type TestWorld } from '../helpers.ts'
 
 const RANGE = { startDate: '2026-03-01', endDate: '2026-03-02' }

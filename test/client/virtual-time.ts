@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { setImmediate as settled } from 'node:timers/promises'
-import type { RunEvent } from '../../src/core/events.ts'
-import type { HttpRequest, HttpResponse, World } from '../../src/core/world.ts'
+import type { RunEvent } from '../../src/lib/events.ts'
+import type { HttpRequest, HttpResponse, World } from '../../src/lib/world.ts'
 
 export type Answer = Pick<HttpResponse, 'status' | 'headers'>
 

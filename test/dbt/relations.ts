@@ -1,4 +1,4 @@
-import { Database, identifier, literal, type Cell, type Row } from '../../src/store/duckdb.ts'
+import { Database, identifier, literal, type Cell, type Row } from '../../src/lib/duckdb.ts'
 
 /** Two databases that should hold the same. */
 export interface Pair {

@@ -1,12 +1,12 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import { examine } from '../../src/doctor/examine.ts'
 import { exitCodeOf, type Finding } from '../../src/doctor/finding.ts'
-import { lock } from '../../src/store/lock.ts'
-import { rememberOrganisation } from '../../src/store/organisations.ts'
-import type { Day } from '../../src/core/days.ts'
+import { lock } from '../../src/lib/lock.ts'
+import { rememberOrganisation } from '../../src/lake/organisations.ts'
+import type { Day } from '../../src/lib/days.ts'
 import {
   sendJson,
   temporaryFolder,

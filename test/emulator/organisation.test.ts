@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { parseDay } from '../../src/core/days.ts'
+import { parseDay } from '../../src/lib/days.ts'
 import { landmarksOf, type Emulator } from '../../src/emulator/emulator.ts'
 import {
   activityRow,

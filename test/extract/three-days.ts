@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Day } from '../../src/core/days.ts'
-import { quarantineFolder, rawFolder } from '../../src/store/lake.ts'
+import type { Day } from '../../src/lib/days.ts'
+import { quarantineFolder, rawFolder } from '../../src/lake/layout.ts'
 import { sendJson, temporaryFolder, testServer, testWorld } from '../helpers.ts'
 import { syncFrom } from '../flows/platform.ts'
 

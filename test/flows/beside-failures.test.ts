@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { BesideName } from '../../src/core/beside.ts'
-import { besideRows } from '../../src/store/intervals.ts'
+import type { BesideName } from '../../src/lib/resource-names.ts'
+import { besideRows } from '../../src/lake/intervals.ts'
 import { temporaryFolder } from '../helpers.ts'
 import { DAY, landed, night, NIGHT, platform } from './beside-night.ts'
 import { ledgerOf } from './platform.ts'

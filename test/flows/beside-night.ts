@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { BESIDE, type BesideName } from '../../src/core/beside.ts'
+import { BESIDE, type BesideName } from '../../src/lib/resource-names.ts'
 import type { BesideSelection } from '../../src/extract/entities/context.ts'
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
 import { testWorld } from '../helpers.ts'

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { command } from '../command.ts'
 import { temporaryFolder } from '../helpers.ts'
-import { Database } from '../../src/store/duckdb.ts'
+import { Database } from '../../src/lib/duckdb.ts'
 
 it('the demo leaves no mart empty', async () => {
   const data = join(await temporaryFolder(), 'demo')

@@ -1,4 +1,4 @@
-import { LedgerFile, type Ledger } from '../../src/store/ledger.ts'
+import { LedgerFile, type Ledger } from '../../src/lake/ledger.ts'
 import { daysOf } from './likeness.ts'
 
 /** What a data folder holds, and what it says that it holds. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { RESOURCES } from '../../src/extract/resources.ts'
-import { Database } from '../../src/store/duckdb.ts'
+import { Database } from '../../src/lib/duckdb.ts'
 import { chanceOf } from '../chance.ts'
 import { command, type Outcome } from '../command.ts'
 import { KINDS, type Ask, type FaultKind } from '../fault-kinds.ts'

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import { Database, type Cell, type Row } from '../../src/store/duckdb.ts'
+import { Database, type Cell, type Row } from '../../src/lib/duckdb.ts'
 import { command, type Outcome } from '../command.ts'
 import { temporaryFolder } from '../helpers.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addDays, dayOf, eachDay, HISTORY_START, startOf, type Day } from '../../src/core/days.ts'
+import { addDays, dayOf, eachDay, HISTORY_START, startOf, type Day } from '../../src/lib/days.ts'
 import { temporaryFolder, testServer, testWorld } from '../helpers.ts'
 import { syncFrom } from './platform.ts'
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Database, identifier, literal } from '../../src/store/duckdb.ts'
-import { listIfThere } from '../../src/store/files.ts'
+import { Database, identifier, literal } from '../../src/lib/duckdb.ts'
+import { listIfThere } from '../../src/lib/files.ts'
 
 /** Digest of the rows of each mart of the published warehouse. Times of fetching are left out. */
 export async function martsOf(dataFolder: string): Promise<Record<string, string>> {

@@ -1,8 +1,8 @@
-import { loadConfig } from '../../src/config.ts'
-import { AppError } from '../../src/core/errors.ts'
-import type { World } from '../../src/core/world.ts'
-import type { Job } from '../../src/job.ts'
-import { run, sync } from '../../src/pipeline.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { AppError } from '../../src/lib/errors.ts'
+import type { World } from '../../src/lib/world.ts'
+import type { Job } from '../../src/pipeline/run-context.ts'
+import { run, sync } from '../../src/pipeline/pipeline.ts'
 
 export interface Night {
   readonly exitCode: number

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts'
 import { RESOURCES } from '../../src/extract/resources.ts'
-import { Database, type Row } from '../../src/store/duckdb.ts'
+import { Database, type Row } from '../../src/lib/duckdb.ts'
 import { command } from '../command.ts'
 import { temporaryFolder } from '../helpers.ts'
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { listIfThere } from '../../src/store/files.ts'
+import { listIfThere } from '../../src/lib/files.ts'
 import { sendJson, testServer, testWorld, type TestWorld } from '../helpers.ts'
 import { readLake } from './platform.ts'
 

@@ -2,8 +2,8 @@ import { PlatformClient } from '../../src/client/index.ts'
 import { syncOrganisation, type SyncOptions, type SyncResult } from '../../src/extract/sync.ts'
 import type { BesideSelection } from '../../src/extract/entities/context.ts'
 import { RESOURCES } from '../../src/extract/resources.ts'
-import { Database, type Row } from '../../src/store/duckdb.ts'
-import { LedgerFile, type Ledger } from '../../src/store/ledger.ts'
+import { Database, type Row } from '../../src/lib/duckdb.ts'
+import { LedgerFile, type Ledger } from '../../src/lake/ledger.ts'
 import { testWorld, type TestWorld } from '../helpers.ts'
 
 export interface Sync {

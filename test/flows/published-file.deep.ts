@@ -1,7 +1,7 @@
 import { copyFile, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { makeWritable } from '../../src/store/files.ts'
+import { makeWritable } from '../../src/lib/files.ts'
 import { martsOf, twoNights } from './published.ts'
 
 it('a full refresh that finds nothing new takes no place among the kept files', async () => {

@@ -1,8 +1,8 @@
 import { cp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { Database } from '../../src/store/duckdb.ts'
-import { makeWritable } from '../../src/store/files.ts'
+import { Database } from '../../src/lib/duckdb.ts'
+import { makeWritable } from '../../src/lib/files.ts'
 import { holdOpen } from '../helpers.ts'
 import { martsOf, MS_PER_DAY, publishedNight, twoNights, type Kept } from './published.ts'
 

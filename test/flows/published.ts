@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import { Database, identifier, type Row } from '../../src/store/duckdb.ts'
+import { Database, identifier, type Row } from '../../src/lib/duckdb.ts'
 import { command, type Outcome } from '../command.ts'
 import { temporaryFolder } from '../helpers.ts'
 

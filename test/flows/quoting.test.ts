@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { Database, identifier, type Row } from '../../src/store/duckdb.ts'
+import { Database, identifier, type Row } from '../../src/lib/duckdb.ts'
 import { command } from '../command.ts'
 import { sendJson, temporaryFolder, testServer } from '../helpers.ts'
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { sliceArray, sumOf } from '../../src/client/index.ts'
 import { PageBuffer, type Page } from '../../src/extract/land/page-buffer.ts'
 import { RESOURCES } from '../../src/extract/resources.ts'
-import type { Day } from '../../src/core/days.ts'
+import type { Day } from '../../src/lib/days.ts'
 import { rebuildLedger } from '../../src/extract/rebuild.ts'
 import { sendJson, temporaryFolder } from '../helpers.ts'
 import {

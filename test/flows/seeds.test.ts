@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import { sha256OfFile } from '../../src/store/files.ts'
+import { sha256OfFile } from '../../src/lib/files.ts'
 import { command } from '../command.ts'
 import { temporaryFolder } from '../helpers.ts'
 

@@ -1,11 +1,11 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import { runJob } from '../../src/cli/job.ts'
-import { run } from '../../src/pipeline.ts'
-import { writeAtomic } from '../../src/store/files.ts'
-import { LedgerFile } from '../../src/store/ledger.ts'
+import { run } from '../../src/pipeline/pipeline.ts'
+import { writeAtomic } from '../../src/lib/files.ts'
+import { LedgerFile } from '../../src/lake/ledger.ts'
 import { kindsOfFiles, martsOf, versionsOf } from '../flows/likeness.ts'
 import {
   courseOf,

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { compilePlan } from '../../src/model/compile.ts'
+import { compilePlan } from '../../src/model/project/compile.ts'
 import { loadProject } from '../../src/model/index.ts'
-import { Database, type Row } from '../../src/store/duckdb.ts'
-import { packageRoot } from '../../src/store/root.ts'
+import { Database, type Row } from '../../src/lib/duckdb.ts'
+import { packageRoot } from '../../src/lib/root.ts'
 
 /** The project of this repository. */
 export const project = await loadProject(join(packageRoot, 'dbt-like-models'))

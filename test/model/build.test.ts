@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { StatementError } from '../../src/model/errors.ts'
+import { StatementError } from '../../src/model/project/errors.ts'
 import { Bench, TINY } from './fixture.ts'
 
 const MART = TINY['models/marts/fct_user.yml'] ?? ''

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ChecksFailedError } from '../../src/core/errors.ts'
+import { ChecksFailedError } from '../../src/lib/errors.ts'
 import type { CheckResult } from '../../src/model/index.ts'
 import { Bench, type Files } from './fixture.ts'
 

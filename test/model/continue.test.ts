@@ -14,10 +14,10 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { Copy } from '../../src/model/copy.ts'
-import { makeWritable } from '../../src/store/files.ts'
-import { readRecords } from '../../src/store/published-record.ts'
-import { Database } from '../../src/store/duckdb.ts'
+import { Copy } from '../../src/model/build/working-copy.ts'
+import { makeWritable } from '../../src/lib/files.ts'
+import { readRecords } from '../../src/lake/published-record.ts'
+import { Database } from '../../src/lib/duckdb.ts'
 import { DAILY, serve, type UserDay } from './daily.ts'
 import { Bench } from './fixture.ts'
 
@@ -234,7 +234,7 @@ it('a failed build is not retried on a file that was changed, or by results that
   const bench = await published()
   const places = {
     failedFile: { path: join(bench.data, 'state', 'failed', 'warehouse.duckdb'), sources: 'same' },
-    artefacts: { folder: join(bench.data, 'target'), builder: 'agent-warehouse 0.0.0' },
+    artifacts: { folder: join(bench.data, 'target'), builder: 'agent-warehouse 0.0.0' },
   }
   const broken = { ...DAILY, 'models/fct_total.sql': 'select * from no_such_table' }
   const fails = () => bench.build(broken, { ...places, runId: 'run-2' }).catch(() => undefined)
@@ -248,7 +248,7 @@ it('a failed build is not retried on a file that was changed, or by results that
     message: expect.stringContaining('is not what run run-2 left') as string,
   })
   await fails()
-  const results = join(places.artefacts.folder, 'run_results.json')
+  const results = join(places.artifacts.folder, 'run_results.json')
   await writeFile(results, (await readFile(results, 'utf8')).replaceAll('"error"', '"success"'))
   await expect(retry()).rejects.toMatchObject({
     exitCode: 2,

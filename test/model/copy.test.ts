@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { Copy } from '../../src/model/index.ts'
-import { Database } from '../../src/store/duckdb.ts'
+import { Database } from '../../src/lib/duckdb.ts'
 import { Bench, temporaryFolder, TINY } from './fixture.ts'
 
 async function published(): Promise<string> {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Database, literal } from '../../src/store/duckdb.ts'
+import { Database, literal } from '../../src/lib/duckdb.ts'
 import type { Bench, Files } from './fixture.ts'
 
 /** One incremental model over one source with a digest for each day, and one that reads it. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ChecksFailedError } from '../../src/core/errors.ts'
+import { ChecksFailedError } from '../../src/lib/errors.ts'
 import { DAILY, serve } from './daily.ts'
 import { Bench, TINY, type Files } from './fixture.ts'
 

@@ -2,16 +2,16 @@ import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll } from 'vitest'
-import type { RunEvent } from '../../src/core/events.ts'
+import type { RunEvent } from '../../src/lib/events.ts'
 import {
   buildAndPublish,
   loadProject,
   type BuildOptions,
   type BuildResult,
 } from '../../src/model/index.ts'
-import { Database, literal, type Row } from '../../src/store/duckdb.ts'
-import { makeWritable, sha256OfFile } from '../../src/store/files.ts'
-import { readRecords, writeRecords } from '../../src/store/published-record.ts'
+import { Database, literal, type Row } from '../../src/lib/duckdb.ts'
+import { makeWritable, sha256OfFile } from '../../src/lib/files.ts'
+import { readRecords, writeRecords } from '../../src/lake/published-record.ts'
 
 const folders: string[] = []
 

@@ -115,8 +115,8 @@ it('is told in sources.json, also by a build that fails', async () => {
   const folder = join(bench.data, 'target')
   const files = expected(`{${LIMITS}, ${loaded(13)}}`)
   const broken = { ...files, 'tests/never.sql': "select * from {{ ref('fct_user') }}" }
-  const artefacts = { folder, builder: 'test' }
-  await expect(bench.build(broken, { artefacts })).rejects.toThrow('a check failed')
+  const artifacts = { folder, builder: 'test' }
+  await expect(bench.build(broken, { artifacts })).rejects.toThrow('a check failed')
   const told: unknown = JSON.parse(await readFile(join(folder, 'sources.json'), 'utf8'))
   expect(told).toMatchObject({
     results: [

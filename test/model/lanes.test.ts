@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { allOrThrow } from '../../src/core/together.ts'
-import { workInLanes } from '../../src/model/lanes.ts'
+import { allOrThrow } from '../../src/lib/concurrency.ts'
+import { workInLanes } from '../../src/model/build/scheduler.ts'
 
 interface Piece {
   readonly name: string

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Row } from '../../src/store/duckdb.ts'
+import type { Row } from '../../src/lib/duckdb.ts'
 import { project, rowsOf } from './alone.ts'
 
 /** What one check says on one day: both sides, or NULL where one was not served. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ProjectError } from '../../src/model/errors.ts'
-import { readMacros, readTemplate } from '../../src/model/template.ts'
-import { render, type Names, type Rendered } from '../../src/model/render.ts'
+import { ProjectError } from '../../src/model/project/errors.ts'
+import { readMacros, readTemplate } from '../../src/model/project/template.ts'
+import { render, type Names, type Rendered } from '../../src/model/project/render.ts'
 
 const names: Names = {
   self: 'main.fct_day',

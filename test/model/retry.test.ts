@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { UsageError } from '../../src/core/errors.ts'
+import { UsageError } from '../../src/lib/errors.ts'
 import type { BuildOptions } from '../../src/model/index.ts'
 import { Bench, TINY, type Files } from './fixture.ts'
 
@@ -32,7 +32,7 @@ const FAILING: Files = {
 function placesOf(bench: Bench, sources = 'as they were'): Partial<BuildOptions> {
   return {
     failedFile: { path: join(bench.data, 'failed', 'warehouse.duckdb'), sources },
-    artefacts: { folder: join(bench.data, 'target'), builder: 'agent-warehouse 0.0.0' },
+    artifacts: { folder: join(bench.data, 'target'), builder: 'agent-warehouse 0.0.0' },
   }
 }
 

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { UsageError } from '../../src/core/errors.ts'
+import { UsageError } from '../../src/lib/errors.ts'
 import { loadProject, type BuildResult } from '../../src/model/index.ts'
-import { sha256OfFile } from '../../src/store/files.ts'
+import { sha256OfFile } from '../../src/lib/files.ts'
 import { Bench, temporaryFolder, writeFiles, type Files } from './fixture.ts'
 
 const HEADER = 'org_id,member,seats,valid_from\n'

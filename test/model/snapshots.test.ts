@@ -2,7 +2,7 @@ import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadProject, planBuild } from '../../src/model/index.ts'
-import { makeWritable } from '../../src/store/files.ts'
+import { makeWritable } from '../../src/lib/files.ts'
 import { holdOpen } from '../helpers.ts'
 import { Bench, writeFiles, type Files } from './fixture.ts'
 

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../src/core/errors.ts'
+import { AppError } from '../../src/lib/errors.ts'
 import { loadProject, planBuild } from '../../src/model/index.ts'
 import { DAILY, serve } from './daily.ts'
 import { Bench, TINY, writeFiles, type Files } from './fixture.ts'

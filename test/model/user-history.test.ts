@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { literal } from '../../src/store/duckdb.ts'
+import { literal } from '../../src/lib/duckdb.ts'
 import { rowsOf } from './alone.ts'
 
 const LAST_DAY = '2026-03-31'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import fc from 'fast-check'
-import type { Cell, Database } from '../../src/store/duckdb.ts'
+import type { Cell, Database } from '../../src/lib/duckdb.ts'
 import { flatten, openBase, type RawItem } from './flatten.ts'
 
 let database: Database

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Cell, Database } from '../../src/store/duckdb.ts'
+import type { Cell, Database } from '../../src/lib/duckdb.ts'
 import type { Entity } from './columns.ts'
 import { flatten, openBase, type RawItem } from './flatten.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import fc from 'fast-check'
-import type { Cell, Database } from '../../src/store/duckdb.ts'
+import type { Cell, Database } from '../../src/lib/duckdb.ts'
 import { COLUMNS, ENTITIES, type Entity } from './columns.ts'
 import { entitySql, flatten, openBase, putRaw, type RawItem } from './flatten.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Row } from '../../src/store/duckdb.ts'
+import type { Row } from '../../src/lib/duckdb.ts'
 import { Lake } from './lake.ts'
 
 const FIRST = '2026-01-14'

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { addDays, parseDay } from '../../src/core/days.ts'
+import { addDays, parseDay } from '../../src/lib/days.ts'
 import { DOCUMENTED } from './documented-rows.ts'
 import { Lake } from './lake.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addDays, parseDay } from '../../src/core/days.ts'
+import { addDays, parseDay } from '../../src/lib/days.ts'
 import { DOCUMENTED } from './documented-rows.ts'
 import { Lake } from './lake.ts'
 

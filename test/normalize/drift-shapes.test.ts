@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Row } from '../../src/store/duckdb.ts'
-import { addDays, parseDay } from '../../src/core/days.ts'
+import type { Row } from '../../src/lib/duckdb.ts'
+import { addDays, parseDay } from '../../src/lib/days.ts'
 import { DOCUMENTED } from './documented-rows.ts'
 import { Lake } from './lake.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { intervalKey, LedgerFile } from '../../src/store/ledger.ts'
-import { parseDay } from '../../src/core/days.ts'
+import { intervalKey, LedgerFile } from '../../src/lake/ledger.ts'
+import { parseDay } from '../../src/lib/days.ts'
 import { Lake, ORG } from './lake.ts'
 
 it('writes a month empty that has lost its days', async () => {

@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseDay } from '../../src/core/days.ts'
-import type { Row } from '../../src/store/duckdb.ts'
-import { rawFolder, versionsIn } from '../../src/store/lake.ts'
+import { parseDay } from '../../src/lib/days.ts'
+import type { Row } from '../../src/lib/duckdb.ts'
+import { rawFolder, versionsIn } from '../../src/lake/layout.ts'
 import { Lake, ORG } from './lake.ts'
 
 const NIGHTS = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RunEvent } from '../../src/core/events.ts'
+import type { RunEvent } from '../../src/lib/events.ts'
 import { createTextLog } from '../../src/observe/log.ts'
 import { createProgress } from '../../src/observe/progress.ts'
 import { runRecordOf } from '../../src/observe/run-record.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RunEvent } from '../../src/core/events.ts'
+import type { RunEvent } from '../../src/lib/events.ts'
 import { createRedact } from '../../src/observe/redact.ts'
 import { renderSummary } from '../../src/observe/summary-text.ts'
 import { createSummary, type Summary } from '../../src/observe/summary.ts'

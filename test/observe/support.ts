@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../src/core/events.ts'
+import type { RunEvent } from '../../src/lib/events.ts'
 
 /** A night with three resources, one failure, one warning and one check that warns. */
 export const night: readonly RunEvent[] = [

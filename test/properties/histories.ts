@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { addDays, HISTORY_START } from '../../src/core/days.ts'
+import { addDays, HISTORY_START } from '../../src/lib/days.ts'
 import { RESOURCES } from '../../src/extract/resources.ts'
 import {
   firstContent,

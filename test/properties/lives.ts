@@ -1,5 +1,5 @@
-import type { Day } from '../../src/core/days.ts'
-import { intervalKey } from '../../src/store/ledger.ts'
+import type { Day } from '../../src/lib/days.ts'
+import { intervalKey } from '../../src/lake/ledger.ts'
 import type { History } from './histories.ts'
 import { daysBefore, lakeOf, syncNight, type Night } from './nights.ts'
 import { contentAt, nightOf, rowsOf, type Model } from './platform.ts'

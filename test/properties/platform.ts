@@ -8,9 +8,9 @@ import {
   HISTORY_START,
   startOf,
   type Day,
-} from '../../src/core/days.ts'
-import type { RunEvent } from '../../src/core/events.ts'
-import type { HttpRequest, HttpResponse, World } from '../../src/core/world.ts'
+} from '../../src/lib/days.ts'
+import type { RunEvent } from '../../src/lib/events.ts'
+import type { HttpRequest, HttpResponse, World } from '../../src/lib/world.ts'
 
 /** What one resource has of one day: so many rows, all of them with the value. */
 export interface Content {

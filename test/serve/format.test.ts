@@ -8,7 +8,7 @@ import {
   formatTable,
   outputFormats,
 } from '../../src/serve/format.ts'
-import type { Table } from '../../src/store/duckdb.ts'
+import type { Table } from '../../src/lib/duckdb.ts'
 import { ask } from './support.ts'
 
 vi.hoisted(() => {

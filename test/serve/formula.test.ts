@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { defused, defusedSql } from '../../src/serve/formula.ts'
-import { Database, type Cell } from '../../src/store/duckdb.ts'
+import { Database, type Cell } from '../../src/lib/duckdb.ts'
 
 const PARTS = [
   '=',

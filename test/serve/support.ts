@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Database, type Table } from '../../src/store/duckdb.ts'
+import { Database, type Table } from '../../src/lib/duckdb.ts'
 import { temporaryFolder } from '../helpers.ts'
 
 /** The answer of an in-memory DuckDB. */

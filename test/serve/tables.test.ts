@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { tableListText, tableText } from '../../src/cli/tables-text.ts'
 import { describeTable, listTables } from '../../src/serve/tables.ts'
-import { Database } from '../../src/store/duckdb.ts'
+import { Database } from '../../src/lib/duckdb.ts'
 import { temporaryFolder } from '../helpers.ts'
 
 async function warehouse(): Promise<string> {

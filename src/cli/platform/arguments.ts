@@ -1,5 +1,5 @@
 import type { Credits } from '../../client/index.ts'
-import { UsageError } from '../../core/errors.ts'
+import { UsageError } from '../../lib/errors.ts'
 
 /** A whole number as it is written on the command line or in a file. @throws UsageError */
 export function wholeNumber(text: string, what: string, least: number): number {

@@ -1,5 +1,5 @@
 import { fieldOf } from '../../client/index.ts'
-import { ExitCode } from '../../core/errors.ts'
+import { ExitCode } from '../../lib/errors.ts'
 import type { Command, OptionsOf } from '../command.ts'
 import { computerOf, labelOf, ON_COMPUTERS } from './computer.ts'
 import { computerOptions } from './computers.ts'

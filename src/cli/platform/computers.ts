@@ -1,5 +1,5 @@
 import { fieldOf } from '../../client/index.ts'
-import { ExitCode } from '../../core/errors.ts'
+import { ExitCode } from '../../lib/errors.ts'
 import type { Command, OptionsOf } from '../command.ts'
 import { computersText, computerText, metricsText } from './computer-text.ts'
 import { computerOf, ON_COMPUTERS } from './computer.ts'

@@ -1,6 +1,6 @@
 import type { PlatformClient } from '../../client/index.ts'
-import { AppError, UsageError } from '../../core/errors.ts'
-import type { HttpRequest, World } from '../../core/world.ts'
+import { AppError, UsageError } from '../../lib/errors.ts'
+import type { HttpRequest, World } from '../../lib/world.ts'
 import { visible } from '../../serve/display.ts'
 import type { Terminal } from '../command.ts'
 import type { Platform } from './platform.ts'

@@ -1,5 +1,5 @@
 import { fieldOf } from '../../client/index.ts'
-import { ExitCode, UsageError } from '../../core/errors.ts'
+import { ExitCode, UsageError } from '../../lib/errors.ts'
 import type { Command, OptionsOf } from '../command.ts'
 import { wholeNumber } from './arguments.ts'
 import { platformOptions, withPlatform, type Clean, type Platform } from './platform.ts'

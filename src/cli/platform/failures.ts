@@ -1,5 +1,5 @@
 import { ApiError, RefusedError, UnknownOutcomeError } from '../../client/index.ts'
-import { AppError, DeferredError, ExitCode, messageOf } from '../../core/errors.ts'
+import { AppError, DeferredError, ExitCode, messageOf } from '../../lib/errors.ts'
 
 /** The next step after an answer with an error status. */
 export type Advice = Readonly<Record<number, string>>

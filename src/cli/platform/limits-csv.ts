@@ -1,5 +1,5 @@
 import type { WantedLimit } from '../../client/index.ts'
-import { AppError, UsageError } from '../../core/errors.ts'
+import { AppError, UsageError } from '../../lib/errors.ts'
 import { counted } from '../../observe/words.ts'
 import { emailOf, limitOf } from './arguments.ts'
 

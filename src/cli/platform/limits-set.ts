@@ -5,7 +5,7 @@ import {
   type Credits,
   type WantedLimit,
 } from '../../client/index.ts'
-import { DeferredError, ExitCode } from '../../core/errors.ts'
+import { DeferredError, ExitCode } from '../../lib/errors.ts'
 import { counted, digits } from '../../observe/words.ts'
 import type { Terminal } from '../command.ts'
 import { mayChange, type Ask, type ChangeFlags } from './confirm.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { checkGlobalLimit, fieldOf } from '../../client/index.ts'
-import { ExitCode, messageOf, UsageError } from '../../core/errors.ts'
+import { ExitCode, messageOf, UsageError } from '../../lib/errors.ts'
 import type { Command, OptionsOf, Terminal } from '../command.ts'
 import { emailOf, limitOf } from './arguments.ts'
 import { changeOptions, mayChange, requireConsent } from './confirm.ts'

@@ -1,5 +1,5 @@
 import { fieldOf } from '../../client/index.ts'
-import { ExitCode } from '../../core/errors.ts'
+import { ExitCode } from '../../lib/errors.ts'
 import type { Command, OptionsOf } from '../command.ts'
 import { withPlatform } from './platform.ts'
 import { fieldsText, itemJson, listAt, proseText, textOf, timeOf } from './render.ts'

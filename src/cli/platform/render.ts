@@ -1,5 +1,5 @@
 import { fieldOf } from '../../client/index.ts'
-import type { Cell } from '../../store/duckdb.ts'
+import type { Cell } from '../../lib/duckdb.ts'
 import { formatTable } from '../../serve/format.ts'
 import { displayWidth, visible } from '../../serve/display.ts'
 import { toSecond } from '../../observe/words.ts'

@@ -1,5 +1,5 @@
 import { fieldOf, type Session, type SessionSettingsPatch } from '../../client/index.ts'
-import { ExitCode, UsageError } from '../../core/errors.ts'
+import { ExitCode, UsageError } from '../../lib/errors.ts'
 import type { Command, OptionsOf } from '../command.ts'
 import { changeOptions, mayChange, requireConsent, type Ask } from './confirm.ts'
 import { withPlatform, type Clean } from './platform.ts'

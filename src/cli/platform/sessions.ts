@@ -1,5 +1,5 @@
 import { fieldOf } from '../../client/index.ts'
-import { ExitCode } from '../../core/errors.ts'
+import { ExitCode } from '../../lib/errors.ts'
 import type { Command, OptionsOf } from '../command.ts'
 import { changeOptions, mayChange, requireConsent, type Ask } from './confirm.ts'
 import type { Advice } from './failures.ts'

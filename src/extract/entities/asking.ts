@@ -1,7 +1,7 @@
 import { RefusedError, type Served } from '../../client/index.ts'
-import { asError } from '../../core/errors.ts'
-import { warner } from '../../core/world.ts'
-import type { BesideName } from '../../core/beside.ts'
+import { asError } from '../../lib/errors.ts'
+import { warner } from '../../lib/world.ts'
+import type { BesideName } from '../../lib/resource-names.ts'
 import { abortsRun, isNotGranted } from '../fetch/failures.ts'
 import type { PageOrigin, RawRow } from '../land/row-lines.ts'
 import {

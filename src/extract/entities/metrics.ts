@@ -1,5 +1,5 @@
 import { fieldOf, ApiError, type Computer } from '../../client/index.ts'
-import { asError } from '../../core/errors.ts'
+import { asError } from '../../lib/errors.ts'
 import { abortsRun } from '../fetch/failures.ts'
 import type { PageOrigin, RawRow } from '../land/row-lines.ts'
 import {

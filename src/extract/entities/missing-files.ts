@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { isDay, type Day } from '../../core/days.ts'
-import { BESIDE, isBeside, isSnapshot, type BesideName } from '../../core/beside.ts'
-import { pathSegment, readJson, writeAtomic } from '../../store/files.ts'
-import type { Ledger, LedgerFile } from '../../store/ledger.ts'
-import { damageOf, quarantine } from '../../store/quarantine.ts'
+import { isDay, type Day } from '../../lib/days.ts'
+import { BESIDE, isBeside, isSnapshot, type BesideName } from '../../lib/resource-names.ts'
+import { pathSegment, readJson, writeAtomic } from '../../lib/files.ts'
+import type { Ledger, LedgerFile } from '../../lake/ledger.ts'
+import { damageOf, quarantine } from '../../lake/quarantine.ts'
 
 /**
  * Proves every file that later nights build on, before it is read: what fails

@@ -1,5 +1,5 @@
-import type { BesideName } from '../../core/beside.ts'
-import { readSpool } from '../../store/hook-spool.ts'
+import type { BesideName } from '../../lib/resource-names.ts'
+import { readSpool } from '../../lake/hook-spool.ts'
 import type { BesideSelection } from './context.ts'
 import { askLake, textIn, type LakeOf } from './known.ts'
 import { LandedDays } from './missing-files.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { UsageError } from '../../core/errors.ts'
-import type { Row } from '../../store/duckdb.ts'
-import { readIfThere } from '../../store/files.ts'
+import { UsageError } from '../../lib/errors.ts'
+import type { Row } from '../../lib/duckdb.ts'
+import { readIfThere } from '../../lib/files.ts'
 import type { MessageId } from './context.ts'
 import { askLake, textIn, type LakeOf } from './known.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { Day } from '../../core/days.ts'
-import { pathSegment, readJson, writeAtomic } from '../../store/files.ts'
+import type { Day } from '../../lib/days.ts'
+import { pathSegment, readJson, writeAtomic } from '../../lib/files.ts'
 
 /** Nights on which an id that the platform does not know is asked for. */
 const PATIENCE = 3

@@ -1,5 +1,5 @@
-import type { Day } from '../../core/days.ts'
-import { intervalKey, type Interval, type Ledger } from '../../store/ledger.ts'
+import type { Day } from '../../lib/days.ts'
+import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
 import type { FetchContext } from './context.ts'
 import { DAY_TOTALS, totalsVersion } from './day-totals.ts'
 import type { FetchTask } from '../plan/plan.ts'

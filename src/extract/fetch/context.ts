@@ -1,4 +1,4 @@
-import type { World } from '../../core/world.ts'
+import type { World } from '../../lib/world.ts'
 import {
   ContradictionError,
   type AnalyticsTail,

@@ -1,4 +1,4 @@
-import { AppError, messageOf } from '../../core/errors.ts'
+import { AppError, messageOf } from '../../lib/errors.ts'
 import {
   ApiError,
   BodyError,

@@ -1,4 +1,4 @@
-import type { Day } from '../../core/days.ts'
+import type { Day } from '../../lib/days.ts'
 import { spanOf } from '../plan/window-size.ts'
 import type { FetchContext } from './context.ts'
 import { DAY_TOTALS } from './day-totals.ts'

@@ -1,4 +1,4 @@
-import { asError, CredentialError, DeferredError } from '../../core/errors.ts'
+import { asError, CredentialError, DeferredError } from '../../lib/errors.ts'
 
 /** What ends a run before its plan is done, and is expected. */
 export type Stop = CredentialError | DeferredError

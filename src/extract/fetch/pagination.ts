@@ -1,5 +1,5 @@
-import type { Day } from '../../core/days.ts'
-import { messageOf } from '../../core/errors.ts'
+import type { Day } from '../../lib/days.ts'
+import { messageOf } from '../../lib/errors.ts'
 import {
   ApiError,
   ContradictionError,
@@ -9,8 +9,8 @@ import {
   type AnswerOrigin,
   type UsersPage,
 } from '../../client/index.ts'
-import type { Interval } from '../../store/ledger.ts'
-import type { PaginatedDay } from '../../store/paginated-days.ts'
+import type { Interval } from '../../lake/ledger.ts'
+import type { PaginatedDay } from '../../lake/paginated-days.ts'
 import type { DayContent } from '../land/day-content.ts'
 import { originOf, ownAnswer, type FetchContext } from './context.ts'
 import { abortsRun, isForbidden } from './failures.ts'

@@ -1,5 +1,5 @@
-import { isDay, type Day, type DayRange } from '../../core/days.ts'
-import { kindOf } from '../../core/json-kind.ts'
+import { isDay, type Day, type DayRange } from '../../lib/days.ts'
+import { kindOf } from '../../lib/json-kind.ts'
 import {
   ContradictionError,
   fieldOf,

@@ -1,5 +1,5 @@
-import type { Day, DayRange } from '../../core/days.ts'
-import type { WindowSize, KnownWindowSizes } from '../../store/windows.ts'
+import type { Day, DayRange } from '../../lib/days.ts'
+import type { WindowSize, KnownWindowSizes } from '../../lake/window-sizes.ts'
 import {
   knownSize,
   learnedSize,

@@ -1,4 +1,4 @@
-import type { Day, DayRange } from '../../core/days.ts'
+import type { Day, DayRange } from '../../lib/days.ts'
 import { ApiError } from '../../client/index.ts'
 import { countWithin } from '../plan/window-size.ts'
 import { ForeignAnswerError, originOf, ownAnswer, type FetchContext } from './context.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { isDay, type Day } from '../../core/days.ts'
-import { listIfThere, pathSegment, removeFile } from '../../store/files.ts'
-import { intervalKey } from '../../store/ledger.ts'
+import { isDay, type Day } from '../../lib/days.ts'
+import { listIfThere, pathSegment, removeFile } from '../../lib/files.ts'
+import { intervalKey } from '../../lake/ledger.ts'
 
 /** Where the page buffer of a day is while the day is fetched. */
 export function pageBufferPath(

@@ -1,7 +1,7 @@
-import type { Day } from '../../core/days.ts'
-import { messageOf } from '../../core/errors.ts'
-import type { IntervalOutcome } from '../../core/events.ts'
-import type { World } from '../../core/world.ts'
+import type { Day } from '../../lib/days.ts'
+import { messageOf } from '../../lib/errors.ts'
+import type { IntervalOutcome } from '../../lib/events.ts'
+import type { World } from '../../lib/world.ts'
 import { ApiError, requestIdOf } from '../../client/index.ts'
 import {
   intervalKey,
@@ -10,7 +10,7 @@ import {
   type Ledger,
   type LedgerFile,
   type PendingConfirmation,
-} from '../../store/ledger.ts'
+} from '../../lake/ledger.ts'
 import type { LandedDay } from './raw-writer.ts'
 import type { PageOrigin } from './row-lines.ts'
 import type { ChecksOfRun } from '../plan/volume-anomaly.ts'

@@ -1,5 +1,5 @@
-import type { Day } from '../../core/days.ts'
-import type { Interval } from '../../store/ledger.ts'
+import type { Day } from '../../lib/days.ts'
+import type { Interval } from '../../lake/ledger.ts'
 import type { LandedInterval, VolumeAnomaly } from './interval-recorder.ts'
 import type { FetchContext } from '../fetch/context.ts'
 import type { DayContent } from './day-content.ts'

@@ -1,8 +1,8 @@
 import { basename, join } from 'node:path'
-import type { Day } from '../../core/days.ts'
-import { allOrThrow } from '../../core/together.ts'
-import { literal } from '../../store/duckdb.ts'
-import { sha256OfFile } from '../../store/files.ts'
+import type { Day } from '../../lib/days.ts'
+import { allOrThrow } from '../../lib/concurrency.ts'
+import { literal } from '../../lib/duckdb.ts'
+import { sha256OfFile } from '../../lib/files.ts'
 import {
   isVersionOf,
   quarantineFolder,
@@ -10,17 +10,17 @@ import {
   versionName,
   versionTime,
   versionsIn,
-} from '../../store/lake.ts'
-import { intervalKey, type Ledger } from '../../store/ledger.ts'
-import { damageOf, quarantine, type DamagedFile, type RawFile } from '../../store/quarantine.ts'
-import { readItems } from '../../store/raw-items.ts'
-import { statement } from '../../store/root.ts'
-import { fill } from '../../store/template.ts'
+} from '../../lake/layout.ts'
+import { intervalKey, type Ledger } from '../../lake/ledger.ts'
+import { damageOf, quarantine, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'
+import { readItems } from '../../lake/raw-items.ts'
+import { statement } from '../../lib/root.ts'
+import { fill } from '../../lib/template.ts'
 import {
   readPaginatedDay,
   writePaginatedDay,
   type PaginatedDay,
-} from '../../store/paginated-days.ts'
+} from '../../lake/paginated-days.ts'
 import { servedRow, sumOf, type ServedRow } from '../../client/index.ts'
 import type { DayContent } from './day-content.ts'
 import type { LandingDatabase } from './landing-database.ts'
@@ -52,7 +52,7 @@ interface KnownVersions {
   readonly newest?: { readonly path: string; readonly sha256: string | null }
 }
 
-const PAGE = statement('raw_page')
+const PAGE = statement('raw/page')
 
 export interface RawWriterOptions {
   readonly dataFolder: string

@@ -1,6 +1,6 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Day } from '../../core/days.ts'
+import type { Day } from '../../lib/days.ts'
 
 /** Where a page's rows come from; repeated on every raw row. */
 export interface PageOrigin {

@@ -39,7 +39,7 @@ export function digestOfRow(row: string): string {
   return digest.value()
 }
 
-/** The digest of rows whose hashes come to these lanes (sql/raw_versions.sql adds them up too). */
+/** The digest of rows whose hashes come to these lanes (sql/raw/versions.sql adds them up too). */
 export function digestOf(rows: number, lanes: readonly number[]): string {
   return hash('sha256', `${rows}:${lanes.join(',')}`)
 }

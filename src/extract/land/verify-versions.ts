@@ -1,16 +1,16 @@
 import { basename, join } from 'node:path'
 import { z } from 'zod'
-import { AppError, messageOf } from '../../core/errors.ts'
-import { isTooDeep, MAX_DEPTH } from '../../core/json-text.ts'
-import { diskFault } from '../../store/disk.ts'
-import { Database, listLiteral } from '../../store/duckdb.ts'
-import { isVersionOf, rawFolder, versionName } from '../../store/lake.ts'
-import { processLimits } from '../../store/machine.ts'
-import { readThrough, type DamagedFile, type RawFile } from '../../store/quarantine.ts'
-import { readItems } from '../../store/raw-items.ts'
-import { statement } from '../../store/root.ts'
-import { ownSpillFolder } from '../../store/spill.ts'
-import { fill } from '../../store/template.ts'
+import { AppError, messageOf } from '../../lib/errors.ts'
+import { isTooDeep, MAX_DEPTH } from '../../lib/json-text.ts'
+import { diskFault } from '../../lib/disk.ts'
+import { Database, listLiteral } from '../../lib/duckdb.ts'
+import { isVersionOf, rawFolder, versionName } from '../../lake/layout.ts'
+import { processLimits } from '../../lib/machine.ts'
+import { readThrough, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'
+import { readItems } from '../../lake/raw-items.ts'
+import { statement } from '../../lib/root.ts'
+import { ownSpillFolder } from '../../lib/spill.ts'
+import { fill } from '../../lib/template.ts'
 import { RESOURCES } from '../resources.ts'
 import { digestOf } from './rows-digest.ts'
 
@@ -125,9 +125,9 @@ async function openTogether(
     tempDirectory: ownSpillFolder(dataFolder),
   })
   try {
-    await database.run(statement('raw_versions_macros'))
+    await database.run(statement('raw/versions_macros'))
     const entity = USERS.includes(resource) ? USER_OR_ROW : 'null'
-    const sql = fill(statement('raw_versions'), {
+    const sql = fill(statement('raw/versions'), {
       files: listLiteral(paths),
       entity,
       max_depth: String(MAX_DEPTH),

@@ -5,10 +5,10 @@ import {
   HISTORY_START,
   type Day,
   type DayRange,
-} from '../../core/days.ts'
-import type { PlanReason } from '../../core/events.ts'
-import { intervalKey, isSettled, type Interval, type Ledger } from '../../store/ledger.ts'
-import type { WindowSize, KnownWindowSizes } from '../../store/windows.ts'
+} from '../../lib/days.ts'
+import type { PlanReason } from '../../lib/events.ts'
+import { intervalKey, isSettled, type Interval, type Ledger } from '../../lake/ledger.ts'
+import type { WindowSize, KnownWindowSizes } from '../../lake/window-sizes.ts'
 import { knownSize, countWithin, probeSize, spanOf } from './window-size.ts'
 import { dueRecheck } from './recheck.ts'
 import { RESOURCES, type Resource } from '../resources.ts'

@@ -1,5 +1,5 @@
-import { dayOf, HISTORY_START, startOf, type Day } from '../../core/days.ts'
-import { UsageError } from '../../core/errors.ts'
+import { dayOf, HISTORY_START, startOf, type Day } from '../../lib/days.ts'
+import { UsageError } from '../../lib/errors.ts'
 
 /** The platform's clock as a run goes by it. */
 export interface PlatformClock {

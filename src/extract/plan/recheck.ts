@@ -1,5 +1,5 @@
-import { daysBetween, HISTORY_START, startOf, type Day } from '../../core/days.ts'
-import { SETTLED_AGE, type Interval } from '../../store/ledger.ts'
+import { daysBetween, HISTORY_START, startOf, type Day } from '../../lib/days.ts'
+import { SETTLED_AGE, type Interval } from '../../lake/ledger.ts'
 import { RESOURCES, type Resource } from '../resources.ts'
 
 /** Ages in days at which a day is looked at again (law 8). Older days are swept. */

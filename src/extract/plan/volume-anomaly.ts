@@ -1,5 +1,5 @@
 import { fieldOf } from '../../client/index.ts'
-import { isSettled, type Interval, type PendingConfirmation } from '../../store/ledger.ts'
+import { isSettled, type Interval, type PendingConfirmation } from '../../lake/ledger.ts'
 
 /** A second request sooner than this may meet the same passing fault. */
 const CONFIRMED_AFTER_MS = 3_600_000

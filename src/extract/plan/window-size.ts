@@ -1,5 +1,5 @@
-import { daysBetween, type Day, type DayRange } from '../../core/days.ts'
-import type { WindowSize, KnownWindowSizes } from '../../store/windows.ts'
+import { daysBetween, type Day, type DayRange } from '../../lib/days.ts'
+import type { WindowSize, KnownWindowSizes } from '../../lake/window-sizes.ts'
 
 /** What a run has seen of one resource's windows. */
 export interface SeenWindows {

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import type { Day } from '../../core/days.ts'
-import { isMissing, sha256OfFile } from '../../store/files.ts'
-import { rawFolder } from '../../store/lake.ts'
-import { LedgerFile, type Interval } from '../../store/ledger.ts'
+import type { Day } from '../../lib/days.ts'
+import { isMissing, sha256OfFile } from '../../lib/files.ts'
+import { rawFolder } from '../../lake/layout.ts'
+import { LedgerFile, type Interval } from '../../lake/ledger.ts'
 
 /** A raw file that is not what the ledger says it is. */
 export interface DamagedFile {

@@ -1,8 +1,8 @@
-import { isDay, type Day } from '../../core/days.ts'
-import { Database, listLiteral } from '../../store/duckdb.ts'
-import { baseGlob } from '../../store/lake.ts'
-import { statement } from '../../store/root.ts'
-import { fill } from '../../store/template.ts'
+import { isDay, type Day } from '../../lib/days.ts'
+import { Database, listLiteral } from '../../lib/duckdb.ts'
+import { baseGlob } from '../../lake/layout.ts'
+import { statement } from '../../lib/root.ts'
+import { fill } from '../../lib/template.ts'
 
 /** A number of a day's rows that the warehouse cannot hold as it was served. */
 export interface NotHeld {

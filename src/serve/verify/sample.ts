@@ -1,4 +1,4 @@
-import type { Day } from '../../core/days.ts'
+import type { Day } from '../../lib/days.ts'
 
 /**
  * Some of the days, in order: the last one always, the others by chance, every

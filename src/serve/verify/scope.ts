@@ -1,5 +1,5 @@
-import type { Day } from '../../core/days.ts'
-import { intervalKey, type Ledger } from '../../store/ledger.ts'
+import type { Day } from '../../lib/days.ts'
+import { intervalKey, type Ledger } from '../../lake/ledger.ts'
 
 /** A resource's day that takes part in no comparison, and why. */
 export interface LeftOut {

@@ -1,7 +1,7 @@
 import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { RunEvent } from '../../core/events.ts'
-import { isMissing } from '../../store/files.ts'
+import type { RunEvent } from '../../lib/events.ts'
+import { isMissing } from '../../lib/files.ts'
 
 /** Who the organisations are, and what was learnt of the platform's limits. */
 const REMEMBERED = ['organisations.json', 'governor', 'windows']

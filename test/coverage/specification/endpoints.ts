@@ -1,5 +1,5 @@
 import type { PlatformClient } from '../../../src/client/index.ts'
-import { parseDay } from '../../../src/core/days.ts'
+import { parseDay } from '../../../src/lib/days.ts'
 import * as samples from './samples.ts'
 
 /** One endpoint of the specification, and the method of the client that asks it. */

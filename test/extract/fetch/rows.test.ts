@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { parseDay, type Day } from '../../../src/core/days.ts'
+import { parseDay, type Day } from '../../../src/lib/days.ts'
 import { RowBuffer } from '../../../src/extract/land/row-buffer.ts'
 import { takerOf } from '../../../src/extract/fetch/rows.ts'
 import { digestOfRow } from '../../../src/extract/land/rows-digest.ts'

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import type { Day } from '../../../src/core/days.ts'
+import type { Day } from '../../../src/lib/days.ts'
 import { contentOf } from '../../../src/extract/land/day-content.ts'
 import { RawWriter } from '../../../src/extract/land/raw-writer.ts'
 import { LandingDatabase } from '../../../src/extract/land/landing-database.ts'
-import { rawFolder, versionsIn } from '../../../src/store/lake.ts'
+import { rawFolder, versionsIn } from '../../../src/lake/layout.ts'
 import { temporaryFolder } from '../../helpers.ts'
 
 const DAY = '2026-03-09' as Day

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { parseDay } from '../../../src/core/days.ts'
+import { parseDay } from '../../../src/lib/days.ts'
 import { RowBuffer } from '../../../src/extract/land/row-buffer.ts'
 import { temporaryFolder } from '../../helpers.ts'
 

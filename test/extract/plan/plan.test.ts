@@ -7,12 +7,12 @@ import {
   HISTORY_START,
   startOf,
   type Day,
-} from '../../../src/core/days.ts'
+} from '../../../src/lib/days.ts'
 import { probeSize } from '../../../src/extract/plan/window-size.ts'
 import { planSync, type FetchTask, type PlanOptions } from '../../../src/extract/plan/plan.ts'
 import { RESOURCES, type Resource } from '../../../src/extract/resources.ts'
-import { intervalKey, isSettled, type Interval } from '../../../src/store/ledger.ts'
-import type { WindowSize } from '../../../src/store/windows.ts'
+import { intervalKey, isSettled, type Interval } from '../../../src/lake/ledger.ts'
+import type { WindowSize } from '../../../src/lake/window-sizes.ts'
 
 const day = (text: string): Day => text as Day
 const HOUR = 3_600_000

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addDays, HISTORY_START, type Day, type DayRange } from '../../../src/core/days.ts'
+import { addDays, HISTORY_START, type Day, type DayRange } from '../../../src/lib/days.ts'
 import {
   countWithin,
   learnedSize,

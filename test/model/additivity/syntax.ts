@@ -1,4 +1,4 @@
-import type { Database } from '../../../src/store/duckdb.ts'
+import type { Database } from '../../../src/lib/duckdb.ts'
 
 /** A node of the syntax tree as DuckDB's own parser gives it. */
 export type Syntax = Readonly<Record<string, unknown>>

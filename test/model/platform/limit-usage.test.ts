@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { literal, type Cell } from '../../../src/store/duckdb.ts'
+import { literal, type Cell } from '../../../src/lib/duckdb.ts'
 import { rowsOf } from '../alone.ts'
 
 /** A day of the only user: the address as sent, and credits. */

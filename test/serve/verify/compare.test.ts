@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Day } from '../../../src/core/days.ts'
+import type { Day } from '../../../src/lib/days.ts'
 import { compareFacts, type FactTable } from '../../../src/serve/verify/compare.ts'
-import { Database } from '../../../src/store/duckdb.ts'
+import { Database } from '../../../src/lib/duckdb.ts'
 import { temporaryFolder } from '../../helpers.ts'
 
 const FACT: FactTable = {

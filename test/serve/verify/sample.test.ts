@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addDays, eachDay, HISTORY_START } from '../../../src/core/days.ts'
+import { addDays, eachDay, HISTORY_START } from '../../../src/lib/days.ts'
 import { sampleDays } from '../../../src/serve/verify/sample.ts'
 
 const days = (count: number) =>

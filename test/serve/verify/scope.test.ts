@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Day } from '../../../src/core/days.ts'
+import type { Day } from '../../../src/lib/days.ts'
 import { scopeOf } from '../../../src/serve/verify/scope.ts'
-import type { Interval } from '../../../src/store/ledger.ts'
+import type { Interval } from '../../../src/lake/ledger.ts'
 
 const DAY = '2026-01-15' as Day
 

@@ -1,0 +1,162 @@
+import { UsageError } from '../../lib/errors.ts'
+import type { HttpResponse } from '../../lib/world.ts'
+import { sliceArray, sliceEnvelope, sliceWhole } from '../json/envelope.ts'
+import type { ServedRow } from '../json/row-scanner.ts'
+import { BodyError } from '../errors.ts'
+import { serverTime } from '../rate-limit/retry-after.ts'
+import type { Call, Transport } from './transport.ts'
+
+/** One answer outside analytics: what it says, and its items exactly as served. */
+export interface Served<T> {
+  readonly value: T
+  /** In the order of the answer. */
+  readonly items: readonly ServedRow[]
+  /** Path and query, as asked. */
+  readonly request: string
+  readonly requestId: string | null
+  /** The server's clock, milliseconds since the epoch; null when it sent no `Date`, NaN for no date. */
+  readonly serverTime: number | null
+}
+
+/** Where the items of an answer are: in an array of the object, the array that it is, or it itself. */
+export type ItemsAt = { readonly key: string } | 'array' | 'whole'
+
+/** Sends the calls of one host. */
+export interface Caller {
+  readonly transport: Transport
+  /** Without a trailing slash. */
+  readonly baseUrl: string
+}
+
+/** Bounds what one answer may take; the largest are pages of settings, reports and messages. */
+const MAX_BYTES = 64 * 1024 * 1024
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Asks for items. @throws BodyError when the answer has no items there. */
+export function fetchItems<T>(
+  { transport, baseUrl }: Caller,
+  path: string,
+  itemsAt: ItemsAt,
+): Promise<Served<T>> {
+  return transport.call(callOf(baseUrl, 'GET', path), (response, requestId) => {
+    const { value, items } = read(`GET ${path}`, response, requestId, (text) =>
+      contentOf(text, itemsAt),
+    )
+    return {
+      value: documented<T>(value),
+      items,
+      request: path,
+      requestId,
+      serverTime: serverTime(response.headers),
+    }
+  })
+}
+
+/**
+ * Does something; returns the object that is answered. `body`: an object, or its JSON text.
+ *
+ * @throws BodyError when the answer is no object.
+ */
+export function send<T>(
+  { transport, baseUrl }: Caller,
+  method: Call['method'],
+  path: string,
+  body?: object | string,
+): Promise<T> {
+  const call = callOf(baseUrl, method, path)
+  return transport.call(
+    body === undefined
+      ? call
+      : { ...call, body: typeof body === 'string' ? body : JSON.stringify(body) },
+    (response, requestId) =>
+      read(`${method} ${path}`, response, requestId, (text) =>
+        documented<T>(text.trim() === '' ? {} : sliceWhole(text).value),
+      ),
+  )
+}
+
+/**
+ * A path whose `{}` are ids.
+ *
+ * @throws UsageError for an id that is empty, or would lead to another path.
+ */
+export function pathOf(template: string, ...ids: readonly string[]): string {
+  const left = [...ids]
+  return template.replaceAll('{}', () => {
+    const id = left.shift() ?? ''
+    if (id.trim() === '' || id === '.' || id === '..' || HALF_A_CHARACTER.test(id)) {
+      throw new UsageError(`'${id}' is not an id`, { hint: `It would ask for ${template}.` })
+    }
+    return encodeURIComponent(id)
+  })
+}
+
+/** A surrogate without its other half has no spelling in a URL. */
+const HALF_A_CHARACTER = /\p{Surrogate}/u
+
+/** A path with the parameters that are given. */
+export function withQuery(
+  path: string,
+  parameters: Readonly<Record<string, string | number | undefined>>,
+): string {
+  const given = Object.entries(parameters).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)] satisfies [string, string]],
+  )
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`
+}
+
+/** @throws UsageError when the number is not whole, or not within the bounds of the specification. */
+export function checkWhole(what: string, value: number, least: number, most = Infinity): void {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return
+  const bounds = most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`
+  throw new UsageError(`${what}: ${value} is not a whole number ${bounds}`)
+}
+
+function callOf(base: string, method: Call['method'], path: string): Call {
+  return { method, base, path, maxBytes: MAX_BYTES }
+}
+
+interface Content {
+  readonly value: unknown
+  readonly items: readonly ServedRow[]
+}
+
+function contentOf(text: string, itemsAt: ItemsAt): Content {
+  if (itemsAt === 'whole') {
+    const item = sliceWhole(text)
+    return { value: item.value, items: [item] }
+  }
+  if (itemsAt === 'array') {
+    const items = sliceArray(text)
+    return { value: items.map(({ value }) => value), items }
+  }
+  const { rows, rest } = sliceEnvelope(text, itemsAt.key)
+  return { value: { ...Object(rest), [itemsAt.key]: rows.map(({ value }) => value) }, items: rows }
+}
+
+/** What is wrong is told without the body: it may carry secrets. */
+function read<T>(
+  request: string,
+  response: HttpResponse,
+  requestId: string | null,
+  parse: (text: string) => T,
+): T {
+  try {
+    return parse(utf8.decode(response.body))
+  } catch (error) {
+    const type = response.headers['content-type'] ?? 'no content type'
+    const size = `${response.body.byteLength} bytes`
+    const why = error instanceof Error ? error.message : String(error)
+    throw new BodyError(
+      `${request}: status ${response.status} but no answer as documented (${type}, ${size}): ${why}`,
+      requestId,
+      { cause: error },
+    )
+  }
+}
+
+/** The specification's word is taken for the shape of an answer; unknown fields and values pass. */
+function documented<T>(value: unknown): T {
+  return value as T
+}

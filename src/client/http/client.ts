@@ -1,0 +1,165 @@
+import { pipeline, type Readable, type Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { EnvHttpProxyAgent, request as send, type Dispatcher } from 'undici'
+import type { BodyTaker, HttpRequest, HttpResponse, World } from '../../lib/world.ts'
+import { BodyTooLargeError, TransportError } from '../errors.ts'
+import type { ProxyOptions } from './proxy.ts'
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+}
+
+const NO_PROXY: ProxyOptions = { httpsProxy: '', noProxy: '' }
+
+/** Encodings of one body, at most: each more is a way to make much of little. */
+const MOST_ENCODINGS = 3
+
+/** A status whose answer has no body, whatever its headers and the bytes after them say. */
+const NO_CONTENT = 204
+
+/**
+ * The World's `fetch` over undici: one keep-alive dispatcher, no redirects, a
+ * time limit that covers the body, and a size limit that holds before and
+ * after decompression. Rejects with TransportError or BodyTooLargeError.
+ */
+export function createHttp(proxy: ProxyOptions = NO_PROXY): {
+  fetch: World['fetch']
+  close: () => Promise<void>
+} {
+  const agent = new EnvHttpProxyAgent({
+    keepAliveTimeout: 10_000,
+    connect: { timeout: 15_000 },
+    httpProxy: '', // plain http is for loopback addresses: a proxy would read the key
+    ...proxy,
+  })
+  return {
+    fetch: (request) => exchange(agent, request),
+    close: () => agent.close(),
+  }
+}
+
+async function exchange(agent: Dispatcher, request: HttpRequest): Promise<HttpResponse> {
+  const timeout = AbortSignal.timeout(request.timeoutMs)
+  const signal = AbortSignal.any([request.signal, timeout])
+  let body: Readable | undefined
+  try {
+    const answer = await send(request.url, {
+      dispatcher: agent,
+      method: request.method,
+      headers: { 'accept-encoding': 'gzip, deflate, br', ...request.headers },
+      ...(request.body === undefined ? {} : { body: request.body }),
+      signal,
+      headersTimeout: request.timeoutMs,
+      bodyTimeout: request.timeoutMs,
+      // bytes after an answer without a body would be read as the answer to the next request
+      reset: request.method !== 'GET',
+    })
+    body = answer.body.on('error', () => undefined) // a body that is not read may fail, too
+    const head = { status: answer.statusCode, headers: flatten(answer.headers) }
+    if (head.status === NO_CONTENT) return { ...head, body: new Uint8Array() }
+    const pieces = decoded(body, head.headers, request)
+    const take = request.takerFor?.(head) ?? null
+    if (take === null) return { ...head, body: await collect(pieces) }
+    await handOver(pieces, take)
+    return { ...head, body: new Uint8Array() }
+  } catch (error) {
+    if (request.signal.aborted) throw request.signal.reason
+    if (error instanceof BodyTooLargeError) throw error
+    const what = timeout.aborted
+      ? `no whole answer within ${request.timeoutMs} ms`
+      : reasonOf(error)
+    throw new TransportError(`${request.method} ${request.url}: ${what}`, timeout.aborted, {
+      cause: error,
+    })
+  } finally {
+    body?.destroy() // closes the connection of a body that was not read to its end
+  }
+}
+
+async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const all: Uint8Array[] = []
+  for await (const piece of pieces) all.push(piece)
+  return all.length === 1 && all[0] !== undefined ? all[0] : Buffer.concat(all)
+}
+
+async function handOver(pieces: AsyncIterable<Uint8Array>, take: BodyTaker): Promise<void> {
+  for await (const piece of pieces) if (!(await take(piece))) return
+}
+
+async function* decoded(
+  body: AsyncIterable<Uint8Array>,
+  headers: Readonly<Record<string, string>>,
+  request: HttpRequest,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const encodings = encodingsOf(headers)
+  const raw = limited(body, request)
+  if (encodings.length === 0) {
+    yield* raw
+    return
+  }
+  // an empty body is not compressed, whatever the header says
+  const first = await raw.next()
+  if (first.done === true) return
+  const encoded = async function* () {
+    yield first.value
+    yield* raw
+  }
+  const decoders = encodings.toReversed().map(decoderOf) // the last one was applied last
+  const text = decoders.reduce<AsyncIterable<Uint8Array>>(
+    // an error is thrown where the last decoder is read
+    (source, decoder) => pipeline(source, decoder, () => undefined),
+    encoded(),
+  )
+  yield* limited(text, request)
+}
+
+/** The encodings of a body, in the order in which they were applied (RFC 9110, section 8.4). */
+function encodingsOf(headers: Readonly<Record<string, string>>): string[] {
+  const encodings = (headers['content-encoding'] ?? '')
+    .split(',')
+    .map((each) => each.trim().toLowerCase())
+    .filter((each) => each !== '' && each !== 'identity')
+  if (encodings.length <= MOST_ENCODINGS) return encodings
+  throw new Error(`${encodings.length} content-encodings, at most ${MOST_ENCODINGS} are undone`)
+}
+
+function decoderOf(encoding: string): Transform {
+  const createDecoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined
+  if (createDecoder === undefined) throw new Error(`unknown content-encoding '${encoding}'`)
+  return createDecoder()
+}
+
+/** @throws BodyTooLargeError */
+async function* limited(
+  pieces: AsyncIterable<Uint8Array>,
+  { url, maxBytes }: HttpRequest,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let size = 0
+  for await (const piece of pieces) {
+    size += piece.byteLength
+    if (size > maxBytes) throw new BodyTooLargeError(url, maxBytes)
+    yield piece
+  }
+}
+
+function flatten(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): Record<string, string> {
+  const flat: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined)
+      flat[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value
+  }
+  return flat
+}
+
+/** undici wraps the socket's error; the innermost message is the one that tells. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
+  const inner = error.cause === undefined ? '' : reasonOf(error.cause)
+  return error.message || inner || error.name
+}

@@ -1,0 +1,80 @@
+import { withoutSecrets } from '../../lib/secrets/secret-forms.ts'
+import type { HttpResponse } from '../../lib/world.ts'
+import { ApiError, RefusedError, type Problem } from '../errors.ts'
+import { withoutCursorOf } from '../shown-cursor.ts'
+
+/** No error needs more: a longer one is not read, and of its words so many are shown. */
+export const MAX_PROBLEM_BYTES = 256 * 1024
+const MAX_WORDS = 2_000
+
+/** Reads a Problem body; what is no such body (an HTML page of a proxy, nothing) has NULL fields. */
+export function problemOf(response: HttpResponse): Problem {
+  const body = jsonObject(response.body)
+  return {
+    title: textOf(body?.['title']),
+    detail: textOf(body?.['detail']),
+    status: typeof body?.['status'] === 'number' ? body['status'] : null,
+    requestId: textOf(body?.['requestId']) ?? response.headers['x-request-id'] ?? null,
+    metadata: objectOf(body?.['metadata']),
+  }
+}
+
+/** The error that an answer with status 400 or above becomes. */
+export function failureOf(method: string, path: string, response: HttpResponse): Error {
+  const problem = problemOf(response)
+  const said = wordsOf(path, problem)
+  const id = problem.requestId === null ? '' : ` (request ${problem.requestId})`
+  const message = `${method} ${path}: ${response.status}${said === '' ? '' : ` ${said}`}${id}`
+  if (response.status === 401) {
+    return new RefusedError(message, 401, problem, {
+      hint: 'The credential in AGENT_API_KEY is not valid: generate a new one at <app-url>/settings/api-keys.',
+    })
+  }
+  if (response.status === 403) {
+    return new RefusedError(message, 403, problem, {
+      hint: path.startsWith('/api/v1/analytics/')
+        ? 'Analytics need a key of someone with the role Manager or Owner: members and guests are refused.'
+        : 'The role behind the key, or the organisation’s plan, does not allow this.',
+    })
+  }
+  return new ApiError(message, response.status, problem)
+}
+
+/**
+ * What the platform says of a failure, as far as it can be told on: it may quote
+ * what it was asked for, and enterprise controls carry secrets of any look. Names of people
+ * in plain words cannot be told from other words, and stay: without its reason a failure
+ * cannot be mended.
+ */
+function wordsOf(path: string, { title, detail }: Problem): string {
+  if (path.startsWith('/api/v0/organization/enterprise-controls/')) return ''
+  const said = [title, detail].filter((text) => text !== null).join(': ')
+  return withoutSecrets(withoutCursorOf(path, said), () => '[redacted]').replaceAll(
+    E_MAIL,
+    '[e-mail address]',
+  )
+}
+
+/** Whose it is, is said nowhere: what failed is on record and in the published warehouse. */
+const E_MAIL = /[^\s@"'<>()]{1,64}@[^\s@"'<>()]{1,255}/g
+
+function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> | null {
+  try {
+    return objectOf(JSON.parse(Buffer.from(body).toString('utf8')))
+  } catch {
+    return null // not JSON: the status alone has to tell
+  }
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> | null {
+  return isObject(value) ? value : null
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function textOf(value: unknown): string | null {
+  if (typeof value !== 'string' || value === '') return null
+  return value.length > MAX_WORDS ? `${value.slice(0, MAX_WORDS)}…` : value
+}

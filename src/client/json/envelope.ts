@@ -1,0 +1,98 @@
+import { hash } from 'node:crypto'
+import { OPEN_BRACE } from '../../lib/json-text.ts'
+import { parseWhole, RowScanner, type RowsAt, type ServedRow } from './row-scanner.ts'
+
+export interface Envelope {
+  readonly rows: readonly ServedRow[]
+  /** The document with the array of the rows emptied. */
+  readonly rest: unknown
+}
+
+/**
+ * Cuts a whole answer at the boundaries of its rows (see RowScanner). Every piece
+ * is parsed, so a wrong cut cannot pass: the rows one by one, and the rest with
+ * the array emptied.
+ *
+ * @throws SyntaxError when the text is not JSON, not an object, or has no such array.
+ */
+export function sliceEnvelope(text: string, key = 'data'): Envelope {
+  return slice(text, { key })
+}
+
+/** What tells the rows of an answer: the JSON text of their array, exactly as served. */
+export interface RowsSum {
+  readonly rows: number
+  readonly characters: number
+  /** Of the text in UTF-8, base64. */
+  readonly sha256: string
+}
+
+export interface SummedEnvelope {
+  /** Null where they are the known ones: then nobody has parsed them. */
+  readonly rows: readonly ServedRow[] | null
+  readonly rowsText: string
+  readonly sum: RowsSum
+  readonly rest: unknown
+}
+
+/**
+ * `sliceEnvelope` for rows that may be `known`, from an answer that was read before:
+ * where they are, only what stands beside them is read.
+ *
+ * @throws SyntaxError
+ */
+export function sliceUnlessKnown(text: string, known: RowsSum | undefined): SummedEnvelope {
+  const passed = known === undefined ? undefined : passKnown(text, known)
+  if (passed !== undefined) return passed
+  const scanner = new RowScanner({ key: 'data' })
+  const rows = scanner.readWhole(text)
+  const rest = scanner.end()
+  const rowsText = text.slice(...scanner.rowsAt)
+  return { rows, rowsText, sum: sumOf(rowsText, rows.length), rest }
+}
+
+export function sumOf(rowsText: string, rows: number): RowsSum {
+  return { rows, characters: rowsText.length, sha256: sha256Of(rowsText) }
+}
+
+/** An array that is a JSON text already may stand empty while the rest is read. */
+function passKnown(text: string, known: RowsSum): SummedEnvelope | undefined {
+  const begin = text.indexOf('[', text.indexOf('"data"'))
+  if (begin < 0) return undefined
+  const end = begin + known.characters
+  const rowsText = text.slice(begin, end)
+  if (sha256Of(rowsText) !== known.sha256) return undefined
+  const scanner = new RowScanner({ key: 'data' })
+  scanner.write(text.slice(0, begin))
+  if (!scanner.isBeforeRows) return undefined
+  scanner.write(`[]${text.slice(end)}`)
+  return { rows: null, rowsText, sum: known, rest: scanner.end() }
+}
+
+function sha256Of(text: string): string {
+  return hash('sha256', text, 'base64')
+}
+
+/** `sliceEnvelope` for an answer that is itself the array of its rows. @throws SyntaxError */
+export function sliceArray(text: string): readonly ServedRow[] {
+  return slice(text, 'array').rows
+}
+
+function slice(text: string, rowsAt: RowsAt): Envelope {
+  const scanner = new RowScanner(rowsAt)
+  const rows = scanner.readWhole(text)
+  return { rows, rest: scanner.end() }
+}
+
+/** An answer that is one row. @throws SyntaxError when it is no object. */
+export function sliceWhole(text: string): ServedRow {
+  const trimmed = text.trim()
+  if (trimmed.charCodeAt(0) !== OPEN_BRACE) throw new SyntaxError('the answer is no object')
+  return { text: trimmed, value: parseWhole(text) }
+}
+
+/** The value of a field, or undefined where `value` is no object or has no such field. */
+export function fieldOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  return Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
+}

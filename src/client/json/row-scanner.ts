@@ -1,0 +1,334 @@
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  isTooDeep,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from '../../lib/json-text.ts'
+import { isBoundary, isSpace, scalarEnd, tooDeep, valueEnd, type OpenValue } from './open-value.ts'
+
+/** One row of an answer: its text exactly as served, and what it means. */
+export interface ServedRow {
+  readonly text: string
+  readonly value: unknown
+}
+
+/** Rows that were read before, and need no second reading. */
+export interface KnownRows {
+  /**
+   * What every row begins with, where the one that begins at `at` may be known: the
+   * next to begin so shows where it ends, far sooner than its own braces do.
+   */
+  readonly beginningOf: (text: string, at: number) => string | undefined
+  /** Whether it is known, byte for byte. */
+  readonly has: (text: string) => boolean
+}
+
+/** A row that has ended. One that is known is a JSON text: it was read before. */
+export interface ScannedRow {
+  readonly text: string
+  readonly isKnown: boolean
+}
+
+/** A row that may be known, as far as it has come. */
+interface HeldRow {
+  readonly beginning: string
+  readonly text: string
+  /** The end of the text, in which the next row may begin. To cut it from a text in many pieces would copy them. */
+  readonly tail: string
+}
+
+/** Where the rows of an answer are: in an array of the object, or in the array that it is. */
+export type RowsAt = { readonly key: string } | 'array'
+
+/** What may come next, outside of a value. */
+type Place =
+  | 'root'
+  | 'key or end'
+  | 'key'
+  | 'colon'
+  | 'value'
+  | 'comma or end'
+  | 'row or end'
+  | 'row'
+  | 'comma or end of rows'
+  | 'end'
+
+/**
+ * Cuts an answer at the boundaries of its rows while it comes, in pieces of any
+ * length, so that every row keeps its bytes: number spellings, key order, escapes
+ * (law 1). Memory holds one row and what stands beside the rows. It finds the
+ * ends of values only: who takes the rows parses each, and `end` the rest.
+ */
+export class RowScanner {
+  readonly #rowsAt: RowsAt
+  #known: KnownRows | undefined
+  #held: HeldRow | undefined
+  #place: Place = 'root'
+  #open: OpenValue | null = null
+  #key = ''
+  #areRowsMet = false
+  /** The document with the array of the rows emptied. */
+  #rest = ''
+  /** Characters before the piece at hand. */
+  #read = 0
+  #rowsBegin = 0
+  #rowsEnd = 0
+
+  constructor(rowsAt: RowsAt, known?: KnownRows) {
+    this.#rowsAt = rowsAt
+    this.#known = known
+  }
+
+  /** Returns the rows that end in the piece. @throws SyntaxError */
+  write(piece: string): ScannedRow[] {
+    if (this.#held === undefined) return this.#scan(piece)
+    const { beginning, text, tail } = this.#held
+    const window = tail + piece
+    const next = window.indexOf(beginning)
+    if (next < 0) {
+      this.#held = { beginning, text: text + piece, tail: window.slice(1 - beginning.length) }
+      return []
+    }
+    this.#held = undefined
+    return this.#scan(text + piece, text.length - tail.length + next)
+  }
+
+  /** Returns the rows that were held back to the end of the answer. @throws SyntaxError */
+  flush(): ScannedRow[] {
+    const text = this.#held?.text ?? ''
+    this.#held = undefined
+    this.#known = undefined
+    return this.#scan(text)
+  }
+
+  /** `found`: where the row after the one at 0 begins, where that is known. */
+  #scan(text: string, found?: number): ScannedRow[] {
+    const rows: ScannedRow[] = []
+    let next = found
+    for (let at = 0; at < text.length;) {
+      const beginning = this.#isAtRow ? this.#known?.beginningOf(text, at) : undefined
+      if (beginning !== undefined) {
+        next ??= text.indexOf(beginning, at + beginning.length)
+        if (next < 0) {
+          const held = text.slice(at)
+          this.#held = { beginning, text: held, tail: held.slice(1 - beginning.length) }
+          this.#read += at
+          return rows
+        }
+        const row = rowBefore(text, at, next)
+        next = undefined
+        if (this.#known?.has(row) === true) {
+          this.#ended({ text: row, isKnown: true }, rows)
+          at += row.length
+          continue
+        }
+      }
+      at = this.#advance(text, at, rows)
+    }
+    this.#read += text.length
+    return rows
+  }
+
+  /** Returns the rows of an answer that is there whole, each parsed. @throws SyntaxError */
+  readWhole(text: string): ServedRow[] {
+    const rows: ServedRow[] = []
+    const found: ScannedRow[] = []
+    for (let at = 0; at < text.length;) {
+      const flat = this.#isAtRow ? flatRow(text, at) : undefined
+      if (flat === undefined) at = this.#advance(text, at, found)
+      else {
+        rows.push(flat)
+        this.#place = 'comma or end of rows'
+        at += flat.text.length
+      }
+      for (const row of found.splice(0)) rows.push(servedRow(row.text))
+    }
+    this.#read += text.length
+    return rows
+  }
+
+  /**
+   * Returns the document with the array of the rows emptied.
+   *
+   * @throws SyntaxError when the answer was cut off, is not JSON beside its rows, or has no rows.
+   */
+  end(): unknown {
+    if (this.#place !== 'end') {
+      throw new SyntaxError(`the answer ends early, after ${this.#read} characters`)
+    }
+    if (!this.#areRowsMet) throw new SyntaxError(`the answer has no array '${this.#name}'`)
+    return parseQuietly(this.#rest)
+  }
+
+  /** Whether the array of the rows is what comes next. */
+  get isBeforeRows(): boolean {
+    return this.#place === 'value' && this.#key === this.#name && !this.#areRowsMet
+  }
+
+  /** Where the array of the rows begins and where it has ended, in characters of the answer. */
+  get rowsAt(): readonly [begin: number, end: number] {
+    return [this.#rowsBegin, this.#rowsEnd]
+  }
+
+  get #name(): string {
+    return this.#rowsAt === 'array' ? '' : this.#rowsAt.key
+  }
+
+  get #isAtRow(): boolean {
+    return this.#open === null && (this.#place === 'row or end' || this.#place === 'row')
+  }
+
+  #advance(text: string, at: number, rows: ScannedRow[]): number {
+    if (this.#open !== null) return this.#goOn(this.#open, text, at, rows)
+    return isSpace(text.charCodeAt(at)) ? at + 1 : this.#step(text, at)
+  }
+
+  /** What stands at `at` begins a value, or leads to another place. Returns the index after it, or of the value. */
+  #step(text: string, at: number): number {
+    const code = text.charCodeAt(at)
+    switch (this.#place) {
+      case 'root':
+        if (this.#rowsAt === 'array') return this.#beginRows(code, text, at)
+        return this.#turn(code === OPEN_BRACE, 'key or end', text, at)
+      case 'key or end':
+        if (code === CLOSE_BRACE) return this.#turn(true, 'end', text, at)
+        return this.#begin(code === QUOTE, text, at)
+      case 'key':
+        return this.#begin(code === QUOTE, text, at)
+      case 'colon':
+        return this.#turn(code === COLON, 'value', text, at)
+      case 'value':
+        if (this.#key !== this.#name) return this.#begin(true, text, at)
+        // of a name that comes twice JSON.parse takes the last: here nobody says which rows are meant
+        if (this.#areRowsMet) throw new SyntaxError(`the answer has '${this.#name}' twice`)
+        return this.#beginRows(code, text, at)
+      case 'comma or end':
+        if (code === COMMA) return this.#turn(true, 'key', text, at)
+        return this.#turn(code === CLOSE_BRACE, 'end', text, at)
+      case 'row or end':
+        return code === CLOSE_BRACKET ? this.#endRows(text, at) : this.#begin(true, text, at)
+      case 'row':
+        return this.#begin(true, text, at)
+      case 'comma or end of rows':
+        if (code === CLOSE_BRACKET) return this.#endRows(text, at)
+        if (code !== COMMA) throw this.#unexpected(text, at)
+        this.#place = 'row'
+        return at + 1
+      case 'end':
+        throw this.#unexpected(text, at)
+    }
+  }
+
+  #turn(isExpected: boolean, place: Place, text: string, at: number): number {
+    if (!isExpected) throw this.#unexpected(text, at)
+    this.#rest += text.charAt(at)
+    this.#place = place
+    return at + 1
+  }
+
+  #beginRows(code: number, text: string, at: number): number {
+    if (code !== OPEN_BRACKET) throw new SyntaxError(`the answer has no array '${this.#name}'`)
+    this.#areRowsMet = true
+    this.#rowsBegin = this.#read + at
+    return this.#turn(true, 'row or end', text, at)
+  }
+
+  #endRows(text: string, at: number): number {
+    this.#rowsEnd = this.#read + at + 1
+    return this.#turn(true, this.#rowsAt === 'array' ? 'end' : 'comma or end', text, at)
+  }
+
+  #begin(isExpected: boolean, text: string, at: number): number {
+    const code = text.charCodeAt(at)
+    if (!isExpected || isBoundary(code)) throw this.#unexpected(text, at)
+    const isNested = code === OPEN_BRACE || code === OPEN_BRACKET
+    const kind = code === QUOTE ? 'string' : isNested ? 'nested' : 'scalar'
+    this.#open = { kind, text: '', depth: 0, isInString: false, isEscaped: false }
+    return at
+  }
+
+  /** Reads on in a value. Returns the index after it, or after the piece. */
+  #goOn(value: OpenValue, text: string, at: number, rows: ScannedRow[]): number {
+    const end = value.kind === 'scalar' ? scalarEnd(text, at) : valueEnd(value, text, at)
+    value.text += text.slice(at, end < 0 ? text.length : end)
+    if (end < 0) return text.length
+    this.#open = null
+    this.#took(value.text, rows)
+    return end
+  }
+
+  #took(text: string, rows: ScannedRow[]): void {
+    if (this.#place === 'row or end' || this.#place === 'row') {
+      this.#ended({ text, isKnown: false }, rows)
+      return
+    }
+    this.#rest += text
+    if (this.#place === 'value') this.#place = 'comma or end'
+    else {
+      this.#key = String(parseQuietly(text))
+      this.#place = 'colon'
+    }
+  }
+
+  #ended(row: ScannedRow, rows: ScannedRow[]): void {
+    rows.push(row)
+    this.#place = 'comma or end of rows'
+  }
+
+  #unexpected(text: string, at: number): SyntaxError {
+    const found = JSON.stringify(text.charAt(at))
+    return new SyntaxError(`unexpected ${found} at character ${this.#read + at} of the answer`)
+  }
+}
+
+/** @throws SyntaxError when the text is no JSON. */
+export function servedRow(text: string): ServedRow {
+  return { text, value: parseQuietly(text) }
+}
+
+/**
+ * The object at `at`, where it ends at the next brace: most rows hold no other
+ * object. To parse it proves that, and takes less than to look for its end.
+ */
+function flatRow(text: string, at: number): ServedRow | undefined {
+  if (text.charCodeAt(at) !== OPEN_BRACE) return undefined
+  const row = text.slice(at, text.indexOf('}', at) + 1)
+  if (row.includes('{', 1) || isTooDeep(row)) return undefined
+  try {
+    return { text: row, value: JSON.parse(row) as unknown }
+  } catch {
+    return undefined // the brace is in a string, or nothing ends here
+  }
+}
+
+/** The row at `at`, where the next begins at `next` and nothing but a comma is between them. */
+function rowBefore(text: string, at: number, next: number): string {
+  const comma = lastBefore(text, next)
+  const end = text.charCodeAt(comma) === COMMA ? lastBefore(text, comma) + 1 : next
+  return text.slice(at, end)
+}
+
+function lastBefore(text: string, end: number): number {
+  let at = end - 1
+  while (isSpace(text.charCodeAt(at))) at -= 1
+  return at
+}
+
+/** A text that no scanner has read. @throws SyntaxError */
+export function parseWhole(text: string): unknown {
+  if (isTooDeep(text)) throw tooDeep()
+  return parseQuietly(text)
+}
+
+/** What is wrong is said without what is there: an answer may carry secrets. */
+export function parseQuietly(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new SyntaxError(`the answer is not valid JSON (${text.length} characters)`)
+  }
+}

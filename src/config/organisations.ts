@@ -1,0 +1,225 @@
+import { dirname, resolve } from 'node:path'
+import { z } from 'zod'
+import { addressOf } from '../lib/address.ts'
+import { UsageError } from '../lib/errors.ts'
+import { isPlausibleOrgId } from '../lake/organisations.ts'
+import { describeSource, readCredential, type KeySource } from './credential.ts'
+
+/** One organisation to pull from. */
+export interface OrganisationConfig {
+  readonly name: string
+  readonly baseUrl: string
+  readonly appUrl: string | null
+  /** Where the API key or JWT comes from, in words: `AGENT_API_KEY`. */
+  readonly keySource: string
+  readonly key: string
+  /** True when a file, and not the environment alone, decided where its key is sent, or which. */
+  readonly isFromFile: boolean
+  /** What is wrong with how the key is kept; null where nothing is. */
+  readonly keyWarning: string | null
+}
+
+/** An organisation as it is configured, nothing of it checked and its key not read. */
+export interface ConfiguredOrganisation {
+  readonly name: string
+  readonly baseUrl: string
+  readonly appUrl: string | null
+  /** What the file says of its key; undefined where there is no file. */
+  readonly fileSource: KeySource | undefined
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Of the one organisation that the environment describes. */
+const DEFAULT_NAME = 'default'
+const DEFAULT_SOURCE = { kind: 'variable', variable: 'AGENT_API_KEY' } as const
+
+const KEY_SETTINGS = ['key_env', 'key_file', 'key_command'] as const
+
+export const organisationSchema = z
+  .strictObject({
+    name: z.string().refine(isPlausibleOrgId, 'must be printable, and at most 200 bytes long'),
+    base_url: z.string().min(1),
+    app_url: z.string().min(1).optional(),
+    key_env: z
+      .string()
+      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable')
+      .optional(),
+    key_file: z.string().min(1).optional(),
+    key_command: z.array(z.string().min(1)).min(1).optional(),
+  })
+  .refine((each) => KEY_SETTINGS.filter((name) => each[name] !== undefined).length === 1, {
+    message: `needs exactly one of ${KEY_SETTINGS.join(', ')}`,
+  })
+
+type FileOrganisation = z.infer<typeof organisationSchema>
+
+/** The file's organisations, and where the file is. */
+export interface OrganisationsFile {
+  readonly path: string
+  readonly organisations: readonly FileOrganisation[] | undefined
+}
+
+interface Given {
+  /** Of the flag --base-url. */
+  readonly baseUrl: string | undefined
+  readonly environment: Environment
+  readonly cwd: string
+}
+
+/**
+ * Every organisation, as flags, environment and file say, in this order. One
+ * organisation is what the environment says, also where the file says otherwise.
+ */
+export function configuredOrganisations(
+  given: Given,
+  file: OrganisationsFile,
+): ConfiguredOrganisation[] {
+  const { environment, baseUrl } = given
+  const address = baseUrl ?? setting(environment, 'AGENT_BASE_URL')
+  const application = setting(environment, 'AGENT_APP_URL') ?? null
+  if (file.organisations === undefined) {
+    return [
+      {
+        name: DEFAULT_NAME,
+        baseUrl: address ?? '',
+        appUrl: application,
+        fileSource: undefined,
+      },
+    ]
+  }
+  const listed = file.organisations.map((each) => ({
+    name: each.name,
+    baseUrl: baseUrl ?? each.base_url,
+    appUrl: each.app_url ?? null,
+    fileSource: sourceInFile(each, file.path),
+  }))
+  const [one] = listed
+  if (one === undefined || listed.length > 1) return listed
+  return [{ ...one, baseUrl: address ?? one.baseUrl, appUrl: application ?? one.appUrl }]
+}
+
+/**
+ * All of them, or the one that is named.
+ *
+ * @throws UsageError when one has no address or no key, there is none of that name,
+ *   or the environment speaks of one organisation and the file of several.
+ */
+export function resolveOrganisations(
+  given: Given,
+  file: OrganisationsFile,
+  only: string | undefined,
+): OrganisationConfig[] {
+  const all = configuredOrganisations(given, file)
+  const names = new Set(all.map(({ name }) => name))
+  if (names.size < all.length) throw new UsageError(`${file.path}: two organisations have one name`)
+  if (all.length > 1) refuseConflict(given, file, all)
+  const asked = all.filter(({ name }) => only === undefined || name === only)
+  if (asked.length === 0) {
+    throw new UsageError(`there is no organisation '${only ?? ''}'`, {
+      hint: `Configured: ${[...names].join(', ')}.`,
+    })
+  }
+  const ofEnvironment = all.length > 1 ? undefined : sourceOf(given)
+  return asked.map((each) => {
+    const source = ofEnvironment ?? each.fileSource ?? DEFAULT_SOURCE
+    return resolved(each, source, given.environment)
+  })
+}
+
+function resolved(
+  each: ConfiguredOrganisation,
+  source: KeySource,
+  environment: Environment,
+): OrganisationConfig {
+  const { name } = each
+  const { key, warning } = readCredential(source, environment, keyHint(source, each.appUrl))
+  const baseUrl = baseUrlOf(each)
+  const appUrl = appUrlOf(each)
+  const keySource = describeSource(source)
+  const isFromFile = each.fileSource !== undefined
+  return { name, baseUrl, appUrl, keySource, key, isFromFile, keyWarning: warning }
+}
+
+/** Several organisations, and one address or key of the environment: whose it is, it does not say. */
+function refuseConflict(
+  { environment }: Given,
+  { path }: OrganisationsFile,
+  all: readonly ConfiguredOrganisation[],
+): void {
+  const isSaid: Readonly<Record<string, (value: string) => boolean>> = {
+    AGENT_BASE_URL: (value) => all.every(({ baseUrl }) => isSameAddress(baseUrl, value)),
+    AGENT_APP_URL: (value) => all.every(({ appUrl }) => isSameAddress(appUrl ?? '', value)),
+    AGENT_API_KEY: () => all.some(({ fileSource }) => isDefault(fileSource)),
+    AGENT_API_KEY_FILE: () => false,
+  }
+  for (const [variable, isAgreed] of Object.entries(isSaid)) {
+    const value = setting(environment, variable)
+    if (value === undefined || isAgreed(value)) continue
+    throw new UsageError(
+      `${variable} is set, and ${path} lists ${all.length} organisations: whose it is cannot be told`,
+      { hint: `Unset ${variable}, or name another file with --config.` },
+    )
+  }
+}
+
+function isDefault(source: KeySource | undefined): boolean {
+  return source?.kind === 'variable' && source.variable === DEFAULT_SOURCE.variable
+}
+
+function isSameAddress(one: string, other: string): boolean {
+  const plain = (text: string): string => text.replace(/\/+$/, '').toLowerCase()
+  return plain(one) === plain(other)
+}
+
+/** The key that the environment names. @throws UsageError when it names two. */
+function sourceOf({ environment, cwd }: Given): KeySource | undefined {
+  const file = setting(environment, 'AGENT_API_KEY_FILE')
+  if (setting(environment, 'AGENT_API_KEY') === undefined) {
+    if (file === undefined) return undefined
+    return { kind: 'file', path: resolve(cwd, file), named: 'AGENT_API_KEY_FILE' }
+  }
+  if (file === undefined) return DEFAULT_SOURCE
+  throw new UsageError('AGENT_API_KEY and AGENT_API_KEY_FILE are both set', {
+    hint: 'Unset one of them: which key is meant cannot be told.',
+  })
+}
+
+function sourceInFile(each: FileOrganisation, path: string): KeySource {
+  const folder = dirname(path)
+  if (each.key_file !== undefined) {
+    return { kind: 'file', path: resolve(folder, each.key_file), named: 'key_file' }
+  }
+  if (each.key_command !== undefined) return { kind: 'command', argv: each.key_command, folder }
+  return { kind: 'variable', variable: each.key_env ?? '' }
+}
+
+function keyHint(source: KeySource, appUrl: string | null): string {
+  const page = `${appUrl ?? '<app-url>'}/settings/api-keys`
+  const then = {
+    variable: () => `then: export ${describeSource(source)}=<key>`,
+    file: () => 'then: write it into the file, with mode 0600',
+    command: () => 'the command must print it',
+  }[source.kind]()
+  return `A Manager or Owner generates one at ${page}; ${then}`
+}
+
+function baseUrlOf({ name, baseUrl }: ConfiguredOrganisation): string {
+  const hint =
+    'Set AGENT_BASE_URL to the platform’s public API host, for example https://api.example.com.'
+  if (baseUrl === '') throw new UsageError('no API address: AGENT_BASE_URL is not set', { hint })
+  return addressOf(baseUrl, `the address of '${name}'`, hint)
+}
+
+function appUrlOf({ name, appUrl }: ConfiguredOrganisation): string | null {
+  if (appUrl === null) return null
+  const hint =
+    'Set AGENT_APP_URL to the platform’s web application host, for example https://app.example.com.'
+  return addressOf(appUrl, `the application address of '${name}'`, hint)
+}
+
+/** An environment variable that is set to nothing counts as not set. */
+export function setting(environment: Environment, name: string): string | undefined {
+  const text = environment[name]?.trim()
+  return text === '' ? undefined : text
+}

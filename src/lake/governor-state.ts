@@ -1,0 +1,89 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Learnt } from '../lib/learned.ts'
+import {
+  fromPathSegment,
+  listIfThere,
+  pathSegment,
+  readIfThere,
+  writeAtomic,
+} from '../lib/files.ts'
+
+const stateSchema = z.object({
+  limit: z
+    .object({
+      rate: z.number().positive(),
+      burst: z.number().positive(),
+      source: z.enum(['refusals', 'headers']),
+      measured_at: z.iso.datetime(),
+    })
+    .nullable(),
+  concurrency: z.number().int().positive(),
+})
+
+/** What was learnt of an organisation's limits; undefined before the first run, or when unreadable. */
+export async function readLearnt(
+  dataFolder: string,
+  organisation: string,
+): Promise<Learnt | undefined> {
+  const text = await readIfThere(pathOf(dataFolder, organisation))
+  const state = stateSchema.safeParse(text === undefined ? undefined : parsed(text)).data
+  if (state === undefined) return undefined
+  const { limit, concurrency } = state
+  if (limit === null) return { limit, concurrency }
+  const { rate, burst, source, measured_at } = limit
+  return { limit: { rate, burst, source, measuredAt: Date.parse(measured_at) }, concurrency }
+}
+
+/** Keeps what was learnt for the next run. */
+export async function writeLearnt(
+  dataFolder: string,
+  organisation: string,
+  { limit, concurrency }: Learnt,
+): Promise<void> {
+  const state = {
+    limit:
+      limit === null
+        ? null
+        : {
+            rate: rounded(limit.rate),
+            burst: rounded(limit.burst),
+            source: limit.source,
+            measured_at: new Date(limit.measuredAt).toISOString(),
+          },
+    concurrency,
+  }
+  await writeAtomic(pathOf(dataFolder, organisation), `${JSON.stringify(state, null, 2)}\n`)
+}
+
+/** Of every organisation that has something, by its name in the configuration. */
+export async function readAllLearnt(dataFolder: string): Promise<ReadonlyMap<string, Learnt>> {
+  const all = new Map<string, Learnt>()
+  for (const { name } of await listIfThere(folderOf(dataFolder))) {
+    if (!name.endsWith('.json')) continue
+    const organisation = fromPathSegment(name.slice(0, -'.json'.length))
+    const learnt = await readLearnt(dataFolder, organisation)
+    if (learnt !== undefined) all.set(organisation, learnt)
+  }
+  return all
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function rounded(value: number): number {
+  return Number(value.toPrecision(4))
+}
+
+function folderOf(dataFolder: string): string {
+  return join(dataFolder, 'state', 'governor')
+}
+
+function pathOf(dataFolder: string, organisation: string): string {
+  return join(folderOf(dataFolder), `${pathSegment(organisation)}.json`)
+}

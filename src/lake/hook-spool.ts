@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { isTooDeep } from '../lib/json-text.ts'
+import { listIfThere, removeFile, syncFolder } from '../lib/files.ts'
+
+/** `<data>/state/hooks/spool`: one file for each hook event that has not landed yet. */
+export function spoolFolder(dataFolder: string): string {
+  return join(dataFolder, 'state', 'hooks', 'spool')
+}
+
+/** A hook event as it was recorded. */
+export interface SpooledEvent {
+  /** Its name in the spool. */
+  readonly file: string
+  /** JSON: `event_id`, `recorded_at`, `input`. */
+  readonly text: string
+  /** Milliseconds since the epoch; null where it cannot be told. */
+  readonly recordedAt: number | null
+}
+
+const event = z.looseObject({
+  event_id: z.string().min(1),
+  recorded_at: z.iso.datetime(),
+  input: z.unknown(),
+})
+
+/** The first events of the spool, by name, which begins with their time; at most `most`. */
+export async function readSpool(dataFolder: string, most: number): Promise<SpooledEvent[]> {
+  const folder = spoolFolder(dataFolder)
+  const names = (await listIfThere(folder))
+    .filter((entry) => entry.isFile() && /^[^.].*\.json$/.test(entry.name))
+    .map(({ name }) => name)
+    .sort()
+    .slice(0, most)
+  const events: SpooledEvent[] = []
+  for (const file of names) events.push(await readEvent(join(folder, file), file))
+  return events
+}
+
+export async function removeFromSpool(
+  dataFolder: string,
+  events: readonly SpooledEvent[],
+): Promise<void> {
+  const folder = spoolFolder(dataFolder)
+  for (const { file } of events) await removeFile(join(folder, file))
+  await syncFolder(folder)
+}
+
+async function readEvent(path: string, file: string): Promise<SpooledEvent> {
+  const text = await readFile(path, 'utf8')
+  const known = event.safeParse(parsed(text)).data
+  if (known !== undefined) return { file, text, recordedAt: Date.parse(known.recorded_at) }
+  const recordedAt = Math.floor((await stat(path)).mtimeMs)
+  return { file, recordedAt, text: unreadable(file, text, recordedAt) }
+}
+
+/** What is no event is kept as one, under an id that is its own whenever it is read. */
+function unreadable(file: string, text: string, recordedAt: number): string {
+  const digest = createHash('sha256').update(`${file}\n${text}`).digest('hex')
+  const id = [digest.slice(0, 8), digest.slice(8, 12), digest.slice(12, 16), digest.slice(16, 20)]
+  return JSON.stringify({
+    event_id: [...id, digest.slice(20, 32)].join('-'),
+    recorded_at: new Date(recordedAt).toISOString(),
+    input: { unreadable: text.slice(0, 4096) },
+  })
+}
+
+function parsed(text: string): unknown {
+  if (isTooDeep(text)) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,99 @@
+import { isBeside, isSnapshot } from '../lib/resource-names.ts'
+import { eachDay, HISTORY_START, type Day, type DayRange } from '../lib/days.ts'
+import { intervalKey, isSettled, type Ledger } from './ledger.ts'
+
+/** What is known of one resource on one day, for people and for `meta.intervals`. */
+export interface IntervalRow {
+  readonly orgId: string
+  readonly resource: string
+  readonly day: Day
+  readonly status: 'landed' | 'empty' | 'failed' | 'missing'
+  /** True when every scheduled look at the day has been had. */
+  readonly isSettled: boolean
+  /** True when the last look found much less, which a second look must confirm. */
+  readonly isSuspect: boolean
+  /** ISO 8601, UTC. */
+  readonly fetchedAt: string | null
+  readonly rowCount: number | null
+  readonly versions: number
+  /** Null where it is not known. */
+  readonly attempts: number | null
+  readonly requestId: string | null
+  readonly error: string | null
+  /** False for a night that cannot be made up for: it is over, and was not had. */
+  readonly isRecoverable: boolean
+}
+
+/** A row for every resource and every day of the range, missing days included. */
+export function intervalRows(
+  orgId: string,
+  ledger: Ledger,
+  resources: readonly string[],
+  range: DayRange,
+): IntervalRow[] {
+  return resources.flatMap((resource) =>
+    eachDay(range).map((day) => rowOf(orgId, ledger, resource, day)),
+  )
+}
+
+/**
+ * A row for every day that something beside analytics was asked for and, of
+ * snapshots, also for every night between the first that landed and the last
+ * known one on which there was none.
+ */
+export function besideRows(orgId: string, ledger: Ledger): IntervalRow[] {
+  const known = [...ledger.values()].filter(({ resource }) => isBeside(resource))
+  const last = known
+    .map(({ day }) => day)
+    .sort()
+    .at(-1)
+  const days = known.map(({ resource, day }) => ({ resource, day }))
+  for (const resource of new Set(days.map((each) => each.resource))) {
+    const landed = known.filter((each) => each.resource === resource && each.file !== null)
+    const first = landed.map(({ day }) => day).sort()[0]
+    if (!isSnapshot(resource) || first === undefined || last === undefined) continue
+    for (const day of eachDay({ first, last })) {
+      if (!ledger.has(intervalKey(resource, day))) days.push({ resource, day })
+    }
+  }
+  return days
+    .sort((a, b) => (`${a.resource}/${a.day}` < `${b.resource}/${b.day}` ? -1 : 1))
+    .map(({ resource, day }) => besideRow(rowOf(orgId, ledger, resource, day), last))
+}
+
+/** A day is settled when it is over: it is not looked at again. */
+function besideRow(row: IntervalRow, last: Day | undefined): IntervalRow {
+  const isOver = last !== undefined && row.day < last
+  const isHad = row.status === 'landed' || row.status === 'empty'
+  const isRecoverable = isHad || !isOver || !isSnapshot(row.resource)
+  return { ...row, isSettled: isHad && isOver, isRecoverable }
+}
+
+function rowOf(orgId: string, ledger: Ledger, resource: string, day: Day): IntervalRow {
+  const known = ledger.get(intervalKey(resource, day))
+  const fetchedAt = known?.fetchedAt ?? null
+  return {
+    orgId,
+    resource,
+    day,
+    status: known?.status ?? 'missing',
+    isSettled: known !== undefined && isSettled(known),
+    isSuspect: known?.suspect !== undefined,
+    fetchedAt: fetchedAt === null ? null : new Date(fetchedAt).toISOString(),
+    rowCount: known?.rowCount ?? null,
+    versions: known?.versions ?? 0,
+    attempts: known?.attempts ?? 0,
+    requestId: known?.requestId ?? null,
+    error: known?.error ?? null,
+    isRecoverable: true,
+  }
+}
+
+/** Days of analytics from the beginning of history to the last one known of: landed, failed, or planned for. */
+export function knownRange(ledger: Ledger, lastPlanned: Day | undefined): DayRange {
+  let last = lastPlanned ?? HISTORY_START
+  for (const { resource, day } of ledger.values()) {
+    if (day > last && !isBeside(resource)) last = day
+  }
+  return { first: HISTORY_START, last }
+}

@@ -1,0 +1,159 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { isDay, type Day } from '../lib/days.ts'
+import { mapTogether } from '../lib/concurrency.ts'
+import { fromPathSegment, listIfThere, pathSegment } from '../lib/files.ts'
+
+/** `<data>/lake/raw/<resource>/org=<org>/date=<day>`: every version of one day, as served. */
+export function rawFolder(dataFolder: string, orgId: string, resource: string, day: Day): string {
+  return join(dataFolder, 'lake', 'raw', dayPath(orgId, resource, day))
+}
+
+/** `<data>/quarantine/<resource>/org=<org>/date=<day>`: versions of one day that failed their proof. */
+export function quarantineFolder(
+  dataFolder: string,
+  orgId: string,
+  resource: string,
+  day: Day,
+): string {
+  return join(dataFolder, 'quarantine', dayPath(orgId, resource, day))
+}
+
+function dayPath(orgId: string, resource: string, day: Day): string {
+  return join(resource, `org=${pathSegment(orgId)}`, `date=${day}`)
+}
+
+/** `<data>/lake/base/<entity>/org=<org>/month=<month>/data.parquet`. */
+export function baseFile(dataFolder: string, orgId: string, entity: string, month: string): string {
+  const folder = join(dataFolder, 'lake', 'base', entity, `org=${pathSegment(orgId)}`)
+  return join(folder, `month=${month}`, 'data.parquet')
+}
+
+/**
+ * The name of a version: when it was fetched, then the digest of its rows, so
+ * that names sort by age and a version is recognised without being opened.
+ */
+export function versionName(fetchedAt: number, digest: string): string {
+  const time = new Date(fetchedAt).toISOString().replaceAll(/[-:.]/g, '')
+  return `${time}-${digest.slice(0, 16)}.parquet`
+}
+
+/** True when the version holds rows with this digest. */
+export function isVersionOf(name: string, digest: string): boolean {
+  return name.endsWith(`-${digest.slice(0, 16)}.parquet`)
+}
+
+/** When a version was fetched, milliseconds since the epoch; NaN for a name that is none. */
+export function versionTime(name: string): number {
+  const [, date, hour, minute, second, ms] = /^(\d{8})T(\d\d)(\d\d)(\d\d)(\d{3})Z-/.exec(name) ?? []
+  if (date === undefined) return NaN
+  const day = `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}`
+  return Date.parse(`${day}T${hour}:${minute}:${second}.${ms}Z`)
+}
+
+/**
+ * A day's versions up to the one that counts, oldest first. Of two that were
+ * fetched in the same millisecond the later name stands, and a file that is
+ * younger than the one that counts is not known of yet.
+ */
+export async function versionsUpTo(folder: string, current: string): Promise<string[]> {
+  const earlier = (await versionsIn(folder)).filter(
+    (name) => versionTime(name) < versionTime(current),
+  )
+  const latest = new Map(earlier.map((name) => [versionTime(name), name]))
+  return [...latest.values(), current]
+}
+
+const VERSION = /^\d{8}T\d{9}Z-[0-9a-f]{16}\.parquet$/
+
+/** The versions in a day's folder, oldest first. Files of other names are not ours. */
+export async function versionsIn(folder: string): Promise<string[]> {
+  const entries = await listIfThere(folder)
+  return entries
+    .map((entry) => entry.name)
+    .filter((name) => VERSION.test(name))
+    .sort()
+}
+
+/** What the lake holds of one day. */
+export interface RawDay {
+  readonly resource: string
+  readonly day: Day
+  /** Oldest first. */
+  readonly versions: readonly string[]
+}
+
+/** One organisation's days that have a folder in the lake: one listing a day, nothing is opened. */
+export async function rawDays(dataFolder: string, orgId: string): Promise<RawDay[]> {
+  const days: Omit<RawDay, 'versions'>[] = []
+  for (const resource of await namesIn(join(dataFolder, 'lake', 'raw'))) {
+    const org = join(dataFolder, 'lake', 'raw', resource, `org=${pathSegment(orgId)}`)
+    for (const day of await namesIn(org, 'date=')) if (isDay(day)) days.push({ resource, day })
+  }
+  return mapTogether(days, FOLDERS_AT_ONCE, async ({ resource, day }) => ({
+    resource,
+    day,
+    versions: await versionsIn(rawFolder(dataFolder, orgId, resource, day)),
+  }))
+}
+
+const FOLDERS_AT_ONCE = 64
+
+/** The organisations that the lake holds raw days of. */
+export async function organisationsInLake(dataFolder: string): Promise<string[]> {
+  const raw = join(dataFolder, 'lake', 'raw')
+  const resources = await namesIn(raw)
+  const segments = await Promise.all(resources.map((name) => namesIn(join(raw, name), 'org=')))
+  return [...new Set(segments.flat())].map(fromPathSegment).sort()
+}
+
+/** Base folders of organisations that are none of these, relative to the data folder. */
+export async function foreignBase(
+  dataFolder: string,
+  orgIds: readonly string[],
+): Promise<string[]> {
+  const own = new Set(orgIds.map(pathSegment))
+  const entities = await namesIn(join(dataFolder, 'lake', 'base'))
+  const found = await Promise.all(
+    entities.map(async (entity) => {
+      const orgs = await namesIn(join(dataFolder, 'lake', 'base', entity), 'org=')
+      const foreign = orgs.filter((org) => !own.has(org))
+      return foreign.map((org) => join('lake', 'base', entity, `org=${org}`))
+    }),
+  )
+  return found.flat()
+}
+
+async function namesIn(folder: string, prefix = ''): Promise<string[]> {
+  const entries = await listIfThere(folder)
+  return entries
+    .filter((entry) => entry.isDirectory() && entry.name.startsWith(prefix))
+    .map((entry) => entry.name.slice(prefix.length))
+    .sort()
+}
+
+/** The months, `YYYY-MM`, that one organisation has a base file of. */
+export async function baseMonths(
+  dataFolder: string,
+  orgId: string,
+  entity: string,
+): Promise<string[]> {
+  const folder = join(dataFolder, 'lake', 'base', entity, `org=${pathSegment(orgId)}`)
+  const months = await namesIn(folder, 'month=')
+  return months.filter((month) => existsSync(baseFile(dataFolder, orgId, entity, month)))
+}
+
+/** Every month of a base entity, of every organisation. */
+export function baseGlob(dataFolder: string, entity: string): string {
+  return join(dataFolder, 'lake', 'base', entity, 'org=*', 'month=*', 'data.parquet')
+}
+
+/** The published warehouse. */
+export function warehousePath(dataFolder: string): string {
+  return join(dataFolder, 'warehouse.duckdb')
+}
+
+/** Where the base of a warehouse as it was known before is, laid out as a data folder. */
+export function pastFolder(dataFolder: string): string {
+  return join(dataFolder, 'state', 'as-of')
+}

@@ -1,0 +1,278 @@
+import { appendFile, mkdir, open } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { startOf, type Day } from '../lib/days.ts'
+import { confirmLease } from '../lib/fence.ts'
+import {
+  fromPathSegment,
+  listIfThere,
+  pathSegment,
+  readIfThere,
+  writeAtomic,
+} from '../lib/files.ts'
+import { readLine, type Forgotten } from './ledger-line.ts'
+
+/** What is known of one organisation's resource on one day. No entry: the day is missing. */
+export interface Interval {
+  readonly resource: string
+  readonly day: Day
+  /** `failed` only while nothing has ever landed for the day. */
+  readonly status: 'landed' | 'empty' | 'failed'
+  /** When the current version was last seen to be what the platform serves; null while failed. */
+  readonly fetchedAt: number | null
+  readonly rowCount: number | null
+  /** Versions in the lake. */
+  readonly versions: number
+  /** Times the day was asked for, failures counted. */
+  readonly attempts: number
+  readonly requestId: string | null
+  /** File name of the current version, in the day's folder of the lake. */
+  readonly file: string | null
+  /** Of the file's bytes, hex. */
+  readonly sha256: string | null
+  /** Of the rows, whatever their order. */
+  readonly digest: string | null
+  /** Why the last attempt failed; null when it did not. */
+  readonly error: string | null
+  /**
+   * What the day's totals were when the first of several pages was asked for,
+   * as long as it is not proven that they stayed so up to the last; else null.
+   */
+  readonly witness?: string | null
+  /** When the platform last refused to serve the landed day again, milliseconds since the epoch. */
+  readonly refusedAt?: number
+  /** What the last look found of a settled day that came back much smaller, until a second look. */
+  readonly suspect?: PendingConfirmation
+}
+
+/** Rows that are believed when they are found a second time. */
+export interface PendingConfirmation {
+  /** Of the rows, whatever their order. */
+  readonly digest: string
+  readonly rowCount: number
+  /** When they were first found, by the platform's clock, milliseconds since the epoch. */
+  readonly seenAt: number
+}
+
+/** One organisation's intervals. The lake is the truth; this is its index. */
+export type Ledger = ReadonlyMap<string, Interval>
+
+export function intervalKey(resource: string, day: Day): string {
+  return `${resource}/${day}`
+}
+
+const MS_PER_DAY = 86_400_000
+
+/** The age, in days, of the last scheduled look: what comes after it is the sweep. */
+export const SETTLED_AGE = 30
+
+/** True when the last scheduled look at the day has been had. */
+export function isSettled(interval: Pick<Interval, 'day' | 'fetchedAt'>): boolean {
+  if (interval.fetchedAt === null) return false
+  return isOld(interval.day, interval.fetchedAt)
+}
+
+/** True when the day's last scheduled look has come. */
+export function isOld(day: Day, now: number): boolean {
+  return now >= startOf(day) + SETTLED_AGE * MS_PER_DAY
+}
+
+/**
+ * The ledger on disk: one journal of JSON lines an organisation, each line the
+ * whole state of one interval, the last line of an interval winning. Readable
+ * at any time, also while a run appends; a line that cannot be read is passed
+ * over: what it said of the lake is found there again by who opens the ledger.
+ */
+export class LedgerFile {
+  readonly #path: string
+  readonly #intervals: Map<string, Interval>
+  readonly #forgotten: Map<string, Forgotten>
+  #pending: string[] = []
+  #writing: Promise<void> | undefined
+  /** What the next append begins with: a line that was cut off is ended first. */
+  #opening: '' | '\n' = ''
+
+  private constructor({ path, intervals, forgotten }: Journal) {
+    this.#path = path
+    this.#intervals = intervals
+    this.#forgotten = forgotten
+  }
+
+  /** For the holder of the lock. Lines that cannot be read are told of and taken out. */
+  static async open(
+    dataFolder: string,
+    orgId: string,
+    warn: (message: string) => void,
+  ): Promise<LedgerFile> {
+    const journal = await readJournal(dataFolder, orgId)
+    const { path, intervals, forgotten, lines, isCutOff, damaged } = journal
+    if (damaged.length > 0) warn(damagedLines(path, damaged))
+    const isLong = lines > 10_000 && lines >= 4 * intervals.size
+    if (isLong || isCutOff || damaged.length > 0)
+      await writeAtomic(path, journalOf([...intervals.values(), ...forgotten.values()]))
+    return new LedgerFile(journal)
+  }
+
+  /** Makes the journal anew of these lines alone. */
+  static async replace(
+    dataFolder: string,
+    orgId: string,
+    lines: Iterable<Interval | Forgotten>,
+  ): Promise<void> {
+    await writeAtomic(ledgerPath(dataFolder, orgId), journalOf(lines))
+  }
+
+  /** Reads without the right to write. */
+  static async read(dataFolder: string, orgId: string): Promise<Ledger> {
+    return (await readJournal(dataFolder, orgId)).intervals
+  }
+
+  get intervals(): Ledger {
+    return this.#intervals
+  }
+
+  /** Days that landed once and are missing, with the version that was lost. */
+  get forgotten(): ReadonlyMap<string, Forgotten> {
+    return this.#forgotten
+  }
+
+  /** Records the state of intervals; durable when the promise resolves. */
+  async record(intervals: readonly Interval[]): Promise<void> {
+    for (const interval of intervals) {
+      const key = intervalKey(interval.resource, interval.day)
+      this.#intervals.set(key, interval)
+      if (interval.file !== null) this.#forgotten.delete(key)
+      this.#pending.push(JSON.stringify(interval))
+    }
+    await this.#write()
+  }
+
+  /** Knows nothing of the days any more: they are missing. Durable as `record` is. */
+  async forget(days: readonly Pick<Interval, 'resource' | 'day' | 'file'>[]): Promise<void> {
+    for (const { resource, day, file } of days) {
+      const key = intervalKey(resource, day)
+      const missing = { resource, day, status: 'missing' } as const
+      const line: Forgotten = file === null ? missing : { ...missing, file }
+      this.#intervals.delete(key)
+      if (file !== null) this.#forgotten.set(key, line)
+      this.#pending.push(JSON.stringify(line))
+    }
+    await this.#write()
+  }
+
+  async #write(): Promise<void> {
+    this.#writing ??= this.#flush()
+    await this.#writing
+    if (this.#pending.length > 0) await this.#write()
+  }
+
+  /** Writers that come while a flush is under way share the next one. */
+  async #flush(): Promise<void> {
+    try {
+      const lines = this.#pending
+      this.#pending = []
+      await mkdir(dirname(this.#path), { recursive: true })
+      const opening = this.#opening
+      confirmLease(this.#path)
+      this.#opening = '\n' // until the append is whole: a full disk may cut it off
+      await appendFile(this.#path, opening + lines.map((line) => `${line}\n`).join(''))
+      this.#opening = ''
+      const handle = await open(this.#path, 'r+')
+      await handle.datasync()
+      await handle.close()
+    } finally {
+      this.#writing = undefined
+    }
+  }
+}
+
+/** The organisations that have a ledger. */
+export async function knownOrganisations(dataFolder: string): Promise<string[]> {
+  const entries = await listIfThere(join(dataFolder, 'state', 'ledger'))
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ndjson'))
+    .map((entry) => fromPathSegment(entry.name.slice(0, -'.ndjson'.length)))
+    .sort()
+}
+
+function ledgerPath(dataFolder: string, orgId: string): string {
+  return join(dataFolder, 'state', 'ledger', `${pathSegment(orgId)}.ndjson`)
+}
+
+/** What a journal holds. */
+export interface Journal {
+  readonly path: string
+  readonly intervals: Map<string, Interval>
+  /** Days that landed once and are missing. */
+  readonly forgotten: Map<string, Forgotten>
+  readonly lines: number
+  /** Whether a crash cut off the last line. */
+  readonly isCutOff: boolean
+  /** Numbers, from 1, of the other lines that cannot be read. */
+  readonly damaged: readonly number[]
+}
+
+/** Journals as they were read last, by path: they grow at their end, and what was read is not parsed again. */
+const lastRead = new Map<string, Folded & { readonly text: string }>()
+
+export async function readJournal(dataFolder: string, orgId: string): Promise<Journal> {
+  const path = ledgerPath(dataFolder, orgId)
+  const text = (await readIfThere(path)) ?? ''
+  const last = lastRead.get(path)
+  const isGrown = last !== undefined && !last.isCutOff && text.startsWith(last.text)
+  const folded = isGrown ? fold(text.slice(last.text.length), last) : fold(text)
+  lastRead.set(path, { ...folded, text })
+  const [intervals, forgotten] = [new Map(folded.intervals), new Map(folded.forgotten)]
+  return { ...folded, path, intervals, forgotten }
+}
+
+/** What to say of lines that no run wrote so: more than a crash happened to the file. */
+export function damagedLines(path: string, lines: readonly number[]): string {
+  const listed = lines.slice(0, 5).join(', ')
+  const which = lines.length === 1 ? `line ${listed}` : `lines ${listed}`
+  const more = lines.length > 5 ? ` and ${lines.length - 5} more` : ''
+  return `${path}: ${which}${more} cannot be read; what the lake holds of the days is taken from there`
+}
+
+type Folded = Omit<Journal, 'path'>
+
+const NOTHING: Folded = {
+  intervals: new Map(),
+  forgotten: new Map(),
+  lines: 0,
+  isCutOff: false,
+  damaged: [],
+}
+
+/** What a journal holds that goes on with these lines. */
+function fold(journal: string, before: Folded = NOTHING): Folded {
+  const intervals = new Map(before.intervals)
+  const forgotten = new Map(before.forgotten)
+  const damaged: number[] = []
+  const whole = journal.split('\n')
+  const last = whole.pop() ?? ''
+  const lines = before.lines + whole.length
+  for (const [index, line] of [...whole, last].entries()) {
+    const said = line === '' ? null : readLine(line)
+    if (said === null) continue
+    if (said === undefined) {
+      damaged.push(before.lines + index + 1)
+      continue
+    }
+    const key = intervalKey(said.resource, said.day)
+    if (said.status === 'missing') {
+      intervals.delete(key)
+      if (said.file !== undefined) forgotten.set(key, said)
+    } else {
+      intervals.set(key, said)
+      if (said.file !== null) forgotten.delete(key)
+    }
+  }
+  const isCutOff = last !== ''
+  const isTorn = isCutOff && damaged.at(-1) === lines + 1
+  const told = isTorn ? damaged.slice(0, -1) : damaged
+  return { intervals, forgotten, lines, isCutOff, damaged: [...before.damaged, ...told] }
+}
+
+function journalOf(lines: Iterable<Interval | Forgotten>): string {
+  return [...lines].map((line) => `${JSON.stringify(line)}\n`).join('')
+}

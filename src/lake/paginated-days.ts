@@ -1,0 +1,43 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Day } from '../lib/days.ts'
+import { pathSegment, readJson, writeAtomic } from '../lib/files.ts'
+
+const whole = z.number().int().nonnegative()
+const shape = z.object({
+  digest: z.string(),
+  users: whole,
+  pages: z.array(z.object({ rows: whole, characters: whole, sha256: z.string() })).readonly(),
+})
+
+/**
+ * A day of users as its pages came when it was landed. A page that comes so again
+ * holds the rows that it held: nobody need read them. Only a saving: without it
+ * every row is read.
+ */
+export type PaginatedDay = Readonly<z.infer<typeof shape>>
+
+/** What was remembered of a day whose rows in the lake have this digest; null where that is nothing. */
+export async function readPaginatedDay(
+  dataFolder: string,
+  orgId: string,
+  day: Day,
+  digest: string,
+  warn: (message: string) => void,
+): Promise<PaginatedDay | null> {
+  const found = shape.safeParse(await readJson(pathOf(dataFolder, orgId, day), warn)).data
+  return found?.digest === digest ? found : null
+}
+
+export async function writePaginatedDay(
+  dataFolder: string,
+  orgId: string,
+  day: Day,
+  walked: PaginatedDay,
+): Promise<void> {
+  await writeAtomic(pathOf(dataFolder, orgId, day), `${JSON.stringify(walked)}\n`)
+}
+
+function pathOf(dataFolder: string, orgId: string, day: Day): string {
+  return join(dataFolder, 'state', 'walks', pathSegment(orgId), `${day}.json`)
+}

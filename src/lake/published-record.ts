@@ -1,0 +1,134 @@
+import { existsSync, type Stats } from 'node:fs'
+import { lstat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { z } from 'zod'
+import { isMissing, readJson, sha256OfFile, writeAtomic } from '../lib/files.ts'
+
+/** A file as a run published it. Times are ISO 8601, UTC. */
+export interface PublishedRecord {
+  readonly runId: string
+  readonly builtAt: string
+  /** The moment whose knowledge it holds; null: all that had landed. */
+  readonly asOf: string | null
+  /** Hex, of its bytes. */
+  readonly sha256: string
+  readonly bytes: number
+  readonly modifiedAt: string
+  /** Digest of what its tables were made from: the same has the same rows. */
+  readonly content: string
+  /** Digest of its schema `meta`, but for which run wrote it and when. */
+  readonly meta: string
+}
+
+/** What a file in the place of the published one turned out to be. */
+export type Verdict =
+  | { readonly state: 'published'; readonly record: PublishedRecord }
+  | { readonly state: 'absent' }
+  | { readonly state: 'changed'; readonly reason: string }
+
+const shape = z.object({
+  files: z.array(
+    z.object({
+      run_id: z.string(),
+      built_at: z.iso.datetime(),
+      as_of: z.iso.datetime().nullable(),
+      sha256: z.string(),
+      bytes: z.number(),
+      modified_at: z.iso.datetime(),
+      content: z.string(),
+      meta: z.string(),
+    }),
+  ),
+})
+
+/** `<data>/state/warehouse.duckdb.json`, for `<data>/warehouse.duckdb`. */
+export function recordPath(target: string): string {
+  return join(dirname(target), 'state', `${basename(target)}.json`)
+}
+
+/** What was published, as far as it is still there, the oldest first. */
+export async function readRecords(target: string): Promise<PublishedRecord[]> {
+  const { data } = shape.safeParse(await readJson(recordPath(target), () => undefined))
+  return (data?.files ?? []).map(
+    ({ run_id: runId, built_at: builtAt, as_of: asOf, modified_at: modifiedAt, ...rest }) => ({
+      ...{ runId, builtAt, asOf, modifiedAt },
+      ...rest,
+    }),
+  )
+}
+
+/** To be called before a file takes the place of another, so that no crash leaves one unrecorded. */
+export async function writeRecords(
+  target: string,
+  records: readonly PublishedRecord[],
+): Promise<void> {
+  const files = records.map(({ runId, builtAt, asOf, modifiedAt, ...rest }) => ({
+    run_id: runId,
+    built_at: builtAt,
+    as_of: asOf,
+    ...rest,
+    modified_at: modifiedAt,
+  }))
+  await writeAtomic(recordPath(target), `${JSON.stringify({ files }, null, 2)}\n`)
+}
+
+/**
+ * Whether the file is one that was published, read from end to end: size and time
+ * of the last change say nothing of a file that was changed and set back.
+ */
+export async function verifyPublished(target: string): Promise<Verdict> {
+  return verifyFile(target, target)
+}
+
+/** The same of a file that was published and is kept at `path`. */
+export async function verifyFile(target: string, path: string): Promise<Verdict> {
+  const first = await inspectPublished(target, path)
+  return first ?? judge(target, path, await sha256OfFile(path))
+}
+
+/** What is seen without reading the file; undefined where it may be the published one. */
+export async function inspectPublished(
+  target: string,
+  path = target,
+): Promise<Exclude<Verdict, { state: 'published' }> | undefined> {
+  const found = await statusOf(path)
+  if (found === undefined) return { state: 'absent' }
+  if (!found.isFile()) return changed('it is not a regular file')
+  const log = `${path}.wal`
+  if (existsSync(log)) return changed(`another program has written ${basename(log)} beside it`)
+  const records = await readRecords(target)
+  if (records.length === 0) return changed('there is no record of what was published')
+  if (records.some(({ bytes }) => bytes === found.size)) return undefined
+  return changed(`it has ${found.size} bytes, which no published file has`)
+}
+
+/** The verdict on a file of this digest. */
+export async function judge(target: string, path: string, sha256: string): Promise<Verdict> {
+  const record = (await readRecords(target)).find((each) => each.sha256 === sha256)
+  if (record !== undefined) return { state: 'published', record }
+  const at = (await statusOf(path))?.mtime.toISOString() ?? 'an unknown time'
+  return changed(`its SHA-256 is not the recorded one; it was last changed at ${at}`)
+}
+
+/** The record of the file by its size and time of change alone: for telling, not for building. */
+export async function recordByTime(target: string): Promise<PublishedRecord | undefined> {
+  const found = await statusOf(target)
+  if (found === undefined) return undefined
+  const modifiedAt = found.mtime.toISOString()
+  return (await readRecords(target)).findLast(
+    (each) => each.bytes === found.size && each.modifiedAt === modifiedAt,
+  )
+}
+
+function changed(reason: string): { readonly state: 'changed'; readonly reason: string } {
+  return { state: 'changed', reason }
+}
+
+async function statusOf(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}

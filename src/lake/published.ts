@@ -1,0 +1,171 @@
+import { constants } from 'node:fs'
+import { copyFile, link, lstat, mkdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import {
+  asidePath,
+  fromPathSegment,
+  isMissing,
+  listIfThere,
+  makeReadOnly,
+  removeFile,
+} from '../lib/files.ts'
+import { codeOf, pathSegment, settle, sha256OfFile, syncFolder } from '../lib/files.ts'
+import { readRecords, writeRecords, type PublishedRecord } from './published-record.ts'
+
+/** A file that was published before, kept under the run that built it. */
+export interface KeptFile {
+  readonly runId: string
+  readonly path: string
+  readonly bytes: number
+}
+
+/** What is published, and how. */
+export interface Publication extends Pick<
+  PublishedRecord,
+  'runId' | 'builtAt' | 'asOf' | 'content' | 'meta'
+> {
+  /** The published file. */
+  readonly target: string
+  /** What is in its place and is known to be what was published. */
+  readonly present: PublishedRecord | null
+  /** How many earlier files are kept. */
+  readonly keep: number
+  readonly warn: (message: string) => void
+}
+
+const ENDING = '.duckdb'
+
+/** `<data>/published`: the last files that were published, `<run_id>.duckdb`. */
+function publishedFolder(target: string): string {
+  return join(dirname(target), 'published')
+}
+
+function keptPath(target: string, runId: string): string {
+  return join(publishedFolder(target), `${pathSegment(runId)}${ENDING}`)
+}
+
+/** The kept files, the oldest first: a run's id begins with its time. */
+export async function keptFiles(target: string): Promise<KeptFile[]> {
+  const folder = publishedFolder(target)
+  const names = (await listIfThere(folder))
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+    .map(({ name }) => name)
+    .filter((name) => name.endsWith(ENDING))
+    .sort()
+  return Promise.all(
+    names.map(async (name) => {
+      const path = join(folder, name)
+      const { size: bytes } = await stat(path)
+      return { runId: fromPathSegment(name.slice(0, -ENDING.length)), path, bytes }
+    }),
+  )
+}
+
+/**
+ * Puts the finished file `aside` in the place of the published one, read-only, and keeps
+ * what was there where it held something else. The file is recorded before it is in its
+ * place, and what was there stays on record until then: whenever the process is killed,
+ * the file in place is one that is on record. Returns its size.
+ */
+export async function publishFile(aside: string, publication: Publication): Promise<number> {
+  const { target, runId, builtAt, asOf, content, meta, present, keep, warn } = publication
+  await makeReadOnly(aside)
+  const { size: bytes, mtime } = await stat(aside)
+  const sha256 = await sha256OfFile(aside)
+  const modifiedAt = mtime.toISOString()
+  const record = { runId, builtAt, asOf, sha256, bytes, modifiedAt, content, meta }
+  const records = (await readRecords(target)).filter((each) => each.runId !== runId)
+  await writeRecords(target, [...records, record])
+  const isKept = present !== null && present.asOf === null && present.content !== content
+  if (isKept && keep > 0) {
+    await keepPublished(target, present.runId).catch((error: unknown) => {
+      warn(`the published warehouse could not be kept for a rollback: ${String(error)}`)
+    })
+  }
+  await putInPlace(aside, target, runId)
+  await prune(publication, records, record)
+  return bytes
+}
+
+/** Removes earlier files beyond the latest, and those that hold what another one does. */
+async function prune(
+  { target, runId, keep }: Publication,
+  records: readonly PublishedRecord[],
+  now: PublishedRecord,
+): Promise<void> {
+  const seen = new Set([now.content])
+  const staying = new Set<string>()
+  for (const { runId: id } of (await keptFiles(target)).toReversed()) {
+    const content = records.find((each) => each.runId === id)?.content ?? id
+    const isOther = id !== runId && !seen.has(content)
+    seen.add(content)
+    if (isOther && staying.size < keep) staying.add(id)
+    else await removeFile(keptPath(target, id))
+  }
+  await writeRecords(target, [...records.filter((each) => staying.has(each.runId)), now])
+}
+
+/** Keeps the published file, which the run built, before another takes its place. */
+export async function keepPublished(target: string, runId: string): Promise<void> {
+  await mkdir(publishedFolder(target), { recursive: true })
+  const path = keptPath(target, runId)
+  const aside = asidePath(path)
+  try {
+    await share(target, aside)
+    await settle(aside, path)
+  } finally {
+    await removeFile(aside) // a rename onto another name of the same file does nothing
+  }
+}
+
+/**
+ * Publishes a kept file, at once for all who open the warehouse from now on. It stays
+ * kept, as a file of its own: what a program writes into the published one is not in it.
+ */
+export async function putBack(target: string, record: PublishedRecord): Promise<void> {
+  const aside = asidePath(target)
+  try {
+    await copyFile(keptPath(target, record.runId), aside, constants.COPYFILE_FICLONE)
+    await makeReadOnly(aside)
+    const modifiedAt = (await stat(aside)).mtime.toISOString()
+    const others = (await readRecords(target)).filter(({ runId }) => runId !== record.runId)
+    const records = [...others, { ...record, modifiedAt }]
+    await writeRecords(
+      target,
+      records.toSorted((a, b) => (a.runId < b.runId ? -1 : 1)),
+    )
+    await putInPlace(aside, target, record.runId)
+  } finally {
+    await removeFile(aside)
+  }
+}
+
+/** A log beside the old file would be replayed onto the new one. */
+async function putInPlace(aside: string, target: string, runId: string): Promise<void> {
+  await rm(`${target}.wal`, { recursive: true, force: true })
+  await moveFolderAway(target, runId)
+  await settle(aside, target)
+}
+
+/** A folder in the place of the file is none of ours: nothing in it is deleted. */
+async function moveFolderAway(target: string, runId: string): Promise<void> {
+  const found = await lstat(target).catch((error: unknown) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
+  if (found?.isDirectory() !== true) return
+  const quarantine = join(dirname(target), 'quarantine')
+  await mkdir(quarantine, { recursive: true })
+  await rename(target, join(quarantine, `${basename(target)}-${pathSegment(runId)}`))
+  await syncFolder(quarantine)
+}
+
+/** The same content under another name: no bytes are copied where the file system can do that. */
+async function share(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') throw error
+    await copyFile(from, to, constants.COPYFILE_FICLONE)
+  }
+}

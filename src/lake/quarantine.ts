@@ -1,0 +1,137 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, rename } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import type { Day } from '../lib/days.ts'
+import { AppError, messageOf } from '../lib/errors.ts'
+import { confirmLease } from '../lib/fence.ts'
+import { codeOf, isMissing, sha256OfFile, syncFolder } from '../lib/files.ts'
+import { quarantineFolder, rawFolder, type RawDay } from './layout.ts'
+import { intervalKey, type Interval } from './ledger.ts'
+
+/** One version of one day in the lake. */
+export interface RawFile {
+  readonly resource: string
+  readonly day: Day
+  readonly file: string
+}
+
+/** A file of the lake that is not what it was, and why; `isGone` when there is none. */
+export interface DamagedFile extends RawFile {
+  readonly reason: string
+  readonly isGone: boolean
+  /** Whether it says of itself that it is none of the day's versions. */
+  readonly isStray?: boolean
+}
+
+/** Faults of the machine or its settings, which say nothing of the file. */
+const NOT_OF_THE_FILE = new Set(['EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOMEM'])
+
+/**
+ * Proves that a file has the bytes that were recorded when it was landed.
+ *
+ * @returns the damage, or undefined for a file that is whole.
+ * @throws AppError when the system does not let the file be read.
+ */
+export async function damageOf(
+  dataFolder: string,
+  orgId: string,
+  raw: RawFile,
+  sha256: string,
+): Promise<DamagedFile | undefined> {
+  const { resource, day, file } = raw
+  const found = await readThrough(join(rawFolder(dataFolder, orgId, resource, day), file))
+  if (found.sha256 === sha256) return undefined
+  const { reason = 'its SHA-256 is not the one that was recorded', isGone = false } = found
+  return { resource, day, file, reason, isGone }
+}
+
+/** What came of reading a file from end to end: its SHA-256, or why there is none. */
+interface Reading {
+  readonly sha256?: string
+  readonly reason?: string
+  readonly isGone?: boolean
+}
+
+/** @throws AppError when the system does not let the file be read. */
+export async function readThrough(path: string): Promise<Reading> {
+  try {
+    return { sha256: await sha256OfFile(path) }
+  } catch (error) {
+    if (isMissing(error)) return { reason: 'it is not there', isGone: true }
+    if (!NOT_OF_THE_FILE.has(codeOf(error) ?? '')) return { reason: messageOf(error) }
+    throw new AppError(`${path} cannot be read: ${messageOf(error)}`, {
+      hint: 'Mend its permissions, or run as the user that owns the data folder.',
+      cause: error,
+    })
+  }
+}
+
+/** The intervals whose file is not in the lake. */
+export function intervalsWithoutFile(
+  intervals: Iterable<Interval>,
+  inLake: readonly RawDay[],
+): Interval[] {
+  const versionsOf = new Map(
+    inLake.map(({ resource, day, versions }) => [intervalKey(resource, day), versions]),
+  )
+  return [...intervals].filter(
+    ({ resource, day, file }) =>
+      file !== null && versionsOf.get(intervalKey(resource, day))?.includes(file) !== true,
+  )
+}
+
+/**
+ * Takes a damaged version out of the lake, to the same place below
+ * `<data>/quarantine`, by rename. Nothing there is overwritten or deleted. A file
+ * that is none of the day's versions loses the name of one.
+ *
+ * @returns what was found and done, as a clause to go on from.
+ * @throws AppError when it cannot be moved.
+ */
+export async function quarantine(
+  dataFolder: string,
+  orgId: string,
+  damaged: DamagedFile,
+): Promise<string> {
+  const { resource, day, file, reason, isGone, isStray = false } = damaged
+  const what = `${resource} ${day} of ${orgId}: ${file}: ${reason}`
+  if (isGone) return what
+  const from = rawFolder(dataFolder, orgId, resource, day)
+  const to = quarantineFolder(dataFolder, orgId, resource, day)
+  await mkdir(to, { recursive: true })
+  const path = freeName(join(to, isStray ? `${file}.stray` : file))
+  confirmLease(path)
+  await rename(join(from, file), path).catch((error: unknown) => {
+    throw new AppError(`${what}, and it cannot be moved to ${path}: ${messageOf(error)}`, {
+      hint: 'Move it out of the lake by hand, then run again.',
+      cause: error,
+    })
+  })
+  await syncFolder(to)
+  await syncFolder(from)
+  return `${what}; moved to ${relative(dataFolder, path)}`
+}
+
+/** Takes base that no ledger knows out of the lake. Returns where it is, relative to the data folder. */
+export async function quarantineBase(dataFolder: string, folder: string): Promise<string> {
+  const to = freeName(join(dataFolder, 'quarantine', relative('lake', folder)))
+  await mkdir(dirname(to), { recursive: true })
+  confirmLease(to)
+  await rename(join(dataFolder, folder), to)
+  await syncFolder(dirname(to))
+  return relative(dataFolder, to)
+}
+
+function freeName(path: string): string {
+  let free = path
+  for (let count = 2; existsSync(free); count += 1) free = `${path}.${count}`
+  return free
+}
+
+/** How many files are in quarantine. */
+export async function quarantined(dataFolder: string): Promise<number> {
+  const folder = join(dataFolder, 'quarantine')
+  if (!existsSync(folder)) return 0
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).length
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { Database, literal, type Row } from '../lib/duckdb.ts'
+import { processLimits } from '../lib/machine.ts'
+import { statement } from '../lib/root.ts'
+import { fill } from '../lib/template.ts'
+
+/**
+ * The rows of one version in the lake, as served, in order.
+ *
+ * @returns null for a file that cannot be read.
+ */
+export async function readItems(path: string): Promise<readonly string[] | null> {
+  const rows = await read('raw_items', path)
+  return rows?.map(({ item }) => (typeof item === 'string' ? item : '')) ?? null
+}
+
+const rawRow = z.object({
+  item: z.string(),
+  ordinal: z.coerce.number(),
+  page: z.coerce.number(),
+  fetched_at: z.coerce.number(),
+  request: z.string(),
+  request_id: z.string().nullable(),
+  run_id: z.string(),
+})
+
+/** A row of a version, and where it comes from. */
+export interface StoredRow {
+  readonly item: string
+  readonly ordinal: number
+  readonly origin: {
+    readonly page: number
+    /** Milliseconds since the epoch. */
+    readonly fetchedAt: number
+    readonly request: string
+    readonly requestId: string | null
+    readonly runId: string
+  }
+}
+
+/** The same with where each row comes from. @returns null for a file that cannot be read. */
+export async function readRows(path: string): Promise<readonly StoredRow[] | null> {
+  const rows = z.array(rawRow).safeParse(await read('raw_rows', path)).data ?? null
+  return rows?.map(storedRow) ?? null
+}
+
+function storedRow(row: z.infer<typeof rawRow>): StoredRow {
+  const { item, ordinal, page, fetched_at: fetchedAt, request, request_id: requestId } = row
+  return { item, ordinal, origin: { page, fetchedAt, request, requestId, runId: row.run_id } }
+}
+
+/** In a database of its own: one that met a damaged file may be unusable after it. */
+async function read(name: string, path: string): Promise<readonly Row[] | null> {
+  const database = await Database.open(':memory:', processLimits().proof)
+  try {
+    return await database.rows(fill(statement(name), { file: literal(path) }))
+  } catch {
+    return null
+  } finally {
+    database.close()
+  }
+}

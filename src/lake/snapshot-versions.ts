@@ -1,0 +1,81 @@
+import { lstat, mkdir, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { listIfThere, pathSegment, sha256OfFile, syncFolder } from '../lib/files.ts'
+import { versionTime } from './layout.ts'
+
+/**
+ * One version of a snapshot: the whole history as it was known. It is never changed; its
+ * name says when it was written and which bytes it has.
+ */
+export interface SnapshotVersion {
+  readonly path: string
+  /** Milliseconds since the epoch. */
+  readonly writtenAt: number
+  /** Hex, of its bytes. */
+  readonly sha256: string
+}
+
+/** `<data>/snapshots`: what snapshots hold, which nothing can build again. */
+function snapshotsFolder(dataFolder: string): string {
+  return join(dataFolder, 'snapshots')
+}
+
+/** Where a version is to be written. */
+export function snapshotPath(
+  dataFolder: string,
+  name: string,
+  version: Omit<SnapshotVersion, 'path'>,
+): string {
+  const time = new Date(version.writtenAt).toISOString().replaceAll(/[-:.]/g, '')
+  const folder = join(snapshotsFolder(dataFolder), pathSegment(name))
+  return join(folder, `${time}-${version.sha256}.parquet`)
+}
+
+const VERSION = /^\d{8}T\d{9}Z-(?<sha256>[0-9a-f]{64})\.parquet$/
+
+/** The versions of a snapshot, the oldest first. Files of other names are none. */
+export async function snapshotVersions(
+  dataFolder: string,
+  name: string,
+): Promise<SnapshotVersion[]> {
+  const folder = join(snapshotsFolder(dataFolder), pathSegment(name))
+  const names = (await listIfThere(folder)).map((entry) => entry.name).sort()
+  return names.flatMap((file) => {
+    const sha256 = VERSION.exec(file)?.groups?.['sha256']
+    return sha256 === undefined
+      ? []
+      : [{ path: join(folder, file), writtenAt: versionTime(file), sha256 }]
+  })
+}
+
+/** The names of the snapshots that have versions. */
+export async function snapshotFolders(dataFolder: string): Promise<string[]> {
+  const entries = await listIfThere(snapshotsFolder(dataFolder))
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+}
+
+/** Why a version is not what was written; undefined for one that is. */
+export async function snapshotDamage({
+  path,
+  sha256,
+}: SnapshotVersion): Promise<string | undefined> {
+  try {
+    if (!(await lstat(path)).isFile()) return 'it is not a regular file'
+    return (await sha256OfFile(path)) === sha256 ? undefined : 'its SHA-256 is not the recorded one'
+  } catch (error) {
+    return String(error)
+  }
+}
+
+/** Takes a damaged version out of the way. Nothing is deleted. Returns its path. */
+export async function quarantineSnapshot(
+  dataFolder: string,
+  { path }: SnapshotVersion,
+): Promise<string> {
+  const kept = path.slice(snapshotsFolder(dataFolder).length + 1)
+  const to = join(dataFolder, 'quarantine', 'snapshots', kept)
+  await mkdir(dirname(to), { recursive: true })
+  await rename(path, to)
+  await syncFolder(dirname(to))
+  return to
+}

@@ -1,0 +1,62 @@
+import { constants } from 'node:fs'
+import { access, rename, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { AppError, messageOf } from './errors.ts'
+import { asidePath, codeOf, isMissing, removeFile, syncFolder, writeAtomic } from './files.ts'
+
+/**
+ * Writes, syncs, renames and removes a small file, as every landing does.
+ *
+ * @throws Error of the step that the folder's filesystem refuses.
+ */
+export async function probeFolder(folder: string): Promise<void> {
+  const probe = asidePath(join(folder, 'probe')) // what a crash leaves of it is tidied up
+  const renamed = asidePath(join(folder, 'probe'))
+  try {
+    await writeAtomic(probe, 'May be deleted.\n')
+    await rename(probe, renamed)
+    await syncFolder(folder)
+  } finally {
+    await removeFile(probe)
+    await removeFile(renamed)
+  }
+}
+
+/** The nearest folder on the way up that there is, if it may be written in. */
+export async function writableAncestor(folder: string): Promise<string> {
+  try {
+    await access(folder, constants.W_OK | constants.X_OK)
+    return folder
+  } catch (error) {
+    if (!isMissing(error) || dirname(folder) === folder) throw error
+    return writableAncestor(dirname(folder))
+  }
+}
+
+/** Bytes that this user may still write where the folder is. */
+export async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize
+}
+
+const FAULTS = [
+  { code: 'ENOSPC', words: /no space left on device/i, what: 'no space left on the disk' },
+  { code: 'EDQUOT', words: /disk quota exceeded/i, what: 'no space left in the disk quota' },
+  { code: 'EFBIG', words: /file too large/i, what: 'no space left: a file may not grow further' },
+  { code: 'EROFS', words: /read-only file ?system/i, what: 'the disk is read-only' },
+] as const
+
+/**
+ * A fault of the disk as an expected failure; undefined for any other error. It
+ * is told by the system's code or, inside a message of DuckDB, by its words.
+ */
+export function diskFault(error: unknown): AppError | undefined {
+  if (!(error instanceof Error)) return undefined
+  const code = codeOf(error)
+  const fault = FAULTS.find((each) => each.code === code || each.words.test(error.message))
+  if (fault === undefined) return diskFault(error.cause)
+  return new AppError(`${fault.what}: ${messageOf(error)}`, {
+    hint: 'Mend that and run again: what has landed is kept, and what was published is as it was.',
+    cause: error,
+  })
+}

@@ -1,0 +1,161 @@
+import {
+  DuckDBInstance,
+  DuckDBTimestampTZValue,
+  type DuckDBConnection,
+  type DuckDBValue,
+} from '@duckdb/node-api'
+import texts from '@duckdb/node-api/lib/vectors/dataAccessors.js'
+import { inMegabytes } from './machine-limits.ts'
+import { processLimits } from './machine.ts'
+
+// The library spells TIMESTAMPTZ in the machine's own zone, whatever the session's TimeZone says.
+DuckDBTimestampTZValue.timezoneOffsetInMinutes = 0
+// It would take the first character of a text for a byte order mark, and leave it out.
+Object.assign(texts, { textDecoder: new TextDecoder('utf-8', { ignoreBOM: true }) })
+
+/** A cell as JSON can carry it: exact integers beyond 2^53 and decimals are strings. */
+export type Cell =
+  string | number | boolean | null | readonly Cell[] | { readonly [key: string]: Cell }
+
+export type Row = Readonly<Record<string, Cell>>
+
+export interface OpenOptions {
+  readonly readOnly?: boolean
+  /** DuckDB's own limit, for example `256MB`. The process uses some 100 MB beyond it. Default: that of queries. */
+  readonly memoryLimit?: string
+  /** Default: those of queries. */
+  readonly threads?: number
+  /** Where queries spill when they outgrow the memory limit, within the bound of the process. */
+  readonly tempDirectory?: string
+  /**
+   * Freed memory goes back to the system at once and files are not cached, so that
+   * memory does not grow with the number of statements. Some 10 % slower.
+   */
+  readonly isFrugal?: boolean
+}
+
+/** A result with its column names in order, duplicates and all. */
+export interface Table {
+  readonly columns: readonly string[]
+  /** DuckDB's name of each column's type, e.g. `BIGINT`. */
+  readonly types: readonly string[]
+  readonly rows: readonly (readonly Cell[])[]
+}
+
+/**
+ * One DuckDB database: the only door to `@duckdb/node-api`. Results are read
+ * whole, because the library's `stream*` methods end silently when a query
+ * fails half way (docs/dependencies.md).
+ */
+export class Database {
+  readonly #instance: DuckDBInstance
+  readonly #connection: DuckDBConnection
+  readonly #isFirst: boolean
+
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, isFirst: boolean) {
+    this.#instance = instance
+    this.#connection = connection
+    this.#isFirst = isFirst
+  }
+
+  /** Opens a file, or `:memory:`. Extensions are never fetched; time is UTC. */
+  static async open(path: string, options: OpenOptions = {}): Promise<Database> {
+    const { query, spill } = processLimits()
+    const instance = await DuckDBInstance.create(path, {
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      ...allocation(options.isFrugal === true),
+      ...(options.readOnly === true ? { access_mode: 'READ_ONLY' } : {}),
+      memory_limit: options.memoryLimit ?? query.memoryLimit,
+      threads: String(options.threads ?? query.threads),
+      ...(options.tempDirectory === undefined ? {} : { temp_directory: options.tempDirectory }),
+    })
+    const connection = await connect(instance)
+    if (spill !== null) await connection.run(boundOf(spill))
+    return new Database(instance, connection, true)
+  }
+
+  /** Another connection to the same database, with temporary tables of its own; to be closed first. */
+  async another(): Promise<Database> {
+    return new Database(this.#instance, await connect(this.#instance), false)
+  }
+
+  /** Runs one or more statements and reads nothing back. */
+  async run(sql: string): Promise<void> {
+    await this.#connection.run(sql)
+  }
+
+  /** Rows as objects. Positional (`$1`) or named (`$name`) parameters. */
+  async rows(
+    sql: string,
+    parameters?: DuckDBValue[] | Record<string, DuckDBValue>,
+  ): Promise<Row[]> {
+    const reader = await this.#connection.runAndReadAll(sql, parameters)
+    return reader.getRowObjectsJson()
+  }
+
+  /** The whole result with its column names and types. */
+  async table(sql: string): Promise<Table> {
+    const reader = await this.#connection.runAndReadAll(sql)
+    return {
+      columns: reader.columnNames(),
+      types: reader.columnTypes().map(String),
+      rows: reader.getRowsJson(),
+    }
+  }
+
+  /** Stops the running statement, which then fails with an interrupt error. */
+  interrupt(): void {
+    this.#connection.interrupt()
+  }
+
+  close(): void {
+    this.#connection.closeSync()
+    if (this.#isFirst) this.#instance.closeSync()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close()
+    await Promise.resolve()
+  }
+}
+
+async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
+  const connection = await instance.connect()
+  await connection.run("set TimeZone = 'UTC'")
+  return connection
+}
+
+/**
+ * By default DuckDB spills until nine tenths of the disk are full. As an option of opening it
+ * would show the bound and not keep to it.
+ */
+function boundOf(spill: number): string {
+  return `set max_temp_directory_size = '${inMegabytes(spill)}'`
+}
+
+/** By default DuckDB keeps hundreds of megabytes that it has freed. */
+function allocation(isFrugal: boolean): Record<string, string> {
+  const threshold = isFrugal ? '1MB' : '16MB'
+  return {
+    allocator_flush_threshold: threshold,
+    allocator_bulk_deallocation_flush_threshold: threshold,
+    enable_external_file_cache: String(!isFrugal),
+  }
+}
+
+/** A string as an SQL literal; a statement would end at a NUL. */
+export function literal(text: string): string {
+  const pieces = text.split('\0').map((piece) => `'${piece.replaceAll("'", "''")}'`)
+  return pieces.length === 1 ? pieces.join('') : `(${pieces.join(' || chr(0) || ')})`
+}
+
+/** A name as a quoted SQL identifier. */
+export function identifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/** Strings as an SQL list literal. */
+export function listLiteral(texts: readonly string[]): string {
+  return `[${texts.map(literal).join(', ')}]`
+}

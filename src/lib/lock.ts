@@ -1,0 +1,223 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { LockedError } from './errors.ts'
+import type { Warn, World } from './world.ts'
+import { fence } from './fence.ts'
+import { removeFile } from './files.ts'
+import { startHeartbeat } from './heartbeat.ts'
+import {
+  create,
+  look,
+  ownerNow,
+  removeUnfinished,
+  replace,
+  type Owner,
+  type Seen,
+} from './lease-file.ts'
+import { thisPlace, thisProcess, vitalsOf, type Place } from './place.ts'
+
+export interface Lease {
+  /** True when the last holder is gone without having released it. */
+  readonly wasLeft: boolean
+  /** @throws LockedError when another process took the lease over, or it was deleted. */
+  readonly confirm: () => void
+  readonly release: () => Promise<void>
+}
+
+export interface LeaseOptions {
+  readonly runId: string
+  readonly world: Pick<World, 'now' | 'sleep' | 'signal'>
+  /** Says that a holder elsewhere is being watched, or that the heartbeat stopped. */
+  readonly warn: Warn
+  /** Called as soon as the lease is known to be lost. */
+  readonly onLost?: (error: LockedError) => void
+  /** Default: the place of this process. */
+  readonly place?: Place
+  /** How often it is renewed. Default 5 s. */
+  readonly beatMs?: number
+  /** Once the lease is lost, nothing is committed in it. Default: the folder of the lock. */
+  readonly folder?: string
+}
+
+/** How often a holder renews its lease. */
+const BEAT_MS = 5_000
+
+/** A holder elsewhere that has not renewed its lease for so long is dead, or will stop when it wakes up. */
+const SILENT_MS = 120_000
+
+/** How long a lease that is silent by its file's age is watched all the same: several heartbeats. */
+const LOOK_MS = 15_000
+
+const POLL_MS = 1_000
+
+/**
+ * Takes the data folder's one lease for writers. That of a process of this place
+ * (host, boot and process namespace) is taken over at once when the process has
+ * ended, and never while it lives. That of any other is watched: one heartbeat
+ * shows that its holder lives; one that stays silent is taken over.
+ *
+ * @throws LockedError naming who holds it.
+ */
+export async function lock(dataFolder: string, options: LeaseOptions): Promise<Lease> {
+  return lockFile(pathIn(dataFolder), { folder: dataFolder, ...options })
+}
+
+function pathIn(dataFolder: string): string {
+  return join(dataFolder, 'state', 'lock')
+}
+
+/** The same with the lock at another path. @throws LockedError naming who holds it. */
+export async function lockFile(path: string, options: LeaseOptions): Promise<Lease> {
+  await mkdir(dirname(path), { recursive: true })
+  const { runId, world, place = thisPlace() } = options
+  const since = new Date(world.now()).toISOString()
+  const owner = { ...thisProcess(place), runId, since, token: randomUUID() }
+  const isFree = await create(path, owner)
+  const wasLeft = !isFree && (await takeOver(path, owner, { ...options, place }))
+  await removeUnfinished(path)
+  return hold(path, owner, wasLeft, options)
+}
+
+/** Renews the lease until it is released. */
+function hold(path: string, owner: Owner, wasLeft: boolean, options: LeaseOptions): Lease {
+  const { world, warn, onLost, beatMs: everyMs = BEAT_MS, folder = dirname(path) } = options
+  const { token } = owner
+  const confirm = (): void => {
+    const current = ownerNow(path)
+    if (current?.token === token) return
+    const error = lost(owner, current, world.now())
+    onLost?.(error)
+    throw error
+  }
+  const onDoubt = (): void => {
+    try {
+      confirm()
+    } catch {
+      // `onLost` was called, and the next commit throws.
+    }
+  }
+  const onError = ({ message }: Error): void => {
+    warn(`the lease ${path} is not renewed any more: ${message}`)
+  }
+  const heartbeat = startHeartbeat({ path, token, everyMs, onLost: onDoubt, onError })
+  const unfence = fence(folder, confirm)
+  return {
+    wasLeft,
+    confirm,
+    release: async () => {
+      unfence()
+      await heartbeat.stop()
+      if (ownerNow(path)?.token === token) await removeFile(path)
+    },
+  }
+}
+
+type Taking = LeaseOptions & { readonly place: Place }
+
+/**
+ * Of those who find the same lease left, one takes it over: the one that holds the
+ * lease on the lease. At no moment is there none, so that the next run knows of
+ * the crash. One that crashes meanwhile leaves that lease, to be taken over likewise.
+ *
+ * @returns false when it was released meanwhile. @throws LockedError naming who holds it.
+ */
+async function takeOver(path: string, owner: Owner, options: Taking): Promise<boolean> {
+  refuseLive(await look(path), options)
+  const over = `${path}.over`
+  const right = await lockFile(over, { ...options, folder: over })
+  try {
+    const left = await look(path)
+    refuseLive(left, options)
+    if (left !== undefined && (await staysSilent(path, left, options))) {
+      await replace(path, owner)
+      return true
+    }
+    if (await create(path, owner)) return false
+    throw held(await look(path), options.world.now())
+  } finally {
+    await right.release()
+  }
+}
+
+function refuseLive(seen: Seen | undefined, { place, world }: Taking): void {
+  if (seen?.owner !== undefined && vitalsOf(seen.owner, place) === 'alive')
+    throw held(seen, world.now())
+}
+
+/**
+ * Watches a lease whose holder may live. What passes is counted by what is slept
+ * here, and the age of the last heartbeat by the clock of the file system alone,
+ * because the clocks of hosts differ.
+ *
+ * @returns false when it was released. @throws LockedError when it was renewed.
+ */
+async function staysSilent(path: string, first: Seen, options: Taking): Promise<boolean> {
+  const { place, world, warn } = options
+  if (first.owner !== undefined && vitalsOf(first.owner, place) === 'dead') return true
+  const { mtimeMs: present } = await stat(`${path}.over`)
+  const watchMs = present - first.beatAt >= SILENT_MS ? LOOK_MS : SILENT_MS
+  const who = describeHolder(first, world.now())
+  warn(`${path} is held by ${who}; waiting up to ${watchMs / 1000} s for a sign of life`)
+  for (let waited = 0; waited < watchMs; waited += POLL_MS) {
+    await world.sleep(POLL_MS, world.signal)
+    const seen = await look(path)
+    if (seen === undefined) return false
+    if (seen.mark !== first.mark) throw held(seen, world.now())
+  }
+  return true
+}
+
+/** A lease as it looks to those who do not want it. */
+export interface LeaseStatus extends Owner {
+  /** When it was last renewed, ISO 8601, UTC. */
+  readonly heartbeatAt: string
+  /** `silent`: held elsewhere and not renewed for minutes; the next run takes it over. */
+  readonly state: 'alive' | 'dead' | 'silent'
+}
+
+/** The lease of a data folder; undefined when there is none. Waits for nothing. */
+export async function leaseStatus(
+  dataFolder: string,
+  now: number,
+): Promise<LeaseStatus | undefined> {
+  const seen = await look(pathIn(dataFolder))
+  if (seen?.owner === undefined) return undefined
+  const vitals = vitalsOf(seen.owner, thisPlace())
+  const byAge = now - seen.beatAt >= SILENT_MS ? 'silent' : 'alive'
+  return {
+    ...seen.owner,
+    heartbeatAt: new Date(seen.beatAt).toISOString(),
+    state: vitals === 'unknown' ? byAge : vitals,
+  }
+}
+
+function held(seen: Seen | undefined, now: number): LockedError {
+  const who = seen === undefined ? 'another process' : describeHolder(seen, now)
+  return new LockedError(`the data folder is in use by ${who}`, {
+    hint: 'Wait until it ends. If it hangs, end that process: the next run takes over within minutes; nothing needs to be deleted.',
+  })
+}
+
+function lost(owner: Owner, current: Owner | undefined, now: number): LockedError {
+  const how =
+    current === undefined
+      ? 'is gone: another run took it over and has ended, or it was deleted'
+      : `was taken over by ${describeOwner(current, now)}`
+  return new LockedError(`the lease of run ${owner.runId} ${how}; the run stopped`, {
+    hint: 'A lease is taken over when its holder is silent for minutes, for example because it was suspended.',
+  })
+}
+
+function describeHolder({ owner, beatAt }: Seen, now: number): string {
+  const beat = `last heartbeat ${new Date(beatAt).toISOString()}`
+  if (owner === undefined) return `a process that did not say which (${beat})`
+  return `${describeOwner(owner, now)}, ${beat}`
+}
+
+/** Who it is and for how long, e.g. `run 2026… (process 7 on host, since 2026-…, 3 h 5 min)`. */
+export function describeOwner({ runId, pid, host, since }: Owner, now: number): string {
+  const minutes = Math.floor((now - Date.parse(since)) / 60_000)
+  const age = minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+  return `run ${runId} (process ${pid} on ${host}, since ${since}${minutes >= 0 ? `, ${age}` : ''})`
+}

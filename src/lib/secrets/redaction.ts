@@ -1,0 +1,187 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { copyFile, link, mkdir, open } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { UsageError } from '../errors.ts'
+import { withoutAddressed, withoutKnownForms, withoutSecrets, type Mark } from './secret-forms.ts'
+import { isIdName, isSecretName, isSecretNumberName } from './secret-names.ts'
+import { asidePath, codeOf, readIfThere, removeFile, syncFolder } from '../files.ts'
+import { rewriteJson, type Rewriting } from '../json-leaves.ts'
+import { RULES, type Rule } from './redaction-rules.ts'
+
+/**
+ * Takes the secrets out of items before they are written (law 11). In the place
+ * of one stands `[redacted:<8 hex>]`: the same secret has the same mark, another
+ * has another, and nobody without the data folder's key can tell which it was.
+ * Everything else of the item stays byte for byte as it was served.
+ */
+export class Redaction {
+  readonly #mark: Mark
+
+  constructor(key: string) {
+    this.#mark = (secret) =>
+      `[redacted:${createHmac('sha256', key).update(secret).digest('hex').slice(0, 8)}]`
+  }
+
+  /**
+   * An item of a resource, its JSON text. Of `enterprise_controls` strings and numbers pass only
+   * at documented places; of the others they pass but under names of secrets, and
+   * lose what looks like a secret.
+   *
+   * @throws SyntaxError, which quotes nothing, when the item is not JSON.
+   */
+  item(resource: string, item: string): string {
+    return rewriteJson(item, rewriting(placeOf(resource), this.#mark))
+  }
+
+  /** Free text, without what looks like a secret. */
+  text(text: string): string {
+    return withoutSecrets(text, this.#mark)
+  }
+}
+
+/**
+ * The redaction of a data folder. Without a key from elsewhere the folder has one,
+ * made at its first use: `<data>/state/redaction.key`.
+ */
+export async function openRedaction(
+  dataFolder: string,
+  key: string | null = null,
+): Promise<Redaction> {
+  if (key !== null) return new Redaction(key)
+  const path = keyPath(dataFolder)
+  return redactionOf(path, (await readIfThere(path)) ?? (await createKey(path)))
+}
+
+/** Whether there is a key. @throws UsageError for one that is not as it was made. */
+export async function hasRedactionKey(dataFolder: string): Promise<boolean> {
+  const path = keyPath(dataFolder)
+  const text = await readIfThere(path)
+  if (text === undefined) return false
+  redactionOf(path, text)
+  return true
+}
+
+function keyPath(dataFolder: string): string {
+  return join(dataFolder, 'state', 'redaction.key')
+}
+
+function redactionOf(path: string, text: string): Redaction {
+  if (/^[0-9a-f]{64}\n$/.test(text)) return new Redaction(text.trim())
+  throw new UsageError(`${path} is not the key it was made as`, {
+    hint: 'Restore it from a backup, or delete it: every redacted value then counts as changed once.',
+  })
+}
+
+/** Where in an item one is. */
+interface Place {
+  /** What is documented of the place; undefined: nothing. */
+  readonly rule: Rule | undefined
+  /** Strings and numbers of places that are not documented are secrets. */
+  readonly isClosed: boolean
+  /** Below a name of secrets, of which numbers may be counts. */
+  readonly isSecret: boolean
+  readonly isSecretNumber: boolean
+  /** Below a name of ids. */
+  readonly isId: boolean
+}
+
+const OPEN: Place = {
+  rule: undefined,
+  isClosed: false,
+  isSecret: false,
+  isSecretNumber: false,
+  isId: false,
+}
+
+function placeOf(resource: string): Place {
+  return { ...OPEN, rule: RULES.get(resource), isClosed: resource === 'enterprise_controls' }
+}
+
+function rewriting(root: Place, mark: Mark): Rewriting<Place> {
+  return {
+    root,
+    enter: (place, name) => (name === null ? elementOf(place) : fieldOf(place, name)),
+    name: ({ rule, isClosed }, name) => {
+      if (rule?.fields?.has(name) === true) return name
+      return isClosed && rule?.any === undefined
+        ? withoutSecrets(name, mark)
+        : withoutKnownForms(name, mark)
+    },
+    string: (place, value) => stringAt(place, value, mark),
+    number: (place, text) => (isSecretNumber(place) ? mark(text) : undefined),
+  }
+}
+
+function elementOf(place: Place): Place {
+  return { ...place, rule: place.rule?.elements }
+}
+
+/** A documented place is what it is documented as, whatever the names above it. */
+function fieldOf(place: Place, name: string): Place {
+  const { isClosed } = place
+  const rule = place.rule?.fields?.get(name) ?? place.rule?.any
+  if (rule !== undefined) return { ...OPEN, rule, isClosed }
+  return {
+    rule,
+    isClosed,
+    isSecret: place.isSecret || isSecretName(name),
+    isSecretNumber: place.isSecretNumber || isSecretNumberName(name),
+    isId: isIdName(name),
+  }
+}
+
+/** An enum's, or one that came later. */
+const WORD = /^[A-Za-z][\w.-]{0,39}$/
+
+function stringAt(place: Place, value: string, mark: Mark): string {
+  if (value === '' || MARKED.test(value)) return value
+  switch (place.rule?.leaf) {
+    case 'word':
+      return WORD.test(value) && withoutSecrets(value, mark) === value ? value : mark(value)
+    case 'id':
+      return withoutAddressed(value, mark)
+    case 'text':
+      return withoutSecrets(value, mark)
+    case 'number':
+    case undefined:
+      if (place.isClosed || place.isSecret) return mark(value)
+      return place.isId ? withoutAddressed(value, mark) : withoutSecrets(value, mark)
+  }
+}
+
+function isSecretNumber({ rule, isClosed, isSecretNumber: isSecret }: Place): boolean {
+  return isSecret || (isClosed && rule === undefined)
+}
+
+const MARKED = /^\[redacted:[0-9a-f]{8}\]$/
+
+/** Of those who make the key at once one does, and all have that one's. */
+async function createKey(path: string): Promise<string> {
+  await mkdir(dirname(path), { recursive: true })
+  const aside = asidePath(path)
+  const key = `${randomBytes(32).toString('hex')}\n`
+  try {
+    const handle = await open(aside, 'wx', 0o600)
+    try {
+      await handle.writeFile(key)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await link(aside, path).catch((error: unknown) => {
+      if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
+      return copyFile(aside, path, constants.COPYFILE_EXCL)
+    })
+    await syncFolder(dirname(path))
+    return key
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+    return (await readIfThere(path)) ?? ''
+  } finally {
+    await removeFile(aside)
+  }
+}
+
+/** What a file system says that has no hard links. */
+const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])

@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { ChecksFailedError } from '../../lib/errors.ts'
+import { identifier, literal, type Database, type Row } from '../../lib/duckdb.ts'
+import { statement } from '../../lib/root.ts'
+import type { CheckResult } from '../checks/checks.ts'
+
+/** Some of the rows that a failed check found wrong, by its name. */
+export type Examples = ReadonlyMap<string, readonly Row[]>
+
+const EXAMPLES = 3
+const TOLD_CHECKS = 3
+
+/**
+ * Keeps the rows that checks found wrong as tables: of those that are to store
+ * them, and of those that failed, whose file is not published.
+ */
+export async function storeFailures(
+  db: Database,
+  results: readonly CheckResult[],
+): Promise<Examples> {
+  const examples = new Map<string, readonly Row[]>()
+  for (const result of results) {
+    const isFailed = result.status === 'fail'
+    if (!isFailed && !result.settings.store_failures) continue
+    const relation = relationOf(result)
+    await db.run(`create schema if not exists ${identifier(result.settings.schema)};
+      create or replace table ${relation} as ${result.sql}`)
+    await describe(db, result)
+    if (isFailed) {
+      examples.set(result.check, await db.rows(`from ${relation} limit ${String(EXAMPLES)}`))
+    }
+  }
+  return examples
+}
+
+/** Drops from a file that failed what it says of the checks that failed. */
+export async function forgetFailures(db: Database): Promise<void> {
+  for (const { schema, name } of tableRows.parse(await db.rows(statement('meta/failed_tables')))) {
+    await db.run(`drop table ${identifier(schema)}.${identifier(name)}`)
+  }
+  await db.run(`delete from meta.check_results where status = 'fail'`)
+}
+
+const tableRows = z.array(z.object({ schema: z.string(), name: z.string() }))
+
+/**
+ * The error of the checks that failed, where any did: their names, rows and queries.
+ * `keptIn` is the file that was not published.
+ */
+export function failedChecks(
+  results: readonly CheckResult[],
+  examples: Examples,
+  keptIn: string | undefined,
+): ChecksFailedError[] {
+  const failed = results.filter((result) => result.status === 'fail')
+  if (failed.length === 0) return []
+  const told = failed.slice(0, TOLD_CHECKS)
+  const names = told.map(({ check, failures }) => `${check} (${rowCount(failures)})`)
+  const rest = failed.length - told.length
+  const more = rest > 0 ? `, and ${String(rest)} more` : ''
+  const count = failed.length === 1 ? 'a check' : `${String(failed.length)} checks`
+  const where = keptIn === undefined ? '' : ` The file that failed is ${keptIn}.`
+  const hint = [
+    `Nothing was published; the last warehouse is in its place.${where} The rows that are wrong:`,
+    ...told.map((result) => checkText(result, examples.get(result.check) ?? [], keptIn)),
+  ].join('\n')
+  return [new ChecksFailedError(`${count} failed: ${names.join(', ')}${more}`, { hint })]
+}
+
+function checkText(result: CheckResult, rows: readonly Row[], keptIn: string | undefined): string {
+  const { check, failures, sql } = result
+  const kept = keptIn === undefined ? '' : `, in ${relationOf(result)} of that file`
+  const more = failures > rows.length ? ['--   …'] : []
+  return [
+    `-- ${check}: ${rowCount(failures)}${kept}`,
+    ...rows.map((row) => `--   ${JSON.stringify(row)}`),
+    ...more,
+    `${sql};`,
+  ].join('\n')
+}
+
+async function describe(db: Database, result: CheckResult): Promise<void> {
+  const relation = relationOf(result)
+  const { columns } = await db.table(`select * from ${relation} limit 0`)
+  const text = `Rows that the check ${result.check} found wrong.`
+  await db.run(
+    [
+      `comment on table ${relation} is ${literal(text)}`,
+      ...columns.map(
+        (name) =>
+          `comment on column ${relation}.${identifier(name)} is ${literal('As the check tells it.')}`,
+      ),
+    ].join(';\n'),
+  )
+}
+
+function relationOf({ check, settings }: CheckResult): string {
+  return `${settings.schema}.${check}`
+}
+
+function rowCount(count: number): string {
+  return count === 1 ? '1 row' : `${String(count)} rows`
+}

@@ -1,0 +1,149 @@
+import { mkdir } from 'node:fs/promises'
+import { basename, dirname, relative } from 'node:path'
+import { AppError, messageOf } from '../../lib/errors.ts'
+import { Database, identifier, literal } from '../../lib/duckdb.ts'
+import { asidePath, removeFile, settle, sha256OfFile } from '../../lib/files.ts'
+import {
+  quarantineSnapshot,
+  snapshotDamage,
+  snapshotPath,
+  snapshotVersions,
+} from '../../lake/snapshot-versions.ts'
+import { isThere } from '../project/snapshot-table.ts'
+import type { ModelNode } from '../project/types.ts'
+
+/** Where versions are, and at what time they are asked for. */
+export interface SnapshotPlace {
+  readonly dataFolder: string
+  /** Milliseconds since the epoch; later versions are not read. Default: all are. */
+  readonly asOf?: number | null
+  readonly now: () => number
+  readonly warn: (message: string) => void
+}
+
+/**
+ * The snapshots whose history has to be looked for in the published file: those without
+ * a version, and those whose last version is damaged, which goes into quarantine.
+ */
+export async function findLacking(
+  { dataFolder, warn }: Pick<SnapshotPlace, 'dataFolder' | 'warn'>,
+  nodes: readonly ModelNode[],
+): Promise<Map<ModelNode, 'missing' | 'damaged'>> {
+  const lacking = new Map<ModelNode, 'missing' | 'damaged'>()
+  for (const node of nodes) {
+    const versions = await snapshotVersions(dataFolder, node.name)
+    for (let last = versions.pop(); last !== undefined; last = versions.pop()) {
+      const damage = await snapshotDamage(last)
+      if (damage === undefined) break
+      const moved = relative(dataFolder, await quarantineSnapshot(dataFolder, last))
+      warn(
+        `snapshot ${node.name}: ${basename(last.path)}: ${damage}; moved to ${moved}; ` +
+          `the history is continued from the published file, or from the version before`,
+      )
+      lacking.set(node, versions.length === 0 ? 'missing' : 'damaged')
+    }
+    if ((await snapshotVersions(dataFolder, node.name)).length === 0) lacking.set(node, 'missing')
+  }
+  return lacking
+}
+
+/**
+ * Writes a version of each snapshot of which the file at `path`, a copy of the published
+ * one, has a table.
+ *
+ * @throws AppError when the file cannot be read: nobody else knows the history.
+ */
+export async function adoptSnapshots(
+  place: SnapshotPlace,
+  path: string,
+  nodes: readonly ModelNode[],
+): Promise<void> {
+  try {
+    const db = await Database.open(path, { readOnly: true })
+    try {
+      for (const node of nodes) if (await isThere(db, node)) await saveSnapshot(db, node, place)
+    } finally {
+      db.close()
+    }
+  } catch (error) {
+    throw historyLost(nodes, messageOf(error))
+  }
+}
+
+/** The error of snapshots whose history is in a file that cannot be read. */
+export function historyLost(nodes: readonly ModelNode[], reason: string): AppError {
+  const names = nodes.map(({ name }) => name).join(', ')
+  return new AppError(
+    `the published warehouse holds the only history of ${names}, and cannot be read: ${reason}`,
+    {
+      hint: 'Close programs that have it open, or put a file of published/ in its place. To give the history up, move the warehouse away; then build again.',
+    },
+  )
+}
+
+/** Puts the last version of the snapshot into the database in use; without one there is no table. */
+export async function loadSnapshot(
+  db: Database,
+  node: ModelNode,
+  { dataFolder, asOf = null }: SnapshotPlace,
+): Promise<void> {
+  const versions = await snapshotVersions(dataFolder, node.name)
+  const last = versions.findLast(({ writtenAt }) => asOf === null || writtenAt <= asOf)
+  await db.run(`drop table if exists ${node.relation}`)
+  if (last === undefined) return
+  await db.run(`create schema if not exists ${identifier(node.schema)};
+    create table ${node.relation} as from read_parquet(${literal(last.path)})`)
+}
+
+/**
+ * Writes what the snapshot's table holds as a new version: aside, read back, synced and
+ * renamed. Nothing is written where a version holds the same.
+ */
+export async function saveSnapshot(
+  db: Database,
+  node: ModelNode,
+  { dataFolder, now }: SnapshotPlace,
+): Promise<void> {
+  const versions = await snapshotVersions(dataFolder, node.name)
+  const writtenAt = Math.max(now(), (versions.at(-1)?.writtenAt ?? 0) + 1) // the last is the newest
+  const aside = asidePath(snapshotPath(dataFolder, node.name, { writtenAt, sha256: 'new' }))
+  await mkdir(dirname(aside), { recursive: true })
+  try {
+    const rows = await writableRows(db, node)
+    await db.run(`copy (select * from (${rows}) order by all) to ${literal(aside)}
+      (format parquet, compression zstd)`)
+    await requireSame(db, node, rows, aside)
+    const version = { writtenAt, sha256: await sha256OfFile(aside) }
+    if (versions.some(({ sha256 }) => sha256 === version.sha256)) return
+    await settle(aside, snapshotPath(dataFolder, node.name, version))
+  } finally {
+    await removeFile(aside)
+  }
+}
+
+/** DuckDB's Parquet writer turns 128-bit integers into doubles. */
+async function writableRows(db: Database, { relation }: ModelNode): Promise<string> {
+  const { columns, types } = await db.table(`select * from ${relation} limit 0`)
+  const wide = columns.filter((_, at) => /^U?HUGEINT$/.test(types[at] ?? ''))
+  const casts = wide.map(
+    (name) => `cast(${identifier(name)} as decimal(38, 0)) as ${identifier(name)}`,
+  )
+  const replaced = casts.length === 0 ? '' : ` replace (${casts.join(', ')})`
+  return `select *${replaced} from ${relation}`
+}
+
+async function requireSame(
+  db: Database,
+  { name }: ModelNode,
+  rows: string,
+  path: string,
+): Promise<void> {
+  const written = `select * from read_parquet(${literal(path)})`
+  const [found] = await db.rows(
+    `select count(*) as differing from (
+      (${rows} except all ${written}) union all (${written} except all ${rows})
+    )`,
+  )
+  if (Number(found?.['differing']) === 0) return
+  throw new AppError(`snapshot ${name}: ${path} does not hold the rows that were written to it`)
+}

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto'
+import { ChecksFailedError, messageOf } from '../../lib/errors.ts'
+import { identifier, literal, type Cell, type Database, type Row } from '../../lib/duckdb.ts'
+import { statement } from '../../lib/root.ts'
+import { fill } from '../../lib/template.ts'
+import type { BuildContext } from '../build/build-context.ts'
+import { placeText, ProjectError, StatementError } from '../project/errors.ts'
+import { unknownName } from '../project/errors.ts'
+import type { GivenRows, UnitTestNode } from '../project/types.ts'
+import type { Fixture } from '../project/unit-test-shapes.ts'
+
+/** A unit test that passed. */
+export interface UnitTestResult {
+  readonly name: string
+  readonly model: string
+  readonly durationMs: number
+}
+
+/**
+ * Runs unit tests of one model; what it reads is there, for the given rows get
+ * the columns and types of that.
+ *
+ * @throws ChecksFailedError with the rows when one fails; ProjectError for a
+ * column that is not there; StatementError when DuckDB refuses one.
+ */
+export async function runUnitTests(
+  context: BuildContext,
+  tests: readonly UnitTestNode[],
+): Promise<UnitTestResult[]> {
+  const results: UnitTestResult[] = []
+  const failures: Failure[] = []
+  for (const test of tests) {
+    context.signal?.throwIfAborted()
+    const startedAt = context.now()
+    const differences = await differencesOf(context.db, test)
+    const durationMs = context.now() - startedAt
+    context.emit({
+      type: 'check.finished',
+      check: test.name,
+      severity: 'error',
+      failures: differences.length,
+      durationMs,
+    })
+    context.report({
+      kind: 'unit_test',
+      name: test.name,
+      status: differences.length === 0 ? 'pass' : 'fail',
+      startedAt,
+      durationMs,
+      message: differences.length === 0 ? null : `${differences.length} rows differ`,
+      failures: differences.length,
+    })
+    if (differences.length > 0) failures.push({ test, differences })
+    results.push({ name: test.name, model: test.model, durationMs })
+  }
+  if (failures.length > 0) throw failedError(failures)
+  return results
+}
+
+/** What the result of a model's unit tests hangs on, but for what the model is made from. */
+export function unitTestsDigest(tests: readonly UnitTestNode[]): string {
+  const parts = tests.map(({ name, sql, given, expect }) => [name, sql, given, expect])
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+}
+
+const IS_EXPECTED = '(is expected)'
+
+/** Rows that differ, each with whether it was expected. */
+async function differencesOf(db: Database, test: UnitTestNode): Promise<Row[]> {
+  try {
+    const given: string[] = []
+    for (const rows of test.given) given.push(await givenSql(db, test, rows))
+    const values = { given: given.join('\n\n'), model: test.sql }
+    const actual = await db.table(fill(statement('unit_tests/actual'), values))
+    const types = typesOf(actual)
+    const expected = fixtureSql(test.expect, types, (name) =>
+      unknownName(test.place, `column of '${test.model}'`, name, types.keys()),
+    )
+    const columns = columnsOf(test.expect, types).map(identifier).join(', ')
+    const sql = fill(statement('unit_tests/differences'), { ...values, expected, columns })
+    return await db.rows(sql)
+  } catch (error) {
+    if (error instanceof ProjectError) throw error
+    const where = `${placeText(test.place)}: unit test '${test.name}'`
+    throw new StatementError(`${where}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+async function givenSql(
+  db: Database,
+  { place }: UnitTestNode,
+  { alias, relation, rows, input }: GivenRows,
+): Promise<string> {
+  const types = typesOf(await db.table(`select * from ${relation} limit 0`))
+  const sql = fixtureSql(rows, types, (name) =>
+    unknownName(place, `column of ${input}`, name, types.keys()),
+  )
+  return `${alias} as (\n\n${sql}\n\n),`
+}
+
+type Types = ReadonlyMap<string, string>
+
+function typesOf(table: { columns: readonly string[]; types: readonly string[] }): Types {
+  return new Map(table.columns.map((name, index) => [name, table.types[index] ?? 'VARCHAR']))
+}
+
+/** The rows, typed; a column that a row does not name is NULL. */
+function fixtureSql(rows: Fixture, types: Types, unknown: (name: string) => Error): string {
+  if (typeof rows === 'string') return rows.replace(/;\s*$/, '')
+  for (const name of rows.flatMap((row) => Object.keys(row))) {
+    if (!types.has(name)) throw unknown(name)
+  }
+  const select = (row: Record<string, Cell>): string => {
+    const cells = [...types].map(
+      ([name, type]) => `cast(${cellSql(row[name])} as ${type}) as ${identifier(name)}`,
+    )
+    return `select ${cells.join(', ')}`
+  }
+  return rows.length === 0 ? `${select({})} where false` : rows.map(select).join('\nunion all\n')
+}
+
+/** The columns that are compared: those named. */
+function columnsOf(expect: Fixture, types: Types): readonly string[] {
+  const [first] = typeof expect === 'string' ? [] : expect
+  return first === undefined ? [...types.keys()] : Object.keys(first)
+}
+
+function cellSql(value: Cell | undefined): string {
+  if (value === undefined || value === null) return 'null'
+  return typeof value === 'string' ? literal(value) : JSON.stringify(value)
+}
+
+interface Failure {
+  readonly test: UnitTestNode
+  readonly differences: readonly Row[]
+}
+
+function failedError(failures: readonly Failure[]): ChecksFailedError {
+  const names = failures.map(({ test }) => `${test.name} (${placeText(test.place)})`).join(', ')
+  const what = failures.length === 1 ? 'a unit test' : `${String(failures.length)} unit tests`
+  const model = failures[0]?.test.model ?? ''
+  return new ChecksFailedError(`${what} of '${model}' failed: ${names}`, {
+    hint: [
+      'Nothing was published; the last warehouse is in its place.',
+      ...failures.map(told),
+    ].join('\n'),
+  })
+}
+
+const TOLD_ROWS = 20
+
+function told({ test, differences }: Failure): string {
+  const lines = (rows: Fixture): string[] =>
+    typeof rows === 'string' ? [`    ${rows}`] : rows.map((row) => `    ${JSON.stringify(row)}`)
+  return [
+    test.name,
+    ...test.given.flatMap(({ input, rows }) => [`  given ${input}`, ...lines(rows)]),
+    ...side('expected, and not made', differences, true),
+    ...side('made, and not expected', differences, false),
+  ].join('\n')
+}
+
+function side(title: string, differences: readonly Row[], isExpected: boolean): string[] {
+  const rows = differences
+    .filter((row) => row[IS_EXPECTED] === isExpected)
+    .map((row) => Object.entries(row).filter(([name]) => name !== IS_EXPECTED))
+    .map((cells) => `    ${JSON.stringify(Object.fromEntries(cells))}`)
+  if (rows.length === 0) return []
+  const more = rows.length > TOLD_ROWS ? [`    and ${String(rows.length - TOLD_ROWS)} more`] : []
+  return [`  ${title}`, ...rows.slice(0, TOLD_ROWS), ...more]
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { messageOf } from '../../lib/errors.ts'
+import type { RunEvent } from '../../lib/events.ts'
+import { freshnessOf, ageText, type Freshness } from '../../lib/freshness.ts'
+import type { Database } from '../../lib/duckdb.ts'
+import { statement } from '../../lib/root.ts'
+import type { CompileOptions } from './compile.ts'
+import { placeText, StatementError } from './errors.ts'
+import type { FreshnessRule, Source } from './types.ts'
+
+/** How fresh a table of a source is. Times are milliseconds since the epoch. */
+export interface FreshnessResult {
+  readonly source: string
+  readonly table: string
+  /** Null where the table has no row: it is not judged, where dbt would say error. */
+  readonly loadedAt: number | null
+  readonly checkedAt: number
+  readonly rule: FreshnessRule
+  readonly status: Freshness
+  readonly durationMs: number
+}
+
+interface FreshnessContext {
+  readonly db: Database
+  readonly now: () => number
+  readonly emit: (event: RunEvent) => void
+}
+
+const loadedRows = z.array(z.object({ ms: z.coerce.number().nullable() }))
+
+/**
+ * Looks how old the newest row of every source table is that is expected to be
+ * fresh, writes `meta.source_freshness`, and warns of the stale ones.
+ *
+ * @throws StatementError when DuckDB refuses what the yml says of loading.
+ */
+export async function checkFreshness(
+  { db, now, emit }: FreshnessContext,
+  sources: readonly Source[],
+  sourceSql: CompileOptions['sourceSql'],
+): Promise<FreshnessResult[]> {
+  const results: FreshnessResult[] = []
+  for (const source of sources) {
+    for (const rule of source.freshness) {
+      const checkedAt = now()
+      const loadedAt = await newest(db, sourceSql(source.name, rule.table), rule)
+      const status = loadedAt === null ? 'pass' : freshnessOf(checkedAt - loadedAt, rule)
+      const durationMs = now() - checkedAt
+      const { table } = rule
+      results.push({ source: source.name, table, loadedAt, checkedAt, rule, status, durationMs })
+      if (loadedAt === null || status === 'pass') continue
+      const message = `source ${source.name}.${table} is stale: ${ageText(checkedAt - loadedAt, rule)}`
+      emit({ type: 'warning', message })
+    }
+  }
+  await write(db, results)
+  return results
+}
+
+async function newest(db: Database, relation: string, rule: FreshnessRule): Promise<number | null> {
+  const { loadedAtField: field, loadedAtQuery: query, filter, place } = rule
+  const rows =
+    filter === null ? `select * from ${relation}` : `select * from ${relation} where ${filter}`
+  const loaded = query ?? `select max(${field ?? ''}) from (${rows})`
+  try {
+    const sql = `select epoch_ms(cast((${loaded}) as timestamptz)) as ms`
+    return loadedRows.parse(await db.rows(sql))[0]?.ms ?? null
+  } catch (error) {
+    const where = `${placeText(place)}: freshness of '${rule.table}'`
+    throw new StatementError(`${where}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+async function write(db: Database, results: readonly FreshnessResult[]): Promise<void> {
+  const rows = results.map(({ source, table, loadedAt, checkedAt, rule, status }) => ({
+    source_name: source,
+    table_name: table,
+    loaded_at: loadedAt === null ? null : new Date(loadedAt).toISOString(),
+    checked_at: new Date(checkedAt).toISOString(),
+    warn_after_seconds: rule.warnAfterSeconds,
+    error_after_seconds: rule.errorAfterSeconds,
+    status,
+  }))
+  await db.rows(statement('meta/source_freshness'), { rows: JSON.stringify(rows) })
+  await db.run(statement('meta/source_freshness_comments'))
+}

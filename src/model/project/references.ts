@@ -1,0 +1,45 @@
+import { identifier, type Database } from '../../lib/duckdb.ts'
+
+/** A column that values of another model are to be found in. */
+export interface Reference {
+  readonly relation: string
+  readonly field: string
+}
+
+/** True where the column no longer holds each value that it held, or where that is not known. */
+export type HasLost = (reference: Reference) => Promise<boolean>
+
+/** Keeps the values that the tables of the file hold before they are made anew. */
+export async function watchReferences(
+  db: Database,
+  references: readonly Reference[],
+): Promise<HasLost> {
+  const tables = await db.rows(
+    `select schema_name || '.' || table_name as relation
+    from duckdb_tables() where database_name = current_database()`,
+  )
+  const there = new Set(tables.map(({ relation }) => relation))
+  const held = new Map<string, string>()
+  for (const { relation, field } of references) {
+    const key = keyOf({ relation, field })
+    if (held.has(key) || !there.has(relation)) continue
+    const before = `held_values_${String(held.size)}`
+    held.set(key, before)
+    await db.run(`create temp table ${before} as
+      select distinct ${identifier(field)} as held_value from ${relation}`)
+  }
+  return async ({ relation, field }) => {
+    const before = held.get(keyOf({ relation, field }))
+    if (before === undefined) return true
+    const [row] = await db.rows(
+      `select count(*) as lost from ${before} where held_value not in (
+        select ${identifier(field)} from ${relation} where ${identifier(field)} is not null
+      )`,
+    )
+    return row?.['lost'] !== '0'
+  }
+}
+
+function keyOf({ relation, field }: Reference): string {
+  return `${relation}.${field}`
+}

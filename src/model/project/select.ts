@@ -1,0 +1,190 @@
+import { UsageError } from '../../lib/errors.ts'
+import { reach, type Dependent } from './graph.ts'
+import { suggestion } from '../../lib/nearest.ts'
+
+export interface Selectable extends Dependent {
+  readonly tags: readonly string[]
+  readonly materialized?: string
+}
+
+/** What selectors like `state:modified` and `result:error` are about. */
+export interface Past {
+  /** Whether the published file has no such model. */
+  readonly isNew: (model: string) => boolean
+  /** Whether it is made otherwise than the one in the published file; so is a new one. */
+  readonly isModified: (model: string) => boolean
+  /** What became of a model and its tests in the last build; null where none is on record. */
+  readonly results: ReadonlyMap<string, ReadonlySet<string>> | null
+}
+
+/**
+ * The nodes that a selector means, in the order given; dbt's words. Terms
+ * parted by spaces add up, terms parted by commas must all hold, and `exclude`
+ * takes out. A term is a model's name (`*` for any letters), a folder, or
+ * `method:value`; `2+` in front adds what it is made from, two steps up, `+2`
+ * behind what is made from it, a bare `+` all of either, and `@` in front what
+ * is made from it and all that this is made from.
+ *
+ * @throws UsageError at a term that means no node.
+ */
+export function select<T extends Selectable>(
+  nodes: readonly T[],
+  selector: string | undefined,
+  exclude?: string,
+  past?: Past,
+): T[] {
+  const chosen =
+    selector === undefined
+      ? new Set(nodes.map(({ name }) => name))
+      : union(nodes, selector, '--select', past)
+  const left = exclude === undefined ? new Set() : union(nodes, exclude, '--exclude', past)
+  return nodes.filter(({ name }) => chosen.has(name) && !left.has(name))
+}
+
+function union(
+  nodes: readonly Selectable[],
+  selector: string,
+  flag: string,
+  past: Past | undefined,
+): Set<string> {
+  const terms = selector.split(/\s+/).filter((term) => term !== '')
+  if (terms.length === 0) throw new UsageError(`${flag}: the selector is empty`)
+  return new Set(
+    terms.flatMap((term) => {
+      const parts = term.split(',').map((part) => selectTerm(nodes, part, flag, past))
+      const [first = new Set<string>(), ...others] = parts
+      return [...first].filter((name) => others.every((other) => other.has(name)))
+    }),
+  )
+}
+
+const TERM = /^(?<all>@?)(?:(?<up>\d*)\+)?(?<core>.*?)(?:\+(?<down>\d*))?$/
+
+function selectTerm(
+  nodes: readonly Selectable[],
+  term: string,
+  flag: string,
+  past: Past | undefined,
+): Set<string> {
+  const { all = '', up, core = '', down } = TERM.exec(term)?.groups ?? {}
+  const method = methodOf(core)
+  const matched = nodes.filter((node) => method.matches(node, past)).map(({ name }) => name)
+  if (matched.length === 0 && !method.mayBeNone) throw noMatch(nodes, flag, term, core)
+  const parents = new Map(nodes.map((node) => [node.name, node.dependsOn]))
+  const children = childrenOf(nodes)
+  const below = reach(matched, children, all === '@' ? Infinity : steps(down))
+  const above = all === '@' ? reach([...matched, ...below], parents) : []
+  return new Set([...matched, ...reach(matched, parents, steps(up)), ...below, ...above])
+}
+
+/** How far a `+` reaches: not at all where there is none. */
+function steps(count: string | undefined): number {
+  if (count === undefined) return 0
+  return count === '' ? Infinity : Number(count)
+}
+
+interface Method {
+  readonly matches: (node: Selectable, past: Past | undefined) => boolean
+  /** Whether it is no mistake that it means no node. */
+  readonly mayBeNone: boolean
+}
+
+const STATES = ['modified', 'unmodified', 'new', 'old']
+const STATUSES = ['error', 'fail', 'warn', 'skipped', 'success', 'pass']
+const METHODS = ['tag', 'path', 'state', 'result', 'resource_type', 'config.materialized']
+
+function methodOf(core: string): Method {
+  const [, method, value = ''] = /^([a-z_.]+):(.*)$/.exec(core) ?? []
+  const plain = (matches: Method['matches']): Method => ({ matches, mayBeNone: false })
+  switch (method) {
+    case undefined:
+      return plain((node) => isNamed(node, core))
+    case 'tag':
+      return plain((node) => node.tags.includes(value))
+    case 'path':
+      return plain((node) => isUnder(node.file, value.replace(/\/$/, '')))
+    case 'config.materialized':
+      return plain((node) => node.materialized === value)
+    case 'resource_type':
+      return plain((node) => resourceTypeOf(node) === value)
+    case 'state':
+      requireOneOf('state', value, STATES)
+      return { matches: (node, past) => isInState(node.name, value, past), mayBeNone: true }
+    case 'result':
+      requireOneOf('result', value, STATUSES)
+      return { matches: (node, past) => hasResult(node.name, value, past), mayBeNone: true }
+    default:
+      throw new UsageError(`--select: there is no method '${method}'`, {
+        hint: suggestion(method, METHODS),
+      })
+  }
+}
+
+function resourceTypeOf({ materialized = '' }: Selectable): string {
+  return ['seed', 'snapshot'].includes(materialized) ? materialized : 'model'
+}
+
+function requireOneOf(method: string, value: string, known: readonly string[]): void {
+  if (known.includes(value)) return
+  throw new UsageError(`--select: '${method}:${value}' is not known`, {
+    hint: suggestion(value, known),
+  })
+}
+
+function isInState(model: string, state: string, past: Past | undefined): boolean {
+  if (past === undefined) throw new UsageError(`--select: state:${state} needs a published file`)
+  const isOf = state.endsWith('modified') ? past.isModified(model) : past.isNew(model)
+  return isOf === (state === 'modified' || state === 'new')
+}
+
+function hasResult(model: string, status: string, past: Past | undefined): boolean {
+  const results = past?.results ?? null
+  if (results !== null) return results.get(model)?.has(status) === true
+  throw new UsageError(`--select: result:${status}: the results of no last build are on record`, {
+    hint: 'Build everything first: agent-warehouse build.',
+  })
+}
+
+/** By its name, by a folder it is in, or by both, as in `marts.fct_*`. */
+function isNamed({ name, file }: Selectable, core: string): boolean {
+  const folders = file.split('/').slice(1, -1)
+  const isLike = (text: string): boolean => pattern(core).test(text)
+  if (isLike(name)) return true
+  const paths = folders.map((_, index) => folders.slice(0, index + 1).join('.'))
+  return [...paths, [...folders, name].join('.')].some(isLike)
+}
+
+function pattern(glob: string): RegExp {
+  const escaped = glob.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
+  return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`)
+}
+
+function isUnder(file: string, path: string): boolean {
+  return pattern(path).test(file) || file.startsWith(`${path}/`)
+}
+
+function noMatch(
+  nodes: readonly Selectable[],
+  flag: string,
+  term: string,
+  core: string,
+): UsageError {
+  const known = core.startsWith('tag:')
+    ? nodes.flatMap((node) => node.tags.map((tag) => `tag:${tag}`))
+    : core.startsWith('path:')
+      ? nodes.map((node) => `path:${node.file}`)
+      : nodes.map((node) => node.name)
+  return new UsageError(`${flag}: '${term}' means no model`, {
+    hint: suggestion(core, new Set(known)),
+  })
+}
+
+function childrenOf(nodes: readonly Dependent[]): Map<string, string[]> {
+  const children = new Map<string, string[]>()
+  for (const node of nodes) {
+    for (const parent of node.dependsOn) {
+      children.set(parent, [...(children.get(parent) ?? []), node.name])
+    }
+  }
+  return children
+}

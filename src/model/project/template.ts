@@ -1,0 +1,158 @@
+import { messageOf } from '../../lib/errors.ts'
+import { ProjectError } from './errors.ts'
+import { compile, lex, type Template, type Token } from './jinja.ts'
+import { checkNames, FUNCTIONS, type MacroScope } from './names.ts'
+import { gather, isTag, type Part, type PlacedToken, type Tag } from './tags.ts'
+
+/** The function around every `{{ … }}`: given the line and the value, it returns what to print. */
+export const PRINT = '__print'
+
+export interface ParsedTemplate {
+  readonly text: string
+  readonly file: string
+  readonly evaluate: Template
+  /** What it may call: its hooks may call the same. */
+  readonly macros: Macros
+}
+
+/** The macros of a project, for its templates to call. */
+export interface Macros {
+  readonly names: readonly string[]
+  /** Their definitions. */
+  readonly tokens: readonly Token[]
+}
+
+export const NO_MACROS: Macros = { names: [], tokens: [] }
+
+/**
+ * Reads files of macros, each of which may call those of any.
+ *
+ * @throws ProjectError with the file, and the line of a tag or name that is not allowed.
+ */
+export function readMacros(
+  files: readonly { readonly text: string; readonly file: string }[],
+): Macros {
+  const read = files.map(({ text, file }) => ({ file, parts: partsOf(text, file) }))
+  const names = read.flatMap(({ parts }) => parts.filter(isTag).flatMap(macroName))
+  const tokens = read.flatMap(({ file, parts }) =>
+    checkedTokens(parts, file, { macros: names, definesMacros: true }),
+  )
+  return { names, tokens: withoutTextBetween(tokens) }
+}
+
+function macroName({ tokens: [keyword, name] }: Tag): string[] {
+  return keyword?.value === 'macro' && name !== undefined ? [name.value] : []
+}
+
+/** Only what is inside the macros: a template that has them in front prints nothing of the rest. */
+function withoutTextBetween(tokens: readonly Token[]): Token[] {
+  let isInside = false
+  return tokens.filter((token, index) => {
+    const word = tokens[index - 1]?.type === 'OpenStatement' ? token.value : ''
+    if (word === 'macro') isInside = true
+    if (word === 'endmacro') isInside = false
+    return isInside || (token.type !== 'Text' && token.type !== 'Comment')
+  })
+}
+
+/**
+ * Reads a template. The library prints nothing for what is undefined and knows
+ * no lines, so every tag and name is held against the allowed ones first, and
+ * every call and printed value is handed its line as its first argument.
+ *
+ * @throws ProjectError with the file, and the line of a tag or name that is not allowed.
+ */
+export function readTemplate(text: string, file: string, macros = NO_MACROS): ParsedTemplate {
+  const own = checkedTokens(partsOf(text, file), file, { macros: macros.names })
+  const tokens = [...macros.tokens, ...own]
+  return { text, file, macros, evaluate: attempt(file, () => compile(tokens)) }
+}
+
+function partsOf(text: string, file: string): Part[] {
+  refuseGenerationTag(text, file)
+  return gather(
+    text,
+    attempt(file, () => lex(text)),
+  )
+}
+
+function checkedTokens(parts: readonly Part[], file: string, scope: MacroScope): Token[] {
+  checkNames(parts.filter(isTag), file, scope)
+  return parts.flatMap((part) => (isTag(part) ? lined(part) : [part]))
+}
+
+/** The library's lexer takes this tag of chat templates out without a word. */
+function refuseGenerationTag(text: string, file: string): void {
+  const found = /\{%-?\s*(?:end)?generation\s*-?%\}/.exec(text)
+  if (found === null) return
+  const line = text.slice(0, found.index).split('\n').length
+  throw new ProjectError({ file, line }, "unknown tag 'generation'")
+}
+
+function attempt<T>(file: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new ProjectError({ file }, `the template cannot be read: ${messageOf(error)}`, {
+      hint: 'Look for a tag, a string or a bracket that is not closed.',
+      cause: error,
+    })
+  }
+}
+
+/** As many lines as the tag stands on, so that what follows it keeps its line. */
+function lined(tag: Tag): Token[] {
+  if (tag.lastLine === tag.line) return armed(tag)
+  return [...armed(tag), make('Text', '\n'.repeat(tag.lastLine - tag.line))]
+}
+
+function armed(tag: Tag): Token[] {
+  const tokens = tag.tokens.flatMap((token, index) =>
+    isCall(tag.tokens, index) ? openCall(token.line) : [token],
+  )
+  if (tag.kind === 'statement') {
+    return [make('OpenStatement', '{%'), ...tokens, make('CloseStatement', '%}')]
+  }
+  return [
+    make('OpenExpression', '{{'),
+    make('Identifier', PRINT),
+    ...openCall(tag.line),
+    ...tokens,
+    ...elseNothing(tag.tokens),
+    make('CloseParen', ')'),
+    make('CloseExpression', '}}'),
+  ]
+}
+
+/** True at the parenthesis that opens a call of one of our functions. */
+function isCall(tokens: readonly PlacedToken[], index: number): boolean {
+  const callee = tokens[index - 1]
+  return (
+    tokens[index]?.type === 'OpenParen' &&
+    callee?.type === 'Identifier' &&
+    FUNCTIONS.includes(callee.value) &&
+    tokens[index - 2]?.type !== 'Dot'
+  )
+}
+
+function openCall(line: number): Token[] {
+  return [make('OpenParen', '('), make('NumericLiteral', String(line)), make('Comma', ',')]
+}
+
+/** `{{ ',' if not loop.last }}` prints nothing otherwise, and means to. */
+function elseNothing(tokens: readonly PlacedToken[]): Token[] {
+  let depth = 0
+  let open = 0
+  for (const token of tokens) {
+    if (token.type.startsWith('Open')) depth++
+    if (token.type.startsWith('Close')) depth--
+    if (depth > 0 || token.type !== 'Identifier') continue
+    if (token.value === 'if') open++
+    if (token.value === 'else') open--
+  }
+  return open > 0 ? [make('Identifier', 'else'), make('StringLiteral', '')] : []
+}
+
+function make(type: string, value: string): Token {
+  return { type, value }
+}

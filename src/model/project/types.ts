@@ -1,0 +1,222 @@
+import type { FreshnessLimits } from '../../lib/freshness.ts'
+import type { Place } from './errors.ts'
+import type { SeedType, TestArguments, TestConfig } from './shapes.ts'
+import type { ParsedTemplate } from './template.ts'
+import type { Fixture, UnitTestInput } from './unit-test-shapes.ts'
+
+export type Severity = 'error' | 'warn'
+export type Materialized = 'view' | 'table' | 'incremental' | 'seed' | 'snapshot'
+
+/** A dbt project as its files say it, nothing rendered yet. */
+export interface Project {
+  readonly name: string
+  /** The folder of `dbt_project.yml`. */
+  readonly folder: string
+  readonly vars: Readonly<Record<string, unknown>>
+  /** By name. */
+  readonly models: readonly Model[]
+  /** By name. */
+  readonly seeds: readonly Seed[]
+  readonly snapshots: readonly Snapshot[]
+  readonly sources: readonly Source[]
+  readonly tests: readonly SingularTest[]
+  /** What it says of all tests, generic and singular. */
+  readonly testConfig: TestConfig
+  readonly unitTests: readonly UnitTest[]
+}
+
+export interface Model {
+  readonly name: string
+  /** Relative to the project's folder, with `/`. */
+  readonly file: string
+  readonly template: ParsedTemplate
+  readonly description: string
+  /** From `dbt_project.yml` and the yml; `config(…)` in the file may still overrule it. */
+  readonly config: ModelSettings
+  readonly columns: readonly Column[]
+  readonly tests: readonly GenericTest[]
+  /** Where the yml speaks of it. */
+  readonly documented: Place
+}
+
+/** A table that is given as a CSV file. */
+export interface Seed extends Pick<
+  Model,
+  'name' | 'file' | 'description' | 'columns' | 'tests' | 'documented'
+> {
+  readonly config: Pick<ModelSettings, 'schema' | 'tags' | 'meta'>
+  readonly types: Readonly<Record<string, SeedType>>
+  readonly csv: SeedFile
+}
+
+/** A table that keeps what a model, or seed, once said. */
+export interface Snapshot extends Pick<
+  Model,
+  'name' | 'file' | 'description' | 'columns' | 'tests' | 'documented'
+> {
+  readonly config: Pick<ModelSettings, 'schema' | 'tags' | 'meta'>
+  /** The name of what it is of. */
+  readonly of: string
+  readonly rule: SnapshotRule
+}
+
+/** Spelt as dbt does. */
+export interface SnapshotRule {
+  readonly unique_key: readonly string[]
+  /** The column that tells when a row was changed last; null: rows are compared. */
+  readonly updated_at: string | null
+  readonly check_cols: 'all' | readonly string[]
+  /** What becomes of rows that are gone: they stay as they are, or end. */
+  readonly hard_deletes: 'ignore' | 'invalidate'
+}
+
+/** The file that a seed is read from: the project's own, or the user's instead of it. */
+export interface SeedFile {
+  /** Absolute. */
+  readonly path: string
+  /** What to call it in an error. */
+  readonly place: string
+  /** SHA-256 of its bytes, hex. */
+  readonly digest: string
+  readonly delimiter: string
+  /** Names of columns, in its order. */
+  readonly header: readonly string[]
+}
+
+/** Spelt as dbt does. */
+export interface ModelSettings {
+  readonly materialized: Materialized
+  readonly schema: string
+  readonly tags: readonly string[]
+  readonly meta: Readonly<Record<string, unknown>>
+  /** What names an interval of an incremental model: its rows change together or not at all. */
+  readonly unique_key: readonly string[]
+  /** Statements to run before the model, as templates. */
+  readonly pre_hook: readonly string[]
+}
+
+/** What one place says of a model; the rest is said elsewhere. */
+export type ModelConfig = {
+  readonly [Key in keyof ModelSettings]?: ModelSettings[Key] | undefined
+}
+
+export interface Column {
+  readonly name: string
+  readonly description: string
+  /** `config.meta.additivity`: how the metric may be added up. */
+  readonly additivity: string | null
+  readonly meta: Readonly<Record<string, unknown>>
+  readonly place: Place
+}
+
+/** Spelt as dbt does. */
+export interface TestSettings {
+  readonly severity: Severity
+  /** Comparisons with the number of rows that are wrong: `!= 0`, `> 10`. */
+  readonly warn_if: string
+  readonly error_if: string
+  /** Only rows of which this holds are looked at. */
+  readonly where: string | null
+  /** So many wrong rows are enough. */
+  readonly limit: number | null
+  /** Whether the rows that are wrong are kept, as a table of the schema. */
+  readonly store_failures: boolean
+  readonly schema: string
+}
+
+export interface GenericTest extends TestSettings {
+  readonly name: string
+  /** Null for a test of the whole model. */
+  readonly column: string | null
+  readonly arguments: TestArguments
+  readonly place: Place
+}
+
+/** A statement under the test paths that returns the rows that are wrong. */
+export interface SingularTest {
+  readonly name: string
+  readonly file: string
+  readonly template: ParsedTemplate
+}
+
+/** Rows that a model is given, and those that it must make of them. */
+export interface UnitTest {
+  readonly name: string
+  readonly description: string
+  readonly model: string
+  readonly given: readonly { readonly input: UnitTestInput; readonly rows: Fixture }[]
+  readonly expect: Fixture
+  readonly isIncremental: boolean
+  readonly vars: Readonly<Record<string, unknown>>
+  readonly place: Place
+}
+
+export interface Source {
+  readonly name: string
+  readonly description: string
+  readonly tables: readonly string[]
+  /** Of its tables, by name. */
+  readonly descriptions: Readonly<Record<string, string>>
+  /** Of the tables that are expected to be fresh. */
+  readonly freshness: readonly FreshnessRule[]
+  readonly place: Place
+}
+
+/** How old a table's newest row may be, and what tells its age. */
+export interface FreshnessRule extends FreshnessLimits {
+  readonly table: string
+  /** A column or an expression; null where there is a query. */
+  readonly loadedAtField: string | null
+  readonly loadedAtQuery: string | null
+  /** Only rows of which this holds are looked at. */
+  readonly filter: string | null
+  readonly place: Place
+}
+
+/** What makes a model: statements to run first, and the select of its rows. */
+export interface Making {
+  readonly preHooks: readonly string[]
+  readonly sql: string
+}
+
+/** A model, seed or snapshot as it will be built. */
+export interface ModelNode
+  extends Omit<Model, 'template' | 'config'>, Omit<ModelSettings, 'pre_hook'>, Making {
+  /** `schema.name` */
+  readonly relation: string
+  /** What brings an incremental model's table up to date, where there is one; else null. */
+  readonly increment: Making | null
+  /** Null for a model. */
+  readonly seed: Seed | null
+  /** Null for what is no snapshot. */
+  readonly snapshot: SnapshotRule | null
+  /** Names of models, seeds and snapshots. */
+  readonly dependsOn: readonly string[]
+  /** `source.table` */
+  readonly sources: readonly string[]
+}
+
+/** A singular test as it will be run. */
+export interface TestNode extends Omit<SingularTest, 'template'>, TestSettings {
+  readonly sql: string
+  readonly dependsOn: readonly string[]
+}
+
+/** A unit test as it will be run. */
+export interface UnitTestNode extends Pick<
+  UnitTest,
+  'name' | 'description' | 'model' | 'expect' | 'place'
+> {
+  /** The model's select, which reads the relations `alias` instead of its own. */
+  readonly sql: string
+  readonly given: readonly GivenRows[]
+}
+
+export interface GivenRows {
+  /** As the yml says it: `ref('stg_user')`. */
+  readonly input: string
+  readonly alias: string
+  /** What the rows stand for: they have its columns and types. */
+  readonly relation: string
+  readonly rows: Fixture
+}

@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
+import type { z } from 'zod'
+import { UsageError } from '../../lib/errors.ts'
+import { isMissing } from '../../lib/files.ts'
+import { ProjectError, type Place } from './errors.ts'
+
+type Path = readonly PropertyKey[]
+
+export interface YamlFile<T> {
+  readonly value: T
+  /** Where the key or item at `path` stands. */
+  readonly placeOf: (...path: PropertyKey[]) => Place
+}
+
+/**
+ * A yml file of the project, held against its shape. `file` is relative to `folder`.
+ *
+ * @throws ProjectError with file and line when it is no YAML or not of that shape.
+ */
+export async function readYaml<S extends z.ZodType>(
+  folder: string,
+  file: string,
+  shape: S,
+): Promise<YamlFile<z.output<S>>> {
+  return parse(await textOf(folder, file), file, shape)
+}
+
+/** Several of one shape, in the order given. */
+export async function readYamls<S extends z.ZodType>(
+  folder: string,
+  files: readonly string[],
+  shape: S,
+): Promise<YamlFile<z.output<S>>[]> {
+  const texts = await Promise.all(
+    files.map(async (file) => ({ file, text: await textOf(folder, file) })),
+  )
+  return texts.map(({ file, text }) => parse(text, file, shape))
+}
+
+function parse<S extends z.ZodType>(text: string, file: string, shape: S): YamlFile<z.output<S>> {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines })
+  const [broken] = document.errors
+  if (broken !== undefined) {
+    const line = lines.linePos(broken.pos[0]).line
+    throw new ProjectError({ file, line }, firstLine(broken.message), { cause: broken })
+  }
+  const placeOf = (...path: PropertyKey[]): Place => {
+    const offset = offsetOf(document.contents, path)
+    return { file, line: offset === undefined ? 1 : lines.linePos(offset).line }
+  }
+  const result = shape.safeParse(document.toJS() ?? {})
+  if (!result.success) throw shapeError(result.error, placeOf)
+  return { value: result.data, placeOf }
+}
+
+async function textOf(folder: string, file: string): Promise<string> {
+  try {
+    return await readFile(join(folder, file), 'utf8')
+  } catch (error) {
+    if (!isMissing(error)) throw error
+    throw new UsageError(`${join(folder, file)}: no such file`, {
+      hint: `A model project is a folder with a ${file}.`,
+      cause: error,
+    })
+  }
+}
+
+/** The offset of the deepest node of `path` that is there. */
+function offsetOf(contents: unknown, path: Path): number | undefined {
+  let node = contents
+  let offset: number | undefined
+  for (const step of path) {
+    let found: unknown
+    if (isMap(node)) {
+      const pair = node.items.find((item) => isScalar(item.key) && item.key.value === step)
+      found = pair?.value
+      offset = startOf(pair?.key) ?? offset
+    } else if (isSeq(node)) {
+      found = node.items[Number(step)]
+      offset = startOf(found) ?? offset
+    }
+    node = found
+  }
+  return offset
+}
+
+function startOf(node: unknown): number | undefined {
+  return isNode(node) ? node.range?.[0] : undefined
+}
+
+function shapeError(error: z.ZodError, placeOf: (...path: PropertyKey[]) => Place): Error {
+  const [issue] = error.issues
+  if (issue === undefined) return error
+  const where = issue.path.length === 0 ? '' : `${issue.path.map(String).join('.')}: `
+  if (issue.code !== 'unrecognized_keys') {
+    return new ProjectError(placeOf(...issue.path), `${where}${issue.message}`)
+  }
+  const key = issue.keys[0] ?? ''
+  return new ProjectError(placeOf(...issue.path, key), `${where}unknown key '${key}'`, {
+    hint: 'Keys of your own belong under config.meta.',
+  })
+}
+
+function firstLine(message: string): string {
+  return message.split('\n', 1)[0] ?? message
+}

@@ -1,0 +1,92 @@
+import { messageOf } from '../lib/errors.ts'
+import { damagedFiles } from '../extract/missing-files.ts'
+import type { SyncListeners } from '../extract/sync.ts'
+import { warner, type Job } from './run-context.ts'
+import type { Project } from '../model/index.ts'
+import { baseOptions } from './normalize.ts'
+import { normalize, openBase } from '../normalize/normalize.ts'
+import type { BaseFiles } from '../normalize/state.ts'
+import { readProject } from './publish.ts'
+import type { Ledger } from '../lake/ledger.ts'
+import type { RawFile } from '../lake/quarantine.ts'
+import { present } from './point-in-time.ts'
+
+/**
+ * What a run does while it waits for answers, so that little is left when the
+ * last has come: the project is read, the base files are held against their
+ * CRC-32, and base is made of what has come while more is asked for: of each
+ * resource when nothing is missing of it. What comes of looks at old days is made
+ * afterwards, by the same plan.
+ */
+export class Ahead implements SyncListeners {
+  readonly #job: Job
+  #project: Promise<Project> | undefined
+  /** Undefined where something went wrong: then what is there has to be seen anew. */
+  readonly #bases = new Map<string, Promise<BaseFiles | undefined>>()
+  /** Resources of which nothing is missing, by organisation. */
+  readonly #complete = new Map<string, Set<string>>()
+  /** Organisations whose next pass has not begun. */
+  readonly #due = new Set<string>()
+
+  constructor(job: Job) {
+    this.#job = job
+  }
+
+  onWaiting(orgId: string): void {
+    this.#project ??= readProject(this.#job)
+    this.#bases.set(orgId, this.#tried(orgId, this.#open(orgId)))
+  }
+
+  onResourceComplete(orgId: string, resource: string, ledger: Ledger): void {
+    this.#complete.set(orgId, (this.#complete.get(orgId) ?? new Set()).add(resource))
+    if (this.#due.has(orgId)) return
+    this.#due.add(orgId)
+    this.#bases.set(orgId, this.#tried(orgId, this.#write(orgId, ledger)))
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#bases.values())
+  }
+
+  project(): Promise<Project> {
+    return this.#project ?? readProject(this.#job)
+  }
+
+  /** The base files of an organisation as they are now. */
+  async base(orgId: string): Promise<BaseFiles> {
+    return (await this.#bases.get(orgId)) ?? this.#open(orgId)
+  }
+
+  async #open(orgId: string): Promise<BaseFiles> {
+    return openBase(baseOptions(this.#job, present(this.#job.config.dataFolder), orgId))
+  }
+
+  /** Leaves everything as it is where a raw file is damaged: that is for who holds the ledger. */
+  async #write(orgId: string, known: Ledger): Promise<BaseFiles> {
+    const files = await this.base(orgId)
+    this.#due.delete(orgId)
+    const only = new Set(this.#complete.get(orgId))
+    const { config, world } = this.#job
+    if (world.signal.aborted) return files
+    const view = present(config.dataFolder)
+    const ledger = new Map(known) // as it is now: more is landed meanwhile
+    const takeOutDamaged = async (raw: readonly RawFile[]): Promise<null | []> => {
+      const damaged = await damagedFiles(config.dataFolder, orgId, raw, ledger)
+      return damaged.length > 0 ? null : []
+    }
+    const options = { ...baseOptions(this.#job, view, orgId), ledger, only, takeOutDamaged }
+    await normalize({ ...options, isFrugal: false, signal: world.signal }, files)
+    return files
+  }
+
+  async #tried(orgId: string, base: Promise<BaseFiles>): Promise<BaseFiles | undefined> {
+    try {
+      return await base
+    } catch (error) {
+      const what = `the base of ${orgId} could not be made while answers were waited for`
+      warner(this.#job)(`${what}, and will be afterwards: ${messageOf(error)}`)
+      return undefined
+    }
+  }
+}

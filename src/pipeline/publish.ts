@@ -1,0 +1,203 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ExportTarget } from '../config/config.ts'
+import { isBeside } from '../lib/resource-names.ts'
+import type { Day } from '../lib/days.ts'
+import { ExitCode } from '../lib/errors.ts'
+import { RESOURCES } from '../extract/resources.ts'
+import { timed, warner, type Job } from './run-context.ts'
+import {
+  buildAndPublish,
+  Copy,
+  loadProject,
+  seedLines,
+  type BuildResult,
+  type Project,
+} from '../model/index.ts'
+import { writeProvenance, writeSchemaDrift } from '../model/publish/provenance.ts'
+import { writeRecord, type RunRow } from '../model/publish/record.ts'
+import { writeIntervals } from '../normalize/intervals.ts'
+import { baseContents, baseDigest } from '../normalize/state.ts'
+import { makingOf } from '../normalize/normalize.ts'
+import { exportTables } from '../serve/export.ts'
+import { openWarehouse } from '../serve/warehouse.ts'
+import { listLiteral, type Database } from '../lib/duckdb.ts'
+import type { IntervalRow } from '../lake/intervals.ts'
+import { baseGlob, foreignBase, pastFolder, warehousePath } from '../lake/layout.ts'
+import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
+import { quarantineBase } from '../lake/quarantine.ts'
+import { forgetRollback } from '../lake/rollback-record.ts'
+import { packageRoot, statement } from '../lib/root.ts'
+import { spillFolder } from '../lib/spill.ts'
+import { version } from '../lib/version.ts'
+import { intervalsOf, present, type View } from './point-in-time.ts'
+
+/** The runs up to this one, which ends with the code if the warehouse it makes is published. */
+export type RunsSoFar = (exitCode: ExitCode) => Promise<readonly RunRow[]>
+
+export interface BuildChoice {
+  readonly runs: RunsSoFar
+  /** What the run comes to when its warehouse is published. Default: complete. */
+  readonly exitCode?: ExitCode
+  /** A selector: these models only. */
+  readonly select?: string
+  /** A selector: not these models. */
+  readonly exclude?: string
+  /** Build only what the last build, which failed, did not bring about. */
+  readonly retry?: boolean
+  /** Builds what was known at this moment, milliseconds since the epoch. */
+  readonly asOf?: number
+  /** Make every model anew whole. */
+  readonly fullRefresh?: boolean
+  /** What is published, copied ahead. */
+  readonly copy?: Copy
+}
+
+/** Base → models → checks → published warehouse. */
+export async function publishModels(
+  job: Job,
+  project: Project,
+  orgIds: readonly string[],
+  options: BuildChoice,
+  view: View = present(job.config.dataFolder),
+): Promise<BuildResult> {
+  const { config, world, runId } = job
+  const resources = RESOURCES.map(({ name }) => name)
+  const known = await readOrganisations(config.dataFolder)
+  const planned = (orgId: string): Day | undefined => lastPlannedDay(known, orgId)
+  const intervals = await intervalsOf(view, orgIds, resources, planned)
+  const ofAnalytics = intervals.filter(({ resource }) => !isBeside(resource))
+  await writeIntervals(view.baseIn, orgIds, ofAnalytics)
+  for (const folder of await foreignBase(view.baseIn, orgIds)) {
+    const moved = await quarantineBase(view.baseIn, folder)
+    warner(job, 'damage')(`${folder} is of no organisation in the ledger: it was moved to ${moved}`)
+  }
+  const contents = view.asOf === null ? await baseContents(config.dataFolder, orgIds) : undefined
+  const result = await timed(job, 'build', async () =>
+    buildAndPublish({
+      project,
+      target: warehousePath(config.dataFolder),
+      sourceSql: (_source, table) => sourceSql(view.baseIn, table),
+      meta: async (database) => {
+        const runs = await options.runs(options.exitCode ?? ExitCode.complete)
+        await record(job, database, intervals, runs, view)
+      },
+      runId,
+      now: world.now,
+      emit: world.emit,
+      signal: world.signal,
+      tempDirectory: spillFolder(config.dataFolder),
+      artifacts: {
+        folder: join(config.dataFolder, 'target'),
+        builder: `agent-warehouse ${version}`,
+      },
+      failedFile: {
+        path: join(config.dataFolder, 'state', 'failed', 'warehouse.duckdb'),
+        sources: `${String(view.asOf)} ${await baseDigest(config.dataFolder, orgIds)}`,
+      },
+      sourceMaking: (_source, table) => makingOf(table),
+      sourceContent: (_source, table) => contents?.get(table) ?? null,
+      asOf: view.asOf,
+      keep: config.keepPublished,
+      fullRefresh: options.fullRefresh === true,
+      retry: options.retry === true,
+      ...(options.select === undefined ? {} : { select: options.select }),
+      ...(options.exclude === undefined ? {} : { exclude: options.exclude }),
+      ...(options.copy === undefined ? {} : { copy: options.copy }),
+    }),
+  )
+  await warnOfUnknownMembers(job, project)
+  await warnOfLargeCounts(job, result)
+  if (view.asOf === null) await rm(pastFolder(config.dataFolder), { recursive: true, force: true })
+  await forgetRollback(config.dataFolder)
+  return result
+}
+
+/** A copy of what is published, to be begun while other work is done. */
+export function copyOfPublished({ config }: Job): Copy {
+  const target = warehousePath(config.dataFolder)
+  return new Copy(target, target)
+}
+
+/**
+ * The models, with the user's own seeds where there are any. It may be read while
+ * something else is waited for: what is wrong with it is told to who awaits it.
+ */
+export function readProject(job: Job): Promise<Project> {
+  const reading = loadProject(join(packageRoot, 'dbt-like-models'), {
+    seedFolder: join(job.config.dataFolder, 'seeds'),
+    notSeeds: ['sessions', 'messages'],
+    warn: warner(job),
+  })
+  reading.catch(() => undefined)
+  return reading
+}
+
+/** The marts of the published warehouse as files. */
+export async function exportMarts(job: Job, target: ExportTarget): Promise<void> {
+  const { config, world, runId } = job
+  await timed(job, `export ${target}`, () =>
+    exportTables({
+      warehouse: warehousePath(config.dataFolder),
+      target,
+      folder: join(config.dataFolder, 'exports'),
+      schema: 'main',
+      runId,
+      now: world.now,
+      emit: world.emit,
+    }),
+  )
+}
+
+async function record(
+  job: Job,
+  database: Database,
+  intervals: readonly IntervalRow[],
+  runs: readonly RunRow[],
+  view: View,
+): Promise<void> {
+  await writeRecord(database, intervals, runs)
+  const { runId, world } = job
+  await writeSchemaDrift(database, sourceSql(view.baseIn, 'schema_drift'))
+  await writeProvenance(database, { runId, builtAt: world.now(), asOf: view.asOf })
+}
+
+const LISTED_LINES = 10
+
+/** A line of `teams.csv` that matches no user may be a typing error; the line is named, not the user. */
+async function warnOfUnknownMembers(job: Job, project: Project): Promise<void> {
+  const teams = project.seeds.find(({ name }) => name === 'teams')
+  if (teams === undefined || teams.csv.place === teams.file) return
+  const database = await openWarehouse(warehousePath(job.config.dataFolder))
+  const lines = await seedLines(database, teams, statement('seeds/lines_without_user')).finally(
+    () => {
+      database.close()
+    },
+  )
+  if (lines.length === 0) return
+  const listed = lines.slice(0, LISTED_LINES).join(', ')
+  const rest = lines.length > LISTED_LINES ? ` and ${lines.length - LISTED_LINES} more` : ''
+  const what = lines.length === 1 ? 'line' : 'lines'
+  const verb = lines.length === 1 ? 'matches' : 'match'
+  warner(job)(
+    `${teams.csv.place}: ${what} ${listed}${rest} ${verb} no user that the platform has served`,
+  )
+}
+
+/** Names the counts with which sums do not fit, where the build's check found any. */
+async function warnOfLargeCounts(job: Job, { checks }: BuildResult): Promise<void> {
+  const isFound = ({ check, status }: BuildResult['checks'][number]): boolean =>
+    check === 'assert_counts_can_be_summed' && status === 'warn'
+  if (!checks.some(isFound)) return
+  const database = await openWarehouse(warehousePath(job.config.dataFolder))
+  try {
+    const { rows } = await database.table(statement('meta/large_counts'))
+    for (const [message] of rows) if (typeof message === 'string') warner(job, 'numbers')(message)
+  } finally {
+    database.close()
+  }
+}
+
+function sourceSql(dataFolder: string, table: string): string {
+  return `read_parquet(${listLiteral([baseGlob(dataFolder, table)])}, hive_partitioning = false)`
+}

@@ -1,0 +1,48 @@
+import type { Config } from '../config/config.ts'
+import { ExitCode, PartialError } from '../lib/errors.ts'
+import type { WarningSubject } from '../lib/events.ts'
+import { warner as warnerOf, type Warn, type World } from '../lib/world.ts'
+
+/** One invocation of the pipeline: what it works on, and with what. */
+export interface Job {
+  readonly config: Config
+  readonly world: World
+  readonly runId: string
+  /** When the run must be over, milliseconds since the epoch. */
+  readonly deadline: number
+}
+
+/** What work without the network came to. */
+export interface BuildOutcome {
+  readonly exitCode: ExitCode
+  readonly problems: readonly Error[]
+}
+
+/** A day whose file was lost is missing, whatever else the run came to. */
+export function afterLosing<T extends BuildOutcome>(lost: number, outcome: T): T {
+  if (lost === 0 || outcome.exitCode !== ExitCode.complete) return outcome
+  const files = lost === 1 ? 'a file of the lake was' : `${lost} files of the lake were`
+  const problem = new PartialError(`${files} damaged or gone`, {
+    hint: 'Days that are missing now are asked for by the next run; what was damaged is in quarantine/.',
+  })
+  return {
+    ...outcome,
+    exitCode: ExitCode.partial,
+    problems: [...outcome.problems, problem],
+  }
+}
+
+/** Work that is told with how long it took. */
+export async function timed<T>(job: Job, stage: string, work: () => Promise<T>): Promise<T> {
+  const startedAt = job.world.now()
+  try {
+    return await work()
+  } finally {
+    job.world.emit({ type: 'stage.finished', stage, durationMs: job.world.now() - startedAt })
+  }
+}
+
+/** Warns by an event of the job. */
+export function warner({ world }: Job, about?: WarningSubject): Warn {
+  return warnerOf(world, about)
+}

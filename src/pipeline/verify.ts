@@ -1,0 +1,68 @@
+import { ChecksFailedError, ExitCode, PartialError } from '../lib/errors.ts'
+import { RESOURCES } from '../extract/resources.ts'
+import { createFactViews } from '../model/index.ts'
+import { ENTITIES } from '../normalize/entities.ts'
+import { timed, type Job } from './run-context.ts'
+import { sync, type SyncOutcome } from './pipeline.ts'
+import { readProject } from './publish.ts'
+import { openScratch, removeScratch, withoutLanding } from '../serve/verify/scratch.ts'
+import {
+  chooseSample,
+  isEqual,
+  verifyWarehouse,
+  type SampleChoice,
+  type Verification,
+} from '../serve/verify/verify.ts'
+import { refusePast } from '../serve/rollback.ts'
+
+export interface VerifyOutcome {
+  readonly exitCode: ExitCode
+  readonly problems: readonly Error[]
+  /** Null when the platform could not be asked. */
+  readonly verification: Verification | null
+}
+
+/**
+ * Fetches days again, aside, and compares the published warehouse with what
+ * they make. Lake, ledger and warehouse stay as they are.
+ *
+ * @throws UsageError when nothing is published, or the warehouse as it was known earlier.
+ */
+export async function verify(job: Job, choice: SampleChoice): Promise<VerifyOutcome> {
+  const { config, world } = job
+  const { dataFolder } = config
+  await refusePast(dataFolder, 'verify')
+  const sample = await chooseSample(dataFolder, choice, world)
+  try {
+    const scratch = await openScratch(dataFolder)
+    const quiet = { ...world, emit: withoutLanding(world.emit) }
+    const aside = { ...job, config: { ...config, dataFolder: scratch }, world: quiet }
+    const fetched = await sync(aside, { days: new Set(sample.days) })
+    if (!fetched.isAnyReached || world.signal.aborted) return { ...fetched, verification: null }
+    const project = await readProject(job)
+    const verification = await timed(job, 'compare', () =>
+      verifyWarehouse({
+        dataFolder,
+        scratch,
+        sample,
+        resources: RESOURCES.map(({ name }) => name),
+        resourceOf: (entity) => ENTITIES.find(({ name }) => name === entity)?.resource,
+        makeFacts: (database, source) => createFactViews(database, project, source),
+      }),
+    )
+    return verifiedOutcome(fetched, verification)
+  } finally {
+    await removeScratch(dataFolder)
+  }
+}
+
+function verifiedOutcome(fetched: SyncOutcome, verification: Verification): VerifyOutcome {
+  const { exitCode, problems } = fetched
+  if (verification.days.length === 0 && exitCode === ExitCode.complete) {
+    const nothing = new PartialError('the warehouse has none of the days that were fetched')
+    return { exitCode: nothing.exitCode, problems: [nothing], verification }
+  }
+  if (isEqual(verification)) return { exitCode, problems, verification }
+  const differs = new ChecksFailedError('the warehouse is not what the platform serves')
+  return { exitCode: differs.exitCode, problems: [differs, ...problems], verification }
+}

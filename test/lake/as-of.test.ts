@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { parseDay } from '../../src/lib/days.ts'
+import { firstLanding, ledgerAsOf } from '../../src/lake/point-in-time.ts'
+import { intervalKey, LedgerFile } from '../../src/lake/ledger.ts'
+import { Lake, ORG } from '../normalize/lake.ts'
+
+const USERS = intervalKey('users', parseDay('2026-01-14', 'the day'))
+
+/** Three versions of a day of users, and a day of activity that landed with the second. */
+async function threeNights(): Promise<Lake> {
+  const lake = await Lake.open()
+  const user = (id: string) => ({ user_id: id })
+  await lake.land('users', '2026-01-14', '2026-01-15T03:00:00Z', ['a', 'b', 'a'].map(user))
+  await lake.land('users', '2026-01-14', '2026-01-16T03:00:00Z', [])
+  await lake.land('activity', '2026-01-14', '2026-01-16T04:00:00Z', [{ sessions: 1 }])
+  await lake.land('users', '2026-01-14', '2026-01-17T03:00:00Z', [user('a')])
+  return lake
+}
+
+describe('the ledger as it was known', () => {
+  it('has the version that counted then, its users and its request, and no later day', async () => {
+    const lake = await threeNights()
+    const at = Date.parse('2026-01-16T02:00:00Z')
+    const ledger = await ledgerAsOf(lake.data, ORG, at)
+    expect([...ledger.keys()]).toEqual([USERS])
+    expect(ledger.get(USERS)).toMatchObject({
+      status: 'landed',
+      rowCount: 2,
+      versions: 1,
+      fetchedAt: Date.parse('2026-01-15T03:00:00Z'),
+      requestId: 'req 2026-01-15T03:00:00Z',
+    })
+  })
+
+  it('knows a day that was empty then', async () => {
+    const lake = await threeNights()
+    const ledger = await ledgerAsOf(lake.data, ORG, Date.parse('2026-01-16T03:00:00Z'))
+    expect(ledger.get(USERS)).toMatchObject({ status: 'empty', rowCount: 0, versions: 2 })
+  })
+
+  it('is the ledger after everything has landed', async () => {
+    const lake = await threeNights()
+    const ledger = await ledgerAsOf(lake.data, ORG, Date.parse('2026-01-17T03:00:00Z'))
+    expect([...ledger]).toEqual([...(await LedgerFile.read(lake.data, ORG))])
+  })
+
+  it('does not know of a later look that found nothing new', async () => {
+    const lake = await threeNights()
+    const landed = (await LedgerFile.read(lake.data, ORG)).get(USERS)
+    if (landed !== undefined)
+      await lake.record({ ...landed, fetchedAt: (landed.fetchedAt ?? 0) + 1e9 })
+    const ledger = await ledgerAsOf(lake.data, ORG, Date.parse('2026-01-17T04:00:00Z'))
+    expect(ledger.get(USERS)?.fetchedAt).toBe(Date.parse('2026-01-17T03:00:00Z'))
+  })
+})
+
+it('the first landing is that of the oldest version', async () => {
+  const lake = await threeNights()
+  expect(await firstLanding(lake.data, [ORG])).toBe(Date.parse('2026-01-15T03:00:00Z'))
+  expect(await firstLanding(lake.data, ['another'])).toBeUndefined()
+})

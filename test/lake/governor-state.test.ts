@@ -1,0 +1,53 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Learnt } from '../../src/lib/learned.ts'
+import { readAllLearnt, readLearnt, writeLearnt } from '../../src/lake/governor-state.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+const LEARNT: Learnt = {
+  limit: {
+    rate: 99.5,
+    burst: 50,
+    source: 'refusals',
+    measuredAt: Date.parse('2026-03-10T06:00:00Z'),
+  },
+  concurrency: 8,
+}
+
+describe('what was learnt of the limits', () => {
+  it('is kept by the organisation’s name, whatever the name', async () => {
+    const folder = await temporaryFolder()
+    await writeLearnt(folder, '../ACME & söhne', LEARNT)
+    await writeLearnt(folder, 'other', { limit: null, concurrency: 2 })
+    expect(await readdir(join(folder, 'state', 'governor'))).toHaveLength(2)
+    expect(await readLearnt(folder, '../ACME & söhne')).toEqual(LEARNT)
+    expect(new Map(await readAllLearnt(folder))).toEqual(
+      new Map([
+        ['../ACME & söhne', LEARNT],
+        ['other', { limit: null, concurrency: 2 }],
+      ]),
+    )
+  })
+
+  it('is nothing before the first run', async () => {
+    const folder = await temporaryFolder()
+    expect(await readLearnt(folder, 'default')).toBeUndefined()
+    expect((await readAllLearnt(folder)).size).toBe(0)
+  })
+
+  it.each([
+    '',
+    '{"limit":',
+    '[]',
+    '{"limit":null}',
+    '{"limit":{"rate":-1,"burst":5,"source":"refusals","measured_at":"2026-03-10T06:00:00Z"},"concurrency":8}',
+    '{"limit":{"rate":1,"burst":5,"source":"rumours","measured_at":"2026-03-10T06:00:00Z"},"concurrency":8}',
+    '{"limit":{"rate":1,"burst":5,"source":"refusals","measured_at":"yesterday"},"concurrency":8}',
+  ])('is learnt anew when the file is damaged: %s', async (text) => {
+    const folder = await temporaryFolder()
+    await mkdir(join(folder, 'state', 'governor'), { recursive: true })
+    await writeFile(join(folder, 'state', 'governor', 'default.json'), text)
+    expect(await readLearnt(folder, 'default')).toBeUndefined()
+  })
+})

@@ -1,0 +1,151 @@
+import { appendFile, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { HISTORY_START, addDays } from '../../src/lib/days.ts'
+import { writeAtomic } from '../../src/lib/files.ts'
+import {
+  LedgerFile,
+  knownOrganisations,
+  readJournal,
+  type Interval,
+  type Journal,
+} from '../../src/lake/ledger.ts'
+import { temporaryFolder } from '../helpers.ts'
+
+function landed(offset: number, rowCount = 1): Interval {
+  return {
+    resource: 'users',
+    day: addDays(HISTORY_START, offset),
+    status: 'landed',
+    fetchedAt: 1_768_500_000_000,
+    rowCount,
+    versions: 1,
+    attempts: 1,
+    requestId: 'r',
+    file: 'f.parquet',
+    sha256: 's',
+    digest: 'd',
+    error: null,
+  }
+}
+
+function keyOf({ resource, day }: Interval): Pick<Interval, 'resource' | 'day'> {
+  return { resource, day }
+}
+
+function toldBy({ intervals, lines, isCutOff, damaged }: Journal): unknown {
+  return { intervals: [...intervals], lines, isCutOff, damaged }
+}
+
+function journalPath(data: string, orgId: string): string {
+  return join(data, 'state', 'ledger', `${orgId}.ndjson`)
+}
+
+function neverWarned(message: string): void {
+  throw new Error(message)
+}
+
+describe('the ledger', () => {
+  it('remembers the last state of every interval', async () => {
+    const data = await temporaryFolder()
+    const ledger = await LedgerFile.open(data, 'org/1', neverWarned)
+    await ledger.record([landed(0), landed(1)])
+    await ledger.record([landed(1, 9)])
+    const again = await LedgerFile.read(data, 'org/1')
+    expect([...again.values()].map((each) => each.rowCount)).toEqual([1, 9])
+    expect(await knownOrganisations(data)).toEqual(['org/1'])
+  })
+
+  it('holds every state that was recorded at once', async () => {
+    const data = await temporaryFolder()
+    const ledger = await LedgerFile.open(data, 'o', neverWarned)
+    await Promise.all(Array.from({ length: 200 }, (_, index) => ledger.record([landed(index)])))
+    expect((await LedgerFile.read(data, 'o')).size).toBe(200)
+  })
+
+  it('passes over a line that a crash cut off, and goes on after it', async () => {
+    const data = await temporaryFolder()
+    const ledger = await LedgerFile.open(data, 'o', neverWarned)
+    await ledger.record([landed(0)])
+    await appendFile(join(data, 'state', 'ledger', 'o.ndjson'), '{"resource":"users","da')
+    const resumed = await LedgerFile.open(data, 'o', neverWarned)
+    await resumed.record([landed(1)])
+    expect((await LedgerFile.read(data, 'o')).size).toBe(2)
+  })
+
+  it.each([
+    ['no JSON', '}{ of another file'],
+    ['no interval', '{"resource":"users"}'],
+    ['a day that is none', JSON.stringify({ ...landed(0), day: '2026-02-30' })],
+    ['a file elsewhere', JSON.stringify({ ...landed(0), file: '../../warehouse.duckdb' })],
+    ['a state that is none', JSON.stringify({ ...landed(0), status: 'lost' })],
+    ['a landed day without a file', JSON.stringify({ ...landed(0), file: null })],
+    ['zeros', '\0\0\0\0'],
+  ])('tells of a line that is %s, by its number, and takes it out', async (_, line) => {
+    const data = await temporaryFolder()
+    const path = join(data, 'state', 'ledger', 'o.ndjson')
+    const ledger = await LedgerFile.open(data, 'o', neverWarned)
+    await ledger.record([landed(1)])
+    await appendFile(path, `${line}\n${JSON.stringify(landed(2))}\n`)
+    expect([...(await LedgerFile.read(data, 'o')).values()]).toEqual([landed(1), landed(2)])
+    const told: string[] = []
+    await LedgerFile.open(data, 'o', (message) => told.push(message))
+    expect(told).toHaveLength(1)
+    expect(told[0]).toContain(`${path}: line 2 cannot be read`)
+    const mended = await LedgerFile.open(data, 'o', neverWarned)
+    expect([...mended.intervals.values()]).toEqual([landed(1), landed(2)])
+  })
+
+  it('is the same read again and again while it changes, and read once', async () => {
+    const data = await temporaryFolder()
+    const line = fc.oneof(
+      fc.nat(5).map((day) => JSON.stringify(landed(day))),
+      fc.tuple(fc.nat(5), fc.nat(9)).map(([day, rows]) => JSON.stringify(landed(day, rows))),
+      fc.nat(5).map((day) => JSON.stringify({ ...keyOf(landed(day)), status: 'missing' })),
+      fc.constantFrom('', '{"resource":"users"}', '{"resource":"users","da'),
+    )
+    const journal = fc
+      .tuple(fc.array(line, { maxLength: 6 }), fc.boolean())
+      .map(([lines, isEnded]) => lines.join('\n') + (isEnded ? '\n' : ''))
+    const change = fc.record({ text: journal, isAnew: fc.boolean() })
+    let runs = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { maxLength: 5 }), async (changes) => {
+        const name = `o${(runs += 1)}`
+        let text = ''
+        for (const [index, { text: more, isAnew }] of changes.entries()) {
+          text = isAnew ? more : text + more
+          const copy = `${name}-${index}`
+          for (const each of [name, copy]) await writeAtomic(journalPath(data, each), text)
+          const again = await readJournal(data, name)
+          expect(toldBy(again)).toEqual(toldBy(await readJournal(data, copy)))
+          again.intervals.clear()
+        }
+      }),
+    )
+  })
+
+  it('forgets days, also for who reads the journal, until they are recorded again', async () => {
+    const data = await temporaryFolder()
+    const ledger = await LedgerFile.open(data, 'o', neverWarned)
+    await ledger.record([landed(0), landed(1)])
+    await ledger.forget([landed(0)])
+    expect([...(await LedgerFile.read(data, 'o')).values()]).toEqual([landed(1)])
+    await ledger.record([landed(0, 7)])
+    expect((await LedgerFile.read(data, 'o')).size).toBe(2)
+  })
+
+  it('is rewritten when its journal has grown long, and loses nothing', async () => {
+    const data = await temporaryFolder()
+    const ledger = await LedgerFile.open(data, 'o', neverWarned)
+    const many = Array.from({ length: 10_001 }, (_, index) => landed(index % 20, index))
+    await ledger.record(many)
+    const compacted = await LedgerFile.open(data, 'o', neverWarned)
+    const lines = (await readFile(join(data, 'state', 'ledger', 'o.ndjson'), 'utf8'))
+      .trim()
+      .split('\n')
+    expect(lines).toHaveLength(20)
+    expect([...compacted.intervals.values()].map((each) => each.rowCount)).toContain(10_000)
+  })
+})

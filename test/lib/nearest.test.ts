@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest'
+import { suggestion } from '../../src/lib/nearest.ts'
+
+describe('a suggestion for an unknown name', () => {
+  const many = Array.from({ length: 108 }, (_, at) => `model_${String(at).padStart(3, '0')}`)
+
+  it('is the nearest one', () => {
+    expect(suggestion('modle_007', many)).toBe("Did you mean 'model_007'?")
+  })
+
+  it('lists what there is where none is near, and of many the first', () => {
+    expect(suggestion('x', ['beta', 'alpha'])).toBe('Known: alpha, beta.')
+    expect(suggestion('nothing like it', many)).toMatch(
+      /^Known: model_000, .*, model_019 and 88 more\.$/,
+    )
+    expect(suggestion('x', [])).toBe('None is defined.')
+  })
+})
