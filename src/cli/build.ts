@@ -51,8 +51,8 @@ export const buildCommand: Command<OptionsOf<typeof options>> = {
     return runJob(
       { command: 'build', config, log, json, maxDurationMs: Infinity, organisations: [] },
       terminal,
-      (job, { runs }) =>
-        build(job, {
+      (context, { runs }) =>
+        build(context, {
           runs,
           fullRefresh,
           retry: retry === true,

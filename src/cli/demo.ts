@@ -105,7 +105,7 @@ function oneNight(
       now,
     },
     terminal,
-    (job, observer) => run(job, {}, observer.runs),
+    (context, observer) => run(context, {}, observer.runs),
   )
 }
 

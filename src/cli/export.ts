@@ -26,8 +26,8 @@ export const exportCommand: Command<OptionsOf<typeof options>> = {
     return runJob(
       { command: 'export', config, log, json, maxDurationMs: Infinity, organisations: [] },
       terminal,
-      async (job) => {
-        await exportMarts(job, target)
+      async (context) => {
+        await exportMarts(context, target)
         return { exitCode: ExitCode.complete }
       },
     )

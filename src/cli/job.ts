@@ -6,7 +6,7 @@ import type { Config, OrganisationConfig } from '../config/config.ts'
 import { AppError, asError, ExitCode, messageOf, UsageError } from '../lib/errors.ts'
 import { umaskOf } from '../lib/umask.ts'
 import { warner } from '../lib/world.ts'
-import type { Job } from '../pipeline/run-context.ts'
+import type { RunContext } from '../pipeline/run-context.ts'
 import { oneLine } from '../observe/words.ts'
 import { removeScratch } from '../serve/verify/scratch.ts'
 import { keepOutOfGit } from '../lake/data-folder.ts'
@@ -47,7 +47,7 @@ export interface JobResult {
 export async function runJob(
   options: JobOptions,
   terminal: Terminal,
-  work: (job: Job, observer: Observer) => Promise<JobResult>,
+  work: (context: RunContext, observer: Observer) => Promise<JobResult>,
 ): Promise<ExitCode> {
   const { dataFolder, umask } = options.config
   // That of the environment is set since the process began.
@@ -75,8 +75,8 @@ export async function runJob(
     await removeSpilled(dataFolder, Date.now())
     if (lease.wasLeft) await tidyUp(dataFolder, observer)
     const deadline = now() + options.maxDurationMs
-    const job = { config: options.config, world, runId, deadline }
-    const result = await settled(() => work(job, observer))
+    const context = { config: options.config, world, runId, deadline }
+    const result = await settled(() => work(context, observer))
     const first = result.problems?.[0] ?? null
     const closing = await observer.close(result.exitCode, first)
     const { text = closing.text, json = closing.record } = result.report ?? {}

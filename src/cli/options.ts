@@ -1,11 +1,11 @@
 import { addDays, isDay, parseDay, startOf, type DayRange } from '../lib/days.ts'
-import { BESIDE, isBeside, type BesideName } from '../lib/resource-names.ts'
+import { ENTITY_RESOURCES, isEntityResource, type EntityResource } from '../lib/resource-names.ts'
 import { UsageError } from '../lib/errors.ts'
 import { RESOURCES } from '../extract/resources.ts'
 import type { SyncSelection } from '../pipeline/entity-resources.ts'
 import type { Argv } from 'yargs'
 
-const ALL_NAMES: readonly string[] = [...RESOURCES.map(({ name }) => name), ...BESIDE]
+const ALL_NAMES: readonly string[] = [...RESOURCES.map(({ name }) => name), ...ENTITY_RESOURCES]
 
 /** Which days. */
 export function rangeOptions<T>(yargs: Argv<T>) {
@@ -94,7 +94,7 @@ export function selectionOf(flags: SelectionFlags): SyncSelection {
   const names = flags.only === undefined ? undefined : namesOf(flags.only)
   const sessions = (flags.session ?? []).map((id) => idOf(id, '--session'))
   const messages = (flags.message ?? []).map(messageIdOf)
-  const isAsked = (name: BesideName): boolean => names?.includes(name) ?? true
+  const isAsked = (name: EntityResource): boolean => names?.includes(name) ?? true
   if (sessions.length > 0 && !isAsked('sessions')) throw leftOut('--session', 'sessions')
   if (messages.length > 0 && !isAsked('messages')) throw leftOut('--message', 'messages')
   return {
@@ -103,10 +103,10 @@ export function selectionOf(flags: SelectionFlags): SyncSelection {
     ...(names === undefined
       ? {}
       : { resources: RESOURCES.filter(({ name }) => names.includes(name)) }),
-    beside: {
+    entities: {
       sessions,
       messages,
-      ...(names === undefined ? {} : { resources: names.filter(isBeside) }),
+      ...(names === undefined ? {} : { resources: names.filter(isEntityResource) }),
     },
   }
 }
@@ -125,7 +125,7 @@ function messageIdOf(text: string): { sessionId: string; messageId: string } {
   return { sessionId: idOf(sessionId, '--message'), messageId: idOf(messageId, '--message') }
 }
 
-function leftOut(flag: string, resource: BesideName): UsageError {
+function leftOut(flag: string, resource: EntityResource): UsageError {
   return new UsageError(`${flag} needs the resource '${resource}', which --only leaves out`)
 }
 

@@ -1,8 +1,8 @@
 import type { Config } from '../config/config.ts'
 import { dayOf } from '../lib/days.ts'
 import { ExitCode } from '../lib/errors.ts'
-import { besideOf, type SyncSelection } from '../pipeline/entity-resources.ts'
-import { planBeside, type BesidePlan } from '../extract/entities/plan.ts'
+import { entitySelection, type SyncSelection } from '../pipeline/entity-resources.ts'
+import { planEntities, type EntityPlan } from '../extract/entities/plan.ts'
 import { ledgerOnceOpened } from '../extract/open-ledger.ts'
 import { planSync, type FetchTask } from '../extract/plan/plan.ts'
 import type { Ledger } from '../lake/ledger.ts'
@@ -37,7 +37,7 @@ interface OrganisationPlan {
   /** Null before the platform was ever asked. */
   readonly orgId: string | null
   readonly tasks: readonly FetchTask[]
-  readonly beside: readonly BesidePlan[]
+  readonly beside: readonly EntityPlan[]
 }
 
 /** The platform is not asked: its clock is reckoned as it was last seen. */
@@ -63,13 +63,13 @@ async function plansOf(
       const tasks = planSync(ledger, { ...selection, ...when, windowSizes })
       const appUrl = config.hosts().find((each) => each.name === name)?.appUrl ?? null
       const lake = { dataFolder, orgId: orgId ?? '', recorder: { intervals: ledger } }
-      const beside = await planBeside(lake, besideOf({ config }, { appUrl }, selection))
-      return { orgId, tasks, beside }
+      const entities = await planEntities(lake, entitySelection({ config }, { appUrl }, selection))
+      return { orgId, tasks, beside: entities }
     }),
   )
 }
 
-function asJson({ orgId, tasks, beside }: OrganisationPlan): object {
+function asJson({ orgId, tasks, beside: entities }: OrganisationPlan): object {
   return {
     org_id: orgId,
     requests: tasks.length,
@@ -83,13 +83,13 @@ function asJson({ orgId, tasks, beside }: OrganisationPlan): object {
         ...(age === undefined ? {} : { age_days: age }),
       })),
     })),
-    beside,
+    beside: entities,
   }
 }
 
-function asText({ orgId, tasks, beside }: OrganisationPlan): string {
+function asText({ orgId, tasks, beside: entities }: OrganisationPlan): string {
   const who = orgId ?? 'an organisation not asked before'
-  if (tasks.length + beside.length === 0) return `${who}: nothing is due\n`
+  if (tasks.length + entities.length === 0) return `${who}: nothing is due\n`
   const names = [...new Set(tasks.map(({ resource }) => resource.name))]
   const lines = names.map((name) =>
     resourceLine(
@@ -97,7 +97,7 @@ function asText({ orgId, tasks, beside }: OrganisationPlan): string {
       tasks.filter(({ resource }) => resource.name === name),
     ),
   )
-  const others = beside.map(({ resource, what }) => `  ${resource.padEnd(20)} ${what}`)
+  const others = entities.map(({ resource, what }) => `  ${resource.padEnd(20)} ${what}`)
   const analytics = lines.length === 0 ? ['  analytics            nothing is due'] : lines
   return `${[`${who}:`, ...analytics, ...others].join('\n')}\n`
 }

@@ -15,7 +15,7 @@ export const rebuildCommand: Command<OptionsOf<typeof options>> = {
     return runJob(
       { command: 'rebuild', config, log, json, maxDurationMs: Infinity, organisations: [] },
       terminal,
-      (job, { runs }) => rebuild(job, { runs }),
+      (context, { runs }) => rebuild(context, { runs }),
     )
   },
 }

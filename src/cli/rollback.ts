@@ -38,7 +38,7 @@ export const rollbackCommand: Command<OptionsOf<typeof options>> = {
     return runJob(
       { command: 'rollback', config, log, json, maxDurationMs: Infinity, organisations: [] },
       terminal,
-      (job) => rollback(job, to),
+      (context) => rollback(context, to),
     )
   },
 }

@@ -31,7 +31,7 @@ export const runCommand: Command<OptionsOf<typeof options>> = {
     const exitCode = await runJob(
       { command: 'run', config, log, json, maxDurationMs, organisations },
       terminal,
-      (job, observer) => run(job, selection, observer.runs),
+      (context, observer) => run(context, selection, observer.runs),
     )
     await resumeSender(config, flags, terminal)
     return exitCode

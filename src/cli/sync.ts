@@ -32,7 +32,7 @@ export const syncCommand: Command<OptionsOf<typeof options>> = {
     const exitCode = await runJob(
       { command: 'sync', config, log, json, maxDurationMs, organisations },
       terminal,
-      (job) => sync(job, selection),
+      (context) => sync(context, selection),
     )
     await resumeSender(config, flags, terminal)
     return exitCode

@@ -35,12 +35,12 @@ export const verifyCommand: Command<OptionsOf<typeof options>> = {
     return runJob(
       { command: 'verify', config, log, json, maxDurationMs, organisations },
       terminal,
-      async (job) => {
-        const { verification, ...outcome } = await verify(job, choice)
+      async (context) => {
+        const { verification, ...outcome } = await verify(context, choice)
         if (verification === null) return outcome
         const report = {
           text: verificationText(verification),
-          json: { run_id: job.runId, ...verificationJson(verification) },
+          json: { run_id: context.runId, ...verificationJson(verification) },
         }
         return { ...outcome, report }
       },

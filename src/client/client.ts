@@ -1,7 +1,7 @@
 import { parseDay, type DayRange } from '../lib/days.ts'
 import { UsageError } from '../lib/errors.ts'
 import { REDACTED } from '../lib/secrets/known-secrets.ts'
-import type { Learnt } from '../lib/learned.ts'
+import type { Learned } from '../lib/learned.ts'
 import type { World } from '../lib/world.ts'
 import {
   askAnalytics,
@@ -79,8 +79,8 @@ export class PlatformClient {
   }
 
   /** What was learnt of the platform's limits; the next client may begin with it. */
-  learnt(): Learnt {
-    return this.#transport.learnt()
+  learned(): Learned {
+    return this.#transport.learned()
   }
 
   /** One request to an analytics endpoint, its rows exactly as served. */

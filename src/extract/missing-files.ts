@@ -1,4 +1,4 @@
-import { mapTogether } from '../lib/concurrency.ts'
+import { mapLimit } from '../lib/concurrency.ts'
 import { damageOf, quarantine, type DamagedFile, type RawFile } from '../lake/quarantine.ts'
 import { intervalKey, LedgerFile, type Interval, type Ledger } from '../lake/ledger.ts'
 import { listedDays } from './open-ledger.ts'
@@ -65,7 +65,7 @@ export async function damagedFiles(
   })
   const current = found.flatMap(({ raw, sha256 }) => (sha256 === null ? [] : [{ raw, sha256 }]))
   const others = found.flatMap(({ raw, sha256 }) => (sha256 === null ? [raw] : []))
-  const damages = await mapTogether(current, FILES_AT_ONCE, ({ raw, sha256 }) =>
+  const damages = await mapLimit(current, FILES_AT_ONCE, ({ raw, sha256 }) =>
     damageOf(dataFolder, orgId, raw, sha256),
   )
   const { damaged } = await verifyVersions(dataFolder, orgId, others)

@@ -1,4 +1,4 @@
-import { mapTogether } from '../lib/concurrency.ts'
+import { mapLimit } from '../lib/concurrency.ts'
 import { quarantineFolder, rawDays, versionsIn, type RawDay } from '../lake/layout.ts'
 import { intervalKey, LedgerFile, readJournal, type Interval, type Ledger } from '../lake/ledger.ts'
 import { intervalsWithoutFile, quarantine, type DamagedFile } from '../lake/quarantine.ts'
@@ -22,13 +22,17 @@ export async function openLedger(
 ): Promise<OpenLedger> {
   const ledger = await LedgerFile.open(dataFolder, orgId, warn)
   const inLake = await rawDays(dataFolder, orgId)
-  const { news, gone, damaged } = await compare(dataFolder, orgId, inLake, ledger)
+  const {
+    unknownFiles: unknownFiles,
+    gone,
+    damaged,
+  } = await compare(dataFolder, orgId, inLake, ledger)
   for (const each of damaged) warn(await quarantine(dataFolder, orgId, each))
   if (gone.length > 0) await ledger.forget(gone)
-  if (news.length > 0) {
-    await ledger.record(news)
+  if (unknownFiles.length > 0) {
+    await ledger.record(unknownFiles)
     warn(
-      `the ledger of ${orgId} did not know what the lake holds of ${listedDays(news)}; it was taken in`,
+      `the ledger of ${orgId} did not know what the lake holds of ${listedDays(unknownFiles)}; it was taken in`,
     )
   }
   return { ledger, missing: intervalsWithoutFile(ledger.intervals.values(), inLake) }
@@ -43,10 +47,10 @@ export async function openLedger(
 export async function ledgerOnceOpened(dataFolder: string, orgId: string): Promise<Ledger> {
   const said = await readJournal(dataFolder, orgId)
   const inLake = await rawDays(dataFolder, orgId)
-  const { news, gone } = await compare(dataFolder, orgId, inLake, said)
+  const { unknownFiles: unknownFiles, gone } = await compare(dataFolder, orgId, inLake, said)
   const ledger = new Map(said.intervals)
   for (const { resource, day } of gone) ledger.delete(intervalKey(resource, day))
-  for (const each of news) ledger.set(intervalKey(each.resource, each.day), each)
+  for (const each of unknownFiles) ledger.set(intervalKey(each.resource, each.day), each)
   for (const { resource, day } of intervalsWithoutFile(ledger.values(), inLake))
     ledger.delete(intervalKey(resource, day))
   return ledger
@@ -55,7 +59,7 @@ export async function ledgerOnceOpened(dataFolder: string, orgId: string): Promi
 /** How the lake differs from what the ledger says of it. */
 interface Differences {
   /** What the ledger does not know. */
-  readonly news: readonly Interval[]
+  readonly unknownFiles: readonly Interval[]
   /** What no version in the lake bears out. */
   readonly gone: readonly Interval[]
   readonly damaged: readonly DamagedFile[]
@@ -75,10 +79,10 @@ async function compare(
     const isGone = interval?.file != null && !keys.has(intervalKey(resource, day))
     return isGone ? [interval] : []
   })
-  const news = found.filter(({ resource, day, file }) => {
+  const unknownFiles = found.filter(({ resource, day, file }) => {
     return said.intervals.get(intervalKey(resource, day))?.file !== file
   })
-  return { news, gone, damaged }
+  return { unknownFiles: unknownFiles, gone, damaged }
 }
 
 /**
@@ -100,7 +104,7 @@ export async function unrecordedDays(
     if (interval?.file == null) return newest >= (knownFile(key, said) ?? '')
     return newest > interval.file && mayHoldNewer(each, interval)
   })
-  const isLeft = await mapTogether(newer, FOLDERS_AT_ONCE, async ({ resource, day, versions }) => {
+  const isLeft = await mapLimit(newer, FOLDERS_AT_ONCE, async ({ resource, day, versions }) => {
     if (knownFile(intervalKey(resource, day), said) !== undefined) return true
     const failed = await versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
     return (versions.at(-1) ?? '') >= (failed.at(-1) ?? '')

@@ -83,17 +83,17 @@ export async function readDays(
   said: Said,
 ): Promise<{ readonly found: readonly Interval[]; readonly damaged: readonly DamagedFile[] }> {
   const { verified, damaged } = await verifyAll(dataFolder, orgId, days, said)
-  const provenOf = new Map<string, VerifiedVersion[]>()
+  const verifiedFiles = new Map<string, VerifiedVersion[]>()
   for (const version of verified) {
     const key = intervalKey(version.resource, version.day)
-    provenOf.set(key, [...(provenOf.get(key) ?? []), version])
+    verifiedFiles.set(key, [...(verifiedFiles.get(key) ?? []), version])
   }
   const found: Interval[] = []
   for (const each of days) {
     const { resource, day } = each
     const key = intervalKey(resource, day)
     const known = said.intervals.get(key)
-    const versions = (provenOf.get(key) ?? []).sort((a, b) => (a.file < b.file ? -1 : 1))
+    const versions = (verifiedFiles.get(key) ?? []).sort((a, b) => (a.file < b.file ? -1 : 1))
     const failed = await failedVersions(dataFolder, orgId, each, damaged)
     const isNamed = known !== undefined && !mayHoldNewer(each, known)
     const named = isNamed ? versions.find(({ file }) => file === known.file) : undefined

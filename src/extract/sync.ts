@@ -12,9 +12,9 @@ import {
 } from '../lake/organisations.ts'
 import { openRedaction } from '../lib/secrets/redaction.ts'
 import { readWindowSizes, writeWindowSizes } from '../lake/window-sizes.ts'
-import type { BesideSelection } from './entities/context.ts'
+import type { EntitySelection } from './entities/context.ts'
 import { ownHooks } from './entities/hooks.ts'
-import { syncBeside } from './entities/sync.ts'
+import { syncEntities } from './entities/sync.ts'
 import { Background } from './fetch/background.ts'
 import { IntervalRecorder } from './land/interval-recorder.ts'
 import { ClockError } from './plan/platform-clock.ts'
@@ -53,7 +53,7 @@ export interface SyncOptions {
   readonly concurrency: number
   readonly plan: Pick<PlanOptions, 'resources' | 'within' | 'days' | 'refetch'>
   /** What else is asked for; absent: nothing. */
-  readonly beside?: BesideSelection
+  readonly entities?: EntitySelection
   readonly listeners?: SyncListeners
 }
 
@@ -187,7 +187,7 @@ async function execute(
       forEachLimit(items, options.concurrency, work)
     const fetching = fetchAll(context, tasks, users, forAll, done)
     options.listeners?.onWaiting?.(orgId)
-    const stop = (await fetching) ?? (await fetchBeside(options, context, ledger, orgId))
+    const stop = (await fetching) ?? (await fetchEntities(options, context, ledger, orgId))
     const stoppedBy = stop ?? context.breaker.forbidden
     await writeWindowSizes(dataFolder, orgId, windowSizes, sizes.learned(now))
     const counts = { ...recorder.counts, missing: stillMissing(missing, ledger.intervals) }
@@ -203,16 +203,16 @@ async function execute(
 const DAYS_BEHIND = 4
 
 /** The entity resources. Resolves to what must stop the run. */
-async function fetchBeside(
+async function fetchEntities(
   options: SyncOptions,
   context: FetchContext,
   ledger: LedgerFile,
   orgId: string,
 ): Promise<Stop | null> {
-  const { beside, dataFolder, concurrency } = options
-  if (beside === undefined || beside.resources.length === 0) return null
-  const selection = await ownHooks(beside, dataFolder, orgId)
-  const redaction = await openRedaction(dataFolder, beside.redactionKey)
+  const { entities: entities, dataFolder, concurrency } = options
+  if (entities === undefined || entities.resources.length === 0) return null
+  const selection = await ownHooks(entities, dataFolder, orgId)
+  const redaction = await openRedaction(dataFolder, entities.redactionKey)
   const forEach = async <T>(
     items: readonly T[],
     work: (item: T) => Promise<void>,
@@ -221,7 +221,7 @@ async function fetchBeside(
     if (stop !== null) throw stop
   }
   try {
-    await syncBeside({ ...context, dataFolder, orgId, selection, redaction, forEach }, ledger)
+    await syncEntities({ ...context, dataFolder, orgId, selection, redaction, forEach }, ledger)
     return null
   } catch (error) {
     if (isExpected(error)) return error
@@ -261,7 +261,7 @@ async function unreachable(
       failure,
     )
   }
-  for (const resource of options.beside?.resources ?? []) {
+  for (const resource of options.entities?.resources ?? []) {
     const isKnown = [...ledger.intervals.values()].some((each) => each.resource === resource)
     if (isKnown && resource !== 'hook_events')
       await recorder.failed(resource, [dayOf(now)], failure)

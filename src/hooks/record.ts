@@ -42,8 +42,8 @@ export function spoolEvent(folders: HookFolders, record: EventRecord): string {
   const time = new Date(record.recordedAt).toISOString().replaceAll(/[-:.]/g, '')
   const name = `${time}-${record.eventId}.json`
   makeFolder(folders.spool)
-  settle(join(folders.spool, name), (aside) => {
-    writeSynced(aside, textOf(record))
+  settle(join(folders.spool, name), (temporary) => {
+    writeSynced(temporary, textOf(record))
   })
   syncFolder(folders.spool)
   return name
@@ -60,8 +60,8 @@ export function handToSender(folders: HookFolders, name: string): void {
     linkSync(from, to)
   } catch {
     // A file system without hard links.
-    settle(to, (aside) => {
-      copyFileSync(from, aside, constants.COPYFILE_EXCL)
+    settle(to, (temporary) => {
+      copyFileSync(from, temporary, constants.COPYFILE_EXCL)
     })
   }
 }
@@ -72,8 +72,8 @@ export function noteLast(folders: HookFolders, { event, recordedAt }: EventRecor
   makeFolder(folders.last)
   settle(
     join(folders.last, name),
-    (aside) => {
-      write(aside, `${new Date(recordedAt).toISOString()}\n`)
+    (temporary) => {
+      write(temporary, `${new Date(recordedAt).toISOString()}\n`)
     },
     `.${process.pid}`,
   )
@@ -82,13 +82,13 @@ export function noteLast(folders: HookFolders, { event, recordedAt }: EventRecor
 /** An ending that no reader takes for an event, and that tidying after a run leaves alone. */
 export const ASIDE_ENDING = '.writing'
 
-function settle(path: string, make: (aside: string) => void, distinct = ''): void {
-  const aside = `${path}${distinct}${ASIDE_ENDING}`
+function settle(path: string, make: (temporary: string) => void, distinct = ''): void {
+  const temporary = `${path}${distinct}${ASIDE_ENDING}`
   try {
-    make(aside)
-    renameSync(aside, path)
+    make(temporary)
+    renameSync(temporary, path)
   } catch (error) {
-    rmSync(aside, { force: true })
+    rmSync(temporary, { force: true })
     throw error
   }
 }

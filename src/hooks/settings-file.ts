@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { copyFile, mkdir, open, readdir, readFile, realpath, rename, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { UsageError } from '../lib/errors.ts'
-import { asidePath, isMissing, readIfThere, removeFile, syncFolder } from '../lib/files.ts'
+import { temporaryPath, isMissing, readIfThere, removeFile, syncFolder } from '../lib/files.ts'
 import { JsonSyntaxError } from './json-tree.ts'
 
 /** A settings file as it was read. */
@@ -65,18 +65,18 @@ export async function writeSettings(
 ): Promise<string | null> {
   await mkdir(dirname(file.path), { recursive: true })
   const mode = file.text === undefined ? 0o644 : (await stat(file.path)).mode & 0o777
-  const aside = asidePath(file.path)
+  const temporary = temporaryPath(file.path)
   try {
-    await writeAside(aside, text, mode)
+    await writeAside(temporary, text, mode)
     if ((await readIfThere(file.path)) !== file.text) {
       throw new UsageError(`${file.path} was changed meanwhile`, { hint: 'Run this again.' })
     }
     const backup = file.text === undefined ? null : await backUp(file.path, now)
-    await rename(aside, file.path)
+    await rename(temporary, file.path)
     await syncFolder(dirname(file.path))
     return backup
   } catch (error) {
-    await removeFile(aside)
+    await removeFile(temporary)
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { Learnt } from '../lib/learned.ts'
+import type { Learned } from '../lib/learned.ts'
 import {
   fromPathSegment,
   listIfThere,
@@ -22,10 +22,10 @@ const stateSchema = z.object({
 })
 
 /** What was learnt of an organisation's limits; undefined before the first run, or when unreadable. */
-export async function readLearnt(
+export async function readLearned(
   dataFolder: string,
   organisation: string,
-): Promise<Learnt | undefined> {
+): Promise<Learned | undefined> {
   const text = await readIfThere(pathOf(dataFolder, organisation))
   const state = stateSchema.safeParse(text === undefined ? undefined : parsed(text)).data
   if (state === undefined) return undefined
@@ -36,10 +36,10 @@ export async function readLearnt(
 }
 
 /** Keeps what was learnt for the next run. */
-export async function writeLearnt(
+export async function writeLearned(
   dataFolder: string,
   organisation: string,
-  { limit, concurrency }: Learnt,
+  { limit, concurrency }: Learned,
 ): Promise<void> {
   const state = {
     limit:
@@ -57,13 +57,13 @@ export async function writeLearnt(
 }
 
 /** Of every organisation that has something, by its name in the configuration. */
-export async function readAllLearnt(dataFolder: string): Promise<ReadonlyMap<string, Learnt>> {
-  const all = new Map<string, Learnt>()
+export async function readAllLearned(dataFolder: string): Promise<ReadonlyMap<string, Learned>> {
+  const all = new Map<string, Learned>()
   for (const { name } of await listIfThere(folderOf(dataFolder))) {
     if (!name.endsWith('.json')) continue
     const organisation = fromPathSegment(name.slice(0, -'.json'.length))
-    const learnt = await readLearnt(dataFolder, organisation)
-    if (learnt !== undefined) all.set(organisation, learnt)
+    const learned = await readLearned(dataFolder, organisation)
+    if (learned !== undefined) all.set(organisation, learned)
   }
   return all
 }

@@ -1,4 +1,4 @@
-import { isBeside, isSnapshot } from '../lib/resource-names.ts'
+import { isEntityResource, isSnapshot } from '../lib/resource-names.ts'
 import { eachDay, HISTORY_START, type Day, type DayRange } from '../lib/days.ts'
 import { intervalKey, isSettled, type Ledger } from './ledger.ts'
 
@@ -41,8 +41,8 @@ export function intervalRows(
  * snapshots, also for every night between the first that landed and the last
  * known one on which there was none.
  */
-export function besideRows(orgId: string, ledger: Ledger): IntervalRow[] {
-  const known = [...ledger.values()].filter(({ resource }) => isBeside(resource))
+export function entityRows(orgId: string, ledger: Ledger): IntervalRow[] {
+  const known = [...ledger.values()].filter(({ resource }) => isEntityResource(resource))
   const last = known
     .map(({ day }) => day)
     .sort()
@@ -58,15 +58,15 @@ export function besideRows(orgId: string, ledger: Ledger): IntervalRow[] {
   }
   return days
     .sort((a, b) => (`${a.resource}/${a.day}` < `${b.resource}/${b.day}` ? -1 : 1))
-    .map(({ resource, day }) => besideRow(rowOf(orgId, ledger, resource, day), last))
+    .map(({ resource, day }) => entityRow(rowOf(orgId, ledger, resource, day), last))
 }
 
 /** A day is settled when it is over: it is not looked at again. */
-function besideRow(row: IntervalRow, last: Day | undefined): IntervalRow {
+function entityRow(row: IntervalRow, last: Day | undefined): IntervalRow {
   const isOver = last !== undefined && row.day < last
-  const isHad = row.status === 'landed' || row.status === 'empty'
-  const isRecoverable = isHad || !isOver || !isSnapshot(row.resource)
-  return { ...row, isSettled: isHad && isOver, isRecoverable }
+  const isFetched = row.status === 'landed' || row.status === 'empty'
+  const isRecoverable = isFetched || !isOver || !isSnapshot(row.resource)
+  return { ...row, isSettled: isFetched && isOver, isRecoverable }
 }
 
 function rowOf(orgId: string, ledger: Ledger, resource: string, day: Day): IntervalRow {
@@ -93,7 +93,7 @@ function rowOf(orgId: string, ledger: Ledger, resource: string, day: Day): Inter
 export function knownRange(ledger: Ledger, lastPlanned: Day | undefined): DayRange {
   let last = lastPlanned ?? HISTORY_START
   for (const { resource, day } of ledger.values()) {
-    if (day > last && !isBeside(resource)) last = day
+    if (day > last && !isEntityResource(resource)) last = day
   }
   return { first: HISTORY_START, last }
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDay, type Day } from '../lib/days.ts'
-import { mapTogether } from '../lib/concurrency.ts'
+import { mapLimit } from '../lib/concurrency.ts'
 import { fromPathSegment, listIfThere, pathSegment } from '../lib/files.ts'
 
 /** `<data>/lake/raw/<resource>/org=<org>/date=<day>`: every version of one day, as served. */
@@ -90,7 +90,7 @@ export async function rawDays(dataFolder: string, orgId: string): Promise<RawDay
     const org = join(dataFolder, 'lake', 'raw', resource, `org=${pathSegment(orgId)}`)
     for (const day of await namesIn(org, 'date=')) if (isDay(day)) days.push({ resource, day })
   }
-  return mapTogether(days, FOLDERS_AT_ONCE, async ({ resource, day }) => ({
+  return mapLimit(days, FOLDERS_AT_ONCE, async ({ resource, day }) => ({
     resource,
     day,
     versions: await versionsIn(rawFolder(dataFolder, orgId, resource, day)),

@@ -82,7 +82,7 @@ function intervalThen({ interval, path }: Known, facts: ReadonlyMap<string, Fact
 
 async function factsOf(paths: readonly string[]): Promise<ReadonlyMap<string, Facts>> {
   if (paths.length === 0) return new Map()
-  const database = await Database.open(':memory:', processLimits().proofs)
+  const database = await Database.open(':memory:', processLimits().verification)
   try {
     const files = listLiteral(paths)
     const counts = await database.rows(fill(statement('lake/version_rows'), { files }))

@@ -2,14 +2,14 @@ import { constants } from 'node:fs'
 import { copyFile, link, lstat, mkdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import {
-  asidePath,
+  temporaryPath,
   fromPathSegment,
   isMissing,
   listIfThere,
   makeReadOnly,
   removeFile,
 } from '../lib/files.ts'
-import { codeOf, pathSegment, settle, sha256OfFile, syncFolder } from '../lib/files.ts'
+import { codeOf, pathSegment, commitFile, sha256OfFile, syncFolder } from '../lib/files.ts'
 import { readRecords, writeRecords, type PublishedRecord } from './published-record.ts'
 
 /** A file that was published before, kept under the run that built it. */
@@ -67,11 +67,11 @@ export async function keptFiles(target: string): Promise<KeptFile[]> {
  * place, and what was there stays on record until then: whenever the process is killed,
  * the file in place is one that is on record. Returns its size.
  */
-export async function publishFile(aside: string, publication: Publication): Promise<number> {
+export async function publishFile(temporary: string, publication: Publication): Promise<number> {
   const { target, runId, builtAt, asOf, content, meta, present, keep, warn } = publication
-  await makeReadOnly(aside)
-  const { size: bytes, mtime } = await stat(aside)
-  const sha256 = await sha256OfFile(aside)
+  await makeReadOnly(temporary)
+  const { size: bytes, mtime } = await stat(temporary)
+  const sha256 = await sha256OfFile(temporary)
   const modifiedAt = mtime.toISOString()
   const record = { runId, builtAt, asOf, sha256, bytes, modifiedAt, content, meta }
   const records = (await readRecords(target)).filter((each) => each.runId !== runId)
@@ -82,7 +82,7 @@ export async function publishFile(aside: string, publication: Publication): Prom
       warn(`the published warehouse could not be kept for a rollback: ${String(error)}`)
     })
   }
-  await putInPlace(aside, target, runId)
+  await putInPlace(temporary, target, runId)
   await prune(publication, records, record)
   return bytes
 }
@@ -109,12 +109,12 @@ async function prune(
 export async function keepPublished(target: string, runId: string): Promise<void> {
   await mkdir(publishedFolder(target), { recursive: true })
   const path = keptPath(target, runId)
-  const aside = asidePath(path)
+  const temporary = temporaryPath(path)
   try {
-    await share(target, aside)
-    await settle(aside, path)
+    await share(target, temporary)
+    await commitFile(temporary, path)
   } finally {
-    await removeFile(aside) // a rename onto another name of the same file does nothing
+    await removeFile(temporary) // a rename onto another name of the same file does nothing
   }
 }
 
@@ -123,28 +123,28 @@ export async function keepPublished(target: string, runId: string): Promise<void
  * kept, as a file of its own: what a program writes into the published one is not in it.
  */
 export async function putBack(target: string, record: PublishedRecord): Promise<void> {
-  const aside = asidePath(target)
+  const temporary = temporaryPath(target)
   try {
-    await copyFile(keptPath(target, record.runId), aside, constants.COPYFILE_FICLONE)
-    await makeReadOnly(aside)
-    const modifiedAt = (await stat(aside)).mtime.toISOString()
+    await copyFile(keptPath(target, record.runId), temporary, constants.COPYFILE_FICLONE)
+    await makeReadOnly(temporary)
+    const modifiedAt = (await stat(temporary)).mtime.toISOString()
     const others = (await readRecords(target)).filter(({ runId }) => runId !== record.runId)
     const records = [...others, { ...record, modifiedAt }]
     await writeRecords(
       target,
       records.toSorted((a, b) => (a.runId < b.runId ? -1 : 1)),
     )
-    await putInPlace(aside, target, record.runId)
+    await putInPlace(temporary, target, record.runId)
   } finally {
-    await removeFile(aside)
+    await removeFile(temporary)
   }
 }
 
 /** A log beside the old file would be replayed onto the new one. */
-async function putInPlace(aside: string, target: string, runId: string): Promise<void> {
+async function putInPlace(temporary: string, target: string, runId: string): Promise<void> {
   await rm(`${target}.wal`, { recursive: true, force: true })
   await moveFolderAway(target, runId)
-  await settle(aside, target)
+  await commitFile(temporary, target)
 }
 
 /** A folder in the place of the file is none of ours: nothing in it is deleted. */

@@ -51,7 +51,7 @@ function storedRow(row: z.infer<typeof rawRow>): StoredRow {
 
 /** In a database of its own: one that met a damaged file may be unusable after it. */
 async function read(name: string, path: string): Promise<readonly Row[] | null> {
-  const database = await Database.open(':memory:', processLimits().proof)
+  const database = await Database.open(':memory:', processLimits().verificationOfOne)
   try {
     return await database.rows(fill(statement(name), { file: literal(path) }))
   } catch {

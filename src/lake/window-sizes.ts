@@ -41,9 +41,9 @@ export async function writeWindowSizes(
   dataFolder: string,
   orgId: string,
   known: KnownWindowSizes,
-  learnt: KnownWindowSizes,
+  learned: KnownWindowSizes,
 ): Promise<void> {
-  const text = textOf(learnt)
+  const text = textOf(learned)
   if (text !== textOf(known)) await writeAtomic(pathIn(dataFolder, orgId), text)
 }
 

@@ -6,7 +6,7 @@ export async function allOrThrow<T>(promises: Iterable<Promise<T>>): Promise<T[]
 }
 
 /** What the work comes to for each item, in their order, so many at once. */
-export async function mapTogether<T, R>(
+export async function mapLimit<T, R>(
   items: Iterable<T>,
   atOnce: number,
   work: (item: T) => Promise<R>,

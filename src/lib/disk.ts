@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { access, rename, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError, messageOf } from './errors.ts'
-import { asidePath, codeOf, isMissing, removeFile, syncFolder, writeAtomic } from './files.ts'
+import { temporaryPath, codeOf, isMissing, removeFile, syncFolder, writeAtomic } from './files.ts'
 
 /**
  * Writes, syncs, renames and removes a small file, as every landing does.
@@ -10,8 +10,8 @@ import { asidePath, codeOf, isMissing, removeFile, syncFolder, writeAtomic } fro
  * @throws Error of the step that the folder's filesystem refuses.
  */
 export async function probeFolder(folder: string): Promise<void> {
-  const probe = asidePath(join(folder, 'probe')) // what a crash leaves of it is tidied up
-  const renamed = asidePath(join(folder, 'probe'))
+  const probe = temporaryPath(join(folder, 'probe')) // what a crash leaves of it is tidied up
+  const renamed = temporaryPath(join(folder, 'probe'))
   try {
     await writeAtomic(probe, 'May be deleted.\n')
     await rename(probe, renamed)

@@ -31,7 +31,7 @@ export interface OpenOptions {
    * Freed memory goes back to the system at once and files are not cached, so that
    * memory does not grow with the number of statements. Some 10 % slower.
    */
-  readonly isFrugal?: boolean
+  readonly isLowMemory?: boolean
 }
 
 /** A result with its column names in order, duplicates and all. */
@@ -64,7 +64,7 @@ export class Database {
     const instance = await DuckDBInstance.create(path, {
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
-      ...allocation(options.isFrugal === true),
+      ...allocation(options.isLowMemory === true),
       ...(options.readOnly === true ? { access_mode: 'READ_ONLY' } : {}),
       memory_limit: options.memoryLimit ?? query.memoryLimit,
       threads: String(options.threads ?? query.threads),
@@ -135,12 +135,12 @@ function boundOf(spill: number): string {
 }
 
 /** By default DuckDB keeps hundreds of megabytes that it has freed. */
-function allocation(isFrugal: boolean): Record<string, string> {
-  const threshold = isFrugal ? '1MB' : '16MB'
+function allocation(isLowMemory: boolean): Record<string, string> {
+  const threshold = isLowMemory ? '1MB' : '16MB'
   return {
     allocator_flush_threshold: threshold,
     allocator_bulk_deallocation_flush_threshold: threshold,
-    enable_external_file_cache: String(!isFrugal),
+    enable_external_file_cache: String(!isLowMemory),
   }
 }
 

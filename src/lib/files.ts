@@ -18,21 +18,21 @@ import { UsageError } from './errors.ts'
 import { confirmLease } from './fence.ts'
 
 /** `tmp_` is what DuckDB puts before the name of a file that it writes over. */
-const ASIDE = /^(?:tmp_)?\.[0-9a-f]{8}-(?<name>.+)\.part(?:\.wal)?$/
+const TEMPORARY = /^(?:tmp_)?\.[0-9a-f]{8}-(?<name>.+)\.part(?:\.wal)?$/
 
 /**
  * A path in the same folder for writing aside before `settle`. The ending keeps
  * it out of globs like `*.parquet`: DuckDB's take files with a leading dot too.
  */
-export function asidePath(path: string): string {
+export function temporaryPath(path: string): string {
   const folder = dirname(path)
   const name = path.slice(folder.length + 1)
   return join(folder, `.${randomUUID().slice(0, 8)}-${name}.part`)
 }
 
 /** The name of the file that stands aside under `name`; undefined for any other file. */
-export function asideOf(name: string): string | undefined {
-  return ASIDE.exec(name)?.groups?.['name']
+export function nameOfTemporary(name: string): string | undefined {
+  return TEMPORARY.exec(name)?.groups?.['name']
 }
 
 /**
@@ -43,7 +43,7 @@ export async function removeAsides(folder: string): Promise<number> {
   let removed = 0
   for (const entry of await listIfThere(folder)) {
     const path = join(folder, entry.name)
-    if (asideOf(entry.name) !== undefined) {
+    if (nameOfTemporary(entry.name) !== undefined) {
       await rm(path, { recursive: true, force: true })
       removed += 1
     } else if (entry.isDirectory()) removed += await removeAsides(path)
@@ -79,15 +79,15 @@ export async function syncFolder(path: string): Promise<void> {
  *
  * @throws LockedError when the lease on its folder was lost, UsageError where a folder is in its place.
  */
-export async function settle(aside: string, path: string): Promise<void> {
-  await syncFile(aside)
-  await putInPlace(aside, path)
+export async function commitFile(temporary: string, path: string): Promise<void> {
+  await syncFile(temporary)
+  await putInPlace(temporary, path)
 }
 
 /** The same of a file that is synced already. */
-export async function putInPlace(aside: string, path: string): Promise<void> {
+export async function putInPlace(temporary: string, path: string): Promise<void> {
   confirmLease(path)
-  await rename(aside, path).catch(unlessFolder(path))
+  await rename(temporary, path).catch(unlessFolder(path))
   await syncFolder(dirname(path))
 }
 
@@ -104,17 +104,17 @@ export async function makeWritable(path: string): Promise<void> {
 /** Writes a whole file so that readers see the old one or the new one, never a part. */
 export async function writeAtomic(path: string, content: string | Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
-  const aside = asidePath(path)
+  const temporary = temporaryPath(path)
   try {
-    const handle = await open(aside, 'wx')
+    const handle = await open(temporary, 'wx')
     try {
       await handle.writeFile(content)
     } finally {
       await handle.close()
     }
-    await settle(aside, path)
+    await commitFile(temporary, path)
   } catch (error) {
-    await removeFile(aside)
+    await removeFile(temporary)
     throw error
   }
 }

@@ -1,5 +1,5 @@
 /** A limit on requests, as it was measured or told. */
-export interface LearntLimit {
+export interface LearnedLimit {
   /** Requests a second. */
   readonly rate: number
   /** Requests at once of a rested credential. */
@@ -11,9 +11,9 @@ export interface LearntLimit {
 }
 
 /** What the governor of one credential learnt, kept from run to run. */
-export interface Learnt {
+export interface Learned {
   /** Null while no limit was met. */
-  readonly limit: LearntLimit | null
+  readonly limit: LearnedLimit | null
   /** Requests in flight. */
   readonly concurrency: number
 }

@@ -3,8 +3,8 @@ import { constants, copyFile, link, open, rename, writeFile } from 'node:fs/prom
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import {
-  asideOf,
-  asidePath,
+  nameOfTemporary,
+  temporaryPath,
   codeOf,
   isMissing,
   listIfThere,
@@ -60,41 +60,41 @@ export function ownerNow(path: string): Owner | undefined {
 
 /** False where there is one. It has its whole content from its first moment. */
 export async function create(path: string, owner: Owner): Promise<boolean> {
-  return withFile(path, owner, (aside) => put(aside, path))
+  return withFile(path, owner, (temporary) => put(temporary, path))
 }
 
 /** A new file, so that the last holder, should it wake up, cannot renew it. */
 export async function replace(path: string, owner: Owner): Promise<void> {
-  await withFile(path, owner, (aside) => rename(aside, path))
+  await withFile(path, owner, (temporary) => rename(temporary, path))
 }
 
 /** Removes leases that were being written when their process was killed, or that come too late now. */
 export async function removeUnfinished(path: string): Promise<void> {
   for (const { name } of await listIfThere(dirname(path))) {
-    if (asideOf(name) === basename(path)) await removeFile(join(dirname(path), name))
+    if (nameOfTemporary(name) === basename(path)) await removeFile(join(dirname(path), name))
   }
 }
 
 async function withFile<T>(
   path: string,
   owner: Owner,
-  work: (aside: string) => Promise<T>,
+  work: (temporary: string) => Promise<T>,
 ): Promise<T> {
-  const aside = asidePath(path)
+  const temporary = temporaryPath(path)
   try {
-    await writeFile(aside, `${JSON.stringify(owner)}\n`, { flag: 'wx' })
-    return await work(aside)
+    await writeFile(temporary, `${JSON.stringify(owner)}\n`, { flag: 'wx' })
+    return await work(temporary)
   } finally {
-    await removeFile(aside)
+    await removeFile(temporary)
   }
 }
 
 /** False where there is one already, or where the process that took it since has removed this one. */
-async function put(aside: string, path: string): Promise<boolean> {
+async function put(temporary: string, path: string): Promise<boolean> {
   try {
-    await link(aside, path).catch((error: unknown) => {
+    await link(temporary, path).catch((error: unknown) => {
       if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
-      return copyFile(aside, path, constants.COPYFILE_EXCL)
+      return copyFile(temporary, path, constants.COPYFILE_EXCL)
     })
     return true
   } catch (error) {

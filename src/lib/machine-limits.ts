@@ -36,19 +36,19 @@ export interface Limits {
   readonly landing: DatabaseLimits
   readonly base: {
     /** One database for all of base, not two. */
-    readonly isFrugal: boolean
+    readonly isLowMemory: boolean
     readonly memoryLimit: string
     /** One row of a day can name a hundred thousand people: it is read whole. */
     readonly memoryForHugeRows: string
     /** Statements at once, each on one thread. */
-    readonly lanes: number
+    readonly concurrency: number
   }
   /** Models and their checks, and the comparison of `verify`. */
   readonly build: DatabaseLimits
   readonly query: DatabaseLimits
   /** Raw files that are opened to verify them, many at once and one alone. */
-  readonly proofs: DatabaseLimits
-  readonly proof: DatabaseLimits
+  readonly verification: DatabaseLimits
+  readonly verificationOfOne: DatabaseLimits
   /** Bytes that a database may spill; null: as DuckDB does. */
   readonly spill: number | null
 }
@@ -85,17 +85,17 @@ export function limitsOf(machine: Machine, settings: MachineSettings): Limits {
     memory,
     landing: { threads: Math.min(threads.value, 8), memoryLimit: atMost(512 * MB) },
     base: {
-      isFrugal: threads.value === 1 || memory.value < 512 * MB,
+      isLowMemory: threads.value === 1 || memory.value < 512 * MB,
       memoryLimit: atMost(256 * MB),
       memoryForHugeRows: atMost(4000 * MB),
       // several statements side by side take less CPU time than one on several threads; one more
       // than threads, because of those that wait for the disk; few, because they share the memory
-      lanes: threads.value === 1 ? 1 : Math.min(threads.value, 3) + 1,
+      concurrency: threads.value === 1 ? 1 : Math.min(threads.value, 3) + 1,
     },
     build: { threads: threads.value, memoryLimit: atMost(forBuild) },
     query: { threads: threads.value, memoryLimit: atMost(Infinity) },
-    proofs: { threads: Math.min(threads.value, 2), memoryLimit: atMost(512 * MB) },
-    proof: { threads: 1, memoryLimit: atMost(128 * MB) },
+    verification: { threads: Math.min(threads.value, 2), memoryLimit: atMost(512 * MB) },
+    verificationOfOne: { threads: 1, memoryLimit: atMost(128 * MB) },
     spill: freeDisk === null ? null : Math.floor(freeDisk / 2),
   }
 }

@@ -2,7 +2,7 @@
  * What the platform keeps beside analytics (CONTRACT, "Resource names"). It is
  * asked for every night as it is then: a day is the one on which it was fetched.
  */
-export const BESIDE = [
+export const ENTITY_RESOURCES = [
   'hook_events',
   'enterprise_controls',
   'usage_limits',
@@ -13,10 +13,10 @@ export const BESIDE = [
   'messages',
 ] as const
 
-export type BesideName = (typeof BESIDE)[number]
+export type EntityResource = (typeof ENTITY_RESOURCES)[number]
 
-export function isBeside(resource: string): resource is BesideName {
-  return BESIDE.some((name) => name === resource)
+export function isEntityResource(resource: string): resource is EntityResource {
+  return ENTITY_RESOURCES.some((name) => name === resource)
 }
 
 /** True for what a day holds whole: a night that was missed cannot be made up for. */

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError, messageOf } from '../lib/errors.ts'
-import { asidePath, putInPlace, removeFile, syncedSums, type FileSums } from '../lib/files.ts'
+import { temporaryPath, putInPlace, removeFile, syncedSums, type FileSums } from '../lib/files.ts'
 import { baseFile } from '../lake/layout.ts'
 import type { NormalizeOptions } from './plan.ts'
 
@@ -15,7 +15,7 @@ export interface BaseMonth {
 }
 
 /** What makes a base file: reads the one in place, if any, writes the one aside, returns its rows. */
-export type BaseWriter = (paths: { inPlace: string; aside: string }) => Promise<number>
+export type BaseWriter = (paths: { inPlace: string; temporary: string }) => Promise<number>
 
 /**
  * Writes a base file aside and then in its place, and tells of it.
@@ -28,17 +28,17 @@ export async function putBaseFile(
   write: BaseWriter,
 ): Promise<FileSums> {
   const inPlace = baseFile(baseIn, orgId, entity, month)
-  const aside = asidePath(inPlace)
+  const temporary = temporaryPath(inPlace)
   return told(madeBy, month, async () => {
     try {
       await mkdir(dirname(inPlace), { recursive: true })
-      const rows = await write({ inPlace, aside })
-      const written = await syncedSums(aside)
-      await putInPlace(aside, inPlace)
+      const rows = await write({ inPlace, temporary })
+      const written = await syncedSums(temporary)
+      await putInPlace(temporary, inPlace)
       emit({ type: 'base.written', orgId, entity, month, rows })
       return written
     } catch (error) {
-      await removeFile(aside)
+      await removeFile(temporary)
       throw error
     }
   })

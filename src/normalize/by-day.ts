@@ -118,9 +118,9 @@ export async function writeDays(
   for (const task of tasks) {
     const { entity, month } = task
     const file = { entity: entity.name, month, madeBy: entity.name }
-    const write = async ({ aside }: { aside: string }): Promise<number> => {
+    const write = async ({ temporary }: { temporary: string }): Promise<number> => {
       const select = fill(MONTH, { month: literal(month) })
-      const [count] = await database.rows(fill(WRITE, { select, file: literal(aside) }))
+      const [count] = await database.rows(fill(WRITE, { select, file: literal(temporary) }))
       return Number(count?.['Count'] ?? 0)
     }
     written.set(task, await putBaseFile(options, file, write))

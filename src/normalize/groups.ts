@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Day } from '../lib/days.ts'
-import { mapTogether } from '../lib/concurrency.ts'
+import { mapLimit } from '../lib/concurrency.ts'
 import { rawFolder } from '../lake/layout.ts'
 import { LIMITS } from './limits.ts'
 import type { BaseTask, NormalizeOptions, SourceFile } from './plan.ts'
@@ -45,7 +45,7 @@ export async function groupsOf(
     months.set(key, [...(months.get(key) ?? []), task])
   }
   const inOrder = [...months].sort(([a], [b]) => (a < b ? -1 : 1))
-  const sized = await mapTogether(inOrder, MONTHS_AT_ONCE, ([, own]) => sizedMonth(options, own))
+  const sized = await mapLimit(inOrder, MONTHS_AT_ONCE, ([, own]) => sizedMonth(options, own))
   const resources = new Set(sized.map(({ resource }) => resource))
   return [...resources].flatMap((name) => packed(sized.filter(({ resource }) => resource === name)))
 }
@@ -73,7 +73,7 @@ async function sizedMonth(
   tasks: readonly MonthTask[],
 ): Promise<ResourceMonth> {
   const due = new Map(tasks.flatMap((task) => task.due.map((source) => [source.day, source])))
-  const files = await mapTogether(due.values(), FILES_AT_ONCE, async (source) => {
+  const files = await mapLimit(due.values(), FILES_AT_ONCE, async (source) => {
     const folder = rawFolder(dataFolder, orgId, source.resource, source.day)
     const file = await stat(join(folder, source.file)).catch(() => null) // its reader tells of it
     return { ...source, bytes: file?.size ?? 0 }

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Database, literal } from '../lib/duckdb.ts'
-import { asidePath, settle } from '../lib/files.ts'
+import { temporaryPath, commitFile } from '../lib/files.ts'
 import type { IntervalRow } from '../lake/intervals.ts'
 import { baseFile } from '../lake/layout.ts'
 import { statement } from '../lib/root.ts'
@@ -33,10 +33,10 @@ async function write(
   intervals: readonly IntervalRow[],
 ): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
-  const aside = asidePath(path)
+  const temporary = temporaryPath(path)
   const rows = literal(JSON.stringify(intervals.map(fields)))
-  await database.run(fill(statement('base/steps/intervals'), { rows, file: literal(aside) }))
-  await settle(aside, path)
+  await database.run(fill(statement('base/steps/intervals'), { rows, file: literal(temporary) }))
+  await commitFile(temporary, path)
 }
 
 /** A suspect day is not settled: the platform may yet be found to serve something else. */

@@ -11,7 +11,7 @@ export const LIMITS = {
   },
   /** What is made at once, each on one thread. */
   get lanes(): number {
-    return processLimits().base.lanes
+    return processLimits().base.concurrency
   },
   /** Bytes of raw Parquet that are read at once: some 20,000 user days, and twenty times as much in memory. */
   rawBytes: 1_000_000,

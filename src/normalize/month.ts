@@ -129,7 +129,7 @@ async function writeMonth(
   const { entity, month, sources, kept, due } = task
   const versions = Object.fromEntries(sources.map(({ day, file }) => [day, file]))
   const file = { entity: entity.name, month, madeBy: madeBy(entity.name) }
-  return putBaseFile(options, file, async ({ inPlace, aside }) => {
+  return putBaseFile(options, file, async ({ inPlace, temporary }) => {
     const made = daysSql(
       join(folder, `${entity.name}-*.parquet`),
       due.map(({ day }) => day),
@@ -138,7 +138,7 @@ async function writeMonth(
     const [count] = await database.rows(
       fill(WRITE, {
         select,
-        file: literal(aside),
+        file: literal(temporary),
         made_by: literal(digestOf(statementOf(entity))),
         versions: literal(JSON.stringify(versions)),
       }),

@@ -100,7 +100,7 @@ async function writeMonths(
   dayTasks: readonly DayTask[],
   present: BaseFiles,
 ): Promise<void> {
-  const { baseIn, orgId, isFrugal, signal } = options
+  const { baseIn, orgId, isLowMemory: isLowMemory, signal } = options
   const before = new Map(present)
   for (const task of tasks) present.delete(baseKey(task))
   for (const task of dayTasks) present.delete(dayKey(task))
@@ -127,7 +127,7 @@ async function writeMonths(
     if (dayTasks.some(({ entity }) => entity === SCHEMA_DRIFT)) await reportDrift(options, database)
   }
   try {
-    if (isFrugal) {
+    if (isLowMemory) {
       await withDatabase(options, 'base', async (lane) => {
         await writeBase(lane)
         await writeDayEntities(lane)
@@ -144,7 +144,7 @@ async function writeMonths(
 }
 
 async function withDatabase(
-  { dataFolder, orgId, isFrugal }: NormalizeOptions,
+  { dataFolder, orgId, isLowMemory: isLowMemory }: NormalizeOptions,
   name: string,
   work: (lane: Lane) => Promise<void>,
 ): Promise<void> {
@@ -153,7 +153,7 @@ async function withDatabase(
   const database = await Database.open(':memory:', {
     memoryLimit: LIMITS.memory,
     threads: 1,
-    isFrugal,
+    isLowMemory: isLowMemory,
     tempDirectory,
   })
   try {

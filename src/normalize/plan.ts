@@ -15,7 +15,7 @@ export interface NormalizeOptions {
   /** `YYYY-MM` in which history begins. */
   readonly firstMonth: string
   /** Whether memory matters more than time. */
-  readonly isFrugal: boolean
+  readonly isLowMemory: boolean
   readonly emit: World['emit']
   /**
    * Proves raw files before they are read; returns those that are in the lake no longer,

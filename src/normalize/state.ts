@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import { z } from 'zod'
-import { mapTogether } from '../lib/concurrency.ts'
+import { mapLimit } from '../lib/concurrency.ts'
 import {
   crc32OfFile,
   pathSegment,
@@ -44,10 +44,10 @@ export async function readBaseState(
   warn: (message: string) => void,
 ): Promise<BaseFiles> {
   const state = baseState.safeParse(await readJson(statePath(dataFolder, orgId), warn)).data
-  const months = await mapTogether(entities, FILES_AT_ONCE, async (entity) =>
+  const months = await mapLimit(entities, FILES_AT_ONCE, async (entity) =>
     (await baseMonths(dataFolder, orgId, entity)).map((month) => ({ entity, month })),
   )
-  const files = await mapTogether(months.flat(), FILES_AT_ONCE, async ({ entity, month }) => {
+  const files = await mapLimit(months.flat(), FILES_AT_ONCE, async ({ entity, month }) => {
     const key = `${entity}/${month}`
     const path = baseFile(dataFolder, orgId, entity, month)
     const known = state?.[key]

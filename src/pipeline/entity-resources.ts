@@ -1,9 +1,9 @@
 import type { OrganisationConfig } from '../config/config.ts'
-import { BESIDE } from '../lib/resource-names.ts'
-import type { BesideSelection } from '../extract/entities/context.ts'
+import { ENTITY_RESOURCES } from '../lib/resource-names.ts'
+import type { EntitySelection } from '../extract/entities/context.ts'
 import { landSpool } from '../extract/entities/hook-spool.ts'
 import type { PlanOptions } from '../extract/plan/plan.ts'
-import type { Job } from './run-context.ts'
+import type { RunContext } from './run-context.ts'
 
 /** What of the platform to ask for: of analytics, and beside them. */
 export interface SyncSelection extends Pick<
@@ -11,36 +11,42 @@ export interface SyncSelection extends Pick<
   'resources' | 'within' | 'days' | 'refetch'
 > {
   /** Named resources; without any, all are asked for, unless days are named, which are of analytics. */
-  readonly beside?: Partial<Pick<BesideSelection, 'resources' | 'sessions' | 'messages'>>
+  readonly entities?: Partial<Pick<EntitySelection, 'resources' | 'sessions' | 'messages'>>
 }
 
 /** What to ask one organisation for beside analytics. Readiness reports are on the application host. */
-export function besideOf(
-  job: Pick<Job, 'config'>,
+export function entitySelection(
+  context: Pick<RunContext, 'config'>,
   { appUrl }: Pick<OrganisationConfig, 'appUrl'>,
   selection: SyncSelection,
-): BesideSelection {
-  const { beside = {}, within, days, refetch = false } = selection
+): EntitySelection {
+  const { entities: entities = {}, within, days, refetch = false } = selection
   const isOfDays = days !== undefined || within?.first !== undefined || within?.last !== undefined
-  const resources = beside.resources ?? (isOfDays ? [] : BESIDE)
+  const resources = entities.resources ?? (isOfDays ? [] : ENTITY_RESOURCES)
   return {
     resources: resources.filter((name) => name !== 'readiness_reports' || appUrl !== null),
-    sessions: beside.sessions ?? [],
-    messages: beside.messages ?? [],
+    sessions: entities.sessions ?? [],
+    messages: entities.messages ?? [],
     refetch,
-    hooksOf: hooksOf(job),
-    redactionKey: job.config.redactionKey,
+    organisationOfHookEvents: organisationOfHookEvents(context),
+    redactionKey: context.config.redactionKey,
   }
 }
 
 /** Lands the hook events that no organisation's sync has landed. */
-export async function landHooks(job: Job): Promise<void> {
-  const { config, world, runId } = job
+export async function landHooks(context: RunContext): Promise<void> {
+  const { config, world, runId } = context
   const { dataFolder, redactionKey } = config
-  await landSpool({ dataFolder, runId, world, hooksOf: hooksOf(job), redactionKey })
+  await landSpool({
+    dataFolder,
+    runId,
+    world,
+    organisationOfHookEvents: organisationOfHookEvents(context),
+    redactionKey,
+  })
 }
 
 /** With several organisations, theirs is told by the configuration alone. */
-function hooksOf({ config }: Pick<Job, 'config'>): string | null {
+function organisationOfHookEvents({ config }: Pick<RunContext, 'config'>): string | null {
   return config.hooks.organisation ?? (config.hosts().length > 1 ? 'default' : null)
 }

@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8'
  * make up most of the memory of a sync, more of a long history than of a short
  * one. Where a database takes far more anyway it would cost time for nothing.
  */
-export async function withTightHeap<T>(work: () => Promise<T>): Promise<T> {
+export async function inLowMemoryMode<T>(work: () => Promise<T>): Promise<T> {
   setFlagsFromString('--optimize-for-size')
   try {
     return await work()

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { HISTORY_START, monthOf } from '../lib/days.ts'
 import type { RunEvent } from '../lib/events.ts'
 import { quarantineDamaged } from '../extract/missing-files.ts'
-import { timed, warner, type Job } from './run-context.ts'
+import { timed, warner, type RunContext } from './run-context.ts'
 import type { Project } from '../model/index.ts'
 import { normalize } from '../normalize/normalize.ts'
 import type { NormalizeOptions } from '../normalize/plan.ts'
@@ -12,71 +12,71 @@ import { knownOrganisations } from '../lake/ledger.ts'
 import { processLimits } from '../lib/machine.ts'
 import type { RawFile } from '../lake/quarantine.ts'
 import { spillFolder } from '../lib/spill.ts'
-import { present, type View } from './point-in-time.ts'
+import { latestData, type PointInTime } from './point-in-time.ts'
 
 /** What models are made from. */
 export interface Ready {
   /** Days that were lost to damaged files. */
-  readonly lost: number
+  readonly missing: number
   readonly project: Project
 }
 
 /** Base, and the project meanwhile: the one keeps DuckDB busy, the other this thread. */
 export async function normalizeAndRead(
-  job: Job,
-  view: View = present(job.config.dataFolder),
+  context: RunContext,
+  pointInTime: PointInTime = latestData(context.config.dataFolder),
 ): Promise<Ready> {
-  const reading = readProject(job)
-  const lost = await normalizeAll(job, view)
-  return { lost, project: await reading }
+  const reading = readProject(context)
+  const missing = await normalizeAll(context, pointInTime)
+  return { missing: missing, project: await reading }
 }
 
 export interface Normalization {
   /** Whether memory matters more than time: where no build follows, which takes far more anyway. */
-  readonly isFrugal: boolean
+  readonly isLowMemory: boolean
   /** The base files of an organisation that are there. Default: they are read. */
   readonly openBase?: (orgId: string) => Promise<BaseFiles>
 }
 
 /** Raw → base, every organisation in turn. Returns how many days were lost to damaged files. */
 export async function normalizeAll(
-  job: Job,
-  view: View,
-  { isFrugal, openBase }: Normalization = { isFrugal: false },
+  context: RunContext,
+  pointInTime: PointInTime,
+  { isLowMemory: isLowMemory, openBase }: Normalization = { isLowMemory: false },
 ): Promise<number> {
-  const { config } = job
-  const { isFrugal: isShort } = processLimits().base
-  let lost = 0
-  await timed(job, 'normalize', async () => {
+  const { config } = context
+  const { isLowMemory: isShort } = processLimits().base
+  let missing = 0
+  await timed(context, 'normalize', async () => {
     for (const orgId of await knownOrganisations(config.dataFolder)) {
-      const options = baseOptions(job, view, orgId)
-      const ledger = await view.ledgerOf(orgId)
+      const options = baseOptions(context, pointInTime, orgId)
+      const ledger = await pointInTime.ledgerOf(orgId)
       const takeOut = async (files: readonly RawFile[]): Promise<readonly RawFile[]> => {
-        if (view.asOf !== null) return []
+        if (pointInTime.asOf !== null) return []
         const damaged = await quarantineDamaged(
           config.dataFolder,
           orgId,
           files,
           ledger,
-          warner(job, 'damage'),
+          warner(context, 'damage'),
         )
-        lost += damaged.length
+        missing += damaged.length
         return damaged
       }
       await normalize(
-        { ...options, ledger, isFrugal: isFrugal || isShort, takeOutDamaged: takeOut },
+        { ...options, ledger, isLowMemory: isLowMemory || isShort, takeOutDamaged: takeOut },
         await openBase?.(orgId),
       )
     }
     await rm(spillFolder(config.dataFolder), { recursive: true, force: true })
   })
-  return lost
+  return missing
 }
 
 /** What base of an organisation is made with, whatever of it and when. */
 export function baseOptions(
-  { config, world }: Job,
-  { baseIn, asOf }: View,
+  { config, world }: RunContext,
+  { baseIn, asOf }: PointInTime,
   orgId: string,
 ): Pick<NormalizeOptions, 'dataFolder' | 'baseIn' | 'orgId' | 'firstMonth' | 'emit'> {
   const { dataFolder } = config

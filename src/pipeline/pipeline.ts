@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Ahead } from './prefetch.ts'
-import { besideOf, landHooks, type SyncSelection } from './entity-resources.ts'
+import { Prefetch } from './prefetch.ts'
+import { entitySelection, landHooks, type SyncSelection } from './entity-resources.ts'
 import { PlatformClient, TransportError } from '../client/index.ts'
 import type { OrganisationConfig } from '../config/config.ts'
 import {
@@ -15,8 +15,14 @@ import {
 import { openLedger } from '../extract/open-ledger.ts'
 import { rebuildLedger } from '../extract/rebuild.ts'
 import { syncOrganisation, type SyncListeners, type SyncResult } from '../extract/sync.ts'
-import { withTightHeap } from './low-memory.ts'
-import { afterLosing, timed, warner, type BuildOutcome, type Job } from './run-context.ts'
+import { inLowMemoryMode } from './low-memory.ts'
+import {
+  downgradeToPartial,
+  timed,
+  warner,
+  type BuildOutcome,
+  type RunContext,
+} from './run-context.ts'
 import type { Copy } from '../model/index.ts'
 import { normalizeAll, normalizeAndRead, type Ready } from './normalize.ts'
 import type { BaseFiles } from '../normalize/state.ts'
@@ -28,10 +34,10 @@ import {
   type RunsSoFar,
 } from './publish.ts'
 import { refusePast, rollBack } from '../serve/rollback.ts'
-import { readLearnt, writeLearnt } from '../lake/governor-state.ts'
+import { readLearned, writeLearned } from '../lake/governor-state.ts'
 import { organisationsInLake } from '../lake/layout.ts'
 import { knownOrganisations, LedgerFile } from '../lake/ledger.ts'
-import { past, present } from './point-in-time.ts'
+import { dataAsOf, latestData } from './point-in-time.ts'
 
 export interface SyncOutcome {
   readonly results: readonly SyncResult[]
@@ -44,43 +50,48 @@ export interface SyncOutcome {
 
 /** The nightly job: land what is due, build, check, publish, export. */
 export async function run(
-  job: Job,
+  context: RunContext,
   selection: SyncSelection,
   runs: RunsSoFar,
 ): Promise<SyncOutcome> {
-  const ahead = new Ahead(job)
-  await using copy = copyOfPublished(job)
-  const outcome = await landAndNormalize(job, selection, ahead, copy).finally(() => ahead.ended())
-  if (!outcome.isAnyReached || isStopped(job)) return outcome
-  const orgIds = await knownOrganisations(job.config.dataFolder)
-  if (!(await hasLanded(job.config.dataFolder, orgIds))) return outcome
-  const project = await ahead.project()
-  await publishModels(job, project, orgIds, { runs, exitCode: outcome.exitCode, copy })
-  for (const target of job.config.exports) await exportMarts(job, target)
+  const prefetch = new Prefetch(context)
+  await using copy = copyOfPublished(context)
+  const outcome = await landAndNormalize(context, selection, prefetch, copy).finally(() =>
+    prefetch.ended(),
+  )
+  if (!outcome.isAnyReached || isStopped(context)) return outcome
+  const orgIds = await knownOrganisations(context.config.dataFolder)
+  if (!(await hasLanded(context.config.dataFolder, orgIds))) return outcome
+  const project = await prefetch.project()
+  await publishModels(context, project, orgIds, { runs, exitCode: outcome.exitCode, copy })
+  for (const target of context.config.exports) await exportMarts(context, target)
   return outcome
 }
 
 async function landAndNormalize(
-  job: Job,
+  context: RunContext,
   selection: SyncSelection,
-  ahead: Ahead,
+  prefetch: Prefetch,
   copy: Copy,
 ): Promise<SyncOutcome> {
-  const landed = await land(job, selection, ahead)
-  if (!landed.isAnyReached || isStopped(job)) return landed
+  const landed = await land(context, selection, prefetch)
+  if (!landed.isAnyReached || isStopped(context)) return landed
   copy.begin() // little else is written or read until the build
-  const openBase = (orgId: string): Promise<BaseFiles> => ahead.base(orgId)
-  const view = present(job.config.dataFolder)
-  return afterLosing(await normalizeAll(job, view, { isFrugal: false, openBase }), landed)
+  const openBase = (orgId: string): Promise<BaseFiles> => prefetch.base(orgId)
+  const pointInTime = latestData(context.config.dataFolder)
+  return downgradeToPartial(
+    await normalizeAll(context, pointInTime, { isLowMemory: false, openBase }),
+    landed,
+  )
 }
 
 /** Source → raw → base, every organisation in turn. One that fails does not stop the others. */
-export async function sync(job: Job, selection: SyncSelection): Promise<SyncOutcome> {
-  return withTightHeap(async () => {
-    const landed = await land(job, selection)
-    if (!landed.isAnyReached || isStopped(job)) return landed
-    return afterLosing(
-      await normalizeAll(job, present(job.config.dataFolder), { isFrugal: true }),
+export async function sync(context: RunContext, selection: SyncSelection): Promise<SyncOutcome> {
+  return inLowMemoryMode(async () => {
+    const landed = await land(context, selection)
+    if (!landed.isAnyReached || isStopped(context)) return landed
+    return downgradeToPartial(
+      await normalizeAll(context, latestData(context.config.dataFolder), { isLowMemory: true }),
       landed,
     )
   })
@@ -88,35 +99,38 @@ export async function sync(job: Job, selection: SyncSelection): Promise<SyncOutc
 
 /** Source → raw. */
 async function land(
-  job: Job,
+  context: RunContext,
   selection: SyncSelection,
-  meanwhile: SyncListeners = {},
+  listeners: SyncListeners = {},
 ): Promise<SyncOutcome> {
-  const organisations = job.config.organisations()
+  const organisations = context.config.organisations()
   const results: SyncResult[] = []
   const syncAll = async (): Promise<void> => {
     for (const organisation of organisations)
-      results.push(await syncOne(job, organisation, selection, meanwhile))
+      results.push(await syncOne(context, organisation, selection, listeners))
     await openLedgers(
-      job,
+      context,
       results.map(({ orgId }) => orgId),
     )
-    if (selection.days === undefined) await landHooks(job)
+    if (selection.days === undefined) await landHooks(context)
   }
-  await timed(job, 'sync', syncAll)
+  await timed(context, 'sync', syncAll)
   const outcome = outcomeOf(results)
-  return job.world.signal.aborted ? stopped(outcome, job.world.signal.reason) : outcome
+  return context.world.signal.aborted ? stopped(outcome, context.world.signal.reason) : outcome
 }
 
 /** Holds the ledgers of all organisations but these against the lake: of those whose ledger is lost too. */
-async function openLedgers(job: Job, opened: readonly (string | null)[] = []): Promise<void> {
-  const { dataFolder } = job.config
+async function openLedgers(
+  context: RunContext,
+  opened: readonly (string | null)[] = [],
+): Promise<void> {
+  const { dataFolder } = context.config
   const all = union(await organisationsInLake(dataFolder), await knownOrganisations(dataFolder))
   for (const orgId of all)
-    if (!opened.includes(orgId)) await openLedger(dataFolder, orgId, warner(job))
+    if (!opened.includes(orgId)) await openLedger(dataFolder, orgId, warner(context))
 }
 
-function isStopped({ world }: Job): boolean {
+function isStopped({ world }: RunContext): boolean {
   return world.signal.aborted
 }
 
@@ -128,46 +142,46 @@ function stopped(outcome: SyncOutcome, reason: unknown): SyncOutcome {
 }
 
 /** Base → models → published warehouse. Needs no network. */
-export async function build(job: Job, options: BuildChoice): Promise<BuildOutcome> {
-  const { dataFolder } = job.config
-  await openLedgers(job)
-  if (options.asOf === undefined) await landHooks(job)
-  const orgIds = requireSome(job, await knownOrganisations(dataFolder))
+export async function build(context: RunContext, options: BuildChoice): Promise<BuildOutcome> {
+  const { dataFolder } = context.config
+  await openLedgers(context)
+  if (options.asOf === undefined) await landHooks(context)
+  const orgIds = requireSome(context, await knownOrganisations(dataFolder))
   if (options.select !== undefined) await refusePast(dataFolder, '--select')
   if (options.exclude !== undefined) await refusePast(dataFolder, '--exclude')
-  if (options.asOf !== undefined) return buildPast(job, orgIds, options, options.asOf)
-  return publishWhatIsLeft(job, orgIds, options, await normalizeAndRead(job))
+  if (options.asOf !== undefined) return buildPast(context, orgIds, options, options.asOf)
+  return publishWhatIsLeft(context, orgIds, options, await normalizeAndRead(context))
 }
 
 /** Raw → ledger, base, models → published warehouse, all made anew. Needs no network. */
-export async function rebuild(job: Job, options: BuildChoice): Promise<BuildOutcome> {
-  const { dataFolder } = job.config
+export async function rebuild(context: RunContext, options: BuildChoice): Promise<BuildOutcome> {
+  const { dataFolder } = context.config
   const inLake = await organisationsInLake(dataFolder)
-  const orgIds = requireSome(job, union(inLake, await knownOrganisations(dataFolder)))
-  let lost = 0
-  await timed(job, 'ledger', async () => {
+  const orgIds = requireSome(context, union(inLake, await knownOrganisations(dataFolder)))
+  let missing = 0
+  await timed(context, 'ledger', async () => {
     for (const orgId of orgIds)
-      lost += await rebuildLedger(dataFolder, orgId, warner(job, 'damage'))
+      missing += await rebuildLedger(dataFolder, orgId, warner(context, 'damage'))
   })
   for (const made of [join('lake', 'base'), join('state', 'base')])
     await rm(join(dataFolder, made), { recursive: true, force: true })
-  const ready = await normalizeAndRead(job)
-  const all = { ...ready, lost: lost + ready.lost }
-  return publishWhatIsLeft(job, orgIds, { ...options, fullRefresh: true }, all)
+  const ready = await normalizeAndRead(context)
+  const all = { ...ready, lost: missing + ready.missing }
+  return publishWhatIsLeft(context, orgIds, { ...options, fullRefresh: true }, all)
 }
 
 async function publishWhatIsLeft(
-  job: Job,
+  context: RunContext,
   orgIds: readonly string[],
   options: BuildChoice,
-  { lost, project }: Ready,
+  { missing: missing, project }: Ready,
 ): Promise<BuildOutcome> {
-  const outcome = afterLosing(lost, { exitCode: ExitCode.complete, problems: [] })
-  if (!(await hasLanded(job.config.dataFolder, orgIds))) {
-    if (lost > 0) return outcome
-    throw nothingToBuild(job)
+  const outcome = downgradeToPartial(missing, { exitCode: ExitCode.complete, problems: [] })
+  if (!(await hasLanded(context.config.dataFolder, orgIds))) {
+    if (missing > 0) return outcome
+    throw nothingToBuild(context)
   }
-  await publishModels(job, project, orgIds, { ...options, exitCode: outcome.exitCode })
+  await publishModels(context, project, orgIds, { ...options, exitCode: outcome.exitCode })
   return outcome
 }
 
@@ -176,12 +190,12 @@ function union(a: readonly string[], b: readonly string[]): readonly string[] {
 }
 
 /** @throws UsageError when there is no organisation. */
-function requireSome(job: Job, orgIds: readonly string[]): readonly string[] {
+function requireSome(context: RunContext, orgIds: readonly string[]): readonly string[] {
   if (orgIds.length > 0) return orgIds
-  throw nothingToBuild(job)
+  throw nothingToBuild(context)
 }
 
-function nothingToBuild({ config: { dataFolder } }: Job): UsageError {
+function nothingToBuild({ config: { dataFolder } }: RunContext): UsageError {
   return new UsageError(`there is nothing to build: no day has landed in ${dataFolder}`, {
     hint: 'Land something first: agent-warehouse run (or: agent-warehouse demo).',
   })
@@ -198,17 +212,17 @@ async function hasLanded(dataFolder: string, orgIds: readonly string[]): Promise
 
 /** @throws UsageError when nothing had landed at the moment. */
 async function buildPast(
-  job: Job,
+  context: RunContext,
   orgIds: readonly string[],
   options: BuildChoice,
   asOf: number,
 ): Promise<BuildOutcome> {
-  const view = await past(job.config.dataFolder, orgIds, asOf)
-  await rm(view.baseIn, { recursive: true, force: true })
-  const { project } = await normalizeAndRead(job, view)
-  await publishModels(job, project, orgIds, options, view)
+  const pointInTime = await dataAsOf(context.config.dataFolder, orgIds, asOf)
+  await rm(pointInTime.baseIn, { recursive: true, force: true })
+  const { project } = await normalizeAndRead(context, pointInTime)
+  await publishModels(context, project, orgIds, options, pointInTime)
   const when = new Date(asOf).toISOString()
-  job.world.emit({
+  context.world.emit({
     type: 'warning',
     message: `the warehouse is published as it was known at ${when}; the next ordinary build brings the present back`,
   })
@@ -216,8 +230,8 @@ async function buildPast(
 }
 
 /** Publishes a file that was published before: the one of the run `to`, or the one before. */
-export async function rollback(job: Job, to: string | undefined): Promise<BuildOutcome> {
-  const { config, world, runId } = job
+export async function rollback(context: RunContext, to: string | undefined): Promise<BuildOutcome> {
+  const { config, world, runId } = context
   const { dataFolder } = config
   const options = { dataFolder, runId, now: world.now }
   const done = await rollBack(to === undefined ? options : { ...options, to })
@@ -228,13 +242,13 @@ export async function rollback(job: Job, to: string | undefined): Promise<BuildO
 }
 
 async function syncOne(
-  job: Job,
+  context: RunContext,
   organisation: OrganisationConfig,
   selection: SyncSelection,
-  meanwhile: SyncListeners,
+  listeners: SyncListeners,
 ): Promise<SyncResult> {
-  const { config, world, runId } = job
-  return withClient(job, organisation, (client) =>
+  const { config, world, runId } = context
+  return withClient(context, organisation, (client) =>
     syncOrganisation({
       client,
       world,
@@ -243,27 +257,30 @@ async function syncOne(
       runId,
       concurrency: config.concurrency,
       plan: selection,
-      beside: besideOf(job, organisation, selection),
-      listeners: meanwhile,
+      entities: entitySelection(context, organisation, selection),
+      listeners: listeners,
     }),
   )
 }
 
 /** Works with a client that knows what earlier runs learnt of the limits, and keeps what this one learns. */
 async function withClient<T>(
-  { config, world, deadline }: Job,
+  { config, world, deadline }: RunContext,
   { name, baseUrl, appUrl, key }: OrganisationConfig,
   work: (client: PlatformClient) => Promise<T>,
 ): Promise<T> {
   const { dataFolder, rate, concurrency } = config
-  const learnt = await readLearnt(dataFolder, name)
+  const learned = await readLearned(dataFolder, name)
   const addresses = appUrl === null ? { baseUrl } : { baseUrl, appUrl }
   const options = { ...addresses, credential: key, rate, concurrency, deadline }
-  const client = new PlatformClient(learnt === undefined ? options : { ...options, learnt }, world)
+  const client = new PlatformClient(
+    learned === undefined ? options : { ...options, learned: learned },
+    world,
+  )
   try {
     return await work(client)
   } finally {
-    await writeLearnt(dataFolder, name, client.learnt()).catch((error: unknown) => {
+    await writeLearned(dataFolder, name, client.learned()).catch((error: unknown) => {
       const message = `what was learnt of the limits could not be kept: ${messageOf(error)}`
       world.emit({ type: 'warning', message })
     })
@@ -279,25 +296,25 @@ function outcomeOf(results: readonly SyncResult[]): SyncOutcome {
     ({ isReached, landed, failed, stoppedBy }) =>
       landed > 0 || (isReached && failed === 0 && stoppedBy === null),
   )
-  const lost = results.reduce((sum, result) => sum + result.missing, 0)
-  return afterLosing(lost, {
+  const missing = results.reduce((sum, result) => sum + result.missing, 0)
+  return downgradeToPartial(missing, {
     results,
     isAnyReached,
     exitCode: exitCodeOf(results, stops),
-    problems: [...stops, ...unreachable.map((error) => nobodyHome(error))],
+    problems: [...stops, ...unreachable.map((error) => unreachableError(error))],
   })
 }
 
 /** The most telling exit code: a refused key before a deferral before failed days. */
 function exitCodeOf(results: readonly SyncResult[], stops: readonly AppError[]): ExitCode {
   const order = [ExitCode.credential, ExitCode.usage, ExitCode.deferred]
-  const told = order.find((code) => stops.some((stop) => stop.exitCode === code))
-  if (told !== undefined) return told
+  const first = order.find((code) => stops.some((stop) => stop.exitCode === code))
+  if (first !== undefined) return first
   const isShort = results.some(({ failed, unreachable }) => failed > 0 || unreachable !== null)
   return isShort ? ExitCode.partial : ExitCode.complete
 }
 
-function nobodyHome(error: Error): PartialError {
+function unreachableError(error: Error): PartialError {
   const what =
     error instanceof TransportError ? 'could not be reached' : 'did not answer as it should'
   return new PartialError(`the platform ${what}: ${error.message}`, {

@@ -1,12 +1,12 @@
 import { addDays, dayOf, type Day } from '../lib/days.ts'
 import { UsageError } from '../lib/errors.ts'
 import { firstLanding, ledgerAsOf } from '../lake/point-in-time.ts'
-import { besideRows, intervalRows, knownRange, type IntervalRow } from '../lake/intervals.ts'
+import { entityRows, intervalRows, knownRange, type IntervalRow } from '../lake/intervals.ts'
 import { pastFolder } from '../lake/layout.ts'
 import { LedgerFile, type Ledger } from '../lake/ledger.ts'
 
 /** What a build is made from: all that has landed, or what was known at a moment. */
-export interface View {
+export interface PointInTime {
   /** The folder that holds its base, laid out as a data folder. */
   readonly baseIn: string
   /** Milliseconds since the epoch; null: all that has landed. */
@@ -15,25 +15,25 @@ export interface View {
   /** The last day that could be known of, given the last that a run has planned for. */
   readonly lastDay: (planned: Day | undefined) => Day | undefined
   /** The row as it may be told. */
-  readonly tell: (row: IntervalRow) => IntervalRow
+  readonly shown: (row: IntervalRow) => IntervalRow
 }
 
-export function present(dataFolder: string): View {
+export function latestData(dataFolder: string): PointInTime {
   return {
     baseIn: dataFolder,
     asOf: null,
     ledgerOf: (orgId) => LedgerFile.read(dataFolder, orgId),
     lastDay: (planned) => planned,
-    tell: (row) => row,
+    shown: (row) => row,
   }
 }
 
 /** What was known at `asOf`. @throws UsageError when nothing had landed by then. */
-export async function past(
+export async function dataAsOf(
   dataFolder: string,
   orgIds: readonly string[],
   asOf: number,
-): Promise<View> {
+): Promise<PointInTime> {
   const first = await firstLanding(dataFolder, orgIds)
   if (first === undefined || first > asOf) {
     const when = first === undefined ? 'never' : `at ${new Date(first).toISOString()}`
@@ -48,23 +48,23 @@ export async function past(
     ledgerOf: (orgId) => ledgerAsOf(dataFolder, orgId, asOf),
     lastDay: (planned) => (planned === undefined || planned > yesterday ? yesterday : planned),
     // how often a day had been asked for by then is not on record
-    tell: (row) => ({ ...row, attempts: null }),
+    shown: (row) => ({ ...row, attempts: null }),
   }
 }
 
 /** What the view knows of every day; `planned` is the last one of analytics that a run asked for. */
 export async function intervalsOf(
-  view: View,
+  pointInTime: PointInTime,
   orgIds: readonly string[],
   resources: readonly string[],
   planned: (orgId: string) => Day | undefined,
 ): Promise<IntervalRow[]> {
   const rows = []
   for (const orgId of orgIds) {
-    const ledger = await view.ledgerOf(orgId)
-    const range = knownRange(ledger, view.lastDay(planned(orgId)))
-    const own = [...intervalRows(orgId, ledger, resources, range), ...besideRows(orgId, ledger)]
-    rows.push(...own.map(view.tell))
+    const ledger = await pointInTime.ledgerOf(orgId)
+    const range = knownRange(ledger, pointInTime.lastDay(planned(orgId)))
+    const own = [...intervalRows(orgId, ledger, resources, range), ...entityRows(orgId, ledger)]
+    rows.push(...own.map(pointInTime.shown))
   }
   return rows
 }

@@ -1,7 +1,7 @@
 import { messageOf } from '../lib/errors.ts'
 import { damagedFiles } from '../extract/missing-files.ts'
 import type { SyncListeners } from '../extract/sync.ts'
-import { warner, type Job } from './run-context.ts'
+import { warner, type RunContext } from './run-context.ts'
 import type { Project } from '../model/index.ts'
 import { baseOptions } from './normalize.ts'
 import { normalize, openBase } from '../normalize/normalize.ts'
@@ -9,7 +9,7 @@ import type { BaseFiles } from '../normalize/state.ts'
 import { readProject } from './publish.ts'
 import type { Ledger } from '../lake/ledger.ts'
 import type { RawFile } from '../lake/quarantine.ts'
-import { present } from './point-in-time.ts'
+import { latestData } from './point-in-time.ts'
 
 /**
  * What a run does while it waits for answers, so that little is left when the
@@ -18,8 +18,8 @@ import { present } from './point-in-time.ts'
  * resource when nothing is missing of it. What comes of looks at old days is made
  * afterwards, by the same plan.
  */
-export class Ahead implements SyncListeners {
-  readonly #job: Job
+export class Prefetch implements SyncListeners {
+  readonly #context: RunContext
   #project: Promise<Project> | undefined
   /** Undefined where something went wrong: then what is there has to be seen anew. */
   readonly #bases = new Map<string, Promise<BaseFiles | undefined>>()
@@ -28,12 +28,12 @@ export class Ahead implements SyncListeners {
   /** Organisations whose next pass has not begun. */
   readonly #due = new Set<string>()
 
-  constructor(job: Job) {
-    this.#job = job
+  constructor(context: RunContext) {
+    this.#context = context
   }
 
   onWaiting(orgId: string): void {
-    this.#project ??= readProject(this.#job)
+    this.#project ??= readProject(this.#context)
     this.#bases.set(orgId, this.#tried(orgId, this.#open(orgId)))
   }
 
@@ -50,7 +50,7 @@ export class Ahead implements SyncListeners {
   }
 
   project(): Promise<Project> {
-    return this.#project ?? readProject(this.#job)
+    return this.#project ?? readProject(this.#context)
   }
 
   /** The base files of an organisation as they are now. */
@@ -59,7 +59,7 @@ export class Ahead implements SyncListeners {
   }
 
   async #open(orgId: string): Promise<BaseFiles> {
-    return openBase(baseOptions(this.#job, present(this.#job.config.dataFolder), orgId))
+    return openBase(baseOptions(this.#context, latestData(this.#context.config.dataFolder), orgId))
   }
 
   /** Leaves everything as it is where a raw file is damaged: that is for who holds the ledger. */
@@ -67,16 +67,21 @@ export class Ahead implements SyncListeners {
     const files = await this.base(orgId)
     this.#due.delete(orgId)
     const only = new Set(this.#complete.get(orgId))
-    const { config, world } = this.#job
+    const { config, world } = this.#context
     if (world.signal.aborted) return files
-    const view = present(config.dataFolder)
+    const pointInTime = latestData(config.dataFolder)
     const ledger = new Map(known) // as it is now: more is landed meanwhile
     const takeOutDamaged = async (raw: readonly RawFile[]): Promise<null | []> => {
       const damaged = await damagedFiles(config.dataFolder, orgId, raw, ledger)
       return damaged.length > 0 ? null : []
     }
-    const options = { ...baseOptions(this.#job, view, orgId), ledger, only, takeOutDamaged }
-    await normalize({ ...options, isFrugal: false, signal: world.signal }, files)
+    const options = {
+      ...baseOptions(this.#context, pointInTime, orgId),
+      ledger,
+      only,
+      takeOutDamaged,
+    }
+    await normalize({ ...options, isLowMemory: false, signal: world.signal }, files)
     return files
   }
 
@@ -85,7 +90,7 @@ export class Ahead implements SyncListeners {
       return await base
     } catch (error) {
       const what = `the base of ${orgId} could not be made while answers were waited for`
-      warner(this.#job)(`${what}, and will be afterwards: ${messageOf(error)}`)
+      warner(this.#context)(`${what}, and will be afterwards: ${messageOf(error)}`)
       return undefined
     }
   }

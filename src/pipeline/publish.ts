@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExportTarget } from '../config/config.ts'
-import { isBeside } from '../lib/resource-names.ts'
+import { isEntityResource } from '../lib/resource-names.ts'
 import type { Day } from '../lib/days.ts'
 import { ExitCode } from '../lib/errors.ts'
 import { RESOURCES } from '../extract/resources.ts'
-import { timed, warner, type Job } from './run-context.ts'
+import { timed, warner, type RunContext } from './run-context.ts'
 import {
   buildAndPublish,
   Copy,
@@ -30,7 +30,7 @@ import { forgetRollback } from '../lake/rollback-record.ts'
 import { packageRoot, statement } from '../lib/root.ts'
 import { spillFolder } from '../lib/spill.ts'
 import { version } from '../lib/version.ts'
-import { intervalsOf, present, type View } from './point-in-time.ts'
+import { intervalsOf, latestData, type PointInTime } from './point-in-time.ts'
 
 /** The runs up to this one, which ends with the code if the warehouse it makes is published. */
 export type RunsSoFar = (exitCode: ExitCode) => Promise<readonly RunRow[]>
@@ -55,32 +55,36 @@ export interface BuildChoice {
 
 /** Base → models → checks → published warehouse. */
 export async function publishModels(
-  job: Job,
+  context: RunContext,
   project: Project,
   orgIds: readonly string[],
   options: BuildChoice,
-  view: View = present(job.config.dataFolder),
+  pointInTime: PointInTime = latestData(context.config.dataFolder),
 ): Promise<BuildResult> {
-  const { config, world, runId } = job
+  const { config, world, runId } = context
   const resources = RESOURCES.map(({ name }) => name)
   const known = await readOrganisations(config.dataFolder)
   const planned = (orgId: string): Day | undefined => lastPlannedDay(known, orgId)
-  const intervals = await intervalsOf(view, orgIds, resources, planned)
-  const ofAnalytics = intervals.filter(({ resource }) => !isBeside(resource))
-  await writeIntervals(view.baseIn, orgIds, ofAnalytics)
-  for (const folder of await foreignBase(view.baseIn, orgIds)) {
-    const moved = await quarantineBase(view.baseIn, folder)
-    warner(job, 'damage')(`${folder} is of no organisation in the ledger: it was moved to ${moved}`)
+  const intervals = await intervalsOf(pointInTime, orgIds, resources, planned)
+  const ofAnalytics = intervals.filter(({ resource }) => !isEntityResource(resource))
+  await writeIntervals(pointInTime.baseIn, orgIds, ofAnalytics)
+  for (const folder of await foreignBase(pointInTime.baseIn, orgIds)) {
+    const moved = await quarantineBase(pointInTime.baseIn, folder)
+    warner(
+      context,
+      'damage',
+    )(`${folder} is of no organisation in the ledger: it was moved to ${moved}`)
   }
-  const contents = view.asOf === null ? await baseContents(config.dataFolder, orgIds) : undefined
-  const result = await timed(job, 'build', async () =>
+  const contents =
+    pointInTime.asOf === null ? await baseContents(config.dataFolder, orgIds) : undefined
+  const result = await timed(context, 'build', async () =>
     buildAndPublish({
       project,
       target: warehousePath(config.dataFolder),
-      sourceSql: (_source, table) => sourceSql(view.baseIn, table),
+      sourceSql: (_source, table) => sourceSql(pointInTime.baseIn, table),
       meta: async (database) => {
         const runs = await options.runs(options.exitCode ?? ExitCode.complete)
-        await record(job, database, intervals, runs, view)
+        await record(context, database, intervals, runs, pointInTime)
       },
       runId,
       now: world.now,
@@ -93,11 +97,11 @@ export async function publishModels(
       },
       failedFile: {
         path: join(config.dataFolder, 'state', 'failed', 'warehouse.duckdb'),
-        sources: `${String(view.asOf)} ${await baseDigest(config.dataFolder, orgIds)}`,
+        sources: `${String(pointInTime.asOf)} ${await baseDigest(config.dataFolder, orgIds)}`,
       },
       sourceMaking: (_source, table) => makingOf(table),
       sourceContent: (_source, table) => contents?.get(table) ?? null,
-      asOf: view.asOf,
+      asOf: pointInTime.asOf,
       keep: config.keepPublished,
       fullRefresh: options.fullRefresh === true,
       retry: options.retry === true,
@@ -106,15 +110,16 @@ export async function publishModels(
       ...(options.copy === undefined ? {} : { copy: options.copy }),
     }),
   )
-  await warnOfUnknownMembers(job, project)
-  await warnOfLargeCounts(job, result)
-  if (view.asOf === null) await rm(pastFolder(config.dataFolder), { recursive: true, force: true })
+  await warnOfUnknownMembers(context, project)
+  await warnOfLargeCounts(context, result)
+  if (pointInTime.asOf === null)
+    await rm(pastFolder(config.dataFolder), { recursive: true, force: true })
   await forgetRollback(config.dataFolder)
   return result
 }
 
 /** A copy of what is published, to be begun while other work is done. */
-export function copyOfPublished({ config }: Job): Copy {
+export function copyOfPublished({ config }: RunContext): Copy {
   const target = warehousePath(config.dataFolder)
   return new Copy(target, target)
 }
@@ -123,20 +128,20 @@ export function copyOfPublished({ config }: Job): Copy {
  * The models, with the user's own seeds where there are any. It may be read while
  * something else is waited for: what is wrong with it is told to who awaits it.
  */
-export function readProject(job: Job): Promise<Project> {
+export function readProject(context: RunContext): Promise<Project> {
   const reading = loadProject(join(packageRoot, 'dbt-like-models'), {
-    seedFolder: join(job.config.dataFolder, 'seeds'),
+    seedFolder: join(context.config.dataFolder, 'seeds'),
     notSeeds: ['sessions', 'messages'],
-    warn: warner(job),
+    warn: warner(context),
   })
   reading.catch(() => undefined)
   return reading
 }
 
 /** The marts of the published warehouse as files. */
-export async function exportMarts(job: Job, target: ExportTarget): Promise<void> {
-  const { config, world, runId } = job
-  await timed(job, `export ${target}`, () =>
+export async function exportMarts(context: RunContext, target: ExportTarget): Promise<void> {
+  const { config, world, runId } = context
+  await timed(context, `export ${target}`, () =>
     exportTables({
       warehouse: warehousePath(config.dataFolder),
       target,
@@ -150,25 +155,25 @@ export async function exportMarts(job: Job, target: ExportTarget): Promise<void>
 }
 
 async function record(
-  job: Job,
+  context: RunContext,
   database: Database,
   intervals: readonly IntervalRow[],
   runs: readonly RunRow[],
-  view: View,
+  pointInTime: PointInTime,
 ): Promise<void> {
   await writeRecord(database, intervals, runs)
-  const { runId, world } = job
-  await writeSchemaDrift(database, sourceSql(view.baseIn, 'schema_drift'))
-  await writeProvenance(database, { runId, builtAt: world.now(), asOf: view.asOf })
+  const { runId, world } = context
+  await writeSchemaDrift(database, sourceSql(pointInTime.baseIn, 'schema_drift'))
+  await writeProvenance(database, { runId, builtAt: world.now(), asOf: pointInTime.asOf })
 }
 
 const LISTED_LINES = 10
 
 /** A line of `teams.csv` that matches no user may be a typing error; the line is named, not the user. */
-async function warnOfUnknownMembers(job: Job, project: Project): Promise<void> {
+async function warnOfUnknownMembers(context: RunContext, project: Project): Promise<void> {
   const teams = project.seeds.find(({ name }) => name === 'teams')
   if (teams === undefined || teams.csv.place === teams.file) return
-  const database = await openWarehouse(warehousePath(job.config.dataFolder))
+  const database = await openWarehouse(warehousePath(context.config.dataFolder))
   const lines = await seedLines(database, teams, statement('seeds/lines_without_user')).finally(
     () => {
       database.close()
@@ -179,20 +184,21 @@ async function warnOfUnknownMembers(job: Job, project: Project): Promise<void> {
   const rest = lines.length > LISTED_LINES ? ` and ${lines.length - LISTED_LINES} more` : ''
   const what = lines.length === 1 ? 'line' : 'lines'
   const verb = lines.length === 1 ? 'matches' : 'match'
-  warner(job)(
+  warner(context)(
     `${teams.csv.place}: ${what} ${listed}${rest} ${verb} no user that the platform has served`,
   )
 }
 
 /** Names the counts with which sums do not fit, where the build's check found any. */
-async function warnOfLargeCounts(job: Job, { checks }: BuildResult): Promise<void> {
+async function warnOfLargeCounts(context: RunContext, { checks }: BuildResult): Promise<void> {
   const isFound = ({ check, status }: BuildResult['checks'][number]): boolean =>
     check === 'assert_counts_can_be_summed' && status === 'warn'
   if (!checks.some(isFound)) return
-  const database = await openWarehouse(warehousePath(job.config.dataFolder))
+  const database = await openWarehouse(warehousePath(context.config.dataFolder))
   try {
     const { rows } = await database.table(statement('meta/large_counts'))
-    for (const [message] of rows) if (typeof message === 'string') warner(job, 'numbers')(message)
+    for (const [message] of rows)
+      if (typeof message === 'string') warner(context, 'numbers')(message)
   } finally {
     database.close()
   }

@@ -4,7 +4,7 @@ import type { WarningSubject } from '../lib/events.ts'
 import { warner as warnerOf, type Warn, type World } from '../lib/world.ts'
 
 /** One invocation of the pipeline: what it works on, and with what. */
-export interface Job {
+export interface RunContext {
   readonly config: Config
   readonly world: World
   readonly runId: string
@@ -19,9 +19,9 @@ export interface BuildOutcome {
 }
 
 /** A day whose file was lost is missing, whatever else the run came to. */
-export function afterLosing<T extends BuildOutcome>(lost: number, outcome: T): T {
-  if (lost === 0 || outcome.exitCode !== ExitCode.complete) return outcome
-  const files = lost === 1 ? 'a file of the lake was' : `${lost} files of the lake were`
+export function downgradeToPartial<T extends BuildOutcome>(missing: number, outcome: T): T {
+  if (missing === 0 || outcome.exitCode !== ExitCode.complete) return outcome
+  const files = missing === 1 ? 'a file of the lake was' : `${missing} files of the lake were`
   const problem = new PartialError(`${files} damaged or gone`, {
     hint: 'Days that are missing now are asked for by the next run; what was damaged is in quarantine/.',
   })
@@ -33,16 +33,24 @@ export function afterLosing<T extends BuildOutcome>(lost: number, outcome: T): T
 }
 
 /** Work that is told with how long it took. */
-export async function timed<T>(job: Job, stage: string, work: () => Promise<T>): Promise<T> {
-  const startedAt = job.world.now()
+export async function timed<T>(
+  context: RunContext,
+  stage: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const startedAt = context.world.now()
   try {
     return await work()
   } finally {
-    job.world.emit({ type: 'stage.finished', stage, durationMs: job.world.now() - startedAt })
+    context.world.emit({
+      type: 'stage.finished',
+      stage,
+      durationMs: context.world.now() - startedAt,
+    })
   }
 }
 
 /** Warns by an event of the job. */
-export function warner({ world }: Job, about?: WarningSubject): Warn {
+export function warner({ world }: RunContext, about?: WarningSubject): Warn {
   return warnerOf(world, about)
 }

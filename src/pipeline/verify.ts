@@ -2,7 +2,7 @@ import { ChecksFailedError, ExitCode, PartialError } from '../lib/errors.ts'
 import { RESOURCES } from '../extract/resources.ts'
 import { createFactViews } from '../model/index.ts'
 import { ENTITIES } from '../normalize/entities.ts'
-import { timed, type Job } from './run-context.ts'
+import { timed, type RunContext } from './run-context.ts'
 import { sync, type SyncOutcome } from './pipeline.ts'
 import { readProject } from './publish.ts'
 import { openScratch, removeScratch, withoutLanding } from '../serve/verify/scratch.ts'
@@ -28,19 +28,19 @@ export interface VerifyOutcome {
  *
  * @throws UsageError when nothing is published, or the warehouse as it was known earlier.
  */
-export async function verify(job: Job, choice: SampleChoice): Promise<VerifyOutcome> {
-  const { config, world } = job
+export async function verify(context: RunContext, choice: SampleChoice): Promise<VerifyOutcome> {
+  const { config, world } = context
   const { dataFolder } = config
   await refusePast(dataFolder, 'verify')
   const sample = await chooseSample(dataFolder, choice, world)
   try {
     const scratch = await openScratch(dataFolder)
     const quiet = { ...world, emit: withoutLanding(world.emit) }
-    const aside = { ...job, config: { ...config, dataFolder: scratch }, world: quiet }
-    const fetched = await sync(aside, { days: new Set(sample.days) })
+    const temporary = { ...context, config: { ...config, dataFolder: scratch }, world: quiet }
+    const fetched = await sync(temporary, { days: new Set(sample.days) })
     if (!fetched.isAnyReached || world.signal.aborted) return { ...fetched, verification: null }
-    const project = await readProject(job)
-    const verification = await timed(job, 'compare', () =>
+    const project = await readProject(context)
+    const verification = await timed(context, 'compare', () =>
       verifyWarehouse({
         dataFolder,
         scratch,

@@ -73,7 +73,9 @@ export async function exportTables(request: ExportRequest): Promise<ExportManife
     const meta = request.target === 'duckdb' ? all.filter(({ schema }) => schema === 'meta') : []
     const tables = [...marts, ...meta]
     const path = join(request.folder, request.target)
-    const manifest = await replaceFolder(path, (aside) => fill(database, request, tables, aside))
+    const manifest = await replaceFolder(path, (temporary) =>
+      fill(database, request, tables, temporary),
+    )
     request.emit({
       type: 'export.finished',
       target: request.target,
@@ -91,12 +93,12 @@ async function fill(
   database: Database,
   request: ExportRequest,
   tables: readonly MartTable[],
-  aside: string,
+  temporary: string,
 ): Promise<ExportManifest> {
   const written =
     request.target === 'duckdb'
-      ? await writeAll(request, tables, aside)
-      : await writeEach(database, tableWriters[request.target], tables, aside)
+      ? await writeAll(request, tables, temporary)
+      : await writeEach(database, tableWriters[request.target], tables, temporary)
   const manifest: ExportManifest = {
     created_at: new Date(request.now()).toISOString(),
     run_id: request.runId,
@@ -104,7 +106,7 @@ async function fill(
     target: request.target,
     tables: written,
   }
-  await writeAtomic(join(aside, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
+  await writeAtomic(join(temporary, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
   return manifest
 }
 

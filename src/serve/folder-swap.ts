@@ -2,7 +2,7 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { AppError, messageOf, UsageError } from '../lib/errors.ts'
 import { confirmLease } from '../lib/fence.ts'
-import { asideOf, asidePath, listIfThere, syncFolder } from '../lib/files.ts'
+import { nameOfTemporary, temporaryPath, listIfThere, syncFolder } from '../lib/files.ts'
 
 /** The file that a folder of ours always holds, written last. */
 export const MANIFEST = 'manifest.json'
@@ -17,20 +17,20 @@ export const MANIFEST = 'manifest.json'
  */
 export async function replaceFolder<T>(
   path: string,
-  fill: (aside: string) => Promise<T>,
+  fill: (temporary: string) => Promise<T>,
 ): Promise<T> {
   await mkdir(dirname(path), { recursive: true })
   await mend(path)
   await requireOurs(path)
-  const aside = asidePath(path)
+  const temporary = temporaryPath(path)
   try {
-    await mkdir(aside)
-    const filled = await fill(aside)
-    await syncFolder(aside)
-    await swap(aside, path)
+    await mkdir(temporary)
+    const filled = await fill(temporary)
+    await syncFolder(temporary)
+    await swap(temporary, path)
     return filled
   } catch (error) {
-    await rm(aside, { recursive: true, force: true })
+    await rm(temporary, { recursive: true, force: true })
     throw error
   }
 }
@@ -47,16 +47,16 @@ async function mend(path: string): Promise<void> {
     if (names.includes(basename(path))) await rm(previous, { recursive: true })
     else await rename(previous, path)
   }
-  const leftovers = names.filter((name) => asideOf(name) === basename(path))
+  const leftovers = names.filter((name) => nameOfTemporary(name) === basename(path))
   for (const name of leftovers) await rm(join(dirname(path), name), { recursive: true })
 }
 
-async function swap(aside: string, path: string): Promise<void> {
+async function swap(temporary: string, path: string): Promise<void> {
   const replaces = (await namesIn(dirname(path))).includes(basename(path))
   confirmLease(path)
   try {
     if (replaces) await rename(path, previousOf(path))
-    await renameOrPutBack(aside, path, replaces)
+    await renameOrPutBack(temporary, path, replaces)
   } catch (error) {
     throw new AppError(`${path} cannot be replaced: ${messageOf(error)}`, {
       hint: 'The old files stay in place. Close the programs that have them open, then export again.',
@@ -67,9 +67,9 @@ async function swap(aside: string, path: string): Promise<void> {
   await rm(previousOf(path), { recursive: true, force: true })
 }
 
-async function renameOrPutBack(aside: string, path: string, replaces: boolean): Promise<void> {
+async function renameOrPutBack(temporary: string, path: string, replaces: boolean): Promise<void> {
   try {
-    await rename(aside, path)
+    await rename(temporary, path)
   } catch (error) {
     if (replaces) await rename(previousOf(path), path)
     throw error

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises'
 import { addDays, type Day, type DayRange } from '../lib/days.ts'
-import type { Learnt } from '../lib/learned.ts'
+import type { Learned } from '../lib/learned.ts'
 import { isMissing } from '../lib/files.ts'
-import { readAllLearnt } from '../lake/governor-state.ts'
-import { besideRows, intervalRows, knownRange, type IntervalRow } from '../lake/intervals.ts'
+import { readAllLearned } from '../lake/governor-state.ts'
+import { entityRows, intervalRows, knownRange, type IntervalRow } from '../lake/intervals.ts'
 import { organisationsInLake, warehousePath } from '../lake/layout.ts'
 import { knownOrganisations, type Ledger } from '../lake/ledger.ts'
 import { leaseStatus, type LeaseStatus } from '../lib/lock.ts'
@@ -126,7 +126,7 @@ export async function readStatus(
           caps.get(resource),
         ),
       ),
-      beside: besideStatus(besideRows(orgId, ledger)),
+      beside: besideStatus(entityRows(orgId, ledger)),
     })
   }
   return {
@@ -135,11 +135,13 @@ export async function readStatus(
     running: lease?.state === 'alive' ? lease : null,
     left: lease?.state === 'alive' ? null : lease,
     organisations,
-    learnt: [...(await readAllLearnt(dataFolder))].map(([name, learnt]) => limitOf(name, learnt)),
+    learnt: [...(await readAllLearned(dataFolder))].map(([name, learned]) =>
+      limitOf(name, learned),
+    ),
   }
 }
 
-function limitOf(organisation: string, { limit, concurrency }: Learnt): LimitStatus {
+function limitOf(organisation: string, { limit, concurrency }: Learned): LimitStatus {
   return {
     organisation,
     rate: limit?.rate ?? null,

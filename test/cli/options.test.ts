@@ -38,13 +38,13 @@ describe('what to ask for', () => {
   })
 
   it('may be resources of analytics and beside them', () => {
-    const { resources, beside } = parse('--only', 'tokens, sessions ,hook_events')
+    const { resources, entities: beside } = parse('--only', 'tokens, sessions ,hook_events')
     expect(resources?.map(({ name }) => name)).toEqual(['tokens'])
     expect(beside?.resources).toEqual(['sessions', 'hook_events'])
   })
 
   it('may be sessions and messages by their ids, each flag any number of times', () => {
-    const { beside } = parse(
+    const { entities: beside } = parse(
       '--session',
       'a',
       '--session=b',

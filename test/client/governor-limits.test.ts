@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Transport } from '../../src/client/http/transport.ts'
-import type { Learnt } from '../../src/lib/learned.ts'
+import type { Learned } from '../../src/lib/learned.ts'
 import { bucketServer, STYLES, windowServer, type Style } from './limits.ts'
 import { VirtualTime, type Server, type VirtualOptions } from './virtual-time.ts'
 
@@ -12,20 +12,23 @@ interface Figures {
   readonly seconds: number
   /** Refused requests, as a share of those that passed. */
   readonly refused: number
-  readonly learnt: Learnt
+  readonly learnt: Learned
 }
 
 /** Asks so many times and says how it went. */
 async function ask(
   server: Server,
   count: number,
-  options: Partial<VirtualOptions> & { readonly learnt?: Learnt } = {},
+  options: Partial<VirtualOptions> & { readonly learnt?: Learned } = {},
 ): Promise<Figures> {
   const { learnt, ...virtual } = options
   const time = new VirtualTime(server, { latencyMs: () => 5, ...virtual })
   const began = time.world.now()
   const bounds = { credential: 'k', rate: 1000, concurrency: 8, deadline: Infinity }
-  const transport = new Transport(learnt === undefined ? bounds : { ...bounds, learnt }, time.world)
+  const transport = new Transport(
+    learnt === undefined ? bounds : { ...bounds, learned: learnt },
+    time.world,
+  )
   let left = count
   const task = async (): Promise<void> => {
     while (left > 0) {
@@ -38,7 +41,7 @@ async function ask(
   return {
     seconds: (time.world.now() - began) / 1000,
     refused: refusals / count,
-    learnt: transport.learnt(),
+    learnt: transport.learned(),
   }
 }
 
@@ -151,7 +154,7 @@ describe('a limit that changes', () => {
     ['with a burst ten times too small', 50, 5],
   ])('is found although it was remembered %s', async (_, rate, burst) => {
     const measuredAt = startsAt - 86_400_000
-    const learnt: Learnt = {
+    const learnt: Learned = {
       limit: { rate, burst, source: 'refusals', measuredAt },
       concurrency: 8,
     }
@@ -165,7 +168,7 @@ describe('a limit that changes', () => {
     const measuredAt = startsAt - 86_400_000
     const limit = { rate: 5, burst: 5, source: 'refusals', measuredAt } as const
     const server = bucketServer(50, 50, 'x-delta')
-    const learnt: Learnt = { limit, concurrency: 8 }
+    const learnt: Learned = { limit, concurrency: 8 }
     const figures = await ask(server, 50 + 50 * SECONDS, { startsAt, learnt })
     expect(figures.seconds / SECONDS).toBeLessThanOrEqual(1.1)
   })
@@ -174,7 +177,7 @@ describe('a limit that changes', () => {
     const measuredAt = startsAt - 31 * 86_400_000
     const limit = { rate: 5, burst: 5, source: 'refusals', measuredAt } as const
     const server = bucketServer(50, 50, 'retry-after')
-    const learnt: Learnt = { limit, concurrency: 8 }
+    const learnt: Learned = { limit, concurrency: 8 }
     const figures = await ask(server, 50 + 50 * SECONDS, { startsAt, learnt })
     expect(figures.seconds / SECONDS).toBeLessThanOrEqual(1.1)
   })

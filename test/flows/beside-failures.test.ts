@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { BesideName } from '../../src/lib/resource-names.ts'
-import { besideRows } from '../../src/lake/intervals.ts'
+import type { EntityResource } from '../../src/lib/resource-names.ts'
+import { entityRows } from '../../src/lake/intervals.ts'
 import { temporaryFolder } from '../helpers.ts'
 import { DAY, landed, night, NIGHT, platform } from './beside-night.ts'
 import { ledgerOf } from './platform.ts'
 
 /** Where each resource is asked for. */
-const PATHS: readonly (readonly [BesideName, RegExp])[] = [
+const PATHS: readonly (readonly [EntityResource, RegExp])[] = [
   ['enterprise_controls', /enterprise-controls/],
   ['usage_limits', /usage\/limits/],
   ['readiness_reports', /maturity-level-reports/],
@@ -24,7 +24,7 @@ const failing = (status: number, path: RegExp) => ({
 })
 
 async function statesOf(data: string): Promise<Record<string, string>> {
-  const rows = besideRows('org_demo', await ledgerOf(data, 'org_demo'))
+  const rows = entityRows('org_demo', await ledgerOf(data, 'org_demo'))
   return Object.fromEntries(rows.map(({ resource, day, status }) => [`${resource} ${day}`, status]))
 }
 
@@ -65,7 +65,7 @@ it.each([403, 404])(
         isGone && path.includes('enterprise-controls') ? new Response('{}', { status }) : undefined,
     })
     const data = await temporaryFolder()
-    const only: readonly BesideName[] = ['enterprise_controls']
+    const only: readonly EntityResource[] = ['enterprise_controls']
     await night(emulator, data, { only })
     isGone = true
     const second = await night(emulator, data, { only, now: NIGHT + DAY })
@@ -87,13 +87,13 @@ it('a night of limits that failed stays a night without', async () => {
       isDown && path.includes('usage/limits') ? new Response('{}', { status: 500 }) : undefined,
   })
   const data = await temporaryFolder()
-  const only: readonly BesideName[] = ['usage_limits']
+  const only: readonly EntityResource[] = ['usage_limits']
   await night(emulator, data, { only })
   isDown = true
   await night(emulator, data, { only, now: NIGHT + DAY })
   isDown = false
   await night(emulator, data, { only, now: NIGHT + 2 * DAY })
-  const rows = besideRows('org_demo', await ledgerOf(data, 'org_demo'))
+  const rows = entityRows('org_demo', await ledgerOf(data, 'org_demo'))
   expect(rows.map(({ day, status, isRecoverable }) => [day, status, isRecoverable])).toEqual([
     ['2026-03-10', 'landed', true],
     ['2026-03-11', 'failed', false],
@@ -120,7 +120,7 @@ it('a walk of controls that does not come to its end lands nothing', async () =>
 })
 
 describe('one computer', () => {
-  const only: readonly BesideName[] = ['computers', 'computer_metrics']
+  const only: readonly EntityResource[] = ['computers', 'computer_metrics']
   const computerOf = (path: string): string => path.split('/')[4] ?? ''
 
   async function withFailing(status: number) {

@@ -22,7 +22,12 @@ async function spool(
 }
 
 async function land(data: string, hooksOf: string | null = null): Promise<void> {
-  await landSpool({ dataFolder: data, runId: 'run', world: testWorld(NIGHT), hooksOf })
+  await landSpool({
+    dataFolder: data,
+    runId: 'run',
+    world: testWorld(NIGHT),
+    organisationOfHookEvents: hooksOf,
+  })
 }
 
 const idsOf = (items: readonly string[] | undefined): unknown[] =>
@@ -108,7 +113,10 @@ describe('recorded hook events', () => {
     await land(other)
     expect(idsOf((await landed(other, 'hook_events'))['2026-03-09'])).toEqual(['b', 'c'])
     await spool(other, { at, id: 'd' }, { at, id: 'e' })
-    await night(emulator, other, { only: ['hook_events'], beside: { hooksOf: 'elsewhere' } })
+    await night(emulator, other, {
+      only: ['hook_events'],
+      beside: { organisationOfHookEvents: 'elsewhere' },
+    })
     expect(await readdir(join(other, SPOOL))).toHaveLength(2)
     await land(other, 'elsewhere')
     expect(idsOf((await landed(other, 'hook_events', 'elsewhere'))['2026-03-09'])).toEqual([

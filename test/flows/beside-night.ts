@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
-import { BESIDE, type BesideName } from '../../src/lib/resource-names.ts'
-import type { BesideSelection } from '../../src/extract/entities/context.ts'
+import { ENTITY_RESOURCES, type EntityResource } from '../../src/lib/resource-names.ts'
+import type { EntitySelection } from '../../src/extract/entities/context.ts'
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
 import { testWorld } from '../helpers.ts'
 import { ledgerOf, readLake, syncFrom, type Sync } from './platform.ts'
@@ -26,8 +26,8 @@ export async function platform(options: Partial<EmulatorOptions> = {}): Promise<
 
 export interface Night {
   readonly now?: number
-  readonly only?: readonly BesideName[]
-  readonly beside?: Partial<BesideSelection>
+  readonly only?: readonly EntityResource[]
+  readonly beside?: Partial<EntitySelection>
   readonly organisation?: string
 }
 
@@ -35,7 +35,7 @@ export interface Night {
 export async function night(
   { url, appUrl, keys, at, requests }: Platform,
   data: string,
-  { now = NIGHT, only = BESIDE, beside = {}, organisation = 'default' }: Night = {},
+  { now = NIGHT, only = ENTITY_RESOURCES, beside = {}, organisation = 'default' }: Night = {},
 ): Promise<Sync & { readonly requests: readonly string[]; readonly told: readonly string[] }> {
   at(now)
   const asked = requests.length
@@ -75,6 +75,6 @@ export async function landed(
 /** Everything beside analytics that has landed, to compare lakes with. */
 export async function wholeLake(data: string): Promise<Record<string, Record<string, string[]>>> {
   const lake: Record<string, Record<string, string[]>> = {}
-  for (const resource of BESIDE) lake[resource] = await landed(data, resource)
+  for (const resource of ENTITY_RESOURCES) lake[resource] = await landed(data, resource)
   return lake
 }

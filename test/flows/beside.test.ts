@@ -1,17 +1,17 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { BESIDE, type BesideName } from '../../src/lib/resource-names.ts'
-import { planBeside } from '../../src/extract/entities/plan.ts'
+import { ENTITY_RESOURCES, type EntityResource } from '../../src/lib/resource-names.ts'
+import { planEntities } from '../../src/extract/entities/plan.ts'
 import { readStatus } from '../../src/serve/status.ts'
-import { besideRows } from '../../src/lake/intervals.ts'
+import { entityRows } from '../../src/lake/intervals.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
 import { command } from '../command.ts'
 import { temporaryFolder } from '../helpers.ts'
 import { DAY, landed, night, NIGHT, platform, wholeLake } from './beside-night.ts'
 import { ledgerOf, readLake } from './platform.ts'
 
-const ALL_BUT_HOOKS: readonly BesideName[] = [
+const ALL_BUT_HOOKS: readonly EntityResource[] = [
   'enterprise_controls',
   'usage_limits',
   'readiness_reports',
@@ -95,7 +95,7 @@ describe('a night', () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
     await night(emulator, data)
     await night(emulator, data, { now: NIGHT + 2 * DAY })
-    const rows = besideRows('org_demo', await ledgerOf(data, 'org_demo'))
+    const rows = entityRows('org_demo', await ledgerOf(data, 'org_demo'))
     const told = (resource: string) =>
       rows
         .filter((row) => row.resource === resource)
@@ -114,16 +114,16 @@ describe('a night', () => {
 it('what a sync would ask for is told without asking', async () => {
   const [emulator, data] = [await platform(), await temporaryFolder()]
   const plan = async () => {
-    const book = { intervals: await ledgerOf(data, 'org_demo') }
+    const recorder = { intervals: await ledgerOf(data, 'org_demo') }
     const selection = {
-      resources: BESIDE,
+      resources: ENTITY_RESOURCES,
       sessions: ['a'],
       messages: [],
       refetch: false,
-      hooksOf: null,
+      organisationOfHookEvents: null,
     }
-    const plans = await planBeside(
-      { dataFolder: data, orgId: 'org_demo', recorder: book },
+    const plans = await planEntities(
+      { dataFolder: data, orgId: 'org_demo', recorder: recorder },
       selection,
     )
     return Object.fromEntries(plans.map(({ resource, what }) => [resource, what]))
@@ -202,7 +202,7 @@ describe('a file that is lost', () => {
 it('two organisations in one folder keep what is theirs apart', async () => {
   const data = await temporaryFolder()
   const [a, b] = [await platform({ orgId: 'org_a' }), await platform({ orgId: 'org_b', seed: 2 })]
-  const only: readonly BesideName[] = ['usage_limits', 'computers', 'computer_metrics']
+  const only: readonly EntityResource[] = ['usage_limits', 'computers', 'computer_metrics']
   for (const now of [NIGHT, NIGHT + DAY]) {
     for (const [emulator, organisation] of [
       [a, 'a'],
@@ -221,7 +221,7 @@ it('two organisations in one folder keep what is theirs apart', async () => {
 })
 
 describe('sessions and messages', () => {
-  const only: readonly BesideName[] = ['sessions', 'messages']
+  const only: readonly EntityResource[] = ['sessions', 'messages']
 
   it('are those that the user names, and the children of those', async () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
 import { checkLake } from '../../src/doctor/lake.ts'
-import type { Job } from '../../src/pipeline/run-context.ts'
+import type { RunContext } from '../../src/pipeline/run-context.ts'
 import { build } from '../../src/pipeline/pipeline.ts'
 import { knownOrganisations } from '../../src/lake/ledger.ts'
 import { temporaryFolder, testWorld } from '../helpers.ts'
@@ -70,7 +70,7 @@ it('a build takes in what the ledger lacks, also where there is none', async () 
   const { data, ledger, before } = await twoNights()
   await rm(join(data, 'state'), { recursive: true })
   const environment = { AGENT_BASE_URL: 'http://127.0.0.1:9', AGENT_API_KEY: 'key-of-nobody' }
-  const job: Job = {
+  const job: RunContext = {
     config: loadConfig({ data }, environment, data),
     world: testWorld(NIGHT + 2 * DAY),
     runId: 'run',

@@ -1,7 +1,7 @@
 import { loadConfig } from '../../src/config/config.ts'
 import { AppError } from '../../src/lib/errors.ts'
 import type { World } from '../../src/lib/world.ts'
-import type { Job } from '../../src/pipeline/run-context.ts'
+import type { RunContext } from '../../src/pipeline/run-context.ts'
 import { run, sync } from '../../src/pipeline/pipeline.ts'
 
 export interface Night {
@@ -19,9 +19,9 @@ export interface NightOptions {
 }
 
 /** What is beside analytics has tests of its own. */
-const ANALYTICS = { beside: { resources: [] } }
+const ANALYTICS = { entities: { resources: [] } }
 
-/** The nightly job in this process, `run` or only its first half, `sync`, in the world of a test. */
+/** The nightly context in this process, `run` or only its first half, `sync`, in the world of a test. */
 export async function night(
   command: 'run' | 'sync',
   world: World,
@@ -29,7 +29,7 @@ export async function night(
 ): Promise<Night> {
   const { dataFolder, patienceMs: timeoutMs } = options
   const environment = { AGENT_BASE_URL: options.url, AGENT_API_KEY: options.key }
-  const job: Job = {
+  const context: RunContext = {
     config: loadConfig({ data: dataFolder, rate: 2000, concurrency: 4 }, environment, dataFolder),
     world: { ...world, fetch: (request) => world.fetch({ ...request, timeoutMs }) },
     runId: `run-${world.now()}`,
@@ -37,7 +37,9 @@ export async function night(
   }
   try {
     const outcome =
-      command === 'sync' ? sync(job, ANALYTICS) : run(job, ANALYTICS, () => Promise.resolve([]))
+      command === 'sync'
+        ? sync(context, ANALYTICS)
+        : run(context, ANALYTICS, () => Promise.resolve([]))
     const { exitCode, problems } = await outcome
     return { exitCode, problems: problems.map(({ message }) => message) }
   } catch (error) {

@@ -1,6 +1,6 @@
 import { PlatformClient } from '../../src/client/index.ts'
 import { syncOrganisation, type SyncOptions, type SyncResult } from '../../src/extract/sync.ts'
-import type { BesideSelection } from '../../src/extract/entities/context.ts'
+import type { EntitySelection } from '../../src/extract/entities/context.ts'
 import { RESOURCES } from '../../src/extract/resources.ts'
 import { Database, type Row } from '../../src/lib/duckdb.ts'
 import { LedgerFile, type Ledger } from '../../src/lake/ledger.ts'
@@ -26,7 +26,7 @@ export async function syncFrom(
     /** How long one answer may take, milliseconds. */
     readonly timeoutMs?: number
     /** What is asked for beside analytics; nothing by default. */
-    readonly beside?: Partial<BesideSelection>
+    readonly beside?: Partial<EntitySelection>
     readonly runId?: string
     /** Its name in the configuration. */
     readonly organisation?: string
@@ -55,17 +55,17 @@ export async function syncFrom(
     runId: options.runId ?? `run-${world.now()}`,
     concurrency: 4,
     plan: { resources, ...options.plan },
-    ...(options.beside === undefined ? {} : { beside: { ...NOTHING, ...options.beside } }),
+    ...(options.beside === undefined ? {} : { entities: { ...NOTHING, ...options.beside } }),
   })
   return { result, world }
 }
 
-const NOTHING: BesideSelection = {
+const NOTHING: EntitySelection = {
   resources: [],
   sessions: [],
   messages: [],
   refetch: false,
-  hooksOf: null,
+  organisationOfHookEvents: null,
 }
 
 /** Rows of a query on the lake; `lake` in the text stands for the lake's folder. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/lib/errors.ts'
 import { diskFault } from '../../src/lib/disk.ts'
-import { asidePath, removeAsides } from '../../src/lib/files.ts'
+import { temporaryPath, removeAsides } from '../../src/lib/files.ts'
 import { temporaryFolder } from '../helpers.ts'
 
 describe('what a crash left aside', () => {
@@ -11,9 +11,9 @@ describe('what a crash left aside', () => {
     const data = await temporaryFolder()
     const folder = join(data, 'lake', 'raw')
     await mkdir(folder, { recursive: true })
-    const aside = asidePath(join(folder, 'data.parquet'))
+    const aside = temporaryPath(join(folder, 'data.parquet'))
     const name = aside.slice(folder.length + 1)
-    await mkdir(asidePath(join(folder, 'csv')))
+    await mkdir(temporaryPath(join(folder, 'csv')))
     for (const left of [name, `${name}.wal`, `tmp_${name}`]) await writeFile(join(folder, left), '')
     const kept = ['.part', 'data.parquet', 'notes.part', 'tmp_data.parquet']
     for (const each of kept) await writeFile(join(folder, each), '')

@@ -1,11 +1,11 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Learnt } from '../../src/lib/learned.ts'
-import { readAllLearnt, readLearnt, writeLearnt } from '../../src/lake/governor-state.ts'
+import type { Learned } from '../../src/lib/learned.ts'
+import { readAllLearned, readLearned, writeLearned } from '../../src/lake/governor-state.ts'
 import { temporaryFolder } from '../helpers.ts'
 
-const LEARNT: Learnt = {
+const LEARNT: Learned = {
   limit: {
     rate: 99.5,
     burst: 50,
@@ -18,11 +18,11 @@ const LEARNT: Learnt = {
 describe('what was learnt of the limits', () => {
   it('is kept by the organisation’s name, whatever the name', async () => {
     const folder = await temporaryFolder()
-    await writeLearnt(folder, '../ACME & söhne', LEARNT)
-    await writeLearnt(folder, 'other', { limit: null, concurrency: 2 })
+    await writeLearned(folder, '../ACME & söhne', LEARNT)
+    await writeLearned(folder, 'other', { limit: null, concurrency: 2 })
     expect(await readdir(join(folder, 'state', 'governor'))).toHaveLength(2)
-    expect(await readLearnt(folder, '../ACME & söhne')).toEqual(LEARNT)
-    expect(new Map(await readAllLearnt(folder))).toEqual(
+    expect(await readLearned(folder, '../ACME & söhne')).toEqual(LEARNT)
+    expect(new Map(await readAllLearned(folder))).toEqual(
       new Map([
         ['../ACME & söhne', LEARNT],
         ['other', { limit: null, concurrency: 2 }],
@@ -32,8 +32,8 @@ describe('what was learnt of the limits', () => {
 
   it('is nothing before the first run', async () => {
     const folder = await temporaryFolder()
-    expect(await readLearnt(folder, 'default')).toBeUndefined()
-    expect((await readAllLearnt(folder)).size).toBe(0)
+    expect(await readLearned(folder, 'default')).toBeUndefined()
+    expect((await readAllLearned(folder)).size).toBe(0)
   })
 
   it.each([
@@ -48,6 +48,6 @@ describe('what was learnt of the limits', () => {
     const folder = await temporaryFolder()
     await mkdir(join(folder, 'state', 'governor'), { recursive: true })
     await writeFile(join(folder, 'state', 'governor', 'default.json'), text)
-    expect(await readLearnt(folder, 'default')).toBeUndefined()
+    expect(await readLearned(folder, 'default')).toBeUndefined()
   })
 })

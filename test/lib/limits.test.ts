@@ -98,7 +98,7 @@ describe('what the stages may take', () => {
   it.each(Object.entries(ROWS))('%s', (_, row) => {
     const { threads, memory, landing, base, build, query } = limitsIn(row)
     expect({
-      threads: [landing.threads, base.lanes, build.threads, query.threads],
+      threads: [landing.threads, base.concurrency, build.threads, query.threads],
       memory: [landing.memoryLimit, base.memoryLimit, build.memoryLimit, query.memoryLimit],
       from: [threads.from, memory.from],
     }).toEqual({ threads: row.threads, memory: row.memory, from: row.from })
@@ -106,14 +106,14 @@ describe('what the stages may take', () => {
 
   it('is never more than the whole, whatever the stage', () => {
     const settings = { memory: given(0.256 * GB) }
-    const { base, proofs, proof } = limitsIn({ settings })
+    const { base, verification: proofs, verificationOfOne: proof } = limitsIn({ settings })
     expect(base.memoryForHugeRows).toBe('256MB')
     expect([proofs.memoryLimit, proof.memoryLimit]).toEqual(['256MB', '128MB'])
   })
 
   it('is one database for base where there is one thread, or little memory', () => {
     const isFrugal = (settings: Partial<MachineSettings>): boolean =>
-      limitsIn({ settings }).base.isFrugal
+      limitsIn({ settings }).base.isLowMemory
     expect(isFrugal({})).toBe(false)
     expect(isFrugal({ threads: given(1) })).toBe(true)
     expect(isFrugal({ memory: given(0.4 * GB) })).toBe(true)

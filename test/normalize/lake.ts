@@ -71,7 +71,7 @@ export class Lake {
       baseIn: this.data,
       orgId: ORG,
       ledger: await LedgerFile.read(this.data, ORG),
-      isFrugal: false,
+      isLowMemory: false,
       firstMonth: '2026-01',
       emit: (event) => this.events.push(event),
       takeOutDamaged: () => Promise.resolve([]),

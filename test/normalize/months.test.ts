@@ -85,7 +85,7 @@ function toBase(
     baseIn: data,
     orgId: ORG,
     ledger,
-    isFrugal: true,
+    isLowMemory: true,
     firstMonth: '2026-01',
     emit: () => undefined,
     takeOutDamaged: () => Promise.resolve([]),
@@ -160,7 +160,7 @@ it('base made night by night has the rows of base made at once, frugally or not,
         }
         const whole = await temporaryFolder()
         LIMITS.rawBytes = mostBytes
-        await toBase(whole, await land(whole, served), { isFrugal: false })
+        await toBase(whole, await land(whole, served), { isLowMemory: false })
         expect(await differences(nightly, whole)).toEqual([])
       },
     ),

@@ -8,7 +8,7 @@ import type { World } from '../../lib/world.ts'
 import { createRedact } from '../../observe/redact.ts'
 import { addressing, duration, oneLine } from '../../observe/words.ts'
 import { readIfThere } from '../../lib/files.ts'
-import { readLearnt } from '../../lake/governor-state.ts'
+import { readLearned } from '../../lake/governor-state.ts'
 import { openRedaction, Redaction } from '../../lib/secrets/redaction.ts'
 import { dataOptions, jsonOption, type Terminal } from '../command.ts'
 import { announce } from '../announce.ts'
@@ -102,10 +102,10 @@ export async function withPlatform(
     })
   }
   try {
-    const learnt = await readLearnt(config.dataFolder, organisation.name)
+    const learned = await readLearned(config.dataFolder, organisation.name)
     const options = {
       ...clientOptions(config, organisation, world.now() + patienceMs),
-      ...(learnt === undefined ? {} : { learnt }),
+      ...(learned === undefined ? {} : { learnt: learned }),
     }
     const clientIn = (another: World): PlatformClient => new PlatformClient(options, another)
     const clean: Platform['clean'] = (resource, item) => {

@@ -1,7 +1,7 @@
 import pRetry from 'p-retry'
 import { DeferredError, messageOf } from '../../lib/errors.ts'
 import { KnownSecrets } from '../../lib/secrets/known-secrets.ts'
-import type { Learnt } from '../../lib/learned.ts'
+import type { Learned } from '../../lib/learned.ts'
 import type { BodyTaker, HttpHead, HttpRequest, HttpResponse, World } from '../../lib/world.ts'
 import { outOfTime, TransportError, UnknownOutcomeError, type ApiError } from '../errors.ts'
 import { Governor, type GovernorOptions } from '../rate-limit/governor.ts'
@@ -68,7 +68,7 @@ export class Transport {
   }
 
   /** What the next run may begin with. */
-  learnt(): Learnt {
+  learned(): Learned {
     return this.#governor.learnt()
   }
 
@@ -128,7 +128,7 @@ export class Transport {
       },
       shouldRetry: () => isLeft,
     }).catch((error: unknown) => {
-      throw isRateRefusal(error) ? outOfPatience(call, error) : withDoubt(call, error, fault)
+      throw isRateRefusal(error) ? toDeferred(call, error) : toUnknownOutcome(call, error, fault)
     })
   }
 
@@ -279,7 +279,7 @@ function mayRepeat(call: Call, error: unknown): boolean {
   return call.isDivisible !== true || !isTooSlow(error)
 }
 
-function outOfPatience(call: Call, error: ApiError): DeferredError {
+function toDeferred(call: Call, error: ApiError): DeferredError {
   const waited = REPEATABLE.has(call.method) ? `: still refused after ${RATE_RETRIES} waits` : ''
   return new DeferredError(`${error.message}${waited}`, {
     hint: REPEATABLE.has(call.method)
@@ -293,7 +293,7 @@ function outOfPatience(call: Call, error: ApiError): DeferredError {
  * Of a call that changes something, no whole answer does not mean that nothing was
  * changed; `fault`: the last failure of that kind, which a deferral may have followed.
  */
-function withDoubt(call: Call, error: unknown, fault: Error | undefined): unknown {
+function toUnknownOutcome(call: Call, error: unknown, fault: Error | undefined): unknown {
   const cause = error instanceof DeferredError ? fault : error
   if (call.method === 'GET' || !mayPass(cause)) return error
   const hint = 'It is not known whether the platform did it: look before asking again.'

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import { DeferredError } from '../../lib/errors.ts'
-import type { Learnt } from '../../lib/learned.ts'
+import type { Learned } from '../../lib/learned.ts'
 import type { World } from '../../lib/world.ts'
 import {
   beginConcurrency,
@@ -10,14 +10,14 @@ import {
   type Health,
 } from './concurrency.ts'
 import {
-  beginPace,
-  learntOf,
-  paceHeld,
-  pacePassed,
-  paceRefused,
-  paceSent,
-  waitOfPace,
-  type Pace,
+  newPacer,
+  learnedLimit,
+  waitTold,
+  requestPassed,
+  requestRefused,
+  requestSent,
+  pacerWait,
+  type Pacer,
 } from './pacer.ts'
 import { outOfTime } from '../errors.ts'
 import { quotasOf, type Headers } from './quota.ts'
@@ -31,7 +31,7 @@ export interface GovernorOptions {
   /** When the run must be over, milliseconds since the epoch. */
   readonly deadline: number
   /** What an earlier run learnt. */
-  readonly learnt?: Learnt
+  readonly learned?: Learned
 }
 
 /** An answer, or the lack of one. */
@@ -61,20 +61,20 @@ export class Governor {
   readonly #queue: PQueue
   readonly #world: World
   readonly #deadline: number
-  readonly #before: Learnt | undefined
-  #pace: Pace
+  readonly #before: Learned | undefined
+  #pacer: Pacer
   #concurrency: Concurrency
   /** While the door is closed for requests that wait: the sleep until it opens. */
   #nap: { readonly endsAt: number; readonly over: AbortController } | undefined
   #deferral: DeferredError | undefined
 
   constructor(options: GovernorOptions, world: World) {
-    const { rate, concurrency, learnt } = options
+    const { rate, concurrency, learned: learned } = options
     this.#world = world
     this.#deadline = options.deadline
-    this.#before = learnt
-    this.#pace = beginPace(rate, learnt?.limit ?? undefined, world.now())
-    this.#concurrency = beginConcurrency(learnt?.concurrency ?? 1, concurrency, world.now())
+    this.#before = learned
+    this.#pacer = newPacer(rate, learned?.limit ?? undefined, world.now())
+    this.#concurrency = beginConcurrency(learned?.concurrency ?? 1, concurrency, world.now())
     this.#queue = new PQueue({ concurrency: this.#concurrency.limit })
     world.signal.addEventListener('abort', () => {
       this.#nap?.over.abort()
@@ -93,24 +93,24 @@ export class Governor {
       async () => {
         this.#checkTime()
         const sentAt = this.#world.now()
-        this.#pace = paceSent(this.#pace, sentAt)
-        this.#concurrency = withSent(this.#concurrency, this.#pace.flying)
-        this.#keepPace()
+        this.#pacer = requestSent(this.#pacer, sentAt)
+        this.#concurrency = withSent(this.#concurrency, this.#pacer.flying)
+        this.#keepPacer()
         return request(sentAt)
       },
       { priority: isRepeated ? 1 : 0 },
     )
-    this.#keepPace()
+    this.#keepPacer()
     return result
   }
 
   /** Learns from a request that was not refused for rate. */
   answered(outcome: Outcome): void {
     const now = this.#world.now()
-    this.#pace = pacePassed(this.#pace, outcome.sentAt, quotasIn(outcome.headers, now), now)
+    this.#pacer = requestPassed(this.#pacer, outcome.sentAt, quotasIn(outcome.headers, now), now)
     this.#concurrency = withAnswer(this.#concurrency, { ...outcome, now })
     this.#applyConcurrency()
-    this.#keepPace()
+    this.#keepPacer()
   }
 
   /**
@@ -119,9 +119,9 @@ export class Governor {
    */
   refused(sentAt: number, headers: Headers, hold: Hold): void {
     const now = this.#world.now()
-    const before = this.#pace.resumeAt
+    const before = this.#pacer.resumeAt
     const refusal = { sentAt, now, waitMs: hold.waitMs, quotas: quotasIn(headers, now) }
-    this.#pace = paceRefused(this.#pace, refusal)
+    this.#pacer = requestRefused(this.#pacer, refusal)
     this.#applyConcurrency()
     this.#pause(hold, before)
   }
@@ -131,36 +131,36 @@ export class Governor {
    * @throws DeferredError when the wait would outlast the run.
    */
   hold(hold: Hold): void {
-    const before = this.#pace.resumeAt
-    this.#pace = paceHeld(this.#pace, hold.waitMs, this.#world.now())
+    const before = this.#pacer.resumeAt
+    this.#pacer = waitTold(this.#pacer, hold.waitMs, this.#world.now())
     this.#pause(hold, before)
   }
 
   /** What was learnt in this run or before. */
-  learnt(): Learnt {
-    const limit = learntOf(this.#pace) ?? this.#before?.limit ?? null
+  learnt(): Learned {
+    const limit = learnedLimit(this.#pacer) ?? this.#before?.limit ?? null
     return { limit, concurrency: this.#concurrency.limit }
   }
 
   #pause(hold: Hold, before: number): void {
-    const { resumeAt } = this.#pace
+    const { resumeAt } = this.#pacer
     if (resumeAt > this.#deadline) {
       this.#deferral ??= deferral(hold)
-      this.#keepPace()
+      this.#keepPacer()
       throw this.#deferral
     }
     if (resumeAt > before) this.#world.emit({ type: 'governor.paused', ...hold })
-    this.#keepPace()
+    this.#keepPacer()
   }
 
   /** After a refusal one request goes ahead, and the others when it has passed. */
   #applyConcurrency(): void {
-    const limit = this.#pace.isRecovered ? this.#concurrency.limit : 1
+    const limit = this.#pacer.isRecovered ? this.#concurrency.limit : 1
     if (limit !== this.#queue.concurrency) this.#queue.concurrency = limit
   }
 
   /** Closes the door until the next request may go; opens it in time for one that waits. */
-  #keepPace(): void {
+  #keepPacer(): void {
     const wait = this.#waitMs()
     if (this.#nap !== undefined) {
       if (this.#world.now() + wait < this.#nap.endsAt) this.#nap.over.abort()
@@ -191,14 +191,14 @@ export class Governor {
   /** True when the run ends before the next request may be sent: with an answer to come it may be sooner. */
   #isPointless(wait: number): boolean {
     const now = this.#world.now()
-    if (now + wait <= this.#deadline || this.#pace.flying > 0) return false
+    if (now + wait <= this.#deadline || this.#pacer.flying > 0) return false
     this.#deferral ??= deferral({ waitMs: wait, reason: 'its quota is used up' })
     return true
   }
 
   #waitMs(): number {
     if (this.#deferral !== undefined || this.#world.signal.aborted) return 0
-    return waitOfPace(this.#pace, this.#world.now())
+    return pacerWait(this.#pacer, this.#world.now())
   }
 
   #checkTime(): void {

@@ -1,4 +1,4 @@
-import type { LearntLimit } from '../../lib/learned.ts'
+import type { LearnedLimit } from '../../lib/learned.ts'
 import {
   rangeOf,
   rememberedBucket,
@@ -16,21 +16,21 @@ export interface Limit extends Range {
 }
 
 const DAY_MS = 86_400_000
-const FRESH_DOUBT = 0.02
-const DOUBT_PER_DAY = 0.002
+const FRESH_UNCERTAINTY = 0.02
+const UNCERTAINTY_PER_DAY = 0.002
 const FORGOTTEN_AFTER_DAYS = 30
 
 /** What an earlier run measured is doubted more with each day, and in the end forgotten. */
 export function remembered(
-  learnt: LearntLimit | undefined,
+  learned: LearnedLimit | undefined,
   now: number,
 ): { readonly limit: Limit | undefined; readonly bucket: Bucket } {
-  const days = learnt === undefined ? Infinity : Math.max(0, now - learnt.measuredAt) / DAY_MS
-  if (learnt?.source !== 'refusals' || days > FORGOTTEN_AFTER_DAYS) {
+  const days = learned === undefined ? Infinity : Math.max(0, now - learned.measuredAt) / DAY_MS
+  if (learned?.source !== 'refusals' || days > FORGOTTEN_AFTER_DAYS) {
     return { limit: undefined, bucket: unknownBucket(now) }
   }
-  const { rate, burst, measuredAt } = learnt
-  const bucket = rememberedBucket(rate, burst, FRESH_DOUBT + DOUBT_PER_DAY * days, now)
+  const { rate, burst, measuredAt } = learned
+  const bucket = rememberedBucket(rate, burst, FRESH_UNCERTAINTY + UNCERTAINTY_PER_DAY * days, now)
   const range = rangeOf(bucket)
   return { bucket, limit: { ...range, from: range.low, since: now, measuredAt } }
 }

@@ -1,7 +1,7 @@
-import type { LearntLimit } from '../../lib/learned.ts'
+import type { LearnedLimit } from '../../lib/learned.ts'
 import { faded, rangeOf, withRequest, type Bucket } from './token-bucket.ts'
 import { isMeasured, limitOf, limitRate, remembered, type Limit } from './limit-estimator.ts'
-import { quotaRate, quotaWait, withQuotas, type QuotaPace } from './quota-pacer.ts'
+import { quotaRate, quotaWait, withQuotas, type QuotaPacer } from './quota-pacer.ts'
 import type { Quota } from './quota.ts'
 
 /**
@@ -33,7 +33,7 @@ import type { Quota } from './quota.ts'
  * A state, and a function for each thing that happens. Times are milliseconds
  * since the epoch, rates are requests a second.
  */
-export interface Pace {
+export interface Pacer {
   /** The rate, at most. */
   readonly most: number
   /** Requests that were answered and not refused. */
@@ -58,7 +58,7 @@ export interface Pace {
   /** Whether a refusal is still to be learnt from. */
   readonly isLessonDue: boolean
   /** What the answers' headers say. */
-  readonly quota: QuotaPace | undefined
+  readonly quota: QuotaPacer | undefined
 }
 
 /** A request, and whether it was refused: undefined while it is under way. */
@@ -71,8 +71,8 @@ interface Sent {
 const CATCH_UP_MS = 15
 
 /** Begins with what an earlier run learnt. */
-export function beginPace(most: number, learnt: LearntLimit | undefined, now: number): Pace {
-  const { limit, bucket } = remembered(learnt, now)
+export function newPacer(most: number, learned: LearnedLimit | undefined, now: number): Pacer {
+  const { limit, bucket } = remembered(learned, now)
   return {
     most,
     passed: 0,
@@ -92,11 +92,11 @@ export function beginPace(most: number, learnt: LearntLimit | undefined, now: nu
 }
 
 /** Milliseconds until the next request may be sent; 0 when it may be now. */
-export function waitOfPace(pace: Pace, now: number): number {
-  if (now < pace.resumeAt) return pace.resumeAt - now
-  const { quota, flying, turnAt } = pace
+export function pacerWait(pacer: Pacer, now: number): number {
+  if (now < pacer.resumeAt) return pacer.resumeAt - now
+  const { quota, flying, turnAt } = pacer
   const told = quota === undefined ? 0 : quotaWait(quota, flying, now)
-  const gap = 1000 / rateAt(pace, now)
+  const gap = 1000 / rateAt(pacer, now)
   return Math.max(told, Math.min(gap, Math.max(0, turnAt + gap - now)))
 }
 
@@ -104,15 +104,15 @@ export function waitOfPace(pace: Pace, now: number): number {
  * A request that is sent. The first one after a refusal is the time to learn
  * from it: what was in flight with it has been answered.
  */
-export function paceSent(before: Pace, now: number): Pace {
-  const pace = before.isLessonDue ? withLesson(before, now) : settled(before, MOST_UNSETTLED)
-  const turn = Math.max(pace.turnAt + 1000 / rateAt(pace, now), now - CATCH_UP_MS)
+export function requestSent(before: Pacer, now: number): Pacer {
+  const pacer = before.isLessonDue ? withLesson(before, now) : withoutOldest(before, MOST_UNSETTLED)
+  const turn = Math.max(pacer.turnAt + 1000 / rateAt(pacer, now), now - CATCH_UP_MS)
   return {
-    ...pace,
+    ...pacer,
     turnAt: Math.min(turn, now),
-    flying: pace.flying + 1,
-    sent: [...pace.sent, { at: now, isRefused: undefined }],
-    level: levelAt(pace, now) - 1,
+    flying: pacer.flying + 1,
+    sent: [...pacer.sent, { at: now, isRefused: undefined }],
+    level: levelAt(pacer, now) - 1,
     levelAt: now,
   }
 }
@@ -121,21 +121,21 @@ export function paceSent(before: Pace, now: number): Pace {
  * A request that was not refused: answered, or lost after it may have been
  * counted. What a server says of its quota goes before what is remembered.
  */
-export function pacePassed(
-  pace: Pace,
+export function requestPassed(
+  pacer: Pacer,
   sentAt: number,
   quotas: readonly Quota[],
   now: number,
-): Pace {
-  const passed = pace.passed + 1
-  const quota = withQuotas(pace.quota, quotas, passed, now)
-  const isRemembered = pace.refusedAt === -Infinity
+): Pacer {
+  const passed = pacer.passed + 1
+  const quota = withQuotas(pacer.quota, quotas, passed, now)
+  const isRemembered = pacer.refusedAt === -Infinity
   return {
-    ...pace,
+    ...pacer,
     passed,
-    limit: quota !== undefined && isRemembered ? undefined : pace.limit,
-    ...answered(pace, sentAt, false),
-    isRecovered: pace.isRecovered || sentAt > pace.refusedAt,
+    limit: quota !== undefined && isRemembered ? undefined : pacer.limit,
+    ...answered(pacer, sentAt, false),
+    isRecovered: pacer.isRecovered || sentAt > pacer.refusedAt,
     quota,
   }
 }
@@ -155,32 +155,32 @@ export interface Refusal {
  * before the first was heard of tell of the limit, all make the wait longer. A quota that the server tells with
  * every answer and that is used up explains a refusal: then there is no other limit.
  */
-export function paceRefused(pace: Pace, refusal: Refusal): Pace {
+export function requestRefused(pacer: Pacer, refusal: Refusal): Pacer {
   const { sentAt, now } = refusal
-  const told = pace.quota && withQuotas(pace.quota, refusal.quotas, pace.passed, now)
-  const isTelling = pace.isRecovered || sentAt <= pace.refusedAt
+  const told = pacer.quota && withQuotas(pacer.quota, refusal.quotas, pacer.passed, now)
+  const isTelling = pacer.isRecovered || sentAt <= pacer.refusedAt
   const next = {
-    ...paceHeld(pace, refusal.waitMs, now),
-    ...answered(pace, sentAt, isTelling ? true : undefined),
+    ...waitTold(pacer, refusal.waitMs, now),
+    ...answered(pacer, sentAt, isTelling ? true : undefined),
     quota: told,
     level: 0,
     levelAt: now,
   }
-  if (pace.isRecovered && sentAt > pace.refusedAt) {
+  if (pacer.isRecovered && sentAt > pacer.refusedAt) {
     const isLessonDue = told?.remaining !== 0
     return { ...next, refusedAt: now, isRecovered: false, isLessonDue }
   }
-  const { limit } = pace
+  const { limit } = pacer
   return { ...next, limit: limit && { ...limit, since: next.resumeAt } }
 }
 
 /** Holds everything back for a time. */
-export function paceHeld(pace: Pace, waitMs: number, now: number): Pace {
-  return { ...pace, resumeAt: Math.max(pace.resumeAt, now + waitMs) }
+export function waitTold(pacer: Pacer, waitMs: number, now: number): Pacer {
+  return { ...pacer, resumeAt: Math.max(pacer.resumeAt, now + waitMs) }
 }
 
 /** What is to be kept of the limit; undefined when none was met. */
-export function learntOf({ limit, quota }: Pace): LearntLimit | undefined {
+export function learnedLimit({ limit, quota }: Pacer): LearnedLimit | undefined {
   if (limit !== undefined && isMeasured(limit)) {
     const { low, burst, measuredAt } = limit
     return { rate: low, burst, source: 'refusals', measuredAt }
@@ -191,34 +191,34 @@ export function learntOf({ limit, quota }: Pace): LearntLimit | undefined {
 }
 
 /** All that was sent before is answered, or counts as passed. */
-function withLesson(before: Pace, now: number): Pace {
-  const pace = settled({ ...before, bucket: faded(before.bucket) }, 0)
-  return { ...pace, limit: limitOf(pace.bucket, pace.refusedAt, now), isLessonDue: false }
+function withLesson(before: Pacer, now: number): Pacer {
+  const pacer = withoutOldest({ ...before, bucket: faded(before.bucket) }, 0)
+  return { ...pacer, limit: limitOf(pacer.bucket, pacer.refusedAt, now), isLessonDue: false }
 }
 
 /** One answer that takes long does not keep what was sent after it from being counted for ever. */
 const MOST_UNSETTLED = 64
 
 /** Reckons requests in the order they were sent; of more than `most`, those under way as passed. */
-function settled(pace: Pace, most: number): Pace {
-  let { bucket } = pace
+function withoutOldest(pacer: Pacer, most: number): Pacer {
+  let { bucket } = pacer
   let count = 0
-  for (const { at, isRefused } of pace.sent) {
-    if (isRefused === undefined && pace.sent.length - count <= most) break
+  for (const { at, isRefused } of pacer.sent) {
+    if (isRefused === undefined && pacer.sent.length - count <= most) break
     bucket = withRequest(bucket, at, isRefused ?? false)
     count += 1
   }
-  if (count === 0) return pace
-  const limit = pace.limit && { ...pace.limit, ...rangeOf(bucket) }
-  return { ...pace, bucket, limit, sent: pace.sent.slice(count) }
+  if (count === 0) return pacer
+  const limit = pacer.limit && { ...pacer.limit, ...rangeOf(bucket) }
+  return { ...pacer, bucket, limit, sent: pacer.sent.slice(count) }
 }
 
 /** `isRefused`: undefined when it tells nothing. */
 function answered(
-  { sent, flying }: Pace,
+  { sent, flying }: Pacer,
   sentAt: number,
   isRefused: boolean | undefined,
-): Pick<Pace, 'sent' | 'flying'> {
+): Pick<Pacer, 'sent' | 'flying'> {
   const index = sent.findIndex((each) => each.at === sentAt && each.isRefused === undefined)
   const known = isRefused === undefined ? [] : [{ at: sentAt, isRefused }]
   const next = index < 0 ? sent : sent.toSpliced(index, 1, ...known)
@@ -226,14 +226,14 @@ function answered(
 }
 
 /** Headers only tighten: the lowest of what is allowed, told and learnt. */
-function rateAt(pace: Pace, now: number): number {
-  const { limit, quota, most } = pace
-  const told = quota === undefined ? Infinity : quotaRate(quota, pace.flying, now)
-  const learnt = limit === undefined ? Infinity : limitRate(limit, levelAt(pace, now), now)
-  return Math.min(most, told, learnt)
+function rateAt(pacer: Pacer, now: number): number {
+  const { limit, quota, most } = pacer
+  const told = quota === undefined ? Infinity : quotaRate(quota, pacer.flying, now)
+  const learned = limit === undefined ? Infinity : limitRate(limit, levelAt(pacer, now), now)
+  return Math.min(most, told, learned)
 }
 
-function levelAt({ limit, level, levelAt: at }: Pace, now: number): number {
+function levelAt({ limit, level, levelAt: at }: Pacer, now: number): number {
   if (limit === undefined) return 0
   return Math.min(limit.burst, level + (limit.low * Math.max(0, now - at)) / 1000)
 }

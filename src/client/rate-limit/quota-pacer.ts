@@ -7,7 +7,7 @@ interface Mark {
 }
 
 /** What the answers of one server say of its quota, and how fast it fills up again. */
-export interface QuotaPace {
+export interface QuotaPacer {
   readonly limit: number
   /** Requests that were left. */
   readonly remaining: number
@@ -31,11 +31,11 @@ const SILENCE_MS = 10_000
  * several, the one with least left counts.
  */
 export function withQuotas(
-  before: QuotaPace | undefined,
+  before: QuotaPacer | undefined,
   quotas: readonly Quota[],
   passed: number,
   now: number,
-): QuotaPace | undefined {
+): QuotaPacer | undefined {
   const [tightest] = quotas
     .flatMap((quota) =>
       quota.remaining === undefined ? [] : [{ ...quota, remaining: quota.remaining }],
@@ -83,7 +83,7 @@ const RESERVE = 20
  * The reserve of a quota of which nothing comes free is spread over half the time
  * until its reset: what comes free is seen only by asking.
  */
-export function quotaRate(quota: QuotaPace, inFlight: number, now: number): number {
+export function quotaRate(quota: QuotaPacer, inFlight: number, now: number): number {
   const left = leftOf(quota, inFlight, now)
   const reserve = Math.max(1, Math.min(quota.limit / 5, quota.refill / 2, RESERVE))
   const untilReset = Math.max(250, quota.resetAt - now) / 1000
@@ -96,7 +96,7 @@ export function quotaRate(quota: QuotaPace, inFlight: number, now: number): numb
 const LATE_MS = 5
 
 /** Milliseconds until there is something left: what comes free by then, or the reset. */
-export function quotaWait(quota: QuotaPace, inFlight: number, now: number): number {
+export function quotaWait(quota: QuotaPacer, inFlight: number, now: number): number {
   const missing = 1 - leftOf(quota, inFlight, now)
   if (missing <= 0) return 0
   const untilFree = quota.refill === 0 ? Infinity : (missing / quota.refill) * 1000
@@ -106,7 +106,7 @@ export function quotaWait(quota: QuotaPace, inFlight: number, now: number): numb
 /** Of a refill that is not yet seen in an answer, so much is believed. */
 const BELIEVED = 0.9
 
-function leftOf(quota: QuotaPace, inFlight: number, now: number): number {
+function leftOf(quota: QuotaPacer, inFlight: number, now: number): number {
   const since = Math.max(0, now - quota.at) / 1000
   const filled = quota.remaining + BELIEVED * quota.refill * since
   return Math.min(quota.limit, filled) - inFlight

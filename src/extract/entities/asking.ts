@@ -1,7 +1,7 @@
 import { RefusedError, type Served } from '../../client/index.ts'
 import { asError } from '../../lib/errors.ts'
 import { warner } from '../../lib/world.ts'
-import type { BesideName } from '../../lib/resource-names.ts'
+import type { EntityResource } from '../../lib/resource-names.ts'
 import { abortsRun, isNotGranted } from '../fetch/failures.ts'
 import type { PageOrigin, RawRow } from '../land/row-lines.ts'
 import {
@@ -10,7 +10,7 @@ import {
   pathOf,
   rowsOf,
   today,
-  type BesideContext,
+  type EntityContext,
 } from './context.ts'
 import { addToDay } from './land-rows.ts'
 import { UnknownSessions } from './unknown-sessions.ts'
@@ -27,8 +27,8 @@ const LISTED = 5
 
 /** Asks for items one by one, by ids that may be wrong, and lands those that were served. */
 export class Asking {
-  readonly #context: BesideContext
-  readonly #resource: BesideName
+  readonly #context: EntityContext
+  readonly #resource: EntityResource
   readonly #unknown: UnknownSessions
   readonly #rows: RawRow[] = []
   readonly #errors: Error[] = []
@@ -40,14 +40,14 @@ export class Asking {
   #failuresInARow = 0
   #last: PageOrigin
 
-  private constructor(context: BesideContext, resource: BesideName, unknown: UnknownSessions) {
+  private constructor(context: EntityContext, resource: EntityResource, unknown: UnknownSessions) {
     this.#context = context
     this.#resource = resource
     this.#unknown = unknown
     this.#last = originNow(context, '')
   }
 
-  static async open(context: BesideContext, resource: BesideName): Promise<Asking> {
+  static async open(context: EntityContext, resource: EntityResource): Promise<Asking> {
     const { dataFolder, orgId, world } = context
     const unknown = await UnknownSessions.open(dataFolder, orgId, warner(world))
     return new Asking(context, resource, unknown)

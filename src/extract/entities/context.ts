@@ -1,5 +1,5 @@
 import { dayOf, type Day } from '../../lib/days.ts'
-import type { BesideName } from '../../lib/resource-names.ts'
+import type { EntityResource } from '../../lib/resource-names.ts'
 import type { World } from '../../lib/world.ts'
 import type { PlatformClient, Served } from '../../client/index.ts'
 import type { Redaction } from '../../lib/secrets/redaction.ts'
@@ -8,15 +8,15 @@ import type { RawWriter } from '../land/raw-writer.ts'
 import type { PageOrigin, RawRow } from '../land/row-lines.ts'
 
 /** Which entity resources a run is to ask for. */
-export interface BesideSelection {
-  readonly resources: readonly BesideName[]
+export interface EntitySelection {
+  readonly resources: readonly EntityResource[]
   /** Sessions to ask for whether they are due or not. */
   readonly sessions: readonly string[]
   readonly messages: readonly MessageId[]
   /** Ask for the whole history, known or not. */
   readonly refetch: boolean
   /** Whose the hook events are, see `organisationOfHooks`. */
-  readonly hooksOf: string | null
+  readonly organisationOfHookEvents: string | null
   /** What the placeholders of secrets are made with; null: a key that the data folder holds. */
   readonly redactionKey?: string | null
 }
@@ -40,9 +40,9 @@ export interface LandingContext {
 }
 
 /** What every entity resource is fetched with. */
-export interface BesideContext extends LandingContext {
+export interface EntityContext extends LandingContext {
   readonly client: PlatformClient
-  readonly selection: BesideSelection
+  readonly selection: EntitySelection
   /** Does the work for every item, some at once; the error that must stop the run is thrown. */
   readonly forEach: <T>(items: readonly T[], work: (item: T) => Promise<void>) => Promise<void>
 }
@@ -60,7 +60,7 @@ export function today(context: LandingContext): Day {
 /** The items of an answer as rows of the lake, without their secrets. */
 export function rowsOf(
   context: LandingContext,
-  resource: BesideName,
+  resource: EntityResource,
   served: Served<unknown>,
   page = 1,
 ): RawRow[] {

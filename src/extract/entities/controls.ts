@@ -1,6 +1,6 @@
 import { fieldOf } from '../../client/index.ts'
 import type { RawRow } from '../land/row-lines.ts'
-import { originNow, rowsOf, today, type BesideContext } from './context.ts'
+import { originNow, rowsOf, today, type EntityContext } from './context.ts'
 import { knownItems } from './known.ts'
 import { addToDay } from './land-rows.ts'
 
@@ -11,7 +11,7 @@ const RESOURCE = 'enterprise_controls'
  * that is. The whole history the first time, and after what was landed of it was
  * missing. Nothing lands of pages that did not come to their end.
  */
-export async function fetchControls(context: BesideContext, isWhole: boolean): Promise<void> {
+export async function fetchControls(context: EntityContext, isWhole: boolean): Promise<void> {
   const known = await knownItems(context, RESOURCE, '$.revision')
   const rows: RawRow[] = []
   let page = 0

@@ -5,15 +5,15 @@ import { openRedaction } from '../../lib/secrets/redaction.ts'
 import { IntervalRecorder } from '../land/interval-recorder.ts'
 import { RawWriter } from '../land/raw-writer.ts'
 import { LandingDatabase } from '../land/landing-database.ts'
-import { landHookEvents, organisationOfHooks } from './hooks.ts'
-import { takeOutDamagedBeside } from './missing-files.ts'
+import { landHookEvents, organisationOf } from './hooks.ts'
+import { quarantineDamagedEntities } from './missing-files.ts'
 
 export interface SpoolOptions {
   readonly dataFolder: string
   readonly runId: string
   readonly world: World
   /** See `organisationOfHooks`. */
-  readonly hooksOf: string | null
+  readonly organisationOfHookEvents: string | null
   /** See `openRedaction`. */
   readonly redactionKey?: string | null
 }
@@ -23,14 +23,14 @@ export async function landSpool({
   dataFolder,
   runId,
   world,
-  hooksOf,
+  organisationOfHookEvents: organisationOfHookEvents,
   redactionKey,
 }: SpoolOptions): Promise<void> {
   if ((await readSpool(dataFolder, 1)).length === 0) return
   const warn = warner(world)
-  const orgId = await organisationOfHooks(dataFolder, hooksOf)
+  const orgId = await organisationOf(dataFolder, organisationOfHookEvents)
   const ledger = await LedgerFile.open(dataFolder, orgId, warn)
-  await takeOutDamagedBeside(dataFolder, orgId, ledger, warn)
+  await quarantineDamagedEntities(dataFolder, orgId, ledger, warn)
   const redaction = await openRedaction(dataFolder, redactionKey)
   const recorder = new IntervalRecorder(ledger, orgId, world, {
     plannedAt: world.now(),

@@ -5,14 +5,14 @@ import { knownOrganisations } from '../../lake/ledger.ts'
 import { readOrganisations } from '../../lake/organisations.ts'
 import { readSpool, removeFromSpool, type SpooledEvent } from '../../lake/hook-spool.ts'
 import type { PageOrigin, RawRow } from '../land/row-lines.ts'
-import { nowThere, originNow, type BesideSelection, type LandingContext } from './context.ts'
+import { nowThere, originNow, type EntitySelection, type LandingContext } from './context.ts'
 import { addToDay } from './land-rows.ts'
 
 /**
  * The organisation that hook events are of: the one that is configured, by its
  * name or its id; else the only one that is known; else `default`.
  */
-export async function organisationOfHooks(
+export async function organisationOf(
   dataFolder: string,
   configured: string | null,
 ): Promise<string> {
@@ -26,11 +26,12 @@ export async function organisationOfHooks(
 
 /** The selection, without hook events where they are another organisation's. */
 export async function ownHooks(
-  selection: BesideSelection,
+  selection: EntitySelection,
   dataFolder: string,
   orgId: string,
-): Promise<BesideSelection> {
-  if ((await organisationOfHooks(dataFolder, selection.hooksOf)) === orgId) return selection
+): Promise<EntitySelection> {
+  if ((await organisationOf(dataFolder, selection.organisationOfHookEvents)) === orgId)
+    return selection
   return { ...selection, resources: selection.resources.filter((name) => name !== RESOURCE) }
 }
 

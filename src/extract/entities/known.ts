@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import type { BesideName } from '../../lib/resource-names.ts'
+import type { EntityResource } from '../../lib/resource-names.ts'
 import { listLiteral, literal, type Row } from '../../lib/duckdb.ts'
 import { rawFolder } from '../../lake/layout.ts'
 import type { Ledger } from '../../lake/ledger.ts'
@@ -46,7 +46,7 @@ export class KnownItems {
 /** `key`: the JSON path of what items are told apart by. */
 export async function knownItems(
   lake: LakeOf,
-  resource: BesideName,
+  resource: EntityResource,
   key: string,
 ): Promise<KnownItems> {
   return new KnownItems(await askLake(lake, resource, 'known_items', { key: literal(key) }))
@@ -58,7 +58,7 @@ export async function knownItems(
  */
 export async function askLake(
   { dataFolder, orgId, recorder }: LakeOf,
-  resource: BesideName,
+  resource: EntityResource,
   name: string,
   values: Readonly<Record<string, string>> = {},
 ): Promise<readonly Row[]> {

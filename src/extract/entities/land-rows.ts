@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Day } from '../../lib/days.ts'
-import type { BesideName } from '../../lib/resource-names.ts'
+import type { EntityResource } from '../../lib/resource-names.ts'
 import { AppError } from '../../lib/errors.ts'
 import { rawFolder } from '../../lake/layout.ts'
 import { readRows } from '../../lake/raw-items.ts'
@@ -20,7 +20,7 @@ export type KeyOf = (row: RawRow) => string
  */
 export async function addToDay(
   context: LandingContext,
-  resource: BesideName,
+  resource: EntityResource,
   day: Day,
   rows: readonly RawRow[],
   keyOf: KeyOf,
@@ -37,7 +37,7 @@ export async function addToDay(
 /** Lands a day that is what its rows are and nothing else. */
 export async function landDay(
   context: LandingContext,
-  resource: BesideName,
+  resource: EntityResource,
   day: Day,
   rows: readonly RawRow[],
   last: PageOrigin,

@@ -8,7 +8,7 @@ import {
   pathOf,
   rowsOf,
   today,
-  type BesideContext,
+  type EntityContext,
 } from './context.ts'
 import { askLake, textIn } from './known.ts'
 import { addToDay } from './land-rows.ts'
@@ -25,7 +25,7 @@ const RESOURCE = 'computer_metrics'
  * @param from where samples are missing: the time to ask from again, milliseconds since the epoch.
  */
 export async function fetchMetrics(
-  context: BesideContext,
+  context: EntityContext,
   served: readonly Computer[] | undefined,
   from: number | undefined,
 ): Promise<Error | null> {
@@ -52,7 +52,7 @@ export async function fetchMetrics(
 }
 
 async function landSamples(
-  context: BesideContext,
+  context: EntityContext,
   rows: readonly RawRow[],
   last: PageOrigin,
 ): Promise<void> {
@@ -61,7 +61,7 @@ async function landSamples(
 
 /** Of the list that was fetched in this run, else of the last that landed; where none did, it is asked for. */
 async function computerIds(
-  context: BesideContext,
+  context: EntityContext,
   served: readonly Computer[] | undefined,
 ): Promise<string[]> {
   if (served !== undefined) return idsOf(served)
@@ -78,7 +78,7 @@ function idsOf(computers: readonly Computer[]): string[] {
 }
 
 /** Milliseconds since the epoch, by computer. */
-async function lastSamples(context: BesideContext): Promise<ReadonlyMap<string, number>> {
+async function lastSamples(context: EntityContext): Promise<ReadonlyMap<string, number>> {
   const rows = await askLake(context, RESOURCE, 'known_samples')
   return new Map(
     rows.flatMap((row) =>

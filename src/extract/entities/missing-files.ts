@@ -1,7 +1,12 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { isDay, type Day } from '../../lib/days.ts'
-import { BESIDE, isBeside, isSnapshot, type BesideName } from '../../lib/resource-names.ts'
+import {
+  ENTITY_RESOURCES,
+  isEntityResource,
+  isSnapshot,
+  type EntityResource,
+} from '../../lib/resource-names.ts'
 import { pathSegment, readJson, writeAtomic } from '../../lib/files.ts'
 import type { Ledger, LedgerFile } from '../../lake/ledger.ts'
 import { damageOf, quarantine } from '../../lake/quarantine.ts'
@@ -10,14 +15,14 @@ import { damageOf, quarantine } from '../../lake/quarantine.ts'
  * Proves every file that later nights build on, before it is read: what fails
  * goes into quarantine. What a day held is asked for again, but for a snapshot.
  */
-export async function takeOutDamagedBeside(
+export async function quarantineDamagedEntities(
   dataFolder: string,
   orgId: string,
   ledger: LedgerFile,
   warn: (message: string) => void,
 ): Promise<void> {
   for (const { resource, day, file, sha256 } of [...ledger.intervals.values()]) {
-    if (!isBeside(resource) || file === null || sha256 === null) continue
+    if (!isEntityResource(resource) || file === null || sha256 === null) continue
     const damage = await damageOf(dataFolder, orgId, { resource, day, file }, sha256)
     if (damage === undefined) continue
     const found = await quarantine(dataFolder, orgId, damage)
@@ -55,14 +60,14 @@ export class LandedDays {
   }
 
   /** The days that are missing, in order; undefined where the resource was never fetched whole. */
-  missing(resource: BesideName, ledger: Ledger): readonly Day[] | undefined {
+  missing(resource: EntityResource, ledger: Ledger): readonly Day[] | undefined {
     const landed = new Set(landedDays(resource, ledger))
     return this.#days[resource]?.filter((day) => !landed.has(day)).sort()
   }
 
   /** Keeps what has landed of the resources that were fetched whole. */
-  async fetched(resources: readonly BesideName[], ledger: Ledger): Promise<void> {
-    const days = BESIDE.flatMap((resource) => {
+  async fetched(resources: readonly EntityResource[], ledger: Ledger): Promise<void> {
+    const days = ENTITY_RESOURCES.flatMap((resource) => {
       const known = this.#days[resource]
       const now = resources.includes(resource) ? landedDays(resource, ledger) : known
       return now === undefined ? [] : [[resource, now] as const]
@@ -71,7 +76,7 @@ export class LandedDays {
   }
 }
 
-function landedDays(resource: BesideName, ledger: Ledger): Day[] {
+function landedDays(resource: EntityResource, ledger: Ledger): Day[] {
   return [...ledger.values()]
     .filter((interval) => interval.resource === resource && interval.file !== null)
     .map(({ day }) => day)

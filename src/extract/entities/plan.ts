@@ -1,21 +1,24 @@
-import type { BesideName } from '../../lib/resource-names.ts'
+import type { EntityResource } from '../../lib/resource-names.ts'
 import { readSpool } from '../../lake/hook-spool.ts'
-import type { BesideSelection } from './context.ts'
+import type { EntitySelection } from './context.ts'
 import { askLake, textIn, type LakeOf } from './known.ts'
 import { LandedDays } from './missing-files.ts'
 import { messagesToAsk, seenSessions, sessionsToAsk, type IsGivenUp } from './session-ids.ts'
 import { UnknownSessions } from './unknown-sessions.ts'
 
 /** What a sync would ask for of one resource, in words, and how many requests that is at least. */
-export interface BesidePlan {
-  readonly resource: BesideName
+export interface EntityPlan {
+  readonly resource: EntityResource
   readonly what: string
   readonly requests: number
 }
 
 /** What of the selection a sync would ask for, without asking. Files are read, not verified. */
-export async function planBeside(lake: LakeOf, selection: BesideSelection): Promise<BesidePlan[]> {
-  const plans: BesidePlan[] = []
+export async function planEntities(
+  lake: LakeOf,
+  selection: EntitySelection,
+): Promise<EntityPlan[]> {
+  const plans: EntityPlan[] = []
   for (const resource of selection.resources) {
     plans.push({ resource, ...(await planOf(lake, selection, resource)) })
   }
@@ -24,9 +27,9 @@ export async function planBeside(lake: LakeOf, selection: BesideSelection): Prom
 
 async function planOf(
   lake: LakeOf,
-  selection: BesideSelection,
-  resource: BesideName,
-): Promise<Omit<BesidePlan, 'resource'>> {
+  selection: EntitySelection,
+  resource: EntityResource,
+): Promise<Omit<EntityPlan, 'resource'>> {
   switch (resource) {
     case 'hook_events': {
       const { length } = await readSpool(lake.dataFolder, Number.MAX_SAFE_INTEGER)
@@ -59,16 +62,16 @@ async function revisions(lake: LakeOf, isForced: boolean): Promise<string> {
   return Number.isFinite(newest) ? `revisions after ${newest}` : 'the whole history'
 }
 
-function due(count: number): Omit<BesidePlan, 'resource'> {
+function due(count: number): Omit<EntityPlan, 'resource'> {
   return { what: `${count} due`, requests: count }
 }
 
-async function dueSessions(lake: LakeOf, { sessions }: BesideSelection): Promise<number> {
+async function dueSessions(lake: LakeOf, { sessions }: EntitySelection): Promise<number> {
   const seen = await seenSessions(lake)
   return (await sessionsToAsk(lake, seen, sessions, await givenUp(lake))).length
 }
 
-async function dueMessages(lake: LakeOf, { messages }: BesideSelection): Promise<number> {
+async function dueMessages(lake: LakeOf, { messages }: EntitySelection): Promise<number> {
   return (await messagesToAsk(lake, messages, await givenUp(lake))).size
 }
 

@@ -1,6 +1,6 @@
 import { ApiError, fieldOf, type ReadinessPage, type Served } from '../../client/index.ts'
 import type { RawRow } from '../land/row-lines.ts'
-import { originNow, rowsOf, today, type BesideContext } from './context.ts'
+import { originNow, rowsOf, today, type EntityContext } from './context.ts'
 import { knownItems } from './known.ts'
 import { addToDay } from './land-rows.ts'
 
@@ -14,7 +14,7 @@ const PAGE_SIZE = 100
  * promised, so all pages are read every time; a report that is served twice
  * counts once, the later page winning.
  */
-export async function fetchReadiness(context: BesideContext): Promise<void> {
+export async function fetchReadiness(context: EntityContext): Promise<void> {
   const known = await knownItems(context, RESOURCE, '$.reportId')
   const rows = new Map<string, RawRow>()
   let page = 0
@@ -31,7 +31,7 @@ export async function fetchReadiness(context: BesideContext): Promise<void> {
 /** A platform that allows no such pages is asked for its own. */
 async function* pages({
   client,
-}: BesideContext): AsyncGenerator<Served<ReadinessPage>, void, undefined> {
+}: EntityContext): AsyncGenerator<Served<ReadinessPage>, void, undefined> {
   let isFirst = true
   try {
     for await (const page of client.readiness.fetchPages({ limit: PAGE_SIZE })) {

@@ -1,6 +1,6 @@
 import { fieldOf, type Session } from '../../client/index.ts'
 import { Asking } from './asking.ts'
-import type { BesideContext } from './context.ts'
+import type { EntityContext } from './context.ts'
 import {
   dueSessions,
   eachOnce,
@@ -15,7 +15,7 @@ import {
  * changed within a week before they were last fetched; their children as they are
  * found. One that fails keeps the others: they land, and the first error is returned.
  */
-export async function fetchSessions(context: BesideContext): Promise<Error | null> {
+export async function fetchSessions(context: EntityContext): Promise<Error | null> {
   const { client, selection } = context
   const seen = await seenSessions(context)
   const asking = await Asking.open(context, 'sessions')
@@ -48,7 +48,7 @@ function childrenOf(session: Session): Candidate[] {
 }
 
 /** The messages that are due, likewise. */
-export async function fetchMessages(context: BesideContext): Promise<Error | null> {
+export async function fetchMessages(context: EntityContext): Promise<Error | null> {
   const { client, selection } = context
   const asking = await Asking.open(context, 'messages')
   const messages = await messagesToAsk(context, selection.messages, (id) => asking.isGivenUp(id))

@@ -1,14 +1,14 @@
 import { addDays, startOf } from '../../lib/days.ts'
-import { BESIDE, isSnapshot, type BesideName } from '../../lib/resource-names.ts'
+import { ENTITY_RESOURCES, isSnapshot, type EntityResource } from '../../lib/resource-names.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { warner } from '../../lib/world.ts'
 import type { Computer } from '../../client/index.ts'
 import type { LedgerFile } from '../../lake/ledger.ts'
 import { abortsRun, isNotGranted } from '../fetch/failures.ts'
-import { today, type BesideContext } from './context.ts'
+import { today, type EntityContext } from './context.ts'
 import { fetchControls } from './controls.ts'
 import { landHookEvents } from './hooks.ts'
-import { LandedDays, takeOutDamagedBeside } from './missing-files.ts'
+import { LandedDays, quarantineDamagedEntities } from './missing-files.ts'
 import { fetchMetrics } from './metrics.ts'
 import { fetchReadiness } from './readiness.ts'
 import { fetchMessages, fetchSessions } from './sessions.ts'
@@ -20,16 +20,16 @@ import { fetchComputers, fetchLimits } from './snapshots.ts'
  *
  * @throws what must stop the run (see `isFatal`).
  */
-export async function syncBeside(context: BesideContext, ledger: LedgerFile): Promise<void> {
+export async function syncEntities(context: EntityContext, ledger: LedgerFile): Promise<void> {
   const { dataFolder, orgId, world, selection } = context
   const warn = warner(world)
-  await takeOutDamagedBeside(dataFolder, orgId, ledger, warn)
+  await quarantineDamagedEntities(dataFolder, orgId, ledger, warn)
   const landed = await LandedDays.open(dataFolder, orgId, warn)
   const run: Run = { context, landed, computers: undefined }
-  const fetched: BesideName[] = []
+  const fetched: EntityResource[] = []
   const withheld: string[] = []
   try {
-    for (const resource of BESIDE.filter((name) => selection.resources.includes(name))) {
+    for (const resource of ENTITY_RESOURCES.filter((name) => selection.resources.includes(name))) {
       const outcome = await attempt(run, resource)
       if (outcome === 'fetched') fetched.push(resource)
       else if (outcome !== 'failed') withheld.push(outcome)
@@ -43,14 +43,14 @@ export async function syncBeside(context: BesideContext, ledger: LedgerFile): Pr
 
 /** What one resource leaves for the next. */
 interface Run {
-  readonly context: BesideContext
+  readonly context: EntityContext
   readonly landed: LandedDays
   /** As they were served in this run. */
   computers: readonly Computer[] | undefined
 }
 
 /** Whether the resource was fetched; for one that was never granted, why not. */
-async function attempt(run: Run, resource: BesideName): Promise<string> {
+async function attempt(run: Run, resource: EntityResource): Promise<string> {
   const { context } = run
   const { recorder } = context
   try {
@@ -74,7 +74,7 @@ async function attempt(run: Run, resource: BesideName): Promise<string> {
 }
 
 /** Resolves to the error of what was not available. */
-async function fetchResource(run: Run, resource: BesideName): Promise<Error | null> {
+async function fetchResource(run: Run, resource: EntityResource): Promise<Error | null> {
   const { context, landed } = run
   const missing = landed.missing(resource, context.recorder.intervals)
   switch (resource) {

@@ -44,12 +44,12 @@ export async function fetchUsersDay(
   landed: () => void = () => undefined,
 ): Promise<void> {
   const pagination = await openPagination(context, resource, day)
-  const landWalk = async (): Promise<void> => {
+  const landPaginatedDay = async (): Promise<void> => {
     await guarded(context, pagination, () => land(context, pagination))
     landed()
   }
   if (await guarded(context, pagination, () => readPages(context, pagination))) {
-    await context.background.add(landWalk)
+    await context.background.add(landPaginatedDay)
   } else landed()
 }
 

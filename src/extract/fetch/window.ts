@@ -48,7 +48,7 @@ async function fetchWindow(
   context: FetchContext,
   resource: Resource,
   days: readonly Day[],
-  isInDoubt: boolean,
+  isUncertain: boolean,
 ): Promise<number | undefined> {
   try {
     await landWindow(context, resource, days)
@@ -58,7 +58,7 @@ async function fetchWindow(
   } catch (error) {
     if (abortsRun(error) && !isForbidden(error)) throw error
     context.breaker.failed(resource.name, error)
-    await bisect(context, resource, days, error, isInDoubt)
+    await bisect(context, resource, days, error, isUncertain)
     return error instanceof ApiError ? error.status : undefined
   }
 }

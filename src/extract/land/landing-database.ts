@@ -23,7 +23,7 @@ export class LandingDatabase {
       ...processLimits().landing,
       // Of its own threads it needs none: they take work from those that wait for it.
       threads: 1,
-      isFrugal: true,
+      isLowMemory: true,
       tempDirectory: spillFolder(dataFolder),
     })
     return new LandingDatabase(first)

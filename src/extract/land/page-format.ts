@@ -27,8 +27,8 @@ export interface VerifiedPage {
 
 const HEAD = `${TEXT}{"bytes":`
 const HEADER = ',"mark":'
-const PROOF = ',"proof":"'
-const PROOF_LENGTH = `${PROOF}${'0'.repeat(8)}"}${TEXT}${NO_ROW}`.length
+const CHECKSUM = ',"proof":"'
+const CHECKSUM_LENGTH = `${CHECKSUM}${'0'.repeat(8)}"}${TEXT}${NO_ROW}`.length
 const NEWLINE = 10
 
 /**
@@ -44,16 +44,16 @@ export function pageText(
 ): Buffer {
   const lineBytes = Buffer.byteLength(lines)
   const head = `${HEAD}${lineBytes}${HEADER}${JSON.stringify(header)}`
-  const headBytes = Buffer.byteLength(head) + PROOF_LENGTH
+  const headBytes = Buffer.byteLength(head) + CHECKSUM_LENGTH
   const text = roomFor(headBytes + lineBytes)
   text.write(lines, headBytes)
-  text.write(`${head}${proofOf(text.subarray(headBytes), head)}`)
+  text.write(`${head}${checksumOf(text.subarray(headBytes), head)}`)
   return text
 }
 
-function proofOf(lines: Uint8Array, head: string): string {
+function checksumOf(lines: Uint8Array, head: string): string {
   const sum = crc32(head, crc32(lines))
-  return `${PROOF}${sum.toString(16).padStart(8, '0')}"}${TEXT}${NO_ROW}`
+  return `${CHECKSUM}${sum.toString(16).padStart(8, '0')}"}${TEXT}${NO_ROW}`
 }
 
 /**
@@ -86,8 +86,8 @@ function firstOf(bytes: Buffer): 'cut off' | 'changed' | VerifiedPage {
   const size = headEnd + Number(length)
   if (size > bytes.byteLength) return 'cut off'
   const lines = bytes.subarray(headEnd, size)
-  const head = line.slice(0, -PROOF_LENGTH)
-  if (!line.endsWith(proofOf(lines, head))) return 'changed'
+  const head = line.slice(0, -CHECKSUM_LENGTH)
+  if (!line.endsWith(checksumOf(lines, head))) return 'changed'
   const header = JSON.parse(head.slice(head.indexOf(HEADER) + HEADER.length)) as PageHeader
   return { items: itemsOf(lines.toString()), header, bytes: bytes.subarray(0, size) }
 }

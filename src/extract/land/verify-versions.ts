@@ -121,7 +121,7 @@ async function openTogether(
   paths: readonly string[],
 ): Promise<OpenedFile[]> {
   const database = await Database.open(':memory:', {
-    ...processLimits().proofs,
+    ...processLimits().verification,
     tempDirectory: ownSpillFolder(dataFolder),
   })
   try {

@@ -4,7 +4,7 @@ import type { Day } from '../../lib/days.ts'
 import { AppError } from '../../lib/errors.ts'
 import { allOrThrow } from '../../lib/concurrency.ts'
 import { literal, type Database } from '../../lib/duckdb.ts'
-import { asidePath, putInPlace, removeFile, syncedSums } from '../../lib/files.ts'
+import { temporaryPath, putInPlace, removeFile, syncedSums } from '../../lib/files.ts'
 import { statement } from '../../lib/root.ts'
 import { fill } from '../../lib/template.ts'
 import type { DayContent } from './day-content.ts'
@@ -45,8 +45,8 @@ export async function writeDays(
   linesPath: (day: Day) => string,
 ): Promise<Map<Day, WrittenFile>> {
   const all = await allOrThrow(
-    together(versions).map(async (batch) => {
-      const files = batch.map((version) => ({ ...version, aside: asidePath(version.path) }))
+    batch(versions).map(async (batch) => {
+      const files = batch.map((version) => ({ ...version, temporary: temporaryPath(version.path) }))
       try {
         await Promise.all(files.map(({ path }) => mkdir(dirname(path), { recursive: true })))
         await withLines(batch, linesPath, (lines) =>
@@ -54,7 +54,7 @@ export async function writeDays(
         )
         return await allOrThrow(files.map(putDay))
       } catch (error) {
-        for (const { aside } of files) await removeFile(aside)
+        for (const { temporary } of files) await removeFile(temporary)
         throw error
       }
     }),
@@ -68,17 +68,17 @@ export interface WrittenFile {
 }
 
 interface File extends NewVersion {
-  readonly aside: string
+  readonly temporary: string
 }
 
-async function putDay({ day, path, aside }: File): Promise<[Day, WrittenFile]> {
-  const { sha256 } = await syncedSums(aside)
-  await putInPlace(aside, path)
+async function putDay({ day, path, temporary: temporary }: File): Promise<[Day, WrittenFile]> {
+  const { sha256 } = await syncedSums(temporary)
+  await putInPlace(temporary, path)
   return [day, { path, sha256 }]
 }
 
 /** Days in turn, together as long as they are few characters; one with a file of its own is alone. */
-function together(versions: readonly NewVersion[]): NewVersion[][] {
+function batch(versions: readonly NewVersion[]): NewVersion[][] {
   const batches: NewVersion[][] = []
   let left = 0
   for (const version of versions) {
@@ -108,7 +108,7 @@ async function withLines(
   if (first === undefined) return
   const { source } = first.content
   if ('openFile' in source) return work(await source.openFile())
-  const path = asidePath(linesPath(first.day))
+  const path = temporaryPath(linesPath(first.day))
   try {
     await work(await writeLines(path, days))
   } finally {
@@ -124,10 +124,10 @@ async function copyDays(
   lines: LineFile,
 ): Promise<void> {
   const longest = Math.max(BUFFER_BYTES, lines.longestLine)
-  const copies = files.map(({ day, content: { last, digest }, fetchedAt, aside }) =>
+  const copies = files.map(({ day, content: { last, digest }, fetchedAt, temporary: temporary }) =>
     fill(LAND, {
       rows: files.length === 1 ? 'lines' : `batch where activity_date = ${literal(day)}`,
-      file: literal(aside),
+      file: literal(temporary),
       org_id: literal(orgId),
       resource: literal(resource),
       activity_date: literal(day),
@@ -137,18 +137,18 @@ async function copyDays(
       digest: literal(digest),
     }),
   )
-  const view = fill(LINES, {
+  const pointInTime = fill(LINES, {
     file: literal(lines.path),
     longest_line: String(longest),
     buffer_size: String(longest + 1),
   })
   const batch = files.length === 1 ? [] : ['create or replace temp table batch as from lines']
-  await database.run([view, ...batch, ...copies].join(';\n'))
-  const asides = files.map(({ aside }) => literal(aside))
-  const written = await database.rows(fill(WRITTEN, { files: `[${asides.join(', ')}]` }))
+  await database.run([pointInTime, ...batch, ...copies].join(';\n'))
+  const temporaries = files.map(({ temporary }) => literal(temporary))
+  const written = await database.rows(fill(WRITTEN, { files: `[${temporaries.join(', ')}]` }))
   const countOf = new Map(written.map(({ file, rows }) => [file, Number(rows)]))
-  for (const { day, content, aside } of files) {
-    const rows = countOf.get(aside) ?? 0
+  for (const { day, content, temporary: temporary } of files) {
+    const rows = countOf.get(temporary) ?? 0
     if (rows === content.count) continue
     throw new AppError(`${resource} ${day}: ${rows} of ${content.count} rows were written`)
   }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { UsageError } from '../errors.ts'
 import { withoutAddressed, withoutKnownForms, withoutSecrets, type Mark } from './secret-forms.ts'
 import { isIdName, isSecretName, isSecretNumberName } from './secret-names.ts'
-import { asidePath, codeOf, readIfThere, removeFile, syncFolder } from '../files.ts'
+import { temporaryPath, codeOf, readIfThere, removeFile, syncFolder } from '../files.ts'
 import { rewriteJson, type Rewriting } from '../json-leaves.ts'
 import { RULES, type Rule } from './redaction-rules.ts'
 
@@ -159,19 +159,19 @@ const MARKED = /^\[redacted:[0-9a-f]{8}\]$/
 /** Of those who make the key at once one does, and all have that one's. */
 async function createKey(path: string): Promise<string> {
   await mkdir(dirname(path), { recursive: true })
-  const aside = asidePath(path)
+  const temporary = temporaryPath(path)
   const key = `${randomBytes(32).toString('hex')}\n`
   try {
-    const handle = await open(aside, 'wx', 0o600)
+    const handle = await open(temporary, 'wx', 0o600)
     try {
       await handle.writeFile(key)
       await handle.sync()
     } finally {
       await handle.close()
     }
-    await link(aside, path).catch((error: unknown) => {
+    await link(temporary, path).catch((error: unknown) => {
       if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
-      return copyFile(aside, path, constants.COPYFILE_EXCL)
+      return copyFile(temporary, path, constants.COPYFILE_EXCL)
     })
     await syncFolder(dirname(path))
     return key
@@ -179,7 +179,7 @@ async function createKey(path: string): Promise<string> {
     if (codeOf(error) !== 'EEXIST') throw error
     return (await readIfThere(path)) ?? ''
   } finally {
-    await removeFile(aside)
+    await removeFile(temporary)
   }
 }
 

@@ -27,11 +27,11 @@ const shape = z.object({
 })
 
 /** Puts the file `aside` in its place; there is one at most. It is not on record yet. */
-export async function leaveFailed(aside: string, { path }: FailedFile): Promise<void> {
+export async function leaveFailed(temporary: string, { path }: FailedFile): Promise<void> {
   await removeFile(recordPath(path))
   await mkdir(dirname(path), { recursive: true })
-  await makeReadOnly(aside)
-  await rename(aside, path)
+  await makeReadOnly(temporary)
+  await rename(temporary, path)
 }
 
 /** Records the file that was left, and the results of its build in `artifacts`. */

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { basename, dirname, relative } from 'node:path'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { Database, identifier, literal } from '../../lib/duckdb.ts'
-import { asidePath, removeFile, settle, sha256OfFile } from '../../lib/files.ts'
+import { temporaryPath, removeFile, commitFile, sha256OfFile } from '../../lib/files.ts'
 import {
   quarantineSnapshot,
   snapshotDamage,
@@ -106,18 +106,18 @@ export async function saveSnapshot(
 ): Promise<void> {
   const versions = await snapshotVersions(dataFolder, node.name)
   const writtenAt = Math.max(now(), (versions.at(-1)?.writtenAt ?? 0) + 1) // the last is the newest
-  const aside = asidePath(snapshotPath(dataFolder, node.name, { writtenAt, sha256: 'new' }))
-  await mkdir(dirname(aside), { recursive: true })
+  const temporary = temporaryPath(snapshotPath(dataFolder, node.name, { writtenAt, sha256: 'new' }))
+  await mkdir(dirname(temporary), { recursive: true })
   try {
     const rows = await writableRows(db, node)
-    await db.run(`copy (select * from (${rows}) order by all) to ${literal(aside)}
+    await db.run(`copy (select * from (${rows}) order by all) to ${literal(temporary)}
       (format parquet, compression zstd)`)
-    await requireSame(db, node, rows, aside)
-    const version = { writtenAt, sha256: await sha256OfFile(aside) }
+    await requireSame(db, node, rows, temporary)
+    const version = { writtenAt, sha256: await sha256OfFile(temporary) }
     if (versions.some(({ sha256 }) => sha256 === version.sha256)) return
-    await settle(aside, snapshotPath(dataFolder, node.name, version))
+    await commitFile(temporary, snapshotPath(dataFolder, node.name, version))
   } finally {
-    await removeFile(aside)
+    await removeFile(temporary)
   }
 }
 

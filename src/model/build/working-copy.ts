@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
-import { asidePath, makeWritable, removeFile, sha256OfFile } from '../../lib/files.ts'
+import { temporaryPath, makeWritable, removeFile, sha256OfFile } from '../../lib/files.ts'
 
 /** A copy, and the digest of its bytes: what is verified is what is continued from. */
 export interface CopiedFile {
@@ -21,7 +21,7 @@ export class Copy implements AsyncDisposable {
 
   constructor(from: string, target: string) {
     this.#from = from
-    this.path = asidePath(target)
+    this.path = temporaryPath(target)
   }
 
   /** What is wrong is told to who takes it. */

@@ -3,7 +3,13 @@ import { basename, dirname, join } from 'node:path'
 import { messageOf, UsageError, type AppError } from '../../lib/errors.ts'
 import type { RunEvent } from '../../lib/events.ts'
 import { Database, literal } from '../../lib/duckdb.ts'
-import { asideOf, asidePath, listIfThere, removeFile, syncFile } from '../../lib/files.ts'
+import {
+  nameOfTemporary,
+  temporaryPath,
+  listIfThere,
+  removeFile,
+  syncFile,
+} from '../../lib/files.ts'
 import { processLimits } from '../../lib/machine.ts'
 import { publishFile } from '../../lake/published.ts'
 import { writeArtifacts, type ArtifactOptions } from '../artifacts/write.ts'
@@ -102,9 +108,9 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
     })
   const { failedFile, artifacts, runId } = options
   const left: FailedFile[] = []
-  const leave = async (aside: string): Promise<void> => {
+  const leave = async (temporary: string): Promise<void> => {
     if (failedFile === undefined) return
-    await leaveFailed(aside, failedFile)
+    await leaveFailed(temporary, failedFile)
     left.push(failedFile)
   }
   try {
@@ -142,7 +148,7 @@ interface Building extends BuildOptions {
   readonly reportFreshness: (results: readonly FreshnessResult[]) => void
   readonly warn: (message: string) => void
   /** Leaves a file that is not published for a look and a retry. */
-  readonly leave: (aside: string) => Promise<void>
+  readonly leave: (temporary: string) => Promise<void>
 }
 
 type Built = Omit<BuildResult, 'durationMs'>
@@ -167,25 +173,25 @@ async function buildUpon(options: Building, work: Work, upon: Upon): Promise<Bui
 
 async function buildFile(options: Building, work: Work, upon: Upon): Promise<Built> {
   const { target, signal, failedFile } = options
-  const aside = await beginAside(target, work, upon)
+  const temporary = await beginFile(target, work, upon)
   try {
-    const { built, problems, contents } = await buildAside(aside, options, work)
-    if (problems.length > 0) await options.leave(aside)
+    const { built, problems, contents } = await fillFile(temporary, options, work)
+    if (problems.length > 0) await options.leave(temporary)
     throwAll(problems)
-    const bytes = (await isPublished(contents, options, upon, aside))
-      ? await discard(aside, target, options)
-      : await publish(aside, contents, options, upon)
+    const bytes = (await isPublished(contents, options, upon, temporary))
+      ? await discard(temporary, target, options)
+      : await publish(temporary, contents, options, upon)
     if (failedFile !== undefined) await forgetFailed(failedFile)
     return { ...built, bytes }
   } catch (error) {
-    await removeDatabase(aside)
+    await removeDatabase(temporary)
     signal?.throwIfAborted()
     throw error
   }
 }
 
 /** Where the new file is made: in the copy, unless there is nothing in it to continue from. */
-async function beginAside(
+async function beginFile(
   target: string,
   { isPart, kept }: Work,
   { path, held }: Upon,
@@ -200,7 +206,7 @@ async function beginAside(
   }
   if (path !== null && kept.size > 0) return path
   if (path !== null) await removeDatabase(path) // a disk has to hold two files, not three
-  return asidePath(target)
+  return temporaryPath(target)
 }
 
 /**
@@ -211,9 +217,9 @@ async function isPublished(
   { content, meta }: Contents,
   { fullRefresh, target }: Building,
   { present, path }: Upon,
-  aside: string,
+  temporary: string,
 ): Promise<boolean> {
-  const isContinued = path === aside && fullRefresh !== true
+  const isContinued = path === temporary && fullRefresh !== true
   if (!isContinued || present?.content !== content || present.meta !== meta) return false
   return openOnce(target).then(
     () => true,
@@ -221,25 +227,25 @@ async function isPublished(
   )
 }
 
-async function discard(aside: string, target: string, { emit }: Building): Promise<null> {
-  await removeDatabase(aside)
+async function discard(temporary: string, target: string, { emit }: Building): Promise<null> {
+  await removeDatabase(temporary)
   emit({ type: 'warehouse.unchanged', path: target })
   return null
 }
 
 async function publish(
-  aside: string,
+  temporary: string,
   contents: Contents,
   options: Building,
   { present }: Upon,
 ): Promise<number> {
   const { target, runId, asOf = null, keep = 0, warn, now } = options
-  await openOnce(aside)
-  await syncFile(aside)
+  await openOnce(temporary)
+  await syncFile(temporary)
   const builtAt = new Date(now()).toISOString()
   const known = asOf === null ? null : new Date(asOf).toISOString()
   const publication = { target, runId, builtAt, asOf: known, ...contents, present, keep, warn }
-  const bytes = await publishFile(aside, publication)
+  const bytes = await publishFile(temporary, publication)
   options.emit({ type: 'warehouse.published', path: target, bytes })
   return bytes
 }
@@ -255,14 +261,14 @@ async function openOnce(path: string): Promise<void> {
 }
 
 /** The file has no log while it is made: after a crash it is worth nothing. */
-async function buildAside(aside: string, options: Building, work: Work): Promise<Filled> {
+async function fillFile(temporary: string, options: Building, work: Work): Promise<Filled> {
   const { tempDirectory, signal } = options
   const limits = processLimits().build
   await using db = await Database.open(':memory:', { ...limits, tempDirectory })
   await using second = await db.another()
   const release = interruptOnAbort([db, second], signal)
   try {
-    await attach(db, aside)
+    await attach(db, temporary)
     await second.run('use warehouse')
     const built = await fill({ ...options, db, second }, options, work)
     await second.run('use memory')
@@ -273,9 +279,9 @@ async function buildAside(aside: string, options: Building, work: Work): Promise
   }
 }
 
-async function attach(db: Database, aside: string): Promise<void> {
+async function attach(db: Database, temporary: string): Promise<void> {
   await db.run(
-    `attach ${literal(aside)} as warehouse (
+    `attach ${literal(temporary)} as warehouse (
       storage_version ${literal(STORAGE_VERSION)}, recovery_mode 'no_wal_writes'
     );
     use warehouse`,
@@ -355,7 +361,7 @@ function relationsThatStay({ chosen, kept, standing }: Work): string[] {
 
 async function removeLeftovers(target: string, copy: Copy | undefined): Promise<void> {
   for (const { name } of await listIfThere(dirname(target))) {
-    if (asideOf(name) !== basename(target) || name === basename(copy?.path ?? '')) continue
+    if (nameOfTemporary(name) !== basename(target) || name === basename(copy?.path ?? '')) continue
     await removeFile(join(dirname(target), name))
   }
 }

@@ -157,7 +157,7 @@ const toBase = async (data: string) => {
     baseIn: data,
     orgId: 'o',
     ledger,
-    isFrugal: true,
+    isLowMemory: true,
     firstMonth: '2026-01',
     emit: () => undefined,
     takeOutDamaged: (files) => quarantineDamaged(data, 'o', files, ledger, () => undefined),
