@@ -78,7 +78,7 @@ export class PlatformClient {
     this.computers = new Computers(caller)
   }
 
-  /** What was learnt of the platform's limits; the next client may begin with it. */
+  /** The limits learned so far; the next client may begin with them. */
   learned(): Learned {
     return this.#transport.learned()
   }
@@ -162,8 +162,8 @@ export class PlatformClient {
 
 /**
  * Pages of `/users` until the server says there are no more. Only `has_more`
- * ends the walk; a cursor that does not move, or comes back, is an error before
- * its page is handed on. `followed`: the cursors of a walk that was cut off, in
+ * ends the pagination; a repeated cursor is an error before
+ * its page is handed on. `followed`: the cursors of an interrupted pagination, in
  * order; it goes on with the last of them.
  *
  * @throws ContradictionError when the pages do not lead to an end.

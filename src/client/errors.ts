@@ -40,7 +40,7 @@ export class BodyError extends AppError {
 
 /**
  * A whole answer that contradicts what was asked, or the answers before it: a
- * cursor that comes back, a row of another day. Asking again will not mend it.
+ * repeated cursor, a row of another day. Asking again will not fix it.
  */
 export class ContradictionError extends BodyError {}
 

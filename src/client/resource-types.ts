@@ -1,5 +1,5 @@
 /*
- * Resources beside analytics (PLATFORM_API, "Resources and their fields"). What
+ * Entity resources, which are not analytics (PLATFORM_API, "Resources and their fields"). What
  * the specification does not name passes through: fields, values of enums,
  * blocks of content.
  */

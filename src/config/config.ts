@@ -43,7 +43,7 @@ export interface Config {
   readonly redactionKey: string | null
   /** Exports that `run` makes after publishing. */
   readonly exports: readonly ExportTarget[]
-  /** Who is told of which hook events, and how. */
+  /** Who is notified of which hook events, and how. */
   readonly hooks: HooksConfig
   /**
    * All of them, or the one that is named: of the others no key is needed then.

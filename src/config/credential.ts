@@ -18,7 +18,7 @@ export interface Credential {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** A password manager may have to be unlocked; longer than this it waits for nobody. */
+/** A password manager may have to be unlocked; it waits no longer than this. */
 const COMMAND_TIMEOUT_MS = 30_000
 
 /** No key is longer. */

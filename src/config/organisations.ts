@@ -157,7 +157,7 @@ function refuseConflict(
     const value = setting(environment, variable)
     if (value === undefined || isAgreed(value)) continue
     throw new UsageError(
-      `${variable} is set, and ${path} lists ${all.length} organisations: whose it is cannot be told`,
+      `${variable} is set, and ${path} lists ${all.length} organisations: it is not known whose it is`,
       { hint: `Unset ${variable}, or name another file with --config.` },
     )
   }
@@ -181,7 +181,7 @@ function sourceOf({ environment, cwd }: Given): KeySource | undefined {
   }
   if (file === undefined) return DEFAULT_SOURCE
   throw new UsageError('AGENT_API_KEY and AGENT_API_KEY_FILE are both set', {
-    hint: 'Unset one of them: which key is meant cannot be told.',
+    hint: 'Unset one of them: it is not known which key is meant.',
   })
 }
 

@@ -60,7 +60,7 @@ export function knownFile(key: string, { intervals, forgotten }: Said): string |
 
 /**
  * Whether the lake may hold a version of the day that landed after the one that the
- * ledger names. Its name does not tell: while a clock was set back, newer content got
+ * ledger names. Its name does not say: while a clock was set back, newer content got
  * an earlier one. The ledger knows how many versions there were when it named its own.
  */
 export function mayHoldNewer({ versions }: RawDay, { file, versions: known }: Interval): boolean {

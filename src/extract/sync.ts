@@ -117,7 +117,7 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   return execute(options, { orgId, servedAs }, identity, opened)
 }
 
-/** What comes of a run whose first request failed. @throws what is fatal */
+/** The result of a run whose first request failed. @throws what aborts the run */
 async function withoutIdentity(
   options: SyncOptions,
   remembered: KnownOrganisation | undefined,

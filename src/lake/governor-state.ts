@@ -21,7 +21,7 @@ const stateSchema = z.object({
   concurrency: z.number().int().positive(),
 })
 
-/** What was learnt of an organisation's limits; undefined before the first run, or when unreadable. */
+/** The limits learned for an organisation; undefined before the first run, or when unreadable. */
 export async function readLearned(
   dataFolder: string,
   organisation: string,
@@ -35,7 +35,7 @@ export async function readLearned(
   return { limit: { rate, burst, source, measuredAt: Date.parse(measured_at) }, concurrency }
 }
 
-/** Keeps what was learnt for the next run. */
+/** Keeps what was learned for the next run. */
 export async function writeLearned(
   dataFolder: string,
   organisation: string,

@@ -16,7 +16,7 @@ export interface SpooledEvent {
   readonly file: string
   /** JSON: `event_id`, `recorded_at`, `input`. */
   readonly text: string
-  /** Milliseconds since the epoch; null where it cannot be told. */
+  /** Milliseconds since the epoch; null where it is not known. */
   readonly recordedAt: number | null
 }
 

@@ -8,9 +8,9 @@ export interface IntervalRow {
   readonly resource: string
   readonly day: Day
   readonly status: 'landed' | 'empty' | 'failed' | 'missing'
-  /** True when every scheduled look at the day has been had. */
+  /** True when every scheduled recheck of the day has been made. */
   readonly isSettled: boolean
-  /** True when the last look found much less, which a second look must confirm. */
+  /** True when the last recheck found much less, which a second one must confirm. */
   readonly isSuspect: boolean
   /** ISO 8601, UTC. */
   readonly fetchedAt: string | null
@@ -20,7 +20,7 @@ export interface IntervalRow {
   readonly attempts: number | null
   readonly requestId: string | null
   readonly error: string | null
-  /** False for a night that cannot be made up for: it is over, and was not had. */
+  /** False for a night that is over and was missed: the platform cannot serve it any more. */
   readonly isRecoverable: boolean
 }
 
@@ -37,7 +37,7 @@ export function intervalRows(
 }
 
 /**
- * A row for every day that something beside analytics was asked for and, of
+ * A row for every day that an entity resource was asked for and, of
  * snapshots, also for every night between the first that landed and the last
  * known one on which there was none.
  */
@@ -61,7 +61,7 @@ export function entityRows(orgId: string, ledger: Ledger): IntervalRow[] {
     .map(({ resource, day }) => entityRow(rowOf(orgId, ledger, resource, day), last))
 }
 
-/** A day is settled when it is over: it is not looked at again. */
+/** A day is final when it is over: it is not rechecked. */
 function entityRow(row: IntervalRow, last: Day | undefined): IntervalRow {
   const isOver = last !== undefined && row.day < last
   const isFetched = row.status === 'landed' || row.status === 'empty'

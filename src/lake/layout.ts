@@ -9,7 +9,7 @@ export function rawFolder(dataFolder: string, orgId: string, resource: string, d
   return join(dataFolder, 'lake', 'raw', dayPath(orgId, resource, day))
 }
 
-/** `<data>/quarantine/<resource>/org=<org>/date=<day>`: versions of one day that failed their proof. */
+/** `<data>/quarantine/<resource>/org=<org>/date=<day>`: versions of one day that failed verification. */
 export function quarantineFolder(
   dataFolder: string,
   orgId: string,

@@ -40,7 +40,7 @@ export interface Interval {
   readonly witness?: string | null
   /** When the platform last refused to serve the landed day again, milliseconds since the epoch. */
   readonly refusedAt?: number
-  /** What the last look found of a settled day that came back much smaller, until a second look. */
+  /** What the last recheck found of a final day that came back much smaller, until a second one confirms it. */
   readonly suspect?: PendingConfirmation
 }
 
@@ -62,16 +62,16 @@ export function intervalKey(resource: string, day: Day): string {
 
 const MS_PER_DAY = 86_400_000
 
-/** The age, in days, of the last scheduled look: what comes after it is the sweep. */
+/** The age, in days, of the last scheduled recheck: what comes after it is the sweep. */
 export const SETTLED_AGE = 30
 
-/** True when the last scheduled look at the day has been had. */
+/** True when the last scheduled recheck of the day has been made. */
 export function isSettled(interval: Pick<Interval, 'day' | 'fetchedAt'>): boolean {
   if (interval.fetchedAt === null) return false
   return isOld(interval.day, interval.fetchedAt)
 }
 
-/** True when the day's last scheduled look has come. */
+/** True when the day's last scheduled recheck is due or made. */
 export function isOld(day: Day, now: number): boolean {
   return now >= startOf(day) + SETTLED_AGE * MS_PER_DAY
 }
@@ -97,7 +97,7 @@ export class LedgerFile {
     this.#forgotten = forgotten
   }
 
-  /** For the holder of the lock. Lines that cannot be read are told of and taken out. */
+  /** For the holder of the lock. Lines that cannot be read are reported and removed. */
   static async open(
     dataFolder: string,
     orgId: string,
@@ -112,7 +112,7 @@ export class LedgerFile {
     return new LedgerFile(journal)
   }
 
-  /** Makes the journal anew of these lines alone. */
+  /** Writes the journal again with these lines alone. */
   static async replace(
     dataFolder: string,
     orgId: string,

@@ -53,7 +53,7 @@ export async function rememberOrganisation(
   await writeAtomic(pathIn(dataFolder), `${JSON.stringify(Object.fromEntries(known), null, 2)}\n`)
 }
 
-/** False when the platform names another organisation than it did before: somebody else's credential. */
+/** False when the platform names another organisation than it did before: the credential of another organisation. */
 export function isSame(known: KnownOrganisation | undefined, named: string | null): boolean {
   return (
     named === null || known === undefined || known.servedAs === null || known.servedAs === named

@@ -9,8 +9,8 @@ import { fill } from '../lib/template.ts'
 /**
  * The ledger as it was known at the moment `at` (milliseconds since the epoch, the
  * platform's clock): each day with the version that counted then, days that
- * landed later left out. What the lake does not tell of that time is not in it:
- * failures, and further looks that found nothing new.
+ * landed later left out. What the lake does not record of that time is not in it:
+ * failures, and further rechecks that found nothing new.
  */
 export async function ledgerAsOf(dataFolder: string, orgId: string, at: number): Promise<Ledger> {
   const known: Known[] = []

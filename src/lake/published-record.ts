@@ -8,7 +8,7 @@ import { isMissing, readJson, sha256OfFile, writeAtomic } from '../lib/files.ts'
 export interface PublishedRecord {
   readonly runId: string
   readonly builtAt: string
-  /** The moment whose knowledge it holds; null: all that had landed. */
+  /** The point in time whose data it holds; null: all that had landed. */
   readonly asOf: string | null
   /** Hex, of its bytes. */
   readonly sha256: string
@@ -95,7 +95,7 @@ export async function inspectPublished(
   if (found === undefined) return { state: 'absent' }
   if (!found.isFile()) return changed('it is not a regular file')
   const log = `${path}.wal`
-  if (existsSync(log)) return changed(`another program has written ${basename(log)} beside it`)
+  if (existsSync(log)) return changed(`another program has written ${basename(log)} next to it`)
   const records = await readRecords(target)
   if (records.length === 0) return changed('there is no record of what was published')
   if (records.some(({ bytes }) => bytes === found.size)) return undefined

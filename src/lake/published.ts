@@ -140,7 +140,7 @@ export async function putBack(target: string, record: PublishedRecord): Promise<
   }
 }
 
-/** A log beside the old file would be replayed onto the new one. */
+/** A log next to the old file would be replayed onto the new one. */
 async function putInPlace(temporary: string, target: string, runId: string): Promise<void> {
   await rm(`${target}.wal`, { recursive: true, force: true })
   await moveFolderAway(target, runId)

@@ -27,7 +27,7 @@ const fileContent = z.record(
   }),
 )
 
-/** The caps learnt of an organisation. A file that cannot be used holds none: they are learnt again. */
+/** The window sizes learned for an organisation. An unreadable file holds none: they are learned again. */
 export async function readWindowSizes(
   dataFolder: string,
   orgId: string,

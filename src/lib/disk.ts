@@ -48,7 +48,7 @@ const FAULTS = [
 
 /**
  * A fault of the disk as an expected failure; undefined for any other error. It
- * is told by the system's code or, inside a message of DuckDB, by its words.
+ * is recognised by the system's code or, inside a message of DuckDB, by its words.
  */
 export function diskFault(error: unknown): AppError | undefined {
   if (!(error instanceof Error)) return undefined

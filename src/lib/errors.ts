@@ -12,7 +12,7 @@ export const ExitCode = {
 
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode]
 
-/** How an expected failure is told: what went wrong, and what to do next. */
+/** An expected failure: what went wrong, and what to do next. */
 export interface FailureOptions {
   /** The next step for the person who reads the error, one sentence. */
   readonly hint?: string
@@ -59,7 +59,7 @@ export class LockedError extends AppError {
   override readonly exitCode = ExitCode.locked
 }
 
-/** Some intervals could not be had, and nothing else can be done with what is there. */
+/** Some intervals could not be fetched. */
 export class PartialError extends AppError {
   override readonly exitCode = ExitCode.partial
 }

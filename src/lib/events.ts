@@ -2,7 +2,7 @@
 export type PlanReason = 'missing' | 'failed' | 'look' | 'forced'
 
 /**
- * What came of one asked interval. `unchanged`: a further look found what is
+ * The result of one requested interval. `unchanged`: a recheck found what is
  * already landed. `compared`: asked for to verify the warehouse, not to land.
  */
 export type IntervalOutcome = 'landed' | 'empty' | 'unchanged' | 'compared'
@@ -64,7 +64,7 @@ export type RunEvent =
       readonly day: string
       readonly rows: number
     }
-  /** A walk that an earlier run began goes on; its first pages are not asked for again. */
+  /** Pagination that an earlier run began continues; its first pages are not requested again. */
   | {
       readonly type: 'walk.resumed'
       readonly orgId: string
@@ -80,7 +80,7 @@ export type RunEvent =
       readonly outcome: IntervalOutcome
       readonly rows: number
     }
-  /** A settled day came back empty or less than half as large; it counts once a second look confirms it. */
+  /** A final day came back empty or less than half as large; it counts once a second recheck confirms it. */
   | {
       readonly type: 'interval.shrunk'
       readonly orgId: string
@@ -110,11 +110,11 @@ export type RunEvent =
       readonly type: 'model.built'
       readonly model: string
       readonly rows: number | null
-      /** Intervals that were made anew, where not the whole model was. */
+      /** Intervals that were built again, where not the whole model was. */
       readonly intervals?: number
       readonly durationMs: number
     }
-  /** An incremental model that was there is made anew whole, and why. */
+  /** An existing incremental model is built again from scratch, and why. */
   | { readonly type: 'model.refreshed'; readonly model: string; readonly reason: string }
   | {
       readonly type: 'check.finished'

@@ -21,7 +21,7 @@ import { confirmLease } from './fence.ts'
 const TEMPORARY = /^(?:tmp_)?\.[0-9a-f]{8}-(?<name>.+)\.part(?:\.wal)?$/
 
 /**
- * A path in the same folder for writing aside before `settle`. The ending keeps
+ * A temporary path in the same folder, to write before `commitFile`. The ending keeps
  * it out of globs like `*.parquet`: DuckDB's take files with a leading dot too.
  */
 export function temporaryPath(path: string): string {
@@ -30,14 +30,14 @@ export function temporaryPath(path: string): string {
   return join(folder, `.${randomUUID().slice(0, 8)}-${name}.part`)
 }
 
-/** The name of the file that stands aside under `name`; undefined for any other file. */
+/** The name of the file that the temporary file `name` is for; undefined for any other file. */
 export function nameOfTemporary(name: string): string | undefined {
   return TEMPORARY.exec(name)?.groups?.['name']
 }
 
 /**
- * Removes what a crash left aside, in the folder and below it. Only for the
- * holder of the lock: another's file aside is being written.
+ * Removes temporary files that a crash left, in the folder and below it. Only for the
+ * holder of the lock: another's temporary file is being written.
  */
 export async function removeAsides(folder: string): Promise<number> {
   let removed = 0
@@ -75,7 +75,7 @@ export async function syncFolder(path: string): Promise<void> {
 }
 
 /**
- * Ends a write aside: sync, rename into place, sync the folder. Atomic for readers.
+ * Commits a temporary file: sync, rename into place, sync the folder. Atomic for readers.
  *
  * @throws LockedError when the lease on its folder was lost, UsageError where a folder is in its place.
  */
@@ -153,7 +153,7 @@ export function unlessFolder(path: string): (error: unknown) => never {
 
 /**
  * The value in a JSON file; undefined when there is none, and when it cannot be
- * read, of which it warns. For files that are made anew where they are lacking.
+ * read, of which it warns. For files that are written again where they are missing.
  */
 export async function readJson(path: string, warn: (message: string) => void): Promise<unknown> {
   const text = await readIfThere(path)
@@ -161,7 +161,7 @@ export async function readJson(path: string, warn: (message: string) => void): P
     return text === undefined ? undefined : JSON.parse(text)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    warn(`${path} cannot be read and is made anew: ${error.message}`)
+    warn(`${path} cannot be read and is written again: ${error.message}`)
     return undefined
   }
 }
@@ -193,7 +193,7 @@ export async function sha256OfFile(path: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** What tells a file's bytes. */
+/** Identifies a file's bytes. */
 export interface FileSums {
   /** Hex. */
   readonly sha256: string
@@ -201,7 +201,7 @@ export interface FileSums {
   readonly crc32: number
 }
 
-/** Syncs a file that was written, and tells its bytes. */
+/** Syncs a file that was written, and identifies its bytes. */
 export async function syncedSums(path: string): Promise<FileSums> {
   const hash = createHash('sha256')
   let sum = 0

@@ -8,7 +8,7 @@ import {
   stringEnd,
 } from './json-text.ts'
 
-/** What becomes of the leaves and names of a JSON text. `State` tells where in it one is. */
+/** What becomes of the leaves and names of a JSON text. `State` is the position in it. */
 export interface Rewriting<State> {
   readonly root: State
   /** In the object's field `name`, or, where it is null, in an element of the array. */

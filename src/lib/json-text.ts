@@ -19,7 +19,7 @@ export function stringEnd(text: string, at: number): number {
 }
 
 /**
- * How deep a value may be nested. DuckDB walks some JSON with a call for each level, and
+ * How deep a value may be nested. DuckDB parses some JSON with a call for each level, and
  * its threads end with their process between 10,000 and 20,000 levels of objects.
  */
 export const MAX_DEPTH = 12_000

@@ -1,16 +1,16 @@
-/** A limit on requests, as it was measured or told. */
+/** A limit on requests, as measured or as stated by the platform. */
 export interface LearnedLimit {
   /** Requests a second. */
   readonly rate: number
   /** Requests at once of a rested credential. */
   readonly burst: number
-  /** Measured by refusals, or told in headers. */
+  /** Measured by refusals, or stated in headers. */
   readonly source: 'refusals' | 'headers'
   /** Milliseconds since the epoch. */
   readonly measuredAt: number
 }
 
-/** What the governor of one credential learnt, kept from run to run. */
+/** What the governor of one credential learned, kept from run to run. */
 export interface Learned {
   /** Null while no limit was met. */
   readonly limit: LearnedLimit | null

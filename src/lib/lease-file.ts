@@ -31,7 +31,7 @@ export interface Seen {
   readonly mark: string
 }
 
-/** Undefined when there is none, and a UsageError where a folder is in its place. Opened each time: that makes a network file system look again. */
+/** Undefined when there is none, and a UsageError where a folder is in its place. Opened each time: that makes a network file system read it again. */
 export async function look(path: string): Promise<Seen | undefined> {
   try {
     const file = await open(path, 'r')

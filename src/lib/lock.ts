@@ -118,9 +118,9 @@ type Taking = LeaseOptions & { readonly place: Place }
 /**
  * Of those who find the same lease left, one takes it over: the one that holds the
  * lease on the lease. At no moment is there none, so that the next run knows of
- * the crash. One that crashes meanwhile leaves that lease, to be taken over likewise.
+ * the crash. One that crashes leaves that lease, which is taken over in the same way.
  *
- * @returns false when it was released meanwhile. @throws LockedError naming who holds it.
+ * @returns false when it was released in the meantime. @throws LockedError naming who holds it.
  */
 async function takeOver(path: string, owner: Owner, options: Taking): Promise<boolean> {
   refuseLive(await look(path), options)
@@ -168,7 +168,7 @@ async function staysSilent(path: string, first: Seen, options: Taking): Promise<
   return true
 }
 
-/** A lease as it looks to those who do not want it. */
+/** The error for a lease that another process holds. */
 export interface LeaseStatus extends Owner {
   /** When it was last renewed, ISO 8601, UTC. */
   readonly heartbeatAt: string

@@ -34,7 +34,7 @@ export function thisProcess(place: Place): ProcessId {
   return { pid: process.pid, ...place, begun: begunOf(process.pid) ?? null }
 }
 
-/** Whether a process lives, as far as it can be told from a place. */
+/** Whether a process is alive, as far as it can be known from a place. */
 export function vitalsOf(owner: ProcessId, place: Place): Vitals {
   if (!isSamePlace(owner, place)) return 'unknown'
   try {

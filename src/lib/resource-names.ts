@@ -1,5 +1,5 @@
 /**
- * What the platform keeps beside analytics (CONTRACT, "Resource names"). It is
+ * The entity resources: what is not analytics (CONTRACT, "Resource names"). Each is
  * asked for every night as it is then: a day is the one on which it was fetched.
  */
 export const ENTITY_RESOURCES = [

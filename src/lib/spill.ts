@@ -5,7 +5,7 @@ import { listIfThere } from './files.ts'
 
 const MS_PER_DAY = 86_400_000
 
-/** Where the databases of a job spill, who holds the lock of the data folder. */
+/** Where the databases of the run that holds the lock spill. */
 export function spillFolder(dataFolder: string): string {
   return join(dataFolder, 'state', 'spill')
 }
@@ -18,7 +18,7 @@ export function ownSpillFolder(dataFolder: string): string {
   return join(dataFolder, 'state', `spill-${process.pid}-${randomBytes(4).toString('hex')}`)
 }
 
-/** Removes what a job or a reader that was killed has spilled. The caller holds the lock. */
+/** Removes what a killed run or reader has spilled. The caller holds the lock. */
 export async function removeSpilled(dataFolder: string, now: number): Promise<void> {
   await rm(spillFolder(dataFolder), { recursive: true, force: true })
   const state = join(dataFolder, 'state')
@@ -29,14 +29,14 @@ export async function removeSpilled(dataFolder: string, now: number): Promise<vo
   }
 }
 
-/** A reader may be at work on another host: what nobody has written to for a day is left over. */
+/** A reader may be at work on another host: what was not written to for a day is left over. */
 async function isInUse(folder: string, now: number): Promise<boolean> {
   const paths = [folder, ...(await listIfThere(folder)).map(({ name }) => join(folder, name))]
   const times = await Promise.all(
     paths.map((path) =>
       stat(path).then(
         ({ mtimeMs }) => mtimeMs,
-        () => 0, // it has gone meanwhile
+        () => 0, // it was removed in the meantime
       ),
     ),
   )

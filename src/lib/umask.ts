@@ -7,7 +7,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * The mask that `AGENT_WAREHOUSE_UMASK` names, which may open files to a group and
- * to nobody else (`027`: the group reads); undefined where it is no such mask.
+ * to no other user (`027`: the group reads); undefined where it is no such mask.
  */
 export function umaskOf(environment: Environment): number | undefined {
   const text = environment['AGENT_WAREHOUSE_UMASK']?.trim() ?? ''

@@ -11,7 +11,7 @@ export interface HttpRequest {
   /** A longer body is an error: BodyTooLargeError. */
   readonly maxBytes: number
   readonly signal: AbortSignal
-  /** Asked when the head has come: who takes the body piece by piece. Null: nobody, it is collected. */
+  /** Asked when the head has come: who takes the body piece by piece. Null: it is collected. */
   readonly takerFor?: (head: HttpHead) => BodyTaker | null
 }
 
@@ -20,7 +20,7 @@ export type HttpHead = Pick<HttpResponse, 'status' | 'headers'>
 
 /**
  * Takes a piece of a body, decompressed. The next one is read when it is done:
- * false when no more is wanted. It does not reject: that would be told of the network.
+ * false when no more is wanted. It does not reject: that would be taken for a network error.
  */
 export type BodyTaker = (piece: Uint8Array) => Promise<boolean>
 
@@ -32,7 +32,7 @@ export interface HttpResponse {
   readonly body: Uint8Array
 }
 
-/** What tells of what is wrong and stops nothing. */
+/** Reports what is wrong and stops nothing. */
 export type Warn = (message: string) => void
 
 /** Warns by an event. */

@@ -24,7 +24,7 @@ export interface FailedInterval {
   readonly requestId: string | null
 }
 
-/** A settled day that came back much smaller. Sizes are users, daily active users, or rows. */
+/** A final day that came back much smaller. Sizes are users, daily active users, or rows. */
 export interface ShrunkInterval {
   readonly orgId: string
   readonly resource: string

@@ -5,7 +5,7 @@ import { landSpool } from '../extract/entities/hook-spool.ts'
 import type { PlanOptions } from '../extract/plan/plan.ts'
 import type { RunContext } from './run-context.ts'
 
-/** What of the platform to ask for: of analytics, and beside them. */
+/** What to ask the platform for: analytics and entity resources. */
 export interface SyncSelection extends Pick<
   PlanOptions,
   'resources' | 'within' | 'days' | 'refetch'
@@ -14,7 +14,7 @@ export interface SyncSelection extends Pick<
   readonly entities?: Partial<Pick<EntitySelection, 'resources' | 'sessions' | 'messages'>>
 }
 
-/** What to ask one organisation for beside analytics. Readiness reports are on the application host. */
+/** The entity resources to ask one organisation for. Readiness reports are on the application host. */
 export function entitySelection(
   context: Pick<RunContext, 'config'>,
   { appUrl }: Pick<OrganisationConfig, 'appUrl'>,
@@ -46,7 +46,7 @@ export async function landHooks(context: RunContext): Promise<void> {
   })
 }
 
-/** With several organisations, theirs is told by the configuration alone. */
+/** With several organisations, only the configuration says whose they are. */
 function organisationOfHookEvents({ config }: Pick<RunContext, 'config'>): string | null {
   return config.hooks.organisation ?? (config.hosts().length > 1 ? 'default' : null)
 }

@@ -21,7 +21,7 @@ export interface Ready {
   readonly project: Project
 }
 
-/** Base, and the project meanwhile: the one keeps DuckDB busy, the other this thread. */
+/** Base, and the project at the same time: the one keeps DuckDB busy, the other this thread. */
 export async function normalizeAndRead(
   context: RunContext,
   pointInTime: PointInTime = latestData(context.config.dataFolder),

@@ -44,7 +44,7 @@ export interface SyncOutcome {
   readonly exitCode: ExitCode
   /** False when no organisation could be reached: then there is nothing new to build. */
   readonly isAnyReached: boolean
-  /** What is to be said of it, an error an organisation that did not come to its end. */
+  /** One error for each organisation that did not finish. */
   readonly problems: readonly Error[]
 }
 
@@ -153,7 +153,7 @@ export async function build(context: RunContext, options: BuildChoice): Promise<
   return publishWhatIsLeft(context, orgIds, options, await normalizeAndRead(context))
 }
 
-/** Raw → ledger, base, models → published warehouse, all made anew. Needs no network. */
+/** Raw → ledger, base, models → published warehouse, all from scratch. Needs no network. */
 export async function rebuild(context: RunContext, options: BuildChoice): Promise<BuildOutcome> {
   const { dataFolder } = context.config
   const inLake = await organisationsInLake(dataFolder)
@@ -210,7 +210,7 @@ async function hasLanded(dataFolder: string, orgIds: readonly string[]): Promise
   return false
 }
 
-/** @throws UsageError when nothing had landed at the moment. */
+/** @throws UsageError when nothing had landed at that time. */
 async function buildPast(
   context: RunContext,
   orgIds: readonly string[],
@@ -224,7 +224,7 @@ async function buildPast(
   const when = new Date(asOf).toISOString()
   context.world.emit({
     type: 'warning',
-    message: `the warehouse is published as it was known at ${when}; the next ordinary build brings the present back`,
+    message: `the warehouse is published as it was known at ${when}; the next ordinary build returns to the latest data`,
   })
   return { exitCode: ExitCode.complete, problems: [] }
 }
@@ -236,7 +236,7 @@ export async function rollback(context: RunContext, to: string | undefined): Pro
   const options = { dataFolder, runId, now: world.now }
   const done = await rollBack(to === undefined ? options : { ...options, to })
   world.emit({ type: 'warehouse.rolled_back', from: done.from, to: done.to })
-  const message = 'the next ordinary build brings the present back; exports are as they were made'
+  const message = 'the next ordinary build returns to the latest data; exports are unchanged'
   world.emit({ type: 'warning', message })
   return { exitCode: ExitCode.complete, problems: [] }
 }
@@ -263,7 +263,7 @@ async function syncOne(
   )
 }
 
-/** Works with a client that knows what earlier runs learnt of the limits, and keeps what this one learns. */
+/** Works with a client that knows the limits that earlier runs learned, and keeps what this one learns. */
 async function withClient<T>(
   { config, world, deadline }: RunContext,
   { name, baseUrl, appUrl, key }: OrganisationConfig,
@@ -281,7 +281,7 @@ async function withClient<T>(
     return await work(client)
   } finally {
     await writeLearned(dataFolder, name, client.learned()).catch((error: unknown) => {
-      const message = `what was learnt of the limits could not be kept: ${messageOf(error)}`
+      const message = `the learned limits could not be saved: ${messageOf(error)}`
       world.emit({ type: 'warning', message })
     })
   }

@@ -14,7 +14,7 @@ export interface PointInTime {
   readonly ledgerOf: (orgId: string) => Promise<Ledger>
   /** The last day that could be known of, given the last that a run has planned for. */
   readonly lastDay: (planned: Day | undefined) => Day | undefined
-  /** The row as it may be told. */
+  /** The row as it may be shown. */
   readonly shown: (row: IntervalRow) => IntervalRow
 }
 

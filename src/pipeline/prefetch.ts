@@ -15,13 +15,13 @@ import { latestData } from './point-in-time.ts'
  * What a run does while it waits for answers, so that little is left when the
  * last has come: the project is read, the base files are held against their
  * CRC-32, and base is made of what has come while more is asked for: of each
- * resource when nothing is missing of it. What comes of looks at old days is made
+ * resource when nothing is missing of it. What rechecks of old days find is made
  * afterwards, by the same plan.
  */
 export class Prefetch implements SyncListeners {
   readonly #context: RunContext
   #project: Promise<Project> | undefined
-  /** Undefined where something went wrong: then what is there has to be seen anew. */
+  /** Undefined where something went wrong: then the files have to be read again. */
   readonly #bases = new Map<string, Promise<BaseFiles | undefined>>()
   /** Resources of which nothing is missing, by organisation. */
   readonly #complete = new Map<string, Set<string>>()
@@ -70,7 +70,7 @@ export class Prefetch implements SyncListeners {
     const { config, world } = this.#context
     if (world.signal.aborted) return files
     const pointInTime = latestData(config.dataFolder)
-    const ledger = new Map(known) // as it is now: more is landed meanwhile
+    const ledger = new Map(known) // as it is now: more lands while this works
     const takeOutDamaged = async (raw: readonly RawFile[]): Promise<null | []> => {
       const damaged = await damagedFiles(config.dataFolder, orgId, raw, ledger)
       return damaged.length > 0 ? null : []

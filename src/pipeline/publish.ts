@@ -47,9 +47,9 @@ export interface BuildChoice {
   readonly retry?: boolean
   /** Builds what was known at this moment, milliseconds since the epoch. */
   readonly asOf?: number
-  /** Make every model anew whole. */
+  /** Build every model from scratch. */
   readonly fullRefresh?: boolean
-  /** What is published, copied ahead. */
+  /** The published file, copied in advance. */
   readonly copy?: Copy
 }
 
@@ -126,7 +126,7 @@ export function copyOfPublished({ config }: RunContext): Copy {
 
 /**
  * The models, with the user's own seeds where there are any. It may be read while
- * something else is waited for: what is wrong with it is told to who awaits it.
+ * something else is awaited: an error in it reaches the code that awaits it.
  */
 export function readProject(context: RunContext): Promise<Project> {
   const reading = loadProject(join(packageRoot, 'dbt-like-models'), {

@@ -32,7 +32,7 @@ export function downgradeToPartial<T extends BuildOutcome>(missing: number, outc
   }
 }
 
-/** Work that is told with how long it took. */
+/** Runs `work` and reports how long it took. */
 export async function timed<T>(
   context: RunContext,
   stage: string,
@@ -50,7 +50,7 @@ export async function timed<T>(
   }
 }
 
-/** Warns by an event of the job. */
+/** Warns by an event of the run. */
 export function warner({ world }: RunContext, about?: WarningSubject): Warn {
   return warnerOf(world, about)
 }

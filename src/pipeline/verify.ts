@@ -23,7 +23,7 @@ export interface VerifyOutcome {
 }
 
 /**
- * Fetches days again, aside, and compares the published warehouse with what
+ * Fetches days again into a temporary folder, and compares the published warehouse with what
  * they make. Lake, ledger and warehouse stay as they are.
  *
  * @throws UsageError when nothing is published, or the warehouse as it was known earlier.

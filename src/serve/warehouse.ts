@@ -30,7 +30,7 @@ export async function openWarehouse(path: string): Promise<Database> {
 export interface PublishedBuild {
   readonly runId: string
   readonly builtAt: string
-  /** The moment whose knowledge it holds; null: all that had landed. */
+  /** The point in time whose data it holds; null: all that had landed. */
   readonly asOf: string | null
 }
 

@@ -15,7 +15,8 @@ import { VirtualTime } from './virtual-time.ts'
 
 type Call = (client: PlatformClient) => Promise<unknown>
 
-const LOOK_FIRST = 'It is not known whether the platform did it: look before asking again.'
+const LOOK_FIRST =
+  'It is not known whether the platform did it: check before you repeat the command.'
 
 /** What is done twice when it is sent twice. */
 const ONCE: readonly [string, Call][] = [

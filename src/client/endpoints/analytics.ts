@@ -37,7 +37,7 @@ export interface AnalyticsQuery {
   readonly isDivisible?: boolean
 }
 
-/** What an answer says beside its rows. */
+/** What an answer says besides its rows. */
 export interface AnalyticsTail {
   readonly orgId: string | null
   readonly hasMore: boolean
@@ -256,7 +256,7 @@ function tailOf(origin: AnswerOrigin, head: HttpHead, rest: unknown): AnalyticsT
 
 /**
  * Absent where there are no pages, and where a server leaves out what is false: then there
- * is no cursor either. What is neither true nor false must not end a walk.
+ * is no cursor either. What is neither true nor false must not end the pagination.
  */
 function hasMoreOf(
   value: unknown,

@@ -66,7 +66,7 @@ export class Computers {
     return this.#post<Computer>(computerId, 'install-deps')
   }
 
-  /** Configures credentials and environment anew; returns how many were configured. Never repeated. */
+  /** Configures credentials and environment again; returns how many were configured. Never repeated. */
   refresh(computerId: string): Promise<{ readonly configured: number }> {
     return this.#post(computerId, 'refresh')
   }

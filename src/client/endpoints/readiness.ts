@@ -51,7 +51,7 @@ export class Readiness {
   }
 
   /**
-   * Pages until one brings no report that was not met before: the end is not told, a
+   * Pages until one has no new report: the platform does not state the end, a
    * page may be shorter than asked, and the order of reports is not promised.
    */
   async *fetchPages(

@@ -135,7 +135,7 @@ function contentOf(text: string, itemsAt: ItemsAt): Content {
   return { value: { ...Object(rest), [itemsAt.key]: rows.map(({ value }) => value) }, items: rows }
 }
 
-/** What is wrong is told without the body: it may carry secrets. */
+/** The error does not quote the body: it may carry secrets. */
 function read<T>(
   request: string,
   response: HttpResponse,

@@ -156,7 +156,7 @@ function flatten(
   return flat
 }
 
-/** undici wraps the socket's error; the innermost message is the one that tells. */
+/** undici wraps the socket's error; the innermost message is the useful one. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])

@@ -41,9 +41,9 @@ export function failureOf(method: string, path: string, response: HttpResponse):
 }
 
 /**
- * What the platform says of a failure, as far as it can be told on: it may quote
- * what it was asked for, and enterprise controls carry secrets of any look. Names of people
- * in plain words cannot be told from other words, and stay: without its reason a failure
+ * What the platform says of a failure, as far as it may be passed on: it may quote
+ * what it was asked for, and enterprise controls carry secrets of any form. Names of people
+ * in plain words cannot be recognised, and stay: without its reason a failure
  * cannot be mended.
  */
 function wordsOf(path: string, { title, detail }: Problem): string {
@@ -62,7 +62,7 @@ function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> | null 
   try {
     return objectOf(JSON.parse(Buffer.from(body).toString('utf8')))
   } catch {
-    return null // not JSON: the status alone has to tell
+    return null // not JSON: only the status is known
   }
 }
 

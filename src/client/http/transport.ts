@@ -44,7 +44,7 @@ export type Reader<T> = (response: HttpResponse, requestId: string | null) => T
 
 /** Reads one answer while it comes. */
 export interface StreamReader<T> {
-  /** False when no more is wanted: `end` tells why. */
+  /** False when no more is wanted: `end` says why. */
   readonly take: BodyTaker
   /** After the last piece. What it throws is as what a Reader throws. */
   readonly end: () => T | Promise<T>
@@ -296,6 +296,6 @@ function toDeferred(call: Call, error: ApiError): DeferredError {
 function toUnknownOutcome(call: Call, error: unknown, fault: Error | undefined): unknown {
   const cause = error instanceof DeferredError ? fault : error
   if (call.method === 'GET' || !mayPass(cause)) return error
-  const hint = 'It is not known whether the platform did it: look before asking again.'
+  const hint = 'It is not known whether the platform did it: check before you repeat the command.'
   return new UnknownOutcomeError(messageOf(cause), { hint, cause })
 }

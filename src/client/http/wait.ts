@@ -14,7 +14,7 @@ export interface Wait {
  * The wait after a refusal. `Retry-After` goes before all else and is obeyed
  * however long it is. Then the rate limit fields: the longest reset of the
  * quotas that are used up. A quota with something left is not what refused,
- * and a reset that is over, malformed or more than a day away tells nothing:
+ * and a reset that is over, malformed or more than a day away is ignored:
  * then it is exponential backoff with jitter.
  */
 export function waitOf(headers: Headers, attempt: number, now: number, random: number): Wait {

@@ -19,7 +19,7 @@ export function sliceEnvelope(text: string, key = 'data'): Envelope {
   return slice(text, { key })
 }
 
-/** What tells the rows of an answer: the JSON text of their array, exactly as served. */
+/** Identifies the rows of an answer: the JSON text of their array, exactly as served. */
 export interface RowsSum {
   readonly rows: number
   readonly characters: number
@@ -28,7 +28,7 @@ export interface RowsSum {
 }
 
 export interface SummedEnvelope {
-  /** Null where they are the known ones: then nobody has parsed them. */
+  /** Null where they are the known ones: then they were not parsed. */
   readonly rows: readonly ServedRow[] | null
   readonly rowsText: string
   readonly sum: RowsSum
@@ -37,7 +37,7 @@ export interface SummedEnvelope {
 
 /**
  * `sliceEnvelope` for rows that may be `known`, from an answer that was read before:
- * where they are, only what stands beside them is read.
+ * where they are, only what surrounds them is read.
  *
  * @throws SyntaxError
  */

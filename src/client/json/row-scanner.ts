@@ -60,7 +60,7 @@ type Place =
 /**
  * Cuts an answer at the boundaries of its rows while it comes, in pieces of any
  * length, so that every row keeps its bytes: number spellings, key order, escapes
- * (law 1). Memory holds one row and what stands beside the rows. It finds the
+ * (law 1). Memory holds one row and what surrounds the rows. It finds the
  * ends of values only: who takes the rows parses each, and `end` the rest.
  */
 export class RowScanner {
@@ -154,7 +154,7 @@ export class RowScanner {
   /**
    * Returns the document with the array of the rows emptied.
    *
-   * @throws SyntaxError when the answer was cut off, is not JSON beside its rows, or has no rows.
+   * @throws SyntaxError when the answer was cut off, is not JSON around its rows, or has no rows.
    */
   end(): unknown {
     if (this.#place !== 'end') {
@@ -203,7 +203,7 @@ export class RowScanner {
         return this.#turn(code === COLON, 'value', text, at)
       case 'value':
         if (this.#key !== this.#name) return this.#begin(true, text, at)
-        // of a name that comes twice JSON.parse takes the last: here nobody says which rows are meant
+        // of a repeated name JSON.parse takes the last: here it is unknown which rows are meant
         if (this.#areRowsMet) throw new SyntaxError(`the answer has '${this.#name}' twice`)
         return this.#beginRows(code, text, at)
       case 'comma or end':
@@ -292,7 +292,7 @@ export function servedRow(text: string): ServedRow {
 
 /**
  * The object at `at`, where it ends at the next brace: most rows hold no other
- * object. To parse it proves that, and takes less than to look for its end.
+ * object. Parsing it proves that, and is faster than searching for its end.
  */
 function flatRow(text: string, at: number): ServedRow | undefined {
   if (text.charCodeAt(at) !== OPEN_BRACE) return undefined

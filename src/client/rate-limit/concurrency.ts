@@ -1,4 +1,4 @@
-/** How many requests may be in flight, learnt: one more while all goes well, fewer when it does not. */
+/** How many requests may be in flight, learned: one more while all goes well, fewer when it does not. */
 export interface Concurrency {
   readonly limit: number
   readonly most: number
@@ -18,7 +18,7 @@ interface Latency {
   readonly recent: number
 }
 
-/** How the server was: `faulty` tells nothing of its load. */
+/** The state of the server: `faulty` gives no information about its load. */
 export type Health = 'well' | 'faulty' | 'overloaded'
 
 export interface Answer {
@@ -77,7 +77,7 @@ function withLatency(before: Latency | undefined, ms: number): Latency {
 }
 
 const CLIMB = 2.5
-/** A smaller rise hurts nobody. */
+/** A smaller rise does no harm. */
 const NOTICEABLE_MS = 100
 
 function isClimbing({ recent, usual }: Latency): boolean {

@@ -30,7 +30,7 @@ export interface GovernorOptions {
   readonly concurrency: number
   /** When the run must be over, milliseconds since the epoch. */
   readonly deadline: number
-  /** What an earlier run learnt. */
+  /** What an earlier run learned. */
   readonly learned?: Learned
 }
 
@@ -43,7 +43,7 @@ export interface Outcome {
   readonly health: Health
 }
 
-/** A wait that an answer tells, in milliseconds, and the answer in words. */
+/** A wait that an answer asks for, in milliseconds, and the answer in words. */
 export interface Hold {
   readonly waitMs: number
   readonly reason: string
@@ -55,7 +55,7 @@ const LONGEST_TIMER_MS = 86_400_000
 /**
  * One object in front of every request of one credential. It learns how fast
  * requests may follow each other (pace.ts) and how many may be in flight
- * (concurrency.ts); when one request is told to wait, all wait.
+ * (concurrency.ts); when one request has to wait, all wait.
  */
 export class Governor {
   readonly #queue: PQueue
@@ -83,10 +83,10 @@ export class Governor {
 
   /**
    * Runs one request when its turn has come; a repeated one comes before new ones.
-   * The request is told when it is sent, and says by that what became of it:
+   * The request is called when it may be sent, and reports its outcome:
    * `answered` or `refused`.
    *
-   * @throws DeferredError when the run has no time left, or was told to wait for longer.
+   * @throws DeferredError when the run has no time left, or the platform asks for a longer wait.
    */
   run<T>(request: (sentAt: number) => Promise<T>, isRepeated: boolean): Promise<T> {
     const result = this.#queue.add(
@@ -136,7 +136,7 @@ export class Governor {
     this.#pause(hold, before)
   }
 
-  /** What was learnt in this run or before. */
+  /** What was learned in this run or before. */
   learnt(): Learned {
     const limit = learnedLimit(this.#pacer) ?? this.#before?.limit ?? null
     return { limit, concurrency: this.#concurrency.limit }

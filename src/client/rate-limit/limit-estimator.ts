@@ -20,7 +20,7 @@ const FRESH_UNCERTAINTY = 0.02
 const UNCERTAINTY_PER_DAY = 0.002
 const FORGOTTEN_AFTER_DAYS = 30
 
-/** What an earlier run measured is doubted more with each day, and in the end forgotten. */
+/** What an earlier run measured gets more uncertain with each day, and is forgotten in the end. */
 export function remembered(
   learned: LearnedLimit | undefined,
   now: number,

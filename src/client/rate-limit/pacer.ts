@@ -5,7 +5,7 @@ import { quotaRate, quotaWait, withQuotas, type QuotaPacer } from './quota-pacer
 import type { Quota } from './quota.ts'
 
 /**
- * When the next request may be sent, as learnt from what became of those before.
+ * When the next request may be sent, as learned from the outcome of earlier ones.
  *
  * Model: a bucket of B tokens, refilled R times a second; both are unknown. For
  * each R of a fine scale, bucket.ts computes what B must be by every request that
@@ -15,11 +15,11 @@ import type { Quota } from './quota.ts'
  *
  * States and what leads from one to the next:
  *   no limit met      as fast as concurrency allows. A refusal → held.
- *   held              nothing is sent for as long as was told. Then one request
+ *   held              nothing is sent for as long as the platform said. Then one request
  *                     goes ahead; when it has passed → seeking or keeping.
- *   seeking           one refusal tells B + R·t only, so the range is wide: the rate
+ *   seeking           one refusal gives B + R·t only, so the range is wide: the rate
  *                     doubles every second. A refusal → held.
- *   keeping           two refusals tell R and B, so the range is narrow: the rate is
+ *   keeping           two refusals give R and B, so the range is narrow: the rate is
  *                     just above its low end. A refusal → held.
  *
  * Why it converges: a rate above R empties the bucket by (rate − R) tokens a
@@ -55,7 +55,7 @@ export interface Pacer {
   /** When the last refusal was heard of, and whether a request has passed that was sent since. */
   readonly refusedAt: number
   readonly isRecovered: boolean
-  /** Whether a refusal is still to be learnt from. */
+  /** Whether a refusal was not learned from yet. */
   readonly isLessonDue: boolean
   /** What the answers' headers say. */
   readonly quota: QuotaPacer | undefined
@@ -70,7 +70,7 @@ interface Sent {
 /** A turn that was missed by less is made up for. */
 const CATCH_UP_MS = 15
 
-/** Begins with what an earlier run learnt. */
+/** Begins with what an earlier run learned. */
 export function newPacer(most: number, learned: LearnedLimit | undefined, now: number): Pacer {
   const { limit, bucket } = remembered(learned, now)
   return {
@@ -152,7 +152,7 @@ export interface Refusal {
 /**
  * A request that was refused for rate. Refusals of what was in flight together,
  * or with nothing let through in between, are one: only those of what was sent
- * before the first was heard of tell of the limit, all make the wait longer. A quota that the server tells with
+ * before the first answer inform about the limit, all make the wait longer. A quota that the server states with
  * every answer and that is used up explains a refusal: then there is no other limit.
  */
 export function requestRefused(pacer: Pacer, refusal: Refusal): Pacer {
@@ -213,7 +213,7 @@ function withoutOldest(pacer: Pacer, most: number): Pacer {
   return { ...pacer, bucket, limit, sent: pacer.sent.slice(count) }
 }
 
-/** `isRefused`: undefined when it tells nothing. */
+/** `isRefused`: undefined when it gives no information. */
 function answered(
   { sent, flying }: Pacer,
   sentAt: number,
@@ -225,7 +225,7 @@ function answered(
   return { sent: next, flying: Math.max(0, flying - 1) }
 }
 
-/** Headers only tighten: the lowest of what is allowed, told and learnt. */
+/** Headers only tighten: the lowest of what is configured, stated and learned. */
 function rateAt(pacer: Pacer, now: number): number {
   const { limit, quota, most } = pacer
   const told = quota === undefined ? Infinity : quotaRate(quota, pacer.flying, now)

@@ -12,7 +12,7 @@ export interface QuotaPacer {
   /** Requests that were left. */
   readonly remaining: number
   readonly at: number
-  /** When the quota is whole again, as told. */
+  /** When the quota is full again, as stated. */
   readonly resetAt: number
   /** Requests a second that come free. */
   readonly refill: number
@@ -62,7 +62,7 @@ function recent(supply: readonly Mark[]): readonly Mark[] {
   return supply.slice(first)
 }
 
-/** More than this at once, and more than all else, is a new window: it tells nothing of what comes free. */
+/** More than this at once, and more than all else, is a new window: it does not say what becomes free. */
 const JUMP = 2
 
 function refillOf(supply: readonly Mark[]): number | undefined {

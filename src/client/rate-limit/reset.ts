@@ -14,14 +14,14 @@ const EPOCHS: readonly (readonly [number, number])[] = [
 export interface ResetContext {
   /** The server's clock, milliseconds since the epoch. */
   readonly serverNow: number
-  /** Times that the reset should not outlast, milliseconds: what tells seconds from milliseconds. */
+  /** Times that the reset should not exceed, milliseconds: they distinguish seconds from milliseconds. */
   readonly windowMs?: number | undefined
 }
 
 /**
  * How long until a quota is there again, in milliseconds. Servers write a
  * number of seconds or milliseconds from now; a point in time in s, ms, µs or
- * ns (told apart by size); a duration like `6m0s`; or a date. Undefined for
+ * ns (distinguished by size); a duration like `6m0s`; or a date. Undefined for
  * what cannot be read, is negative, or is more than a day away; 0 for the past.
  */
 export function resetMs(field: string, context: ResetContext): number | undefined {

@@ -24,7 +24,7 @@ export function serverTime(headers: Readonly<Record<string, string>>): number | 
   return headers['date'] === undefined ? null : (httpDate(headers['date']) ?? NaN)
 }
 
-/** A `Date` that is further from this machine's clock tells nothing of when a wait ends. */
+/** A `Date` that is further from this machine's clock cannot say when a wait ends. */
 const FARTHEST_MS = 366 * 86_400_000
 
 /** The server's clock by its `Date` field where it can be believed, else this machine's. */

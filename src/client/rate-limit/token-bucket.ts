@@ -7,7 +7,7 @@
  * B to be both, it is in error.
  */
 
-/** A rate of refilling, and the bucket if its rate is that, or up to half a step beside it. */
+/** A rate of refilling, and the bucket if its rate is that, within half a step. */
 interface Candidate {
   readonly rate: number
   /** Tokens that are missing: at least, and at most. */
@@ -46,7 +46,7 @@ export function unknownBucket(at: number): Bucket {
 /** Tokens by which a rate is in error that was not remembered, or cannot be. */
 const IMPOSSIBLE = 3
 
-/** The bucket that an earlier run measured, its rate doubted by that share. */
+/** The bucket that an earlier run measured, with that relative uncertainty of its rate. */
 export function rememberedBucket(rate: number, burst: number, doubt: number, at: number): Bucket {
   const { candidates } = unknownBucket(at)
   const known = Math.min(Math.max(rate, LOWEST_RATE), HIGHEST_RATE / STEP)

@@ -43,7 +43,7 @@ export class KnownItems {
   }
 }
 
-/** `key`: the JSON path of what items are told apart by. */
+/** `key`: the JSON path of what identifies an item. */
 export async function knownItems(
   lake: LakeOf,
   resource: EntityResource,

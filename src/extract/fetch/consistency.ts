@@ -38,7 +38,7 @@ export async function landDayTotals<Stop>(
 /**
  * Asks again for the totals of every day whose users came in several pages, in one
  * window each; not of days that came back as they were. A day whose totals moved since
- * its first page is fetched again, until nothing moves meanwhile, or they moved too
+ * its first page is fetched again, until nothing moves in between, or they moved too
  * often. A day whose totals are not available stays unverified, and the next run asks.
  */
 export async function verifyPagesConsistent<Stop>(

@@ -98,7 +98,7 @@ async function openPagination(
   return pagination
 }
 
-/** Whether every page so far is one that the day had when it landed. */
+/** Whether every page so far equals the one that was there when the day landed. */
 function isAsKnown({ buffer, known }: Pagination): boolean {
   return buffer.sums.every(({ sha256 }, page) => sha256 === known?.pages[page]?.sha256)
 }

@@ -57,7 +57,7 @@ export function takerOf(
 
 const DATE_FIRST = /^(?<beginning>\{\s*"date"\s*:\s*")(?<day>\d{4}-\d\d-\d\d)/
 
-/** White space aside, what stands before the first day and the day itself are shorter. */
+/** Apart from white space, what comes before the first day and the day itself are shorter. */
 const DATE_CHARACTERS = 64
 
 /** The day that a row begins with, and what it begins with before it. */

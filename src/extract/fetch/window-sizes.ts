@@ -20,12 +20,12 @@ export class WindowSizes {
     | { readonly resource: string; readonly over: Promise<void>; readonly end: () => void }
     | undefined
 
-  /** `known`: what was learnt before the run. */
+  /** `known`: what earlier runs learned. */
   constructor(known: KnownWindowSizes) {
     this.#known = known
   }
 
-  /** Days that a window of the resource may span by what was learnt before the run. */
+  /** Days that a window of the resource may span, as learned by earlier runs. */
   usual(resource: string): number {
     return knownSize(this.#known, resource)?.maxDays ?? Number.POSITIVE_INFINITY
   }

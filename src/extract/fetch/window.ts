@@ -63,7 +63,7 @@ async function fetchWindow(
   }
 }
 
-/** Lands the days when the answer is known to be whole: until then its rows are aside. */
+/** Lands the days when the answer is known to be complete: until then its rows are in a buffer. */
 async function landWindow(
   context: FetchContext,
   resource: Resource,

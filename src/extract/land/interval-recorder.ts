@@ -26,7 +26,7 @@ export interface LandedInterval {
   readonly witness?: string | null
 }
 
-/** A settled day that came back much smaller. Sizes are users, daily active users, or rows. */
+/** A final day that came back much smaller. Sizes are users, daily active users, or rows. */
 export interface VolumeAnomaly {
   readonly known: Interval
   readonly sizeBefore: number

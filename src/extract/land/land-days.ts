@@ -24,7 +24,7 @@ export interface ServedDay {
 }
 
 /**
- * Turns what was served into versions of the days. A settled day that came back
+ * Turns what was served into versions of the days. A final day that came back
  * much smaller stays as it is, and what was served waits until it is served a second time.
  *
  * @returns what to record; nothing of a day that stays as it is, which is recorded.

@@ -63,7 +63,7 @@ export interface RawWriterOptions {
   readonly warn: (message: string) => void
 }
 
-/** Writes raw days of one organisation: aside, synced, renamed. */
+/** Writes raw days of one organisation: temporary file, synced, renamed. */
 export class RawWriter {
   readonly #dataFolder: string
   readonly #orgId: string

@@ -31,11 +31,11 @@ const CHARACTERS_TOGETHER = 4 * 1024 * 1024
 const BUFFER_BYTES = 1024 * 1024
 
 /**
- * Writes versions of days of one resource, each aside, synced, renamed. Small days are
+ * Writes versions of days of one resource, each to a temporary file, synced, renamed. Small days are
  * written together: a statement of its own takes one longer than its rows do.
  *
  * @param ids what each file says of itself with its day.
- * @param linesPath where a file of lines may stand meanwhile.
+ * @param linesPath where a file of lines may be kept for the time.
  * @returns the files, by their days.
  */
 export async function writeDays(

@@ -44,7 +44,7 @@ const QUARTERS = SWEEP_NIGHTS / SLOTS
 /**
  * Windows of days: one resource a night, of which one quarter of history is
  * asked for, so that a night has one request more. The age, in days, that the
- * day had on the last such night of its quarter.
+ * day received on the last such night of its quarter.
  */
 function sweptByQuarter(resource: Resource, day: Day, today: Day): number | undefined {
   const tonight = startOf(today) / MS_PER_DAY

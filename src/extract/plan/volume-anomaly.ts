@@ -13,7 +13,7 @@ export function isConfirmationDue(suspect: PendingConfirmation, now: number): bo
 export interface ChecksOfRun {
   /** By the platform's clock, milliseconds since the epoch. */
   readonly plannedAt: number
-  /** Whether somebody asked for the days again. */
+  /** Whether the user asked for the days again. */
   readonly isForced: boolean
 }
 
@@ -44,7 +44,7 @@ export function isVolumeAnomaly(
 
 /**
  * Whether an earlier answer had the same rows: one that was long enough ago or,
- * where somebody asks again, one of an earlier run.
+ * where the user asks again, one of an earlier run.
  */
 export function isConfirmed(
   suspect: PendingConfirmation | undefined,

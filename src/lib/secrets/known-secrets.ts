@@ -96,7 +96,7 @@ class Spellings {
   /** Characters of the longest. */
   readonly longest: number
   readonly #forms: readonly string[]
-  /** Without any of these nothing is escaped: a quick look before the slow one. */
+  /** Without any of these nothing is escaped: a quick check before the slow one. */
   readonly #signs: readonly string[]
 
   constructor(secrets: readonly string[]) {
@@ -261,7 +261,7 @@ function cut(text: string, spans: readonly Span[]): string {
   return kept.join('') + text.slice(copied)
 }
 
-/** Every run of characters of a secret that is long enough to tell it, by its length. */
+/** Every run of characters of a secret that is long enough to identify it, by its length. */
 function piecesOf(secrets: readonly string[]): Map<number, Set<string>> {
   const pieces = new Map<number, Set<string>>()
   for (const secret of secrets) {

@@ -12,7 +12,7 @@ import { RULES, type Rule } from './redaction-rules.ts'
 /**
  * Takes the secrets out of items before they are written (law 11). In the place
  * of one stands `[redacted:<8 hex>]`: the same secret has the same mark, another
- * has another, and nobody without the data folder's key can tell which it was.
+ * has another, and without the data folder's key it cannot be known which it was.
  * Everything else of the item stays byte for byte as it was served.
  */
 export class Redaction {

@@ -80,7 +80,7 @@ const JWT = /\beyJ[\w-]{4,16384}(?:\.[\w-]{0,16384}){0,5}/g
 const BEARER = /\b(bearer\s{1,8})(?!\[redacted)([\w.~+/=-]{8,8192})/gi
 const BASIC = /\b(basic\s{1,8})(?!\[redacted)([A-Za-z0-9+/_-]{6,2048}={0,2})/gi
 
-/** A digit or its length tells a token from a word, as in `bearer credential`. */
+/** A digit or its length distinguishes a token from a word, as in `bearer credential`. */
 function isToken(text: string): boolean {
   return text.length >= 20 || /\d/.test(text)
 }

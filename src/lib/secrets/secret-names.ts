@@ -6,7 +6,7 @@ const SECRET_WORD =
 const COUNTED =
   /^(?:tokens|budget|count|days|expires|expiry|length|limit|max|min|ms|minutes|per|rate|seconds|size|total|ttl|usage)$/
 
-/** What is under such a name is a secret, whatever it looks like. */
+/** A value under such a name is a secret, whatever its form. */
 export function isSecretName(name: string): boolean {
   const words = wordsOf(name)
   return words.some(
@@ -19,7 +19,7 @@ export function isSecretNumberName(name: string): boolean {
   return isSecretName(name) && !wordsOf(name).some((word) => COUNTED.test(word))
 }
 
-/** True for names of what tells one thing from another, and looks random without being secret. */
+/** True for names of identifiers, which look random without being secret. */
 export function isIdName(name: string): boolean {
   return /^(?:at|branch|commit|hash|ids?|sha|status|timestamp|uuid|version)$/.test(
     wordsOf(name).at(-1) ?? '',

@@ -17,7 +17,7 @@ export interface BuiltModel {
   readonly name: string
   /** Null for a view. */
   readonly rows: number | null
-  /** Intervals that were made anew, where not the whole model was. */
+  /** Intervals that were built again, where not the whole model was. */
   readonly intervals?: number
   readonly durationMs: number
 }
