@@ -3,11 +3,16 @@
 -- No sum is too large: text with more digits than base has for a number is no number.
 with
 
-summed as (
+said as (
+
+    select * exclude (is_repeated) from served
+    where not is_repeated
+
+    union all by name
 
     select
         activity_date,
-        file,
+        number,
         entity_key,
         metric,
         case
@@ -17,73 +22,31 @@ summed as (
             else max(value)
         end as value
     from served
+    where is_repeated
     group by 1, 2, 3, 4
-
-),
-
-neighbours as (
-
-    select
-        summed.activity_date,
-        summed.entity_key,
-        summed.metric,
-        summed.value,
-        versions.number,
-        versions.versions,
-        lag(versions.number) over keys as number_before,
-        lag(summed.value) over keys as value_before,
-        lead(versions.number) over keys as number_after
-    from summed
-    inner join versions
-        on versions.activity_date = summed.activity_date
-        and versions.file = summed.file
-    window keys as (
-        partition by summed.activity_date, summed.entity_key, summed.metric
-        order by versions.number
-    )
-
-),
-
--- said for the first time, again after a version without it, or otherwise
-said as (
-
-    select
-        activity_date,
-        entity_key,
-        metric,
-        case
-            when number_before = number - 1 then value_before
-        end as old_value,
-        value as new_value,
-        number
-    from neighbours
-    where number > 1
-        and (number_before is distinct from number - 1 or value_before <> value)
-
-),
-
-gone as (
-
-    select
-        activity_date,
-        entity_key,
-        metric,
-        value as old_value,
-        cast(null as varchar) as new_value,
-        number + 1 as number
-    from neighbours
-    where number < versions
-        and number_after is distinct from number + 1
 
 ),
 
 changes as (
 
-    select * from said
-
-    union all
-
-    select * from gone
+    select
+        activity_date,
+        entity_key,
+        metric,
+        number,
+        older.value as old_value,
+        newer.value as new_value
+    from said as newer
+    full join (
+        select
+            activity_date,
+            entity_key,
+            metric,
+            number + 1 as number,
+            value
+        from said
+    ) as older using (activity_date, entity_key, metric, number)
+    where older.value is distinct from newer.value
 
 )
 
@@ -96,6 +59,7 @@ select
     older.fetched_at as old_fetched_at,
     newer.fetched_at as new_fetched_at
 from changes
+-- the first version changes nothing, and nothing follows the last
 inner join versions as older
     on older.activity_date = changes.activity_date
     and older.number = changes.number - 1

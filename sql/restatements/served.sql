@@ -6,28 +6,30 @@ with
 entries as materialized (
 
     select
-        activity_date,
-        org_id as file,
+        entries.activity_date,
+        versions.number,
+        versions.versions,
         {{ key }} as entity_key,
         {{ metrics }}
     from (
 {{ select }}
-    )
+    ) as entries
+    inner join versions
+        on versions.activity_date = entries.activity_date
+        and versions.file = entries.org_id
 
 ),
 
 restated as (
 
     select
-        entries.activity_date,
-        entries.entity_key
+        activity_date,
+        entity_key,
+        count(*) <> count(distinct number) as is_repeated
     from entries
-    inner join versions
-        on versions.activity_date = entries.activity_date
-        and versions.file = entries.file
     group by 1, 2
-    having count(*) <> min(versions.versions)
-        or count(distinct entries.file) <> min(versions.versions)
+    having count(*) <> min(versions)
+        or count(distinct number) <> min(versions)
         or min(row({{ names }})) is distinct from max(row({{ names }}))
 
 ),
@@ -35,14 +37,17 @@ restated as (
 texts as (
 
     select
-        activity_date,
-        file,
-        entity_key,
-        cast(
-            columns(* exclude (activity_date, file, entity_key)) as varchar
-        )
+        entries.activity_date,
+        entries.number,
+        entries.entity_key,
+        restated.is_repeated,
+        cast(columns(entries.* exclude (
+            activity_date, number, versions, entity_key
+        )) as varchar)
     from entries
-    semi join restated using (activity_date, entity_key)
+    inner join restated
+        on restated.activity_date = entries.activity_date
+        and restated.entity_key = entries.entity_key
 
 )
 

@@ -1,8 +1,9 @@
 -- What each version says: one row per version, key and metric that is not NULL.
 create or replace temp table served (
     activity_date date,
-    file varchar,
+    number bigint,
     entity_key varchar,
+    is_repeated boolean,
     metric varchar,
     value varchar
 )
