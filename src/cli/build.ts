@@ -1,65 +1,96 @@
-import { build } from '../pipeline/pipeline.ts'
-import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
-import { configured } from './configured.ts'
+import { EXPORT_TARGETS } from '../config/config.ts'
+import { ExitCode } from '../lib/errors.ts'
+import { build, rebuild } from '../pipeline/pipeline.ts'
+import { exportMarts } from '../pipeline/publish.ts'
+import {
+  configured,
+  dataOptions,
+  defineCommand,
+  flag,
+  jsonOption,
+  logOption,
+  text,
+} from './command.ts'
 import { runJob } from './job.ts'
 import { momentOf } from './options.ts'
-import type { Argv } from 'yargs'
 
-const options = (yargs: Argv) =>
-  jsonOption(logOptions(dataOptions(yargs)))
-    .option('select', {
-      type: 'string',
-      requiresArg: true,
-      describe:
-        'only these models: name, fct_*, +name (and what it needs), name+1, @name, tag:x, path:x, state:modified, result:error; a space is or, a comma is and',
-    })
-    .option('exclude', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'not these models, in the same words',
-    })
-    .option('retry', {
-      type: 'boolean',
-      conflicts: ['select', 'exclude', 'as-of'],
-      describe: 'after a build that failed: only what it did not bring about',
-    })
-    .option('as-of', {
-      type: 'string',
-      requiresArg: true,
-      conflicts: ['select', 'exclude'],
-      describe: 'what was known at a time: 2026-03-01T06:00:00Z, or 2026-03-01 for the end of it',
-    })
-    .option('full-refresh', {
-      type: 'boolean',
-      default: false,
-      describe: 'make every model anew whole, also those of which only changed days are due',
-    })
+const options = { ...dataOptions, ...logOption, ...jsonOption }
 
-export const buildCommand: Command<OptionsOf<typeof options>> = {
+export const buildCommand = defineCommand({
   examples: [
     ['$0 build', 'all models'],
     ['$0 build --select +fct_user_day', 'one mart and what it is made from'],
     ['$0 build --select state:modified+', 'what was changed, and what is made from it'],
-    ['$0 build --retry', 'after a model that failed was mended'],
+    ['$0 build --retry', 'after a model that failed was fixed'],
     ['$0 build --as-of 2026-03-01', 'the warehouse as it was known that evening'],
   ],
-  options,
+  options: {
+    ...options,
+    select: text(
+      'only these models: name, fct_*, +name (and what it needs), name+1, @name, tag:x, path:x, state:modified, result:error; a space is or, a comma is and',
+    ),
+    exclude: text('not these models, in the same words'),
+    retry: {
+      type: 'boolean',
+      conflicts: ['select', 'exclude', 'as-of'],
+      describe: 'after a build that failed: only what it did not build',
+    },
+    'as-of': {
+      ...text('what was known at a time: 2026-03-01T06:00:00Z, or 2026-03-01 for the end of it'),
+      conflicts: ['select', 'exclude'],
+    },
+    'full-refresh': flag('build every model whole, also those of which only changed days are due'),
+  },
   run: async (flags, terminal) => {
     const config = configured(flags, terminal)
-    const { log, json, select, exclude, retry, fullRefresh } = flags
+    const { select, exclude, retry, fullRefresh } = flags
     const asOf = flags.asOf === undefined ? undefined : momentOf(flags.asOf, '--as-of')
-    return runJob(
-      { command: 'build', config, log, json, maxDurationMs: Infinity, organisations: [] },
-      terminal,
-      (context, { runs }) =>
-        build(context, {
-          runs,
-          fullRefresh,
-          retry: retry === true,
-          ...(select === undefined ? {} : { select }),
-          ...(exclude === undefined ? {} : { exclude }),
-          ...(asOf === undefined ? {} : { asOf }),
-        }),
+    return runJob({ ...flags, command: 'build', config }, terminal, (context, { runs }) =>
+      build(context, {
+        runs,
+        fullRefresh,
+        retry: retry === true,
+        ...(select === undefined ? {} : { select }),
+        ...(exclude === undefined ? {} : { exclude }),
+        ...(asOf === undefined ? {} : { asOf }),
+      }),
     )
   },
-}
+})
+
+export const rebuildCommand = defineCommand({
+  examples: [['$0 rebuild', 'after a restore, or when the ledger or the base is in doubt']],
+  options,
+  run: async (flags, terminal) =>
+    runJob(
+      { ...flags, command: 'rebuild', config: configured(flags, terminal) },
+      terminal,
+      (context, { runs }) => rebuild(context, { runs }),
+    ),
+})
+
+export const exportCommand = defineCommand({
+  examples: [
+    ['$0 export parquet', 'one Parquet file a mart, and a manifest'],
+    ['$0 export csv', 'for spreadsheets'],
+    ['$0 export duckdb', 'marts and meta in one file, for BI tools'],
+  ],
+  options: {
+    ...options,
+    target: {
+      choices: EXPORT_TARGETS,
+      demandOption: true,
+      isArgument: true,
+      describe: 'the form of the files',
+    },
+  },
+  run: async (flags, terminal) =>
+    runJob(
+      { ...flags, command: 'export', config: configured(flags, terminal) },
+      terminal,
+      async (context) => {
+        await exportMarts(context, flags.target)
+        return { exitCode: ExitCode.complete }
+      },
+    ),
+})

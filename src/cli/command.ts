@@ -1,5 +1,7 @@
-import type { Argv, ArgumentsCamelCase } from 'yargs'
+import type { ArgumentsCamelCase, InferredOptionTypes, Options, PositionalOptions } from 'yargs'
+import { loadConfig, type Config, type ConfigFlags } from '../config/config.ts'
 import type { ExitCode } from '../lib/errors.ts'
+import { setProcessLimits } from '../lib/machine.ts'
 
 /** What the process gives; `program` makes a Terminal of it. */
 export type Screen = Omit<Terminal, 'draw' | 'data'>
@@ -27,61 +29,97 @@ export interface Terminal {
   readonly cwd: string
 }
 
-/** What every command declares, whatever its options. */
-export interface CommandBase<Options> {
+/** An option, or an argument that has its place in the command: `show <revision>`. */
+type Option = Options & PositionalOptions & { readonly isArgument?: true }
+type OptionSet = Readonly<Record<string, Option>>
+
+/** What the parser makes of options and arguments. */
+export type Flags<O extends OptionSet> = ArgumentsCamelCase<InferredOptionTypes<O>>
+
+/** What every command declares. Its name and purpose are in `commands.ts`. */
+interface Spec<O, F> {
   readonly examples: readonly [string, string][]
-  readonly options: (yargs: Argv) => Argv<Options>
-  readonly run: (options: ArgumentsCamelCase<Options>, terminal: Terminal) => Promise<ExitCode>
+  readonly options: O
+  readonly run: (flags: ArgumentsCamelCase<F>, terminal: Terminal) => Promise<ExitCode>
 }
 
-/** Names of the options and arguments whose value is a list. */
-type ListNames<Options> = {
-  [Name in keyof Options & string]-?: NonNullable<Options[Name]> extends readonly unknown[]
-    ? Name
-    : never
-}[keyof Options & string]
+/** One command as data: what it takes, what it does. */
+export type Command<F> = Spec<OptionSet, F>
 
-/** Options and arguments that may be repeated; of any other the last value counts. */
-export type Repeatable = Readonly<Record<string, true>>
+/** A command whose flags have the types of its options. */
+export function defineCommand<O extends OptionSet>(
+  command: Spec<O, InferredOptionTypes<O>>,
+): Command<InferredOptionTypes<O>> {
+  return command
+}
+
+/** An option with a value. */
+export function text(describe: string) {
+  return { type: 'string', requiresArg: true, describe } as const
+}
+
+/** An option with a value, and what it is otherwise. */
+export function textOr<T extends string>(value: T, describe: string) {
+  return { ...text(describe), default: value } as const
+}
+
+/** An option with a value, which may be given several times. */
+export function texts(describe: string) {
+  return { type: 'string', array: true, nargs: 1, describe } as const
+}
+
+/** An option whose value is a number. */
+export function number(describe: string) {
+  return { type: 'number', requiresArg: true, describe } as const
+}
+
+/** An option without a value. */
+export function flag(describe: string) {
+  return { type: 'boolean', default: false, describe } as const
+}
+
+/** An argument that may be given. */
+export function optionalArgument(describe: string) {
+  return { type: 'string', isArgument: true, describe } as const
+}
+
+/** An argument that must be given. */
+export function argument(describe: string) {
+  return { ...optionalArgument(describe), demandOption: true } as const
+}
+
+/** Options of every command on a data folder. */
+export const dataOptions = {
+  data: text('data folder (default ./data, or AGENT_WAREHOUSE_DATA)'),
+  config: text('configuration file (default agent-warehouse.yaml, if there is one)'),
+}
+
+export const jsonOption = { json: flag('print JSON') }
+
+/** Options of commands that report their progress. */
+export const logOption = {
+  log: {
+    choices: ['auto', 'text', 'json', 'none'],
+    default: 'auto',
+    describe: 'progress on standard error: live on a terminal, else text lines',
+  },
+} as const
 
 /**
- * One command as data: what it takes, what it does. Its name and purpose are in `commands.ts`.
- * A command with a list among its options must name it as repeatable: without that the
- * parser would reduce it to its last value.
+ * The configuration of a command, whose process keeps to its limits from now on.
+ *
+ * @throws UsageError as `loadConfig` does.
  */
-export type Command<Options> = CommandBase<Options> &
-  ([ListNames<Options>] extends [never]
-    ? unknown
-    : { readonly repeatable: Readonly<Record<ListNames<Options>, true>> })
-
-/** What yargs makes of a command's options. */
-export type OptionsOf<F extends (yargs: Argv) => Argv<unknown>> =
-  ReturnType<F> extends Argv<infer T> ? T : never
-
-/** Options that every command on a data folder takes. */
-export function dataOptions(yargs: Argv) {
-  return yargs
-    .option('data', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'data folder (default ./data, or AGENT_WAREHOUSE_DATA)',
-    })
-    .option('config', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'configuration file (default agent-warehouse.yaml, if there is one)',
-    })
+export function configured(
+  flags: ConfigFlags,
+  { environment, cwd }: Pick<Terminal, 'environment' | 'cwd'>,
+): Config {
+  const config = loadConfig(flags, environment, cwd)
+  setProcessLimits(config.limits)
+  return config
 }
 
-export function jsonOption<T>(yargs: Argv<T>) {
-  return yargs.option('json', { type: 'boolean', default: false, describe: 'print JSON' })
-}
-
-/** Options of commands that do work and tell of it as it goes. */
-export function logOptions<T>(yargs: Argv<T>) {
-  return yargs.option('log', {
-    choices: ['auto', 'text', 'json', 'none'] as const,
-    default: 'auto' as const,
-    describe: 'progress on standard error: live on a terminal, else text lines',
-  })
+/** A value as JSON for machines. */
+export function jsonOf(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`
 }

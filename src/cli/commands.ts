@@ -1,6 +1,4 @@
-import { hooksGroup } from './hooks.ts'
-import { PLATFORM_GROUPS } from './platform/groups.ts'
-import { command, type Registration } from './registration.ts'
+import { command, group, type Registration } from './registration.ts'
 
 /** Every command by its name and purpose, in the order of `--help`. */
 export const COMMANDS: readonly Registration[] = [
@@ -11,12 +9,12 @@ export const COMMANDS: readonly Registration[] = [
   ),
   command(
     'sync',
-    'ask the platform for every interval that is missing or due, and land it',
-    async () => (await import('./sync.ts')).syncCommand,
+    'request every interval that is missing or due from the platform, and land it',
+    async () => (await import('./run.ts')).syncCommand,
   ),
   command(
     'plan',
-    'what sync would ask for and why, without asking',
+    'what sync would request and why, without requesting it',
     async () => (await import('./plan.ts')).planCommand,
   ),
   command(
@@ -26,12 +24,12 @@ export const COMMANDS: readonly Registration[] = [
   ),
   command(
     'rebuild',
-    'make ledger, base and warehouse anew from raw, without the network',
-    async () => (await import('./rebuild.ts')).rebuildCommand,
+    'make ledger, base and warehouse again from raw, without the network',
+    async () => (await import('./build.ts')).rebuildCommand,
   ),
   command(
     'doctor',
-    'check configuration, credential, clock, disk and files, and say how to mend each',
+    'check configuration, credential, clock, disk and files, and say how to fix each',
     async () => (await import('./doctor.ts')).doctorCommand,
   ),
   command(
@@ -47,12 +45,12 @@ export const COMMANDS: readonly Registration[] = [
   command(
     'tables [name]',
     'the tables of the published warehouse and their meaning, or the columns of one',
-    async () => (await import('./tables.ts')).tablesCommand,
+    async () => (await import('./query.ts')).tablesCommand,
   ),
   command(
     'export <target>',
     'write the marts of the published warehouse as files',
-    async () => (await import('./export.ts')).exportCommand,
+    async () => (await import('./build.ts')).exportCommand,
   ),
   command(
     'verify',
@@ -64,8 +62,41 @@ export const COMMANDS: readonly Registration[] = [
     'publish a warehouse that was published before',
     async () => (await import('./rollback.ts')).rollbackCommand,
   ),
-  ...PLATFORM_GROUPS,
-  hooksGroup,
+  group(
+    'controls',
+    'the settings of the organisation, and who changed them',
+    async () => (await import('./platform/groups.ts')).controls,
+  ),
+  group(
+    'limits',
+    'limits of credits, for all and for each user',
+    async () => (await import('./platform/groups.ts')).limits,
+  ),
+  group(
+    'readiness',
+    'readiness reports of repositories',
+    async () => (await import('./platform/groups.ts')).readiness,
+  ),
+  group(
+    'computers',
+    'persistent environments that sessions run in',
+    async () => (await import('./platform/groups.ts')).computers,
+  ),
+  group(
+    'sessions',
+    'sessions of agents, each by its id',
+    async () => (await import('./platform/groups.ts')).sessions,
+  ),
+  group(
+    'messages',
+    'messages of sessions, each by its id',
+    async () => (await import('./platform/groups.ts')).messages,
+  ),
+  group(
+    'hooks',
+    "record the agent's hook events, and notify of them",
+    async () => (await import('./hooks.ts')).hooksGroup,
+  ),
   command(
     'emulate',
     'serve the stand-in platform on a port',
@@ -73,7 +104,7 @@ export const COMMANDS: readonly Registration[] = [
   ),
   command(
     'demo',
-    'the whole way on the stand-in platform: nothing to configure',
+    'the whole pipeline on the stand-in platform: nothing to configure',
     async () => (await import('./demo.ts')).demoCommand,
   ),
 ]

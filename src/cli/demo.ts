@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
+import { MS_PER_DAY } from '../lib/days.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
 import { startEmulator, type Emulator } from '../emulator/emulator.ts'
 import { run } from '../pipeline/pipeline.ts'
@@ -10,28 +11,10 @@ import { listIfThere, readIfThere, writeAtomic } from '../lib/files.ts'
 import { warehousePath } from '../lake/layout.ts'
 import { statement } from '../lib/root.ts'
 import { restateFrom, writeDemoData } from './demo-data.ts'
-import { logOptions, type Command, type OptionsOf, type Terminal } from './command.ts'
-import { configured } from './configured.ts'
-import { runJob } from './job.ts'
+import { configured, defineCommand, logOption, number, textOr, type Terminal } from './command.ts'
+import { runJob, type JobOptions } from './job.ts'
 import { wholeOf } from './options.ts'
-import type { Argv } from 'yargs'
 
-const options = (yargs: Argv) =>
-  logOptions(yargs)
-    .option('data', {
-      type: 'string',
-      requiresArg: true,
-      default: './data/demo',
-      describe: 'data folder of the demo, made anew each time',
-    })
-    .option('users', {
-      type: 'number',
-      requiresArg: true,
-      default: 40,
-      describe: 'people in the organisation',
-    })
-
-const MS_PER_DAY = 86_400_000
 const MARK = '.demo'
 
 const QUESTIONS = [
@@ -40,9 +23,13 @@ const QUESTIONS = [
   ['Which MCP servers are used, whatever their spelling?', 'mcp_servers_last_28_days'],
 ] as const
 
-export const demoCommand: Command<OptionsOf<typeof options>> = {
+export const demoCommand = defineCommand({
   examples: [['$0 demo', 'two simulated nights, then three answers']],
-  options,
+  options: {
+    ...logOption,
+    data: textOr('./data/demo', 'data folder of the demo, made from scratch each time'),
+    users: { ...number('people in the organisation'), default: 40 },
+  },
   run: async (flags, terminal) => {
     const users = wholeOf(flags.users, '--users', 1)
     const config = configured({ data: flags.data }, { environment: {}, cwd: terminal.cwd })
@@ -69,13 +56,13 @@ export const demoCommand: Command<OptionsOf<typeof options>> = {
     await answer(config.dataFolder, terminal)
     return ExitCode.complete
   },
-}
+})
 
 function oneNight(
   config: Config,
   emulator: Emulator,
   now: () => number,
-  log: 'auto' | 'text' | 'json' | 'none',
+  log: JobOptions['log'],
   terminal: Terminal,
 ): Promise<ExitCode> {
   const key = emulator.keys.manager
@@ -149,5 +136,5 @@ async function startAfresh(dataFolder: string): Promise<void> {
     })
   }
   await rm(dataFolder, { recursive: true, force: true })
-  await writeAtomic(mark, 'This folder is made anew by each demo.\n')
+  await writeAtomic(mark, 'Each demo makes this folder from scratch.\n')
 }

@@ -2,73 +2,41 @@ import { once } from 'node:events'
 import { parseDay } from '../lib/days.ts'
 import { ExitCode } from '../lib/errors.ts'
 import { startEmulator } from '../emulator/emulator.ts'
-import type { Command, OptionsOf } from './command.ts'
+import { defineCommand, number, textOr } from './command.ts'
 import { wholeOf } from './options.ts'
-import type { Argv } from 'yargs'
-
-const options = (yargs: Argv) =>
-  yargs
-    .option('port', {
-      type: 'number',
-      default: 8787,
-      describe: 'port of the API host; 0 is a free one',
-    })
-    .option('app-port', {
-      type: 'number',
-      default: 0,
-      describe: 'port of the web application host (readiness reports); 0 is a free one',
-    })
-    .option('users', {
-      type: 'number',
-      requiresArg: true,
-      default: 40,
-      describe: 'people in the organisation',
-    })
-    .option('seed', {
-      type: 'number',
-      default: 1,
-      describe: 'another seed is another organisation',
-    })
-    .option('from', {
-      type: 'string',
-      requiresArg: true,
-      default: '2026-01-14',
-      describe: 'first day of the history',
-    })
-    .option('rate', {
-      type: 'number',
-      requiresArg: true,
-      describe: 'requests a second before it answers 429',
-    })
-    .option('burst', {
-      type: 'number',
-      requiresArg: true,
-      describe: 'requests at once before it answers 429',
-    })
 
 const MAX_PORT = 65_535
 
-export const emulateCommand: Command<OptionsOf<typeof options>> = {
+export const emulateCommand = defineCommand({
   examples: [
     ['$0 emulate', 'on port 8787, until Ctrl-C'],
     ['$0 emulate --users 10000 --rate 5', 'a large organisation, and a strict limit'],
   ],
-  options,
+  options: {
+    port: { type: 'number', default: 8787, describe: 'port of the API host; 0 is a free one' },
+    'app-port': {
+      type: 'number',
+      default: 0,
+      describe: 'port of the web application host (readiness reports); 0 is a free one',
+    },
+    users: { ...number('people in the organisation'), default: 40 },
+    seed: { type: 'number', default: 1, describe: 'another seed is another organisation' },
+    from: textOr('2026-01-14', 'first day of the history'),
+    rate: number('requests a second before it answers 429'),
+    burst: number('requests at once before it answers 429'),
+  },
   run: async (flags, terminal) => {
     const { seed, rate, burst } = flags
-    const [port, appPort] = [
-      wholeOf(flags.port, '--port', 0, MAX_PORT),
-      wholeOf(flags.appPort, '--app-port', 0, MAX_PORT),
-    ]
-    const users = wholeOf(flags.users, '--users', 1)
-    const from = parseDay(flags.from, '--from')
+    const options = {
+      port: wholeOf(flags.port, '--port', 0, MAX_PORT),
+      appPort: wholeOf(flags.appPort, '--app-port', 0, MAX_PORT),
+      users: wholeOf(flags.users, '--users', 1),
+      firstDay: parseDay(flags.from, '--from'),
+    }
     const isEnded = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
     const emulator = await startEmulator({
-      port,
-      appPort,
-      users,
+      ...options,
       seed,
-      firstDay: from,
       now: () => Date.now(),
       remember: 0,
       ...(rate === undefined ? {} : { rate }),
@@ -89,4 +57,4 @@ export const emulateCommand: Command<OptionsOf<typeof options>> = {
     await emulator.close()
     return ExitCode.complete
   },
-}
+})

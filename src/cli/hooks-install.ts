@@ -13,32 +13,27 @@ import {
 } from '../hooks/settings-file.ts'
 import { install, uninstall } from '../hooks/settings.ts'
 import { keepOutOfGit } from '../lake/data-folder.ts'
-import { type Command, type OptionsOf, type Terminal } from './command.ts'
+import { defineCommand, flag, jsonOf, textOr, type Terminal } from './command.ts'
 import { hookOf, settingsOptions, settingsPlace, type SettingsPlace } from './hooks-place.ts'
-import type { Argv } from 'yargs'
 
-const changeOptions = (yargs: Argv) =>
-  settingsOptions(yargs).option('dry-run', {
-    type: 'boolean',
-    default: false,
-    describe: 'show what would change, and change nothing',
-  })
+const options = {
+  ...settingsOptions,
+  'dry-run': flag('show what would change, and change nothing'),
+}
 
-const installOptions = (yargs: Argv) =>
-  changeOptions(yargs).option('events', {
-    type: 'string',
-    requiresArg: true,
-    default: DEFAULT_EVENTS.join(','),
-    describe: `events, separated by commas: ${HOOK_EVENTS.join(', ')}`,
-  })
-
-export const hooksInstallCommand: Command<OptionsOf<typeof installOptions>> = {
+export const hooksInstallCommand = defineCommand({
   examples: [
     ['$0 hooks install', 'for this user; Notification, Stop, SubagentStop and SessionEnd'],
     ['$0 hooks install --project --dry-run', 'what would change for the project in this folder'],
     ['$0 hooks install --events Stop,PostToolUse --config-dir ~/.agent', 'certain events'],
   ],
-  options: installOptions,
+  options: {
+    ...options,
+    events: textOr(
+      DEFAULT_EVENTS.join(','),
+      `events, separated by commas: ${HOOK_EVENTS.join(', ')}`,
+    ),
+  },
   run: async (flags, terminal) => {
     const hook = hookOf(flags, terminal)
     const place = settingsPlace(flags, terminal)
@@ -68,14 +63,14 @@ export const hooksInstallCommand: Command<OptionsOf<typeof installOptions>> = {
     })
     return ExitCode.complete
   },
-}
+})
 
-export const hooksUninstallCommand: Command<OptionsOf<typeof changeOptions>> = {
+export const hooksUninstallCommand = defineCommand({
   examples: [
-    ['$0 hooks uninstall', 'takes away what install put into the settings of this user'],
+    ['$0 hooks uninstall', 'removes what install put into the settings of this user'],
     ['$0 hooks uninstall --project --dry-run', 'what would change for the project'],
   ],
-  options: changeOptions,
+  options,
   run: async (flags, terminal) => {
     const { config } = hookOf(flags, terminal)
     const place = settingsPlace(flags, terminal)
@@ -97,7 +92,7 @@ export const hooksUninstallCommand: Command<OptionsOf<typeof changeOptions>> = {
     })
     return ExitCode.complete
   },
-}
+})
 
 interface Applied {
   readonly isWritten: boolean
@@ -132,7 +127,7 @@ function tell(terminal: Terminal, isJson: boolean, told: Told): void {
   const { isWritten, backup, diff } = change
   if (isJson) {
     const whole = { settings: path, chosen: place.why, changed: isWritten, backup, ...json, diff }
-    terminal.out(`${JSON.stringify(whole, null, 2)}\n`)
+    terminal.out(jsonOf(whole))
     return
   }
   const all = [

@@ -3,42 +3,32 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../config/config.ts'
 import { commandLine, type HookCommand } from '../hooks/command-line.ts'
-import { dataOptions, jsonOption, type Terminal } from './command.ts'
-import { configured } from './configured.ts'
-import type { Argv } from 'yargs'
+import { hookFolders } from '../hooks/folders.ts'
+import { isSenderAtWork, startSender } from '../hooks/sender-start.ts'
+import { missingVariables } from '../hooks/variables.ts'
+import { listIfThere } from '../lib/files.ts'
+import { configured, dataOptions, jsonOption, text, type Flags, type Terminal } from './command.ts'
 
 /** Which of the agent's settings files. */
-export function settingsOptions(yargs: Argv) {
-  return jsonOption(dataOptions(yargs))
-    .option('user', {
-      type: 'boolean',
-      describe: 'the settings of this user, for every project (the default)',
-    })
-    .option('project', {
-      type: 'boolean',
-      describe: 'the settings of the project in this folder',
-    })
-    .option('config-dir', {
-      type: 'string',
-      requiresArg: true,
-      describe:
-        "the agent's configuration folder (default AGENT_CONFIG_DIR, else ~/.agent; project: ./.agent)",
-    })
-    .option('settings', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'the settings file itself',
-    })
-    .conflicts({ user: 'project', settings: ['user', 'project', 'config-dir'] })
-}
+export const settingsOptions = {
+  ...dataOptions,
+  ...jsonOption,
+  user: {
+    type: 'boolean',
+    conflicts: 'project',
+    describe: 'the settings of this user, for every project (the default)',
+  },
+  project: { type: 'boolean', describe: 'the settings of the project in this folder' },
+  'config-dir': text(
+    "the agent's configuration folder (default AGENT_CONFIG_DIR, else ~/.agent; project: ./.agent)",
+  ),
+  settings: {
+    ...text('the settings file itself'),
+    conflicts: ['user', 'project', 'config-dir'],
+  },
+} as const
 
-export interface SettingsFlags {
-  readonly data?: string | undefined
-  readonly config?: string | undefined
-  readonly project?: boolean | undefined
-  readonly configDir?: string | undefined
-  readonly settings?: string | undefined
-}
+type SettingsFlags = Flags<typeof settingsOptions>
 
 /** A settings file and what says that it is this one: the specification names no folder. */
 export interface SettingsPlace {
@@ -79,7 +69,7 @@ export function hookOf(flags: SettingsFlags, terminal: Terminal): Hook {
   const config = configured(flags, terminal)
   const command = {
     node: process.execPath,
-    script: join(dirname(fileURLToPath(import.meta.url)), 'main.js'),
+    script: MAIN,
     dataFolder: config.dataFolder,
     config: configPath(flags, terminal),
   }
@@ -93,4 +83,34 @@ export function configPath(
   terminal: Terminal,
 ): string {
   return resolve(terminal.cwd, config ?? 'agent-warehouse.yaml')
+}
+
+const MAIN = join(dirname(fileURLToPath(import.meta.url)), 'main.js')
+
+/**
+ * Starts a sender where notifications wait: a nightly run goes on with what no
+ * event has woken. Not where the environment lacks a secret that a channel needs:
+ * it would give up what the agent's own environment can deliver. Says nothing and
+ * never fails: it is not what the run is for.
+ */
+export async function resumeSender(
+  { dataFolder, hooks }: Pick<Config, 'dataFolder' | 'hooks'>,
+  flags: { readonly config?: string | undefined },
+  terminal: Terminal,
+): Promise<void> {
+  try {
+    if (hooks.rules.length === 0 || missingVariables(hooks, terminal.environment).length > 0) return
+    const folders = hookFolders(dataFolder)
+    const config = configPath(flags, terminal)
+    const waiting = [...(await listIfThere(folders.inbox)), ...(await listIfThere(folders.outbox))]
+    if (waiting.length === 0 || isSenderAtWork(folders, Date.now())) return
+    await startSender({
+      script: MAIN,
+      dataFolder,
+      config,
+      environment: { ...terminal.environment },
+    })
+  } catch {
+    // The next event, or `hooks flush`, starts one.
+  }
 }

@@ -9,29 +9,35 @@ import { hookFolders } from '../hooks/folders.ts'
 import { notificationOf } from '../hooks/inbox.ts'
 import { send } from '../hooks/sender.ts'
 import { deliveryStatus } from '../hooks/status.ts'
-import { dataOptions, jsonOption, type Command, type OptionsOf, type Terminal } from './command.ts'
-import { configured } from './configured.ts'
+import {
+  argument,
+  configured,
+  dataOptions,
+  defineCommand,
+  flag,
+  jsonOf,
+  jsonOption,
+  type Flags,
+  type Terminal,
+} from './command.ts'
 import { createWorld } from './world.ts'
-import type { Argv } from 'yargs'
 
 /** Milliseconds that a receiver has to answer. */
 const TIMEOUT_MS = 15_000
 
-const flushOptions = (yargs: Argv) =>
-  jsonOption(dataOptions(yargs))
-    .option('failed', {
-      type: 'boolean',
-      default: false,
-      describe: 'also those that were given up',
-    })
-    .option('detached', { type: 'boolean', default: false, hidden: true })
+const flushOptions = {
+  ...dataOptions,
+  ...jsonOption,
+  failed: flag('also those that were given up'),
+  detached: { type: 'boolean', default: false, hidden: true },
+} as const
 
-type FlushFlags = Parameters<Command<OptionsOf<typeof flushOptions>>['run']>[0]
+type FlushFlags = Flags<typeof flushOptions>
 
-export const hooksFlushCommand: Command<OptionsOf<typeof flushOptions>> = {
+export const hooksFlushCommand = defineCommand({
   examples: [
-    ['$0 hooks flush', 'delivers what waits, and tells what is left'],
-    ['$0 hooks flush --failed', 'after a mend: also what was given up'],
+    ['$0 hooks flush', 'delivers what waits, and says what is left'],
+    ['$0 hooks flush --failed', 'after a fix: also what was given up'],
   ],
   options: flushOptions,
   run: async (flags, terminal) => {
@@ -39,12 +45,12 @@ export const hooksFlushCommand: Command<OptionsOf<typeof flushOptions>> = {
     try {
       await flush(flags, { ...terminal, out: () => undefined })
     } catch (error) {
-      // Nobody reads what a detached process says.
+      // No one reads what a detached process says.
       logError(logOf(flags, terminal), Date.now(), `hooks flush: ${messageOf(error)}`)
     }
     return ExitCode.complete
   },
-}
+})
 
 /** Where errors go when the configuration cannot be read: the sender is given the folder. */
 function logOf({ data }: FlushFlags, { cwd }: Terminal): string {
@@ -65,7 +71,7 @@ async function flush(flags: FlushFlags, terminal: Terminal): Promise<ExitCode> {
     const numbers = { delivered, failed, waiting: waiting.length, other_sender: !isOwn }
     terminal.out(
       flags.json
-        ? `${JSON.stringify(numbers, null, 2)}\n`
+        ? jsonOf(numbers)
         : `${isOwn ? '' : otherSender(flags)}delivered ${delivered}, given up ${failed}, waiting ${waiting.length}\n`,
     )
     const isDone = failed + waiting.length === 0 && (isOwn || !flags.failed)
@@ -81,16 +87,13 @@ function otherSender({ failed }: FlushFlags): string {
     : 'another sender is at work; '
 }
 
-const testOptions = (yargs: Argv) =>
-  jsonOption(dataOptions(yargs)).positional('channel', {
-    type: 'string',
-    demandOption: true,
-    describe: 'a channel of the configuration',
-  })
-
-export const hooksTestCommand: Command<OptionsOf<typeof testOptions>> = {
+export const hooksTestCommand = defineCommand({
   examples: [['$0 hooks test team', "sends one notification to the channel 'team' and waits"]],
-  options: testOptions,
+  options: {
+    ...dataOptions,
+    ...jsonOption,
+    channel: argument('a channel of the configuration'),
+  },
   run: async (flags, terminal) => {
     const config = configured(flags, terminal)
     const channel = channelOf(config, flags.channel, terminal)
@@ -102,13 +105,9 @@ export const hooksTestCommand: Command<OptionsOf<typeof testOptions>> = {
       const delivery = { world, environment, platform, timeoutMs: TIMEOUT_MS }
       const attempt = await deliver(channel, item, delivery)
       const reason = attempt.kind === 'delivered' ? null : attempt.reason
-      const result = {
-        channel: flags.channel,
-        type: channel.type,
-        delivered: reason === null,
-        reason,
-      }
-      if (flags.json) terminal.out(`${JSON.stringify(result, null, 2)}\n`)
+      const delivered = reason === null
+      const result = { channel: flags.channel, type: channel.type, delivered, reason }
+      if (flags.json) terminal.out(jsonOf(result))
       else if (reason === null) terminal.out(`delivered to '${flags.channel}' (${channel.type})\n`)
       if (reason === null) return ExitCode.complete
       if (flags.json) return ExitCode.unexpected
@@ -117,7 +116,7 @@ export const hooksTestCommand: Command<OptionsOf<typeof testOptions>> = {
       await close()
     }
   },
-}
+})
 
 function channelOf(
   config: Config,
@@ -140,23 +139,9 @@ function channelOf(
 
 /** What an agent that waits would send. */
 function sample(channel: string, config: HooksConfig, now: number, cwd: string) {
+  const name = 'Notification' as const
   const message = 'This is a test of the notifications.'
-  const input = {
-    hook_event_name: 'Notification',
-    session_id: 'test',
-    cwd,
-    message,
-  }
-  const event = {
-    eventId: randomUUID(),
-    recordedAt: now,
-    name: 'Notification' as const,
-    sessionId: input.session_id,
-    cwd,
-    message,
-    reason: '',
-    isFailure: false,
-    input: JSON.stringify(input),
-  }
-  return notificationOf(event, channel, config, now)
+  const input = JSON.stringify({ hook_event_name: name, session_id: 'test', cwd, message })
+  const event = { eventId: randomUUID(), recordedAt: now, name, sessionId: 'test', cwd, message }
+  return notificationOf({ ...event, reason: '', isFailure: false, input }, channel, config, now)
 }

@@ -15,12 +15,12 @@ import { missingVariables } from '../hooks/variables.ts'
 import { readCommandLine } from '../hooks/command-line.ts'
 import { counted, toSecond } from '../observe/words.ts'
 import { size } from '../lib/size.ts'
-import type { Command, OptionsOf } from './command.ts'
+import { defineCommand, jsonOf } from './command.ts'
 import { hookOf, settingsOptions, settingsPlace } from './hooks-place.ts'
 
 const LISTED = 5
 
-export const hooksStatusCommand: Command<OptionsOf<typeof settingsOptions>> = {
+export const hooksStatusCommand = defineCommand({
   examples: [
     ['$0 hooks status', 'what is registered and can be run, what waits, what failed and why'],
     ['$0 hooks status --project --json', 'the same of the project, for machines'],
@@ -60,41 +60,20 @@ export const hooksStatusCommand: Command<OptionsOf<typeof settingsOptions>> = {
       ),
       ...errors.map((line) => `error      ${line}`),
     ]
-    terminal.out(flags.json ? `${JSON.stringify(json, null, 2)}\n` : `${lines.join('\n')}\n`)
+    terminal.out(flags.json ? jsonOf(json) : `${lines.join('\n')}\n`)
     return ExitCode.complete
   },
-}
+})
 
 function eventJson({ event, command, problem, lastAt }: EventStatus): object {
   const installed = command !== null
-  return {
-    event,
-    installed,
-    runnable: installed && problem === null,
-    problem,
-    command,
-    last_event_at: lastAt,
-  }
+  const runnable = installed && problem === null
+  return { event, installed, runnable, problem, command, last_event_at: lastAt }
 }
 
-function itemJson({
-  id,
-  channel,
-  event,
-  recorded_at,
-  attempts,
-  next_at,
-  error,
-}: Notification): object {
-  return {
-    id,
-    channel,
-    event,
-    recorded_at,
-    attempts,
-    next_at: new Date(next_at).toISOString(),
-    error,
-  }
+function itemJson({ id, channel, event, recorded_at, attempts, next_at, error }: Notification) {
+  const next = new Date(next_at).toISOString()
+  return { id, channel, event, recorded_at, attempts, next_at: next, error }
 }
 
 function eventLine({ event, command, problem, lastAt }: EventStatus, dataFolder: string): string {

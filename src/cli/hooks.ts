@@ -1,35 +1,35 @@
-import { command, group } from './registration.ts'
+import { dataOptions, defineCommand } from './command.ts'
+import { hooksInstallCommand, hooksUninstallCommand } from './hooks-install.ts'
+import { hooksRun } from './hooks-run.ts'
+import { hooksFlushCommand, hooksTestCommand } from './hooks-send.ts'
+import { hooksStatusCommand } from './hooks-status.ts'
+import { command } from './registration.ts'
 
-/** `hooks install`, `hooks status` …: what the agent tells of itself while it works. */
-export const hooksGroup = group('hooks', "record the agent's hook events, and notify of them", [
-  command(
-    'install',
-    "register the command in the agent's settings file",
-    async () => (await import('./hooks-install.ts')).hooksInstallCommand,
-  ),
-  command(
-    'uninstall',
-    'take away what install put into the settings file',
-    async () => (await import('./hooks-install.ts')).hooksUninstallCommand,
-  ),
-  command(
-    'status',
-    'what is registered and can be run, what is recorded, what is not yet delivered',
-    async () => (await import('./hooks-status.ts')).hooksStatusCommand,
-  ),
-  command(
-    'test <channel>',
-    'send one notification to a channel, and say what came of it',
-    async () => (await import('./hooks-send.ts')).hooksTestCommand,
-  ),
-  command(
-    'flush',
-    'deliver the notifications that wait',
-    async () => (await import('./hooks-send.ts')).hooksFlushCommand,
-  ),
-  command(
-    'run',
-    'what is registered: take one event down from standard input',
-    async () => (await import('./hooks-run-command.ts')).hooksRunCommand,
-  ),
-])
+/**
+ * For `--help`, and for `--debug hooks run`: as it is registered, `main.ts` goes
+ * past the parser.
+ */
+const hooksRunCommand = defineCommand({
+  examples: [
+    [
+      `echo '{"hook_event_name":"Stop"}' | $0 hooks run`,
+      'what the agent runs; ends with 0 in any case',
+    ],
+  ],
+  options: dataOptions,
+  run: ({ data, config }, { environment, cwd }) => {
+    const folder = data === undefined ? [] : ['--data', data]
+    const file = config === undefined ? [] : ['--config', config]
+    return hooksRun([...folder, ...file], { ...environment }, cwd)
+  },
+})
+
+/** `hooks install`, `hooks status` …: what the agent reports of itself while it works. */
+export const hooksGroup = [
+  command('install', "register the command in the agent's settings file", hooksInstallCommand),
+  command('uninstall', 'remove what install put into the settings file', hooksUninstallCommand),
+  command('status', 'what is registered, recorded and not yet delivered', hooksStatusCommand),
+  command('test <channel>', 'send one notification to a channel', hooksTestCommand),
+  command('flush', 'deliver the notifications that wait', hooksFlushCommand),
+  command('run', 'what is registered: record one event from standard input', hooksRunCommand),
+]

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { constants, existsSync } from 'node:fs'
-import { access, mkdir, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { access, stat } from 'node:fs/promises'
 import type { Config, OrganisationConfig } from '../config/config.ts'
 import { AppError, asError, ExitCode, messageOf, UsageError } from '../lib/errors.ts'
 import { umaskOf } from '../lib/umask.ts'
@@ -10,26 +9,25 @@ import type { RunContext } from '../pipeline/run-context.ts'
 import { oneLine } from '../observe/words.ts'
 import { removeScratch } from '../serve/verify/scratch.ts'
 import { keepOutOfGit } from '../lake/data-folder.ts'
-import { diskFault } from '../lib/disk.ts'
+import { diskFault, makeFolder } from '../lib/disk.ts'
 import { removeAsides } from '../lib/files.ts'
 import { lock, type Lease } from '../lib/lock.ts'
 import { removeSpilled } from '../lib/spill.ts'
-import type { Terminal } from './command.ts'
-import { announce } from './announce.ts'
+import { jsonOf, type Terminal } from './command.ts'
 import { createObserver, type LogMode, type Observer } from './observer.ts'
-import { createWorld } from './world.ts'
+import { announce, createWorld } from './world.ts'
 
 export interface JobOptions {
   readonly command: string
   readonly config: Config
   readonly log: LogMode
   readonly json: boolean
-  /** Milliseconds the job may last. */
-  readonly maxDurationMs: number
+  /** Milliseconds the job may last. @default Infinity */
+  readonly maxDurationMs?: number
   /** The clock, where it is not the real one. */
   readonly now?: () => number
-  /** Those that the platform is asked about; no log and no record shows their credentials. */
-  readonly organisations: readonly OrganisationConfig[]
+  /** Those that the platform is asked about; no log and no record shows their credentials. @default none */
+  readonly organisations?: readonly OrganisationConfig[]
 }
 
 /** What a job came to. Problems are said after the summary, one line each. */
@@ -49,14 +47,15 @@ export async function runJob(
   terminal: Terminal,
   work: (context: RunContext, observer: Observer) => Promise<JobResult>,
 ): Promise<ExitCode> {
-  const { dataFolder, umask } = options.config
+  const { config, organisations = [], maxDurationMs = Infinity } = options
+  const { dataFolder, umask } = config
   // That of the environment is set since the process began.
   if (umask !== umaskOf(terminal.environment)) process.umask(umask)
   if (OF_WHAT_LANDED.has(options.command)) refuseMissing(dataFolder)
   await checkWritable(dataFolder)
   const now = options.now ?? ((): number => Date.now())
   const runId = newRunId(now())
-  const secrets = options.organisations.map(({ key }) => key)
+  const secrets = organisations.map(({ key }) => key)
   const observer = createObserver({ ...options, secrets, runId, dataFolder, now }, terminal)
   const { world, close } = createWorld(observer.emit, terminal.environment, now)
   let lease: Lease | undefined
@@ -71,16 +70,15 @@ export async function runJob(
       },
     })
     await observer.open()
-    for (const each of options.organisations) announce(each, observer.emit)
+    for (const each of organisations) announce(each, observer.emit)
     await removeSpilled(dataFolder, Date.now())
     if (lease.wasLeft) await tidyUp(dataFolder, observer)
-    const deadline = now() + options.maxDurationMs
-    const context = { config: options.config, world, runId, deadline }
+    const context = { config, world, runId, deadline: now() + maxDurationMs }
     const result = await settled(() => work(context, observer))
     const first = result.problems?.[0] ?? null
     const closing = await observer.close(result.exitCode, first)
     const { text = closing.text, json = closing.record } = result.report ?? {}
-    if (options.json) terminal.out(`${JSON.stringify(json, null, 2)}\n`)
+    if (options.json) terminal.out(jsonOf(json))
     else if (closing.didWork) terminal.out(text)
     if (result.unexpected !== undefined) throw result.unexpected
     for (const problem of result.problems ?? []) say(problem, terminal)
@@ -134,28 +132,15 @@ function refuseMissing(dataFolder: string): void {
 /** @throws UsageError when the data folder cannot be made or written. */
 async function checkWritable(dataFolder: string): Promise<void> {
   try {
-    await makeFolder(dataFolder)
+    makeFolder(dataFolder)
     if (!(await stat(dataFolder)).isDirectory()) throw new Error('it is not a folder')
     await access(dataFolder, constants.W_OK | constants.X_OK)
     keepOutOfGit(dataFolder)
   } catch (error) {
     throw new UsageError(`the data folder ${dataFolder} cannot be written: ${messageOf(error)}`, {
-      hint: 'Name another one with --data or AGENT_WAREHOUSE_DATA, or mend its permissions.',
+      hint: 'Name another one with --data or AGENT_WAREHOUSE_DATA, or fix its permissions.',
       cause: error,
     })
-  }
-}
-
-/** Folder by folder: where the system refuses, Node 20's own recursion may never end (under /proc). */
-async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path)
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'EEXIST') return
-    if (code !== 'ENOENT' || dirname(path) === path) throw error
-    await makeFolder(dirname(path))
-    await mkdir(path)
   }
 }
 

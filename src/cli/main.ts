@@ -22,10 +22,7 @@ process.exitCode = await program(argv, {
   columns: process.stderr.isTTY ? process.stderr.columns : 100,
   outWidth: process.stdout.isTTY ? widthOf(process.stdout.columns) : undefined,
   hasColour: process.stderr.isTTY && !process.env['NO_COLOR'],
-  ask:
-    process.stdin.isTTY && process.stderr.isTTY
-      ? async (question, signal) => (await import('./ask.ts')).askOnTerminal(question, signal)
-      : null,
+  ask: process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : null,
   environment: process.env,
   cwd: process.cwd(),
 })
@@ -33,6 +30,28 @@ process.exitCode = await program(argv, {
 /** Some terminals do not say how wide they are: then COLUMNS does, or 80 as they always were. */
 function widthOf(columns: number | undefined): number {
   return [columns, Number(process.env['COLUMNS'])].find((each) => (each ?? 0) > 0) ?? 80
+}
+
+/** Asks on the terminal; no answer (Ctrl-C, Ctrl-D, `signal`) is the empty one. */
+async function askOnTerminal(question: string, signal: AbortSignal): Promise<string> {
+  const { createInterface } = await import('node:readline')
+  return new Promise((resolve) => {
+    const reader = createInterface({ input: process.stdin, output: process.stderr })
+    let answer: string | undefined
+    const end = (): void => {
+      reader.close()
+    }
+    signal.addEventListener('abort', end, { once: true })
+    reader.on('close', () => {
+      signal.removeEventListener('abort', end)
+      if (answer === undefined) process.stderr.write('\n')
+      resolve(answer ?? '')
+    })
+    reader.question(question, (text) => {
+      answer = text
+      reader.close()
+    })
+  })
 }
 
 /** A reader that has gone (`| head`) is no error; the work goes on to its end. */

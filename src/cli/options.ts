@@ -3,94 +3,38 @@ import { ENTITY_RESOURCES, isEntityResource, type EntityResource } from '../lib/
 import { UsageError } from '../lib/errors.ts'
 import { RESOURCES } from '../extract/resources.ts'
 import type { SyncSelection } from '../pipeline/entity-resources.ts'
-import type { Argv } from 'yargs'
+import { flag, number, text, textOr, texts, type Flags } from './command.ts'
 
 const ALL_NAMES: readonly string[] = [...RESOURCES.map(({ name }) => name), ...ENTITY_RESOURCES]
 
 /** Which days. */
-export function rangeOptions<T>(yargs: Argv<T>) {
-  return yargs
-    .option('from', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'first day, YYYY-MM-DD (default: the beginning of history, 2026-01-14)',
-    })
-    .option('to', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'last day, YYYY-MM-DD (default: yesterday, UTC)',
-    })
+export const rangeOptions = {
+  from: text('first day, YYYY-MM-DD (default: the beginning of history, 2026-01-14)'),
+  to: text('last day, YYYY-MM-DD (default: yesterday, UTC)'),
 }
 
-/** Which intervals to ask for. */
-export function selectionOptions<T>(yargs: Argv<T>) {
-  return rangeOptions(yargs)
-    .option('only', {
-      type: 'string',
-      requiresArg: true,
-      describe: `resources, separated by commas: ${ALL_NAMES.join(', ')}`,
-    })
-    .option('session', {
-      type: 'string',
-      array: true,
-      nargs: 1,
-      describe: 'a session to ask for, due or not; may be repeated (the platform lists none)',
-    })
-    .option('message', {
-      type: 'string',
-      array: true,
-      nargs: 1,
-      describe: 'a message to ask for, <session id>/<message id>; may be repeated',
-    })
-    .option('refetch', {
-      type: 'boolean',
-      default: false,
-      describe: 'ask for every day of the range again, landed or not',
-    })
+/** Which intervals to request. */
+export const selectionOptions = {
+  ...rangeOptions,
+  only: text(`resources, separated by commas: ${ALL_NAMES.join(', ')}`),
+  session: texts('a session to request, due or not; may be repeated (the platform lists none)'),
+  message: texts('a message to request, <session id>/<message id>; may be repeated'),
+  refetch: flag('request every day of the range again, landed or not'),
 }
 
-/** Which options of the selection may be repeated. */
-export const REPEATABLE_SELECTION = { session: true, message: true } as const
-
-/** How fast to ask, and how long. */
-export function paceOptions<T>(yargs: Argv<T>) {
-  return yargs
-    .option('base-url', {
-      type: 'string',
-      requiresArg: true,
-      describe: "the platform's public API host (or AGENT_BASE_URL)",
-    })
-    .option('rate', { type: 'number', requiresArg: true, describe: 'requests a second, at most' })
-    .option('concurrency', {
-      type: 'number',
-      requiresArg: true,
-      describe: 'requests in flight, at most',
-    })
-    .option('max-duration', {
-      type: 'string',
-      requiresArg: true,
-      default: '5h',
-      describe: 'stop in time and go on in the next run: 90s, 20m, 5h',
-    })
-}
-
-interface RangeFlags {
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-}
-
-interface SelectionFlags extends RangeFlags {
-  readonly only?: string | undefined
-  readonly refetch: boolean
-  readonly session?: readonly string[] | undefined
-  readonly message?: readonly string[] | undefined
+/** How fast to request, and how long. */
+export const paceOptions = {
+  'base-url': text("the platform's public API host (or AGENT_BASE_URL)"),
+  rate: number('requests a second, at most'),
+  concurrency: number('requests in flight, at most'),
+  'max-duration': textOr('5h', 'stop in time and go on in the next run: 90s, 20m, 5h'),
 }
 
 /**
  * @throws UsageError for a bad date, a range that ends before it begins, an unknown
  *   resource, what is no id of a session or a message, and an id of a resource that is left out.
  */
-export function selectionOf(flags: SelectionFlags): SyncSelection {
+export function selectionOf(flags: Flags<typeof selectionOptions>): SyncSelection {
   const names = flags.only === undefined ? undefined : namesOf(flags.only)
   const sessions = (flags.session ?? []).map((id) => idOf(id, '--session'))
   const messages = (flags.message ?? []).map(messageIdOf)
@@ -130,7 +74,7 @@ function leftOut(flag: string, resource: EntityResource): UsageError {
 }
 
 /** @throws UsageError for a bad date, and for a range that ends before it begins. */
-export function rangeOf(flags: RangeFlags): Partial<DayRange> {
+export function rangeOf(flags: Flags<typeof rangeOptions>): Partial<DayRange> {
   const first = flags.from === undefined ? undefined : parseDay(flags.from, '--from')
   const last = flags.to === undefined ? undefined : parseDay(flags.to, '--to')
   if (first !== undefined && last !== undefined && first > last) {
@@ -187,4 +131,11 @@ export function momentOf(text: string, what: string): number {
 export function wholeOf(number: number, what: string, least: number, most = 1e9): number {
   if (Number.isInteger(number) && number >= least && number <= most) return number
   throw new UsageError(`${what}: ${number} is not a whole number from ${least} to ${most}`)
+}
+
+/** A whole number as it is written on the command line or in a file. @throws UsageError */
+export function wholeNumber(text: string, what: string, least: number): number {
+  const number = Number(text.trim())
+  if (/^\d+$/.test(text.trim()) && Number.isSafeInteger(number) && number >= least) return number
+  throw new UsageError(`${what}: '${text}' is not a whole number of at least ${least}`)
 }

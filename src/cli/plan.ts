@@ -8,30 +8,24 @@ import { planSync, type FetchTask } from '../extract/plan/plan.ts'
 import type { Ledger } from '../lake/ledger.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import { readWindowSizes, type KnownWindowSizes } from '../lake/window-sizes.ts'
-import { dataOptions, jsonOption, type Command, type OptionsOf } from './command.ts'
-import { configured } from './configured.ts'
-import { REPEATABLE_SELECTION, selectionOf, selectionOptions } from './options.ts'
-import type { Argv } from 'yargs'
+import { counted } from '../observe/words.ts'
+import { configured, dataOptions, defineCommand, jsonOf, jsonOption } from './command.ts'
+import { selectionOf, selectionOptions } from './options.ts'
 
-const options = (yargs: Argv) => jsonOption(selectionOptions(dataOptions(yargs)))
-
-export const planCommand: Command<OptionsOf<typeof options>> = {
+export const planCommand = defineCommand({
   examples: [
     ['$0 plan', 'by resource and reason'],
     ['$0 plan --only users --json', 'every window and every day of it'],
   ],
-  options,
-  repeatable: REPEATABLE_SELECTION,
+  options: { ...dataOptions, ...selectionOptions, ...jsonOption },
   run: async (flags, terminal) => {
     const selection = selectionOf(flags)
     const config = configured(flags, terminal)
     const plans = await plansOf(config, selection, Date.now())
-    terminal.out(
-      flags.json ? `${JSON.stringify(plans.map(asJson), null, 2)}\n` : plans.map(asText).join('\n'),
-    )
+    terminal.out(flags.json ? jsonOf(plans.map(asJson)) : plans.map(asText).join('\n'))
     return ExitCode.complete
   },
-}
+})
 
 interface OrganisationPlan {
   /** Null before the platform was ever asked. */
@@ -105,23 +99,17 @@ function asText({ orgId, tasks, beside: entities }: OrganisationPlan): string {
 const REASONS = {
   missing: 'missing',
   failed: 'failed before',
-  look: 'due for another look',
+  look: 'due for a recheck',
   forced: 'forced',
 } as const
 
 function resourceLine(name: string, tasks: readonly FetchTask[]): string {
   const days = tasks.flatMap((task) => task.days)
   const sorted = days.map(({ day }) => day).sort()
-  const [first, last] = [sorted[0], sorted.at(-1)]
-  const why = Object.entries(REASONS)
-    .map(
-      ([reason, words]) => [days.filter((each) => each.reason === reason).length, words] as const,
-    )
-    .filter(([count]) => count > 0)
-    .map(([count, words]) => `${count} ${words}`)
-  const asking =
-    name === 'users'
-      ? 'page by page'
-      : `in ${tasks.length} ${tasks.length === 1 ? 'request' : 'requests'}`
-  return `  ${name.padEnd(20)} ${String(days.length).padStart(4)} days, ${first ?? ''} to ${last ?? ''}, ${asking}: ${why.join(', ')}`
+  const why = Object.entries(REASONS).flatMap(([reason, words]) => {
+    const count = days.filter((each) => each.reason === reason).length
+    return count === 0 ? [] : [`${count} ${words}`]
+  })
+  const asking = name === 'users' ? 'page by page' : `in ${counted(tasks.length, 'request')}`
+  return `  ${name.padEnd(20)} ${String(days.length).padStart(4)} days, ${sorted[0] ?? ''} to ${sorted.at(-1) ?? ''}, ${asking}: ${why.join(', ')}`
 }

@@ -1,6 +1,6 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { UsageError, type ExitCode } from '../lib/errors.ts'
-import type { CommandBase, Repeatable, Terminal } from './command.ts'
+import type { Command, Terminal } from './command.ts'
 
 /** What a command is run with, and who is told what came of it. */
 export interface Context {
@@ -11,26 +11,33 @@ export interface Context {
 /** Adds one command, or a group of them, to what the parser knows. */
 export type Registration = (parser: Argv, context: Context) => Argv
 
-/** Only the module of the command that was given is loaded. */
-export function command<T>(
+/** A command as it is, or what loads it when it is given. */
+export function command<F>(
   name: string,
   describe: string,
-  load: () => Promise<CommandBase<T> & { readonly repeatable?: Repeatable }>,
+  given: Command<F> | (() => Promise<Command<F>>),
 ): Registration {
+  const load = async () => (typeof given === 'function' ? given() : given)
   return (parser, { terminal, done }) =>
     parser.command(
       name,
       describe,
-      async (sub) => {
-        const { options, examples, repeatable } = await load()
-        if (repeatable !== undefined) sub.parserConfiguration({ 'duplicate-arguments-array': true })
-        return options(sub.example(examples))
+      async (sub: Argv) => {
+        const loaded = await load()
+        if (repeatableOf(loaded).length > 0) {
+          sub.parserConfiguration({ 'duplicate-arguments-array': true })
+        }
+        sub.example(loaded.examples)
+        for (const [option, { isArgument, ...how }] of Object.entries(loaded.options)) {
+          if (isArgument === true) sub.positional(option, how)
+          else sub.option(option, how)
+        }
       },
-      async (flags: ArgumentsCamelCase<T>) => {
-        const { run, repeatable = {} } = await load()
-        const last = withLast(flags, repeatable)
+      async (flags: ArgumentsCamelCase<F>) => {
+        const loaded = await load()
+        const last = withLast(flags, repeatableOf(loaded))
         refuseNoNumber(last)
-        done(await run(last, terminal))
+        done(await loaded.run(last, terminal))
       },
     )
 }
@@ -39,19 +46,24 @@ export function command<T>(
 export function group(
   name: string,
   describe: string,
-  commands: readonly Registration[],
+  load: () => Promise<readonly Registration[]>,
 ): Registration {
   return (parser, context) =>
-    parser.command(name, describe, (sub) => {
-      for (const register of commands) register(sub, context)
-      return sub.demandCommand(1, `Name what to do: agent-warehouse ${name} --help lists it.`)
+    parser.command(name, describe, async (sub: Argv) => {
+      for (const register of await load()) register(sub, context)
+      sub.demandCommand(1, `Name what to do: agent-warehouse ${name} --help lists it.`)
     })
 }
 
+/** Names of the options and arguments whose value is a list; of any other the last value counts. */
+function repeatableOf<F>({ options }: Command<F>): string[] {
+  return Object.keys(options).filter((name) => options[name]?.array === true)
+}
+
 /** Of what may not be repeated and was, the last value. */
-function withLast<T extends object>(flags: T, repeatable: Repeatable): T {
+function withLast<T extends object>(flags: T, repeatable: readonly string[]): T {
   const last = Object.entries(flags)
-    .filter(([name, value]) => name !== '_' && !(name in repeatable) && Array.isArray(value))
+    .filter(([name, value]) => name !== '_' && !repeatable.includes(name) && Array.isArray(value))
     .map(([name, value]: [string, readonly unknown[]]) => [name, value.at(-1)] as const)
   return { ...flags, ...Object.fromEntries(last) }
 }

@@ -3,45 +3,47 @@ import { rollback } from '../pipeline/pipeline.ts'
 import { listPublished, type PublishedFile } from '../serve/rollback.ts'
 import { size } from '../lib/size.ts'
 import { toSecond } from '../observe/words.ts'
-import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
-import { configured } from './configured.ts'
+import {
+  configured,
+  dataOptions,
+  defineCommand,
+  jsonOf,
+  jsonOption,
+  logOption,
+  text,
+} from './command.ts'
 import { runJob } from './job.ts'
-import type { Argv } from 'yargs'
 
-const options = (yargs: Argv) =>
-  jsonOption(logOptions(dataOptions(yargs)))
-    .option('list', {
-      type: 'boolean',
-      describe: 'show the published file (*) and the earlier ones, and change nothing',
-    })
-    .option('to', {
-      type: 'string',
-      requiresArg: true,
-      conflicts: 'list',
-      describe: 'the run that built the file, or how its id begins (default: the one before)',
-    })
-
-export const rollbackCommand: Command<OptionsOf<typeof options>> = {
+export const rollbackCommand = defineCommand({
   examples: [
     ['$0 rollback', 'publish the warehouse that was there before'],
     ['$0 rollback --list', 'the published file and the earlier ones that are kept'],
   ],
-  options,
+  options: {
+    ...dataOptions,
+    ...logOption,
+    ...jsonOption,
+    list: {
+      type: 'boolean',
+      describe: 'show the published file (*) and the earlier ones, and change nothing',
+    },
+    to: {
+      ...text('the run that built the file, or how its id begins (default: the one before)'),
+      conflicts: 'list',
+    },
+  },
   run: async (flags, terminal) => {
     const config = configured(flags, terminal)
-    const { log, json, to } = flags
     if (flags.list === true) {
       const files = await listPublished(config.dataFolder)
-      terminal.out(json ? `${JSON.stringify(files.map(toJson), null, 2)}\n` : toText(files))
+      terminal.out(flags.json ? jsonOf(files.map(toJson)) : toText(files))
       return ExitCode.complete
     }
-    return runJob(
-      { command: 'rollback', config, log, json, maxDurationMs: Infinity, organisations: [] },
-      terminal,
-      (context) => rollback(context, to),
+    return runJob({ ...flags, command: 'rollback', config }, terminal, (context) =>
+      rollback(context, flags.to),
     )
   },
-}
+})
 
 function toJson({ runId, builtAt, bytes, path, isPublished, problem }: PublishedFile): object {
   return { run_id: runId, built_at: builtAt, bytes, path, is_published: isPublished, problem }

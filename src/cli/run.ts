@@ -1,39 +1,52 @@
-import { run } from '../pipeline/pipeline.ts'
-import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
-import { configured } from './configured.ts'
-import { resumeSender } from './hooks-resume.ts'
-import { runJob } from './job.ts'
-import {
-  durationOf,
-  paceOptions,
-  REPEATABLE_SELECTION,
-  selectionOf,
-  selectionOptions,
-} from './options.ts'
-import type { Argv } from 'yargs'
+import type { SyncSelection } from '../pipeline/entity-resources.ts'
+import { run, sync } from '../pipeline/pipeline.ts'
+import type { RunContext } from '../pipeline/run-context.ts'
+import { configured, dataOptions, defineCommand, jsonOption, logOption } from './command.ts'
+import { resumeSender } from './hooks-place.ts'
+import { runJob, type JobResult } from './job.ts'
+import type { Observer } from './observer.ts'
+import { durationOf, paceOptions, selectionOf, selectionOptions } from './options.ts'
 
-const options = (yargs: Argv) =>
-  jsonOption(logOptions(paceOptions(selectionOptions(dataOptions(yargs)))))
-
-export const runCommand: Command<OptionsOf<typeof options>> = {
-  examples: [
+export const runCommand = nightly(
+  'run',
+  [
     ['$0 run', 'the whole history the first time, then what is missing or due'],
     ['$0 run --data ./warehouse --log json', 'from cron, with a log for machines'],
   ],
-  options,
-  repeatable: REPEATABLE_SELECTION,
-  run: async (flags, terminal) => {
-    const selection = selectionOf(flags)
-    const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')
-    const config = configured(flags, terminal)
-    const organisations = config.organisations()
-    const { log, json } = flags
-    const exitCode = await runJob(
-      { command: 'run', config, log, json, maxDurationMs, organisations },
-      terminal,
-      (context, observer) => run(context, selection, observer.runs),
-    )
-    await resumeSender(config, flags, terminal)
-    return exitCode
-  },
+  (context, selection, { runs }) => run(context, selection, runs),
+)
+
+export const syncCommand = nightly(
+  'sync',
+  [
+    ['$0 sync', 'land what is missing, up to yesterday'],
+    ['$0 sync --from 2026-02-01 --to 2026-02-28 --refetch', 'a month once more'],
+    ['$0 sync --only users --max-duration 20m', 'users alone, for 20 minutes at most'],
+  ],
+  sync,
+)
+
+/** A command that asks the platform for what its selection says. */
+function nightly(
+  command: string,
+  examples: readonly [string, string][],
+  work: (context: RunContext, selection: SyncSelection, observer: Observer) => Promise<JobResult>,
+) {
+  return defineCommand({
+    examples,
+    options: { ...dataOptions, ...selectionOptions, ...paceOptions, ...logOption, ...jsonOption },
+    run: async (flags, terminal) => {
+      const selection = selectionOf(flags)
+      const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')
+      const config = configured(flags, terminal)
+      const organisations = config.organisations()
+      const exitCode = await runJob(
+        { ...flags, command, config, maxDurationMs, organisations },
+        terminal,
+        (context, observer) => work(context, selection, observer),
+      )
+      await resumeSender(config, flags, terminal)
+      return exitCode
+    },
+  })
 }

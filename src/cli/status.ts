@@ -17,21 +17,17 @@ import { warehousePath } from '../lake/layout.ts'
 import { ageText } from '../lib/freshness.ts'
 import { size } from '../lib/size.ts'
 import { toSecond } from '../observe/words.ts'
-import { dataOptions, jsonOption, type Command, type OptionsOf } from './command.ts'
-import { configured } from './configured.ts'
-import type { Argv } from 'yargs'
-
-const options = (yargs: Argv) => jsonOption(dataOptions(yargs))
+import { configured, dataOptions, defineCommand, jsonOf, jsonOption } from './command.ts'
 
 const LISTED_RUNS = 5
 const LISTED_GAPS = 20
 
-export const statusCommand: Command<OptionsOf<typeof options>> = {
+export const statusCommand = defineCommand({
   examples: [
     ['$0 status', 'for people'],
     ['$0 status --json', 'for a monitor'],
   ],
-  options,
+  options: { ...dataOptions, ...jsonOption },
   run: async (flags, terminal) => {
     const config = configured(flags, terminal)
     const names = RESOURCES.map(({ name }) => name)
@@ -51,12 +47,12 @@ export const statusCommand: Command<OptionsOf<typeof options>> = {
     const limits = { rate: config.rate, concurrency: config.concurrency }
     terminal.out(
       flags.json
-        ? `${JSON.stringify({ ...status, withoutApp, freshness, limits, runs }, null, 2)}\n`
+        ? jsonOf({ ...status, withoutApp, freshness, limits, runs })
         : render(status, withoutApp, freshness, limits, runs),
     )
     return ExitCode.complete
   },
-}
+})
 
 function render(
   status: Status,

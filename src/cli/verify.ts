@@ -1,39 +1,50 @@
 import { UsageError } from '../lib/errors.ts'
 import { verify } from '../pipeline/verify.ts'
 import type { SampleChoice } from '../serve/verify/verify.ts'
-import { dataOptions, jsonOption, logOptions, type Command, type OptionsOf } from './command.ts'
-import { configured } from './configured.ts'
+import {
+  configured,
+  dataOptions,
+  defineCommand,
+  flag,
+  jsonOption,
+  logOption,
+  number,
+  type Flags,
+} from './command.ts'
 import { runJob } from './job.ts'
 import { durationOf, paceOptions, rangeOf, rangeOptions } from './options.ts'
 import { verificationJson, verificationText } from './verify-text.ts'
-import type { Argv } from 'yargs'
 
 const DEFAULT_DAYS = 7
 
-const options = (yargs: Argv) =>
-  jsonOption(logOptions(paceOptions(rangeOptions(dataOptions(yargs)))))
-    .option('days', {
-      type: 'number',
-      requiresArg: true,
-      describe: `how many days: the last one and others by chance (default ${DEFAULT_DAYS}, or all of --from --to)`,
-    })
-    .option('all', { type: 'boolean', default: false, describe: 'every day of history' })
+const sampleOptions = {
+  days: number(
+    `how many days: the last one and others by chance (default ${DEFAULT_DAYS}, or all of --from --to)`,
+  ),
+  all: flag('every day of history'),
+}
 
-export const verifyCommand: Command<OptionsOf<typeof options>> = {
+export const verifyCommand = defineCommand({
   examples: [
     ['$0 verify', 'yesterday and six days by chance'],
     ['$0 verify --all', 'the whole history'],
     ['$0 verify --from 2026-02-01 --to 2026-02-28 --json', 'a month, every difference'],
   ],
-  options,
+  options: {
+    ...dataOptions,
+    ...rangeOptions,
+    ...paceOptions,
+    ...logOption,
+    ...jsonOption,
+    ...sampleOptions,
+  },
   run: async (flags, terminal) => {
     const choice = choiceOf(flags)
     const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')
     const config = configured(flags, terminal)
     const organisations = config.organisations()
-    const { log, json } = flags
     return runJob(
-      { command: 'verify', config, log, json, maxDurationMs, organisations },
+      { ...flags, command: 'verify', config, maxDurationMs, organisations },
       terminal,
       async (context) => {
         const { verification, ...outcome } = await verify(context, choice)
@@ -46,17 +57,10 @@ export const verifyCommand: Command<OptionsOf<typeof options>> = {
       },
     )
   },
-}
+})
 
-interface ChoiceFlags {
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-  readonly days?: number | undefined
-  readonly all: boolean
-}
-
-/** @throws UsageError for a bad date or number, and for --all beside a choice of days. */
-function choiceOf(flags: ChoiceFlags): SampleChoice {
+/** @throws UsageError for a bad date or number, and for --all with a choice of days. */
+function choiceOf(flags: Flags<typeof rangeOptions & typeof sampleOptions>): SampleChoice {
   const within = rangeOf(flags)
   const { days } = flags
   const hasRange = within.first !== undefined || within.last !== undefined

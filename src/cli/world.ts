@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { proxyOf } from '../client/index.ts'
+import type { OrganisationConfig } from '../config/config.ts'
 import { DeferredError } from '../lib/errors.ts'
 import type { RunEvent } from '../lib/events.ts'
 import type { World } from '../lib/world.ts'
@@ -32,6 +33,17 @@ export function createWorld(
       await node.close()
     },
   }
+}
+
+/**
+ * Says before the first request where a credential goes and where it comes from:
+ * a configuration file can name any host, and any variable, file or command.
+ */
+export function announce(organisation: OrganisationConfig, emit: (event: RunEvent) => void): void {
+  const { name, baseUrl, appUrl, keySource, keyWarning } = organisation
+  const origins = [baseUrl, appUrl].flatMap((url) => (url === null ? [] : [new URL(url).origin]))
+  emit({ type: 'organisation.addressed', name, origins: [...new Set(origins)], keySource })
+  if (keyWarning !== null) emit({ type: 'warning', message: keyWarning })
 }
 
 interface Stop extends Pick<World, 'signal' | 'hangUp'> {

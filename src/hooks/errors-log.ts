@@ -1,6 +1,6 @@
 import { appendFileSync, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { makeFolder } from './make-folder.ts'
+import { makeFolder } from '../lib/disk.ts'
 
 /** A log that has become longer is set aside as `errors.log.1`; there are two at most. */
 const MAX_LOG_BYTES = 256 * 1024

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path'
 import { isHookEvent } from './events.ts'
 import type { HookFolders } from './folders.ts'
-import { makeFolder } from './make-folder.ts'
+import { makeFolder } from '../lib/disk.ts'
 
 /** One event as it is recorded. `input` is JSON text, its secrets taken out. */
 export interface EventRecord {

@@ -12,7 +12,7 @@ export interface DayRange {
   readonly last: Day
 }
 
-const MS_PER_DAY = 86_400_000
+export const MS_PER_DAY = 86_400_000
 const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/
 
 /** True for a real calendar day in the form `YYYY-MM-DD`: `2026-02-30` is none. */

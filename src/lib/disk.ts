@@ -1,4 +1,4 @@
-import { constants } from 'node:fs'
+import { constants, mkdirSync } from 'node:fs'
 import { access, rename, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError, messageOf } from './errors.ts'
@@ -59,4 +59,23 @@ export function diskFault(error: unknown): AppError | undefined {
     hint: 'Mend that and run again: what has landed is kept, and what was published is as it was.',
     cause: error,
   })
+}
+
+/** Folder by folder: where the system refuses, Node 20's own recursion may never end (under /proc). */
+export function makeFolder(path: string): void {
+  try {
+    makeIfMissing(path)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error
+    makeFolder(dirname(path))
+    makeIfMissing(path)
+  }
+}
+
+function makeIfMissing(path: string): void {
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
 }

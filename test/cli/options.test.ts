@@ -28,9 +28,11 @@ describe('a moment', () => {
 describe('what to ask for', () => {
   const parse = (...argv: string[]) =>
     selectionOf(
-      selectionOptions(
-        yargs(argv).exitProcess(false).parserConfiguration({ 'duplicate-arguments-array': true }),
-      ).parseSync(),
+      yargs(argv)
+        .exitProcess(false)
+        .parserConfiguration({ 'duplicate-arguments-array': true })
+        .options(selectionOptions)
+        .parseSync(),
     )
 
   it('is everything by default', () => {

@@ -1,15 +1,11 @@
 import { fieldOf, type PlatformClient } from '../../client/index.ts'
 import { ExitCode } from '../../lib/errors.ts'
-import type { Command, OptionsOf } from '../command.ts'
-import { computerOf, labelOf, ON_COMPUTERS } from './computer.ts'
-import { computerOptions } from './computers.ts'
+import { defineCommand } from '../command.ts'
+import { computerArgument, computerOf, labelOf, ON_COMPUTERS } from './computers.ts'
 import { changeOptions, mayChange, requireConsent } from './confirm.ts'
 import type { Advice } from './failures.ts'
-import { withPlatform, type Platform } from './platform.ts'
+import { platformOptions, withPlatform, type Platform } from './platform.ts'
 import { proseText, textOf, valueJson } from './render.ts'
-import type { Argv } from 'yargs'
-
-const options = (yargs: Argv) => changeOptions(computerOptions(yargs))
 
 /** Something that is done to one computer. */
 interface Action {
@@ -31,15 +27,15 @@ export const installDependencies = action({
     computer: clean('computers', { text: JSON.stringify(answer) }).value,
   }),
   said: (label) =>
-    `The dependencies of ${label} are being installed; agent-warehouse computers wait tells when that is done`,
+    `The dependencies of ${label} are being installed; agent-warehouse computers wait waits until that is done`,
   advice: {
     409: 'Wait for the install that is running: agent-warehouse computers wait <computer>',
   },
 })
 
 export const refreshComputer = action({
-  examples: [['$0 computers refresh build-farm', 'git credentials and environment, set up anew']],
-  what: (computer) => `set up the credentials and the environment of ${labelOf(computer)} anew`,
+  examples: [['$0 computers refresh build-farm', 'git credentials and environment, set up again']],
+  what: (computer) => `set up the credentials and the environment of ${labelOf(computer)} again`,
   ask: (client, id) => client.computers.refresh(id),
   came: (answer) => ({ configured: fieldOf(answer, 'configured') ?? null }),
   said: (label, came) =>
@@ -51,7 +47,7 @@ export const restartComputer = action({
   what: (computer) => `restart the computer ${labelOf(computer)}`,
   ask: (client, id) => client.computers.restart(id),
   came: () => ({ restarted: true }),
-  said: (label) => `${label} restarts; agent-warehouse computers wait tells when it is back`,
+  said: (label) => `${label} restarts; agent-warehouse computers wait waits until it is back`,
 })
 
 export const deleteComputer = action({
@@ -66,17 +62,10 @@ export const deleteComputer = action({
   said: (label) => `${label} is deleted`,
 })
 
-function action({
-  examples,
-  what,
-  ask,
-  came,
-  said,
-  advice,
-}: Action): Command<OptionsOf<typeof options>> {
-  return {
+function action({ examples, what, ask, came, said, advice }: Action) {
+  return defineCommand({
     examples,
-    options,
+    options: { ...platformOptions, ...changeOptions, ...computerArgument },
     run: async (flags, terminal) => {
       requireConsent(flags, terminal)
       const conversation = { advice: { ...ON_COMPUTERS, ...advice } }
@@ -88,13 +77,10 @@ function action({
         if (!(await mayChange(platform, flags, terminal, change))) return ExitCode.complete
         const result = came(await ask(platform.client, id), platform)
         const name = fieldOf(computer, 'name') ?? null
-        terminal.out(
-          flags.json
-            ? valueJson({ computer_id: id, computer_name: name, ...result })
-            : proseText(said(labelOf(computer), result)),
-        )
-        return ExitCode.complete
+        return flags.json
+          ? valueJson({ computer_id: id, computer_name: name, ...result })
+          : proseText(said(labelOf(computer), result))
       })
     },
-  }
+  })
 }

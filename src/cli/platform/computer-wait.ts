@@ -1,28 +1,24 @@
 import { fieldOf } from '../../client/index.ts'
 import { ExitCode } from '../../lib/errors.ts'
-import type { Command, OptionsOf } from '../command.ts'
-import { computerOf, labelOf, ON_COMPUTERS } from './computer.ts'
-import { computerOptions } from './computers.ts'
-import { withPlatform, type Clean } from './platform.ts'
+import { defineCommand } from '../command.ts'
+import { computerArgument, computerOf, labelOf, ON_COMPUTERS } from './computers.ts'
+import { platformOptions, withPlatform, type Clean } from './platform.ts'
 import { poll, pollingOf, pollOptions, type Look } from './poll.ts'
 import { itemJson, listAt, proseText, textOf } from './render.ts'
-import type { Argv } from 'yargs'
-
-const options = (yargs: Argv) => pollOptions(computerOptions(yargs), '20m')
 
 const INSTALL_STEP = 'install-deps'
 
-/** The specification names `Running` alone; the others are what steps may be called besides. */
+/** The specification names `Running` alone; the others are guesses at further names. */
 const RUNNING = /^(?:running|started|starting|in[-_ ]?progress)$/i
 const WAITING = /^(?:pending|queued|waiting)$/i
 const FAILED = /^(?:error|errored|failed|failure|cancell?ed|timed[-_ ]?out)$/i
 
-export const waitForComputer: Command<OptionsOf<typeof options>> = {
+export const waitForComputer = defineCommand({
   examples: [
     ['$0 computers wait build-farm', 'until it is active (0) or in error (1)'],
     ['$0 computers wait build-farm --timeout 5m --interval 10s', 'at most 5 minutes (4)'],
   ],
-  options,
+  options: { ...platformOptions, ...pollOptions('20m'), ...computerArgument },
   run: async (flags, terminal) => {
     const polling = pollingOf(flags)
     const conversation = { advice: ON_COMPUTERS, patienceMs: polling.patienceMs }
@@ -43,7 +39,7 @@ export const waitForComputer: Command<OptionsOf<typeof options>> = {
       return exitCode
     })
   },
-}
+})
 
 interface Waited {
   readonly computer: Clean

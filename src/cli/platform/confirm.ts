@@ -2,32 +2,17 @@ import type { PlatformClient } from '../../client/index.ts'
 import { AppError, UsageError } from '../../lib/errors.ts'
 import type { HttpRequest, World } from '../../lib/world.ts'
 import { visible } from '../../serve/display.ts'
-import type { Terminal } from '../command.ts'
+import { flag, type Flags, type jsonOption, type Terminal } from '../command.ts'
 import type { Platform } from './platform.ts'
 import { valueJson } from './render.ts'
-import type { Argv } from 'yargs'
 
 /** Options of commands that change something on the platform. */
-export function changeOptions<T>(yargs: Argv<T>) {
-  return yargs
-    .option('yes', {
-      alias: 'y',
-      type: 'boolean',
-      default: false,
-      describe: 'change it without asking, for scripts',
-    })
-    .option('dry-run', {
-      type: 'boolean',
-      default: false,
-      describe: 'say what would be sent, and send nothing that changes anything',
-    })
+export const changeOptions = {
+  yes: { ...flag('change it without asking, for scripts'), alias: 'y' },
+  'dry-run': flag('say what would be sent, and send nothing that changes anything'),
 }
 
-export interface ChangeFlags {
-  readonly yes: boolean
-  readonly dryRun: boolean
-  readonly json: boolean
-}
+export type ChangeFlags = Flags<typeof changeOptions & typeof jsonOption>
 
 /** One request that changes something. */
 export type Ask = (client: PlatformClient) => Promise<unknown>
@@ -39,7 +24,7 @@ export interface Change {
   readonly asks: readonly Ask[]
 }
 
-/** @throws UsageError where nobody can be asked, and nothing says that nobody has to be. */
+/** @throws UsageError where there is no terminal to ask on, and no flag that makes it needless. */
 export function requireConsent({ yes, dryRun }: ChangeFlags, { ask }: Terminal): void {
   if (yes || dryRun || ask !== null) return
   throw new UsageError('this changes things, and there is no terminal to ask for a confirmation', {

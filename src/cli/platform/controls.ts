@@ -1,87 +1,64 @@
 import { fieldOf } from '../../client/index.ts'
-import { ExitCode, UsageError } from '../../lib/errors.ts'
-import type { Command, OptionsOf } from '../command.ts'
-import { wholeNumber } from './arguments.ts'
+import { UsageError } from '../../lib/errors.ts'
+import { argument, defineCommand, optionalArgument, textOr } from '../command.ts'
+import { wholeNumber } from '../options.ts'
 import { platformOptions, withPlatform, type Clean, type Platform } from './platform.ts'
-import { fieldsText, itemJson, itemsJson, tableText, textOf, timeOf, valueJson } from './render.ts'
+import { fieldsText, itemJson, listText, tableText, textOf, timeOf, valueJson } from './render.ts'
 import { changesBetween, elementsOf, isSet, pathsOf, type SettingChange } from './settings-paths.ts'
-import type { Argv } from 'yargs'
 
 const DEFAULT_LISTED = 20
 
-const listOptions = (yargs: Argv) =>
-  platformOptions(yargs).option('limit', {
-    type: 'string',
-    requiresArg: true,
-    default: String(DEFAULT_LISTED),
-    describe: 'how many revisions, the newest first',
-  })
-
-const showOptions = (yargs: Argv) =>
-  platformOptions(yargs).positional('revision', {
-    type: 'string',
-    demandOption: true,
-    describe: 'its number, or latest',
-  })
-
-const diffOptions = (yargs: Argv) =>
-  platformOptions(yargs)
-    .positional('a', {
-      type: 'string',
-      demandOption: true,
-      describe: 'a revision, or latest; alone: what it changed',
-    })
-    .positional('b', { type: 'string', describe: 'the revision that a is compared with' })
-
-export const listControls: Command<OptionsOf<typeof listOptions>> = {
+export const listControls = defineCommand({
   examples: [
     ['$0 controls list', 'the last 20 revisions, who made them, what they touch'],
     ['$0 controls list --limit 500 --json', 'as served, secrets taken out'],
   ],
-  options: listOptions,
+  options: {
+    ...platformOptions,
+    limit: textOr(String(DEFAULT_LISTED), 'how many revisions, the newest first'),
+  },
   run: async (flags, terminal) => {
     const limit = wholeNumber(flags.limit, '--limit', 1)
     return withPlatform(flags, terminal, {}, async (platform) => {
       // one more, to tell what the last one changed
       const revisions = await newest(platform, limit + 1)
       const listed = revisions.slice(0, limit)
-      if (flags.json) terminal.out(itemsJson(listed.map(({ text }) => text)))
-      else {
+      return listText(listed, flags, () => {
         const rows = listed.map((each, index) => listRow(each, revisions[index + 1]))
-        terminal.out(tableText(LIST_COLUMNS, rows, terminal))
-      }
-      return ExitCode.complete
+        return tableText(LIST_COLUMNS, rows, terminal)
+      })
     })
   },
-}
+})
 
-export const showControls: Command<OptionsOf<typeof showOptions>> = {
+export const showControls = defineCommand({
   examples: [
     ['$0 controls show latest', 'every setting as it is now'],
     ['$0 controls show 12 --json', 'one revision as served, secrets taken out'],
   ],
-  options: showOptions,
+  options: { ...platformOptions, revision: argument('its number, or latest') },
   run: async (flags, terminal) => {
     const wanted = revisionOf(flags.revision)
     return withPlatform(flags, terminal, {}, async (platform) => {
       const [revision] = await find(platform, [wanted])
       if (revision === undefined) throw noRevision(wanted)
-      if (flags.json) terminal.out(itemJson(revision.text))
-      else {
-        const settings = pathsOf(fieldOf(revision.value, 'settings'))
-        terminal.out(`${headerText(revision)}\n${tableText(SHOW_COLUMNS, [...settings], terminal)}`)
-      }
-      return ExitCode.complete
+      if (flags.json) return itemJson(revision.text)
+      const settings = pathsOf(fieldOf(revision.value, 'settings'))
+      return `${headerText(revision)}\n${tableText(SHOW_COLUMNS, [...settings], terminal)}`
     })
   },
-}
+})
 
-export const diffControls: Command<OptionsOf<typeof diffOptions>> = {
+export const diffControls = defineCommand({
   examples: [
     ['$0 controls diff latest', 'what the last revision changed'],
-    ['$0 controls diff 9 12', 'what is otherwise in 12 than in 9'],
+    ['$0 controls diff 9 12', 'how 12 differs from 9'],
   ],
-  options: diffOptions,
+  options: {
+    ...platformOptions,
+    a: argument('a revision, or latest; alone: what it changed'),
+    b: optionalArgument('the revision that a is compared with'),
+  },
   run: async (flags, terminal) => {
     const a = revisionOf(flags.a)
     const b = flags.b === undefined ? undefined : revisionOf(flags.b)
@@ -89,12 +66,12 @@ export const diffControls: Command<OptionsOf<typeof diffOptions>> = {
       const [before, after] = await pair(platform, a, b)
       const changes = changesBetween(settingsOf(before), settingsOf(after))
       const names = [numberOf(before), numberOf(after)]
-      if (flags.json) terminal.out(valueJson(diffJson(names, changes)))
-      else terminal.out(diffText(names, tableText(DIFF_COLUMNS, diffRows(changes), terminal)))
-      return ExitCode.complete
+      return flags.json
+        ? valueJson(diffJson(names, changes))
+        : diffText(names, tableText(DIFF_COLUMNS, diffRows(changes), terminal))
     })
   },
-}
+})
 
 const LIST_COLUMNS = [{ number: 'revision' }, 'updated_at', 'actor', 'changed']
 const SHOW_COLUMNS = ['setting', 'value']
@@ -174,12 +151,8 @@ function listRow(revision: Clean, before: Clean | undefined): unknown[] {
     ({ path }) => /^[^.[]+/.exec(path)?.[0] ?? path,
   )
   const changed = [...new Set(touched)].join(', ')
-  return [
-    numberOf(revision),
-    timeOf(fieldOf(revision.value, 'updatedAt')),
-    actorOf(revision),
-    changed,
-  ]
+  const updatedAt = timeOf(fieldOf(revision.value, 'updatedAt'))
+  return [numberOf(revision), updatedAt, actorOf(revision), changed]
 }
 
 function headerText(revision: Clean): string {

@@ -1,7 +1,6 @@
-import type { WantedLimit } from '../../client/index.ts'
+import type { Credits, WantedLimit } from '../../client/index.ts'
 import { AppError, UsageError } from '../../lib/errors.ts'
 import { counted } from '../../observe/words.ts'
-import { emailOf, limitOf } from './arguments.ts'
 
 const DELIMITERS = [',', ';', '\t']
 const HEADER = ['email', 'limit']
@@ -92,4 +91,26 @@ function textOf(bytes: Uint8Array, file: string): string {
       hint: 'In a workbook, save it as "CSV UTF-8".',
     })
   }
+}
+
+/**
+ * Credits; the word `none`, and nothing else, is no limit: what a script leaves
+ * empty must not remove one. @throws UsageError
+ */
+export function limitOf(text: string): Credits {
+  if (text.trim() === 'none') return null
+  if (text.trim() === '') {
+    throw new UsageError('the limit is empty', { hint: 'The word none removes a limit.' })
+  }
+  if (!/^[+-]?\d+$/.test(text.trim())) {
+    throw new UsageError(`the limit: '${text}' is not a whole number`)
+  }
+  const limit = Number(text)
+  return Number.isSafeInteger(limit) ? limit : BigInt(text.trim().replace('+', ''))
+}
+
+/** @throws UsageError for what is no e-mail address. */
+export function emailOf(text: string): string {
+  if (/^[^\s@,;]+@[^\s@,;]+$/.test(text.trim())) return text.trim()
+  throw new UsageError(`'${text}' is not an e-mail address`)
 }

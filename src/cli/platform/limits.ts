@@ -2,74 +2,51 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { checkGlobalLimit, fieldOf } from '../../client/index.ts'
 import { ExitCode, messageOf, UsageError } from '../../lib/errors.ts'
-import type { Command, OptionsOf, Terminal } from '../command.ts'
-import { emailOf, limitOf } from './arguments.ts'
+import { argument, defineCommand, flag, optionalArgument, text, type Terminal } from '../command.ts'
 import { changeOptions, mayChange, requireConsent } from './confirm.ts'
-import { limitsOfCsv } from './limits-csv.ts'
+import { emailOf, limitOf, limitsOfCsv } from './limits-csv.ts'
 import { limitText, setLimits } from './limits-set.ts'
 import { platformOptions, withPlatform } from './platform.ts'
 import { itemJson, listAt, tableText, valueJson } from './render.ts'
 import type { WantedLimit } from '../../client/index.ts'
-import type { Argv } from 'yargs'
 
-const forceOption = <T>(yargs: Argv<T>) =>
-  yargs.option('force', {
-    type: 'boolean',
-    default: false,
-    describe: 'send also what is so already',
-  })
+/** Options of commands that set limits. */
+const options = {
+  ...platformOptions,
+  ...changeOptions,
+  force: flag('send also what is set already'),
+}
 
-const listOptions = (yargs: Argv) => platformOptions(yargs)
-
-const setOptions = (yargs: Argv) =>
-  forceOption(changeOptions(platformOptions(yargs)))
-    .positional('email', { type: 'string', describe: 'the user' })
-    .positional('limit', { type: 'string', describe: 'credits; none removes the user’s own' })
-    .option('csv', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'a file with the header email,limit, for many users',
-    })
-
-const setGlobalOptions = (yargs: Argv) =>
-  forceOption(changeOptions(platformOptions(yargs))).positional('limit', {
-    type: 'string',
-    demandOption: true,
-    describe: 'credits, at least 1000000; none removes it',
-  })
-
-const removeOptions = (yargs: Argv) =>
-  forceOption(changeOptions(platformOptions(yargs))).positional('emails', {
-    type: 'string',
-    array: true,
-    demandOption: true,
-    describe: 'users who are to have no limit of their own any more',
-  })
-
-export const listLimits: Command<OptionsOf<typeof listOptions>> = {
+export const listLimits = defineCommand({
   examples: [
     ['$0 limits list', 'the global limit, and the users with one of their own'],
     ['$0 limits list --json', 'as served'],
   ],
-  options: listOptions,
-  run: async (flags, terminal) =>
+  options: platformOptions,
+  run: (flags, terminal) =>
     withPlatform(flags, terminal, {}, async (platform) => {
       const { items } = await platform.client.limits.fetch()
-      for (const item of items) {
-        const limits = platform.clean('usage_limits', item)
-        terminal.out(flags.json ? itemJson(limits.text) : listText(limits.value, terminal))
-      }
-      return ExitCode.complete
+      const limits = items.map((item) => platform.clean('usage_limits', item))
+      return limits
+        .map(({ text: served, value }) =>
+          flags.json ? itemJson(served) : limitsText(value, terminal),
+        )
+        .join('')
     }),
-}
+})
 
-export const setLimit: Command<OptionsOf<typeof setOptions>> = {
+export const setLimit = defineCommand({
   examples: [
     ['$0 limits set ada.abara@acme.example 5000000', 'one user, after a confirmation'],
     ['$0 limits set --csv limits.csv --dry-run', 'many: what would be sent'],
     ['$0 limits set --csv limits.csv --yes --json', 'from a script; 3 when some failed'],
   ],
-  options: setOptions,
+  options: {
+    ...options,
+    csv: text('a file with the header email,limit, for many users'),
+    email: optionalArgument('the user'),
+    limit: optionalArgument('credits; none removes the user’s own'),
+  },
   run: async (flags, terminal) => {
     const wanted = await wantedOf(flags, terminal.cwd)
     requireConsent(flags, terminal)
@@ -77,17 +54,22 @@ export const setLimit: Command<OptionsOf<typeof setOptions>> = {
       setLimits(platform, wanted, flags, terminal),
     )
   },
-}
+})
 
-export const removeLimits: Command<OptionsOf<typeof removeOptions>> = {
+export const removeLimits = defineCommand({
   examples: [
     [
       '$0 limits remove grace.hopper@acme.example ines.johnson@acme.example',
       'the global one holds then',
     ],
   ],
-  options: removeOptions,
-  repeatable: { emails: true },
+  options: {
+    ...options,
+    emails: {
+      ...argument('users who are to have no limit of their own any more'),
+      array: true,
+    },
+  },
   run: async (flags, terminal) => {
     const emails = new Map(
       flags.emails.map((email) => [emailOf(email).toLowerCase(), email.trim()]),
@@ -98,14 +80,14 @@ export const removeLimits: Command<OptionsOf<typeof removeOptions>> = {
       setLimits(platform, wanted, flags, terminal),
     )
   },
-}
+})
 
-export const setGlobalLimit: Command<OptionsOf<typeof setGlobalOptions>> = {
+export const setGlobalLimit = defineCommand({
   examples: [
     ['$0 limits set-global 8000000', 'for every user without one of their own'],
     ['$0 limits set-global none --yes', 'no limit'],
   ],
-  options: setGlobalOptions,
+  options: { ...options, limit: argument('credits, at least 1000000; none removes it') },
   run: async (flags, terminal) => {
     const limit = limitOf(flags.limit)
     checkGlobalLimit(limit)
@@ -120,24 +102,18 @@ export const setGlobalLimit: Command<OptionsOf<typeof setGlobalOptions>> = {
         await platform.client.limits.setGlobal(limit)
       }
       const result = isDue ? (limit === null ? 'removed' : 'set') : 'unchanged'
-      terminal.out(
-        flags.json
-          ? valueJson({ before, limit, result })
-          : `the global limit: ${limitText(before)} → ${limitText(limit)}, ${result}\n`,
-      )
-      return ExitCode.complete
+      return flags.json
+        ? valueJson({ before, limit, result })
+        : `the global limit: ${limitText(before)} → ${limitText(limit)}, ${result}\n`
     })
   },
-}
-
-interface SetArguments {
-  readonly email?: string | undefined
-  readonly limit?: string | undefined
-  readonly csv?: string | undefined
-}
+})
 
 /** @throws UsageError for arguments or a file that do not say whom and how much. */
-async function wantedOf({ email, limit, csv }: SetArguments, cwd: string): Promise<WantedLimit[]> {
+async function wantedOf(
+  { email, limit, csv }: Partial<Record<'email' | 'limit' | 'csv', string | undefined>>,
+  cwd: string,
+): Promise<WantedLimit[]> {
   if (csv !== undefined && email === undefined) {
     return limitsOfCsv(await fileOf(resolve(cwd, csv)), csv)
   }
@@ -157,7 +133,7 @@ async function fileOf(path: string): Promise<Uint8Array> {
   }
 }
 
-function listText(limits: unknown, terminal: Terminal): string {
+function limitsText(limits: unknown, terminal: Terminal): string {
   const global = fieldOf(limits, 'globalLimit')
   const rows = listAt(limits, 'userLimits').map((each) => [
     fieldOf(each, 'email'),

@@ -1,19 +1,10 @@
 import { fieldOf } from '../../client/index.ts'
-import { ExitCode } from '../../lib/errors.ts'
-import type { Command, OptionsOf } from '../command.ts'
-import { withPlatform } from './platform.ts'
+import { argument, defineCommand } from '../command.ts'
+import { platformOptions, withPlatform } from './platform.ts'
 import { fieldsText, itemJson, listAt, proseText, textOf, timeOf } from './render.ts'
-import { ON_SESSIONS, sessionOptions } from './sessions.ts'
-import type { Argv } from 'yargs'
+import { ON_SESSIONS, onComputer, placeOf, sessionArgument } from './sessions.ts'
 
-const options = (yargs: Argv) =>
-  sessionOptions(yargs).positional('message', {
-    type: 'string',
-    demandOption: true,
-    describe: 'its id',
-  })
-
-export const showMessage: Command<OptionsOf<typeof options>> = {
+export const showMessage = defineCommand({
   examples: [
     [
       '$0 messages show 15f3033e-843f-4cb8-a4c3-5b4134c21f2a a51ef6cc-21e1-4fc7-aee4-e08087433ff7',
@@ -24,18 +15,17 @@ export const showMessage: Command<OptionsOf<typeof options>> = {
       'as served',
     ],
   ],
-  options,
-  run: async (flags, terminal) =>
+  options: { ...platformOptions, ...onComputer, ...sessionArgument, message: argument('its id') },
+  run: (flags, terminal) =>
     withPlatform(flags, terminal, { advice: ON_SESSIONS }, async ({ client, clean }) => {
-      const on = flags.computer === undefined ? {} : { computerId: flags.computer }
+      const on = placeOf(flags)
       const { items } = await client.sessions.fetchMessage(flags.session, flags.message, on)
-      for (const item of items) {
-        const { text, value } = clean('messages', item)
-        terminal.out(flags.json ? itemJson(text) : messageText(value))
-      }
-      return ExitCode.complete
+      return items
+        .map((item) => clean('messages', item))
+        .map(({ text, value }) => (flags.json ? itemJson(text) : messageText(value)))
+        .join('')
     }),
-}
+})
 
 function messageText(message: unknown): string {
   const header = fieldsText([

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { PlatformClient, type ServedRow } from '../../client/index.ts'
 import type { Config, OrganisationConfig } from '../../config/config.ts'
-import { UsageError, type ExitCode } from '../../lib/errors.ts'
+import { ExitCode, UsageError } from '../../lib/errors.ts'
 import type { RunEvent } from '../../lib/events.ts'
 import type { World } from '../../lib/world.ts'
 import { createRedact } from '../../observe/redact.ts'
@@ -10,33 +10,16 @@ import { addressing, duration, oneLine } from '../../observe/words.ts'
 import { readIfThere } from '../../lib/files.ts'
 import { readLearned } from '../../lake/governor-state.ts'
 import { openRedaction, Redaction } from '../../lib/secrets/redaction.ts'
-import { dataOptions, jsonOption, type Terminal } from '../command.ts'
-import { announce } from '../announce.ts'
-import { configured } from '../configured.ts'
-import { createWorld } from '../world.ts'
+import { configured, dataOptions, jsonOption, text, type Flags, type Terminal } from '../command.ts'
+import { announce, createWorld } from '../world.ts'
 import { explained, type Advice } from './failures.ts'
-import type { Argv } from 'yargs'
 
 /** Options of every command that speaks with the platform about one organisation. */
-export function platformOptions(yargs: Argv) {
-  return jsonOption(dataOptions(yargs))
-    .option('base-url', {
-      type: 'string',
-      requiresArg: true,
-      describe: "the platform's public API host (or AGENT_BASE_URL)",
-    })
-    .option('organisation', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'which one of the configuration file, where it lists several',
-    })
-}
-
-export interface PlatformFlags {
-  readonly config?: string | undefined
-  readonly data?: string | undefined
-  readonly baseUrl?: string | undefined
-  readonly organisation?: string | undefined
+export const platformOptions = {
+  ...dataOptions,
+  ...jsonOption,
+  'base-url': text("the platform's public API host (or AGENT_BASE_URL)"),
+  organisation: text('which one of the configuration file, where it lists several'),
 }
 
 /** An item without its secrets: its text, else as served, and what it means. */
@@ -73,17 +56,18 @@ const PATIENCE_MS = 10 * 60_000
 const NOTABLE_MS = 1_000
 
 /**
- * Speaks with the platform for one command: nothing in the data folder is
- * written, and what the platform's errors say is shown without secrets.
+ * Speaks with the platform for one command, and prints the text that it comes to:
+ * nothing in the data folder is written, and what the platform's errors say is shown
+ * without secrets.
  *
  * @throws UsageError for a configuration that does not say which organisation, and
  *   for answers that say that the request was wrong (400, 404, 409, 422).
  */
 export async function withPlatform(
-  flags: PlatformFlags,
+  flags: Flags<typeof platformOptions>,
   terminal: Terminal,
   { advice = {}, patienceMs = PATIENCE_MS }: Conversation,
-  work: (platform: Platform) => Promise<ExitCode>,
+  work: (platform: Platform) => Promise<string | ExitCode>,
 ): Promise<ExitCode> {
   const config = configured(flags, terminal)
   const organisation = chosen(config, flags.organisation)
@@ -93,14 +77,11 @@ export async function withPlatform(
   const tell = (text: string): void => {
     terminal.err(`${oneLine(redact(text))}\n`)
   }
-  const { world, close } = createWorld((event) => {
+  const emit = (event: RunEvent): void => {
     narrate(event, tell)
-  }, terminal.environment)
-  if (organisation.isFromFile || organisation.keyWarning !== null) {
-    announce(organisation, (event) => {
-      narrate(event, tell)
-    })
   }
+  const { world, close } = createWorld(emit, terminal.environment)
+  if (organisation.isFromFile || organisation.keyWarning !== null) announce(organisation, emit)
   try {
     const learned = await readLearned(config.dataFolder, organisation.name)
     const options = {
@@ -109,10 +90,13 @@ export async function withPlatform(
     }
     const clientIn = (another: World): PlatformClient => new PlatformClient(options, another)
     const clean: Platform['clean'] = (resource, item) => {
-      const text = redaction.item(resource, item.text)
-      return { text, value: JSON.parse(text) }
+      const cleaned = redaction.item(resource, item.text)
+      return { text: cleaned, value: JSON.parse(cleaned) }
     }
-    return await work({ client: clientIn(world), clientIn, world, clean, hide, tell })
+    const result = await work({ client: clientIn(world), clientIn, world, clean, hide, tell })
+    if (typeof result !== 'string') return result
+    terminal.out(result)
+    return ExitCode.complete
   } catch (error) {
     throw explained(error, advice, redact)
   } finally {

@@ -1,4 +1,4 @@
-import type { Argv } from 'yargs'
+import { textOr, type Flags } from '../command.ts'
 import { durationOf } from '../options.ts'
 import { NotYetError } from './failures.ts'
 import type { Platform } from './platform.ts'
@@ -14,24 +14,15 @@ export interface Polling {
 }
 
 /** Options of commands that wait for something. */
-export function pollOptions<T>(yargs: Argv<T>, timeout: string) {
-  return yargs
-    .option('timeout', {
-      type: 'string',
-      requiresArg: true,
-      default: timeout,
-      describe: 'how long to wait: 90s, 20m, 5h; then it ends with 4',
-    })
-    .option('interval', {
-      type: 'string',
-      requiresArg: true,
-      default: '5s',
-      describe: 'how often to look',
-    })
+export function pollOptions(timeout: string) {
+  return {
+    timeout: textOr(timeout, 'how long to wait: 90s, 20m, 5h; then it ends with 4'),
+    interval: textOr('5s', 'how often to check'),
+  }
 }
 
 /** @throws UsageError for what is no duration. */
-export function pollingOf(flags: { readonly timeout: string; readonly interval: string }): Polling {
+export function pollingOf(flags: Flags<ReturnType<typeof pollOptions>>): Polling {
   const timeoutMs = durationOf(flags.timeout, '--timeout')
   const intervalMs = durationOf(flags.interval, '--interval')
   return { timeoutMs, intervalMs, patienceMs: timeoutMs + LAST_LOOK_MS }

@@ -1,65 +1,45 @@
 import { fieldOf } from '../../client/index.ts'
-import { ExitCode, UsageError } from '../../lib/errors.ts'
-import type { Command, OptionsOf, Terminal } from '../command.ts'
+import { UsageError } from '../../lib/errors.ts'
+import { argument, defineCommand, text, type Terminal } from '../command.ts'
 import { platformOptions, withPlatform, type Clean, type Platform } from './platform.ts'
-import { fieldsText, itemJson, itemsJson, objectOf, tableText, timeOf } from './render.ts'
-import type { Argv } from 'yargs'
+import { fieldsText, itemJson, listText, objectOf, tableText, timeOf } from './render.ts'
 
-const listOptions = (yargs: Argv) =>
-  platformOptions(yargs).option('repo', {
-    type: 'string',
-    requiresArg: true,
-    describe: 'the id of a repository: its reports alone',
-  })
-
-const showOptions = (yargs: Argv) =>
-  platformOptions(yargs).positional('report', {
-    type: 'string',
-    demandOption: true,
-    describe: 'its id, or latest',
-  })
-
-export const listReadiness: Command<OptionsOf<typeof listOptions>> = {
+export const listReadiness = defineCommand({
   examples: [
     ['$0 readiness list', 'every report, the newest first'],
     ['$0 readiness list --repo repo_api --json', 'of one repository, as served'],
   ],
-  options: listOptions,
-  run: async (flags, terminal) =>
+  options: { ...platformOptions, repo: text('the id of a repository: its reports alone') },
+  run: (flags, terminal) =>
     withPlatform(flags, terminal, {}, async (platform) => {
       const reports = await reportsOf(platform, flags.repo)
-      terminal.out(
-        flags.json
-          ? itemsJson(reports.map(({ text }) => text))
-          : tableText(LIST_COLUMNS, reports.map(listRow), terminal),
+      return listText(reports, flags, (values) =>
+        tableText(LIST_COLUMNS, values.map(listRow), terminal),
       )
-      return ExitCode.complete
     }),
-}
+})
 
-export const showReadiness: Command<OptionsOf<typeof showOptions>> = {
+export const showReadiness = defineCommand({
   examples: [
     ['$0 readiness show latest', 'every criterion of the newest report'],
     ['$0 readiness show f6b097c1-14fb-4742-a07d-95e9a9821581 --json', 'as served'],
   ],
-  options: showOptions,
-  run: async (flags, terminal) =>
+  options: { ...platformOptions, report: argument('its id, or latest') },
+  run: ({ report: wanted, ...flags }, terminal) =>
     withPlatform(flags, terminal, {}, async (platform) => {
       const reports = await reportsOf(platform)
-      const wanted = flags.report
       const report = reports.find(
         ({ value }) => wanted === 'latest' || fieldOf(value, 'reportId') === wanted,
       )
-      if (report === undefined) {
-        throw new UsageError(
-          `there is no readiness report '${wanted}' among ${reports.length} reports`,
-          { hint: 'agent-warehouse readiness list shows the reports that there are.' },
-        )
+      if (report !== undefined) {
+        return flags.json ? itemJson(report.text) : showText(report, terminal)
       }
-      terminal.out(flags.json ? itemJson(report.text) : showText(report, terminal))
-      return ExitCode.complete
+      throw new UsageError(
+        `there is no readiness report '${wanted}' among ${reports.length} reports`,
+        { hint: 'agent-warehouse readiness list shows the reports that there are.' },
+      )
     }),
-}
+})
 
 const LIST_COLUMNS = [
   'report_id',
@@ -91,7 +71,7 @@ function createdAt({ value }: Clean): number {
   return typeof at === 'number' ? at : 0
 }
 
-function listRow({ value }: Clean): unknown[] {
+function listRow(value: unknown): unknown[] {
   const { passed, evaluated, skipped } = countsOf(value)
   return [
     fieldOf(value, 'reportId'),

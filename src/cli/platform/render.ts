@@ -4,6 +4,7 @@ import { formatTable } from '../../serve/format.ts'
 import { displayWidth, visible } from '../../serve/display.ts'
 import { toSecond } from '../../observe/words.ts'
 import type { Terminal } from '../command.ts'
+import type { Clean } from './platform.ts'
 
 /** A column: its name, and whether it holds numbers, which stand to the right. */
 export type Column = string | { readonly number: string }
@@ -40,8 +41,17 @@ export function proseText(text: string): string {
 }
 
 /** An array of items as they were served, one a line. */
-export function itemsJson(texts: readonly string[]): string {
+function itemsJson(texts: readonly string[]): string {
   return texts.length === 0 ? '[]\n' : `[\n${texts.map(inert).join(',\n')}\n]\n`
+}
+
+/** Items as they were served, or as a table of what they mean. */
+export function listText(
+  items: readonly Clean[],
+  { json }: { readonly json: boolean },
+  table: (values: readonly unknown[]) => string,
+): string {
+  return json ? itemsJson(items.map(({ text }) => text)) : table(items.map(({ value }) => value))
 }
 
 /** One item as it was served. */

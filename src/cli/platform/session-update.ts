@@ -1,41 +1,22 @@
 import { fieldOf, type Session, type SessionSettingsPatch } from '../../client/index.ts'
 import { ExitCode, UsageError } from '../../lib/errors.ts'
-import type { Command, OptionsOf } from '../command.ts'
+import { defineCommand, text, texts, type Flags, type Terminal } from '../command.ts'
 import { changeOptions, mayChange, requireConsent, type Ask } from './confirm.ts'
-import { withPlatform, type Clean } from './platform.ts'
+import { platformOptions, withPlatform, type Clean } from './platform.ts'
 import { proseText, tableText, valueJson } from './render.ts'
-import { nameOf, ON_SESSIONS, sessionOptions } from './sessions.ts'
+import { nameOf, ON_SESSIONS, onComputer, placeOf, sessionArgument } from './sessions.ts'
 import { changesBetween, type SettingChange } from './settings-paths.ts'
-import type { Argv } from 'yargs'
 
-const options = (yargs: Argv) =>
-  changeOptions(sessionOptions(yargs))
-    .option('model', { type: 'string', requiresArg: true, describe: 'the model' })
-    .option('spec-model', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'the model of the spec mode',
-    })
-    .option('tag', {
-      type: 'string',
-      array: true,
-      nargs: 1,
-      describe: 'a tag to add; may be given several times',
-    })
-    .option('untag', {
-      type: 'string',
-      array: true,
-      nargs: 1,
-      describe: 'a tag to take off; may be given several times',
-    })
-    .option('archive', { type: 'boolean', describe: 'archive it, as of now' })
-    .option('settings', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'other settings, as a JSON object: {"disabledToolIds":["WebSearch"]}',
-    })
+const patchOptions = {
+  model: text('the model'),
+  'spec-model': text('the model of the spec mode'),
+  tag: texts('a tag to add; may be given several times'),
+  untag: texts('a tag to take off; may be given several times'),
+  archive: { type: 'boolean', describe: 'archive it, as of now' },
+  settings: text('other settings, as a JSON object: {"disabledToolIds":["WebSearch"]}'),
+} as const
 
-export const updateSession: Command<OptionsOf<typeof options>> = {
+export const updateSession = defineCommand({
   examples: [
     [
       '$0 sessions update 15f3033e-843f-4cb8-a4c3-5b4134c21f2a --model atlas-2 --tag release --tag urgent',
@@ -47,15 +28,19 @@ export const updateSession: Command<OptionsOf<typeof options>> = {
       'JSON',
     ],
   ],
-  options,
-  repeatable: { tag: true, untag: true },
+  options: {
+    ...platformOptions,
+    ...onComputer,
+    ...changeOptions,
+    ...patchOptions,
+    ...sessionArgument,
+  },
   run: async (flags, terminal) => {
     const plain = plainPatch(flags)
     requireConsent(flags, terminal)
     return withPlatform(flags, terminal, { advice: ON_SESSIONS }, async (platform) => {
       const { client, clean, world } = platform
-      const on = flags.computer === undefined ? {} : { computerId: flags.computer }
-      const present = await client.sessions.get(flags.session, on)
+      const present = await client.sessions.get(flags.session, placeOf(flags))
       const patch: SessionSettingsPatch = {
         ...plain,
         ...tagsPatch(present, flags.tag ?? [], flags.untag ?? []),
@@ -70,32 +55,18 @@ export const updateSession: Command<OptionsOf<typeof options>> = {
       if (!(await mayChange(platform, flags, terminal, { what, asks }))) return ExitCode.complete
       const after = cleaned(await ask(client))
       const changes = changesBetween(settingsOf(before), settingsOf(after))
-      terminal.out(
-        flags.json
-          ? valueJson({ session: after.value, changes: changes.map(changeJson) })
-          : changesText(nameOf(after.value), changes, (rows) =>
-              tableText(['setting', 'before', 'after'], rows, terminal),
-            ),
-      )
-      return ExitCode.complete
+      return flags.json
+        ? valueJson({ session: after.value, changes: changes.map(changeJson) })
+        : changesText(nameOf(after.value), changes, terminal)
     })
   },
-}
+})
 
-interface PatchFlags {
-  readonly model?: string | undefined
-  readonly specModel?: string | undefined
-  readonly settings?: string | undefined
-  readonly tag?: readonly string[] | undefined
-  readonly untag?: readonly string[] | undefined
-  readonly archive?: boolean | undefined
-}
-
-/** Settings that the platform reckons itself: it takes none of them. */
+/** Settings that the platform computes itself: it takes none of them. */
 const RECKONED = ['tokenUsage', 'inclusiveTokenUsage']
 
 /** What does not depend on how the session is. @throws UsageError when there is nothing to change. */
-function plainPatch(flags: PatchFlags): SessionSettingsPatch {
+function plainPatch(flags: Flags<typeof patchOptions>): SessionSettingsPatch {
   const { model, specModel: specModeModel, settings } = flags
   const patch = {
     ...(settings === undefined ? {} : settingsPatch(settings)),
@@ -118,7 +89,7 @@ function settingsPatch(text: string): SessionSettingsPatch {
   }
   const reckoned = RECKONED.find((name) => Object.hasOwn(settings, name))
   if (reckoned === undefined) return settings
-  throw new UsageError(`--settings: '${reckoned}' cannot be set, the platform reckons it`)
+  throw new UsageError(`--settings: '${reckoned}' cannot be set, the platform computes it`)
 }
 
 function parsed(text: string): unknown {
@@ -142,13 +113,10 @@ function tagsPatch(
   return { tags: [...kept, ...fresh.map((name) => ({ name }))] }
 }
 
-function changesText(
-  name: string,
-  changes: readonly SettingChange[],
-  table: (rows: readonly (readonly unknown[])[]) => string,
-): string {
+function changesText(name: string, changes: readonly SettingChange[], terminal: Terminal): string {
   if (changes.length === 0) return proseText(`The session ${name} is as it was`)
-  return `${proseText(`The session ${name}`)}\n${table(changes.map(({ path, before, after }) => [path, before, after]))}`
+  const rows = changes.map(({ path, before, after }) => [path, before, after])
+  return `${proseText(`The session ${name}`)}\n${tableText(['setting', 'before', 'after'], rows, terminal)}`
 }
 
 function changeJson({ path, before, after }: SettingChange): object {

@@ -1,13 +1,12 @@
 import { fieldOf } from '../../client/index.ts'
 import { ExitCode } from '../../lib/errors.ts'
-import type { Command, OptionsOf } from '../command.ts'
+import { argument, defineCommand, text, type Flags } from '../command.ts'
 import { changeOptions, mayChange, requireConsent, type Ask } from './confirm.ts'
 import type { Advice } from './failures.ts'
 import { platformOptions, withPlatform, type Clean, type Platform } from './platform.ts'
 import { poll, pollingOf, pollOptions } from './poll.ts'
 import { itemJson, proseText, textOf, valueJson } from './render.ts'
 import { sessionText } from './session-text.ts'
-import type { Argv } from 'yargs'
 
 /** What to do next after a request about a session. */
 export const ON_SESSIONS: Advice = {
@@ -20,41 +19,31 @@ const ON_INTERRUPT: Advice = {
 }
 
 /** The session that a command is about. */
-export const sessionOptions = (yargs: Argv) =>
-  platformOptions(yargs)
-    .positional('session', { type: 'string', demandOption: true, describe: 'its id' })
-    .option('computer', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'the id of a computer to ask directly',
-    })
+export const sessionArgument = { session: argument('its id') }
 
-const interruptOptions = (yargs: Argv) => changeOptions(sessionOptions(yargs))
+export const onComputer = { computer: text('the id of a computer to ask directly') }
 
-const watchOptions = (yargs: Argv) => pollOptions(sessionOptions(yargs), '1h')
-
-export const showSession: Command<OptionsOf<typeof sessionOptions>> = {
+export const showSession = defineCommand({
   examples: [
     ['$0 sessions show 15f3033e-843f-4cb8-a4c3-5b4134c21f2a', 'state, tokens, tags'],
     ['$0 sessions show 15f3033e-843f-4cb8-a4c3-5b4134c21f2a --json', 'as served'],
   ],
-  options: sessionOptions,
-  run: async (flags, terminal) =>
+  options: { ...platformOptions, ...onComputer, ...sessionArgument },
+  run: (flags, terminal) =>
     withPlatform(flags, terminal, { advice: ON_SESSIONS }, async (platform) => {
-      const { text, value } = await sessionOf(platform, flags)
-      terminal.out(flags.json ? itemJson(text) : sessionText(value))
-      return ExitCode.complete
+      const session = await sessionOf(platform, flags)
+      return flags.json ? itemJson(session.text) : sessionText(session.value)
     }),
-}
+})
 
-export const interruptSession: Command<OptionsOf<typeof interruptOptions>> = {
+export const interruptSession = defineCommand({
   examples: [
     [
       '$0 sessions interrupt 15f3033e-843f-4cb8-a4c3-5b4134c21f2a',
       'nothing happens to an idle one',
     ],
   ],
-  options: interruptOptions,
+  options: { ...platformOptions, ...onComputer, ...changeOptions, ...sessionArgument },
   run: async (flags, terminal) => {
     requireConsent(flags, terminal)
     return withPlatform(flags, terminal, { advice: ON_INTERRUPT }, async (platform) => {
@@ -67,48 +56,42 @@ export const interruptSession: Command<OptionsOf<typeof interruptOptions>> = {
       await ask(platform.client)
       const after = await sessionOf(platform, flags)
       const [was, is] = [statusOf(before), statusOf(after)]
-      terminal.out(
-        flags.json
-          ? valueJson({ session_id: flags.session, status_before: was, status: is })
-          : proseText(`The session ${nameOf(after.value)} was ${was} and is ${is}`),
-      )
-      return ExitCode.complete
+      return flags.json
+        ? valueJson({ session_id: flags.session, status_before: was, status: is })
+        : proseText(`The session ${nameOf(after.value)} was ${was} and is ${is}`)
     })
   },
-}
+})
 
-export const watchSession: Command<OptionsOf<typeof watchOptions>> = {
+export const watchSession = defineCommand({
   examples: [['$0 sessions watch 15f3033e-843f-4cb8-a4c3-5b4134c21f2a', 'until it is idle']],
-  options: watchOptions,
+  options: { ...platformOptions, ...onComputer, ...pollOptions('1h'), ...sessionArgument },
   run: async (flags, terminal) => {
     const polling = pollingOf(flags)
     const conversation = { advice: ON_SESSIONS, patienceMs: polling.patienceMs }
     return withPlatform(flags, terminal, conversation, async (platform) => {
-      const { text, value } = await poll(platform, polling, async () => {
+      const idle = await poll(platform, polling, async () => {
         const session = await sessionOf(platform, flags)
         const messages = textOf(fieldOf(session.value, 'messageCount'))
         const status = statusOf(session)
         const state = `${nameOf(session.value)} is ${status}, ${messages} messages`
         return status === 'idle' ? { state, outcome: session } : { state }
       })
-      terminal.out(flags.json ? itemJson(text) : sessionText(value))
-      return ExitCode.complete
+      return flags.json ? itemJson(idle.text) : sessionText(idle.value)
     })
   },
-}
+})
 
-interface SessionFlags {
-  readonly session: string
-  readonly computer?: string | undefined
+type SessionFlags = Flags<typeof onComputer & typeof sessionArgument>
+
+/** Where to ask: the platform itself, or the computer that is named. */
+export function placeOf({ computer }: SessionFlags): { readonly computerId?: string } {
+  return computer === undefined ? {} : { computerId: computer }
 }
 
 /** The session as it is now. */
-export async function sessionOf(
-  { client, clean }: Platform,
-  { session, computer }: SessionFlags,
-): Promise<Clean> {
-  const on = computer === undefined ? {} : { computerId: computer }
-  const { items } = await client.sessions.fetch(session, on)
+async function sessionOf({ client, clean }: Platform, flags: SessionFlags): Promise<Clean> {
+  const { items } = await client.sessions.fetch(flags.session, placeOf(flags))
   return clean('sessions', { text: items[0]?.text ?? '{}' })
 }
 
