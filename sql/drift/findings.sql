@@ -118,8 +118,8 @@ select
     firsts.kind,
     firsts.expected,
     firsts.served_type,
-    firsts.served_length,
-    firsts.occurrences,
+    cast(firsts.served_length as bigint) as served_length,
+    cast(firsts.occurrences as bigint) as occurrences,
     items.request_id
 from firsts
 left join items

@@ -1,7 +1,7 @@
 import { identifier, listLiteral, literal, type Database } from '../lib/duckdb.ts'
 import { statement } from '../lib/root.ts'
 import { fill } from '../lib/template.ts'
-import type { DayEntity, DaySource } from './by-day.ts'
+import { DAYS, daysSql, RAW, type DaySource } from './batch.ts'
 import {
   keysOf,
   NO_FIELDS,
@@ -10,7 +10,8 @@ import {
   type Fields,
   type FieldType,
 } from './documented.ts'
-import type { NormalizeOptions } from './plan.ts'
+import { MACROS } from './macros.ts'
+import type { BaseEntity, NormalizeOptions } from './plan.ts'
 import { REPEATED_STATEMENTS, takeRepeated } from './repeated.ts'
 import { STRANGE_STATEMENTS, takeStrangeItems } from './strange.ts'
 
@@ -27,7 +28,8 @@ const SERVED = statement('drift/served')
 const SERVED_WHOLE = statement('drift/served_whole')
 const SERVED_NOTHING = statement('drift/served_nothing')
 const SUSPECT_OBJECTS = statement('drift/suspect_objects')
-const EXPECTED = [statement('drift/expected'), statement('drift/macros')].join(';\n')
+/** What its statements need on a connection, once. */
+export const EXPECTED = [statement('drift/expected'), statement('drift/macros')].join(';\n')
 
 /** Types of which an object's numbers are read to see whether base reads them as they are. */
 const NUMBER_TYPES: readonly FieldType[] = ['integer', 'decimal', 'number']
@@ -43,33 +45,39 @@ const MAX_COUNT = '9223372036854775807'
  * are done with, and of those that all come back from another one the first is
  * looked at; of the others, objects of one shape are looked at once.
  */
-export const SCHEMA_DRIFT: DayEntity = {
+export const SCHEMA_DRIFT: BaseEntity = {
   name: 'schema_drift',
-  table: [EXPECTED, statement('drift/table')].join(';\n'),
-  statements: [
-    ...STRANGE_STATEMENTS,
-    ...REPEATED_STATEMENTS,
-    ...[OBJECTS_ITEM, OBJECTS_PART, OBJECTS_ELEMENTS, SHAPES, SUSPECTS, SUSPECT_OBJECTS],
-    ...[SERVED, SERVED_WHOLE, FINDINGS, OVERFLOWS],
-    shapesSql('$', new Map([['count', { type: 'integer', isPromised: true, isKey: true }]])),
-  ],
+  resource: null,
+  isOfParsed: false,
+  madeBy: 'schema_drift',
+  statements: () =>
+    [
+      ...[MACROS, RAW, DAYS, EXPECTED],
+      ...STRANGE_STATEMENTS,
+      ...REPEATED_STATEMENTS,
+      ...[OBJECTS_ITEM, OBJECTS_PART, OBJECTS_ELEMENTS, SHAPES, SUSPECTS, SUSPECT_OBJECTS],
+      ...[SERVED, SERVED_WHOLE, FINDINGS, OVERFLOWS],
+      shapesSql('$', new Map([['count', { type: 'integer', isPromised: true, isKey: true }]])),
+    ].join('\n'),
   sources: landedDays,
   select: async (database, batch) => {
+    await batch.read(batch.days)
     const overflows = await takeOverflows(database, batch.resource)
     const documented = await documentedOf(database, batch.resource)
     const repeated = await takeRepeated(database, batch, documented)
-    const ofMany = union([overflows, repeated])
-    if (!(await takeStrangeItems(database, batch, documented))) return ofMany
-    await takeSuspects(database, batch.resource, documented)
-    return union([await findingsSql(database), ofMany])
+    const found = [overflows, repeated]
+    if (await takeStrangeItems(database, batch, documented)) {
+      await takeSuspects(database, batch.resource, documented)
+      found.unshift(await findingsSql(database))
+    }
+    return daysSql(batch, union(found))
   },
 }
 
-async function landedDays({ ledger }: NormalizeOptions): Promise<DaySource[]> {
-  const landed = [...ledger.values()].flatMap(({ resource, day, file, status }) =>
+function landedDays({ ledger }: NormalizeOptions): DaySource[] {
+  return [...ledger.values()].flatMap(({ resource, day, file, status }) =>
     file === null || status !== 'landed' ? [] : [{ resource, day, files: [file] }],
   )
-  return Promise.resolve(landed)
 }
 
 /** The resource of which base adds up repeated entries of one day. */

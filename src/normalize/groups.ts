@@ -1,31 +1,33 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Day } from '../lib/days.ts'
 import { mapLimit } from '../lib/concurrency.ts'
 import { rawFolder } from '../lake/layout.ts'
+import type { DaySource } from './batch.ts'
 import { LIMITS } from './limits.ts'
-import type { BaseTask, NormalizeOptions, SourceFile } from './plan.ts'
+import { placeOf, type BaseTask, type NormalizeOptions } from './plan.ts'
 
 /** A base file to be written, and what it is made of. */
 export interface MonthTask extends BaseTask {
   /** Days that the file in place has as they are. */
-  readonly kept: readonly Day[]
-  /** The versions of all other days. */
-  readonly due: readonly SourceFile[]
+  readonly kept: readonly DaySource[]
+  /** All other days. */
+  readonly due: readonly DaySource[]
+  /** The Parquet files that hold what is due, by each resource that has been read. */
+  readonly parts: Map<string, readonly string[]>
 }
 
 interface Sized {
   readonly bytes: number
 }
 
-/** One month of all entities of a resource. */
+/** One month of a resource, for all entities that are made from it. */
 export interface ResourceMonth extends Sized {
   readonly resource: string
   /** `YYYY-MM`. */
   readonly month: string
   readonly tasks: readonly MonthTask[]
-  /** The versions that are read, each once, in the order of their days. */
-  readonly files: readonly (SourceFile & Sized)[]
+  /** What is read, each day once, in their order. */
+  readonly days: readonly (DaySource & Sized)[]
 }
 
 /**
@@ -34,18 +36,31 @@ export interface ResourceMonth extends Sized {
  */
 export type MonthGroup = readonly ResourceMonth[]
 
+/** The resources that are read for a file: one at least, whose rows say what columns it has. */
+export function resourcesOf({ entity, due }: MonthTask): ReadonlySet<string> {
+  const resources = due.map(({ resource }) => resource)
+  return new Set(resources.length === 0 ? [entity.resource ?? ''] : resources)
+}
+
 /** Deals the tasks out. */
 export async function groupsOf(
   options: NormalizeOptions,
   tasks: readonly MonthTask[],
 ): Promise<MonthGroup[]> {
-  const months = new Map<string, MonthTask[]>()
+  const months = new Map<string, { resource: string; month: string; tasks: MonthTask[] }>()
   for (const task of tasks) {
-    const key = `${task.entity.resource} ${task.month}`
-    months.set(key, [...(months.get(key) ?? []), task])
+    for (const resource of resourcesOf(task)) {
+      const key = `${resource} ${task.month}`
+      const own = months.get(key) ?? { resource, month: task.month, tasks: [] }
+      months.set(key, own)
+      own.tasks.push(task)
+    }
   }
-  const inOrder = [...months].sort(([a], [b]) => (a < b ? -1 : 1))
-  const sized = await mapLimit(inOrder, MONTHS_AT_ONCE, ([, own]) => sizedMonth(options, own))
+  const inOrder = [...months].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, month]) => month)
+  const sized = await mapLimit(inOrder, MONTHS_AT_ONCE, async (month) => {
+    const days = await sizedDays(options, month)
+    return { ...month, days, bytes: days.reduce((sum, { bytes }) => sum + bytes, 0) }
+  })
   const resources = new Set(sized.map(({ resource }) => resource))
   return [...resources].flatMap((name) => packed(sized.filter(({ resource }) => resource === name)))
 }
@@ -68,24 +83,25 @@ export function packed<T extends Sized>(items: readonly T[]): T[][] {
   return packs
 }
 
-async function sizedMonth(
+/** The due days of a resource, each with all versions that a task reads. */
+async function sizedDays(
   { dataFolder, orgId }: NormalizeOptions,
-  tasks: readonly MonthTask[],
-): Promise<ResourceMonth> {
-  const due = new Map(tasks.flatMap((task) => task.due.map((source) => [source.day, source])))
-  const files = await mapLimit(due.values(), FILES_AT_ONCE, async (source) => {
-    const folder = rawFolder(dataFolder, orgId, source.resource, source.day)
-    const file = await stat(join(folder, source.file)).catch(() => null) // its reader tells of it
-    return { ...source, bytes: file?.size ?? 0 }
-  })
-  const [first] = tasks
-  return {
-    resource: first?.entity.resource ?? '',
-    month: first?.month ?? '',
-    tasks,
-    files: files.sort((a, b) => (a.day < b.day ? -1 : 1)),
-    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+  { resource, tasks }: Pick<ResourceMonth, 'resource' | 'tasks'>,
+): Promise<(DaySource & Sized)[]> {
+  const days = new Map<string, DaySource>()
+  for (const source of tasks.flatMap(({ due }) => due)) {
+    const known = days.get(source.day)?.files.length ?? 0
+    if (source.resource === resource && source.files.length > known) days.set(source.day, source)
   }
+  const inOrder = [...days.values()].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
+  return mapLimit(inOrder, DAYS_AT_ONCE, async (source) => {
+    const folder = rawFolder(dataFolder, orgId, resource, source.day)
+    const sizes = source.files.map(async (file) => {
+      const found = await stat(join(folder, file)).catch(() => null) // its reader tells of it
+      return found?.size ?? 0
+    })
+    return { ...source, bytes: (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0) }
+  })
 }
 
-const FILES_AT_ONCE = 31
+const DAYS_AT_ONCE = 31

@@ -1,36 +1,37 @@
-import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { Day } from '../lib/days.ts'
 import { listLiteral, literal, type Database } from '../lib/duckdb.ts'
 import type { FileSums } from '../lib/files.ts'
-import { baseFile, rawFolder } from '../lake/layout.ts'
+import { baseFile } from '../lake/layout.ts'
 import { statement } from '../lib/root.ts'
 import { fill } from '../lib/template.ts'
 import { putBaseFile, told } from './base-file.ts'
-import type { Entity } from './entities.ts'
-import { packed, type MonthGroup, type MonthTask } from './groups.ts'
-import { MACROS, parsedSql } from './macros.ts'
-import type { BaseTask, NormalizeOptions, SourceFile } from './plan.ts'
+import { BASE_ENTITIES } from './base-entities.ts'
+import { DayBatch, RAW_EMPTY, type DaySource } from './batch.ts'
+import { EXPECTED } from './drift.ts'
+import { packed, resourcesOf, type MonthGroup, type MonthTask } from './groups.ts'
+import { MACROS } from './macros.ts'
+import {
+  digestOf,
+  placeOf,
+  versionsOf,
+  type BaseEntity,
+  type BaseTask,
+  type NormalizeOptions,
+} from './plan.ts'
 
-const RAW = statement('base/steps/raw')
-const RAW_EMPTY = statement('base/steps/raw_empty')
 const WRITE = statement('base/steps/month')
 const HELD = statement('base/steps/month_held')
 const DAYS = statement('base/steps/month_days')
 const PART = statement('base/steps/write')
+const NOT_PARSED = 'drop table if exists parsed'
 
 /** What the statements need on a connection, once. */
-export const PREPARATION = `${RAW_EMPTY};\n${MACROS}`
-
-/** What a base file is made by; a change makes every month of the entity due. */
-export function statementOf({ name, resource }: Entity): string {
-  return [MACROS, RAW, parsedSql(resource), WRITE, statement(`base/${name}`)].join('\n')
-}
+export const PREPARATION = `${RAW_EMPTY};\n${MACROS};\n${EXPECTED}`
 
 /**
- * What of a base month is to be made. Days whose version is the one that the file
+ * What of a base month is to be made. Days whose versions are those that the file
  * in place was made of are taken from there when it is proven to be whole: a row
  * is made of its own day alone.
  */
@@ -40,14 +41,15 @@ export async function monthTask(
   task: BaseTask,
   isWhole: boolean,
 ): Promise<MonthTask> {
-  const { entity, month, sources } = task
+  const { entity, month, days } = task
   const path = baseFile(baseIn, orgId, entity.name, month)
   const held = isWhole ? await heldVersions(database, path, entity) : new Map<string, string>()
-  const isHeld = ({ day, file }: SourceFile): boolean => held.get(day) === file
+  const isHeld = (day: DaySource): boolean => held.get(placeOf(day)) === versionsOf(day)
   return {
     ...task,
-    kept: sources.filter(isHeld).map(({ day }) => day),
-    due: sources.filter((source) => !isHeld(source)),
+    kept: days.filter(isHeld),
+    due: days.filter((day) => !isHeld(day)),
+    parts: new Map<string, readonly string[]>(),
   }
 }
 
@@ -57,11 +59,11 @@ const versionsShape = z.record(z.string(), z.string())
 async function heldVersions(
   database: Database,
   path: string,
-  entity: Entity,
+  entity: BaseEntity,
 ): Promise<ReadonlyMap<string, string>> {
   const [said] = await database.rows(HELD, { file: path })
   const versions = said?.['versions']
-  if (said?.['made_by'] !== digestOf(statementOf(entity)) || typeof versions !== 'string') {
+  if (said?.['made_by'] !== makerOf(entity) || typeof versions !== 'string') {
     return new Map()
   }
   return new Map(Object.entries(versionsShape.parse(JSON.parse(versions))))
@@ -74,7 +76,8 @@ export interface Lane {
 }
 
 /**
- * Writes the base files of a group, each aside and then in place, and tells of each.
+ * Makes what a group has of its base files, and writes those that lack nothing any
+ * more, each to a temporary file and then in place; `written` is called for each.
  * Raw is read once, a batch at a time; what the entities make of a batch waits in
  * Parquet, so that memory is that of a batch however large a month is.
  */
@@ -86,60 +89,70 @@ export async function writeGroup(
 ): Promise<void> {
   const isAborted = (): boolean => options.signal?.aborted === true
   if (isAborted()) return
-  const parts = await mkdtemp(join(folder, 'made-'))
-  try {
-    await makeParts(options, { database, folder: parts }, group)
-    for (const task of group.flatMap(({ tasks }) => tasks)) {
+  const made = await makeParts(options, { database, folder }, group)
+  for (const { resource, tasks } of group) {
+    for (const task of tasks) {
       if (isAborted()) return
-      written(task, await writeMonth(options, { database, folder: parts }, task))
+      task.parts.set(resource, made.get(task.entity) ?? [])
+      if (task.parts.size < resourcesOf(task).size) continue
+      written(task, await writeMonth(options, database, task))
     }
-  } finally {
-    await rm(parts, { recursive: true, force: true })
+  }
+  for (const [entity, files] of made) {
+    if (entity.resource !== null) await Promise.all(files.map((file) => rm(file)))
   }
 }
 
+/** The files that hold what each entity makes of the days that are due. */
 async function makeParts(
   options: NormalizeOptions,
   { database, folder }: Lane,
   group: MonthGroup,
-): Promise<void> {
+): Promise<Map<BaseEntity, string[]>> {
   const resource = group[0]?.resource ?? ''
   const months = [...new Set([group[0]?.month, group.at(-1)?.month])].join(' to ')
-  const entities = new Set(group.flatMap(({ tasks }) => tasks.map(({ entity }) => entity.name)))
-  const batches = packed(group.flatMap(({ files }) => files))
-  for (const [index, files] of (batches.length === 0 ? [[]] : batches).entries()) {
-    await told(`sql/base/items/${resource}.sql`, months, async () => {
-      await database.run(rawView(options, files))
-      await database.run(parsedSql(resource))
-    })
+  const due = new Set(group.flatMap(({ tasks }) => tasks.map(({ entity }) => entity)))
+  const entities = BASE_ENTITIES.filter((entity) => due.has(entity))
+  const parts = await mkdtemp(join(folder, 'made-'))
+  const made = new Map(entities.map((entity) => [entity, [] as string[]]))
+  const batches = packed(group.flatMap(({ days }) => days))
+  for (const [index, days] of (batches.length === 0 ? [[]] : batches).entries()) {
+    const batch = new DayBatch(database, options, resource, days)
+    if (resource !== '' && entities.some(({ isOfParsed }) => isOfParsed)) {
+      await told(`sql/base/items/${resource}.sql`, months, () => batch.parse())
+    }
     for (const entity of entities) {
-      const file = literal(join(folder, `${entity}-${String(index).padStart(6, '0')}.parquet`))
-      const select = statement(`base/${entity}`)
-      await told(madeBy(entity), months, () => database.run(fill(PART, { select, file })))
+      if (!entity.isOfParsed) await database.run(NOT_PARSED)
+      const file = join(parts, `${entity.name}-${String(index).padStart(6, '0')}.parquet`)
+      await told(entity.madeBy, months, async () => {
+        const select = await entity.select(database, batch)
+        await database.run(fill(PART, { select, file: literal(file) }))
+      })
+      made.get(entity)?.push(file)
     }
   }
-  await database.run('drop table parsed')
+  await database.run(NOT_PARSED)
+  return made
 }
 
 async function writeMonth(
   options: NormalizeOptions,
-  { database, folder }: Lane,
+  database: Database,
   task: MonthTask,
 ): Promise<FileSums> {
-  const { entity, month, sources, kept, due } = task
-  const versions = Object.fromEntries(sources.map(({ day, file }) => [day, file]))
-  const file = { entity: entity.name, month, madeBy: madeBy(entity.name) }
+  const { entity, month, days, kept, due, parts } = task
+  const versions = Object.fromEntries(days.map((day) => [placeOf(day), versionsOf(day)]))
+  const file = { entity: entity.name, month, madeBy: entity.madeBy }
   return putBaseFile(options, file, async ({ inPlace, temporary }) => {
-    const made = daysSql(
-      join(folder, `${entity.name}-*.parquet`),
-      due.map(({ day }) => day),
-    )
-    const select = kept.length === 0 ? made : `${daysSql(inPlace, kept)} union all by name ${made}`
+    const inOrder = [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, files]) => files)
+    const made = daysSql(entity, inOrder, due)
+    const select =
+      kept.length === 0 ? made : `${daysSql(entity, [inPlace], kept)} union all by name ${made}`
     const [count] = await database.rows(
       fill(WRITE, {
         select,
         file: literal(temporary),
-        made_by: literal(digestOf(statementOf(entity))),
+        made_by: literal(makerOf(entity)),
         versions: literal(JSON.stringify(versions)),
       }),
     )
@@ -147,22 +160,20 @@ async function writeMonth(
   })
 }
 
-function daysSql(files: string, days: readonly Day[]): string {
-  return fill(DAYS, { files: literal(files), days: listLiteral(days) })
+/** The rows of some days in files that hold more. */
+function daysSql({ resource }: BaseEntity, files: string[], days: readonly DaySource[]): string {
+  return fill(DAYS, {
+    files: listLiteral(files),
+    ...(resource === null
+      ? { day: "resource || '/' || activity_date", days: listLiteral(days.map(placeOf)) }
+      : {
+          day: 'activity_date',
+          days: `cast(${listLiteral(days.map(({ day }) => day))} as date[])`,
+        }),
+  })
 }
 
-function madeBy(entity: string): string {
-  return `sql/base/${entity}.sql`
-}
-
-function rawView({ dataFolder, orgId }: NormalizeOptions, sources: readonly SourceFile[]): string {
-  if (sources.length === 0) return RAW_EMPTY
-  const files = sources.map(({ resource, day, file }) =>
-    join(rawFolder(dataFolder, orgId, resource, day), file),
-  )
-  return fill(RAW, { org_id: literal(orgId), files: listLiteral(files) })
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+/** What tells the statements of an entity from others. */
+function makerOf(entity: BaseEntity): string {
+  return digestOf([entity.statements()])
 }

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { allOrThrow } from '../lib/concurrency.ts'
 import { messageOf } from '../lib/errors.ts'
@@ -6,19 +6,14 @@ import { Database } from '../lib/duckdb.ts'
 import { pathSegment } from '../lib/files.ts'
 import { intervalKey, type Ledger } from '../lake/ledger.ts'
 import type { RawFile } from '../lake/quarantine.ts'
-import { dayGroups, dayKey, planDays, writeDays, type DayTask } from './by-day.ts'
+import { BASE_ENTITIES } from './base-entities.ts'
 import { reportDrift } from './drift-news.ts'
 import { SCHEMA_DRIFT } from './drift.ts'
-import { ENTITIES } from './entities.ts'
 import { groupsOf, type MonthGroup } from './groups.ts'
 import { LIMITS } from './limits.ts'
-import { monthTask, PREPARATION, statementOf, writeGroup, type Lane } from './month.ts'
-import { baseKey, planBase, type BaseState, type BaseTask, type NormalizeOptions } from './plan.ts'
-import { RESTATEMENTS } from './restatements.ts'
+import { monthTask, PREPARATION, writeGroup, type Lane } from './month.ts'
+import { baseKey, planBase, type BaseEntity, type BaseTask, type NormalizeOptions } from './plan.ts'
 import { isWhole, readBaseState, writeBaseState, type BaseFiles } from './state.ts'
-
-/** What is made day by day, beside the base months. */
-const DAY_ENTITIES = [RESTATEMENTS, SCHEMA_DRIFT]
 
 /** The base files of one organisation that are there, held against what was written. */
 export async function openBase({
@@ -26,7 +21,7 @@ export async function openBase({
   orgId,
   emit,
 }: Pick<NormalizeOptions, 'baseIn' | 'orgId' | 'emit'>): Promise<BaseFiles> {
-  const names = [...ENTITIES, ...DAY_ENTITIES].map(({ name }) => name)
+  const names = BASE_ENTITIES.map(({ name }) => name)
   return readBaseState(baseIn, orgId, names, (message) => {
     emit({ type: 'warning', message, about: 'damage' })
   })
@@ -38,47 +33,38 @@ export async function openBase({
  * when this throws.
  */
 export async function normalize(options: NormalizeOptions, base?: BaseFiles): Promise<number> {
-  const { ledger, firstMonth, only } = options
+  const { ledger } = options
   const present = base ?? (await openBase(options))
-  const fingerprints = Object.fromEntries(
-    [...present].map(([key, { fingerprint }]) => [key, fingerprint]),
-  )
-  const plan = async (proven: Ledger): Promise<Plan> => {
-    const due = planBase(proven, fingerprints, firstMonth, statementOf)
-    const months = due.filter(({ entity }) => only?.has(entity.resource) ?? true)
-    // entities by days read what is due of every resource, and months are what is proven
-    const isAll = months.length === due.length
-    const days = isAll ? await planDayEntities({ ...options, ledger: proven }, fingerprints) : []
-    return { months, days }
-  }
-  const whole = await plan(ledger)
+  const whole = await planAll(options, present)
   const damaged = await options.takeOutDamaged(sourcesOf(whole))
   if (damaged === null) return 0
-  const { months, days } = damaged.length === 0 ? whole : await plan(without(ledger, damaged))
-  const count = months.length + days.length
-  if (count > 0) await writeMonths(options, months, days, present)
-  return count
+  const proven = { ...options, ledger: without(ledger, damaged) }
+  const tasks = damaged.length === 0 ? whole : await planAll(proven, present)
+  if (tasks.length > 0) await writeMonths(options, tasks, present)
+  return tasks.length
 }
 
-interface Plan {
-  readonly months: readonly BaseTask[]
-  readonly days: readonly DayTask[]
+/** All that is due; of some resources alone, what is made of these and no other. */
+async function planAll(options: NormalizeOptions, present: BaseFiles): Promise<BaseTask[]> {
+  const state = Object.fromEntries([...present].map(([key, file]) => [key, file.fingerprint]))
+  const due = []
+  for (const entity of BASE_ENTITIES) due.push(...(await planBase(options, entity, state)))
+  const { only } = options
+  const isMade = ({ resource }: BaseEntity): boolean =>
+    only === undefined || resource === null || only.has(resource)
+  const made = due.filter(({ entity }) => isMade(entity))
+  return made.length === due.length ? due : made.filter(({ entity }) => entity.resource !== null)
 }
 
-async function planDayEntities(options: NormalizeOptions, state: BaseState): Promise<DayTask[]> {
-  const tasks = []
-  for (const entity of DAY_ENTITIES) tasks.push(...(await planDays(options, entity, state)))
-  return tasks
-}
-
-/** Each file once. A current version is read by its month too: of days, the older ones are left. */
-function sourcesOf({ months, days }: Plan): RawFile[] {
-  const ofDays = days.flatMap((task) =>
-    task.days.flatMap(({ resource, day, files }) =>
-      files.slice(0, -1).map((file) => ({ resource, day, file })),
+/** Each file once. A current version is read by its resource too: of days of all, the earlier ones are left. */
+function sourcesOf(tasks: readonly BaseTask[]): RawFile[] {
+  const sources = tasks.flatMap(({ entity, days }) =>
+    days.flatMap(({ resource, day, files }) =>
+      files
+        .slice(0, entity.resource === null ? -1 : undefined)
+        .map((file) => ({ resource, day, file })),
     ),
   )
-  const sources = [...months.flatMap((task) => task.sources), ...ofDays]
   return [
     ...new Map(sources.map((raw) => [`${raw.resource}/${raw.day}/${raw.file}`, raw])).values(),
   ]
@@ -97,70 +83,37 @@ function without(ledger: Ledger, damaged: readonly RawFile[]): Ledger {
 async function writeMonths(
   options: NormalizeOptions,
   tasks: readonly BaseTask[],
-  dayTasks: readonly DayTask[],
   present: BaseFiles,
 ): Promise<void> {
-  const { baseIn, orgId, isLowMemory: isLowMemory, signal } = options
+  const { baseIn, dataFolder, orgId, isLowMemory, signal } = options
   const before = new Map(present)
   for (const task of tasks) present.delete(baseKey(task))
-  for (const task of dayTasks) present.delete(dayKey(task))
   await writeBaseState(baseIn, orgId, present) // of a killed run, nothing is claimed
-  const write = async (lane: Lane, group: MonthGroup): Promise<void> =>
-    writeGroup(options, lane, group, (task, written) => {
-      present.set(baseKey(task), { fingerprint: task.fingerprint, ...written })
-    })
-  const writeBase = async ({ database, folder }: Lane): Promise<void> => {
+  const folder = join(dataFolder, 'state', 'spill', pathSegment(orgId), 'base')
+  await mkdir(folder, { recursive: true })
+  const database = await Database.open(':memory:', {
+    memoryLimit: LIMITS.memory,
+    threads: 1,
+    isLowMemory,
+    tempDirectory: folder,
+  })
+  try {
+    await database.run(PREPARATION)
     const due = []
     for (const task of tasks) {
       due.push(await monthTask(options, database, task, isWhole(before.get(baseKey(task)))))
     }
-    await inLanes({ database, folder }, await groupsOf(options, due), write)
-  }
-  const writeDayEntities = async ({ database }: Lane): Promise<void> => {
-    for (const group of dayGroups(options, dayTasks)) {
-      if (signal?.aborted === true) return
-      const written = await withRoom(database, () => writeDays(options, database, group))
-      for (const [task, file] of written) {
-        present.set(dayKey(task), { fingerprint: task.fingerprint, ...file })
-      }
-    }
-    if (dayTasks.some(({ entity }) => entity === SCHEMA_DRIFT)) await reportDrift(options, database)
-  }
-  try {
-    if (isLowMemory) {
-      await withDatabase(options, 'base', async (lane) => {
-        await writeBase(lane)
-        await writeDayEntities(lane)
-      })
-    } else {
-      await allOrThrow([
-        withDatabase(options, 'months', writeBase),
-        withDatabase(options, 'days', writeDayEntities),
-      ])
-    }
-  } finally {
-    await writeBaseState(baseIn, orgId, present)
-  }
-}
-
-async function withDatabase(
-  { dataFolder, orgId, isLowMemory: isLowMemory }: NormalizeOptions,
-  name: string,
-  work: (lane: Lane) => Promise<void>,
-): Promise<void> {
-  const tempDirectory = join(dataFolder, 'state', 'spill', pathSegment(orgId), name)
-  await mkdir(tempDirectory, { recursive: true })
-  const database = await Database.open(':memory:', {
-    memoryLimit: LIMITS.memory,
-    threads: 1,
-    isLowMemory: isLowMemory,
-    tempDirectory,
-  })
-  try {
-    await database.run(PREPARATION)
-    await work({ database, folder: tempDirectory })
+    await inLanes({ database, folder }, await groupsOf(options, due), (lane, group) =>
+      writeGroup(options, lane, group, (task, file) => {
+        present.set(baseKey(task), { fingerprint: task.fingerprint, ...file })
+      }),
+    )
+    const isNews = signal?.aborted !== true && tasks.some(({ entity }) => entity === SCHEMA_DRIFT)
+    if (isNews) await reportDrift(options, database)
   } finally {
     database.close()
+    await rm(folder, { recursive: true, force: true })
+    await writeBaseState(baseIn, orgId, present)
   }
 }
 
@@ -203,10 +156,4 @@ async function withRoom<T>(database: Database, work: () => Promise<T>): Promise<
     await database.run(`set memory_limit = '${LIMITS.memory}'`)
     return result
   }
-}
-
-/** The statements that make an entity, by its name; empty for what is no entity of a statement. */
-export function makingOf(name: string): string {
-  const entity = ENTITIES.find((each) => each.name === name)
-  return entity === undefined ? '' : statementOf(entity)
 }

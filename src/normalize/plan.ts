@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto'
-import { monthOf, type Day } from '../lib/days.ts'
+import { hash } from 'node:crypto'
+import { monthOf } from '../lib/days.ts'
+import type { Database } from '../lib/duckdb.ts'
 import type { World } from '../lib/world.ts'
 import type { Ledger } from '../lake/ledger.ts'
 import type { RawFile } from '../lake/quarantine.ts'
-import { ENTITIES, type Entity } from './entities.ts'
+import type { DayBatch, DaySource } from './batch.ts'
 
 export interface NormalizeOptions {
   /** The data folder whose raw is read. */
@@ -28,20 +29,31 @@ export interface NormalizeOptions {
   readonly signal?: AbortSignal
 }
 
-/** The current version of one day. */
-export interface SourceFile {
-  readonly resource: string
-  readonly day: Day
-  readonly file: string
+/** A table of the base. It is written a month at a time, and a row is made of its own day alone. */
+export interface BaseEntity {
+  /** Names its folder in the lake. */
+  readonly name: string
+  /** The resource that it is made from; null: every one, which its column `resource` names. */
+  readonly resource: string | null
+  /** Whether it is made of the table `parsed`. */
+  readonly isOfParsed: boolean
+  /** Names what makes it, for an error. */
+  readonly madeBy: string
+  /** All that its rows are made by: a change makes every day due. */
+  readonly statements: () => string
+  /** The days that it has. */
+  readonly sources: (options: NormalizeOptions) => readonly DaySource[] | Promise<DaySource[]>
+  /** The select of the rows of a batch; of more days than are due, the others are left out. */
+  readonly select: (database: Database, batch: DayBatch) => string | Promise<string>
 }
 
 /** One base file to be written whole. */
 export interface BaseTask {
-  readonly entity: Entity
+  readonly entity: BaseEntity
   /** `YYYY-MM`. */
   readonly month: string
-  readonly sources: readonly SourceFile[]
-  /** Of the statement and the versions it reads: the same fingerprint makes the same file. */
+  readonly days: readonly DaySource[]
+  /** Of the statements and the versions they read: the same fingerprint makes the same file. */
   readonly fingerprint: string
 }
 
@@ -53,49 +65,43 @@ export function baseKey(task: Pick<BaseTask, 'entity' | 'month'>): string {
 }
 
 /**
- * The base files whose versions or statement changed since they were written,
- * also to no version at all. Every entity has a file for `firstMonth`, so that a
- * model finds a typed, empty table where nothing has landed.
+ * The base files of an entity whose versions or statements changed since they were
+ * written, also to no version at all. Every entity has a file for the first month, so
+ * that a model finds a typed, empty table where nothing has landed.
  */
-export function planBase(
-  ledger: Ledger,
+export async function planBase(
+  options: NormalizeOptions,
+  entity: BaseEntity,
   state: BaseState,
-  firstMonth: string,
-  statementOf: (entity: Entity) => string,
-): BaseTask[] {
-  const byMonth = sourcesByMonth(ledger)
-  const monthsOf = [...byMonth.keys(), ...Object.keys(state)].map(monthPart)
-  const months = [...new Set([firstMonth, ...monthsOf])].sort()
-  return ENTITIES.flatMap((entity) =>
-    months.flatMap((month) => {
-      const sources = byMonth.get(`${entity.resource}/${month}`) ?? []
-      const written = state[baseKey({ entity, month })]
-      if (sources.length === 0 && month !== firstMonth && written === undefined) return []
-      const fingerprint = fingerprintOf(statementOf(entity), sources)
-      return written === fingerprint ? [] : [{ entity, month, sources, fingerprint }]
-    }),
-  )
-}
-
-function sourcesByMonth(ledger: Ledger): Map<string, SourceFile[]> {
-  const months = new Map<string, SourceFile[]>()
-  const landed = [...ledger.values()].filter((interval) => interval.file !== null)
-  for (const { resource, day, file } of landed.sort((a, b) => (a.day < b.day ? -1 : 1))) {
-    if (file === null) continue
-    const key = `${resource}/${monthOf(day)}`
-    const sources = months.get(key)
-    if (sources === undefined) months.set(key, [{ resource, day, file }])
-    else sources.push({ resource, day, file })
+): Promise<BaseTask[]> {
+  const months = new Map<string, DaySource[]>([[options.firstMonth, []]])
+  for (const key of Object.keys(state)) {
+    const [name, month = ''] = key.split('/')
+    if (name === entity.name) months.set(month, [])
   }
-  return months
+  for (const source of await entity.sources(options)) {
+    const month = monthOf(source.day)
+    months.set(month, [...(months.get(month) ?? []), source])
+  }
+  const madeBy = entity.statements()
+  return [...months.keys()].sort().flatMap((month) => {
+    const days = (months.get(month) ?? []).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
+    const versions = days.map((day) => `${placeOf(day)}/${versionsOf(day)}`)
+    const task = { entity, month, days, fingerprint: digestOf([madeBy, ...versions]) }
+    return state[baseKey(task)] === task.fingerprint ? [] : [task]
+  })
 }
 
-function monthPart(key: string): string {
-  return key.slice(key.indexOf('/') + 1)
+/** What tells a day from those of all resources. */
+export function placeOf({ resource, day }: DaySource): string {
+  return `${resource}/${day}`
 }
 
-function fingerprintOf(sql: string, sources: readonly SourceFile[]): string {
-  const hash = createHash('sha256').update(sql)
-  for (const { day, file } of sources) hash.update(`\n${day}/${file}`)
-  return hash.digest('hex')
+/** What tells the versions of a day from others. */
+export function versionsOf({ files }: DaySource): string {
+  return files.join(' ')
+}
+
+export function digestOf(texts: readonly string[]): string {
+  return hash('sha256', texts.map((text) => `${text}\n`).join(''))
 }

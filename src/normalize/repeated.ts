@@ -1,7 +1,7 @@
 import { literal, type Database } from '../lib/duckdb.ts'
 import { statement } from '../lib/root.ts'
 import { fill } from '../lib/template.ts'
-import type { DayBatch } from './by-day.ts'
+import type { DayBatch } from './batch.ts'
 import { keysOf, type Documented, type Field } from './documented.ts'
 import { ENTITIES, isAnalytics } from './entities.ts'
 
@@ -25,10 +25,10 @@ export const REPEATED_STATEMENTS: readonly string[] = [REPEATED_DAYS, REPEATED, 
  */
 export async function takeRepeated(
   database: Database,
-  { resource, days, read }: DayBatch,
+  batch: DayBatch,
   documented: Documented,
 ): Promise<string> {
-  const items = ITEMS.get(resource)
+  const items = ITEMS.get(batch.resource)
   if (items === undefined) return NO_FINDINGS
   const [key] = keysOf(documented.get('$') ?? new Map<string, Field>())
   const keySql =
@@ -36,7 +36,7 @@ export async function takeRepeated(
   const { rows } = await database.table(fill(REPEATED_DAYS, { key: keySql }))
   if (rows.length === 0) return NO_FINDINGS
   const dates = new Set(rows.map(String))
-  await read(days.filter(({ day }) => dates.has(day)))
+  await batch.read(batch.days.filter(({ day }) => dates.has(day)))
   await database.run(fill(REPEATED, { items, path: literal(`$.${key ?? 'date'}`) }))
   return 'from repeated'
 }

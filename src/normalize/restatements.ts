@@ -2,13 +2,14 @@ import { identifier, type Database } from '../lib/duckdb.ts'
 import { rawFolder, versionsUpTo, versionTime } from '../lake/layout.ts'
 import { statement } from '../lib/root.ts'
 import { fill } from '../lib/template.ts'
-import type { DayEntity, DaySource } from './by-day.ts'
+import { DAYS, daysSql, RAW, type DaySource } from './batch.ts'
 import { isAnalytics } from './entities.ts'
-import { parsedSql } from './macros.ts'
+import { MACROS, parsedSql } from './macros.ts'
 import { keySql, METRICS, type EntityMetrics } from './metrics.ts'
-import type { NormalizeOptions } from './plan.ts'
+import type { BaseEntity, NormalizeOptions } from './plan.ts'
 
 const VERSIONS = statement('restatements/versions')
+const CURRENT = statement('restatements/current')
 const SERVED_TABLE = statement('restatements/served_table')
 const SERVED = statement('restatements/served')
 const CHANGES = statement('restatements/changes')
@@ -17,17 +18,25 @@ const CHANGES = statement('restatements/changes')
  * What the platform said of a day and later said otherwise: every metric of every
  * version held against the version before it. A day with one version has nothing.
  */
-export const RESTATEMENTS: DayEntity = {
+export const RESTATEMENTS: BaseEntity = {
   name: 'restatements',
-  table: statement('restatements/table'),
-  statements: [VERSIONS, SERVED_TABLE, CHANGES, ...everyServed('')],
+  resource: null,
+  isOfParsed: true,
+  madeBy: 'restatements',
+  statements: () =>
+    [MACROS, RAW, DAYS, VERSIONS, CURRENT, SERVED_TABLE, CHANGES, ...everyServed('')].join('\n'),
   sources: restatedDays,
-  select: async (database, { orgId, resource, days }) => {
-    await prepare(database, days)
-    await database.run(parsedSql(resource))
-    for (const metrics of METRICS[resource] ?? []) await database.run(servedSql(metrics, orgId))
-    await database.run('drop table parsed')
-    return CHANGES
+  select: async (database, batch) => {
+    const restated = batch.days.filter(({ files }) => files.length > 1)
+    await prepare(database, restated)
+    if (restated.length > 0) {
+      await database.run(CURRENT)
+      await batch.parseEarlier()
+      for (const metrics of METRICS[batch.resource] ?? []) {
+        await database.run(servedSql(metrics, batch.orgId))
+      }
+    }
+    return daysSql(batch, CHANGES)
   },
 }
 

@@ -1,7 +1,7 @@
 import { listLiteral, literal, type Cell, type Database } from '../lib/duckdb.ts'
 import { statement } from '../lib/root.ts'
 import { fill } from '../lib/template.ts'
-import type { DayBatch, DaySource } from './by-day.ts'
+import type { DayBatch, DaySource } from './batch.ts'
 import { shapeOf, type Documented, type ReadShape, type Sample } from './documented.ts'
 
 const SAMPLE = statement('drift/sample')
@@ -31,12 +31,12 @@ export const STRANGE_STATEMENTS: readonly string[] = [
  */
 export async function takeStrangeItems(
   database: Database,
-  { days, read }: DayBatch,
+  batch: DayBatch,
   documented: Documented,
 ): Promise<boolean> {
-  await read(someOf(days))
+  await batch.read(someOf(batch.days))
   const shapes = await shapesServed(database, documented)
-  await read(days)
+  await batch.read(batch.days)
   await database.run(fill(STRANGE, { items: readBackSql(shapes) }))
   const { rows } = await database.table(STRANGE_DAYS)
   if (rows.length === 0) return false
@@ -47,7 +47,7 @@ export async function takeStrangeItems(
     hasUnlike: hasUnlike === true,
   }))
   const dates = new Set(strange.map(({ day }) => day))
-  await read(days.filter(({ day }) => dates.has(day)))
+  await batch.read(batch.days.filter(({ day }) => dates.has(day)))
   await database.run(itemsSql(strange))
   return true
 }

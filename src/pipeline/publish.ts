@@ -18,7 +18,7 @@ import { writeProvenance, writeSchemaDrift } from '../model/publish/provenance.t
 import { writeRecord, type RunRow } from '../model/publish/record.ts'
 import { writeIntervals } from '../normalize/intervals.ts'
 import { baseContents, baseDigest } from '../normalize/state.ts'
-import { makingOf } from '../normalize/normalize.ts'
+import { makingOf } from '../normalize/base-entities.ts'
 import { exportTables } from '../serve/export.ts'
 import { openWarehouse } from '../serve/warehouse.ts'
 import { listLiteral, type Database } from '../lib/duckdb.ts'

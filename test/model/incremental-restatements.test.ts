@@ -49,7 +49,6 @@ async function writeBase(folder: string, versions: Readonly<Record<string, reado
         org_id: 'org-1',
         resource,
         activity_date: day,
-        made_from: `${place} ${days.join(' ')}`,
         entity_key: 'org-1',
         metric: before === 2 ? null : 'sessions',
         old_value: String(before),
@@ -64,7 +63,7 @@ async function writeBase(folder: string, versions: Readonly<Record<string, reado
   await database.run(`copy (
     select unnest(from_json(${literal(JSON.stringify(rows))}, '[{
       "org_id": "VARCHAR", "resource": "VARCHAR", "activity_date": "DATE",
-      "made_from": "VARCHAR", "entity_key": "VARCHAR", "metric": "VARCHAR",
+      "entity_key": "VARCHAR", "metric": "VARCHAR",
       "old_value": "VARCHAR", "new_value": "VARCHAR",
       "old_fetched_at": "TIMESTAMPTZ", "new_fetched_at": "TIMESTAMPTZ", "fetched_at": "TIMESTAMPTZ"
     }]'), recursive := true)

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { parseDay } from '../../src/lib/days.ts'
-import { ENTITIES } from '../../src/normalize/entities.ts'
+import { BASE_ENTITIES } from '../../src/normalize/base-entities.ts'
 import { LIMITS } from '../../src/normalize/limits.ts'
 import { normalize, openBase } from '../../src/normalize/normalize.ts'
 import type { NormalizeOptions } from '../../src/normalize/plan.ts'
@@ -97,7 +97,7 @@ function toBase(
 async function differences(one: string, other: string): Promise<string[]> {
   const db = await Database.open(':memory:')
   const found: string[] = []
-  for (const { name } of ENTITIES) {
+  for (const { name } of BASE_ENTITIES) {
     const [a, b] = [one, other].map((data) => `from read_parquet(${literal(baseGlob(data, name))})`)
     const rows = await db.rows(`(${a} except all ${b}) union all (${b} except all ${a})`)
     if (rows.length > 0) found.push(name)

@@ -1,16 +1,14 @@
--- The days of one resource that a base month has to build again.
-create or replace temp table base_days as
+-- The rows of some days of one resource; a day that has none is one row that says
+-- it was done.
 select
-    day.activity_date,
-    day.made_from
+    {{ org_id }} as org_id,
+    {{ resource }} as resource,
+    days.activity_date,
+    found.* exclude (activity_date)
 from (
-    select unnest(
-        from_json(
-            cast($rows as varchar),
-            '[{
-                "activity_date": "DATE",
-                "made_from": "VARCHAR"
-            }]'
-        )
-    ) as day
-)
+    select unnest(cast({{ days }} as date[])) as activity_date
+) as days
+left join (
+{{ select }}
+) as found on found.activity_date = days.activity_date
+order by all

@@ -1,2 +1,2 @@
 select * from read_parquet({{ files }}, hive_partitioning = false)
-where activity_date in (select unnest(cast({{ days }} as date[])))
+where {{ day }} in (select unnest({{ days }}))

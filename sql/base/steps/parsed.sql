@@ -1,7 +1,7 @@
 -- The items of one resource in `raw`, read once for all of its entities. Of
 -- those with one key, the last of the day stands. Keys are held against each
 -- other before rows are, which are far wider and hardly ever repeated.
-create or replace temp table parsed as
+{{ into }}
 {{ select }};
 
 delete from parsed
