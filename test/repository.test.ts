@@ -44,6 +44,21 @@ describe('the table of folders in docs/architecture.md', () => {
   })
 })
 
+describe('the statements of sql/', () => {
+  it('are there for every name that src uses', () => {
+    const folder = join(packageRoot, 'src')
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    const names = files
+      .filter((name) => name.endsWith('.ts'))
+      .flatMap((name) => [
+        ...readFileSync(join(folder, name), 'utf8').matchAll(/\bstatement\('([^']+)'\)/g),
+      ])
+    expect(names.length).toBeGreaterThan(50)
+    const missing = names.filter(([, name]) => !existsSync(join(packageRoot, `sql/${name}.sql`)))
+    expect(missing.map(([, name]) => name)).toEqual([])
+  })
+})
+
 describe('the workflow of contributors', () => {
   const workflow = workflowSchema.parse(parse(read('.github/workflows/ci.yml')))
   const { steps, strategy } = workflow.jobs.ci

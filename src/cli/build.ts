@@ -1,18 +1,23 @@
-import { EXPORT_TARGETS } from '../config/config.ts'
+import { EXPORT_TARGETS, type Config } from '../config/config.ts'
 import { ExitCode } from '../lib/errors.ts'
-import { build, rebuild } from '../pipeline/pipeline.ts'
-import { exportMarts } from '../pipeline/publish.ts'
+import type { RunEvent } from '../lib/events.ts'
+import { build, planOfModels } from '../pipeline/build.ts'
+import { exportMarts, type BuildChoice, type RunsSoFar } from '../pipeline/publish.ts'
+import { rebuild } from '../pipeline/rebuild.ts'
 import {
   configured,
   dataOptions,
   defineCommand,
   flag,
+  jsonOf,
   jsonOption,
   logOption,
   text,
+  type Terminal,
 } from './command.ts'
 import { runJob } from './job.ts'
 import { momentOf } from './options.ts'
+import { createWorld } from './world.ts'
 
 const options = { ...dataOptions, ...logOption, ...jsonOption }
 
@@ -21,6 +26,7 @@ export const buildCommand = defineCommand({
     ['$0 build', 'all models'],
     ['$0 build --select +fct_user_day', 'one mart and what it is made from'],
     ['$0 build --select state:modified+', 'what was changed, and what is made from it'],
+    ['$0 build --plan', 'what would be reused, updated or created, and why'],
     ['$0 build --retry', 'after a model that failed was fixed'],
     ['$0 build --as-of 2026-03-01', 'the warehouse as it was known that evening'],
   ],
@@ -39,24 +45,54 @@ export const buildCommand = defineCommand({
       ...text('what was known at a time: 2026-03-01T06:00:00Z, or 2026-03-01 for the end of it'),
       conflicts: ['select', 'exclude'],
     },
-    'full-refresh': flag('build every model whole, also those of which only changed days are due'),
+    'full-refresh': flag(
+      'build every model from scratch, also those of which only changed days are due',
+    ),
+    plan: {
+      type: 'boolean',
+      conflicts: ['as-of', 'retry'],
+      describe: 'print what would be done with each model, and why; build nothing',
+    },
   },
   run: async (flags, terminal) => {
     const config = configured(flags, terminal)
     const { select, exclude, retry, fullRefresh } = flags
     const asOf = flags.asOf === undefined ? undefined : momentOf(flags.asOf, '--as-of')
+    const choice = {
+      fullRefresh,
+      retry: retry === true,
+      ...(select === undefined ? {} : { select }),
+      ...(exclude === undefined ? {} : { exclude }),
+      ...(asOf === undefined ? {} : { asOf }),
+    }
+    if (flags.plan === true) return printPlan(config, choice, flags.json, terminal)
     return runJob({ ...flags, command: 'build', config }, terminal, (context, { runs }) =>
-      build(context, {
-        runs,
-        fullRefresh,
-        retry: retry === true,
-        ...(select === undefined ? {} : { select }),
-        ...(exclude === undefined ? {} : { exclude }),
-        ...(asOf === undefined ? {} : { asOf }),
-      }),
+      build(context, { runs, ...choice }),
     )
   },
 })
+
+/** Prints what a build would do. Base is taken as it is. */
+async function printPlan(
+  config: Config,
+  choice: Omit<BuildChoice, 'runs'>,
+  isJson: boolean,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const emit = (event: RunEvent): void => {
+    if (event.type === 'warning') terminal.err(`${event.message}\n`)
+  }
+  const { world, close } = createWorld(emit, terminal.environment, Date.now)
+  const context = { config, world, runId: 'plan', deadline: Infinity }
+  const runs: RunsSoFar = () => Promise.resolve([])
+  const plan = await planOfModels(context, { ...choice, runs }).finally(close)
+  const widest = Math.max(...plan.map(({ model }) => model.length))
+  const lines = plan.map(
+    ({ model, action, reason }) => `${model.padEnd(widest)}  ${action.padEnd(6)}  ${reason}\n`,
+  )
+  terminal.out(isJson ? jsonOf(plan) : lines.join(''))
+  return ExitCode.complete
+}
 
 export const rebuildCommand = defineCommand({
   examples: [['$0 rebuild', 'after a restore, or when the ledger or the base is in doubt']],

@@ -1,5 +1,5 @@
 import { ExitCode } from '../lib/errors.ts'
-import { rollback } from '../pipeline/pipeline.ts'
+import { rollback } from '../pipeline/rollback.ts'
 import { listPublished, type PublishedFile } from '../serve/rollback.ts'
 import { size } from '../lib/size.ts'
 import { toSecond } from '../observe/words.ts'

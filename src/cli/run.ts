@@ -1,5 +1,6 @@
 import type { SyncSelection } from '../pipeline/entity-resources.ts'
-import { run, sync } from '../pipeline/pipeline.ts'
+import { run } from '../pipeline/run.ts'
+import { sync } from '../pipeline/sync.ts'
 import type { RunContext } from '../pipeline/run-context.ts'
 import { configured, dataOptions, defineCommand, jsonOption, logOption } from './command.ts'
 import { resumeSender } from './hooks-place.ts'

@@ -4,13 +4,16 @@ import { processLimits } from '../lib/machine.ts'
 import { statement } from '../lib/root.ts'
 import { fill } from '../lib/template.ts'
 
+const ITEMS = statement('raw/items')
+const ROWS = statement('raw/rows')
+
 /**
  * The rows of one version in the lake, as served, in order.
  *
  * @returns null for a file that cannot be read.
  */
 export async function readItems(path: string): Promise<readonly string[] | null> {
-  const rows = await read('raw_items', path)
+  const rows = await read(ITEMS, path)
   return rows?.map(({ item }) => (typeof item === 'string' ? item : '')) ?? null
 }
 
@@ -40,7 +43,7 @@ export interface StoredRow {
 
 /** The same with where each row comes from. @returns null for a file that cannot be read. */
 export async function readRows(path: string): Promise<readonly StoredRow[] | null> {
-  const rows = z.array(rawRow).safeParse(await read('raw_rows', path)).data ?? null
+  const rows = z.array(rawRow).safeParse(await read(ROWS, path)).data ?? null
   return rows?.map(storedRow) ?? null
 }
 
@@ -50,10 +53,10 @@ function storedRow(row: z.infer<typeof rawRow>): StoredRow {
 }
 
 /** In a database of its own: one that met a damaged file may be unusable after it. */
-async function read(name: string, path: string): Promise<readonly Row[] | null> {
+async function read(sql: string, path: string): Promise<readonly Row[] | null> {
   const database = await Database.open(':memory:', processLimits().verificationOfOne)
   try {
-    return await database.rows(fill(statement(name), { file: literal(path) }))
+    return await database.rows(fill(sql, { file: literal(path) }))
   } catch {
     return null
   } finally {

@@ -2,9 +2,10 @@ import { compilePlan } from './project/compile.ts'
 import { select } from './project/select.ts'
 import type { ModelNode, Project } from './project/types.ts'
 
-export { buildAndPublish, type BuildOptions, type BuildResult } from './publish/publish.ts'
+export { buildAndPublish, planOfBuild, type PlannedModel } from './publish/publish.ts'
+export type { BuildOptions, BuildResult } from './build/execute.ts'
 export type { BuiltModel } from './build/build.ts'
-export { Copy } from './build/working-copy.ts'
+export { WorkingCopy } from './build/working-copy.ts'
 export type { CheckResult, CheckStatus } from './checks/checks.ts'
 export { ProjectError, StatementError } from './project/errors.ts'
 export { loadProject } from './project/project.ts'
@@ -18,7 +19,7 @@ export type { Column, GenericTest, ModelNode, Project } from './project/types.ts
  *
  * @throws ProjectError, and UsageError at a selector that means no model.
  */
-export function planBuild(project: Project, selector?: string): readonly ModelNode[] {
+export function listModels(project: Project, selector?: string): readonly ModelNode[] {
   const { models } = compilePlan(project, { sourceSql: (source, table) => `${source}.${table}` })
   return selector === undefined ? models : select(models, selector)
 }

@@ -8,10 +8,13 @@ import { RESOURCES } from '../extract/resources.ts'
 import { timed, warner, type RunContext } from './run-context.ts'
 import {
   buildAndPublish,
-  Copy,
+  WorkingCopy,
   loadProject,
   seedLines,
+  planOfBuild,
+  type BuildOptions,
   type BuildResult,
+  type PlannedModel,
   type Project,
 } from '../model/index.ts'
 import { writeProvenance, writeSchemaDrift } from '../model/publish/provenance.ts'
@@ -50,7 +53,7 @@ export interface BuildChoice {
   /** Build every model from scratch. */
   readonly fullRefresh?: boolean
   /** The published file, copied in advance. */
-  readonly copy?: Copy
+  readonly copy?: WorkingCopy
 }
 
 /** Base → models → checks → published warehouse. */
@@ -58,58 +61,22 @@ export async function publishModels(
   context: RunContext,
   project: Project,
   orgIds: readonly string[],
-  options: BuildChoice,
+  choice: BuildChoice,
   pointInTime: PointInTime = latestData(context.config.dataFolder),
 ): Promise<BuildResult> {
-  const { config, world, runId } = context
-  const resources = RESOURCES.map(({ name }) => name)
-  const known = await readOrganisations(config.dataFolder)
-  const planned = (orgId: string): Day | undefined => lastPlannedDay(known, orgId)
-  const intervals = await intervalsOf(pointInTime, orgIds, resources, planned)
-  const ofAnalytics = intervals.filter(({ resource }) => !isEntityResource(resource))
-  await writeIntervals(pointInTime.baseIn, orgIds, ofAnalytics)
+  const { config } = context
+  const intervals = await writeKnownIntervals(context, orgIds, pointInTime)
   for (const folder of await foreignBase(pointInTime.baseIn, orgIds)) {
     const moved = await quarantineBase(pointInTime.baseIn, folder)
-    warner(
-      context,
-      'damage',
-    )(`${folder} is of no organisation in the ledger: it was moved to ${moved}`)
+    const warn = warner(context, 'damage')
+    warn(`${folder} is of no organisation in the ledger: it was moved to ${moved}`)
   }
-  const contents =
-    pointInTime.asOf === null ? await baseContents(config.dataFolder, orgIds) : undefined
-  const result = await timed(context, 'build', async () =>
-    buildAndPublish({
-      project,
-      target: warehousePath(config.dataFolder),
-      sourceSql: (_source, table) => sourceSql(pointInTime.baseIn, table),
-      meta: async (database) => {
-        const runs = await options.runs(options.exitCode ?? ExitCode.complete)
-        await record(context, database, intervals, runs, pointInTime)
-      },
-      runId,
-      now: world.now,
-      emit: world.emit,
-      signal: world.signal,
-      tempDirectory: spillFolder(config.dataFolder),
-      artifacts: {
-        folder: join(config.dataFolder, 'target'),
-        builder: `agent-warehouse ${version}`,
-      },
-      failedFile: {
-        path: join(config.dataFolder, 'state', 'failed', 'warehouse.duckdb'),
-        sources: `${String(pointInTime.asOf)} ${await baseDigest(config.dataFolder, orgIds)}`,
-      },
-      sourceMaking: (_source, table) => makingOf(table),
-      sourceContent: (_source, table) => contents?.get(table) ?? null,
-      asOf: pointInTime.asOf,
-      keep: config.keepPublished,
-      fullRefresh: options.fullRefresh === true,
-      retry: options.retry === true,
-      ...(options.select === undefined ? {} : { select: options.select }),
-      ...(options.exclude === undefined ? {} : { exclude: options.exclude }),
-      ...(options.copy === undefined ? {} : { copy: options.copy }),
-    }),
-  )
+  const options = await buildOptions(context, project, orgIds, choice, pointInTime)
+  const meta = async (database: Database): Promise<void> => {
+    const runs = await choice.runs(choice.exitCode ?? ExitCode.complete)
+    await record(context, database, intervals, runs, pointInTime)
+  }
+  const result = await timed(context, 'build', () => buildAndPublish({ ...options, meta }))
   await warnOfUnknownMembers(context, project)
   await warnOfLargeCounts(context, result)
   if (pointInTime.asOf === null)
@@ -118,10 +85,74 @@ export async function publishModels(
   return result
 }
 
+/** What a build would do with each model, of base as it is. Writes nothing. */
+export async function planModels(
+  context: RunContext,
+  project: Project,
+  orgIds: readonly string[],
+  choice: BuildChoice,
+): Promise<readonly PlannedModel[]> {
+  const pointInTime = latestData(context.config.dataFolder)
+  return planOfBuild(await buildOptions(context, project, orgIds, choice, pointInTime))
+}
+
+/** Writes the base entity `intervals`, and returns what is known of every day. */
+async function writeKnownIntervals(
+  { config }: RunContext,
+  orgIds: readonly string[],
+  pointInTime: PointInTime,
+): Promise<readonly IntervalRow[]> {
+  const resources = RESOURCES.map(({ name }) => name)
+  const known = await readOrganisations(config.dataFolder)
+  const planned = (orgId: string): Day | undefined => lastPlannedDay(known, orgId)
+  const intervals = await intervalsOf(pointInTime, orgIds, resources, planned)
+  const ofAnalytics = intervals.filter(({ resource }) => !isEntityResource(resource))
+  await writeIntervals(pointInTime.baseIn, orgIds, ofAnalytics)
+  return intervals
+}
+
+async function buildOptions(
+  { config, world, runId }: RunContext,
+  project: Project,
+  orgIds: readonly string[],
+  choice: BuildChoice,
+  { baseIn, asOf }: PointInTime,
+): Promise<BuildOptions> {
+  const { dataFolder } = config
+  const contents = asOf === null ? await baseContents(dataFolder, orgIds) : undefined
+  return {
+    project,
+    target: warehousePath(dataFolder),
+    sourceSql: (_source, table) => sourceSql(baseIn, table),
+    runId,
+    now: world.now,
+    emit: world.emit,
+    signal: world.signal,
+    tempDirectory: spillFolder(dataFolder),
+    artifacts: {
+      folder: join(dataFolder, 'target'),
+      builder: `agent-warehouse ${version}`,
+    },
+    failedFile: {
+      path: join(dataFolder, 'state', 'failed', 'warehouse.duckdb'),
+      sources: `${String(asOf)} ${await baseDigest(dataFolder, orgIds)}`,
+    },
+    sourceMaking: (_source, table) => makingOf(table),
+    sourceContent: (_source, table) => contents?.get(table) ?? null,
+    asOf,
+    keep: config.keepPublished,
+    fullRefresh: choice.fullRefresh === true,
+    retry: choice.retry === true,
+    ...(choice.select === undefined ? {} : { select: choice.select }),
+    ...(choice.exclude === undefined ? {} : { exclude: choice.exclude }),
+    ...(choice.copy === undefined ? {} : { copy: choice.copy }),
+  }
+}
+
 /** A copy of what is published, to be begun while other work is done. */
-export function copyOfPublished({ config }: RunContext): Copy {
+export function copyOfPublished({ config }: RunContext): WorkingCopy {
   const target = warehousePath(config.dataFolder)
-  return new Copy(target, target)
+  return new WorkingCopy(target, target)
 }
 
 /**

@@ -3,7 +3,7 @@ import { RESOURCES } from '../extract/resources.ts'
 import { createFactViews } from '../model/index.ts'
 import { ENTITIES } from '../normalize/entities.ts'
 import { timed, type RunContext } from './run-context.ts'
-import { sync, type SyncOutcome } from './pipeline.ts'
+import { sync, type SyncOutcome } from './sync.ts'
 import { readProject } from './publish.ts'
 import { openScratch, removeScratch, withoutLanding } from '../serve/verify/scratch.ts'
 import {

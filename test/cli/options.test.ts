@@ -36,17 +36,21 @@ describe('what to ask for', () => {
     )
 
   it('is everything by default', () => {
-    expect(parse()).toEqual({ within: {}, refetch: false, beside: { sessions: [], messages: [] } })
+    expect(parse()).toEqual({
+      within: {},
+      refetch: false,
+      entities: { sessions: [], messages: [] },
+    })
   })
 
-  it('may be resources of analytics and beside them', () => {
-    const { resources, entities: beside } = parse('--only', 'tokens, sessions ,hook_events')
+  it('may be analytics and entity resources', () => {
+    const { resources, entities } = parse('--only', 'tokens, sessions ,hook_events')
     expect(resources?.map(({ name }) => name)).toEqual(['tokens'])
-    expect(beside?.resources).toEqual(['sessions', 'hook_events'])
+    expect(entities?.resources).toEqual(['sessions', 'hook_events'])
   })
 
   it('may be sessions and messages by their ids, each flag any number of times', () => {
-    const { entities: beside } = parse(
+    const { entities } = parse(
       '--session',
       'a',
       '--session=b',
@@ -55,7 +59,7 @@ describe('what to ask for', () => {
       '--only',
       'sessions,messages',
     )
-    expect(beside).toEqual({
+    expect(entities).toEqual({
       resources: ['sessions', 'messages'],
       sessions: ['a', 'b'],
       messages: [{ sessionId: 'a', messageId: 'm' }],

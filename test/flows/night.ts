@@ -2,7 +2,8 @@ import { loadConfig } from '../../src/config/config.ts'
 import { AppError } from '../../src/lib/errors.ts'
 import type { World } from '../../src/lib/world.ts'
 import type { RunContext } from '../../src/pipeline/run-context.ts'
-import { run, sync } from '../../src/pipeline/pipeline.ts'
+import { run } from '../../src/pipeline/run.ts'
+import { sync } from '../../src/pipeline/sync.ts'
 
 export interface Night {
   readonly exitCode: number

@@ -14,7 +14,7 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { Copy } from '../../src/model/build/working-copy.ts'
+import { WorkingCopy } from '../../src/model/build/working-copy.ts'
 import { makeWritable } from '../../src/lib/files.ts'
 import { readRecords } from '../../src/lake/published-record.ts'
 import { Database } from '../../src/lib/duckdb.ts'
@@ -218,7 +218,7 @@ it('a disk without room for a copy is no fault of the published file', async () 
   const full = Object.assign(new Error('ENOSPC: no space left on device, copyfile'), {
     code: 'ENOSPC',
   })
-  class FullDisk extends Copy {
+  class FullDisk extends WorkingCopy {
     override take = () => Promise.reject(full)
   }
   const copy = new FullDisk(bench.target, bench.target)

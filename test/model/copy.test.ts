@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { Copy } from '../../src/model/index.ts'
+import { WorkingCopy } from '../../src/model/index.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { Bench, temporaryFolder, TINY } from './fixture.ts'
 
@@ -13,7 +13,7 @@ async function published(): Promise<string> {
 
 it('belongs to who takes it', async () => {
   const target = await published()
-  const copy = new Copy(target, target)
+  const copy = new WorkingCopy(target, target)
   copy.begin()
   const { path } = await copy.take()
   await copy.discard()
@@ -22,7 +22,7 @@ it('belongs to who takes it', async () => {
 
 it('is removed where nobody takes it, though it was just begun', async () => {
   const target = await published()
-  const copy = new Copy(target, target)
+  const copy = new WorkingCopy(target, target)
   copy.begin()
   await copy.discard()
   expect(await readdir(dirname(target))).toEqual(['warehouse.duckdb'])
@@ -30,7 +30,7 @@ it('is removed where nobody takes it, though it was just begun', async () => {
 
 it('of nothing is told to who takes it, and to nobody else', async () => {
   const target = join(await temporaryFolder(), 'warehouse.duckdb')
-  const copy = new Copy(target, target)
+  const copy = new WorkingCopy(target, target)
   copy.begin()
   await expect(copy.take()).rejects.toMatchObject({ code: 'ENOENT' })
   await copy.discard()
@@ -39,7 +39,7 @@ it('of nothing is told to who takes it, and to nobody else', async () => {
 it('that was begun before is what is built upon, and nothing is left of it', async () => {
   const bench = await Bench.open()
   await bench.build(TINY)
-  const copy = new Copy(bench.target, bench.target)
+  const copy = new WorkingCopy(bench.target, bench.target)
   const { path } = await copy.take()
   const db = await Database.open(path)
   await db.run('create table main.of_the_copy (id integer); checkpoint')
@@ -52,7 +52,7 @@ it('that was begun before is what is built upon, and nothing is left of it', asy
 it('is removed by a build that builds upon nothing, before it needs the room', async () => {
   const bench = await Bench.open()
   await bench.build(TINY)
-  const copy = new Copy(bench.target, bench.target)
+  const copy = new WorkingCopy(bench.target, bench.target)
   copy.begin()
   await bench.build(TINY, { fullRefresh: true, copy })
   expect(await readdir(bench.data)).toEqual(['state', 'users.parquet', 'warehouse.duckdb'])

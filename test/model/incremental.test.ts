@@ -186,7 +186,7 @@ describe('a published file that cannot be built upon', () => {
     await writeFile(`${bench.target}.wal`, 'x')
     expect(intervalsOf(await bench.build(DAILY))).toBeUndefined()
     expect(refreshes(bench)).toEqual([
-      'fct_user_day: another program has written warehouse.duckdb.wal beside it',
+      'fct_user_day: another program has written warehouse.duckdb.wal next to it',
     ])
   })
 

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { allOrThrow } from '../../src/lib/concurrency.ts'
-import { workInLanes } from '../../src/model/build/scheduler.ts'
+import { runScheduled } from '../../src/model/build/scheduler.ts'
 
 interface Piece {
   readonly name: string
@@ -36,7 +36,7 @@ it('every step is worked at once, after those it waits for, and alone in its lan
     fc.asyncProperty(pieces, async (steps) => {
       const ended = new Set(['there'])
       const busy = new Set<number>()
-      await workInLanes(steps, laneOf, async ({ name, dependsOn, lane, turns }) => {
+      await runScheduled(steps, laneOf, async ({ name, dependsOn, lane, turns }) => {
         expect(dependsOn.filter((each) => !ended.has(each))).toEqual([])
         expect(busy.has(lane)).toBe(false)
         busy.add(lane)
@@ -62,7 +62,7 @@ it('a step does not wait for another lane, but for what it depends on', async ()
     step('ready', 1),
     step('last', 1, 'ready'),
   ]
-  await workInLanes(steps, laneOf, async ({ name }) => {
+  await runScheduled(steps, laneOf, async ({ name }) => {
     begun.push(name)
     if (name === 'slow') await slow
     if (name === 'last') release()
@@ -76,7 +76,7 @@ it('after an error nothing begins, and it is thrown when what is under way has e
       const failing = steps[at % Math.max(1, steps.length)]?.name
       let underWay = 0
       let hasFailed = false
-      const working = workInLanes(steps, laneOf, async ({ name, turns }) => {
+      const working = runScheduled(steps, laneOf, async ({ name, turns }) => {
         expect(hasFailed).toBe(false)
         underWay += 1
         for (let count = 0; count < turns; count += 1) await turn()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { loadProject, planBuild } from '../../src/model/index.ts'
+import { loadProject, listModels } from '../../src/model/index.ts'
 import { PROJECT_YML, TINY, writeFiles, type Files } from './fixture.ts'
 
 const MART = TINY['models/marts/fct_user.yml'] ?? ''
@@ -8,7 +8,7 @@ async function failure(changes: Files, without: readonly string[] = []): Promise
   const files = Object.entries({ ...TINY, ...changes }).filter(([file]) => !without.includes(file))
   const folder = await writeFiles(Object.fromEntries(files))
   try {
-    planBuild(await loadProject(folder))
+    listModels(await loadProject(folder))
   } catch (error) {
     if (!(error instanceof Error)) throw error
     const hint = 'hint' in error && typeof error.hint === 'string' ? ` | ${error.hint}` : ''
@@ -48,11 +48,11 @@ it('is frozen to its leaves', async () => {
 
 it('plans a build without a database', async () => {
   const project = await loadProject(await writeFiles(TINY))
-  expect(planBuild(project).map(({ name, relation }) => [name, relation])).toEqual([
+  expect(listModels(project).map(({ name, relation }) => [name, relation])).toEqual([
     ['stg_user', 'staging.stg_user'],
     ['fct_user', 'main.fct_user'],
   ])
-  expect(planBuild(project, 'tag:mart').map(({ name }) => name)).toEqual(['fct_user'])
+  expect(listModels(project, 'tag:mart').map(({ name }) => name)).toEqual(['fct_user'])
 })
 
 it('lets the file overrule the yml, and the yml the folders', async () => {
@@ -65,7 +65,7 @@ it('lets the file overrule the yml, and the yml the folders', async () => {
     'models/marts/fct_user.sql':
       "{{ config(materialized='view') }}select * from {{ ref('stg_user') }}",
   })
-  const fact = planBuild(await loadProject(folder)).find(({ name }) => name === 'fct_user')
+  const fact = listModels(await loadProject(folder)).find(({ name }) => name === 'fct_user')
   expect(fact).toMatchObject({
     materialized: 'view',
     relation: 'other.fct_user',
@@ -79,7 +79,7 @@ it('reads vars under the name of the project', async () => {
     ...TINY,
     'dbt_project.yml': PROJECT_YML.replace('  smallest: 0', '  tiny:\n    smallest: 4'),
   })
-  const [staging] = planBuild(await loadProject(folder))
+  const [staging] = listModels(await loadProject(folder))
   expect(staging?.sql).toContain('where sessions >= 4')
 })
 

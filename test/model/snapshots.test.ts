@@ -1,7 +1,7 @@
 import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { loadProject, planBuild } from '../../src/model/index.ts'
+import { loadProject, listModels } from '../../src/model/index.ts'
 import { makeWritable } from '../../src/lib/files.ts'
 import { holdOpen } from '../helpers.ts'
 import { Bench, writeFiles, type Files } from './fixture.ts'
@@ -279,6 +279,6 @@ describe('a broken snapshot is refused, with file and line', () => {
     const yml = (files['snapshots/teams_history.yml'] ?? '').replace("ref('teams')", "ref('teems')")
     const folder = await writeFiles({ ...files, 'snapshots/teams_history.yml': yml })
     const project = await loadProject(folder)
-    expect(() => planBuild(project)).toThrow("teams_history.yml:2: unknown model 'teems'")
+    expect(() => listModels(project)).toThrow("teams_history.yml:2: unknown model 'teems'")
   })
 })

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/lib/errors.ts'
-import { loadProject, planBuild } from '../../src/model/index.ts'
+import { loadProject, listModels } from '../../src/model/index.ts'
 import { DAILY, serve } from './daily.ts'
 import { Bench, TINY, writeFiles, type Files } from './fixture.ts'
 
@@ -217,7 +217,7 @@ describe('a broken unit test is refused, with file and line', () => {
   ]
   it.each(cases)('%s', async (_, yml, message) => {
     const folder = await writeFiles(tested(yml))
-    const load = async () => planBuild(await loadProject(folder))
+    const load = async () => listModels(await loadProject(folder))
     await expect(load()).rejects.toThrow(message)
   })
 

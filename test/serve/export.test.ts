@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/lib/errors.ts'
 import type { RunEvent } from '../../src/lib/events.ts'
 import { keyOf } from '../../src/model/build/build.ts'
-import { planBuild } from '../../src/model/index.ts'
+import { listModels } from '../../src/model/index.ts'
 import { grainOf } from '../../src/serve/export-tables.ts'
 import { exportTables, type ExportManifest } from '../../src/serve/export.ts'
 import type { ExportTarget } from '../../src/serve/table-writers.ts'
@@ -254,7 +254,7 @@ describe('the manifest', () => {
 })
 
 test('every mart of the project has a grain and a key to be told', () => {
-  const marts = planBuild(project).filter(({ schema }) => schema === 'main')
+  const marts = listModels(project).filter(({ schema }) => schema === 'main')
   expect(marts.length).toBeGreaterThan(40)
   const silent = marts.filter(
     (mart) => grainOf(mart.description) === null || keyOf(mart).length === 0,

@@ -1,12 +1,12 @@
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { identifier, type Database } from '../../lib/duckdb.ts'
-import type { Basis } from './basis.ts'
 import { commentsIn, commentsOf, commentsSql } from '../publish/comments.ts'
 import type { BuildContext } from './build-context.ts'
 import { ProjectError, StatementError } from '../project/errors.ts'
 import { refuseInfinite, type Columns } from './finite.ts'
 import { increment } from './incremental.ts'
-import { workInLanes } from './scheduler.ts'
+import type { BuildPlan, NodePlan } from './plan.ts'
+import { runScheduled } from './scheduler.ts'
 import { suggestion } from '../../lib/nearest.ts'
 import { explainSeed, proveSeed } from '../project/seed-table.ts'
 import { takeSnapshot } from '../project/snapshot-table.ts'
@@ -28,17 +28,15 @@ export interface BuiltModels {
   /** Why models could not be made. */
   readonly failures: readonly AppError[]
   /** Models that could not be made, and those that read them. */
-  readonly lost: ReadonlySet<string>
+  readonly missing: ReadonlySet<string>
 }
 
 /**
  * Builds the models into the database in use, each after those that it reads and
- * behind its unit tests: incremental ones, which are the large ones, one by one,
- * and the others meanwhile on the second connection. Their descriptions become
- * comments where the first one waits. The tables of those in `kept` are there, and
- * are brought up to date; what is in `standing` is there as it would be made. A
- * model that reads one which could not be made is skipped; the others are made all
- * the same.
+ * after its unit tests, as the plan says of each: incremental ones, which are the
+ * large ones, one by one, and the others at the same time on the second connection. Their descriptions become
+ * comments where the first one waits. A model that reads one which could not be
+ * built is skipped; the others are built nevertheless.
  *
  * The failures are ChecksFailedErrors of unit tests and of doubles that are no
  * finite numbers, StatementErrors where DuckDB refuses a model, ProjectErrors
@@ -47,8 +45,7 @@ export interface BuiltModels {
 export async function buildModels(
   context: BuildContext,
   nodes: readonly ModelNode[],
-  basis: Pick<Basis, 'kept' | 'standing'>,
-  unitTests: readonly UnitTestNode[],
+  plan: Pick<BuildPlan, 'nodes' | 'unitTests'>,
 ): Promise<BuiltModels> {
   for (const schema of new Set(nodes.map((node) => node.schema))) {
     await context.db.run(`create schema if not exists ${identifier(schema)}`)
@@ -58,18 +55,22 @@ export async function buildModels(
   const models = new Map<string, BuiltModel>()
   const results = new Map<string, readonly UnitTestResult[]>()
   const failures = new Map<string, AppError>()
-  const lost = new Set<string>()
-  const bringAboutOne = async (node: ModelNode): Promise<void> => {
+  const missing = new Set<string>()
+  const actionFor = (node: ModelNode): Action => {
+    const action = plan.nodes.get(node.name)?.action ?? 'create'
+    if (action !== 'reuse' || kinds.get(node.relation) === kindOf(node)) return action
+    return node.increment === null ? 'create' : 'update'
+  }
+  const buildNode = async (node: ModelNode): Promise<void> => {
     const { name } = node
-    const db = isByIntervals(node) ? context.db : context.second
-    const own = { ...context, db }
+    const own = { ...context, db: node.increment === null ? context.second : context.db }
     own.signal?.throwIfAborted()
-    const missing = node.dependsOn.filter((each) => lost.has(each))
+    const lacking = node.dependsOn.filter((each) => missing.has(each))
     try {
-      if (missing.length > 0) reportSkipped(own, node, `not made: ${missing.join(', ')}`)
+      if (lacking.length > 0) reportSkipped(own, node, `not made: ${lacking.join(', ')}`)
       else {
-        results.set(name, await testUnits(own, node, unitTests))
-        models.set(name, await bringAbout(own, node, basis, kinds))
+        results.set(name, await testUnits(own, node, plan.unitTests))
+        models.set(name, await buildModel(own, node, actionFor(node), kinds))
         return
       }
     } catch (error) {
@@ -77,29 +78,29 @@ export async function buildModels(
       if (!(error instanceof AppError)) throw error
       failures.set(name, error)
     }
-    lost.add(name)
+    missing.add(name)
   }
   const describe = async (node: ModelNode): Promise<void> => {
-    if (!lost.has(node.name)) await context.db.run(commentsSql(node))
+    if (!missing.has(node.name)) await context.db.run(commentsSql(node))
   }
-  const making = nodes.map((node) => ({
+  const building = nodes.map((node) => ({
     name: node.name,
     dependsOn: node.dependsOn,
-    isFirst: isByIntervals(node),
-    work: () => bringAboutOne(node),
+    isFirst: node.increment !== null,
+    work: () => buildNode(node),
   }))
-  const isDescribed = (node: ModelNode): boolean =>
-    isStanding(node, basis.standing, kinds) && commented.get(node.relation) === commentsOf(node)
   const describing = nodes
-    .filter((node) => !isDescribed(node))
+    .filter(
+      (node) => actionFor(node) !== 'reuse' || commented.get(node.relation) !== commentsOf(node),
+    )
     .map((node) => ({
       name: `comments of ${node.name}`,
       dependsOn: [node.name],
       isFirst: true,
       work: () => describe(node),
     }))
-  await workInLanes(
-    [...making, ...describing],
+  await runScheduled(
+    [...building, ...describing],
     ({ isFirst }) => isFirst,
     ({ work }) => work(),
   )
@@ -109,28 +110,11 @@ export async function buildModels(
     models: inOrder(models),
     unitTests: inOrder(results).flat(),
     failures: inOrder(failures),
-    lost,
+    missing,
   }
 }
 
-function isByIntervals({ increment }: ModelNode): boolean {
-  return increment !== null
-}
-
-function bringAbout(
-  context: BuildContext,
-  node: ModelNode,
-  { kept, standing }: Pick<Basis, 'kept' | 'standing'>,
-  kinds: Kinds,
-): Promise<BuiltModel> {
-  if (isStanding(node, standing, kinds)) return tellStanding(context, node)
-  return buildModel(context, node, kept.has(node.name), kinds)
-}
-
-/** Whether it is there as it would be made. */
-function isStanding(node: ModelNode, standing: Basis['standing'], kinds: Kinds): boolean {
-  return standing.has(node.name) && kinds.get(node.relation) === kindOf(node)
-}
+type Action = NodePlan['action']
 
 async function testUnits(
   context: BuildContext,
@@ -154,18 +138,21 @@ function reportSkipped({ report, now }: BuildContext, { name }: ModelNode, messa
 async function buildModel(
   context: BuildContext,
   node: ModelNode,
-  isKept: boolean,
+  action: Action,
   kinds: Kinds,
 ): Promise<BuiltModel> {
   const { db, now, report } = context
   const { name } = node
   const startedAt = now()
   try {
-    const made = await make(context, node, isKept, kinds)
-    const columns = await compareColumns(db, node)
-    await refuseInfinite(db, node, columns, made.intervals !== undefined)
+    const made = await materialize(context, node, action, kinds)
+    if (action !== 'reuse') {
+      const columns = await compareColumns(db, node)
+      await refuseInfinite(db, node, columns, action === 'update')
+    }
     const rows = node.materialized === 'view' ? null : await countRows(db, node.relation)
-    return tellMade(context, node, { name, rows, ...made, durationMs: now() - startedAt })
+    const durationMs = action === 'reuse' ? 0 : now() - startedAt
+    return reportBuilt(context, { name, rows, ...made, durationMs })
   } catch (error) {
     const durationMs = now() - startedAt
     const message = messageOf(error)
@@ -174,32 +161,23 @@ async function buildModel(
   }
 }
 
-async function tellStanding(context: BuildContext, node: ModelNode): Promise<BuiltModel> {
-  const rows = node.materialized === 'view' ? null : await countRows(context.db, node.relation)
-  const intervals = node.increment === null ? {} : { intervals: 0 }
-  return tellMade(context, node, { name: node.name, rows, ...intervals, durationMs: 0 })
-}
-
-function tellMade(
-  { emit, now, report }: BuildContext,
-  node: ModelNode,
-  built: BuiltModel,
-): BuiltModel {
+function reportBuilt({ emit, now, report }: BuildContext, built: BuiltModel): BuiltModel {
   const { name, durationMs, ...made } = built
-  emit({ type: 'model.built', model: node.name, ...made, durationMs })
+  emit({ type: 'model.built', model: name, ...made, durationMs })
   const outcome = { kind: 'model', name, failures: null, status: 'success', message: null } as const
   report({ ...outcome, startedAt: now() - durationMs, durationMs })
   return built
 }
 
-async function make(
+async function materialize(
   { db, now }: BuildContext,
   node: ModelNode,
-  isKept: boolean,
+  action: Action,
   kinds: Kinds,
 ): Promise<Pick<BuiltModel, 'intervals'>> {
+  if (action === 'reuse') return node.increment === null ? {} : { intervals: 0 }
   try {
-    if (isKept && node.increment !== null) {
+    if (action === 'update' && node.increment !== null) {
       return { intervals: await increment(db, node, node.increment) }
     }
     if (node.snapshot !== null) await takeSnapshot(db, node, node.snapshot, now())

@@ -1,132 +1,71 @@
-import { dirname } from 'node:path'
-import { asError, messageOf, UsageError } from '../../lib/errors.ts'
-import { diskFault } from '../../lib/disk.ts'
-import {
-  inspectPublished,
-  judge,
-  verifyPublished,
-  type PublishedRecord,
-  type Verdict,
-} from '../../lake/published-record.ts'
-import { removeFile } from '../../lib/files.ts'
-import { Copy, type CopiedFile } from './working-copy.ts'
-import { EVERYTHING, runToRetry, type FailedFile } from './failed-build.ts'
-import { nothing, readHeld, type Held } from './held.ts'
-import { adoptSnapshots, findLacking, historyLost, type SnapshotPlace } from './snapshots.ts'
-import type { ModelNode } from '../project/types.ts'
+import { z } from 'zod'
+import { messageOf } from '../../lib/errors.ts'
+import { Database } from '../../lib/duckdb.ts'
+import { statement } from '../../lib/root.ts'
+import { fill } from '../../lib/template.ts'
+import { ENGINE } from '../engines/duckdb.ts'
+import type { MadeBy } from '../project/fingerprint.ts'
 
-export interface ContinueOptions extends Omit<SnapshotPlace, 'dataFolder'> {
-  /** The published file. */
-  readonly target: string
-  /** A copy of it that was begun before. */
-  readonly copy?: Copy
-  readonly retry?: boolean
-  readonly failedFile?: FailedFile
-  readonly fullRefresh?: boolean
-  readonly artifacts?: { readonly folder: string }
-  /** Whether only some models are built. */
-  readonly isPart: boolean
-  readonly snapshots: readonly ModelNode[]
+export interface PublishedModel extends MadeBy {
+  /** The DuckDB that made it, and the storage format. */
+  readonly engine: string
+  /** True when they are those of this build. */
+  readonly isSameEngine: boolean
+  /** Digest of its unit tests, which passed; null where it had none. */
+  readonly unitTests: string | null
 }
 
-/** What a build continues from. */
-export interface Upon {
-  /** A copy, which belongs to the build; null where nothing is continued from. */
-  readonly path: string | null
-  readonly held: Held
-  /** The published file as recorded; null where it is not what was published, or there is none. */
-  readonly present: PublishedRecord | null
-  /** The run whose file failed and is continued from. */
-  readonly retryOf?: string
+/** What the file that a build continues from holds, by the record in it. */
+export interface PublishedState {
+  readonly models: ReadonlyMap<string, PublishedModel>
+  /** Statements of the checks that found nothing wrong in it, by name. */
+  readonly passed: ReadonlyMap<string, string>
+  /** Why nothing is continued from; null where something is, or where there is nothing. */
+  readonly problem: string | null
 }
 
-/**
- * Copies what the build continues from, and verifies the copy by its digest: a file
- * that is not what was published, or not what a failed build left, is not continued from.
- * A snapshot without a version takes its history from the published file, changed or not.
- *
- * @throws UsageError where a failed build is to be retried, and its file cannot be;
- * AppError where the disk has no room for the copy, and where the published file holds
- * the only history of a snapshot and cannot be read.
- */
-export async function openUpon(options: ContinueOptions): Promise<Upon> {
-  const { target, fullRefresh = false, isPart, retry = false, warn } = options
-  const place = { ...options, dataFolder: dirname(target) }
-  const lacking = await findLacking(place, options.snapshots)
-  const seen = await inspectPublished(target)
-  const isContinued = seen === undefined && !retry && (isPart || !fullRefresh)
-  const isCopied = isContinued || (lacking.size > 0 && seen?.state !== 'absent')
-  const own = options.copy ?? new Copy(target, target)
-  if (!isCopied) await own.discard() // a disk has to hold two files, not three
-  const copied = isCopied ? await own.take().catch(asError) : undefined
-  const fault = copied instanceof Error ? diskFault(copied) : undefined
-  if (fault !== undefined) throw fault // it says nothing of the published file
+const modelRows = z.array(
+  z.object({
+    model: z.string(),
+    made_by: z.string(),
+    fingerprint: z.string(),
+    content: z.string().nullable(),
+    unit_tests: z.string().nullable(),
+    engine: z.string(),
+    is_same_engine: z.boolean(),
+  }),
+)
+const checkRows = z.array(z.object({ check_name: z.string(), query: z.string() }))
+
+/** Reads what the file says of itself; one that cannot be read holds nothing. */
+export async function readPublishedState(path: string): Promise<PublishedState> {
   try {
-    const verdict = seen ?? (await verdictOn(copied, target))
-    if (verdict.state === 'changed' && !isPart) warn(changed(target, verdict.reason))
-    const present = verdict.state === 'published' ? verdict.record : null
-    if (verdict.state !== 'absent') await adopt(place, lacking, copied, present !== null)
-    if (retry) return { ...(await openFailed(options)), present }
-    const problem = verdict.state === 'changed' ? verdict.reason : null
-    const path = isContinued && present !== null && isFile(copied) ? copied.path : null
-    const held = path === null ? nothing(problem) : await readHeld(path)
-    if (path !== null && held.problem === null) return { path, held, present }
-    if (path !== null) warn(changed(target, held.problem ?? ''))
-    await remove(copied)
-    return { path: null, held, present }
+    const db = await Database.open(path, { readOnly: true })
+    try {
+      return await read(db)
+    } finally {
+      db.close()
+    }
   } catch (error) {
-    await remove(copied)
-    throw error
+    return emptyState(`it cannot be read: ${messageOf(error)}`)
   }
 }
 
-type Copied = CopiedFile | Error | undefined
-
-function isFile(copied: Copied): copied is CopiedFile {
-  return copied !== undefined && !(copied instanceof Error)
-}
-
-async function remove(copied: Copied): Promise<void> {
-  if (isFile(copied)) await removeFile(copied.path)
-}
-
-function verdictOn(copied: Copied, target: string): Promise<Verdict> {
-  if (isFile(copied)) return judge(target, target, copied.sha256)
-  if (copied === undefined) return verifyPublished(target)
-  return Promise.resolve({ state: 'changed', reason: `it cannot be read: ${messageOf(copied)}` })
-}
-
-/** A file that is not what was published answers for snapshots that have no version at all. */
-async function adopt(
-  place: SnapshotPlace,
-  lacking: ReadonlyMap<ModelNode, 'missing' | 'damaged'>,
-  copied: Copied,
-  isVerified: boolean,
-): Promise<void> {
-  const all = [...lacking].filter(([, why]) => isVerified || why === 'missing')
-  const nodes = all.map(([node]) => node)
-  if (nodes.length === 0) return
-  if (!isFile(copied)) throw historyLost(nodes, copied?.message ?? 'it is not a file')
-  await adoptSnapshots(place, copied.path, nodes)
-}
-
-async function openFailed({ target, failedFile, artifacts }: ContinueOptions) {
-  const { runId, sha256 } = await runToRetry(failedFile, artifacts?.folder)
-  const path = failedFile?.path ?? ''
-  const copied = await new Copy(path, target).take().catch((error: unknown) => {
-    throw refusal(`${path} cannot be read: ${messageOf(error)}`)
-  })
-  if (copied.sha256 === sha256) {
-    return { path: copied.path, held: await readHeld(copied.path), retryOf: runId }
+async function read(db: Database): Promise<PublishedState> {
+  const models = await db.rows(fill(statement('meta/held'), { engine: ENGINE }))
+  const checks = await db.rows(statement('meta/passed'))
+  return {
+    models: new Map(modelRows.parse(models).map((row) => [row.model, publishedModel(row)])),
+    passed: new Map(checkRows.parse(checks).map((row) => [row.check_name, row.query])),
+    problem: null,
   }
-  await removeFile(copied.path)
-  throw refusal(`${path} is not what run ${runId} left: its SHA-256 is not the recorded one`)
 }
 
-function refusal(problem: string): UsageError {
-  return new UsageError(`--retry: ${problem}`, EVERYTHING)
+function publishedModel(row: z.output<typeof modelRows>[number]): PublishedModel {
+  const { made_by: own, fingerprint: whole, content, engine, is_same_engine: isSameEngine } = row
+  return { own, whole, content, engine, isSameEngine, unitTests: row.unit_tests }
 }
 
-function changed(target: string, reason: string): string {
-  return `${target} is not the file that was published: ${reason}; everything is built again from base`
+export function emptyState(problem: string | null): PublishedState {
+  return { models: new Map(), passed: new Map(), problem }
 }

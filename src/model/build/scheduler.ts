@@ -11,7 +11,7 @@ export interface Step {
  *
  * @param steps without a cycle.
  */
-export async function workInLanes<T extends Step, Lane>(
+export async function runScheduled<T extends Step, Lane>(
   steps: readonly T[],
   laneOf: (step: T) => Lane,
   work: (step: T) => Promise<void>,

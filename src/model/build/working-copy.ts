@@ -13,7 +13,7 @@ export interface CopiedFile {
  * It may be begun while something else is done. No program that has the file open can
  * change the copy, or keep it from being read. The caller holds the lock of the data folder.
  */
-export class Copy implements AsyncDisposable {
+export class WorkingCopy implements AsyncDisposable {
   readonly path: string
   readonly #from: string
   #copying: Promise<CopiedFile> | undefined

@@ -8,7 +8,7 @@ import { ProjectError, StatementError } from '../project/errors.ts'
 import { changedRows } from '../build/incremental.ts'
 import { countMissingValues, type Asked, type Count } from './missing-values.ts'
 import type { Plan } from '../project/compile.ts'
-import type { HasLost, Reference } from '../project/references.ts'
+import type { HasLostRows, Reference } from '../project/references.ts'
 import type { GenericTest, ModelNode, Severity, TestSettings } from '../project/types.ts'
 
 export type CheckStatus = 'pass' | 'warn' | 'fail'
@@ -74,18 +74,18 @@ export function planChecks(plan: Plan, chosen: readonly ModelNode[]): Check[] {
 }
 
 /** What earlier builds tell of checks. */
-export interface KnownChecks {
+export interface ReusedChecks {
   /** They hold of all that stays as it is. */
-  readonly known: ReadonlySet<Check>
+  readonly onChangedRows: ReadonlySet<Check>
   /** They have passed, and nothing that they read has changed since. */
-  readonly settled: ReadonlySet<Check>
+  readonly alreadyPassed: ReadonlySet<Check>
 }
 
 /** What this build tells of what checks read. */
 export interface Facts {
   /** Models whose rows are those of the last build: of them no interval was replaced. */
   readonly unchanged: ReadonlySet<string>
-  readonly hasLost: HasLost
+  readonly hasLostRows: HasLostRows
 }
 
 export interface CheckedModels {
@@ -104,7 +104,7 @@ export interface CheckedModels {
 export async function runChecks(
   context: BuildContext,
   checks: readonly Check[],
-  facts: KnownChecks & Facts,
+  facts: ReusedChecks & Facts,
   lost: ReadonlySet<string>,
 ): Promise<CheckedModels> {
   const runIn = (db: Database, own: readonly Check[]): Promise<Checked> =>
@@ -128,10 +128,10 @@ interface Checked {
 async function runInTurn(
   context: BuildContext,
   checks: readonly Check[],
-  facts: KnownChecks & Facts,
+  facts: ReusedChecks & Facts,
   lost: ReadonlySet<string>,
 ): Promise<Checked> {
-  const { known, settled } = facts
+  const { onChangedRows: known, alreadyPassed: settled } = facts
   const results = new Map<Check, CheckResult>()
   const failures = new Map<Check, StatementError>()
   const runnable = checks.filter(({ reads }) => !reads.some((name) => lost.has(name)))
@@ -165,10 +165,10 @@ async function runInTurn(
 /** What is enough of a check that holds of the intervals that were not replaced; null: nothing is. */
 async function sqlWithin(
   { sql, changedSql = sql, reference, model }: Check,
-  { unchanged, hasLost }: Facts,
+  { unchanged, hasLostRows: hasLostRows }: Facts,
 ): Promise<string | null> {
   if (reference === undefined) return changedSql
-  if (await hasLost(reference)) return sql
+  if (await hasLostRows(reference)) return sql
   return unchanged.has(model ?? '') ? null : changedSql
 }
 

@@ -7,13 +7,13 @@ export interface Reference {
 }
 
 /** True where the column no longer holds each value that it held, or where that is not known. */
-export type HasLost = (reference: Reference) => Promise<boolean>
+export type HasLostRows = (reference: Reference) => Promise<boolean>
 
 /** Keeps the values that the tables of the file hold before they are made anew. */
 export async function watchReferences(
   db: Database,
   references: readonly Reference[],
-): Promise<HasLost> {
+): Promise<HasLostRows> {
   const tables = await db.rows(
     `select schema_name || '.' || table_name as relation
     from duckdb_tables() where database_name = current_database()`,

@@ -4,7 +4,7 @@ import { statement } from '../../lib/root.ts'
 import { commentsIn } from './comments.ts'
 import { digest } from '../project/fingerprint.ts'
 import type { ModelNode } from '../project/types.ts'
-import type { Work } from '../build/work.ts'
+import type { BuildPlan } from '../build/plan.ts'
 
 /** Digests of what a finished file holds. */
 export interface Contents {
@@ -15,7 +15,7 @@ export interface Contents {
 }
 
 /** What the file in use holds, to be held against what is published. */
-export async function contentsOf(db: Database, { all, madeBy }: Work): Promise<Contents> {
+export async function contentsOf(db: Database, { all, madeBy }: BuildPlan): Promise<Contents> {
   const tables = await tablesOf(db)
   const ofModel = async (node: ModelNode): Promise<string> => {
     const { whole = '', content = null } = madeBy.get(node.name) ?? {}

@@ -5,7 +5,7 @@ import { keyOf } from '../build/build.ts'
 import type { CheckResult } from '../checks/checks.ts'
 import { ENGINE } from '../engines/duckdb.ts'
 import type { ModelNode } from '../project/types.ts'
-import type { Work } from '../build/work.ts'
+import type { BuildPlan } from '../build/plan.ts'
 
 /** Makes `meta.check_results`, `meta.models` and `meta.columns`, with their comments. */
 export async function createMeta(db: Database): Promise<void> {
@@ -39,14 +39,14 @@ export async function writeCheckResults(
   await db.rows(statement('meta/check_results'), { rows })
 }
 
-/** Writes by what the chosen models were made; of others an earlier build has told. */
+/** Writes what the selected models were made by; the others have the record of an earlier build. */
 export async function writeModels(
   db: Database,
-  { chosen, madeBy, unitTestDigests }: Pick<Work, 'chosen' | 'madeBy' | 'unitTestDigests'>,
+  { selected, madeBy, unitTestDigests }: Pick<BuildPlan, 'selected' | 'madeBy' | 'unitTestDigests'>,
   runId: string,
 ): Promise<void> {
   const rows = JSON.stringify(
-    chosen.map(({ schema, name, materialized }) => ({
+    selected.map(({ schema, name, materialized }) => ({
       table_schema: schema,
       model: name,
       materialized,

@@ -201,6 +201,17 @@ const BUILD = rowsOf('build', {
     await ok(kit, ['build', ...SILENT, '--as-of', new Date().toISOString()], data)
     expect((await ok(kit, ['status'], data)).out).toContain('as it was known at')
   },
+  plan: async (kit) => {
+    const folder = await kit.copy()
+    const data = on(folder)
+    const before = await readdir(join(folder, 'runs'))
+    const select = ['--select', 'fct_org_day', '--json']
+    const planned = await json(kit, ['build', '--plan', '--full-refresh', ...select], data)
+    expect(planned).toEqual([{ model: 'fct_org_day', action: 'create', reason: 'asked for' }])
+    const { out } = await ok(kit, ['build', '--plan'], data)
+    expect(out).toMatch(/^fct_org_day +reuse +the same rows$/m)
+    expect(await readdir(join(folder, 'runs'))).toEqual(before)
+  },
   retry: async (kit) => {
     const { code, err } = await kit.go(['build', ...SILENT, '--retry'])
     expect(code).toBe(2)

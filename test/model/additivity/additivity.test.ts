@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { planBuild, type Column, type ModelNode } from '../../../src/model/index.ts'
+import { listModels, type Column, type ModelNode } from '../../../src/model/index.ts'
 import { Database } from '../../../src/lib/duckdb.ts'
 import { packageRoot, statement } from '../../../src/lib/root.ts'
 import { COLUMNS } from '../../normalize/columns.ts'
@@ -13,7 +13,7 @@ import { parse } from './syntax.ts'
 const TIMES = ['activity_date', 'month_start_date']
 const NUMBERS = /^(BIGINT|INTEGER|HUGEINT|DOUBLE|DECIMAL)/
 
-const nodes = planBuild(project).filter(({ snapshot }) => snapshot === null)
+const nodes = listModels(project).filter(({ snapshot }) => snapshot === null)
 const database = await Database.open(':memory:')
 afterAll(() => {
   database.close()

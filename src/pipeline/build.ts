@@ -1,0 +1,78 @@
+import { rm } from 'node:fs/promises'
+import { landHooks } from './entity-resources.ts'
+import { ExitCode, UsageError } from '../lib/errors.ts'
+import { downgradeToPartial, type BuildOutcome, type RunContext } from './run-context.ts'
+import type { PlannedModel } from '../model/index.ts'
+import { normalizeAndRead, type Ready } from './normalize.ts'
+import { planModels, publishModels, readProject, type BuildChoice } from './publish.ts'
+import { refusePast } from '../serve/rollback.ts'
+import { knownOrganisations } from '../lake/ledger.ts'
+import { dataAsOf } from './point-in-time.ts'
+import { openLedgers, hasLanded } from './ledgers.ts'
+
+/** Base → models → published warehouse. Needs no network. */
+export async function build(context: RunContext, options: BuildChoice): Promise<BuildOutcome> {
+  const { dataFolder } = context.config
+  await openLedgers(context)
+  if (options.asOf === undefined) await landHooks(context)
+  const orgIds = requireSome(context, await knownOrganisations(dataFolder))
+  if (options.select !== undefined) await refusePast(dataFolder, '--select')
+  if (options.exclude !== undefined) await refusePast(dataFolder, '--exclude')
+  if (options.asOf !== undefined) return buildPast(context, orgIds, options, options.asOf)
+  return publishWhatIsLeft(context, orgIds, options, await normalizeAndRead(context))
+}
+
+/** What `build` would do with each model, of base as it is. Writes nothing, and needs no lock. */
+export async function planOfModels(
+  context: RunContext,
+  choice: BuildChoice,
+): Promise<readonly PlannedModel[]> {
+  const orgIds = requireSome(context, await knownOrganisations(context.config.dataFolder))
+  return planModels(context, await readProject(context), orgIds, choice)
+}
+
+/** @throws UsageError when nothing had landed at that time. */
+async function buildPast(
+  context: RunContext,
+  orgIds: readonly string[],
+  options: BuildChoice,
+  asOf: number,
+): Promise<BuildOutcome> {
+  const pointInTime = await dataAsOf(context.config.dataFolder, orgIds, asOf)
+  await rm(pointInTime.baseIn, { recursive: true, force: true })
+  const { project } = await normalizeAndRead(context, pointInTime)
+  await publishModels(context, project, orgIds, options, pointInTime)
+  const when = new Date(asOf).toISOString()
+  context.world.emit({
+    type: 'warning',
+    message: `the warehouse is published as it was known at ${when}; the next ordinary build returns to the latest data`,
+  })
+  return { exitCode: ExitCode.complete, problems: [] }
+}
+
+export async function publishWhatIsLeft(
+  context: RunContext,
+  orgIds: readonly string[],
+  options: BuildChoice,
+  { missing: missing, project }: Ready,
+): Promise<BuildOutcome> {
+  const outcome = downgradeToPartial(missing, { exitCode: ExitCode.complete, problems: [] })
+  if (!(await hasLanded(context.config.dataFolder, orgIds))) {
+    if (missing > 0) return outcome
+    throw nothingToBuild(context)
+  }
+  await publishModels(context, project, orgIds, { ...options, exitCode: outcome.exitCode })
+  return outcome
+}
+
+/** @throws UsageError when there is no organisation. */
+export function requireSome(context: RunContext, orgIds: readonly string[]): readonly string[] {
+  if (orgIds.length > 0) return orgIds
+  throw nothingToBuild(context)
+}
+
+function nothingToBuild({ config: { dataFolder } }: RunContext): UsageError {
+  return new UsageError(`there is nothing to build: no day has landed in ${dataFolder}`, {
+    hint: 'Land something first: agent-warehouse run (or: agent-warehouse demo).',
+  })
+}

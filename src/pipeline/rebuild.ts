@@ -1,0 +1,27 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { rebuildLedger } from '../extract/rebuild.ts'
+import { timed, warner, type BuildOutcome, type RunContext } from './run-context.ts'
+import { normalizeAndRead } from './normalize.ts'
+import type { BuildChoice } from './publish.ts'
+import { organisationsInLake } from '../lake/layout.ts'
+import { knownOrganisations } from '../lake/ledger.ts'
+import { publishWhatIsLeft, requireSome } from './build.ts'
+import { union } from './ledgers.ts'
+
+/** Raw → ledger, base, models → published warehouse, all from scratch. Needs no network. */
+export async function rebuild(context: RunContext, options: BuildChoice): Promise<BuildOutcome> {
+  const { dataFolder } = context.config
+  const inLake = await organisationsInLake(dataFolder)
+  const orgIds = requireSome(context, union(inLake, await knownOrganisations(dataFolder)))
+  let missing = 0
+  await timed(context, 'ledger', async () => {
+    for (const orgId of orgIds)
+      missing += await rebuildLedger(dataFolder, orgId, warner(context, 'damage'))
+  })
+  for (const made of [join('lake', 'base'), join('state', 'base')])
+    await rm(join(dataFolder, made), { recursive: true, force: true })
+  const ready = await normalizeAndRead(context)
+  const all = { ...ready, lost: missing + ready.missing }
+  return publishWhatIsLeft(context, orgIds, { ...options, fullRefresh: true }, all)
+}

@@ -1,0 +1,15 @@
+import { ExitCode } from '../lib/errors.ts'
+import { type BuildOutcome, type RunContext } from './run-context.ts'
+import { rollBack } from '../serve/rollback.ts'
+
+/** Publishes a file that was published before: the one of the run `to`, or the one before. */
+export async function rollback(context: RunContext, to: string | undefined): Promise<BuildOutcome> {
+  const { config, world, runId } = context
+  const { dataFolder } = config
+  const options = { dataFolder, runId, now: world.now }
+  const done = await rollBack(to === undefined ? options : { ...options, to })
+  world.emit({ type: 'warehouse.rolled_back', from: done.from, to: done.to })
+  const message = 'the next ordinary build returns to the latest data; exports are unchanged'
+  world.emit({ type: 'warning', message })
+  return { exitCode: ExitCode.complete, problems: [] }
+}

@@ -1,0 +1,48 @@
+import { Prefetch } from './prefetch.ts'
+import type { SyncSelection } from './entity-resources.ts'
+import { downgradeToPartial, type RunContext } from './run-context.ts'
+import type { WorkingCopy } from '../model/index.ts'
+import { normalizeAll } from './normalize.ts'
+import type { BaseFiles } from '../normalize/state.ts'
+import { copyOfPublished, exportMarts, publishModels, type RunsSoFar } from './publish.ts'
+import { knownOrganisations } from '../lake/ledger.ts'
+import { latestData } from './point-in-time.ts'
+import { type SyncOutcome, land, isStopped } from './sync.ts'
+import { hasLanded } from './ledgers.ts'
+
+/** The nightly job: land what is due, build, check, publish, export. */
+export async function run(
+  context: RunContext,
+  selection: SyncSelection,
+  runs: RunsSoFar,
+): Promise<SyncOutcome> {
+  const prefetch = new Prefetch(context)
+  await using copy = copyOfPublished(context)
+  const outcome = await landAndNormalize(context, selection, prefetch, copy).finally(() =>
+    prefetch.ended(),
+  )
+  if (!outcome.isAnyReached || isStopped(context)) return outcome
+  const orgIds = await knownOrganisations(context.config.dataFolder)
+  if (!(await hasLanded(context.config.dataFolder, orgIds))) return outcome
+  const project = await prefetch.project()
+  await publishModels(context, project, orgIds, { runs, exitCode: outcome.exitCode, copy })
+  for (const target of context.config.exports) await exportMarts(context, target)
+  return outcome
+}
+
+async function landAndNormalize(
+  context: RunContext,
+  selection: SyncSelection,
+  prefetch: Prefetch,
+  copy: WorkingCopy,
+): Promise<SyncOutcome> {
+  const landed = await land(context, selection, prefetch)
+  if (!landed.isAnyReached || isStopped(context)) return landed
+  copy.begin() // little else is written or read until the build
+  const openBase = (orgId: string): Promise<BaseFiles> => prefetch.base(orgId)
+  const pointInTime = latestData(context.config.dataFolder)
+  return downgradeToPartial(
+    await normalizeAll(context, pointInTime, { isLowMemory: false, openBase }),
+    landed,
+  )
+}
