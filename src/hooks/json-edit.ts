@@ -1,9 +1,53 @@
-import { parseJsonTree, type JsonArray, type JsonNode, type JsonObject } from './json-tree.ts'
+import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
+import { isDeeperThan } from '../lib/json-text.ts'
 
-/** What stands in an object or an array: a member with its name, or an item. */
-interface Element {
-  readonly start: number
-  readonly end: number
+/** What is no JSON, with the place, counted from 1. */
+export class JsonSyntaxError extends Error {
+  readonly line: number
+  readonly column: number
+
+  constructor(what: string, text: string, at: number) {
+    super(what)
+    this.name = 'JsonSyntaxError'
+    const before = text.slice(0, at).split('\n')
+    this.line = before.length
+    this.column = (before.at(-1) ?? '').length + 1
+  }
+}
+
+/** Deeper than any settings; the parser calls itself. */
+const MAX_DEPTH = 500
+
+/**
+ * The tree of a JSON text (RFC 8259), so that it can be edited without being
+ * rewritten: numbers, order, blanks and spellings stay as they are. Neither
+ * comments nor trailing commas are allowed.
+ *
+ * @throws JsonSyntaxError
+ */
+export function parseJsonTree(text: string): Node {
+  if (isDeeperThan(text, MAX_DEPTH)) {
+    throw new JsonSyntaxError(`nested more than ${MAX_DEPTH} deep`, text, 0)
+  }
+  const errors: ParseError[] = []
+  const root = parseTree(text.replace(/^\uFEFF/, ' '), errors, { disallowComments: true })
+  const [error] = errors
+  if (error !== undefined) throw new JsonSyntaxError(said(error), text, error.offset)
+  if (root === undefined) throw new JsonSyntaxError('value expected', text, 0)
+  return root
+}
+
+/** `CommaExpected` is "comma expected". */
+function said({ error }: ParseError): string {
+  return printParseErrorCode(error)
+    .replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`)
+    .toLowerCase()
+}
+
+/** A member with its key, or an item. */
+interface NewElement {
+  readonly key?: string
+  readonly value: unknown
 }
 
 /**
@@ -11,78 +55,54 @@ interface Element {
  * its neighbours are. Nothing else of the text changes, and `withoutElement`
  * is the exact inverse.
  */
-export function withElement(
-  text: string,
-  container: JsonObject | JsonArray,
-  element: { readonly key?: string; readonly value: unknown },
-): string {
-  const elements = elementsOf(container)
-  const [first, last] = [elements[0], elements.at(-1)]
+export function withElement(text: string, container: Node, element: NewElement): string {
+  const [first, last] = [container.children?.[0], container.children?.at(-1)]
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
   if (first === undefined || last === undefined) return intoEmpty(text, container, element, eol)
-  const before = text.slice(container.start + 1, first.start)
-  if (!before.includes('\n')) return splice(text, last.end, last.end, `, ${inline(element)}`)
+  const before = text.slice(container.offset + 1, first.offset)
+  if (!before.includes('\n')) return splice(text, endOf(last), endOf(last), `, ${inline(element)}`)
   const indent = before.slice(before.lastIndexOf('\n') + 1)
   const lines = spread(element, unitOf(text), indent, eol)
-  return splice(text, last.end, last.end, `,${eol}${indent}${lines}`)
+  return splice(text, endOf(last), endOf(last), `,${eol}${indent}${lines}`)
 }
 
 /** The text without the element at `index`. Blanks that were there before it was put in stay. */
-export function withoutElement(
-  text: string,
-  container: JsonObject | JsonArray,
-  index: number,
-): string {
-  const elements = elementsOf(container)
-  const [before, element, after] = [elements[index - 1], elements[index], elements[index + 1]]
+export function withoutElement(text: string, container: Node, index: number): string {
+  const { children = [] } = container
+  const [before, element, after] = [children[index - 1], children[index], children[index + 1]]
   if (element === undefined) return text
-  if (after !== undefined) return splice(text, element.start, after.start, '')
-  if (before !== undefined) return splice(text, before.end, element.end, '')
-  const closes = container.end - 1
-  const isAtTheEnd = element.end === closes
-  return splice(text, isAtTheEnd ? element.start : container.start + 1, closes, '')
+  if (after !== undefined) return splice(text, element.offset, after.offset, '')
+  if (before !== undefined) return splice(text, endOf(before), endOf(element), '')
+  const closes = endOf(container) - 1
+  const isAtTheEnd = endOf(element) === closes
+  return splice(text, isAtTheEnd ? element.offset : container.offset + 1, closes, '')
 }
 
 /** The text with another value in the place of one. */
-export function withValue(text: string, node: JsonNode, value: unknown): string {
-  return splice(text, node.start, node.end, JSON.stringify(value))
+export function withValue(text: string, node: Node, value: unknown): string {
+  return splice(text, node.offset, endOf(node), JSON.stringify(value))
 }
 
 /**
  * Blanks in an empty container stay before the element, so that they can be told
  * from those that come with it.
  */
-function intoEmpty(
-  text: string,
-  container: JsonObject | JsonArray,
-  element: { readonly key?: string; readonly value: unknown },
-  eol: string,
-): string {
-  const closes = container.end - 1
-  const isBlank = closes > container.start + 1
+function intoEmpty(text: string, container: Node, element: NewElement, eol: string): string {
+  const closes = endOf(container) - 1
+  const isBlank = closes > container.offset + 1
   if (isBlank || isInline(text)) return splice(text, closes, closes, inline(element))
-  const base = lineIndent(text, container.start)
+  const line = text.slice(text.lastIndexOf('\n', container.offset) + 1, container.offset)
+  const base = /^[ \t]*/.exec(line)?.[0] ?? ''
   const unit = unitOf(text)
-  const indent = base + unit
-  const lines = spread(element, unit, indent, eol)
-  return splice(text, closes, closes, `${eol}${indent}${lines}${eol}${base}`)
+  const lines = spread(element, unit, base + unit, eol)
+  return splice(text, closes, closes, `${eol}${base}${unit}${lines}${eol}${base}`)
 }
 
-function elementsOf(container: JsonObject | JsonArray): readonly Element[] {
-  if (container.kind === 'array') return container.items
-  return container.members.map(({ start, value }) => ({ start, end: value.end }))
-}
-
-function inline({ key, value }: { readonly key?: string; readonly value: unknown }): string {
+function inline({ key, value }: NewElement): string {
   return (key === undefined ? '' : `${JSON.stringify(key)}: `) + JSON.stringify(value)
 }
 
-function spread(
-  { key, value }: { readonly key?: string; readonly value: unknown },
-  unit: string,
-  indent: string,
-  eol: string,
-): string {
+function spread({ key, value }: NewElement, unit: string, indent: string, eol: string): string {
   const lines = JSON.stringify(value, null, unit).replaceAll('\n', `${eol}${indent}`)
   return (key === undefined ? '' : `${JSON.stringify(key)}: `) + lines
 }
@@ -102,15 +122,12 @@ function unitOf(text: string): string {
 
 /** What stands between the brace of the whole and its first member. */
 function beforeFirst(text: string): string | undefined {
-  const root = parseJsonTree(text)
-  if (root.kind === 'scalar') return undefined
-  const [first] = elementsOf(root)
-  return first === undefined ? undefined : text.slice(root.start + 1, first.start)
+  const { offset, children: [first] = [] } = parseJsonTree(text)
+  return first === undefined ? undefined : text.slice(offset + 1, first.offset)
 }
 
-function lineIndent(text: string, at: number): string {
-  const line = text.slice(text.lastIndexOf('\n', at) + 1, at)
-  return /^[ \t]*/.exec(line)?.[0] ?? ''
+function endOf({ offset, length }: Node): number {
+  return offset + length
 }
 
 function splice(text: string, start: number, end: number, instead: string): string {

@@ -3,7 +3,7 @@ import { copyFile, mkdir, open, readdir, readFile, realpath, rename, stat } from
 import { basename, dirname, join } from 'node:path'
 import { UsageError } from '../lib/errors.ts'
 import { temporaryPath, isMissing, readIfThere, removeFile, syncFolder } from '../lib/files.ts'
-import { JsonSyntaxError } from './json-tree.ts'
+import { JsonSyntaxError } from './json-edit.ts'
 
 /** A settings file as it was read. */
 export interface SettingsFile {
@@ -45,7 +45,7 @@ export function edited<T>(
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
     throw new UsageError(`${path}:${error.line}:${error.column}: ${error.message}`, {
-      hint: 'Mend the settings file and run this again; nothing was changed.',
+      hint: 'Fix the settings file and run this again; nothing was changed.',
       cause: error,
     })
   }

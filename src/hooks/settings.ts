@@ -1,14 +1,13 @@
+import type { Node } from 'jsonc-parser'
 import { readCommandLine } from './command-line.ts'
 import type { HookEventName } from './events.ts'
-import { withElement, withoutElement, withValue } from './json-edit.ts'
 import {
   JsonSyntaxError,
   parseJsonTree,
-  type JsonArray,
-  type JsonMember,
-  type JsonNode,
-  type JsonObject,
-} from './json-tree.ts'
+  withElement,
+  withoutElement,
+  withValue,
+} from './json-edit.ts'
 
 /** How long the agent waits for `hooks run`, in seconds; it ends well before. */
 const TIMEOUT_SECONDS = 15
@@ -42,7 +41,7 @@ export function install(
   const created: string[] = []
   const changes: Partial<Record<HookEventName, Change>> = {}
   let next = text
-  if (memberOf(rootOf(next), 'hooks') === undefined) {
+  if (valueAt(rootOf(next), 'hooks') === undefined) {
     next = withElement(next, rootOf(next), { key: 'hooks', value: {} })
     created.push('hooks')
   }
@@ -68,7 +67,7 @@ export function install(
 
 /**
  * The settings without our commands, and without what was made for them alone:
- * the containers in `created`, as `install` told of them; null: any that is empty then.
+ * the containers in `created`, as `install` reported them; null: any that is empty then.
  *
  * @throws JsonSyntaxError
  */
@@ -84,11 +83,12 @@ export function uninstall(
   const events = [...new Set(ours.map(({ event }) => event))]
   for (const event of events) {
     const isOwn = created === null || created.includes(`hooks.${event}`)
-    if (isOwn && groupsOf(next, event)?.items.length === 0)
+    if (isOwn && groupsOf(next, event)?.children?.length === 0)
       next = withoutMember(next, hooksOf(next), event)
   }
   const isOwn = ours.length > 0 && (created === null || created.includes('hooks'))
-  if (isOwn && hooksOf(next).members.length === 0) next = withoutMember(next, rootOf(next), 'hooks')
+  if (isOwn && hooksOf(next).children?.length === 0)
+    next = withoutMember(next, rootOf(next), 'hooks')
   return { text: next, removed: events }
 }
 
@@ -98,30 +98,32 @@ export function registeredIn(text: string): readonly Registered[] {
 }
 
 interface Place extends Registered {
-  readonly groups: JsonArray
+  readonly groups: Node
   readonly groupIndex: number
-  readonly commands: JsonArray
+  readonly commands: Node
   readonly index: number
-  readonly node: JsonNode
+  /** The command's text. */
+  readonly node: Node
 }
 
 function ourPlaces(text: string): Place[] {
-  const hooks = memberOf(rootOf(text), 'hooks')?.value
-  if (hooks?.kind !== 'object') return []
-  return hooks.members.flatMap(({ key, value }) =>
-    value.kind === 'array' ? inGroups(key, value) : [],
+  const hooks = valueAt(rootOf(text), 'hooks')
+  if (hooks?.type !== 'object') return []
+  return (hooks.children ?? []).flatMap(({ children: [key, groups] = [] }) =>
+    groups?.type === 'array' ? inGroups(String(key?.value), groups) : [],
   )
 }
 
-function inGroups(event: string, groups: JsonArray): Place[] {
-  return groups.items.flatMap((group, groupIndex) => {
-    const commands = group.kind === 'object' ? memberOf(group, 'hooks')?.value : undefined
-    if (commands?.kind !== 'array') return []
-    return commands.items.flatMap((each, index): Place[] => {
-      const node = each.kind === 'object' ? memberOf(each, 'command')?.value : undefined
-      if (node?.kind !== 'scalar' || typeof node.value !== 'string') return []
-      if (readCommandLine(node.value) === undefined) return []
-      return [{ event, command: node.value, groups, groupIndex, commands, index, node }]
+function inGroups(event: string, groups: Node): Place[] {
+  return (groups.children ?? []).flatMap((group, groupIndex) => {
+    const commands = valueAt(group, 'hooks')
+    if (commands?.type !== 'array') return []
+    return (commands.children ?? []).flatMap((each, index): Place[] => {
+      const node = valueAt(each, 'command')
+      const command: unknown = node?.value
+      if (node === undefined || typeof command !== 'string') return []
+      if (readCommandLine(command) === undefined) return []
+      return [{ event, command, groups, groupIndex, commands, index, node }]
     })
   })
 }
@@ -145,38 +147,42 @@ function bringUpToDate(text: string, event: string, command: string): string {
 
 /** Without the command, and without its group where that was its own. */
 function withoutPlace(text: string, place: Place): string {
-  const group = place.groups.items[place.groupIndex]
-  const isGroupsOwn =
-    group?.kind === 'object' && group.members.length === 1 && place.commands.items.length === 1
+  const group = place.groups.children?.[place.groupIndex]
+  const isGroupsOwn = group?.children?.length === 1 && place.commands.children?.length === 1
   return isGroupsOwn
     ? withoutElement(text, place.groups, place.groupIndex)
     : withoutElement(text, place.commands, place.index)
 }
 
-function withoutMember(text: string, object: JsonObject, key: string): string {
-  const index = object.members.findLastIndex((member) => member.key === key)
+function withoutMember(text: string, object: Node, key: string): string {
+  const index = (object.children ?? []).findLastIndex((member) => isNamed(member, key))
   return withoutElement(text, object, index)
 }
 
-function rootOf(text: string): JsonObject {
+function rootOf(text: string): Node {
   const root = parseJsonTree(text)
-  if (root.kind === 'object') return root
-  throw new JsonSyntaxError('settings are an object', text, root.start)
+  if (root.type === 'object') return root
+  throw new JsonSyntaxError('settings are an object', text, root.offset)
 }
 
-function hooksOf(text: string): JsonObject {
-  const hooks = memberOf(rootOf(text), 'hooks')?.value
-  if (hooks?.kind === 'object') return hooks
-  throw new JsonSyntaxError("'hooks' is no object", text, hooks?.start ?? 0)
+function hooksOf(text: string): Node {
+  const hooks = valueAt(rootOf(text), 'hooks')
+  if (hooks?.type === 'object') return hooks
+  throw new JsonSyntaxError("'hooks' is no object", text, hooks?.offset ?? 0)
 }
 
-function groupsOf(text: string, event: string): JsonArray | undefined {
-  const groups = memberOf(hooksOf(text), event)?.value
-  if (groups === undefined || groups.kind === 'array') return groups
-  throw new JsonSyntaxError(`'hooks.${event}' is no list`, text, groups.start)
+function groupsOf(text: string, event: string): Node | undefined {
+  const groups = valueAt(hooksOf(text), event)
+  if (groups === undefined || groups.type === 'array') return groups
+  throw new JsonSyntaxError(`'hooks.${event}' is no list`, text, groups.offset)
 }
 
 /** Of names that come twice the last one counts, as for every reader of JSON. */
-function memberOf(object: JsonObject, key: string): JsonMember | undefined {
-  return object.members.findLast((member) => member.key === key)
+function valueAt({ type, children = [] }: Node, key: string): Node | undefined {
+  if (type !== 'object') return undefined
+  return children.findLast((member) => isNamed(member, key))?.children?.[1]
+}
+
+function isNamed({ children: [name] = [] }: Node, key: string): boolean {
+  return name?.value === key
 }
