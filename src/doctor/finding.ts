@@ -6,7 +6,7 @@ export interface Finding {
   readonly check: string
   readonly state: 'ok' | 'warning' | 'wrong'
   readonly message: string
-  /** How to mend it; null where there is nothing to mend. */
+  /** How to fix it; null where there is nothing to fix. */
   readonly hint: string | null
   /** What a run would end with because of it. */
   readonly exitCode: ExitCode

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { ExitCode, messageOf } from '../lib/errors.ts'
 import { size } from '../lib/size.ts'
 import { z } from 'zod'
-import { openWarehouse } from '../serve/warehouse.ts'
+import { withWarehouse } from '../serve/warehouse.ts'
 import type { Database } from '../lib/duckdb.ts'
 import { freeBytes, probeFolder, writableAncestor } from '../lib/disk.ts'
 import { isMissing } from '../lib/files.ts'
@@ -20,7 +20,7 @@ const ROOM_FOR_RAW = 256 * MB
 
 /** Whether the folder can be worked in, and has room for the next build. */
 export async function checkDisk(dataFolder: string): Promise<Finding[]> {
-  const hint = 'Name another folder with --data or AGENT_WAREHOUSE_DATA, or mend its permissions.'
+  const hint = 'Name another folder with --data or AGENT_WAREHOUSE_DATA, or fix its permissions.'
   try {
     const there = await writableAncestor(dataFolder)
     if (there === dataFolder) await probeFolder(dataFolder)
@@ -40,11 +40,7 @@ async function room(folder: string, warehouse: string): Promise<Finding> {
   const needed = ROOM_FOR_RAW + 2 * ((await sizeOf(warehouse)) ?? 0)
   const message = `${size(free)} free`
   if (free >= needed) return ok('disk', message)
-  return warning(
-    'disk',
-    message,
-    `Make room: the next build may need ${size(needed)} beside what is there.`,
-  )
+  return warning('disk', message, `Make room: the next build may need ${size(needed)} in addition.`)
 }
 
 /** Who works in the folder. */
@@ -81,16 +77,13 @@ export async function checkWarehouse(dataFolder: string): Promise<Finding[]> {
     return [wrong('warehouse', ExitCode.partial, message, hint)]
   }
   try {
-    const database = await openWarehouse(path)
-    try {
+    return await withWarehouse(path, async (database) => {
       const [row] = await database.rows('select count(*) as runs from meta.runs')
       const opens = `${path} opens; ${Number(row?.['runs'] ?? 0)} runs are on record in it`
       return [ok('warehouse', opens), ...(await checkTeams(database))]
-    } finally {
-      database.close()
-    }
+    })
   } catch (error) {
-    const hint = 'Make it anew: agent-warehouse build.'
+    const hint = 'Make it again: agent-warehouse build.'
     return [wrong('warehouse', ExitCode.partial, messageOf(error), hint)]
   }
 }

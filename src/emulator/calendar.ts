@@ -94,10 +94,8 @@ export function workDayOf(firstDay: Day, day: Day): WorkDay {
 export const EMAIL_CHANGE_OFFSET: number = OFFSETS.emailChange
 
 function isClosed(offset: number): boolean {
-  return (
-    offset === OFFSETS.outage ||
-    offset === OFFSETS.companyHoliday ||
-    offset === OFFSETS.secondOutage
+  return [OFFSETS.outage, OFFSETS.companyHoliday, OFFSETS.secondOutage].some(
+    (closed) => closed === offset,
   )
 }
 

@@ -1,6 +1,6 @@
-import { keyOf, uuidOf } from './ids.ts'
+import { keyOf, uuidOf } from './random.ts'
 import { badRequest, Refusal } from './problems.ts'
-import { notFound } from './resource-queries.ts'
+import { notFound } from './queries.ts'
 import { SECRETS } from './secrets.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -25,25 +25,6 @@ export interface ComputerRecord {
   readonly steps: readonly Step[]
   /** Restarting until then; milliseconds. */
   readonly restartsUntil: number
-}
-
-/** The computers of the organisation, held as long as the platform runs. */
-export interface Computers {
-  readonly list: () => object
-  /** @throws Refusal 404. */
-  readonly find: (id: string) => ComputerRecord
-  /** @throws Refusal 404. */
-  readonly read: (id: string) => object
-  /** @throws Refusal 404, or 400 for a name that is not of 1 to 63 characters. */
-  readonly readByName: (name: string) => object
-  /** @throws Refusal 404, or 409 while an install is running. */
-  readonly installDependencies: (id: string) => object
-  /** @throws Refusal 404. */
-  readonly refresh: (id: string) => object
-  /** @throws Refusal 404, or 400 for a computer that is not managed. */
-  readonly restart: (id: string) => void
-  /** @throws Refusal 404. */
-  readonly remove: (id: string) => void
 }
 
 const MINUTE = 60_000
@@ -79,14 +60,20 @@ export function computerIds(seed: number): readonly string[] {
   return CAST.map((_, index) => uuidOf(keyOf(seed, 'computer', index)))
 }
 
-export function createComputers(seed: number, now: () => number, sessions: Sessions): Computers {
+export type Computers = ReturnType<typeof createComputers>
+
+/**
+ * The computers of the organisation, held as long as the platform runs. For an id that
+ * there is not each throws Refusal 404.
+ */
+export function createComputers(seed: number, now: () => number, sessions: Sessions) {
   const records = new Map<string, ComputerRecord>()
   const began = now()
   for (const [index, cast] of CAST.entries()) {
     const record = madeUp(seed, index, cast, began - cast.age, sessions)
     records.set(record.id, record)
   }
-  const find: Computers['find'] = (id) => {
+  const find = (id: string): ComputerRecord => {
     const record = records.get(id)
     if (record === undefined) throw notFound('computer', id)
     return record
@@ -96,10 +83,11 @@ export function createComputers(seed: number, now: () => number, sessions: Sessi
   }
 
   return {
-    list: () => ({ computers: [...records.values()].map((each) => answerOf(each, now())) }),
+    list: (): object => ({ computers: [...records.values()].map((each) => answerOf(each, now())) }),
     find,
-    read: (id) => answerOf(find(id), now()),
-    readByName: (name) => {
+    read: (id: string): object => answerOf(find(id), now()),
+    /** @throws Refusal 400 for a name that is not of 1 to 63 characters. */
+    readByName: (name: string): object => {
       const { length } = Array.from(name)
       if (length < 1 || length > LONGEST_NAME) {
         throw badRequest(`the name has ${length} characters, not 1 to ${LONGEST_NAME}`)
@@ -108,18 +96,20 @@ export function createComputers(seed: number, now: () => number, sessions: Sessi
       if (record === undefined) throw notFound('computer with the name', name)
       return answerOf(record, now())
     },
-    installDependencies: (id) => {
+    /** @throws Refusal 409 while an install is running. */
+    installDependencies: (id: string): object => {
       const record = find(id)
       change({ ...record, steps: installAgain(record, now(), sessions) })
       return answerOf(find(id), now())
     },
-    refresh: (id) => ({ configured: find(id).isManaged ? 2 : 1 }),
-    restart: (id) => {
+    refresh: (id: string): object => ({ configured: find(id).isManaged ? 2 : 1 }),
+    /** @throws Refusal 400 for a computer that is not managed. */
+    restart: (id: string): void => {
       const record = find(id)
       if (!record.isManaged) throw badRequest(`the computer '${id}' is not a managed one`)
       change({ ...record, restartsUntil: now() + RESTART_MS })
     },
-    remove: (id) => {
+    remove: (id: string): void => {
       records.delete(find(id).id)
     },
   }

@@ -1,12 +1,11 @@
-import { startOf } from '../lib/days.ts'
+import { MS_PER_DAY, startOf } from '../lib/days.ts'
 import { emailJsonOn } from './people.ts'
 import type { Organisation } from './organisation.ts'
 import { badRequest } from './problems.ts'
 import { draw, entry } from './random.ts'
-import { wholeOf } from './resource-queries.ts'
+import { wholeOf } from './queries.ts'
 import { settingsOf } from './settings.ts'
 
-const MS_PER_DAY = 86_400_000
 /** The first revision is this long before the first day of the analytics. */
 const BEFORE_HISTORY = 45 * MS_PER_DAY
 const BETWEEN_REVISIONS = 4 * MS_PER_DAY

@@ -23,24 +23,29 @@ export interface AutonomyRatios {
   readonly high: number
 }
 
+const NO_COUNTS = {
+  activeUsers: 0,
+  mcpUsers: 0,
+  sessions: 0,
+  userMessages: 0,
+  messages: 0,
+  toolCalls: 0,
+  skillCalls: 0,
+  slashCommands: 0,
+  hooks: 0,
+  filesCreated: 0,
+  filesEdited: 0,
+  commits: 0,
+  pullRequests: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+}
+
+type Counts = Readonly<typeof NO_COUNTS>
+
 /** The organisation's day: sums over its people, so that every breakdown adds up. */
-export interface DayTotals {
+export interface DayTotals extends Counts {
   readonly workDay: WorkDay
-  readonly activeUsers: number
-  readonly mcpUsers: number
-  readonly sessions: number
-  readonly userMessages: number
-  readonly messages: number
-  readonly toolCalls: number
-  readonly skillCalls: number
-  readonly slashCommands: number
-  readonly hooks: number
-  readonly filesCreated: number
-  readonly filesEdited: number
-  readonly commits: number
-  readonly pullRequests: number
-  readonly cacheRead: number
-  readonly cacheWrite: number
   readonly spend: ModelSums
   readonly models: ReadonlyMap<Model, ModelSums>
   readonly teams: ReadonlyMap<Team, TeamSums>
@@ -54,7 +59,7 @@ export interface DayTotals {
 
 /** Adds up one day. Linear in the people; nothing of a single person is kept. */
 export function totalsOf(organisation: Organisation, workDay: WorkDay): DayTotals {
-  const sums = emptySums()
+  const sums: Mutable<Counts> = { ...NO_COUNTS }
   const models = new Map<Model, Mutable<ModelSums>>()
   const teams = new Map<Team, Mutable<TeamSums>>()
   const clients = new Map<Client, number>(CLIENTS.map((client) => [client, 0]))
@@ -83,45 +88,6 @@ export function totalsOf(organisation: Organisation, workDay: WorkDay): DayTotal
   }
   const autonomy = autonomyOf(ratios)
   return { workDay, ...sums, spend, models, teams, clients, levels, languages, autonomy }
-}
-
-type Counts = Pick<
-  DayTotals,
-  | 'activeUsers'
-  | 'mcpUsers'
-  | 'sessions'
-  | 'userMessages'
-  | 'messages'
-  | 'toolCalls'
-  | 'skillCalls'
-  | 'slashCommands'
-  | 'hooks'
-  | 'filesCreated'
-  | 'filesEdited'
-  | 'commits'
-  | 'pullRequests'
-  | 'cacheRead'
-  | 'cacheWrite'
->
-
-function emptySums(): Mutable<Counts> {
-  return {
-    activeUsers: 0,
-    mcpUsers: 0,
-    sessions: 0,
-    userMessages: 0,
-    messages: 0,
-    toolCalls: 0,
-    skillCalls: 0,
-    slashCommands: 0,
-    hooks: 0,
-    filesCreated: 0,
-    filesEdited: 0,
-    commits: 0,
-    pullRequests: 0,
-    cacheRead: 0,
-    cacheWrite: 0,
-  }
 }
 
 function addCounts(sums: Mutable<Counts>, user: UserDay): void {

@@ -1,6 +1,5 @@
-import { uuidOf } from './ids.ts'
-import { derive, entry } from './random.ts'
-import { notFound } from './resource-queries.ts'
+import { derive, entry, uuidOf } from './random.ts'
+import { notFound } from './queries.ts'
 import { SECRETS } from './secrets.ts'
 
 // prettier-ignore

@@ -7,7 +7,7 @@ import { messageAnswer } from './messages.ts'
 import type { Organisation } from './organisation.ts'
 import { Refusal } from './problems.ts'
 import { readinessAnswer } from './readiness.ts'
-import { bodyOf } from './resource-queries.ts'
+import { bodyOf } from './queries.ts'
 import { createSessions, sessionPatchBody, type Sessions } from './sessions.ts'
 import {
   createUsageLimits,

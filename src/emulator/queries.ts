@@ -1,7 +1,9 @@
+import type { Context } from 'hono'
+import type { z } from 'zod'
 import { dayOf, isDay, type Day, type DayRange } from '../lib/days.ts'
 import { lastDayAt } from './calendar.ts'
 import type { Organisation } from './organisation.ts'
-import { badRequest } from './problems.ts'
+import { badRequest, Refusal } from './problems.ts'
 
 const DEFAULT_LIMIT = 20
 const LARGEST_LIMIT = 100
@@ -38,11 +40,7 @@ export function isGrouped(query: URLSearchParams, dimension: string | null): boo
 
 /** Users per page. @throws Refusal 400 when it is not a whole number from 1 to 100. */
 export function limitOf(query: URLSearchParams): number {
-  const text = query.get('limit')
-  if (text === null) return DEFAULT_LIMIT
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (limit >= 1 && limit <= LARGEST_LIMIT) return limit
-  throw badRequest(`limit '${text}' is not a whole number from 1 to ${LARGEST_LIMIT}`)
+  return wholeOf(query, 'limit', 1, LARGEST_LIMIT) ?? DEFAULT_LIMIT
 }
 
 /** The place in `people` after the cursor. @throws Refusal 400 for an unknown cursor. */
@@ -59,4 +57,40 @@ function dateOf(query: URLSearchParams, name: string): Day {
   if (text === null) throw badRequest(`${name} is required`)
   if (!isDay(text)) throw badRequest(`${name} '${text}' is not a date in the form YYYY-MM-DD`)
   return text
+}
+
+/** A whole number of the query; undefined without one. @throws Refusal 400 out of its bounds. */
+export function wholeOf(
+  query: URLSearchParams,
+  name: string,
+  least: number,
+  most: number,
+): number | undefined {
+  const text = query.get(name)
+  if (text === null) return undefined
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : -1
+  if (value >= least && value <= most) return value
+  throw badRequest(`${name} '${text}' is not a whole number from ${least} to ${most}`)
+}
+
+/** The body of a request. @throws Refusal 400 when it is not what the API accepts. */
+export async function bodyOf<T>(context: Context, schema: z.ZodType<T>): Promise<T> {
+  const text = await context.req.text()
+  const result = schema.safeParse(parsed(text))
+  if (result.success) return result.data
+  const issue = result.error.issues[0]
+  throw badRequest(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not accepted'}`)
+}
+
+/** 404: no such thing. */
+export function notFound(what: string, id: string): Refusal {
+  return new Refusal(404, 'Not Found', `there is no ${what} '${id}'`)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw badRequest('the body is not JSON')
+  }
 }

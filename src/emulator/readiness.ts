@@ -1,11 +1,9 @@
-import { startOf } from '../lib/days.ts'
-import { keyOf, uuidOf } from './ids.ts'
+import { MS_PER_DAY, startOf } from '../lib/days.ts'
 import type { Organisation } from './organisation.ts'
 import { badRequest } from './problems.ts'
-import { derive, draw, entry } from './random.ts'
-import { wholeOf } from './resource-queries.ts'
+import { derive, draw, entry, keyOf, uuidOf } from './random.ts'
+import { wholeOf } from './queries.ts'
 
-const MS_PER_DAY = 86_400_000
 /** A page has no more than this, whatever is asked. */
 const PAGE = 20
 const BETWEEN_REPORTS = 5 * MS_PER_DAY

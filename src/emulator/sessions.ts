@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { uuidOf, keyOf } from './ids.ts'
 import { messageIds } from './messages.ts'
 import { Refusal } from './problems.ts'
-import { draw } from './random.ts'
-import { notFound } from './resource-queries.ts'
+import { draw, keyOf, uuidOf } from './random.ts'
+import { notFound } from './queries.ts'
 import { SECRETS } from './secrets.ts'
 
 const text = z.string()
@@ -40,20 +39,7 @@ export interface SessionRecord {
   readonly changedAt: number
 }
 
-/** The sessions of the organisation, held as long as the platform runs. */
-export interface Sessions {
-  readonly ids: () => readonly string[]
-  /** @throws Refusal 404. */
-  readonly find: (id: string, computerId?: string | null) => SessionRecord
-  /** @throws Refusal 404. */
-  readonly read: (id: string, computerId?: string | null) => object
-  /** @throws Refusal 404. */
-  readonly patch: (id: string, settings: Readonly<Record<string, unknown>>) => object
-  /** Nothing happens to an idle one. @throws Refusal 404, or 403 where it is not enabled. */
-  readonly interrupt: (id: string) => void
-  /** A session that installs the dependencies of a computer. */
-  readonly install: (computerId: string, startedAt: number, durationMs: number) => string
-}
+export type Sessions = ReturnType<typeof createSessions>
 
 export interface SessionsOptions {
   readonly seed: number
@@ -71,12 +57,11 @@ const CHILDREN: ReadonlyMap<number, readonly number[]> = new Map([
   [4, [6]],
 ])
 
-export function createSessions({
-  seed,
-  now,
-  canInterrupt,
-  computerIds,
-}: SessionsOptions): Sessions {
+/**
+ * The sessions of the organisation, held as long as the platform runs. For an id that
+ * there is not each throws Refusal 404.
+ */
+export function createSessions({ seed, now, canInterrupt, computerIds }: SessionsOptions) {
   const began = now()
   const records = new Map<string, SessionRecord>()
   const idOf = (index: number): string => uuidOf(keyOf(seed, 'session', index))
@@ -86,32 +71,35 @@ export function createSessions({
     records.set(record.id, record)
   }
 
-  const find: Sessions['find'] = (id, computerId = null) => {
+  const find = (id: string, computerId: string | null = null): SessionRecord => {
     const record = records.get(id)
     if (record === undefined) throw notFound('session', id)
     if (computerId === null || record.computerId === computerId) return record
     throw notFound(`session on the computer '${computerId}'`, id)
   }
-  const read: Sessions['read'] = (id, computerId) => answerOf(find(id, computerId), records, now())
+  const read = (id: string, computerId?: string | null): object =>
+    answerOf(find(id, computerId), records, now())
 
   return {
-    ids: () => [...records.keys()],
+    ids: (): readonly string[] => [...records.keys()],
     find,
     read,
-    patch: (id, settings) => {
+    patch: (id: string, settings: Readonly<Record<string, unknown>>): object => {
       const record = find(id)
       const merged = { ...record.settings, ...settings }
       records.set(id, { ...record, settings: merged, changedAt: now() })
       return read(id)
     },
-    interrupt: (id) => {
+    /** Nothing happens to an idle one. @throws Refusal 403 where it is not enabled. */
+    interrupt: (id: string): void => {
       const record = find(id)
       if (!canInterrupt) {
         throw new Refusal(403, 'Forbidden', 'interrupt is not enabled for this organization')
       }
       if (statusOf(record, now()) === 'running') records.set(id, { ...record, endsAt: now() })
     },
-    install: (computerId, startedAt, durationMs) => {
+    /** A session that installs the dependencies of a computer. */
+    install: (computerId: string, startedAt: number, durationMs: number): string => {
       const index = records.size
       const plain = madeUp(seed, index, [], [], startedAt)
       records.set(plain.id, {

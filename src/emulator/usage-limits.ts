@@ -23,16 +23,13 @@ interface UserLimit {
   readonly limit: number | null
 }
 
-/** Limits of credits, held as long as the platform runs. */
-export interface UsageLimits {
-  readonly read: () => object
-  readonly setGlobal: (limit: number | null) => object
-  /** Users that are not in the organisation are in `errors`. */
-  readonly setUsers: (users: readonly UserLimit[]) => object
-}
+export type UsageLimits = ReturnType<typeof createUsageLimits>
 
-/** What is not set by a request changes by itself now and then: someone else sets limits too. */
-export function createUsageLimits(organisation: Organisation, now: () => number): UsageLimits {
+/**
+ * Limits of credits, held as long as the platform runs. What is not set by a request
+ * changes by itself now and then: someone else sets limits too.
+ */
+export function createUsageLimits(organisation: Organisation, now: () => number) {
   let global: number | null | undefined
   const put = new Map<string, number | null>()
   const offset = (): number => daysBetween(organisation.firstDay, dayOf(now()))
@@ -43,15 +40,16 @@ export function createUsageLimits(organisation: Organisation, now: () => number)
   }
 
   return {
-    read: () => ({
+    read: (): object => ({
       globalLimit: global === undefined ? globalOn(offset()) : global,
       userLimits: userLimits(),
     }),
-    setGlobal: (value) => {
+    setGlobal: (value: number | null): object => {
       global = value
       return { limit: value }
     },
-    setUsers: (users) => {
+    /** Users that are not in the organisation are in `errors`. */
+    setUsers: (users: readonly UserLimit[]): object => {
       const known = new Set(emailsOn(organisation, offset()))
       const isKnown = ({ email }: UserLimit): boolean => known.has(email.toLowerCase())
       const updated = users.filter(isKnown)

@@ -151,3 +151,6 @@ export type RunEvent =
       /** One line: why the run ended before its work did. Absent when it came to its end. */
       readonly error?: string
     }
+
+/** The event of one type. */
+export type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { MS_PER_DAY } from './days.ts'
 import { listIfThere } from './files.ts'
-
-const MS_PER_DAY = 86_400_000
 
 /** Where the databases of the run that holds the lock spill. */
 export function spillFolder(dataFolder: string): string {

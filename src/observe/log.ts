@@ -1,10 +1,10 @@
 import { ExitCode } from '../lib/errors.ts'
-import type { RunEvent } from '../lib/events.ts'
+import type { EventOf, RunEvent } from '../lib/events.ts'
 import { createRedact, type Redact } from './redact.ts'
 import { addressing, counted, digits, duration, oneLine, shrinkage } from './words.ts'
 import { size } from '../lib/size.ts'
 
-/** Told of every event of a run, in order. */
+/** Gets every event of a run, in order. */
 export type Listener = (event: RunEvent) => void
 
 export type Write = (text: string) => void
@@ -109,10 +109,7 @@ function lineOf(event: RunEvent): string | undefined {
   }
 }
 
-type PlanMade = Extract<RunEvent, { type: 'plan.made' }>
-type CheckFinished = Extract<RunEvent, { type: 'check.finished' }>
-
-function planLine({ orgId, requests, days, reasons }: PlanMade): string {
+function planLine({ orgId, requests, days, reasons }: EventOf<'plan.made'>): string {
   const due = Object.entries(days).filter(([, count]) => count > 0)
   if (due.length === 0) return `plan for ${orgId}: nothing is due`
   const asked = due.map(([resource, count]) => `${resource} ${digits(count)}`).join(', ')
@@ -121,12 +118,12 @@ function planLine({ orgId, requests, days, reasons }: PlanMade): string {
   return `plan for ${orgId}: ${counted(requests, 'request')} for days of ${asked} (${whyText})`
 }
 
-function checkLine({ check, severity, failures }: CheckFinished): string {
+function checkLine({ check, severity, failures }: EventOf<'check.finished'>): string {
   const verdict = severity === 'error' ? 'failed' : 'warned'
   return `check ${check} ${verdict}: ${counted(failures, 'row')}`
 }
 
-/** Tells of a resource's days only when a further quarter of those due is done. */
+/** Reports a resource's days only when a further quarter of those due is done. */
 function createQuarters(): (event: RunEvent) => string | undefined {
   const due = new Map<string, number>()
   const done = new Map<string, number>()

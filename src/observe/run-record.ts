@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { messageOf } from '../lib/errors.ts'
 import { listIfThere, pathSegment, writeAtomic } from '../lib/files.ts'
 import type { Summary } from './summary.ts'
-import { allResources, statusOf } from './verdict.ts'
+import { allResources, RUN_STATUSES, statusOf } from './verdict.ts'
 
 const count = z.number().int().nonnegative()
 const days = z.object({
@@ -23,18 +23,7 @@ const runRecord = z.object({
   command: z.string(),
   version: z.string(),
   /** `running` until the end is written; a run that was killed keeps it on file. */
-  status: z.enum([
-    'running',
-    'killed',
-    'complete',
-    'partial',
-    'deferred',
-    'refused',
-    'checks_failed',
-    'locked',
-    'usage',
-    'failed',
-  ]),
+  status: z.enum(['killed', ...RUN_STATUSES]),
   /** ISO 8601, UTC, as every time here. */
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime().nullable(),

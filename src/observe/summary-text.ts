@@ -1,4 +1,10 @@
-import type { FailedCheck, FailedInterval, ResourceTotals, Summary } from './summary.ts'
+import {
+  TOTALS,
+  type FailedCheck,
+  type FailedInterval,
+  type ResourceTotals,
+  type Summary,
+} from './summary.ts'
 import { allResources, verdictOf } from './verdict.ts'
 import { counted, digits, duration, oneLine, shrinkage } from './words.ts'
 import { size } from '../lib/size.ts'
@@ -39,7 +45,7 @@ function section(label: string, lines: readonly string[]): string[] {
   return lines.map((line, at) => ((at === 0 ? label : '').padEnd(LABEL_WIDTH) + line).trimEnd())
 }
 
-const HEADER = ['', 'days', 'landed', 'empty', 'unchanged', 'failed', 'left', 'rows']
+const HEADER = ['', 'days', ...TOTALS.slice(1)]
 
 function askedLines(summary: Summary): string[] {
   const resources = Object.entries(summary.resources)
@@ -54,8 +60,7 @@ function askedLines(summary: Summary): string[] {
 }
 
 function resourceCells([resource, totals]: [string, ResourceTotals]): string[] {
-  const { asked, landed, empty, unchanged, failed, left, rows } = totals
-  return [resource, ...[asked, landed, empty, unchanged, failed, left, rows].map(digits)]
+  return [resource, ...TOTALS.map((name) => digits(totals[name]))]
 }
 
 function aligned(table: readonly (readonly string[])[]): string[] {

@@ -1,46 +1,20 @@
-import type { IntervalOutcome, RunEvent } from '../lib/events.ts'
+import type { EventOf, IntervalOutcome, RunEvent } from '../lib/events.ts'
 import type { Listener } from './log.ts'
 import { createRedact, type Redact } from './redact.ts'
 import { kindOf, type Warning } from './warnings.ts'
 
-/** Days of one resource, over every organisation. */
-export interface ResourceTotals {
-  readonly asked: number
-  readonly landed: number
-  readonly empty: number
-  /** A further look found what was already landed. */
-  readonly unchanged: number
-  readonly failed: number
-  /** Asked for and not reached: a deadline or a rate limit came first. */
-  readonly left: number
-  readonly rows: number
-}
+/**
+ * Days of one resource, over every organisation. `unchanged`: a recheck found what was
+ * already landed; `left`: asked for and not reached, a deadline or a rate limit came first.
+ */
+export const TOTALS = ['asked', 'landed', 'empty', 'unchanged', 'failed', 'left', 'rows'] as const
+export type ResourceTotals = Readonly<Record<(typeof TOTALS)[number], number>>
 
-export interface FailedInterval {
-  readonly orgId: string
-  readonly resource: string
-  readonly day: string
-  readonly error: string
-  readonly requestId: string | null
-}
-
-/** A final day that came back much smaller. Sizes are users, daily active users, or rows. */
-export interface ShrunkInterval {
-  readonly orgId: string
-  readonly resource: string
-  readonly day: string
-  readonly sizeBefore: number
-  readonly size: number
-  /** False: kept as it was until a second look. */
-  readonly isConfirmed: boolean
-}
-
+export type FailedInterval = Omit<EventOf<'interval.failed'>, 'type'>
+/** A settled day that came back much smaller. */
+export type ShrunkInterval = Omit<EventOf<'interval.shrunk'>, 'type'>
 /** A check whose rows were not as they should be. */
-export interface FailedCheck {
-  readonly check: string
-  readonly severity: 'error' | 'warn'
-  readonly failures: number
-}
+export type FailedCheck = Omit<EventOf<'check.finished'>, 'type' | 'durationMs'>
 
 /** What a run did. Times are milliseconds since the epoch; durations are milliseconds. */
 export interface Summary {
@@ -60,18 +34,13 @@ export interface Summary {
   readonly models: number
   readonly checks: { readonly passed: number; readonly warned: number; readonly failed: number }
   readonly failedChecks: readonly FailedCheck[]
-  readonly published: { readonly path: string; readonly bytes: number } | null
+  readonly published: Omit<EventOf<'warehouse.published'>, 'type'> | null
   /** The file that holds what was built already, and stays as it is. */
   readonly unchanged: { readonly path: string } | null
-  readonly rolledBack: { readonly from: string | null; readonly to: string } | null
-  readonly exports: readonly {
-    readonly target: string
-    readonly path: string
-    readonly tables: number
-    readonly rows: number
-  }[]
+  readonly rolledBack: Omit<EventOf<'warehouse.rolled_back'>, 'type'> | null
+  readonly exports: readonly Omit<EventOf<'export.finished'>, 'type'>[]
   readonly warnings: readonly Warning[]
-  readonly stages: readonly { readonly stage: string; readonly durationMs: number }[]
+  readonly stages: readonly Omit<EventOf<'stage.finished'>, 'type'>[]
 }
 
 export interface SummaryCollector {
@@ -180,9 +149,7 @@ function changeOf(
   }
 }
 
-type WarningEvent = Extract<RunEvent, { type: 'warning' }>
-
-function warningOf({ message, about, kind }: WarningEvent, redact: Redact): Warning {
+function warningOf({ message, about, kind }: EventOf<'warning'>, redact: Redact): Warning {
   const text = redact(message)
   return { message: text, about: about ?? null, kind: kind ?? kindOf(text) }
 }
@@ -199,13 +166,13 @@ function afterCheck(
   }
 }
 
-/** Of an interval told of twice, the last word counts; but what landed in the run stays landed. */
+/** Of an interval that is reported twice, the last report counts; but what landed in the run stays landed. */
 function latest(before: Interval | undefined, now: Interval): Interval {
   const isLanded = before?.outcome === 'landed' || before?.outcome === 'empty'
   return isLanded && now.outcome === 'unchanged' ? before : now
 }
 
-type IntervalEvent = Extract<RunEvent, { type: 'interval.finished' | 'interval.failed' }>
+type IntervalEvent = EventOf<'interval.finished'> | EventOf<'interval.failed'>
 
 function intervalOf(event: IntervalEvent, redact: Redact): Interval {
   const { orgId, resource, day } = event

@@ -1,18 +1,20 @@
 import { ExitCode } from '../lib/errors.ts'
-import type { ResourceTotals, Summary } from './summary.ts'
+import { TOTALS, type ResourceTotals, type Summary } from './summary.ts'
 import { counted, digits, oneLine } from './words.ts'
 
 /** How a run ended, in one word. */
-export type RunStatus =
-  | 'running'
-  | 'complete'
-  | 'partial'
-  | 'deferred'
-  | 'refused'
-  | 'checks_failed'
-  | 'locked'
-  | 'usage'
-  | 'failed'
+export const RUN_STATUSES = [
+  'running',
+  'complete',
+  'partial',
+  'deferred',
+  'refused',
+  'checks_failed',
+  'locked',
+  'usage',
+  'failed',
+] as const
+export type RunStatus = (typeof RUN_STATUSES)[number]
 
 const STATUS_BY_EXIT_CODE: Readonly<Record<number, RunStatus>> = {
   [ExitCode.complete]: 'complete',
@@ -60,19 +62,11 @@ export function verdictOf(summary: Summary): string {
 
 /** The totals of every resource together. */
 export function allResources(summary: Summary): ResourceTotals {
-  const zero = { asked: 0, landed: 0, empty: 0, unchanged: 0, failed: 0, left: 0, rows: 0 }
-  return Object.values(summary.resources).reduce(
-    (sum, one) => ({
-      asked: sum.asked + one.asked,
-      landed: sum.landed + one.landed,
-      empty: sum.empty + one.empty,
-      unchanged: sum.unchanged + one.unchanged,
-      failed: sum.failed + one.failed,
-      left: sum.left + one.left,
-      rows: sum.rows + one.rows,
-    }),
-    zero,
-  )
+  const sum = { asked: 0, landed: 0, empty: 0, unchanged: 0, failed: 0, left: 0, rows: 0 }
+  for (const one of Object.values(summary.resources)) {
+    for (const name of TOTALS) sum[name] += one[name]
+  }
+  return sum
 }
 
 function whatWasDone(summary: Summary, all: ResourceTotals): string {
@@ -103,10 +97,11 @@ function inDoubt({ shrunk }: Summary): string {
 }
 
 function whatIsMissing(all: ResourceTotals, error: string | null): string {
-  const had = all.asked - all.failed - all.left
-  if (all.failed + all.left === 0)
-    return `Partial: ${said(error, 'some intervals could not be had')}`
-  if (had === 0) return `Nothing landed: ${failedOf(all)}`
+  const answered = all.asked - all.failed - all.left
+  if (all.failed + all.left === 0) {
+    return `Partial: ${said(error, 'some intervals could not be fetched')}`
+  }
+  if (answered === 0) return `Nothing landed: ${failedOf(all)}`
   return `Partial: ${failedOf(all)}`
 }
 

@@ -1,3 +1,5 @@
+import type { EventOf } from '../lib/events.ts'
+
 export { oneLine } from '../lib/safe-text.ts'
 
 /** `1,234,567`, whatever the machine's language. */
@@ -29,24 +31,13 @@ export function toSecond(instant: string): string {
 }
 
 /** Which host is asked about an organisation, and with whose key. */
-export function addressing(addressed: {
-  readonly name: string
-  readonly origins: readonly string[]
-  readonly keySource: string
-}): string {
+export function addressing(addressed: Omit<EventOf<'organisation.addressed'>, 'type'>): string {
   const { name, origins, keySource } = addressed
   return `'${name}' is asked for at ${origins.join(' and ')} with the key of ${keySource}`
 }
 
 /** A settled day that came back much smaller, and what became of it. */
-export function shrinkage(shrunk: {
-  readonly orgId: string
-  readonly resource: string
-  readonly day: string
-  readonly sizeBefore: number
-  readonly size: number
-  readonly isConfirmed: boolean
-}): string {
+export function shrinkage(shrunk: Omit<EventOf<'interval.shrunk'>, 'type'>): string {
   const { orgId, resource, day, sizeBefore, size, isConfirmed } = shrunk
   const what = `${resource} ${day} of ${orgId} came back with ${digits(size)} instead of ${digits(sizeBefore)}`
   return isConfirmed

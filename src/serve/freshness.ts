@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { freshnessOf, type Freshness, type FreshnessLimits } from '../lib/freshness.ts'
 import { statement } from '../lib/root.ts'
-import { openWarehouse } from './warehouse.ts'
+import { withWarehouse } from './warehouse.ts'
 
 /** How fresh a table of a source is now. */
 export interface SourceFreshness extends FreshnessLimits {
@@ -29,13 +29,10 @@ const rowsShape = z.array(
  */
 export async function readSourceFreshness(path: string, now: number): Promise<SourceFreshness[]> {
   try {
-    const database = await openWarehouse(path)
-    try {
-      const rows = rowsShape.parse(await database.rows(statement('meta/published_freshness')))
-      return rows.map((row) => judged(row, now))
-    } finally {
-      database.close()
-    }
+    const rows = await withWarehouse(path, (database) =>
+      database.rows(statement('meta/published_freshness')),
+    )
+    return rowsShape.parse(rows).map((row) => judged(row, now))
   } catch {
     return []
   }

@@ -4,7 +4,7 @@ import { listLiteral, type Database, type Table } from '../lib/duckdb.ts'
 import { pastFolder } from '../lake/layout.ts'
 import { readingStatement } from './statement.ts'
 import { TABLES_HINT } from './tables.ts'
-import { openWarehouse, sqlMessage } from './warehouse.ts'
+import { sqlMessage, withWarehouse } from './warehouse.ts'
 
 /**
  * Answers one SQL statement from the published warehouse at `path`. The file
@@ -16,17 +16,14 @@ import { openWarehouse, sqlMessage } from './warehouse.ts'
  * SELECT or EXPLAIN of one, and with DuckDB's message when it fails.
  */
 export async function query(path: string, sql: string): Promise<Table> {
-  const database = await openWarehouse(path)
   const dataFolder = resolve(dirname(path))
   const bases = [dataFolder, pastFolder(dataFolder)].map((folder) => join(folder, 'lake', 'base'))
-  try {
+  return withWarehouse(path, async (database) => {
     await database.run(`set allowed_directories = ${listLiteral(bases)}`)
     await database.run('set enable_external_access = false')
     await database.run('set lock_configuration = true')
-    return await answer(database, await readingStatement(database, sql))
-  } finally {
-    database.close()
-  }
+    return answer(database, await readingStatement(database, sql))
+  })
 }
 
 async function answer(database: Database, sql: string): Promise<Table> {
@@ -38,16 +35,9 @@ async function answer(database: Database, sql: string): Promise<Table> {
 }
 
 function failureOf(message: string, cause: unknown): UsageError {
-  if (/disabled (by|through) configuration|enable external access/.test(message)) {
-    return onlyTheWarehouse(message, cause)
+  if (!/disabled (by|through) configuration|enable external access/.test(message)) {
+    return new UsageError(message, { hint: TABLES_HINT, cause })
   }
-  return new UsageError(message, {
-    hint: TABLES_HINT,
-    cause,
-  })
-}
-
-function onlyTheWarehouse(message: string, cause: unknown): UsageError {
   return new UsageError(`the query may read the published warehouse only: ${message}`, {
     hint: 'To write files: `agent-warehouse export`. After the data folder was moved: `agent-warehouse build`.',
     cause,

@@ -2,45 +2,36 @@ import { z } from 'zod'
 import { UsageError } from '../lib/errors.ts'
 import { suggestion } from '../lib/nearest.ts'
 import { statement } from '../lib/root.ts'
-import { openWarehouse } from './warehouse.ts'
+import { withWarehouse } from './warehouse.ts'
 
 /** What an error about a table or a column points to. */
 export const TABLES_HINT =
   '`agent-warehouse tables` lists the tables, `agent-warehouse tables <name>` the columns of one.'
 
-export interface TableEntry {
-  readonly table_schema: string
-  readonly table_name: string
-  /** What one row is. */
-  readonly description: string | null
-}
+const text = z.string().nullable()
 
-export interface ColumnEntry {
-  readonly column_name: string
-  readonly data_type: string
-  readonly unit: string | null
+const tableEntry = z.object({
+  table_schema: z.string(),
+  table_name: z.string(),
+  /** What one row is. */
+  description: text,
+})
+
+const columnEntry = z.object({
+  column_name: z.string(),
+  data_type: z.string(),
+  unit: text,
   /** How the metric may be summed; null for what is none. */
-  readonly additivity: string | null
-  readonly description: string | null
-}
+  additivity: text,
+  description: text,
+})
+
+export type TableEntry = Readonly<z.output<typeof tableEntry>>
+export type ColumnEntry = Readonly<z.output<typeof columnEntry>>
 
 export interface TableDescription extends TableEntry {
   readonly columns: readonly ColumnEntry[]
 }
-
-const text = z.string().nullable()
-const tables = z.array(
-  z.object({ table_schema: z.string(), table_name: z.string(), description: text }),
-)
-const columns = z.array(
-  z.object({
-    column_name: z.string(),
-    data_type: z.string(),
-    unit: text,
-    additivity: text,
-    description: text,
-  }),
-)
 
 /** The marts, with the tables of `meta` last: what a query is written on. */
 export async function listTables(path: string): Promise<TableEntry[]> {
@@ -64,16 +55,11 @@ export async function describeTable(path: string, name: string): Promise<TableDe
       hint: suggestion(name, known, TABLES_HINT),
     })
   }
-  const database = await openWarehouse(path)
-  try {
-    const rows = await database.rows(statement('tables/columns'), {
-      schema: entry.table_schema,
-      name: entry.table_name,
-    })
-    return { ...entry, columns: columns.parse(rows) }
-  } finally {
-    database.close()
-  }
+  const { table_schema: schema, table_name: table } = entry
+  const rows = await withWarehouse(path, (database) =>
+    database.rows(statement('tables/columns'), { schema, name: table }),
+  )
+  return { ...entry, columns: z.array(columnEntry).parse(rows) }
 }
 
 /** A mart is named without its schema, too. */
@@ -83,10 +69,6 @@ function namesOf({ table_schema, table_name }: TableEntry): string[] {
 }
 
 async function allTables(path: string): Promise<TableEntry[]> {
-  const database = await openWarehouse(path)
-  try {
-    return tables.parse(await database.rows(statement('tables/list')))
-  } finally {
-    database.close()
-  }
+  const rows = await withWarehouse(path, (database) => database.rows(statement('tables/list')))
+  return z.array(tableEntry).parse(rows)
 }

@@ -26,6 +26,19 @@ export async function openWarehouse(path: string): Promise<Database> {
   }
 }
 
+/** What reading the published warehouse comes to. @throws UsageError as `openWarehouse` does. */
+export async function withWarehouse<T>(
+  path: string,
+  read: (database: Database) => Promise<T>,
+): Promise<T> {
+  const database = await openWarehouse(path)
+  try {
+    return await read(database)
+  } finally {
+    database.close()
+  }
+}
+
 /** What a warehouse says of how it was built. Times are ISO 8601, UTC. */
 export interface PublishedBuild {
   readonly runId: string
@@ -40,14 +53,10 @@ const buildRows = z.array(
 
 /** What the warehouse at `path` says of itself; null where there is none that can be read. */
 export async function publishedBuild(path: string): Promise<PublishedBuild | null> {
-  let database: Database
   try {
-    database = await openWarehouse(path)
-  } catch {
-    return null
-  }
-  try {
-    const rows = await database.rows(statement('meta/published_build'))
+    const rows = await withWarehouse(path, (database) =>
+      database.rows(statement('meta/published_build')),
+    )
     const [build] = buildRows.parse(rows)
     if (build === undefined) return null
     const iso = (ms: number | string): string => new Date(Number(ms)).toISOString()
@@ -57,9 +66,7 @@ export async function publishedBuild(path: string): Promise<PublishedBuild | nul
       asOf: build.as_of_ms === null ? null : iso(build.as_of_ms),
     }
   } catch {
-    return null // of an earlier version
-  } finally {
-    database.close()
+    return null // none, or one of an earlier version
   }
 }
 

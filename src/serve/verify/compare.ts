@@ -4,7 +4,7 @@ import { Database, identifier, literal, type Row } from '../../lib/duckdb.ts'
 import { processLimits } from '../../lib/machine.ts'
 import { statement } from '../../lib/root.ts'
 import { fill } from '../../lib/template.ts'
-import { openWarehouse, sqlMessage } from '../warehouse.ts'
+import { sqlMessage, withWarehouse } from '../warehouse.ts'
 import type { ScopedInterval } from './scope.ts'
 
 /** A table of facts with one row per day and key. */
@@ -79,19 +79,17 @@ export async function compareFacts(options: CompareOptions): Promise<Comparison>
 export async function publishedIntervals(
   warehouse: string,
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const database = await openWarehouse(warehouse)
+  const rows = await withWarehouse(warehouse, (database) =>
+    database.rows(statement('verify/published_intervals')),
+  )
   const known = new Map<string, Set<string>>()
-  try {
-    for (const row of await database.rows(statement('verify/published_intervals'))) {
-      const orgId = textOf(row, 'org_id') ?? ''
-      const keys = known.get(orgId) ?? new Set()
-      const key = `${textOf(row, 'resource') ?? ''}/${textOf(row, 'activity_date') ?? ''}`
-      known.set(orgId, keys.add(key))
-    }
-    return known
-  } finally {
-    database.close()
+  for (const row of rows) {
+    const orgId = textOf(row, 'org_id') ?? ''
+    const keys = known.get(orgId) ?? new Set()
+    const key = `${textOf(row, 'resource') ?? ''}/${textOf(row, 'activity_date') ?? ''}`
+    known.set(orgId, keys.add(key))
   }
+  return known
 }
 
 async function fillIntervals(
