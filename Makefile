@@ -1,5 +1,5 @@
 # Every target installs what it needs and leaves the checkout as it was.
-.PHONY: install build check test test-dbt test-deep test-kill demo bench bench-peers bench-short clean help
+.PHONY: install build check test test-all test-dbt test-deep test-kill demo bench bench-peers bench-short clean help
 
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -21,13 +21,15 @@ check: install ## formatting, lint, types, dependency rules
 	@npm run --silent typecheck
 	@npm run --silent deps
 
-test: check build ## everything that must hold; what CI runs
+test: check build ## before a push: types, lint, unit tests and the main flows; three minutes
 	@npm run --silent test
+
+test-all: test test-deep test-dbt ## everything that must hold, in CI too; forty minutes
 
 test-dbt: build ## the models under dbt Core against the built-in runner, row for row; needs python3
 	@npm run --silent test:dbt
 
-test-deep: build ## every fault, damage, full disks, whole nights, secrets, truth, verify, every option: half an hour
+test-deep: build ## whole commands and nights, faults, damage, full disks, every option; half an hour
 	@npm run --silent test:deep
 
 test-kill: build ## kills a run at every write, and at 50 moments: a quarter of an hour

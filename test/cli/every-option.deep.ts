@@ -1,6 +1,48 @@
-import { describe } from 'vitest'
-import { commonStage, isSlow, testRows } from './every-option.ts'
+import { describe, expect, it } from 'vitest'
+import { version } from '../../src/lib/version.ts'
+import { commonStage, isSlow, ROWS, testRows } from './every-option.ts'
+import { registered } from './registry.ts'
 
-describe('every option of a command that builds or compares', () => {
-  testRows(commonStage(), isSlow)
+const COMMANDS = await registered()
+
+/** What every command has. */
+const EVERYWHERE = ['help', 'version', 'debug']
+
+/** Options of commands that build or compare for minutes: every-option-builds.deep.ts. */
+describe('every option of every command', () => {
+  const stageOf = commonStage()
+
+  it('has a row here, and no row is of an option that is gone', () => {
+    const documented = COMMANDS.flatMap(({ name, options }) =>
+      options.filter((each) => !EVERYWHERE.includes(each)).map((each) => `${name} --${each}`),
+    )
+    expect(Object.keys(ROWS).sort()).toEqual(documented.sort())
+    expect(
+      COMMANDS.every(({ options }) => EVERYWHERE.every((each) => options.includes(each))),
+    ).toBe(true)
+  })
+
+  testRows(stageOf, (name) => !isSlow(name))
+
+  it.each(COMMANDS.map(({ name }) => name))(
+    'is there for %s: --help, --version, --debug',
+    async (name) => {
+      const stage = stageOf()
+      const path = name.split(' ')
+      const help = await stage.go([...path, '--help'])
+      expect(help.code).toBe(0)
+      expect(help.out).toMatch(new RegExp(`^agent-warehouse ${name}`, 'm'))
+      expect(help.out).toContain('Examples:')
+      expect(await stage.go([...path, '--version'])).toEqual({
+        code: 0,
+        out: `${version}\n`,
+        err: '',
+      })
+      const plain = await stage.go([...path, '--no-such-option'])
+      const debug = await stage.go([...path, '--no-such-option', '--debug'])
+      expect([plain.code, debug.code]).toEqual([2, 2])
+      expect(plain.err).not.toMatch(/^ +at /m)
+      expect(debug.err).toMatch(/^ +at /m)
+    },
+  )
 })

@@ -1,49 +1,90 @@
-import { copyFile, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { Database } from '../../src/lib/duckdb.ts'
 import { makeWritable } from '../../src/lib/files.ts'
-import { martsOf, twoNights } from './published.ts'
+import { holdOpen } from '../helpers.ts'
+import { martsOf, MS_PER_DAY, publishedNight, twoNights, type Kept } from './published.ts'
 
-it('a full refresh that finds nothing new takes no place among the kept files', async () => {
-  const { work, list } = await twoNights()
-  const outcome = await work('build', '--full-refresh')
-  expect(outcome, outcome.err).toMatchObject({ code: 0 })
-  expect(outcome.out).toContain('warehouse published')
+it('a client that changes the published file changes nothing that is published next (law 7)', async () => {
+  const { data, ask, work } = await publishedNight()
+  const whole = await martsOf(data)
+  const path = join(data, 'warehouse.duckdb')
+  await makeWritable(path)
+  const client = await Database.open(path)
+  await client.run('update fct_model_day set billable_tokens = 2 * billable_tokens')
+  client.close()
+  const doctor = await ask('doctor')
+  expect(doctor).toMatchObject({ code: 3 })
+  expect(doctor.out).toContain(`${path} is not the file that was published`)
+  const built = await work('build')
+  expect(built, built.err).toMatchObject({ code: 0 })
+  expect(built.out).toContain(`${path} is not the file that was published`)
+  expect(await martsOf(data)).toEqual(whole)
+  expect((await stat(path)).mode & 0o222).toBe(0)
+  expect((await ask('doctor')).out).not.toContain('is not the file')
+})
+
+it('builds that find nothing new publish nothing, and both nights stay for a rollback', async () => {
+  const { data, ask, work, first, second, list } = await twoNights()
+  const path = join(data, 'warehouse.duckdb')
+  const [bytes, before] = [await readFile(path), await list()]
+  expect(before.map(({ is_published: is }) => is)).toEqual([false, true])
+  for (const args of [['build'], ['build'], ['build'], ['run']]) {
+    const idle = await work(...args)
+    expect(idle, idle.err).toMatchObject({ code: 0 })
+    if (args[0] === 'build') {
+      expect(idle.out).toContain('nothing changed, so the published warehouse stays as it is')
+      expect(bytes.equals(await readFile(path))).toBe(true)
+    }
+  }
+  expect(await list()).toHaveLength(2)
+  expect((await ask('rollback', '--list')).out).toMatch(/^ {2}\S+ .*\n\* \S+ .*published\n$/)
+  const back = await work('rollback')
+  expect(back, back.err).toMatchObject({ code: 0 })
+  expect(await martsOf(data)).toEqual(first)
+  expect((await list()).map(({ is_published: is }) => is)).toEqual([true, false])
+  expect(await work('build')).toMatchObject({ code: 0 })
+  expect(await martsOf(data)).toEqual(second)
   expect(await list()).toHaveLength(2)
 })
 
-it('a rollback puts back no file that was changed or exchanged since, and the doctor names it', async () => {
-  const { data, ask, work, second, list } = await twoNights()
-  const [first] = await list()
-  const kept = join(data, 'published', `${first?.run_id ?? ''}.duckdb`)
-  const whole = await readFile(kept)
-  for (const damage of [
-    () => truncate(kept, whole.length >> 1),
-    () => truncate(kept, 0),
-    () => copyFile(join(data, 'warehouse.duckdb'), kept),
-    () => writeFile(kept, Buffer.concat([whole.subarray(0, -1), Buffer.from('x')])),
-  ]) {
-    await rm(kept, { force: true })
-    await writeFile(kept, whole)
-    await damage()
-    const refused = await work('rollback')
-    expect(refused).toMatchObject({ code: 2 })
-    expect(refused.err).toContain('is not the file that run')
-  }
-  expect((await ask('doctor')).out).toContain(`${kept} is not the file that run`)
-  expect(await martsOf(data)).toEqual(second)
-  await writeFile(kept, whole)
-  expect(await work('rollback')).toMatchObject({ code: 0 })
-})
-
-it('what a program writes into a file that was put back is not in the kept one', async () => {
-  const { data, work, first, list } = await twoNights()
-  const [earlier] = await list()
-  await work('rollback')
+it('a program that holds the published file open makes no build lose anything', async () => {
+  const { clock, data, ask, work } = await publishedNight()
   const path = join(data, 'warehouse.duckdb')
   await makeWritable(path)
-  await truncate(path, 100)
-  await work('build')
-  expect(await work('rollback', '--to', earlier?.run_id ?? '')).toMatchObject({ code: 0 })
-  expect(await martsOf(data)).toEqual(first)
+  const release = await holdOpen(path)
+  clock.now += MS_PER_DAY
+  const next = await work('run')
+  await release()
+  expect(next, next.err).toMatchObject({ code: 0 })
+  expect(next.out).not.toContain('is not the file that was published')
+  const kept = JSON.parse((await ask('rollback', '--list', '--json')).out) as Kept[]
+  expect(kept.map(({ problem }) => problem)).toEqual([null, null])
+  expect(await readdir(join(data, 'snapshots', 'team_entries_history'))).toHaveLength(1)
+})
+
+it('base that no ledger knows, and exchanged base or records of it, reach no mart', async () => {
+  const { data, work } = await publishedNight()
+  const whole = await martsOf(data)
+  const base = join(data, 'lake', 'base', 'tokens_days')
+  const [month = ''] = await readdir(join(base, 'org=org_demo'))
+  const file = join(base, 'org=org_demo', month, 'data.parquet')
+  await cp(join(base, 'org=org_demo'), join(base, 'org=org_other'), { recursive: true })
+  await cp(join(base, 'org=org_demo', month), join(base, 'org=org_demo', 'month=2031-01'), {
+    recursive: true,
+  })
+  await writeFile(join(data, 'state', 'base', 'junk.json'), '{"of": "another program"')
+  const elsewhere = join(data, 'elsewhere.parquet')
+  await cp(
+    join(data, 'lake', 'base', 'tools_days', 'org=org_demo', month, 'data.parquet'),
+    elsewhere,
+  )
+  await rm(file)
+  await symlink(elsewhere, file)
+  const built = await work('build')
+  expect(built, built.err).toMatchObject({ code: 0 })
+  expect(built.out).toContain('tokens_days/org=org_other is of no organisation in the ledger')
+  expect(built.out).toContain('the base file of tokens_days')
+  expect(await martsOf(data)).toEqual(whole)
 })

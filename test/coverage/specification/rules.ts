@@ -165,12 +165,12 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
     ),
     rule(
       '2. keys are generated at `{app_url}/settings/api-keys`',
-      'test/cli/command.test.ts',
+      'test/cli/command.deep.ts',
       'bad usage ends with 2 and one line, and touches nothing › no key: how to get one',
     ),
     rule(
       '3. analytics require Manager or Owner; members and guests receive 403',
-      'test/cli/refused-key.test.ts',
+      'test/cli/refused-key.deep.ts',
       ...['member', 'guest'].map(
         (role) => `a refused key › of a ${role}: 5, one line about the role, few requests`,
       ),
@@ -199,12 +199,12 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
     ),
     rule(
       'one JSON object on standard input; the command exits 0',
-      'test/hooks/run.test.ts',
+      'test/hooks/run.deep.ts',
       'hooks run › records the object as it came, byte for byte, and says nothing',
     ),
     rule(
       'a failure of a notification command does not block the agent',
-      'test/hooks/run.test.ts',
+      'test/hooks/run.deep.ts',
       'hooks run ends with 0 › at every write from which on the disk is full, and leaves no half event',
     ),
   ],
