@@ -94,7 +94,7 @@ it('a damaged file keeps base from being made until its day is out of the ledger
 })
 
 it('what fails while answers are waited for is told, and done afterwards', async () => {
-  const inTheWay = (data: string): string => join(data, 'state', 'spill', 'org_demo', 'months')
+  const inTheWay = (data: string): string => join(data, 'state', 'spill', 'org_demo', 'base')
   const { exitCode, events } = await secondNight({
     between: async (data) => {
       await mkdir(join(inTheWay(data), '..'), { recursive: true })
