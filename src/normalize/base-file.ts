@@ -29,7 +29,7 @@ export async function putBaseFile(
 ): Promise<FileSums> {
   const inPlace = baseFile(baseIn, orgId, entity, month)
   const temporary = temporaryPath(inPlace)
-  return told(madeBy, month, async () => {
+  return withPlace(madeBy, month, async () => {
     try {
       await mkdir(dirname(inPlace), { recursive: true })
       const rows = await write({ inPlace, temporary })
@@ -45,7 +45,11 @@ export async function putBaseFile(
 }
 
 /** @throws AppError that names the statement and the month. */
-export async function told<T>(madeBy: string, month: string, work: () => Promise<T>): Promise<T> {
+export async function withPlace<T>(
+  madeBy: string,
+  month: string,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work()
   } catch (error) {

@@ -22,7 +22,7 @@ interface RawLake {
 export const RAW = statement('base/steps/raw')
 export const RAW_EMPTY = statement('base/steps/raw_empty')
 
-/** The name of its file stands in the place of the organisation: a version is told by it. */
+/** The name of its file stands in the place of the organisation: a version is known by it. */
 const FILE_NAME = String.raw`regexp_extract(filename, '[^/\\]+$')`
 
 export const DAYS = statement('base/steps/days')

@@ -97,7 +97,7 @@ async function sizedDays(
   return mapLimit(inOrder, DAYS_AT_ONCE, async (source) => {
     const folder = rawFolder(dataFolder, orgId, resource, source.day)
     const sizes = source.files.map(async (file) => {
-      const found = await stat(join(folder, file)).catch(() => null) // its reader tells of it
+      const found = await stat(join(folder, file)).catch(() => null) // its reader reports it
       return found?.size ?? 0
     })
     return { ...source, bytes: (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0) }

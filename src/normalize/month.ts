@@ -6,7 +6,7 @@ import type { FileSums } from '../lib/files.ts'
 import { baseFile } from '../lake/layout.ts'
 import { statement } from '../lib/root.ts'
 import { fill } from '../lib/template.ts'
-import { putBaseFile, told } from './base-file.ts'
+import { putBaseFile, withPlace } from './base-file.ts'
 import { BASE_ENTITIES } from './base-entities.ts'
 import { DayBatch, RAW_EMPTY, type DaySource } from './batch.ts'
 import { EXPECTED } from './drift.ts'
@@ -22,7 +22,7 @@ import {
 } from './plan.ts'
 
 const WRITE = statement('base/steps/month')
-const HELD = statement('base/steps/month_held')
+const VERSIONS = statement('base/steps/month_versions')
 const DAYS = statement('base/steps/month_days')
 const PART = statement('base/steps/write')
 const NOT_PARSED = 'drop table if exists parsed'
@@ -43,12 +43,14 @@ export async function monthTask(
 ): Promise<MonthTask> {
   const { entity, month, days } = task
   const path = baseFile(baseIn, orgId, entity.name, month)
-  const held = isWhole ? await heldVersions(database, path, entity) : new Map<string, string>()
-  const isHeld = (day: DaySource): boolean => held.get(placeOf(day)) === versionsOf(day)
+  const versions = isWhole
+    ? await writtenVersions(database, path, entity)
+    : new Map<string, string>()
+  const isAsWritten = (day: DaySource): boolean => versions.get(placeOf(day)) === versionsOf(day)
   return {
     ...task,
-    kept: days.filter(isHeld),
-    due: days.filter((day) => !isHeld(day)),
+    kept: days.filter(isAsWritten),
+    due: days.filter((day) => !isAsWritten(day)),
     parts: new Map<string, readonly string[]>(),
   }
 }
@@ -56,12 +58,12 @@ export async function monthTask(
 const versionsShape = z.record(z.string(), z.string())
 
 /** The versions that the file in place was made of, by day; none where other statements made it. */
-async function heldVersions(
+async function writtenVersions(
   database: Database,
   path: string,
   entity: BaseEntity,
 ): Promise<ReadonlyMap<string, string>> {
-  const [said] = await database.rows(HELD, { file: path })
+  const [said] = await database.rows(VERSIONS, { file: path })
   const versions = said?.['versions']
   if (said?.['made_by'] !== makerOf(entity) || typeof versions !== 'string') {
     return new Map()
@@ -119,12 +121,12 @@ async function makeParts(
   for (const [index, days] of (batches.length === 0 ? [[]] : batches).entries()) {
     const batch = new DayBatch(database, options, resource, days)
     if (resource !== '' && entities.some(({ isOfParsed }) => isOfParsed)) {
-      await told(`sql/base/items/${resource}.sql`, months, () => batch.parse())
+      await withPlace(`sql/base/items/${resource}.sql`, months, () => batch.parse())
     }
     for (const entity of entities) {
       if (!entity.isOfParsed) await database.run(NOT_PARSED)
       const file = join(parts, `${entity.name}-${String(index).padStart(6, '0')}.parquet`)
-      await told(entity.madeBy, months, async () => {
+      await withPlace(entity.madeBy, months, async () => {
         const select = await entity.select(database, batch)
         await database.run(fill(PART, { select, file: literal(file) }))
       })

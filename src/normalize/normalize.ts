@@ -12,10 +12,10 @@ import { SCHEMA_DRIFT } from './drift.ts'
 import { groupsOf, type MonthGroup } from './groups.ts'
 import { LIMITS } from './limits.ts'
 import { monthTask, PREPARATION, writeGroup, type Lane } from './month.ts'
-import { baseKey, planBase, type BaseEntity, type BaseTask, type NormalizeOptions } from './plan.ts'
+import { baseKey, planBase, type BaseTask, type NormalizeOptions } from './plan.ts'
 import { isWhole, readBaseState, writeBaseState, type BaseFiles } from './state.ts'
 
-/** The base files of one organisation that are there, held against what was written. */
+/** The base files of one organisation that are there, compared with what was written. */
 export async function openBase({
   baseIn,
   orgId,
@@ -29,14 +29,14 @@ export async function openBase({
 
 /**
  * Writes the base months of one organisation whose raw days changed. Returns how
- * many. `base`: what `openBase` told, which is kept up to date; of no use any more
- * when this throws.
+ * many. `base`: what `openBase` returned, which is kept up to date; of no use any
+ * more when this throws.
  */
 export async function normalize(options: NormalizeOptions, base?: BaseFiles): Promise<number> {
   const { ledger } = options
   const present = base ?? (await openBase(options))
   const whole = await planAll(options, present)
-  const damaged = await options.takeOutDamaged(sourcesOf(whole))
+  const damaged = await options.quarantineDamaged(sourcesOf(whole))
   if (damaged === null) return 0
   const proven = { ...options, ledger: without(ledger, damaged) }
   const tasks = damaged.length === 0 ? whole : await planAll(proven, present)
@@ -44,19 +44,18 @@ export async function normalize(options: NormalizeOptions, base?: BaseFiles): Pr
   return tasks.length
 }
 
-/** All that is due; of some resources alone, what is made of these and no other. */
+/** All that is due; while resources are incomplete, only what is made of one that is not. */
 async function planAll(options: NormalizeOptions, present: BaseFiles): Promise<BaseTask[]> {
   const state = Object.fromEntries([...present].map(([key, file]) => [key, file.fingerprint]))
   const due = []
   for (const entity of BASE_ENTITIES) due.push(...(await planBase(options, entity, state)))
-  const { only } = options
-  const isMade = ({ resource }: BaseEntity): boolean =>
-    only === undefined || resource === null || only.has(resource)
-  const made = due.filter(({ entity }) => isMade(entity))
-  return made.length === due.length ? due : made.filter(({ entity }) => entity.resource !== null)
+  const isComplete = ({ entity: { resource } }: BaseTask): boolean =>
+    resource !== null && (options.only?.has(resource) ?? true)
+  const isAll = due.every((task) => task.entity.resource === null || isComplete(task))
+  return isAll ? due : due.filter(isComplete)
 }
 
-/** Each file once. A current version is read by its resource too: of days of all, the earlier ones are left. */
+/** Each file once. The entities of its resource read a current version too: of the others, the earlier ones are left. */
 function sourcesOf(tasks: readonly BaseTask[]): RawFile[] {
   const sources = tasks.flatMap(({ entity, days }) =>
     days.flatMap(({ resource, day, files }) =>
@@ -70,7 +69,7 @@ function sourcesOf(tasks: readonly BaseTask[]): RawFile[] {
   ]
 }
 
-/** A day is gone when its current version is; of an older one nothing more is told. */
+/** A day is gone when its current version is; of an older one nothing more is reported. */
 function without(ledger: Ledger, damaged: readonly RawFile[]): Ledger {
   const rest = new Map(ledger)
   for (const { resource, day, file } of damaged) {

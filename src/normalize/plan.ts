@@ -22,7 +22,7 @@ export interface NormalizeOptions {
    * Proves raw files before they are read; returns those that are in the lake no longer,
    * or null where damaged ones stay in it: then nothing is made.
    */
-  readonly takeOutDamaged: (files: readonly RawFile[]) => Promise<readonly RawFile[] | null>
+  readonly quarantineDamaged: (files: readonly RawFile[]) => Promise<readonly RawFile[] | null>
   /** Only months of these resources are made. Absent: of all. */
   readonly only?: ReadonlySet<string>
   /** When it aborts, months that have not been begun stay due. */
@@ -80,8 +80,9 @@ export async function planBase(
     if (name === entity.name) months.set(month, [])
   }
   for (const source of await entity.sources(options)) {
-    const month = monthOf(source.day)
-    months.set(month, [...(months.get(month) ?? []), source])
+    const month = months.get(monthOf(source.day))
+    if (month === undefined) months.set(monthOf(source.day), [source])
+    else month.push(source)
   }
   const madeBy = entity.statements()
   return [...months.keys()].sort().flatMap((month) => {

@@ -16,7 +16,7 @@ const CHANGES = statement('restatements/changes')
 
 /**
  * What the platform said of a day and later said otherwise: every metric of every
- * version held against the version before it. A day with one version has nothing.
+ * version compared with the version before it. A day with one version has nothing.
  */
 export const RESTATEMENTS: BaseEntity = {
   name: 'restatements',

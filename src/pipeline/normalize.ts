@@ -51,7 +51,7 @@ export async function normalizeAll(
     for (const orgId of await knownOrganisations(config.dataFolder)) {
       const options = baseOptions(context, pointInTime, orgId)
       const ledger = await pointInTime.ledgerOf(orgId)
-      const takeOut = async (files: readonly RawFile[]): Promise<readonly RawFile[]> => {
+      const quarantine = async (files: readonly RawFile[]): Promise<readonly RawFile[]> => {
         if (pointInTime.asOf !== null) return []
         const damaged = await quarantineDamaged(
           config.dataFolder,
@@ -64,7 +64,7 @@ export async function normalizeAll(
         return damaged
       }
       await normalize(
-        { ...options, ledger, isLowMemory: isLowMemory || isShort, takeOutDamaged: takeOut },
+        { ...options, ledger, isLowMemory: isLowMemory || isShort, quarantineDamaged: quarantine },
         await openBase?.(orgId),
       )
     }

@@ -71,7 +71,7 @@ export class Prefetch implements SyncListeners {
     if (world.signal.aborted) return files
     const pointInTime = latestData(config.dataFolder)
     const ledger = new Map(known) // as it is now: more lands while this works
-    const takeOutDamaged = async (raw: readonly RawFile[]): Promise<null | []> => {
+    const quarantineDamaged = async (raw: readonly RawFile[]): Promise<null | []> => {
       const damaged = await damagedFiles(config.dataFolder, orgId, raw, ledger)
       return damaged.length > 0 ? null : []
     }
@@ -79,7 +79,7 @@ export class Prefetch implements SyncListeners {
       ...baseOptions(this.#context, pointInTime, orgId),
       ledger,
       only,
-      takeOutDamaged,
+      quarantineDamaged,
     }
     await normalize({ ...options, isLowMemory: false, signal: world.signal }, files)
     return files

@@ -74,7 +74,7 @@ export class Lake {
       isLowMemory: false,
       firstMonth: '2026-01',
       emit: (event) => this.events.push(event),
-      takeOutDamaged: () => Promise.resolve([]),
+      quarantineDamaged: () => Promise.resolve([]),
     })
   }
 

@@ -88,7 +88,7 @@ function toBase(
     isLowMemory: true,
     firstMonth: '2026-01',
     emit: () => undefined,
-    takeOutDamaged: () => Promise.resolve([]),
+    quarantineDamaged: () => Promise.resolve([]),
   }
   return normalize({ ...options, ...more }, base)
 }
@@ -191,8 +191,8 @@ describe('base that is made before everything has landed', () => {
   it('is left as it is while a damaged file is in the lake', async () => {
     const data = await temporaryFolder()
     const ledger = await land(data, served)
-    const takeOutDamaged = (): Promise<null> => Promise.resolve(null)
-    expect(await toBase(data, ledger, { takeOutDamaged })).toBe(0)
+    const quarantineDamaged = (): Promise<null> => Promise.resolve(null)
+    expect(await toBase(data, ledger, { quarantineDamaged })).toBe(0)
     expect(await written(data)).toEqual([])
   })
 
@@ -239,14 +239,14 @@ describe('a month of which one day changed', () => {
     expect(await rowsOf(data, 'users', 'sessions')).toEqual([{ sessions: '1' }, { sessions: '3' }])
   })
 
-  it('makes every day anew when the file that is there cannot be read', async () => {
+  it('makes every day again when the file that is there cannot be read', async () => {
     const data = await twoDays()
     await writeFile(baseFile(data, ORG, 'users', '2026-01'), 'not Parquet')
     await toBase(data, await land(data, days(restated)))
     expect(await rowsOf(data, 'users', 'sessions')).toEqual([{ sessions: '1' }, { sessions: '3' }])
   })
 
-  it('makes every day anew when other statements made the file that is there', async () => {
+  it('makes every day again when other statements made the file that is there', async () => {
     const data = await twoDays()
     const file = baseFile(data, ORG, 'users', '2026-01')
     const db = await Database.open(':memory:')

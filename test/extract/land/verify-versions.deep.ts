@@ -160,7 +160,7 @@ const toBase = async (data: string) => {
     isLowMemory: true,
     firstMonth: '2026-01',
     emit: () => undefined,
-    takeOutDamaged: (files) => quarantineDamaged(data, 'o', files, ledger, () => undefined),
+    quarantineDamaged: (files) => quarantineDamaged(data, 'o', files, ledger, () => undefined),
   })
 }
 
