@@ -1,4 +1,4 @@
-import { addDays, isDay, type Day } from '../lib/days.ts'
+import { addDays, isDay, type Day, type DayRange } from '../lib/days.ts'
 import { counted, digits, oneLine } from '../observe/words.ts'
 import type { Difference } from '../serve/verify/compare.ts'
 import type { DamagedFile } from '../serve/verify/files.ts'
@@ -18,7 +18,7 @@ export function verificationText(verification: Verification): string {
     ...listed(differences, differenceLine),
     ...notCompared(leftOut),
     ...unheldLines(verification.notHeld),
-    ...(commands.length === 0 ? [] : ['What mends it:', ...commands.map((each) => `  ${each}`)]),
+    ...(commands.length === 0 ? [] : ['What fixes it:', ...commands.map((each) => `  ${each}`)]),
   ]
   return `${lines.join('\n')}\n`
 }
@@ -31,28 +31,17 @@ export function verificationJson(verification: Verification): object {
     history_days: history,
     sampled_days: sampled,
     compared: { days, tables, rows, values, files: files.files },
-    differences: verification.differences.map(({ orgId, day, ...difference }) => ({
-      org_id: orgId,
-      activity_date: day,
-      ...difference,
-    })),
-    damaged_files: files.damaged.map(({ orgId, day, ...file }) => ({
-      org_id: orgId,
-      activity_date: day,
-      ...file,
-    })),
-    not_compared: verification.leftOut.map(({ orgId, day, ...interval }) => ({
-      org_id: orgId,
-      activity_date: day,
-      ...interval,
-    })),
-    not_held: verification.notHeld.map(({ orgId, day, ...number }) => ({
-      org_id: orgId,
-      activity_date: day,
-      ...number,
-    })),
+    differences: verification.differences.map(ofDay),
+    damaged_files: files.damaged.map(ofDay),
+    not_compared: verification.leftOut.map(ofDay),
+    not_held: verification.notHeld.map(ofDay),
     mend: mendingCommands(verification),
   }
+}
+
+function ofDay<T extends { readonly orgId: string; readonly day: string }>(each: T): object {
+  const { orgId, day, ...others } = each
+  return { org_id: orgId, activity_date: day, ...others }
 }
 
 function verdictOf(verification: Verification): string {
@@ -99,35 +88,50 @@ function damageLine({ path, expected, found }: DamagedFile): string {
 
 /** Days of a resource that are left out for one reason are one line. */
 function notCompared(leftOut: readonly LeftOut[]): string[] {
-  const groups = new Map<string, LeftOut[]>()
-  for (const each of leftOut) {
-    const key = JSON.stringify([each.orgId, each.why, each.error, each.resource])
-    groups.set(key, [...(groups.get(key) ?? []), each])
-  }
-  return listed([...groups.values()], (group) => {
-    const [first] = group
-    const days = rangesOf(group.map(({ day }) => day)).map(rangeText)
-    const why =
-      first?.why === 'absent'
+  const groups = grouped(leftOut, ({ orgId, why, error, resource }) => [
+    orgId,
+    why,
+    error,
+    resource,
+  ])
+  return listed(groups, ([{ orgId, resource, why, error }, days]) => {
+    const reason =
+      why === 'absent'
         ? 'the warehouse does not have it'
-        : `the platform did not give it${first?.error == null ? '' : `: ${first.error}`}`
-    return `not compared: ${first?.resource ?? ''} ${days.join(', ')} of ${first?.orgId ?? ''}: ${why}`
+        : `the platform did not give it${error === null ? '' : `: ${error}`}`
+    return `not compared: ${resource} ${days} of ${orgId}: ${reason}`
   })
 }
 
 /** Days of a field are one line. */
 function unheldLines(numbers: readonly NotHeld[]): string[] {
-  const groups = new Map<string, NotHeld[]>()
-  for (const each of numbers) {
-    const key = JSON.stringify([each.orgId, each.resource, each.path, each.kind])
-    groups.set(key, [...(groups.get(key) ?? []), each])
+  const groups = grouped(numbers, ({ orgId, resource, path, kind }) => [
+    orgId,
+    resource,
+    path,
+    kind,
+  ])
+  return listed(groups, ([{ orgId, resource, path, kind }, days]) => {
+    const how = kind === 'rounded' ? 'rounded to six digits' : 'NULL'
+    return `${path} of ${resource} ${days} of ${orgId}: served numbers that the warehouse has as ${how}`
+  })
+}
+
+/** The first of each group of items with the same key, and the days of the group in words. */
+function grouped<T extends { readonly day: Day }>(
+  items: readonly T[],
+  keyOf: (item: T) => readonly (string | null)[],
+): (readonly [T, string])[] {
+  const groups = new Map<string, [T, ...T[]]>()
+  for (const item of items) {
+    const key = JSON.stringify(keyOf(item))
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
   }
-  return listed([...groups.values()], (group) => {
-    const [first] = group
-    const days = rangesOf(group.map(({ day }) => day)).map(rangeText)
-    const how = first?.kind === 'rounded' ? 'rounded to six digits' : 'NULL'
-    const where = `${first?.path ?? ''} of ${first?.resource ?? ''} ${days.join(', ')} of ${first?.orgId ?? ''}`
-    return `${where}: served numbers that the warehouse has as ${how}`
+  return [...groups.values()].map((group) => {
+    const ranges = rangesOf(group.map(({ day }) => day))
+    return [group[0], ranges.map(rangeText).join(', ')]
   })
 }
 
@@ -144,14 +148,9 @@ function mendingCommands({ differences, files }: Verification): string[] {
   ]
 }
 
-interface Range {
-  readonly first: Day
-  readonly last: Day
-}
-
 /** Sorted days as the fewest ranges. */
-function rangesOf(days: readonly Day[]): Range[] {
-  const ranges: Range[] = []
+function rangesOf(days: readonly Day[]): DayRange[] {
+  const ranges: DayRange[] = []
   for (const day of days) {
     const open = ranges.at(-1)
     if (open !== undefined && addDays(open.last, 1) === day) {
@@ -161,7 +160,7 @@ function rangesOf(days: readonly Day[]): Range[] {
   return ranges
 }
 
-function rangeText({ first, last }: Range): string {
+function rangeText({ first, last }: DayRange): string {
   return first === last ? first : `${first} to ${last}`
 }
 

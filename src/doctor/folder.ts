@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { withWarehouse } from '../serve/warehouse.ts'
 import type { Database } from '../lib/duckdb.ts'
 import { freeBytes, probeFolder, writableAncestor } from '../lib/disk.ts'
-import { isMissing } from '../lib/files.ts'
+import { orIfMissing } from '../lib/files.ts'
 import { warehousePath } from '../lake/layout.ts'
 import { describeOwner, leaseStatus } from '../lib/lock.ts'
 import { verifyPublished } from '../lake/published-record.ts'
@@ -37,7 +37,8 @@ export async function checkDisk(dataFolder: string): Promise<Finding[]> {
 
 async function room(folder: string, warehouse: string): Promise<Finding> {
   const free = await freeBytes(folder)
-  const needed = ROOM_FOR_RAW + 2 * ((await sizeOf(warehouse)) ?? 0)
+  const published = await orIfMissing(stat(warehouse), undefined)
+  const needed = ROOM_FOR_RAW + 2 * (published?.size ?? 0)
   const message = `${size(free)} free`
   if (free >= needed) return ok('disk', message)
   return warning('disk', message, `Make room: the next build may need ${size(needed)} in addition.`)
@@ -101,14 +102,4 @@ async function checkTeams(database: Database): Promise<Finding[]> {
   const message = `${users.length} ${what} no team: ${ids.join(', ')}${rest}`
   const query = 'select user_label from dim_user where team is null'
   return [warning('teams', message, `Add them to seeds/teams.csv. To list them: query "${query}"`)]
-}
-
-/** Undefined when there is no such file. */
-async function sizeOf(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
 }

@@ -1,7 +1,6 @@
-import type { Stats } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { isMissing, listIfThere } from '../lib/files.ts'
+import { listIfThere, orIfMissing } from '../lib/files.ts'
 import { ok, warning, type Finding } from './finding.ts'
 
 const LISTED = 3
@@ -35,7 +34,7 @@ async function collect(
   umask: number,
   wide: string[],
 ): Promise<void> {
-  const status = await statusOf(path)
+  const status = await orIfMissing(lstat(path), undefined)
   if (status === undefined || status.isSymbolicLink()) return
   const mode = status.mode & 0o777
   const name = relative(dataFolder, path)
@@ -45,15 +44,6 @@ async function collect(
   if (!status.isDirectory()) return
   for (const entry of await listIfThere(path)) {
     await collect(dataFolder, join(path, entry.name), umask, wide)
-  }
-}
-
-async function statusOf(path: string): Promise<Stats | undefined> {
-  try {
-    return await lstat(path)
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
   }
 }
 

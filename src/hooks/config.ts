@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isLoopback } from '../lib/address.ts'
 import { HOOK_EVENTS, type HookEventName } from './events.ts'
 import { TEMPLATE_FIELDS, unknownField } from './template.ts'
 
@@ -51,13 +52,9 @@ const email = z
     path: ['password_env'],
   })
   .refine((each) => each.security !== 'none' || each.user === undefined || isLoopback(each.host), {
-    message: 'a password is sent over tls or starttls only, but to this machine itself',
+    message: 'a password is sent over tls or starttls only, except to this machine itself',
     path: ['security'],
   })
-
-function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host)
-}
 
 const channel = z.discriminatedUnion('type', [desktop, sound, teamChat, webhook, email])
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { jsonObject } from '../lib/json-text.ts'
 import { isHookEvent, type HookEventName } from './events.ts'
 
 /** A recorded event, as the rules and the channels see it. What did not come is empty. */
@@ -33,20 +34,10 @@ const FAILURES: ReadonlySet<string> = new Set(['error', 'other'])
 /** Reads an event's file; undefined for an event that nobody can be told of: its name is not known. */
 export function readEvent(content: string): HookEvent | undefined {
   const [, eventId = '', time = '', input = ''] = FILE.exec(content) ?? []
-  const { hook_event_name: name, ...fields } = shape.parse(fieldsOf(input))
+  const { hook_event_name: name, ...fields } = shape.parse(jsonObject(input) ?? {})
   const recordedAt = Date.parse(time)
   if (!isHookEvent(name) || Number.isNaN(recordedAt)) return undefined
   const { session_id: sessionId, cwd, message, reason } = fields
   const isFailure = name === 'SessionEnd' && FAILURES.has(reason)
   return { eventId, recordedAt, name, sessionId, cwd, message, reason, isFailure, input }
-}
-
-/** The fields of the object; of anything else none. */
-function fieldsOf(json: string): object {
-  try {
-    const value: unknown = JSON.parse(json)
-    return typeof value === 'object' && value !== null ? { ...value } : {}
-  } catch {
-    return {}
-  }
 }

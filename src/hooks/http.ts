@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { isSafe } from '../lib/address.ts'
 import { retryAfterMs } from '../client/rate-limit/retry-after.ts'
 import { later, reasonOf, refused, secretOf, type Attempt, type Delivery } from './attempt.ts'
 import type { ChannelOf } from './config.ts'
@@ -74,7 +75,7 @@ async function post(
   secrets: readonly string[] = [],
 ): Promise<Attempt> {
   const url = secretOf(variable, environment)
-  if (!isAllowed(url)) {
+  if (!URL.canParse(url) || !isSafe(new URL(url))) {
     return refused(`${variable} is no https address (plain http is for this machine alone)`)
   }
   try {
@@ -100,12 +101,4 @@ async function post(
 function pathOf(url: string): string[] {
   const { pathname, search } = new URL(url)
   return [pathname + search, pathname, search].filter((part) => part.length > 1)
-}
-
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
-
-function isAllowed(text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const { protocol, hostname } = new URL(text)
-  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname))
 }

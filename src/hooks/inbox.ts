@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { isMissing, listIfThere, removeFile } from '../lib/files.ts'
+import { listIfThere, orIfMissing, removeFile } from '../lib/files.ts'
 import type { HooksConfig } from './config.ts'
 import { readEvent, type HookEvent } from './event.ts'
 import type { HookFolders } from './folders.ts'
@@ -52,20 +52,11 @@ export async function takeInbox(
 export async function removeLeftovers(folders: HookFolders, now: number): Promise<void> {
   for (const folder of [folders.spool, folders.inbox, folders.last]) {
     for (const { name } of await listIfThere(folder)) {
+      if (!name.endsWith(ASIDE_ENDING)) continue
       const path = join(folder, name)
-      if (name.endsWith(ASIDE_ENDING) && (await ageOf(path, now)) > LEFT_AFTER_MS) {
-        await removeFile(path)
-      }
+      const file = await orIfMissing(stat(path), undefined)
+      if (file !== undefined && now - file.mtimeMs > LEFT_AFTER_MS) await removeFile(path)
     }
-  }
-}
-
-async function ageOf(path: string, now: number): Promise<number> {
-  try {
-    return now - (await stat(path)).mtimeMs
-  } catch (error) {
-    if (isMissing(error)) return 0
-    throw error
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { isTooDeep } from '../lib/json-text.ts'
+import { isTooDeep, jsonObject } from '../lib/json-text.ts'
 
 /** A longer input is recorded as unreadable. */
 export const MAX_INPUT_BYTES = 1024 * 1024
@@ -46,23 +46,12 @@ export function inputOf(bytes: Uint8Array): HookInput {
     .toString('utf8')
     .replace(/^\uFEFF/, '')
     .trim()
-  const value = bytes.byteLength > MAX_INPUT_BYTES ? undefined : objectOf(text)
+  const isRead = bytes.byteLength <= MAX_INPUT_BYTES && !isTooDeep(text)
+  const value = isRead ? jsonObject(text) : undefined
   if (value === undefined) {
     const unreadable = text.slice(0, KEPT_CHARACTERS)
     return { json: JSON.stringify({ unreadable }), isReadable: false, event: null }
   }
-  const name = value['hook_event_name']
+  const name = 'hook_event_name' in value ? value.hook_event_name : null
   return { json: text, isReadable: true, event: typeof name === 'string' ? name : null }
-}
-
-function objectOf(text: string): Record<string, unknown> | undefined {
-  if (isTooDeep(text)) return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? { ...value }
-      : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMissing, listIfThere, readIfThere } from '../lib/files.ts'
+import { listIfThere, orIfMissing, readIfThere } from '../lib/files.ts'
 import { readCommandLine, type HookCommand } from './command-line.ts'
 import { HOOK_EVENTS, type HookEventName } from './events.ts'
 import type { HookFolders } from './folders.ts'
@@ -72,19 +72,12 @@ export async function spoolStatus(folders: HookFolders): Promise<SpoolStatus> {
   const names = (await listIfThere(folders.spool))
     .map(({ name }) => name)
     .filter((name) => name.endsWith('.json'))
-  const sizes = await Promise.all(names.map((name) => sizeOf(join(folders.spool, name))))
-  const bytes = sizes.reduce((sum, each) => sum + each, 0)
+  const files = await Promise.all(
+    // `sync` may land one meanwhile.
+    names.map((name) => orIfMissing(stat(join(folders.spool, name)), undefined)),
+  )
+  const bytes = files.reduce((sum, file) => sum + (file?.size ?? 0), 0)
   return { files: names.length, bytes }
-}
-
-/** 0 for one that `sync` has landed meanwhile. */
-async function sizeOf(path: string): Promise<number> {
-  try {
-    return (await stat(path)).size
-  } catch (error) {
-    if (isMissing(error)) return 0
-    throw error
-  }
 }
 
 export async function deliveryStatus(folders: HookFolders, now: number): Promise<DeliveryStatus> {

@@ -1,6 +1,14 @@
 import { UsageError } from './errors.ts'
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+/** Whether a host is this machine itself. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/.test(host)
+}
+
+/** Whether a secret may be sent to the URL: over https, or within this machine. */
+export function isSafe({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
+}
 
 /**
  * A host that a key may be sent to, and perhaps a path, without a trailing slash.
@@ -11,8 +19,7 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 export function addressOf(text: string, what: string, hint: string): string {
   if (!URL.canParse(text)) throw new UsageError(`${what}: '${text}' is not a URL`, { hint })
   const url = new URL(text)
-  const isPlain = url.protocol === 'http:' && LOOPBACK.test(url.hostname)
-  if (url.protocol !== 'https:' && !isPlain) {
+  if (!isSafe(url)) {
     throw new UsageError(`${what}: '${text}' is not https`, {
       hint: 'A key is sent over https only; plain http is for loopback addresses.',
     })

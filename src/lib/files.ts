@@ -168,12 +168,15 @@ export async function readJson(path: string, warn: (message: string) => void): P
 
 /** The entries of a folder, or none when there is no folder. */
 export async function listIfThere(path: string): Promise<Dirent[]> {
-  try {
-    return await readdir(path, { withFileTypes: true })
-  } catch (error) {
-    if (isMissing(error)) return []
+  return orIfMissing(readdir(path, { withFileTypes: true }), [])
+}
+
+/** What the work on a file comes to, or something else where there is no such file. */
+export async function orIfMissing<T, U>(work: Promise<T>, otherwise: U): Promise<T | U> {
+  return work.catch((error: unknown) => {
+    if (isMissing(error)) return otherwise
     throw error
-  }
+  })
 }
 
 export function isMissing(error: unknown): boolean {

@@ -46,3 +46,13 @@ export function isDeeperThan(text: string, most: number): boolean {
   }
   return false
 }
+
+/** The object that a JSON text is; undefined for anything else. */
+export function jsonObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { addDays, type Day, type DayRange } from '../lib/days.ts'
 import type { Learned } from '../lib/learned.ts'
-import { isMissing } from '../lib/files.ts'
+import { orIfMissing } from '../lib/files.ts'
 import { readAllLearned } from '../lake/governor-state.ts'
 import { entityRows, intervalRows, knownRange, type IntervalRow } from '../lake/intervals.ts'
 import { organisationsInLake, warehousePath } from '../lake/layout.ts'
@@ -207,14 +207,10 @@ function gapsOf(rows: readonly IntervalRow[]): Gap[] {
 
 async function published(dataFolder: string): Promise<Published | null> {
   const path = warehousePath(dataFolder)
-  try {
-    const file = await stat(path)
-    const build = await presentBuild(dataFolder)
-    const rollback = await rollbackInForce(dataFolder)
-    const at = file.mtime.toISOString()
-    return { path, at, bytes: file.size, asOf: build?.asOf ?? null, rollback }
-  } catch (error) {
-    if (isMissing(error)) return null
-    throw error
-  }
+  const file = await orIfMissing(stat(path), undefined)
+  if (file === undefined) return null
+  const build = await presentBuild(dataFolder)
+  const rollback = await rollbackInForce(dataFolder)
+  const at = file.mtime.toISOString()
+  return { path, at, bytes: file.size, asOf: build?.asOf ?? null, rollback }
 }

@@ -1,6 +1,7 @@
 import { fieldOf, type Session, type SessionSettingsPatch } from '../../client/index.ts'
 import { ExitCode, UsageError } from '../../lib/errors.ts'
 import { defineCommand, text, texts, type Flags, type Terminal } from '../command.ts'
+import { jsonObject } from '../../lib/json-text.ts'
 import { changeOptions, mayChange, requireConsent, type Ask } from './confirm.ts'
 import { platformOptions, withPlatform, type Clean } from './platform.ts'
 import { proseText, tableText, valueJson } from './render.ts'
@@ -81,8 +82,8 @@ function plainPatch(flags: Flags<typeof patchOptions>): SessionSettingsPatch {
 }
 
 function settingsPatch(text: string): SessionSettingsPatch {
-  const settings = parsed(text)
-  if (typeof settings !== 'object' || settings === null || Array.isArray(settings)) {
+  const settings = jsonObject(text)
+  if (settings === undefined) {
     throw new UsageError('--settings: that is not a JSON object', {
       hint: `For example: --settings '{"model":"atlas-2"}'`,
     })
@@ -90,14 +91,6 @@ function settingsPatch(text: string): SessionSettingsPatch {
   const reckoned = RECKONED.find((name) => Object.hasOwn(settings, name))
   if (reckoned === undefined) return settings
   throw new UsageError(`--settings: '${reckoned}' cannot be set, the platform computes it`)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The list of tags is sent whole: those that are there stay, with what the platform keeps of them. */

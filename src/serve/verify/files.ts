@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Day } from '../../lib/days.ts'
-import { isMissing, sha256OfFile } from '../../lib/files.ts'
+import { orIfMissing, sha256OfFile } from '../../lib/files.ts'
 import { rawFolder } from '../../lake/layout.ts'
 import { LedgerFile, type Interval } from '../../lake/ledger.ts'
 
@@ -36,7 +36,7 @@ export async function proveFiles(
     for (const interval of ledger.values()) {
       if (interval.file === null || !sampled.has(interval.day)) continue
       const path = join(rawPath(dataFolder, orgId, interval), interval.file)
-      const found = await sha256IfThere(path)
+      const found = await orIfMissing(sha256OfFile(path), null)
       const { resource, day, sha256: expected } = interval
       files += 1
       if (found !== expected) damaged.push({ orgId, resource, day, path, expected, found })
@@ -47,13 +47,4 @@ export async function proveFiles(
 
 function rawPath(dataFolder: string, orgId: string, { resource, day }: Interval): string {
   return rawFolder(dataFolder, orgId, resource, day)
-}
-
-async function sha256IfThere(path: string): Promise<string | null> {
-  try {
-    return await sha256OfFile(path)
-  } catch (error) {
-    if (isMissing(error)) return null
-    throw error
-  }
 }
