@@ -269,8 +269,8 @@ function fold(journal: string, before: Folded = NOTHING): Folded {
   }
   const isCutOff = last !== ''
   const isTorn = isCutOff && damaged.at(-1) === lines + 1
-  const told = isTorn ? damaged.slice(0, -1) : damaged
-  return { intervals, forgotten, lines, isCutOff, damaged: [...before.damaged, ...told] }
+  const reported = isTorn ? damaged.slice(0, -1) : damaged
+  return { intervals, forgotten, lines, isCutOff, damaged: [...before.damaged, ...reported] }
 }
 
 function journalOf(lines: Iterable<Interval | Forgotten>): string {

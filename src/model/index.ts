@@ -17,7 +17,7 @@ export type { Column, GenericTest, ModelNode, Project } from './project/types.ts
  * The models that a build would make, in its order, without a database;
  * sources stand under their own names (`platform.users`).
  *
- * @throws ProjectError, and UsageError at a selector that means no model.
+ * @throws ProjectError, and UsageError at a selector that matches no models.
  */
 export function listModels(project: Project, selector?: string): readonly ModelNode[] {
   const { models } = compilePlan(project, { sourceSql: (source, table) => `${source}.${table}` })

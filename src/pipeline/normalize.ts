@@ -73,7 +73,7 @@ export async function normalizeAll(
   return missing
 }
 
-/** What base of an organisation is made with, whatever of it and when. */
+/** The options with which base of an organisation is written. */
 export function baseOptions(
   { config, world }: RunContext,
   { baseIn, asOf }: PointInTime,

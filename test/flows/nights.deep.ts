@@ -20,7 +20,7 @@ const RESTATED: Readonly<Record<string, string>> = {
 }
 
 /** What a mart keeps of when it was looked at, and therefore differs. */
-const HISTORY_OF_LOOKS = 'fct_restatement'
+const HISTORY_OF_VERSIONS = 'fct_restatement'
 
 /** Marts of what cannot be had later: this platform has nothing for them. */
 const BESIDE_ANALYTICS = [
@@ -127,7 +127,7 @@ async function martsOf(data: string): Promise<Record<string, string[]>> {
       `select table_name from information_schema.tables where table_schema = 'main'`,
     )
     for (const [table] of tables.rows) {
-      if (typeof table !== 'string' || table === HISTORY_OF_LOOKS) continue
+      if (typeof table !== 'string' || table === HISTORY_OF_VERSIONS) continue
       const { rows } = await database.table(`from main.${table} order by all`)
       marts[table] = rows.map((row) => JSON.stringify(row))
     }

@@ -124,7 +124,7 @@ describe('a selector', () => {
     ['result:errors', "Did you mean 'error'?"],
     ['result:error', 'Build everything first: agent-warehouse build.'],
   ]
-  it.each(wrong)('%s means no model', (selector, hint) => {
+  it.each(wrong)('%s matches no models', (selector, hint) => {
     const told = expect(() => select(nodes, selector))
     told.toThrow(UsageError)
     told.toThrow(expect.objectContaining({ hint }))

@@ -18,8 +18,8 @@ export interface Wait {
  * then it is exponential backoff with jitter.
  */
 export function waitOf(headers: Headers, attempt: number, now: number, random: number): Wait {
-  const told = retryAfterMs(headers, now)
-  if (told !== undefined) return { waitMs: told, source: 'retry-after' }
+  const stated = retryAfterMs(headers, now)
+  if (stated !== undefined) return { waitMs: stated, source: 'retry-after' }
   const hinted = retryHintMs(headers, now) ?? exhaustedMs(headers, now)
   if (hinted !== undefined) return { waitMs: hinted, source: 'ratelimit' }
   return { waitMs: backoffMs(attempt, random), source: 'backoff' }

@@ -95,9 +95,9 @@ export function newPacer(most: number, learned: LearnedLimit | undefined, now: n
 export function pacerWait(pacer: Pacer, now: number): number {
   if (now < pacer.resumeAt) return pacer.resumeAt - now
   const { quota, flying, turnAt } = pacer
-  const told = quota === undefined ? 0 : quotaWait(quota, flying, now)
+  const stated = quota === undefined ? 0 : quotaWait(quota, flying, now)
   const gap = 1000 / rateAt(pacer, now)
-  return Math.max(told, Math.min(gap, Math.max(0, turnAt + gap - now)))
+  return Math.max(stated, Math.min(gap, Math.max(0, turnAt + gap - now)))
 }
 
 /**
@@ -157,17 +157,17 @@ export interface Refusal {
  */
 export function requestRefused(pacer: Pacer, refusal: Refusal): Pacer {
   const { sentAt, now } = refusal
-  const told = pacer.quota && withQuotas(pacer.quota, refusal.quotas, pacer.passed, now)
+  const stated = pacer.quota && withQuotas(pacer.quota, refusal.quotas, pacer.passed, now)
   const isTelling = pacer.isRecovered || sentAt <= pacer.refusedAt
   const next = {
     ...waitTold(pacer, refusal.waitMs, now),
     ...answered(pacer, sentAt, isTelling ? true : undefined),
-    quota: told,
+    quota: stated,
     level: 0,
     levelAt: now,
   }
   if (pacer.isRecovered && sentAt > pacer.refusedAt) {
-    const isLessonDue = told?.remaining !== 0
+    const isLessonDue = stated?.remaining !== 0
     return { ...next, refusedAt: now, isRecovered: false, isLessonDue }
   }
   const { limit } = pacer
@@ -228,9 +228,9 @@ function answered(
 /** Headers only tighten: the lowest of what is configured, stated and learned. */
 function rateAt(pacer: Pacer, now: number): number {
   const { limit, quota, most } = pacer
-  const told = quota === undefined ? Infinity : quotaRate(quota, pacer.flying, now)
+  const stated = quota === undefined ? Infinity : quotaRate(quota, pacer.flying, now)
   const learned = limit === undefined ? Infinity : limitRate(limit, levelAt(pacer, now), now)
-  return Math.min(most, told, learned)
+  return Math.min(most, stated, learned)
 }
 
 function levelAt({ limit, level, levelAt: at }: Pacer, now: number): number {

@@ -3,7 +3,7 @@ import { sha256, type JsonObject } from './ids.ts'
 /** The release of dbt Core whose artifacts these are like: its consumers ask for it. */
 const DBT_VERSION = '1.12.6'
 
-/** One build, as its artifacts tell of it. Times are milliseconds since the epoch. */
+/** One build, as its artifacts record it. Times are milliseconds since the epoch. */
 export interface Invocation {
   readonly runId: string
   readonly startedAt: number

@@ -55,7 +55,7 @@ export interface Building extends BuildOptions {
   readonly report: Report
   readonly reportFreshness: (results: readonly FreshnessResult[]) => void
   readonly warn: (message: string) => void
-  /** Leaves a file that is not published for a look and a retry. */
+  /** Keeps a file that is not published for inspection and a retry. */
   readonly leave: (temporary: string) => Promise<void>
 }
 

@@ -12,10 +12,10 @@ import {
   writeAtomic,
 } from '../../lib/files.ts'
 
-/** A file that was not published, left for a look and for a retry. */
+/** A file that was not published, kept for inspection and for a retry. */
 export interface FailedFile {
   readonly path: string
-  /** Says what the sources held: another digest, other rows. */
+  /** Digest of what the sources contained. */
   readonly sources: string
 }
 
@@ -26,7 +26,7 @@ const shape = z.object({
   results: z.string(),
 })
 
-/** Puts the file `aside` in its place; there is one at most. It is not on record yet. */
+/** Puts the temporary file in its place; there is one at most. It is not on record yet. */
 export async function leaveFailed(temporary: string, { path }: FailedFile): Promise<void> {
   await removeFile(recordPath(path))
   await mkdir(dirname(path), { recursive: true })

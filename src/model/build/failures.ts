@@ -54,15 +54,15 @@ export function failedChecks(
 ): ChecksFailedError[] {
   const failed = results.filter((result) => result.status === 'fail')
   if (failed.length === 0) return []
-  const told = failed.slice(0, TOLD_CHECKS)
-  const names = told.map(({ check, failures }) => `${check} (${rowCount(failures)})`)
-  const rest = failed.length - told.length
+  const listed = failed.slice(0, TOLD_CHECKS)
+  const names = listed.map(({ check, failures }) => `${check} (${rowCount(failures)})`)
+  const rest = failed.length - listed.length
   const more = rest > 0 ? `, and ${String(rest)} more` : ''
   const count = failed.length === 1 ? 'a check' : `${String(failed.length)} checks`
   const where = keptIn === undefined ? '' : ` The file that failed is ${keptIn}.`
   const hint = [
     `Nothing was published; the last warehouse is in its place.${where} The rows that are wrong:`,
-    ...told.map((result) => checkText(result, examples.get(result.check) ?? [], keptIn)),
+    ...listed.map((result) => checkText(result, examples.get(result.check) ?? [], keptIn)),
   ].join('\n')
   return [new ChecksFailedError(`${count} failed: ${names.join(', ')}${more}`, { hint })]
 }
@@ -88,7 +88,7 @@ async function describe(db: Database, result: CheckResult): Promise<void> {
       `comment on table ${relation} is ${literal(text)}`,
       ...columns.map(
         (name) =>
-          `comment on column ${relation}.${identifier(name)} is ${literal('As the check tells it.')}`,
+          `comment on column ${relation}.${identifier(name)} is ${literal('As reported by the check.')}`,
       ),
     ].join(';\n'),
   )

@@ -16,14 +16,14 @@ export async function increment(
   try {
     await replaceIntervals(db, node, { preHooks, sql })
   } catch (error) {
-    await db.run('rollback').catch(() => undefined) // what went wrong is told, not this
+    await db.run('rollback').catch(() => undefined) // the first error is reported, not this one
     throw error
   }
   const [row] = await db.rows(`select count(*) as intervals from ${changed}`)
   return Number(row?.['intervals'] ?? 0)
 }
 
-/** What was there is told from what comes by its row number: a copy beside the table would be written twice. */
+/** Old rows are distinguished from new ones by their row number: a copy next to the table would be written twice. */
 async function replaceIntervals(
   db: Database,
   node: ModelNode,

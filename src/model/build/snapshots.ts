@@ -51,7 +51,7 @@ export async function findLacking(
  * Writes a version of each snapshot of which the file at `path`, a copy of the published
  * one, has a table.
  *
- * @throws AppError when the file cannot be read: nobody else knows the history.
+ * @throws AppError when the file cannot be read: the history is nowhere else.
  */
 export async function adoptSnapshots(
   place: SnapshotPlace,
@@ -96,7 +96,7 @@ export async function loadSnapshot(
 }
 
 /**
- * Writes what the snapshot's table holds as a new version: aside, read back, synced and
+ * Writes what the snapshot's table holds as a new version: temporary file, read back, synced and
  * renamed. Nothing is written where a version holds the same.
  */
 export async function saveSnapshot(

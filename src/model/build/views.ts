@@ -50,11 +50,11 @@ async function createView(database: Database, node: ModelNode): Promise<void> {
   }
 }
 
-/** What one look at the platform cannot tell again: it is made from every look there was. */
-const HISTORY_OF_LOOKS = 'fct_restatement'
+/** What one fetch cannot give again: it is made from every version that landed. */
+const HISTORY_OF_VERSIONS = 'fct_restatement'
 
 function isFactOfDays(node: ModelNode): boolean {
   const key = keyOf(node)
-  const isFact = node.name.startsWith('fct_') && node.name !== HISTORY_OF_LOOKS
+  const isFact = node.name.startsWith('fct_') && node.name !== HISTORY_OF_VERSIONS
   return isFact && key.includes('org_id') && key.includes('activity_date')
 }

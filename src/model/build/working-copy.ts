@@ -9,7 +9,7 @@ export interface CopiedFile {
 }
 
 /**
- * A copy of a file that a build continues from, aside of the one that is to be published.
+ * A copy of the file that a build continues from, next to the one that is to be published.
  * It may be begun while something else is done. No program that has the file open can
  * change the copy, or keep it from being read. The caller holds the lock of the data folder.
  */
@@ -24,7 +24,7 @@ export class WorkingCopy implements AsyncDisposable {
     this.path = temporaryPath(target)
   }
 
-  /** What is wrong is told to who takes it. */
+  /** An error reaches the caller of `take`. */
   begin(): void {
     this.#copying ??= this.#copy()
     this.#copying.catch(() => undefined)
@@ -38,10 +38,10 @@ export class WorkingCopy implements AsyncDisposable {
     return copied
   }
 
-  /** Removes what nobody took. */
+  /** Removes a copy that was not taken. */
   async discard(): Promise<void> {
     if (this.#copying === undefined || this.#isTaken) return
-    await this.#copying.catch(() => undefined) // nobody waits for it
+    await this.#copying.catch(() => undefined) // it is not awaited elsewhere
     await removeFile(this.path)
   }
 

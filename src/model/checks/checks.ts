@@ -28,7 +28,7 @@ export interface Check {
    * interval.
    */
   readonly changedSql?: string
-  /** Where the values are to be found. Once it has lost one, `changedSql` is not enough. */
+  /** Where the values have to be. Once a value is gone from it, `changedSql` is not enough. */
   readonly reference?: Reference
   /** The relations that are read, where it only asks that its column has a value. */
   readonly missing?: { readonly in: string; readonly inChanged?: string }
@@ -73,7 +73,7 @@ export function planChecks(plan: Plan, chosen: readonly ModelNode[]): Check[] {
   return checks
 }
 
-/** What earlier builds tell of checks. */
+/** What is known of checks from earlier builds. */
 export interface ReusedChecks {
   /** They hold of all that stays as it is. */
   readonly onChangedRows: ReadonlySet<Check>
@@ -81,7 +81,7 @@ export interface ReusedChecks {
   readonly alreadyPassed: ReadonlySet<Check>
 }
 
-/** What this build tells of what checks read. */
+/** What is known from this build of what checks read. */
 export interface Facts {
   /** Models whose rows are those of the last build: of them no interval was replaced. */
   readonly unchanged: ReadonlySet<string>
@@ -95,9 +95,9 @@ export interface CheckedModels {
 }
 
 /**
- * Runs the checks, but for those that read a `lost` model; those that are `known`
- * to hold of the intervals that were not replaced, of the replaced ones alone.
- * Those that are `settled` have passed, of the same rows. Those that may ask
+ * Runs the checks, except those that read a `missing` model; those that hold
+ * for the intervals that were not replaced run on the replaced ones alone.
+ * Those in `alreadyPassed` have passed, on the same rows. Those that may ask
  * which intervals were replaced go one by one, and the others meanwhile on the
  * second connection.
  */
@@ -105,10 +105,10 @@ export async function runChecks(
   context: BuildContext,
   checks: readonly Check[],
   facts: ReusedChecks & Facts,
-  lost: ReadonlySet<string>,
+  missing: ReadonlySet<string>,
 ): Promise<CheckedModels> {
   const runIn = (db: Database, own: readonly Check[]): Promise<Checked> =>
-    runInTurn({ ...context, db }, own, facts, lost)
+    runInTurn({ ...context, db }, own, facts, missing)
   const ofChanges = ({ changedSql }: Check): boolean => changedSql !== undefined
   const others = checks.filter((check) => !ofChanges(check))
   const halves = await allOrThrow([
@@ -129,12 +129,12 @@ async function runInTurn(
   context: BuildContext,
   checks: readonly Check[],
   facts: ReusedChecks & Facts,
-  lost: ReadonlySet<string>,
+  missing: ReadonlySet<string>,
 ): Promise<Checked> {
   const { onChangedRows: known, alreadyPassed: settled } = facts
   const results = new Map<Check, CheckResult>()
   const failures = new Map<Check, StatementError>()
-  const runnable = checks.filter(({ reads }) => !reads.some((name) => lost.has(name)))
+  const runnable = checks.filter(({ reads }) => !reads.some((name) => missing.has(name)))
   const counts = await countMissingValues(
     context,
     runnable
@@ -143,9 +143,9 @@ async function runInTurn(
   )
   for (const check of checks) {
     context.signal?.throwIfAborted()
-    const missing = check.reads.filter((name) => lost.has(name))
+    const lacking = check.reads.filter((name) => missing.has(name))
     try {
-      if (missing.length > 0) reportSkipped(context, check, missing)
+      if (lacking.length > 0) reportSkipped(context, check, lacking)
       else {
         const isCounted = settled.has(check) || counts.has(check.check)
         const sql = known.has(check) && !isCounted ? await sqlWithin(check, facts) : check.sql

@@ -17,7 +17,7 @@ export interface Count {
 /**
  * Counts the rows without a value for all checks of one relation in one pass: a
  * view on the lake is read once, not once a column. By the check's name; what
- * DuckDB refuses to count is left out, to be told of by the check itself.
+ * DuckDB refuses to count is left out: the check itself reports it.
  */
 export async function countMissingValues(
   { db, now, signal }: BuildContext,

@@ -142,14 +142,14 @@ function failedError(failures: readonly Failure[]): ChecksFailedError {
   return new ChecksFailedError(`${what} of '${model}' failed: ${names}`, {
     hint: [
       'Nothing was published; the last warehouse is in its place.',
-      ...failures.map(told),
+      ...failures.map(failureText),
     ].join('\n'),
   })
 }
 
 const TOLD_ROWS = 20
 
-function told({ test, differences }: Failure): string {
+function failureText({ test, differences }: Failure): string {
   const lines = (rows: Fixture): string[] =>
     typeof rows === 'string' ? [`    ${rows}`] : rows.map((row) => `    ${JSON.stringify(row)}`)
   return [

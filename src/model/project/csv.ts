@@ -6,12 +6,12 @@ import type { SeedFile } from './types.ts'
 const BOM = '\u{FEFF}'
 const LINE_BREAK = /\r\n|\r|\n/
 
-/** Workbooks write the separator of their country; the first line tells which. */
+/** Workbooks write the separator of their country; it is found in the first line. */
 const DELIMITERS = [',', ';', '\t']
 
 /**
  * What the first line of a CSV file (RFC 4180, UTF-8, with or without a byte
- * order mark, fields parted by commas, semicolons or tabs) tells of it.
+ * order mark, fields separated by commas, semicolons or tabs) reports it.
  *
  * @throws ProjectError at the line that is not UTF-8, and for an empty file.
  */

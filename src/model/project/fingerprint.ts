@@ -24,13 +24,13 @@ export interface SourceFacts {
 
 /**
  * By what each model is made. A model that is not `chosen` stays as an earlier
- * build made it, so `held` answers for it; where that is not known, the models
+ * build made it, so `published` answers for it; where that is not known, the models
  * that read it are like no model that was ever made.
  */
 export function madeBy(
   models: readonly ModelNode[],
   chosen: ReadonlySet<string>,
-  held: ReadonlyMap<string, MadeBy>,
+  published: ReadonlyMap<string, MadeBy>,
   facts: SourceFacts,
 ): Map<string, MadeBy> {
   const found = new Map<string, MadeBy>()
@@ -40,7 +40,7 @@ export function madeBy(
     const whole = digest([own, ...parents.map((parent) => parent.whole)])
     const made = chosen.has(node.name)
       ? { own, whole, content: contentOf(node, whole, parents, facts) }
-      : (held.get(node.name) ?? UNKNOWN)
+      : (published.get(node.name) ?? UNKNOWN)
     found.set(node.name, made)
   }
   return found

@@ -31,7 +31,7 @@ export function folderConfigs(
   project: string,
   placeOf: PlaceOf,
 ): FolderConfig[] {
-  return walk(tree, [kind], placeOf).map((found) => ({
+  return collect(tree, [kind], placeOf).map((found) => ({
     ...found,
     path: found.path[0] === project ? found.path.slice(1) : found.path,
   }))
@@ -77,12 +77,12 @@ export function covers(config: FolderConfig, path: readonly string[]): boolean {
   return config.path.every((step, index) => path[index] === step)
 }
 
-function walk(tree: Tree, at: At, placeOf: PlaceOf): FolderConfig[] {
+function collect(tree: Tree, at: At, placeOf: PlaceOf): FolderConfig[] {
   const settings: [string, unknown][] = []
   const folders: FolderConfig[] = []
   for (const [key, value] of Object.entries(tree)) {
     if (key.startsWith('+')) settings.push([key.slice(1), value])
-    else if (isTree(value)) folders.push(...walk(value, [...at, key], placeOf))
+    else if (isTree(value)) folders.push(...collect(value, [...at, key], placeOf))
     else {
       throw new ProjectError(placeOf(...at, key), `'${key}' is neither a folder nor a setting`, {
         hint: `Write settings with a plus: +${key}.`,

@@ -139,7 +139,7 @@ function refuseUntyped(
   })
 }
 
-/** @throws ProjectError where a table is to be fresh, and nothing tells when it was loaded. */
+/** @throws ProjectError where a table has to be fresh, and it is not known when it was loaded. */
 export function sourcesOf(file: YamlFile<Properties>): Source[] {
   return file.value.sources.map((source, index) => ({
     name: source.name,
@@ -171,7 +171,7 @@ function freshnessRule(
   const loadedAtField = last(configs.map((config) => config.loaded_at_field)) ?? null
   const loadedAtQuery = last(configs.map((config) => config.loaded_at_query)) ?? null
   if (loadedAtField === null && loadedAtQuery === null) {
-    throw new ProjectError(place, `nothing tells when a row of '${table}' was loaded`, {
+    throw new ProjectError(place, `it is not known when a row of '${table}' was loaded`, {
       hint: 'Name the column: config.loaded_at_field.',
     })
   }

@@ -6,10 +6,10 @@ export interface Reference {
   readonly field: string
 }
 
-/** True where the column no longer holds each value that it held, or where that is not known. */
+/** True where a value is gone from the column, or where that is not known. */
 export type HasLostRows = (reference: Reference) => Promise<boolean>
 
-/** Keeps the values that the tables of the file hold before they are made anew. */
+/** Keeps the values of the file's tables before they are built again. */
 export async function watchReferences(
   db: Database,
   references: readonly Reference[],
@@ -19,17 +19,17 @@ export async function watchReferences(
     from duckdb_tables() where database_name = current_database()`,
   )
   const there = new Set(tables.map(({ relation }) => relation))
-  const held = new Map<string, string>()
+  const published = new Map<string, string>()
   for (const { relation, field } of references) {
     const key = keyOf({ relation, field })
-    if (held.has(key) || !there.has(relation)) continue
-    const before = `held_values_${String(held.size)}`
-    held.set(key, before)
+    if (published.has(key) || !there.has(relation)) continue
+    const before = `held_values_${String(published.size)}`
+    published.set(key, before)
     await db.run(`create temp table ${before} as
       select distinct ${identifier(field)} as held_value from ${relation}`)
   }
   return async ({ relation, field }) => {
-    const before = held.get(keyOf({ relation, field }))
+    const before = published.get(keyOf({ relation, field }))
     if (before === undefined) return true
     const [row] = await db.rows(
       `select count(*) as lost from ${before} where held_value not in (

@@ -66,7 +66,7 @@ function run(work: () => string, file: string): string {
 /** Where the built-in runner builds, in dbt's words. */
 const TARGET = { name: 'duckdb', schema: 'main', type: 'duckdb' }
 
-/** The functions of templates, and what their calls told. */
+/** The functions of templates, and what their calls recorded. */
 class Found {
   readonly refLines = new Map<string, number>()
   readonly sources = new Set<string>()

@@ -31,7 +31,7 @@ export interface SeedPath {
 
 /**
  * The seeds of the CSV files, each with its yml. A file in the user's folder
- * that is no seed's is told of.
+ * that is no seed's is reported.
  *
  * @throws ProjectError for a seed without a yml, a yml without its seed, and a
  * file that does not begin with the columns of its yml.

@@ -174,7 +174,7 @@ function noMatch(
     : core.startsWith('path:')
       ? nodes.map((node) => `path:${node.file}`)
       : nodes.map((node) => node.name)
-  return new UsageError(`${flag}: '${term}' means no model`, {
+  return new UsageError(`${flag}: '${term}' matches no models`, {
     hint: suggestion(core, new Set(known)),
   })
 }

@@ -32,14 +32,17 @@ export const modelConfigShape = z.strictObject({
     .literal('delete+insert', "the built-in runner knows the strategy 'delete+insert'")
     .optional(),
   on_schema_change: z
-    .literal('fail', "write 'fail': the built-in runner makes a changed model anew by itself")
+    .literal(
+      'fail',
+      "write 'fail': the built-in runner builds a changed model from scratch by itself",
+    )
     .optional(),
 })
 
-/** What `config:` and `+` keys may say about a seed; its types are said beside its columns. */
+/** What `config:` and `+` keys may say about a seed; its types stand with its columns. */
 export const seedConfigShape = modelConfigShape.pick({ schema: true, tags: true, meta: true })
 
-/** Types that a seed's texts are read as; dbt is told the same. */
+/** Types that a seed's texts are read as; dbt gets the same. */
 export const seedType = z.enum(
   ['varchar', 'bigint', 'double', 'date', 'boolean'],
   "a seed's column is varchar, bigint, double, date or boolean",

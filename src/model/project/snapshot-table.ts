@@ -3,7 +3,7 @@ import { statement } from '../../lib/root.ts'
 import { fill } from '../../lib/template.ts'
 import type { Column, ModelNode, SnapshotRule } from './types.ts'
 
-/** Columns that a snapshot has beside those of what it is of, named and filled as dbt does. */
+/** Columns that a snapshot has in addition to those of its source, named and filled as dbt does. */
 const OWN_COLUMNS: readonly (readonly [name: string, description: string])[] = [
   ['dbt_scd_id', 'Names the row: a digest of its key and dbt_updated_at. Never NULL.'],
   ['dbt_updated_at', 'When the row was so, as far as is known, UTC. Never NULL.'],
@@ -81,10 +81,10 @@ export async function isThere(db: Database, { schema, name }: ModelNode): Promis
 
 /** What it is of may have got columns; earlier rows have NULL there. */
 async function addColumns(db: Database, { relation, sql }: ModelNode): Promise<void> {
-  const held = await db.table(`select * from ${relation} limit 0`)
+  const published = await db.table(`select * from ${relation} limit 0`)
   const fresh = await db.table(`select * from (${sql}) limit 0`)
   for (const [index, name] of fresh.columns.entries()) {
-    if (held.columns.includes(name)) continue
+    if (published.columns.includes(name)) continue
     const type = fresh.types[index] ?? 'varchar'
     await db.run(`alter table ${relation} add column ${identifier(name)} ${type}`)
   }

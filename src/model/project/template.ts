@@ -57,7 +57,7 @@ function withoutTextBetween(tokens: readonly Token[]): Token[] {
 
 /**
  * Reads a template. The library prints nothing for what is undefined and knows
- * no lines, so every tag and name is held against the allowed ones first, and
+ * no lines, so every tag and name is compared with the allowed ones first, and
  * every call and printed value is handed its line as its first argument.
  *
  * @throws ProjectError with the file, and the line of a tag or name that is not allowed.

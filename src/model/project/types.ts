@@ -63,7 +63,7 @@ export interface Snapshot extends Pick<
 /** Spelt as dbt does. */
 export interface SnapshotRule {
   readonly unique_key: readonly string[]
-  /** The column that tells when a row was changed last; null: rows are compared. */
+  /** The column with the time of a row's last change; null: rows are compared. */
   readonly updated_at: string | null
   readonly check_cols: 'all' | readonly string[]
   /** What becomes of rows that are gone: they stay as they are, or end. */
@@ -162,7 +162,7 @@ export interface Source {
   readonly place: Place
 }
 
-/** How old a table's newest row may be, and what tells its age. */
+/** How old a table's newest row may be, and how its age is known. */
 export interface FreshnessRule extends FreshnessLimits {
   readonly table: string
   /** A column or an expression; null where there is a query. */

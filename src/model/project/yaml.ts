@@ -15,7 +15,7 @@ export interface YamlFile<T> {
 }
 
 /**
- * A yml file of the project, held against its shape. `file` is relative to `folder`.
+ * A yml file of the project, validated against its shape. `file` is relative to `folder`.
  *
  * @throws ProjectError with file and line when it is no YAML or not of that shape.
  */

@@ -14,7 +14,7 @@ export interface Contents {
   readonly meta: string
 }
 
-/** What the file in use holds, to be held against what is published. */
+/** What the file in use contains, to be compared with what is published. */
 export async function contentsOf(db: Database, { all, madeBy }: BuildPlan): Promise<Contents> {
   const tables = await tablesOf(db)
   const ofModel = async (node: ModelNode): Promise<string> => {

@@ -25,7 +25,7 @@ import type { WorkingCopy } from '../build/working-copy.ts'
 import { forgetFailed, leaveFailed, recordFailed, type FailedFile } from '../build/failed-build.ts'
 import type { FreshnessResult } from '../project/freshness.ts'
 import type { Outcome, Report } from '../build/outcomes.ts'
-import { mayBeDamage, throwAll } from '../build/problems.ts'
+import { mayBeDamaged, throwAll } from '../build/problems.ts'
 import {
   continuesFromFile,
   fromScratch,
@@ -79,7 +79,7 @@ function warnOfDamage({ emit }: Pick<BuildOptions, 'emit'>): (message: string) =
 
 /**
  * Builds the warehouse in a new file next to the published one, checks it, and
- * puts it in its place whole. Whoever has the old file open keeps it. The
+ * puts it in its place whole. A reader that has the old file open keeps it. The
  * caller holds the lock of the data folder: leftovers of a crash are removed.
  *
  * @throws ChecksFailedError when a unit test fails or a check of severity error has failures,
@@ -167,7 +167,7 @@ async function buildWithFallback(
   try {
     return await buildFile(options, plan, baseFile)
   } catch (error) {
-    if (!continuesFromFile(plan) || plan.isPartial || !mayBeDamage(error)) throw error
+    if (!continuesFromFile(plan) || plan.isPartial || !mayBeDamaged(error)) throw error
     options.warn(
       `the published file could not be continued from, everything is built again: ${messageOf(error)}`,
     )
