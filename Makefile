@@ -1,5 +1,5 @@
 # Every target installs what it needs and leaves the checkout as it was.
-.PHONY: install build check test test-all test-dbt test-deep test-kill demo bench bench-peers bench-short clean help
+.PHONY: install build check watch test test-all test-dbt test-deep test-kill demo bench bench-peers bench-short clean help
 
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,6 +20,9 @@ check: install ## formatting, lint, types, dependency rules
 	@npm run --silent lint
 	@npm run --silent typecheck
 	@npm run --silent deps
+
+watch: build ## the tests of what changes, again and again
+	@npx vitest watch --changed
 
 test: check build ## before a push: types, lint, unit tests and the main flows; three minutes
 	@npm run --silent test
