@@ -15,8 +15,8 @@ const written = await normalize({
   orgId,
   ledger: await LedgerFile.read(dataFolder, orgId),
   firstMonth: HISTORY_BEGINS.slice(0, 7),
-  isFrugal: true,
-  takeOutDamaged: () => Promise.resolve([]),
+  isLowMemory: true,
+  quarantineDamaged: () => Promise.resolve([]),
   emit: () => undefined,
 })
 if (written === 0) throw new Error('nothing was made')
