@@ -81,7 +81,7 @@ async function ask({ url, index, bucket, style, learnt }) {
   }
   await Promise.all(Array.from({ length: TASKS }, work))
   const took = (performance.now() - began) / 1000
-  return { index, bucket, style, learnt: client.learnt(), took }
+  return { index, bucket, style, learnt: client.learned(), took }
 }
 
 function told(run) {

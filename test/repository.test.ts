@@ -44,6 +44,31 @@ describe('the table of folders in docs/architecture.md', () => {
   })
 })
 
+describe('the words of docs/glossary.md that the code does not use', () => {
+  const [, table = ''] = read('docs/glossary.md').split('## Words that the code does not use')
+  const words = [...table.matchAll(/^\| (`.*?) +\|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`(\w+)`/g)].map(([, word = '']) => word),
+  )
+  const folder = join(packageRoot, 'src')
+  const texts = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }))
+
+  it('are a list', () => {
+    expect(words.length).toBeGreaterThan(10)
+  })
+
+  it.each(words)('are in no name, comment or message of src: %s', (word) => {
+    const alone = new RegExp(`(?<![a-z])${word}(?![a-z])|${capital(word)}(?![a-z])`)
+    const found = texts.filter(({ text }) => alone.test(text.replaceAll('learntAt', '')))
+    expect(found.map(({ name }) => name)).toEqual([])
+  })
+
+  function capital(word: string): string {
+    return `${word.charAt(0).toUpperCase()}${word.slice(1)}`
+  }
+})
+
 describe('the statements of sql/', () => {
   it('are there for every name that src uses', () => {
     const folder = join(packageRoot, 'src')

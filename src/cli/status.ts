@@ -82,7 +82,7 @@ function render(
     ...freshness
       .filter((each) => each.status !== 'pass')
       .map((each) => `stale        ${each.source}: ${ageText(each.ageSeconds * 1000, each)}`),
-    ...status.learnt.map((each) => `learnt       ${learntLine(each)}`),
+    ...status.learned.map((each) => `learned      ${learnedLine(each)}`),
     ...(status.organisations.length === 0 ? ['', 'Nothing has landed yet.'] : []),
     ...status.organisations.flatMap(organisationLines),
     ...(runs.length === 0 ? [] : ['', 'last runs']),
@@ -105,7 +105,7 @@ function publishedText(published: Status['published']): string {
   return `${path}, ${toSecond(at)}, ${size(bytes)}${when}${back}`
 }
 
-function learntLine({ organisation, concurrency, ...limit }: LimitStatus): string {
+function learnedLine({ organisation, concurrency, ...limit }: LimitStatus): string {
   const atOnce = `${concurrency} at once`
   if (limit.rate === null) return `${organisation}: no rate limit met, ${atOnce}`
   const how = limit.source === 'headers' ? 'told in headers' : 'measured'
@@ -158,7 +158,7 @@ function noteLines({ resource, suspects, window }: ResourceStatus): string[] {
     ...(window === null
       ? []
       : [
-          `  window: ${resource} is asked for ${window.maxDays} ${window.maxDays === 1 ? 'day' : 'days'} at once at most, learnt ${toSecond(window.learntAt)}`,
+          `  window: ${resource} is asked for ${window.maxDays} ${window.maxDays === 1 ? 'day' : 'days'} at once at most, learned ${toSecond(window.learntAt)}`,
         ]),
   ]
 }

@@ -41,12 +41,12 @@ export async function checkPlatform(
   )
   try {
     const known = (await readOrganisations(dataFolder)).get(organisation.name)
-    const hello = await identifyOrganisation(client, world, known)
+    const identity = await identifyOrganisation(client, world, known)
     return [
       ...answered(organisation),
-      ...(await checkEndpoints(client, organisation.name, hello.today)),
-      whose(organisation, hello, known),
-      clock(hello),
+      ...(await checkEndpoints(client, organisation.name, identity.today)),
+      whose(organisation, identity, known),
+      clock(identity),
       ...(await checkResources(client, organisation)),
     ]
   } catch (error) {
@@ -102,9 +102,9 @@ function whose(
   return failure('organisation', organisationMismatch(name, orgId, known.orgId), ExitCode.usage)
 }
 
-function clock(hello: Identity): Finding {
-  const { skewMs, today } = hello
-  const difference = skewMs === 0 ? 'the same as' : skewText(hello)
+function clock(identity: Identity): Finding {
+  const { skewMs, today } = identity
+  const difference = skewMs === 0 ? 'the same as' : skewText(identity)
   const message = `${difference} the platform's, where it is ${today}`
   if (Math.abs(skewMs) < TOLERATED_SKEW_MS) return ok('clock', message)
   return warning('clock', message, 'Set it by a time server. Runs go by the platform’s clock.')

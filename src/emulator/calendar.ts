@@ -46,7 +46,7 @@ export interface WorkDay {
   readonly day: Day
   /** Days since the first day of the history; negative before it. */
   readonly offset: number
-  /** False when nobody could work, and the platform has no rows. */
+  /** False when no user could work, and the platform has no rows. */
   readonly isOpen: boolean
   /** A weekend or public holiday. */
   readonly isRest: boolean

@@ -22,11 +22,7 @@ export async function openLedger(
 ): Promise<OpenLedger> {
   const ledger = await LedgerFile.open(dataFolder, orgId, warn)
   const inLake = await rawDays(dataFolder, orgId)
-  const {
-    unknownFiles: unknownFiles,
-    gone,
-    damaged,
-  } = await compare(dataFolder, orgId, inLake, ledger)
+  const { unknownFiles, gone, damaged } = await compare(dataFolder, orgId, inLake, ledger)
   for (const each of damaged) warn(await quarantine(dataFolder, orgId, each))
   if (gone.length > 0) await ledger.forget(gone)
   if (unknownFiles.length > 0) {
@@ -47,7 +43,7 @@ export async function openLedger(
 export async function ledgerOnceOpened(dataFolder: string, orgId: string): Promise<Ledger> {
   const said = await readJournal(dataFolder, orgId)
   const inLake = await rawDays(dataFolder, orgId)
-  const { unknownFiles: unknownFiles, gone } = await compare(dataFolder, orgId, inLake, said)
+  const { unknownFiles, gone } = await compare(dataFolder, orgId, inLake, said)
   const ledger = new Map(said.intervals)
   for (const { resource, day } of gone) ledger.delete(intervalKey(resource, day))
   for (const each of unknownFiles) ledger.set(intervalKey(each.resource, each.day), each)
@@ -82,7 +78,7 @@ async function compare(
   const unknownFiles = found.filter(({ resource, day, file }) => {
     return said.intervals.get(intervalKey(resource, day))?.file !== file
   })
-  return { unknownFiles: unknownFiles, gone, damaged }
+  return { unknownFiles, gone, damaged }
 }
 
 /**

@@ -209,7 +209,7 @@ async function fetchEntities(
   ledger: LedgerFile,
   orgId: string,
 ): Promise<Stop | null> {
-  const { entities: entities, dataFolder, concurrency } = options
+  const { entities, dataFolder, concurrency } = options
   if (entities === undefined || entities.resources.length === 0) return null
   const selection = await ownHooks(entities, dataFolder, orgId)
   const redaction = await openRedaction(dataFolder, entities.redactionKey)

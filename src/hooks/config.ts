@@ -113,7 +113,7 @@ export type Rule = z.output<typeof rule>
 export type QuietHours = z.output<typeof quietHours>
 export type ChannelOf<T extends Channel['type']> = Extract<Channel, { type: T }>
 
-/** What holds where the file says nothing of hooks: events are recorded, nobody is told. */
+/** What holds where the file says nothing of hooks: events are recorded, and no notification is sent. */
 export const NO_HOOKS: HooksConfig = hooksSchema.parse({})
 
 interface Named {

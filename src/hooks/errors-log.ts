@@ -7,7 +7,7 @@ const MAX_LOG_BYTES = 256 * 1024
 const MAX_LINE = 1000
 
 /**
- * Adds one line to the errors of the hooks, if it can: there is nobody else to
+ * Adds one line to the errors of the hooks, if it can: there is nowhere else to
  * tell. One write per line, so that processes at once do not mix theirs.
  */
 export function logError(path: string, now: number, message: string): void {

@@ -31,7 +31,7 @@ const shape = z.object({
 /** Reasons of `SessionEnd` that count as failure (PLATFORM_API, "Events"). */
 const FAILURES: ReadonlySet<string> = new Set(['error', 'other'])
 
-/** Reads an event's file; undefined for an event that nobody can be told of: its name is not known. */
+/** Reads an event's file; undefined for an event whose name is not known. */
 export function readEvent(content: string): HookEvent | undefined {
   const [, eventId = '', time = '', input = ''] = FILE.exec(content) ?? []
   const { hook_event_name: name, ...fields } = shape.parse(jsonObject(input) ?? {})

@@ -32,7 +32,7 @@ function chatText(text: string): string {
 /**
  * The event as it came, with what was made of it. `X-Signature` is
  * `sha256=<hex HMAC-SHA256 of "<X-Timestamp>.<body>">`; the time, in seconds,
- * lets a receiver refuse what somebody has recorded and sends again.
+ * lets a receiver refuse a recorded request that is sent again.
  */
 export function sendToWebhook(
   channel: ChannelOf<'webhook'>,

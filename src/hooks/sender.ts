@@ -64,7 +64,7 @@ export async function send(sending: Sending): Promise<Sent> {
       delivered: total.delivered + sent.delivered,
       failed: total.failed + sent.failed,
     }
-    // An event that came while the lock was still held has started nobody: it is looked for once more.
+    // An event that came while the lock was still held has started no sender: the inbox is read once more.
   } while (!world.signal.aborted && (await inboxNames(folders)).length > 0)
   return total
 }

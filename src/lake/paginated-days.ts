@@ -12,7 +12,7 @@ const shape = z.object({
 
 /**
  * A day of users as its pages came when it was landed. A page that comes so again
- * holds the rows that it held: nobody need read them. Only a saving: without it
+ * has the same rows: they need not be parsed. Only a saving: without it
  * every row is read.
  */
 export type PaginatedDay = Readonly<z.infer<typeof shape>>
@@ -33,9 +33,9 @@ export async function writePaginatedDay(
   dataFolder: string,
   orgId: string,
   day: Day,
-  walked: PaginatedDay,
+  paginated: PaginatedDay,
 ): Promise<void> {
-  await writeAtomic(pathOf(dataFolder, orgId, day), `${JSON.stringify(walked)}\n`)
+  await writeAtomic(pathOf(dataFolder, orgId, day), `${JSON.stringify(paginated)}\n`)
 }
 
 function pathOf(dataFolder: string, orgId: string, day: Day): string {

@@ -60,7 +60,7 @@ export async function readThrough(path: string): Promise<Reading> {
     if (isMissing(error)) return { reason: 'it is not there', isGone: true }
     if (!NOT_OF_THE_FILE.has(codeOf(error) ?? '')) return { reason: messageOf(error) }
     throw new AppError(`${path} cannot be read: ${messageOf(error)}`, {
-      hint: 'Mend its permissions, or run as the user that owns the data folder.',
+      hint: 'Fix its permissions, or run as the user that owns the data folder.',
       cause: error,
     })
   }

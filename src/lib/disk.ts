@@ -56,7 +56,7 @@ export function diskFault(error: unknown): AppError | undefined {
   const fault = FAULTS.find((each) => each.code === code || each.words.test(error.message))
   if (fault === undefined) return diskFault(error.cause)
   return new AppError(`${fault.what}: ${messageOf(error)}`, {
-    hint: 'Mend that and run again: what has landed is kept, and what was published is as it was.',
+    hint: 'Fix that and run again: what has landed is kept, and what was published is unchanged.',
     cause: error,
   })
 }

@@ -20,7 +20,7 @@ export const REPEATED_STATEMENTS: readonly string[] = [REPEATED_DAYS, REPEATED, 
 
 /**
  * The select of the rows of one key and day that differ, of which base keeps the last.
- * Of analytics alone: a row of another list may change while the list is walked.
+ * Of analytics alone: a row of another list may change during the pagination.
  * To be called while `raw` holds all days; it may hold fewer afterwards.
  */
 export async function takeRepeated(

@@ -92,8 +92,8 @@ function whatStands(summary: Summary, all: ResourceTotals): string {
 }
 
 function inDoubt({ shrunk }: Summary): string {
-  const doubted = shrunk.filter(({ isConfirmed }) => !isConfirmed).length
-  return doubted === 0 ? '' : ` (${digits(doubted)} to be confirmed by a second look)`
+  const unconfirmed = shrunk.filter(({ isConfirmed }) => !isConfirmed).length
+  return unconfirmed === 0 ? '' : ` (${digits(unconfirmed)} to be confirmed by a second recheck)`
 }
 
 function whatIsMissing(all: ResourceTotals, error: string | null): string {

@@ -41,8 +41,8 @@ export function shrinkage(shrunk: Omit<EventOf<'interval.shrunk'>, 'type'>): str
   const { orgId, resource, day, sizeBefore, size, isConfirmed } = shrunk
   const what = `${resource} ${day} of ${orgId} came back with ${digits(size)} instead of ${digits(sizeBefore)}`
   return isConfirmed
-    ? `${what}, confirmed by a second look: it counts`
-    : `${what}: kept as it was until a second look confirms it`
+    ? `${what}, confirmed by a second recheck: it counts`
+    : `${what}: kept as it was until a second recheck confirms it`
 }
 
 function twoDigits(count: number): string {

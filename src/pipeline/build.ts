@@ -54,7 +54,7 @@ export async function publishWhatIsLeft(
   context: RunContext,
   orgIds: readonly string[],
   options: BuildChoice,
-  { missing: missing, project }: Ready,
+  { missing, project }: Ready,
 ): Promise<BuildOutcome> {
   const outcome = downgradeToPartial(missing, { exitCode: ExitCode.complete, problems: [] })
   if (!(await hasLanded(context.config.dataFolder, orgIds))) {

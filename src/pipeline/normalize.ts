@@ -28,7 +28,7 @@ export async function normalizeAndRead(
 ): Promise<Ready> {
   const reading = readProject(context)
   const missing = await normalizeAll(context, pointInTime)
-  return { missing: missing, project: await reading }
+  return { missing, project: await reading }
 }
 
 export interface Normalization {
@@ -42,7 +42,7 @@ export interface Normalization {
 export async function normalizeAll(
   context: RunContext,
   pointInTime: PointInTime,
-  { isLowMemory: isLowMemory, openBase }: Normalization = { isLowMemory: false },
+  { isLowMemory, openBase }: Normalization = { isLowMemory: false },
 ): Promise<number> {
   const { config } = context
   const { isLowMemory: isShort } = processLimits().base

@@ -22,6 +22,6 @@ export async function rebuild(context: RunContext, options: BuildChoice): Promis
   for (const made of [join('lake', 'base'), join('state', 'base')])
     await rm(join(dataFolder, made), { recursive: true, force: true })
   const ready = await normalizeAndRead(context)
-  const all = { ...ready, lost: missing + ready.missing }
+  const all = { ...ready, missing: missing + ready.missing }
   return publishWhatIsLeft(context, orgIds, { ...options, fullRefresh: true }, all)
 }

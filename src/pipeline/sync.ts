@@ -81,7 +81,7 @@ async function syncOne(
       concurrency: config.concurrency,
       plan: selection,
       entities: entitySelection(context, organisation, selection),
-      listeners: listeners,
+      listeners,
     }),
   )
 }
@@ -97,7 +97,7 @@ async function withClient<T>(
   const addresses = appUrl === null ? { baseUrl } : { baseUrl, appUrl }
   const options = { ...addresses, credential: key, rate, concurrency, deadline }
   const client = new PlatformClient(
-    learned === undefined ? options : { ...options, learned: learned },
+    learned === undefined ? options : { ...options, learned },
     world,
   )
   try {

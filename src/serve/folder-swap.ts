@@ -8,7 +8,7 @@ import { nameOfTemporary, temporaryPath, listIfThere, syncFolder } from '../lib/
 export const MANIFEST = 'manifest.json'
 
 /**
- * Makes a folder anew as a whole: `fill` writes into a folder aside, which then
+ * Replaces a folder as a whole: `fill` writes into a temporary folder, which then
  * takes the place of `path` by renames. Readers see the old folder or the new
  * one, and nothing between but the instant in which there is neither. What an
  * earlier call left when it was killed is mended first. One caller at a time.
@@ -20,7 +20,7 @@ export async function replaceFolder<T>(
   fill: (temporary: string) => Promise<T>,
 ): Promise<T> {
   await mkdir(dirname(path), { recursive: true })
-  await mend(path)
+  await finishSwap(path)
   await requireOurs(path)
   const temporary = temporaryPath(path)
   try {
@@ -40,7 +40,7 @@ export async function replaceFolder<T>(
  * what else was left is deleted. The old one is whole then, because deleting
  * it begins only after the new one is in place.
  */
-async function mend(path: string): Promise<void> {
+async function finishSwap(path: string): Promise<void> {
   const names = await namesIn(dirname(path))
   const previous = previousOf(path)
   if (names.includes(basename(previous))) {

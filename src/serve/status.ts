@@ -32,7 +32,7 @@ export interface ResourceStatus {
   readonly gaps: readonly Gap[]
   /** Days that came back much smaller; the next run looks a second time. */
   readonly suspects: readonly Day[]
-  /** How wide a window may be, as learnt; null where none was refused for its width. */
+  /** How wide a window may be, as learned; null where none was refused for its width. */
   readonly window: { readonly maxDays: number; readonly learntAt: string } | null
 }
 
@@ -91,7 +91,7 @@ export interface Status {
   /** Whose lease the next run takes over. */
   readonly left: LeaseStatus | null
   readonly organisations: readonly OrganisationStatus[]
-  readonly learnt: readonly LimitStatus[]
+  readonly learned: readonly LimitStatus[]
 }
 
 /**
@@ -135,7 +135,7 @@ export async function readStatus(
     running: lease?.state === 'alive' ? lease : null,
     left: lease?.state === 'alive' ? null : lease,
     organisations,
-    learnt: [...(await readAllLearned(dataFolder))].map(([name, learned]) =>
+    learned: [...(await readAllLearned(dataFolder))].map(([name, learned]) =>
       limitOf(name, learned),
     ),
   }

@@ -20,7 +20,7 @@ export async function openWarehouse(path: string): Promise<Database> {
     return await Database.open(path, { readOnly: true, tempDirectory })
   } catch (error) {
     throw new UsageError(`the warehouse ${path} cannot be read: ${sqlMessage(error)}`, {
-      hint: 'Close programs that hold it open for writing, or make it anew: `agent-warehouse build`.',
+      hint: 'Close programs that hold it open for writing, or build it again: `agent-warehouse build`.',
       cause: error,
     })
   }

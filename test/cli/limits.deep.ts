@@ -26,7 +26,7 @@ async function stage(refused: readonly number[], wait: string) {
 }
 
 describe('the limits of the platform', () => {
-  it('are learnt in a run, kept, and shown by status', async () => {
+  it('are learned in a run, kept, and shown by status', async () => {
     const { environment, state } = await stage([6, 15], '1')
     expect(await command(SYNC, environment)).toMatchObject({ code: 0 })
     const kept: unknown = JSON.parse(await readFile(state, 'utf8'))
@@ -34,12 +34,12 @@ describe('the limits of the platform', () => {
     const { out } = await command(['status'], environment)
     expect(out).toMatch(/^limits {7}at most 1000 requests a second, 8 at once$/m)
     expect(out).toMatch(
-      /^learnt {7}default: [\d.]+ requests a second, [\d.]+ after a rest, \d at once/m,
+      /^learned {6}default: [\d.]+ requests a second, [\d.]+ after a rest, \d at once/m,
     )
     const { out: json } = await command(['status', '--json'], environment)
     expect(JSON.parse(json)).toMatchObject({
       limits: { rate: 1000, concurrency: 8 },
-      learnt: [{ organisation: 'default', source: 'refusals' }],
+      learned: [{ organisation: 'default', source: 'refusals' }],
     })
   })
 
@@ -48,6 +48,6 @@ describe('the limits of the platform', () => {
     const deferred = await command([...SYNC, '--max-duration', '5m'], environment)
     expect(deferred).toMatchObject({ code: 4 })
     const { out } = await command(['status'], environment)
-    expect(out).toMatch(/^learnt {7}default: no rate limit met, \d at once$/m)
+    expect(out).toMatch(/^learned {6}default: no rate limit met, \d at once$/m)
   })
 })

@@ -12,21 +12,21 @@ interface Figures {
   readonly seconds: number
   /** Refused requests, as a share of those that passed. */
   readonly refused: number
-  readonly learnt: Learned
+  readonly learned: Learned
 }
 
 /** Asks so many times and says how it went. */
 async function ask(
   server: Server,
   count: number,
-  options: Partial<VirtualOptions> & { readonly learnt?: Learned } = {},
+  options: Partial<VirtualOptions> & { readonly learned?: Learned } = {},
 ): Promise<Figures> {
-  const { learnt, ...virtual } = options
+  const { learned, ...virtual } = options
   const time = new VirtualTime(server, { latencyMs: () => 5, ...virtual })
   const began = time.world.now()
   const bounds = { credential: 'k', rate: 1000, concurrency: 8, deadline: Infinity }
   const transport = new Transport(
-    learnt === undefined ? bounds : { ...bounds, learned: learnt },
+    learned === undefined ? bounds : { ...bounds, learned },
     time.world,
   )
   let left = count
@@ -41,7 +41,7 @@ async function ask(
   return {
     seconds: (time.world.now() - began) / 1000,
     refused: refusals / count,
-    learnt: transport.learned(),
+    learned: transport.learned(),
   }
 }
 
@@ -80,11 +80,11 @@ describe('a limit that nobody told of', () => {
     const night = 86_400_000
     const startsAt = Date.parse('2026-03-10T06:00:00Z')
     const cold = await ask(bucketServer(rate, burst, 'retry-after'), count, { startsAt })
-    expect(cold.learnt.limit?.source).toBe('refusals')
-    expect(cold.learnt.limit?.rate).toBeGreaterThan(rate * 0.95)
-    expect(cold.learnt.limit?.rate).toBeLessThan(rate * 1.03)
+    expect(cold.learned.limit?.source).toBe('refusals')
+    expect(cold.learned.limit?.rate).toBeGreaterThan(rate * 0.95)
+    expect(cold.learned.limit?.rate).toBeLessThan(rate * 1.03)
     const warm = await ask(bucketServer(rate, burst, 'retry-after'), count, {
-      learnt: cold.learnt,
+      learned: cold.learned,
       startsAt: startsAt + night,
     })
     expect(warm.seconds / SECONDS).toBeLessThanOrEqual(1.04)
@@ -114,7 +114,7 @@ describe('a first night against 20 requests a second, 5 at once', () => {
           const cold = await ask(bucketServer(20, 5, style), FIRST_NIGHT, options)
           expect(cold.seconds / ideal).toBeLessThanOrEqual(1.25)
           expect(cold.refused).toBeLessThanOrEqual(0.01)
-          const later = { ...options, startsAt: options.startsAt + night, learnt: cold.learnt }
+          const later = { ...options, startsAt: options.startsAt + night, learned: cold.learned }
           const learned = await ask(bucketServer(20, 5, style), FIRST_NIGHT, later)
           expect(learned.seconds / ideal).toBeLessThanOrEqual(1.1)
           expect(learned.refused).toBeLessThanOrEqual(0.01)
@@ -143,7 +143,7 @@ describe('a limit that changes', () => {
   it('is found again when it doubles, within minutes', async () => {
     const server = bucketServer(after(10, 50, 100), 50, 'retry-after')
     const figures = await ask(server, 50 + 500 + 100 * 290, { startsAt })
-    expect(figures.learnt.limit?.rate).toBeGreaterThan(90)
+    expect(figures.learned.limit?.rate).toBeGreaterThan(90)
     expect(figures.seconds / 300).toBeLessThanOrEqual(1.3)
   })
 
@@ -154,12 +154,12 @@ describe('a limit that changes', () => {
     ['with a burst ten times too small', 50, 5],
   ])('is found although it was remembered %s', async (_, rate, burst) => {
     const measuredAt = startsAt - 86_400_000
-    const learnt: Learned = {
+    const learned: Learned = {
       limit: { rate, burst, source: 'refusals', measuredAt },
       concurrency: 8,
     }
     const server = bucketServer(50, 50, 'retry-after')
-    const figures = await ask(server, 50 + 50 * SECONDS, { startsAt, learnt })
+    const figures = await ask(server, 50 + 50 * SECONDS, { startsAt, learned })
     expect(figures.seconds / SECONDS).toBeLessThanOrEqual(1.13)
     expect(figures.refused).toBeLessThanOrEqual(0.01)
   })
@@ -168,8 +168,8 @@ describe('a limit that changes', () => {
     const measuredAt = startsAt - 86_400_000
     const limit = { rate: 5, burst: 5, source: 'refusals', measuredAt } as const
     const server = bucketServer(50, 50, 'x-delta')
-    const learnt: Learned = { limit, concurrency: 8 }
-    const figures = await ask(server, 50 + 50 * SECONDS, { startsAt, learnt })
+    const learned: Learned = { limit, concurrency: 8 }
+    const figures = await ask(server, 50 + 50 * SECONDS, { startsAt, learned })
     expect(figures.seconds / SECONDS).toBeLessThanOrEqual(1.1)
   })
 
@@ -177,8 +177,8 @@ describe('a limit that changes', () => {
     const measuredAt = startsAt - 31 * 86_400_000
     const limit = { rate: 5, burst: 5, source: 'refusals', measuredAt } as const
     const server = bucketServer(50, 50, 'retry-after')
-    const learnt: Learned = { limit, concurrency: 8 }
-    const figures = await ask(server, 50 + 50 * SECONDS, { startsAt, learnt })
+    const learned: Learned = { limit, concurrency: 8 }
+    const figures = await ask(server, 50 + 50 * SECONDS, { startsAt, learned })
     expect(figures.seconds / SECONDS).toBeLessThanOrEqual(1.1)
   })
 })
@@ -210,9 +210,9 @@ describe('a server without a limit', () => {
       status: 200,
       headers: {},
     })
-    const { seconds, learnt } = await ask(server, 4000, { latencyMs: () => 10 })
+    const { seconds, learned } = await ask(server, 4000, { latencyMs: () => 10 })
     expect(4000 / seconds).toBeGreaterThan(600)
-    expect(learnt).toEqual({ limit: null, concurrency: 8 })
+    expect(learned).toEqual({ limit: null, concurrency: 8 })
   })
 })
 

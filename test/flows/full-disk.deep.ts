@@ -31,7 +31,7 @@ function tellsOfTheDisk({ code, err }: Outcome): void {
   expect(code, err).toBe(1)
   const lines = err.split('\n').filter((line) => line !== '')
   expect(lines[0]).toContain('no space left')
-  expect(lines[1]).toContain('what was published is as it was')
+  expect(lines[1]).toContain('what was published is unchanged')
   expect(lines).toHaveLength(2)
 }
 

@@ -132,7 +132,7 @@ describe('files that a crash or a bad disk left', () => {
     expect(await martsOf(data)).toEqual(whole)
   })
 
-  it('records in state/ that cannot be read: made again, and told of', async () => {
+  it('records in state/ that cannot be read are written again and reported', async () => {
     const { data, work, ask } = await publishedNight()
     const whole = await martsOf(data)
     const ledger = join(data, 'state/ledger/org_demo.ndjson')
@@ -143,8 +143,8 @@ describe('files that a crash or a bad disk left', () => {
       expect(await ask(...args)).toMatchObject({ code: 0, err: '' })
     const next = await work('run')
     expect(next, next.err).toMatchObject({ code: 0 })
-    expect(next.out).toContain('organisations.json cannot be read and is made anew')
-    expect(next.out).toContain('org_demo.json cannot be read and is made anew')
+    expect(next.out).toContain('organisations.json cannot be read and is written again')
+    expect(next.out).toContain('org_demo.json cannot be read and is written again')
     expect(next.out).toContain('org_demo.ndjson: line 1 cannot be read')
     expect(await martsOf(data)).toEqual(whole)
     expect((await work('sync')).out).not.toContain('cannot be read')

@@ -81,7 +81,7 @@ describe('a settled day of users that is served empty', () => {
     expect(await look(SWEEP_NIGHT + DAY, [])).toMatchObject({ requests: 1 })
   })
 
-  it('was nothing when the second look finds the old rows', async () => {
+  it('was nothing when the second recheck finds the old rows', async () => {
     const { look, versions } = await dayOf('users', users(3))
     await look(FIRST_NIGHT, users(3))
     await look(SWEEP_NIGHT, [])
@@ -92,7 +92,7 @@ describe('a settled day of users that is served empty', () => {
     expect(await versions()).toBe(1)
   })
 
-  it('is empty when the second look finds it so, and says so', async () => {
+  it('is empty when the second recheck finds it so, and says so', async () => {
     const { look, versions } = await dayOf('users', users(3))
     await look(FIRST_NIGHT, users(3))
     await look(SWEEP_NIGHT, [])

@@ -114,7 +114,7 @@ describe('a cap on the width of a window', () => {
     ['of a week, told with a 504', upTo(7, 504), {}, { requests: 16, refused: 4 }, 7],
     ['of a day', upTo(1), {}, { requests: 77, refused: 7 }, 1],
     ['that history hardly outgrew', upTo(60), {}, { requests: 5, refused: 1 }, 35],
-  ])('%s is learnt, and the next night keeps to it', async (_, rule, changed, asked, maxDays) => {
+  ])('%s is learned, and the next night keeps to it', async (_, rule, changed, asked, maxDays) => {
     const { night, cap } = await platformWith(rule, changed)
     expect(await night(0)).toEqual({ landed: 70, failed: 0, ...asked })
     expect(await cap()).toMatchObject({ maxDays })
@@ -122,14 +122,14 @@ describe('a cap on the width of a window', () => {
     expect(await cap()).toMatchObject({ maxDays })
   })
 
-  it('is learnt from answers that do not come in time, each waited for once', async () => {
+  it('is learned from answers that do not come in time, each waited for once', async () => {
     const { night, cap } = await platformWith(upTo(7, 0), shortOf('time'))
     expect(await night(0)).toEqual({ landed: 70, failed: 0, requests: 16, refused: 4 })
     expect(await cap()).toMatchObject({ maxDays: 7 })
     expect(await night(1)).toMatchObject({ failed: 0, refused: 0 })
   })
 
-  it('is learnt from answers that are too large', async () => {
+  it('is learned from answers that are too large', async () => {
     const { night, cap } = await platformWith(upTo(200), shortOf('room'))
     expect(await night(0)).toMatchObject({ landed: 70, failed: 0, requests: 16 })
     expect(await cap()).toMatchObject({ maxDays: 7 })
@@ -161,7 +161,7 @@ describe('a cap on the width of a window', () => {
     expect(await cap()).toMatchObject({ maxDays: 7, tooWide: 8 })
   })
 
-  it('is learnt anew when it was lowered', async () => {
+  it('is learned again when it was lowered', async () => {
     const { night, cap, isNow } = await platformWith(upTo(7))
     await night(0)
     isNow(upTo(3))
@@ -172,7 +172,7 @@ describe('a cap on the width of a window', () => {
     expect(await night(3)).toMatchObject({ failed: 0, refused: 0 })
   })
 
-  it('is learnt again when what was learnt cannot be read', async () => {
+  it('is learned again when what was learned cannot be read', async () => {
     const { data, night, cap } = await platformWith(upTo(7))
     await night(0)
     await writeFile(join(data, 'state', 'windows', 'o.json'), '{"tokens":{"maxDays":')
@@ -190,7 +190,7 @@ describe('a cap on the width of a window', () => {
     expect(organisations[0]?.resources[0]?.window).toEqual({ maxDays: 7, learntAt })
     const { out } = await command(['status'], { AGENT_WAREHOUSE_DATA: data })
     const toTheSecond = learntAt.replace('.000Z', 'Z')
-    expect(out).toContain(`tokens is asked for 7 days at once at most, learnt ${toTheSecond}`)
+    expect(out).toContain(`tokens is asked for 7 days at once at most, learned ${toTheSecond}`)
   })
 })
 

@@ -15,7 +15,7 @@ const LEARNT: Learned = {
   concurrency: 8,
 }
 
-describe('what was learnt of the limits', () => {
+describe('what was learned of the limits', () => {
   it('is kept by the organisation’s name, whatever the name', async () => {
     const folder = await temporaryFolder()
     await writeLearned(folder, '../ACME & söhne', LEARNT)
@@ -44,7 +44,7 @@ describe('what was learnt of the limits', () => {
     '{"limit":{"rate":-1,"burst":5,"source":"refusals","measured_at":"2026-03-10T06:00:00Z"},"concurrency":8}',
     '{"limit":{"rate":1,"burst":5,"source":"rumours","measured_at":"2026-03-10T06:00:00Z"},"concurrency":8}',
     '{"limit":{"rate":1,"burst":5,"source":"refusals","measured_at":"yesterday"},"concurrency":8}',
-  ])('is learnt anew when the file is damaged: %s', async (text) => {
+  ])('is learned again when the file is damaged: %s', async (text) => {
     const folder = await temporaryFolder()
     await mkdir(join(folder, 'state', 'governor'), { recursive: true })
     await writeFile(join(folder, 'state', 'governor', 'default.json'), text)

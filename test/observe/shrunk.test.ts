@@ -14,9 +14,9 @@ function shrunk(day: string, size: number, isConfirmed: boolean): RunEvent {
 }
 
 const DOUBTED =
-  'users 2026-03-01 of org came back with 0 instead of 1,512: kept as it was until a second look confirms it'
+  'users 2026-03-01 of org came back with 0 instead of 1,512: kept as it was until a second recheck confirms it'
 const CONFIRMED =
-  'users 2026-03-02 of org came back with 3 instead of 1,512, confirmed by a second look: it counts'
+  'users 2026-03-02 of org came back with 3 instead of 1,512, confirmed by a second recheck: it counts'
 
 const night: readonly RunEvent[] = [
   { type: 'run.started', runId: 'r', command: 'run' },
@@ -58,7 +58,7 @@ test('the closing text tells of it, and the verdict of what is still in doubt', 
   expect(lines).toContain(`shrunk     ${DOUBTED}`)
   expect(lines).toContain(`           ${CONFIRMED}`)
   expect(verdictOf(summary)).toBe(
-    'Complete: all 2 intervals answered (1 to be confirmed by a second look).',
+    'Complete: all 2 intervals answered (1 to be confirmed by a second recheck).',
   )
   expect(summary.resources['users']).toMatchObject({ landed: 1, unchanged: 1, left: 0 })
 })

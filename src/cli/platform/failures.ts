@@ -33,7 +33,7 @@ export class HalfDoneError extends AppError {
   }
 }
 
-/** What to tell of an error, without the credential; one that nobody expected stays as it is. */
+/** What to report of an error, without the credential; an unexpected one stays as it is. */
 export function explained(
   error: unknown,
   advice: Advice,

@@ -49,7 +49,7 @@ export interface Conversation {
   readonly patienceMs?: number
 }
 
-/** Longer than this nobody waits for an answer that a person asked for. */
+/** A user who asked for an answer waits no longer than this. */
 const PATIENCE_MS = 10 * 60_000
 
 /** A wait that is worth telling of. */
@@ -86,7 +86,7 @@ export async function withPlatform(
     const learned = await readLearned(config.dataFolder, organisation.name)
     const options = {
       ...clientOptions(config, organisation, world.now() + patienceMs),
-      ...(learned === undefined ? {} : { learnt: learned }),
+      ...(learned === undefined ? {} : { learned }),
     }
     const clientIn = (another: World): PlatformClient => new PlatformClient(options, another)
     const clean: Platform['clean'] = (resource, item) => {

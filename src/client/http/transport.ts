@@ -69,7 +69,7 @@ export class Transport {
 
   /** What the next run may begin with. */
   learned(): Learned {
-    return this.#governor.learnt()
+    return this.#governor.learned()
   }
 
   /**

@@ -137,7 +137,7 @@ export class Governor {
   }
 
   /** What was learned in this run or before. */
-  learnt(): Learned {
+  learned(): Learned {
     const limit = learnedLimit(this.#pacer) ?? this.#before?.limit ?? null
     return { limit, concurrency: this.#concurrency.limit }
   }

@@ -23,7 +23,7 @@ export async function landSpool({
   dataFolder,
   runId,
   world,
-  organisationOfHookEvents: organisationOfHookEvents,
+  organisationOfHookEvents,
   redactionKey,
 }: SpoolOptions): Promise<void> {
   if ((await readSpool(dataFolder, 1)).length === 0) return

@@ -71,7 +71,7 @@ interface File extends NewVersion {
   readonly temporary: string
 }
 
-async function putDay({ day, path, temporary: temporary }: File): Promise<[Day, WrittenFile]> {
+async function putDay({ day, path, temporary }: File): Promise<[Day, WrittenFile]> {
   const { sha256 } = await syncedSums(temporary)
   await putInPlace(temporary, path)
   return [day, { path, sha256 }]
@@ -124,7 +124,7 @@ async function copyDays(
   lines: LineFile,
 ): Promise<void> {
   const longest = Math.max(BUFFER_BYTES, lines.longestLine)
-  const copies = files.map(({ day, content: { last, digest }, fetchedAt, temporary: temporary }) =>
+  const copies = files.map(({ day, content: { last, digest }, fetchedAt, temporary }) =>
     fill(LAND, {
       rows: files.length === 1 ? 'lines' : `batch where activity_date = ${literal(day)}`,
       file: literal(temporary),
@@ -147,7 +147,7 @@ async function copyDays(
   const temporaries = files.map(({ temporary }) => literal(temporary))
   const written = await database.rows(fill(WRITTEN, { files: `[${temporaries.join(', ')}]` }))
   const countOf = new Map(written.map(({ file, rows }) => [file, Number(rows)]))
-  for (const { day, content, temporary: temporary } of files) {
+  for (const { day, content, temporary } of files) {
     const rows = countOf.get(temporary) ?? 0
     if (rows === content.count) continue
     throw new AppError(`${resource} ${day}: ${rows} of ${content.count} rows were written`)

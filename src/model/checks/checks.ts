@@ -165,7 +165,7 @@ async function runInTurn(
 /** What is enough of a check that holds of the intervals that were not replaced; null: nothing is. */
 async function sqlWithin(
   { sql, changedSql = sql, reference, model }: Check,
-  { unchanged, hasLostRows: hasLostRows }: Facts,
+  { unchanged, hasLostRows }: Facts,
 ): Promise<string | null> {
   if (reference === undefined) return changedSql
   if (await hasLostRows(reference)) return sql

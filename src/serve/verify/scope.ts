@@ -34,7 +34,7 @@ export interface ScopeOptions {
   readonly resources: readonly string[]
   /** What the published warehouse has of the organisation, by `intervalKey`. */
   readonly published: ReadonlySet<string>
-  /** What was fetched anew. */
+  /** What was fetched again. */
   readonly fresh: Ledger
 }
 

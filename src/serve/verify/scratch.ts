@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { RunEvent } from '../../lib/events.ts'
 import { isMissing } from '../../lib/files.ts'
 
-/** Who the organisations are, and what was learnt of the platform's limits. */
+/** Who the organisations are, and what was learned of the platform's limits. */
 const REMEMBERED = ['organisations.json', 'governor', 'windows']
 
 /** The data folder of a verification: gone when it is over, or when the next begins. */
@@ -11,7 +11,7 @@ export function scratchFolder(dataFolder: string): string {
   return join(dataFolder, 'state', 'verify')
 }
 
-/** Makes the folder anew. It begins with what is remembered of the platform, and no day. */
+/** Makes the folder again. It begins with what is known of the platform, and no day. */
 export async function openScratch(dataFolder: string): Promise<string> {
   const scratch = scratchFolder(dataFolder)
   await removeScratch(dataFolder)

@@ -77,7 +77,7 @@ export async function chooseSample(
 
 export interface VerifyOptions {
   readonly dataFolder: string
-  /** The data folder in which the sampled days were landed and normalized anew. */
+  /** The data folder in which the sampled days were landed and normalized again. */
   readonly scratch: string
   readonly sample: Sample
   readonly resources: readonly string[]
@@ -131,7 +131,7 @@ async function scopeOfAll({ scratch, sample, resources }: VerifyOptions): Promis
 
 const SOURCE = statement('verify/source')
 
-/** The base, the sampled days of it anew. What no resource's day makes stays as it is. */
+/** The base, with the sampled days written again. What no resource's day makes stays as it is. */
 function sourceSql({ dataFolder, scratch, resourceOf }: VerifyOptions, table: string): string {
   const resource = resourceOf(table)
   const current = listLiteral([baseGlob(dataFolder, table)])

@@ -36,7 +36,7 @@ function interval(resource: string, of: Day, change: Partial<Interval> = {}): In
   }
 }
 
-/** No cap, or one learnt up to 20 days before the clock. */
+/** No cap, or one learned up to 20 days before the clock. */
 function anyCap(): fc.Arbitrary<(now: number) => WindowSize> {
   const width = fc.integer({ min: 1, max: 200 })
   return fc
@@ -155,7 +155,7 @@ describe('the plan', () => {
     ])
   })
 
-  it('asks for no window that is wider than the learnt cap, the newest days first', () => {
+  it('asks for no window that is wider than the learned cap, the newest days first', () => {
     const tokens = { maxDays: 4, tooWide: 5, learntAt: 0, probedAt: startOf(day('2026-01-20')) }
     const options = at('2026-01-24', {
       resources: only('tokens'),

@@ -60,7 +60,7 @@ describe('a refused window', () => {
   })
 })
 
-describe('the learnt cap', () => {
+describe('the learned cap', () => {
   const known = { maxDays: 31, tooWide: 32, learntAt: 1, probedAt: 1 }
   const now = WEEK
 
@@ -99,7 +99,7 @@ describe('the learnt cap', () => {
       { maxDays: 31, tooWide: 45, learntAt: 1, probedAt: now },
     ],
     [
-      'is learnt anew when a window within it is refused',
+      'is learned again when a window within it is refused',
       known,
       seen(7, [range(0, 8)]),
       { maxDays: 7, tooWide: 8, learntAt: now, probedAt: now },

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { listModels, type Column, type ModelNode } from '../../../src/model/index.ts'
 import { Database } from '../../../src/lib/duckdb.ts'
-import { packageRoot, statement } from '../../../src/lib/root.ts'
+import { packageRoot } from '../../../src/lib/root.ts'
 import { COLUMNS } from '../../normalize/columns.ts'
 import { project } from '../alone.ts'
 import { Lineage, type Relation, type Relations } from './lineage.ts'
@@ -228,7 +228,8 @@ function emptySources(): string {
     ...tables,
     `create table platform.intervals (org_id varchar, resource varchar, activity_date date,
       status varchar, is_settled boolean, fetched_at timestamptz)`,
-    statement('restatements/table'),
-    'create table platform.restatements as from base_rows',
+    `create table platform.restatements (org_id varchar, resource varchar, activity_date date,
+      entity_key varchar, metric varchar, old_value varchar, new_value varchar,
+      old_fetched_at timestamptz, new_fetched_at timestamptz)`,
   ].join(';\n')
 }
