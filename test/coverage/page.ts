@@ -11,7 +11,7 @@ interface PageRow {
   readonly test: string
 }
 
-const FIELDS = 'test/coverage/fields.test.ts'
+const FIELDS = 'test/coverage/fields.deep.ts'
 const CALLS = 'test/coverage/endpoints.test.ts'
 
 const INTRODUCTION = `# What of the platform's specification is covered by which test

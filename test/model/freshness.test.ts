@@ -93,7 +93,7 @@ it.each([
   [
     'nothing that tells',
     `{${LIMITS}}`,
-    "_sources.yml:4: nothing tells when a row of 'users' was loaded",
+    "_sources.yml:4: it is not known when a row of 'users' was loaded",
   ],
   [
     'another period',

@@ -8,7 +8,7 @@ export interface Rule {
 
 const CLIENT = 'test/client/resources.test.ts'
 const BOUNDS = 'test/client/bounds.test.ts'
-const FIELDS = 'test/coverage/fields.test.ts'
+const FIELDS = 'test/coverage/fields.deep.ts'
 const ENDPOINTS = 'test/coverage/endpoints.test.ts'
 const LIMITS = 'test/model/platform/limit-usage.test.ts'
 const DATA = 'the data that the specification describes'
@@ -221,12 +221,12 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
     ),
     rule(
       '500: asked again where that is safe',
-      'test/client/repeats.test.ts',
+      'test/client/repeats.deep.ts',
       'PUT sets a value: twice is once › the global limit › is set again after 500',
     ),
     rule(
       '500: not asked again where it is not',
-      'test/client/repeats.test.ts',
+      'test/client/repeats.deep.ts',
       'restart › after 500 is not repeated: what came of it is not known',
     ),
     rule(
