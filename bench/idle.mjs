@@ -39,10 +39,9 @@ await withFolder(async (folder) => {
   await rename(dataFolder, landed)
   const oneDayLater = async (platform) => {
     await rm(dataFolder, { recursive: true, force: true })
-    // under the same path: a folder that has moved is built anew
+    // under the same path: a folder that has moved is built from scratch
     await cp(landed, dataFolder, { recursive: true })
     execFileSync('sync') // what was just copied is no work of the night
-    await platform.ask('requests')
     return night(dataFolder, platform)
   }
   const { nights, all } = await preparedNights(oneDayLater)

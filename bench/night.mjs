@@ -16,9 +16,9 @@ export function night(dataFolder, { url, key }) {
 
 /** One night of `oneNight`; then the same requests alone, of `fresh`. */
 export async function measured(platform, fresh, oneNight) {
-  const before = (await platform.ask('requests')).length
+  await platform.ask('requests') // a prepared platform then forgets those of the night before
   const run = await withStolenShare(() => oneNight(platform))
-  const requests = (await platform.ask('requests')).slice(before)
+  const requests = await platform.ask('requests')
   const again = await withStolenShare(() => replay(fresh, requests))
   const { seconds: alone, megabytes } = again.result
   const { seconds: whole, cpuSeconds, peakBytes } = run.result

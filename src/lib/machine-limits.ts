@@ -35,7 +35,7 @@ export interface Limits {
   readonly memory: Bound
   readonly landing: DatabaseLimits
   readonly base: {
-    /** One database for all of base, not two. */
+    /** Whether memory matters more than time. */
     readonly isLowMemory: boolean
     readonly memoryLimit: string
     /** One row of a day can name a hundred thousand people: it is read whole. */
