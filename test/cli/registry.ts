@@ -49,7 +49,7 @@ const TERMINAL = {
   cwd: '/',
 }
 
-async function helpOf(path: readonly string[]): Promise<string> {
+export async function helpOf(path: readonly string[]): Promise<string> {
   let help = ''
   await program([...path, '--help'], { ...TERMINAL, out: (text) => (help += text) })
   return help

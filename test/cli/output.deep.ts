@@ -1,0 +1,62 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { packageRoot } from '../../src/lib/root.ts'
+import { published, type Said } from './published-stage.ts'
+import { helpOf, registered } from './registry.ts'
+
+const NOW = Date.parse('2026-02-03T05:00:00Z')
+const DAY = 86_400_000
+
+it('docs/output.md shows what the commands print: `npm run docs:output` writes it', async () => {
+  const clock = { now: NOW }
+  let isDown = false
+  const stage = await published({
+    users: 8,
+    now: () => clock.now,
+    intercept: ({ path }) =>
+      isDown && path.endsWith('/analytics/tools') ? new Response('{}', { status: 400 }) : undefined,
+  })
+  onTestFinished(stage.close)
+  const { data } = stage
+  const shown = ({ code, out, err }: Said): string => {
+    const text = `${err}${out}`
+      .replaceAll(data, '/srv/data')
+      .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:8080')
+      .replace(/\d{8}T\d{6}Z-[0-9a-f]{6}/g, '20260203T050000Z-5f3a1c')
+      .replace(/req_[0-9a-f]{8}/g, 'req_0000002a')
+      .replace(/\b\d+(\.\d)? ?m?s\b/g, '1.0s')
+      .replace(/\b\d+ days (ahead|ago)\b/g, '20 days $1')
+      .replace(/\b\d+(\.\d+)? [kM]B\b/g, '12 MB')
+      .replace(/\b\d+(\.\d+)? GB\b/g, '40 GB')
+      .replace(/^(?<name>ok +node +).*$/m, '$<name>22.12.0')
+      .replace(/^(?<name>ok +threads +).*$/m, '$<name>2 (the machine): landing 2, build 2, query 2')
+      .replace(/query \d+MB/, 'query 20000MB')
+      .replace(/build \d+MB/, 'build 1024MB')
+      .replace(/and \d+ more\./, 'and 600 more.')
+    return `${text.trimEnd()}\n\n→ exit code ${code}`
+  }
+  const run = (...args: string[]): Promise<Said> =>
+    stage.go([...args, '--log', 'none', '--concurrency', '1'])
+  const sections: [title: string, text: string][] = []
+  await rm(data, { recursive: true })
+  sections.push(['A first night', shown(await run('run'))])
+  clock.now += DAY
+  await run('run')
+  sections.push(['An idle night', shown(await run('run'))])
+  clock.now += DAY
+  isDown = true
+  sections.push(['A partial night', shown(await run('run'))])
+  isDown = false
+  const wrongKey = { environment: { AGENT_API_KEY: 'wrong-key-0123456789' } }
+  sections.push(['A refused key', shown(await stage.go(['run', '--log', 'none'], wrongKey))])
+  await rm(join(data, 'state', 'warehouse.duckdb.json'))
+  await writeFile(join(data, 'warehouse.duckdb.wal'), 'x')
+  sections.push(['`doctor` with three faults', shown(await stage.go(['doctor'], wrongKey))])
+  for (const { name } of await registered())
+    sections.push([`\`${name} --help\``, (await helpOf(name.split(' '))).trimEnd()])
+  const page = sections.map(([title, text]) => `## ${title}\n\n\`\`\`\n${text}\n\`\`\`\n`)
+  await expect(
+    `# What the commands print\n\nWritten by a test. Paths, times and sizes are examples.\n\n${page.join('\n')}`,
+  ).toMatchFileSnapshot(join(packageRoot, 'docs', 'output.md'))
+})
