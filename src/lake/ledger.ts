@@ -1,6 +1,6 @@
 import { appendFile, mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { startOf, type Day } from '../lib/days.ts'
+import { MS_PER_DAY, startOf, type Day } from '../lib/days.ts'
 import { confirmLease } from '../lib/fence.ts'
 import {
   fromPathSegment,
@@ -59,8 +59,6 @@ export type Ledger = ReadonlyMap<string, Interval>
 export function intervalKey(resource: string, day: Day): string {
   return `${resource}/${day}`
 }
-
-const MS_PER_DAY = 86_400_000
 
 /** The age, in days, of the last scheduled recheck: what comes after it is the sweep. */
 export const SETTLED_AGE = 30

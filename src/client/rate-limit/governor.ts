@@ -1,3 +1,4 @@
+import { MS_PER_DAY } from '../../lib/days.ts'
 import PQueue from 'p-queue'
 import { DeferredError } from '../../lib/errors.ts'
 import type { Learned } from '../../lib/learned.ts'
@@ -50,7 +51,7 @@ export interface Hold {
 }
 
 /** Timers of Node.js wrap around beyond 2^31 ms; a longer wait is slept in parts. */
-const LONGEST_TIMER_MS = 86_400_000
+const LONGEST_TIMER_MS = MS_PER_DAY
 
 /**
  * One object in front of every request of one credential. It learns how fast

@@ -1,3 +1,4 @@
+import { MS_PER_DAY } from '../../lib/days.ts'
 import type { LearnedLimit } from '../../lib/learned.ts'
 import {
   rangeOf,
@@ -15,7 +16,6 @@ export interface Limit extends Range {
   readonly measuredAt: number
 }
 
-const DAY_MS = 86_400_000
 const FRESH_UNCERTAINTY = 0.02
 const UNCERTAINTY_PER_DAY = 0.002
 const FORGOTTEN_AFTER_DAYS = 30
@@ -25,7 +25,7 @@ export function remembered(
   learned: LearnedLimit | undefined,
   now: number,
 ): { readonly limit: Limit | undefined; readonly bucket: Bucket } {
-  const days = learned === undefined ? Infinity : Math.max(0, now - learned.measuredAt) / DAY_MS
+  const days = learned === undefined ? Infinity : Math.max(0, now - learned.measuredAt) / MS_PER_DAY
   if (learned?.source !== 'refusals' || days > FORGOTTEN_AFTER_DAYS) {
     return { limit: undefined, bucket: unknownBucket(now) }
   }

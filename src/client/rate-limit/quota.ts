@@ -1,3 +1,4 @@
+import { MS_PER_DAY } from '../../lib/days.ts'
 import { resetMs } from './reset.ts'
 import { parseList, parseNumbers, type ListItem } from './structured-list.ts'
 
@@ -71,7 +72,7 @@ const WINDOWS: Readonly<Record<string, number>> = {
   second: 1000,
   minute: 60_000,
   hour: 3_600_000,
-  day: 86_400_000,
+  day: MS_PER_DAY,
 }
 
 /** `RateLimit-*`, `X-RateLimit-*`, `X-Rate-Limit-*`, also by window or unit: `-Remaining-Minute`. */

@@ -1,7 +1,8 @@
+import { MS_PER_DAY } from '../../lib/days.ts'
 import { httpDate } from './retry-after.ts'
 
 /** A hint that asks for more than a day is a mistake of the server, or of its documentation. */
-const LONGEST_HINT_MS = 86_400_000
+const LONGEST_HINT_MS = MS_PER_DAY
 
 /** From this size a number is a point in time, in this many parts of a millisecond. */
 const EPOCHS: readonly (readonly [number, number])[] = [
@@ -41,7 +42,7 @@ function ofNumber(number: number, { serverNow, windowMs }: ResetContext): number
 }
 
 const UNITS: Readonly<Record<string, number>> = {
-  d: 86_400_000,
+  d: MS_PER_DAY,
   h: 3_600_000,
   m: 60_000,
   s: 1000,

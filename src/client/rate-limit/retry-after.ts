@@ -1,3 +1,4 @@
+import { MS_PER_DAY } from '../../lib/days.ts'
 /**
  * How long a `Retry-After` field asks to wait, in milliseconds: seconds, or any
  * of the three HTTP-date forms (RFC 9110, sections 10.2.3 and 5.6.7). A date is
@@ -25,7 +26,7 @@ export function serverTime(headers: Readonly<Record<string, string>>): number | 
 }
 
 /** A `Date` that is further from this machine's clock cannot say when a wait ends. */
-const FARTHEST_MS = 366 * 86_400_000
+const FARTHEST_MS = 366 * MS_PER_DAY
 
 /** The server's clock by its `Date` field where it can be believed, else this machine's. */
 export function serverClock(headers: Readonly<Record<string, string>>, now: number): number {

@@ -1,3 +1,4 @@
+import { MS_PER_DAY } from '../../lib/days.ts'
 import { join } from 'node:path'
 import { UsageError } from '../../lib/errors.ts'
 import type { Row } from '../../lib/duckdb.ts'
@@ -26,7 +27,7 @@ export interface LastSeen {
   readonly children: readonly string[]
 }
 
-const WEEK_MS = 7 * 86_400_000
+const WEEK_MS = 7 * MS_PER_DAY
 
 /** Whether it may have changed since: it was under way, or was changed within a week before. */
 function isDue(seen: LastSeen | undefined): boolean {

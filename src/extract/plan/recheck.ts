@@ -1,4 +1,4 @@
-import { daysBetween, HISTORY_START, startOf, type Day } from '../../lib/days.ts'
+import { MS_PER_DAY, daysBetween, HISTORY_START, startOf, type Day } from '../../lib/days.ts'
 import { SETTLED_AGE, type Interval } from '../../lake/ledger.ts'
 import { RESOURCES, type Resource } from '../resources.ts'
 
@@ -22,8 +22,6 @@ export function dueRecheck(resource: Resource, interval: Interval, today: Day): 
   const lookedAt = Math.max(fetchedAt, refusedAt)
   return lookedAt < startOf(day) + age * MS_PER_DAY ? age : undefined
 }
-
-const MS_PER_DAY = 86_400_000
 
 function latestLook(resource: Resource, day: Day, today: Day): number | undefined {
   const age = daysBetween(day, today)

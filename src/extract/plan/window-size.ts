@@ -1,4 +1,4 @@
-import { daysBetween, type Day, type DayRange } from '../../lib/days.ts'
+import { MS_PER_DAY, daysBetween, type Day, type DayRange } from '../../lib/days.ts'
 import type { WindowSize, KnownWindowSizes } from '../../lake/window-sizes.ts'
 
 /** What a run has seen of one resource's windows. */
@@ -66,7 +66,7 @@ export function bisectedSize(
   return width < span ? width : middle(0, span)
 }
 
-const PROBE_AFTER_MS = 7 * 86_400_000
+const PROBE_AFTER_MS = 7 * MS_PER_DAY
 
 /** Days that one window of a run may span: more than the known size when none wider was refused lately. */
 export function probeSize(
