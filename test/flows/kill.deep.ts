@@ -8,9 +8,9 @@ const WRITES = [
   /^handle\.appendFile extract\/land\/page-buffer/,
   /^duckdb .*extract\/land\/write-days/,
   /^rename .*extract\/land\/write-days/,
-  /^appendFile store\/ledger/,
+  /^appendFile lake\/ledger/,
   /^rename .*normalize/,
-  /^rename .*store\/published\.js/,
+  /^rename .*lake\/published\.js/,
 ]
 
 it('a run that is killed leaves nothing half done: the next one makes the same warehouse', async () => {
@@ -24,7 +24,7 @@ it('a run that is killed leaves nothing half done: the next one makes the same w
     if (point === undefined) throw new Error(`nothing is written by ${String(write)}`)
     return point
   })
-  const recorded = points.find(({ site }) => /^rename .*store\/published-record/.test(site))
+  const recorded = points.find(({ site }) => /^rename .*lake\/published-record/.test(site))
   if (recorded === undefined) throw new Error('what is published is not recorded before')
   expect(await brokenAt(scenario, [...chosen, recorded])).toEqual([])
 })

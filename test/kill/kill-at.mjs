@@ -22,7 +22,7 @@ const counts = new Map()
 Error.stackTraceLimit = 40
 
 /** Files whose functions are called from many places: their callers are part of the site. */
-const HELPERS = /^store\/(files|duckdb)\.js/
+const HELPERS = /^lib\/(files|duckdb)\.js/
 
 /** Operation and source line; for a helper, its callers' lines up to the first that is none. */
 function siteOf(operation) {
