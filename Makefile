@@ -1,5 +1,5 @@
 # Every target installs what it needs and leaves the checkout as it was.
-.PHONY: install build check watch test test-all test-dbt test-deep test-kill demo bench bench-peers bench-short clean help
+.PHONY: install build check check-lint check-format check-types check-deps watch test test-all test-dbt test-deep test-kill demo bench bench-peers bench-short clean help
 
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -15,10 +15,19 @@ build: install ## TypeScript to dist/
 	@echo 'Compiling TypeScript to dist/ …'
 	@npm run --silent build
 
-check: install ## formatting, lint, types, dependency rules
-	@npm run --silent format:check
+check: install ## formatting, lint, types, dependency rules, two at a time
+	@$(MAKE) --no-print-directory --output-sync -j2 check-lint check-format check-types check-deps
+
+check-lint: install
 	@npm run --silent lint
+
+check-format: install
+	@npm run --silent format:check
+
+check-types: install
 	@npm run --silent typecheck
+
+check-deps: install
 	@npm run --silent deps
 
 watch: build ## the tests of what changes, again and again
