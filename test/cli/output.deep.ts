@@ -9,6 +9,7 @@ const NOW = Date.parse('2026-02-03T05:00:00Z')
 const DAY = 86_400_000
 
 it('docs/output.md shows what the commands print: `npm run docs:output` writes it', async () => {
+  process.umask(0o022) // the usual one: doctor reports what others can read
   const clock = { now: NOW }
   let isDown = false
   const stage = await published({
@@ -31,8 +32,11 @@ it('docs/output.md shows what the commands print: `npm run docs:output` writes i
       .replace(/\b\d+(\.\d+)? GB\b/g, '40 GB')
       .replace(/^(?<name>ok +node +).*$/m, '$<name>22.12.0')
       .replace(/^(?<name>ok +threads +).*$/m, '$<name>2 (the machine): landing 2, build 2, query 2')
-      .replace(/query \d+MB/, 'query 20000MB')
-      .replace(/build \d+MB/, 'build 1024MB')
+      .replace(
+        /^(?<name>ok +memory +).*$/m,
+        '$<name>20 GB for databases (80 % of the machine): base 256MB, landing 512MB, build 1024MB, query 20000MB',
+      )
+      .replace(/at most [\d.]+ \w+, half of what is free/, 'at most 40 GB, half of what is free')
       .replace(/and \d+ more\./, 'and 600 more.')
       .replace(/\b\d+ base files\b/g, '30 base files') // some are written twice, as answers arrive
     return `${text.trimEnd()}\n\n→ exit code ${code}`
