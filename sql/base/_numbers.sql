@@ -89,15 +89,19 @@ create or replace temp macro numbers_as_text(item, mark) as
         ),
         chr(1) || chr(2), ''), chr(1), '"' || mark), chr(2), '"');
 
--- The same, where a number may be longer than a double holds, or differs from one
--- with six digits behind the point by less than a double shows. The looser pattern
--- is the faster one.
+-- Whether a number in the item may have more than the 15 digits that a double holds,
+-- or may differ from one with six digits behind the point by less than it shows.
+create or replace temp macro has_long_numbers(item) as
+    regexp_matches(
+        item,
+        '[0-9]{9}[.][0-9]{7}|[0-9.]{16}[eE]|[.][0-9]{6}(?:00|99)'
+        || '|[0-9]{10}[.][0-9]{6}|[0-9]{11}[.][0-9]{5}|[0-9]{12}[.][0-9]{4}'
+        || '|[0-9]{13}[.][0-9]{3}|[0-9]{14}[.][0-9]{2}|[0-9]{15}[.][0-9]'
+    );
+
+-- The item with its numbers as text, where some may be long.
 create or replace temp macro exact(item, mark) as
     case
-        when regexp_matches(
-            item,
-            '[0-9]{10}[.]|[0-9]{9}[.][0-9]{7}|[0-9.]{16}[eE]|[.][0-9]{6}(?:00|99)'
-        )
-        then numbers_as_text(item, mark)
+        when has_long_numbers(item) then numbers_as_text(item, mark)
         else item
     end

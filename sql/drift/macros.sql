@@ -42,4 +42,11 @@ create or replace temp macro field_name(key) as
 
 -- The place of an item in its day, with room for those of the objects within it.
 create or replace temp macro item_place(page, ordinal) as
-    (page * 1000000 + ordinal) * 10000000
+    (page * 1000000 + ordinal) * 10000000;
+
+-- The item as the engine itself writes JSON: without white space, and each character
+-- that JSON can hold as it is. NULL where that may lose digits.
+create or replace temp macro respelled(item) as
+    case
+        when not has_long_numbers(item) then cast(try(json(item)) as varchar)
+    end

@@ -117,7 +117,7 @@ function namedConditions(documented: Documented, shape: Fieldset): string[] {
   const unnamed = literal(`"(${[...new Set(within)].join('|')})"\\s*:\\s*(null|"")`)
   return [
     ...(own.length === 0 ? [] : [`coalesce(${own.join(', ')}) is not null`]),
-    ...(within.length === 0 ? [] : [`not regexp_matches(item, ${unnamed})`]),
+    ...(within.length === 0 ? [] : [`not regexp_matches(served, ${unnamed})`]),
   ]
 }
 

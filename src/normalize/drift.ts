@@ -13,7 +13,7 @@ import {
 import { MACROS } from './macros.ts'
 import type { BaseEntity, NormalizeOptions } from './plan.ts'
 import { REPEATED_STATEMENTS, takeRepeated } from './repeated.ts'
-import { STRANGE_STATEMENTS, takeStrangeItems } from './strange.ts'
+import { STRANGE_STATEMENTS, takeStrangeItems, type Strangeness } from './strange.ts'
 
 const FIELDS = statement('drift/fields')
 const OBJECTS_ITEM = statement('drift/objects_item')
@@ -66,8 +66,9 @@ export const SCHEMA_DRIFT: BaseEntity = {
     const documented = await documentedOf(database, batch.resource)
     const repeated = await takeRepeated(database, batch, documented)
     const found = [overflows, repeated]
-    if (await takeStrangeItems(database, batch, documented)) {
-      await takeSuspects(database, batch.resource, documented)
+    const strangeness = await takeStrangeItems(database, batch, documented)
+    if (strangeness !== 'none') {
+      await takeSuspects(database, batch.resource, documented, strangeness)
       found.unshift(await findingsSql(database))
     }
     return daysSql(batch, union(found))
@@ -119,14 +120,17 @@ function isFieldType(value: unknown): value is FieldType {
   return FIELD_TYPES.includes(value)
 }
 
-/** Makes the table `suspects` from the shapes of all objects in the items. */
+/** Makes the table `suspects` from the shapes of the objects in the items. */
 async function takeSuspects(
   database: Database,
   resource: string,
   documented: Documented,
+  strangeness: Strangeness,
 ): Promise<void> {
   const shapes = [...documented].flatMap(([object, fields]) =>
-    fields.get('')?.type === 'any' ? [] : [shapesSql(object, fields)],
+    fields.get('')?.type === 'any' || (object !== '$' && strangeness === 'own fields')
+      ? []
+      : [shapesSql(object, fields)],
   )
   await database.run(`create or replace temp table shapes as ${union(shapes)}`)
   await database.run(fill(SUSPECTS, { resource: literal(resource) }))

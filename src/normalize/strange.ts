@@ -25,21 +25,24 @@ export const STRANGE_STATEMENTS: readonly string[] = [
   ITEMS,
 ]
 
+/** Where items may be otherwise than documented: nowhere, in their own fields alone, or within these too. */
+export type Strangeness = 'none' | 'own fields' | 'anywhere'
+
 /**
  * Makes `items` of those that may be otherwise than documented: each by itself, or
- * the first of many in one shape. False when every item is as documented.
+ * the first of many in one shape; none of `Strangeness` 'none'.
  */
 export async function takeStrangeItems(
   database: Database,
   batch: DayBatch,
   documented: Documented,
-): Promise<boolean> {
+): Promise<Strangeness> {
   await batch.read(someOf(batch.days))
   const shapes = await shapesServed(database, documented)
   await batch.read(batch.days)
   await database.run(fill(STRANGE, { items: readBackSql(shapes) }))
   const { rows } = await database.table(STRANGE_DAYS)
-  if (rows.length === 0) return false
+  if (rows.length === 0) return 'none'
   const strange = rows.map(([day, bytes, longest, hasUnlike]) => ({
     day: typeof day === 'string' ? day : '',
     bytes: Number(bytes),
@@ -49,7 +52,7 @@ export async function takeStrangeItems(
   const dates = new Set(strange.map(({ day }) => day))
   await batch.read(batch.days.filter(({ day }) => dates.has(day)))
   await database.run(itemsSql(strange))
-  return true
+  return strange.some(({ hasUnlike }) => hasUnlike) ? 'anywhere' : 'own fields'
 }
 
 /** One day in so many tells how items are served. */

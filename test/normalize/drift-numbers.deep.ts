@@ -129,6 +129,29 @@ describe('credits', () => {
     .tuple(fc.integer({ min: 0, max: 999_999_999 }), digits(6), digits(19))
     .map(([whole, near, far]) => `${whole}.${near.padEnd(6, '0')}${far}`)
 
+  it('of up to 15 digits are as served, wherever their point is', async () => {
+    const digits = '987654321987654'
+    const credits = Array.from({ length: 14 }, (_, at) => {
+      const fraction = digits.slice(at + 1, at + 7)
+      return [`${digits.slice(0, at + 1)}.${fraction}`, fraction.padEnd(6, '0')] as const
+    })
+    const lake = await Lake.open()
+    for (const [index, [text]] of credits.entries()) {
+      const item = JSON.stringify(DOCUMENTED.users).replace(
+        /"billable_tokens":\d+/,
+        `"billable_tokens" : ${text}`,
+      )
+      await lake.land('users', addDays(parseDay(DAY, 'the day'), index), LATER, [item])
+    }
+    await lake.normalize()
+    expect(await lake.rows('select billable_tokens from {users} order by activity_date')).toEqual(
+      credits.map(([text, fraction]) => ({
+        billable_tokens: `${text.slice(0, text.indexOf('.'))}.${fraction}`,
+      })),
+    )
+    expect(await lake.rows(FINDINGS)).toEqual([])
+  })
+
   it('with more digits than six are reported, however close they are to six', async () => {
     const count = 60
     await fc.assert(

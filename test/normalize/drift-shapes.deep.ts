@@ -35,6 +35,10 @@ const CHANGES: readonly ((text: string) => string)[] = [
   (text) => text.replace(/"billable_tokens":[^,]*/, '"billable_tokens":12.00000000000000001'),
   (text) => text.replace(/"languages":\[[^\]]*\]/, '"languages":["C",7,{}]'),
   (text) => text.replace(/"languages":\[[^\]]*\]/, '"languages":null'),
+  (text) => text.replace(/"user_id":"[^"]*"/, '"\\u0075ser_id":null'),
+  (text) => text.replace(/"user_id":"[^"]*"/, '"user_id":"\\u00e9\\/"'),
+  (text) => text.replace(/"billable_tokens":[^,]*/, '"billable_tokens":12345678901.2345675'),
+  (text) => text.replaceAll(':', ' : '),
   (text) => text.slice(0, -3),
 ]
 
