@@ -283,3 +283,45 @@ describe('a broken project is refused, with file and line', () => {
     expect(await failure(changes, without)).toContain(message)
   })
 })
+
+describe('doc blocks', () => {
+  const DOCS = 'About us.\n{% docs user_id %}\nNames the user.\n{% enddocs %}\n'
+  const CALLED = MART.replace(/description: [^\n]*/, `description: "{{ doc('user_id') }} One row."`)
+
+  it('stand in descriptions in place of the call', async () => {
+    const files = { ...TINY, 'models/docs.md': DOCS, 'models/marts/fct_user.yml': CALLED }
+    const project = await loadProject(await writeFiles(files))
+    expect(project.models[0]?.description).toBe('Names the user. One row.')
+    expect(project.docs).toEqual([
+      { name: 'user_id', file: 'models/docs.md', text: 'Names the user.' },
+    ])
+  })
+
+  it('are read from the paths that the project names for them', async () => {
+    const yml = `${PROJECT_YML}docs-paths: [texts]\n`
+    const files = { 'dbt_project.yml': yml, 'texts/docs.md': DOCS }
+    const project = await loadProject(await writeFiles({ ...TINY, ...files }))
+    expect(project.docs).toHaveLength(1)
+  })
+
+  it.each([
+    [{ 'models/marts/fct_user.yml': CALLED }, "fct_user.yml:3: unknown doc block 'user_id'"],
+    [
+      { 'models/marts/fct_user.yml': CALLED.replace('doc(', 'var('), 'models/docs.md': DOCS },
+      "fct_user.yml:3: a description has no tag but {{ doc('name') }}",
+    ],
+    [{ 'models/a.md': `${DOCS}{% docs more %}` }, "a.md:5: a doc block is '{% docs name %}"],
+    [{ 'models/a.md': '{% enddocs %}' }, "a.md:1: a doc block is '{% docs name %}"],
+    [{ 'models/a.md': '\n{% docs a %} {% enddocs %}' }, "a.md:2: doc block 'a' must say something"],
+    [
+      { 'models/a.md': '{% docs a %}{{ b }}{% enddocs %}' },
+      "a.md:1: doc block 'a' has a tag in it",
+    ],
+    [
+      { 'models/a.md': DOCS, 'models/b.md': DOCS },
+      "b.md:2: there is another doc block 'user_id': models/a.md",
+    ],
+  ])('are refused where they cannot be understood: %j', async (files, message) => {
+    expect(await failure(files)).toContain(message)
+  })
+})

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Project } from '../project/types.ts'
 import type { EntryContext } from './entry-context.ts'
 import {
   genericTestName,
@@ -36,7 +37,7 @@ export function manifest(context: EntryContext, invocation: Invocation): JsonObj
     nodes,
     sources,
     macros: {},
-    docs: overview(project.name),
+    docs: docEntries(project),
     exposures: {},
     metrics: {},
     groups: {},
@@ -84,20 +85,28 @@ function manifestMetadata(project: string, invocation: Invocation): JsonObject {
   }
 }
 
-function overview(project: string): JsonObject {
-  const id = `doc.${project}.__overview__`
-  return {
-    [id]: {
-      name: '__overview__',
+/** The first page of dbt's documentation, where the project has none of its own. */
+const OVERVIEW = {
+  name: '__overview__',
+  file: 'models/overview.md',
+  text: 'Facts and dimensions of the usage of an AI-agent platform: schema `main` for marts, `staging` and `intermediate` for what they are made from.',
+}
+
+function docEntries({ name: project, docs }: Project): JsonObject {
+  const entries = [OVERVIEW, ...docs].map(({ name, file, text }) => {
+    const id = `doc.${project}.${name}`
+    const entry = {
+      name,
       resource_type: 'doc',
       package_name: project,
-      path: 'overview.md',
-      original_file_path: 'models/overview.md',
+      path: file.split('/').slice(1).join('/'),
+      original_file_path: file,
       unique_id: id,
-      block_contents:
-        'Facts and dimensions of the usage of an AI-agent platform: schema `main` for marts, `staging` and `intermediate` for what they are made from.',
-    },
-  }
+      block_contents: text,
+    }
+    return [id, entry] as const
+  })
+  return Object.fromEntries(entries)
 }
 
 type Entries = Readonly<Record<string, JsonObject>>

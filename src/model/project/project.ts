@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join, relative, sep } from 'node:path'
 import { isMissing } from '../../lib/files.ts'
+import { readDocs, type DocBlock } from './docs.ts'
 import { ProjectError, type Place } from './errors.ts'
 import { covers, folderConfigs, testConfigOf, type FolderConfig } from './folders.ts'
 import { unknownName } from './errors.ts'
@@ -15,7 +16,7 @@ import {
   type SeedNote,
 } from './properties.ts'
 import { seedsOf, type SeedChoice } from './seeds.ts'
-import { projectShape, propertiesShape, type TestConfig } from './shapes.ts'
+import { projectShape, propertiesShape, type ProjectFile, type TestConfig } from './shapes.ts'
 import { readMacros, readTemplate, type Macros, type ParsedTemplate } from './template.ts'
 import type { Model, Project, SingularTest, Snapshot, Source, UnitTest } from './types.ts'
 import { readYaml, readYamls } from './yaml.ts'
@@ -39,7 +40,8 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
   const testConfig = testConfigOf(project.data_tests, project.name, placeOf)
   const snapshotYmls = await under(folder, project['snapshot-paths'])
   const ymls = [...found.files, ...foundSeeds.files, ...snapshotYmls.files]
-  const notes = await notesOf(folder, ymls, testConfig)
+  const docs = await docsOf(folder, project)
+  const notes = await notesOf(folder, ymls, docs, testConfig)
   const folders = folderConfigs('models', project.models, project.name, placeOf)
   const macros = await macrosOf(folder, project['macro-paths'])
   const models = await modelsOf(folder, found, notes.models, folders, macros)
@@ -65,6 +67,7 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
     tests: await testsOf(folder, project['test-paths'], macros),
     testConfig,
     unitTests: notes.unitTests,
+    docs,
   })
 }
 
@@ -80,6 +83,7 @@ interface Notes {
 async function notesOf(
   folder: string,
   files: readonly string[],
+  docs: readonly DocBlock[],
   testConfig: TestConfig,
 ): Promise<Notes> {
   const models: ModelNote[] = []
@@ -87,7 +91,7 @@ async function notesOf(
   const snapshots: Snapshot[] = []
   const sources: Source[] = []
   const unitTests: UnitTest[] = []
-  for (const properties of await readYamls(folder, files.filter(isYml), propertiesShape)) {
+  for (const properties of await readYamls(folder, files.filter(isYml), propertiesShape, docs)) {
     models.push(...modelNotes(properties, testConfig))
     seeds.push(...seedNotes(properties, testConfig))
     snapshots.push(...snapshotsOf(properties, testConfig))
@@ -223,7 +227,21 @@ async function testsOf(
 
 async function macrosOf(folder: string, paths: readonly string[]): Promise<Macros> {
   const { files } = await under(folder, paths)
-  return readMacros(await textsOf(folder, files))
+  return readMacros(await textsOf(folder, files.filter(isSql)))
+}
+
+/** The blocks of the `.md` files under all paths, or under the ones given for them. */
+async function docsOf(folder: string, project: ProjectFile): Promise<DocBlock[]> {
+  const everywhere = (['model', 'seed', 'snapshot', 'test', 'macro', 'analysis'] as const).map(
+    (kind) => project[`${kind}-paths`],
+  )
+  const { files } = await under(folder, project['docs-paths'] ?? everywhere.flat())
+  return readDocs(
+    await textsOf(
+      folder,
+      files.filter((file) => file.endsWith('.md')),
+    ),
+  )
 }
 
 async function templatesOf(
@@ -231,7 +249,7 @@ async function templatesOf(
   files: readonly string[],
   macros: Macros,
 ): Promise<ParsedTemplate[]> {
-  const texts = await textsOf(folder, files)
+  const texts = await textsOf(folder, files.filter(isSql))
   return texts.map(({ file, text }) => readTemplate(text, file, macros))
 }
 
@@ -240,9 +258,7 @@ async function textsOf(
   files: readonly string[],
 ): Promise<{ file: string; text: string }[]> {
   return Promise.all(
-    files
-      .filter(isSql)
-      .map(async (file) => ({ file, text: await readFile(join(folder, file), 'utf8') })),
+    files.map(async (file) => ({ file, text: await readFile(join(folder, file), 'utf8') })),
   )
 }
 

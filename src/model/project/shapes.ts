@@ -242,6 +242,7 @@ export const projectShape = z.strictObject({
   'seed-paths': paths('seeds'),
   'analysis-paths': paths('analyses'),
   'snapshot-paths': paths('snapshots'),
+  'docs-paths': z.array(z.string()).optional(),
   'target-path': z.string().optional(),
   'clean-targets': z.array(z.string()).optional(),
   flags: z.record(z.string(), z.unknown()).optional(),
@@ -250,3 +251,5 @@ export const projectShape = z.strictObject({
   data_tests: z.record(z.string(), z.unknown()).default({}),
   vars: z.record(z.string(), z.unknown()).default({}),
 })
+
+export type ProjectFile = z.output<typeof projectShape>

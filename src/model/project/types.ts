@@ -1,4 +1,5 @@
 import type { FreshnessLimits } from '../../lib/freshness.ts'
+import type { DocBlock } from './docs.ts'
 import type { Place } from './errors.ts'
 import type { SeedType, TestArguments, TestConfig } from './shapes.ts'
 import type { ParsedTemplate } from './template.ts'
@@ -23,6 +24,7 @@ export interface Project {
   /** What it says of all tests, generic and singular. */
   readonly testConfig: TestConfig
   readonly unitTests: readonly UnitTest[]
+  readonly docs: readonly DocBlock[]
 }
 
 export interface Model {

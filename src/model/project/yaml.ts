@@ -4,6 +4,7 @@ import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml
 import type { z } from 'zod'
 import { UsageError } from '../../lib/errors.ts'
 import { isMissing } from '../../lib/files.ts'
+import { withDocs, type DocBlock } from './docs.ts'
 import { ProjectError, type Place } from './errors.ts'
 
 type Path = readonly PropertyKey[]
@@ -27,19 +28,25 @@ export async function readYaml<S extends z.ZodType>(
   return parse(await textOf(folder, file), file, shape)
 }
 
-/** Several of one shape, in the order given. */
+/** Several of one shape, in the order given; their descriptions may call `doc` of the blocks. */
 export async function readYamls<S extends z.ZodType>(
   folder: string,
   files: readonly string[],
   shape: S,
+  docs: readonly DocBlock[],
 ): Promise<YamlFile<z.output<S>>[]> {
   const texts = await Promise.all(
     files.map(async (file) => ({ file, text: await textOf(folder, file) })),
   )
-  return texts.map(({ file, text }) => parse(text, file, shape))
+  return texts.map(({ file, text }) => parse(text, file, shape, docs))
 }
 
-function parse<S extends z.ZodType>(text: string, file: string, shape: S): YamlFile<z.output<S>> {
+function parse<S extends z.ZodType>(
+  text: string,
+  file: string,
+  shape: S,
+  docs: readonly DocBlock[] = [],
+): YamlFile<z.output<S>> {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })
   const [broken] = document.errors
@@ -51,7 +58,7 @@ function parse<S extends z.ZodType>(text: string, file: string, shape: S): YamlF
     const offset = offsetOf(document.contents, path)
     return { file, line: offset === undefined ? 1 : lines.linePos(offset).line }
   }
-  const result = shape.safeParse(document.toJS() ?? {})
+  const result = shape.safeParse(withDocs(document.toJS() ?? {}, docs, placeOf))
   if (!result.success) throw shapeError(result.error, placeOf)
   return { value: result.data, placeOf }
 }
