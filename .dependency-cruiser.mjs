@@ -11,7 +11,7 @@ export const allowedImports = {
   normalize: ['lake', 'lib'],
   model: ['lake', 'lib'],
   serve: ['lake', 'lib'],
-  hooks: ['client/rate-limit/retry-after', 'lake', 'lib'],
+  hooks: ['client/rate-limit/header-values', 'lake', 'lib'],
   observe: ['lib'],
   doctor: ['client', 'config', 'extract', 'serve', 'lake', 'lib'],
   pipeline: ['config', 'client', 'extract', 'normalize', 'model', 'serve', 'hooks', 'lake', 'lib'],

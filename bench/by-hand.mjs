@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Database, literal } from '../dist/lib/duckdb.js'
-import { fill } from '../dist/lib/template.js'
+import { fill } from '../dist/lib/package.js'
 import { benchFolder } from './lib.mjs'
 
 const [dataFolder, file] = process.argv.slice(2)

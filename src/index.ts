@@ -35,6 +35,5 @@ export type {
   Sessions,
   UsersPage,
 } from './client/index.ts'
-export type * from './client/resource-types.ts'
 export type * from './client/types.ts'
 export { AppError, CredentialError, DeferredError, UsageError } from './lib/errors.ts'

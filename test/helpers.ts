@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest'
 import { createHttp } from '../src/client/index.ts'
 import type { RunEvent } from '../src/lib/events.ts'
 import type { World } from '../src/lib/world.ts'
-import { packageRoot } from '../src/lib/root.ts'
+import { packageRoot } from '../src/lib/package.ts'
 
 /** A folder that is gone when the test is over. */
 export async function temporaryFolder(): Promise<string> {

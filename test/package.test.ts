@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { join } from 'node:path'
-import { packageRoot } from '../src/lib/root.ts'
+import { packageRoot } from '../src/lib/package.ts'
 
 interface LockedPackage {
   readonly version: string

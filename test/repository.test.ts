@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { allowedImports } from '../.dependency-cruiser.mjs'
-import { packageRoot } from '../src/lib/root.ts'
+import { packageRoot } from '../src/lib/package.ts'
 import { hasTest } from './titles.ts'
 
 const read = (name: string): string => readFileSync(join(packageRoot, name), 'utf8')

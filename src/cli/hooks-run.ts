@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { messageOf } from '../lib/errors.ts'
-import { redactionKeyIn } from '../lib/secrets/redaction-key.ts'
+import { redactionKeyIn, openRedaction } from '../lib/secrets/redaction.ts'
 import { logError } from '../hooks/errors-log.ts'
 import { hookFolders, type HookFolders } from '../hooks/folders.ts'
 import { inputOf, MAX_INPUT_BYTES, readInput } from '../hooks/input.ts'
@@ -10,7 +10,6 @@ import { makeFolder } from '../lib/disk.ts'
 import { handToSender, noteLast, spoolEvent } from '../hooks/record.ts'
 import { isSenderAtWork, mentionsHooks, startSender } from '../hooks/sender-start.ts'
 import { keepOutOfGit } from '../lake/data-folder.ts'
-import { openRedaction } from '../lib/secrets/redaction.ts'
 
 /** The agent waits no longer than its `timeout`, which `hooks install` sets well above this. */
 const LIMIT_MS = 5_000

@@ -14,7 +14,7 @@ import {
 import { missingVariables } from '../hooks/variables.ts'
 import { readCommandLine } from '../hooks/command-line.ts'
 import { counted, toSecond } from '../observe/words.ts'
-import { size } from '../lib/size.ts'
+import { size } from '../lib/text.ts'
 import { defineCommand, jsonOf } from './command.ts'
 import { hookOf, settingsOptions, settingsPlace } from './hooks-place.ts'
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { OWNER_ONLY, umaskOf } from '../lib/umask.ts'
+import { OWNER_ONLY, umaskOf } from '../lib/trust.ts'
 
 const argv = process.argv.slice(2)
 

@@ -14,7 +14,7 @@ import {
 } from '../observe/run-record.ts'
 import { createSummary } from '../observe/summary.ts'
 import { renderSummary } from '../observe/summary-text.ts'
-import { version } from '../lib/version.ts'
+import { version } from '../lib/package.ts'
 import type { Terminal } from './command.ts'
 
 export type LogMode = 'auto' | 'text' | 'json' | 'none'

@@ -1,10 +1,9 @@
 import yargs, { type Argv } from 'yargs'
 import { z } from 'zod'
 import { AppError, ExitCode, messageOf, UsageError } from '../lib/errors.ts'
-import { nearest } from '../lib/nearest.ts'
-import { oneLine, safeText } from '../lib/safe-text.ts'
+import { nearest, oneLine, safeText } from '../lib/text.ts'
 import { diskFault } from '../lib/disk.ts'
-import { version } from '../lib/version.ts'
+import { version } from '../lib/package.ts'
 import type { Screen, Terminal } from './command.ts'
 import { COMMANDS } from './commands.ts'
 

@@ -1,7 +1,7 @@
 import { ExitCode } from '../lib/errors.ts'
 import { rollback } from '../pipeline/rollback.ts'
 import { listPublished, type PublishedFile } from '../serve/rollback.ts'
-import { size } from '../lib/size.ts'
+import { size } from '../lib/text.ts'
 import { toSecond } from '../observe/words.ts'
 import {
   configured,

@@ -14,8 +14,8 @@ import {
 } from '../serve/status.ts'
 import { readSourceFreshness, type SourceFreshness } from '../serve/freshness.ts'
 import { warehousePath } from '../lake/layout.ts'
-import { ageText } from '../lib/freshness.ts'
-import { size } from '../lib/size.ts'
+import { ageText } from '../lib/days.ts'
+import { size } from '../lib/text.ts'
 import { toSecond } from '../observe/words.ts'
 import { configured, dataOptions, defineCommand, jsonOf, jsonOption } from './command.ts'
 

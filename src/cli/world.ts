@@ -4,7 +4,7 @@ import type { OrganisationConfig } from '../config/config.ts'
 import { DeferredError } from '../lib/errors.ts'
 import type { RunEvent } from '../lib/events.ts'
 import type { World } from '../lib/world.ts'
-import { createNodeWorld } from '../client/node-world.ts'
+import { createNodeWorld } from '../client/http/client.ts'
 import type { Terminal } from './command.ts'
 
 /** A service manager kills what has not ended some 10 s after its signal. */

@@ -15,14 +15,10 @@ import {
   type RowTaker,
   type UsersPage,
 } from './endpoints/analytics.ts'
-import { Computers } from './endpoints/computers.ts'
-import { Controls } from './endpoints/controls.ts'
+import { Computers, Sessions } from './endpoints/sessions.ts'
+import { Controls, Limits, Readiness } from './endpoints/organisation.ts'
 import type { RowsSum } from './json/envelope.ts'
-import { ContradictionError } from './errors.ts'
-import { Limits } from './endpoints/limits.ts'
-import { Readiness } from './endpoints/readiness.ts'
-import { Sessions } from './endpoints/sessions.ts'
-import { shownCursor } from './shown-cursor.ts'
+import { ContradictionError, shownCursor } from './errors.ts'
 import { Transport, type TransportOptions } from './http/transport.ts'
 import type {
   ActivityDay,

@@ -17,19 +17,24 @@ export {
   Computers,
   lengthOfName,
   MAX_COMPUTER_NAME,
+  Sessions,
   type MetricsQuery,
-} from './endpoints/computers.ts'
-export { Controls, MAX_CONTROLS_PAGE, type ControlsQuery } from './endpoints/controls.ts'
+  type OnComputer,
+} from './endpoints/sessions.ts'
 export {
   checkGlobalLimit,
+  Controls,
   Limits,
+  MAX_CONTROLS_PAGE,
   MAX_USERS_PER_REQUEST,
   MIN_GLOBAL_LIMIT,
+  Readiness,
+  type ControlsQuery,
   type Credits,
+  type ReadinessPage,
+  type ReadinessQuery,
   type WantedLimit,
-} from './endpoints/limits.ts'
-export { Readiness, type ReadinessPage, type ReadinessQuery } from './endpoints/readiness.ts'
-export { Sessions, type OnComputer } from './endpoints/sessions.ts'
+} from './endpoints/organisation.ts'
 export {
   ApiError,
   BodyError,
@@ -41,7 +46,5 @@ export {
   UnknownOutcomeError,
   type Problem,
 } from './errors.ts'
-export { createHttp } from './http/client.ts'
-export { proxyOf, type ProxyOptions } from './http/proxy.ts'
-export type * from './resource-types.ts'
+export { createHttp, proxyOf, type ProxyOptions } from './http/client.ts'
 export type * from './types.ts'

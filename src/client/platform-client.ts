@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import { PlatformClient as Client, type ClientOptions } from './index.ts'
-import { addressOf } from '../lib/address.ts'
+import { addressOf } from '../lib/trust.ts'
 import { UsageError } from '../lib/errors.ts'
-import { createNodeWorld } from './node-world.ts'
+import { createNodeWorld } from './http/client.ts'
 
 export interface PlatformClientOptions extends Pick<
   ClientOptions,

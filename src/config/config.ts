@@ -3,10 +3,10 @@ import { dirname, join, resolve } from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
 import { messageOf, UsageError } from '../lib/errors.ts'
-import { limitsOf, type Limits } from '../lib/machine-limits.ts'
-import { suggestion } from '../lib/nearest.ts'
-import { redactionKeyIn } from '../lib/secrets/redaction-key.ts'
-import { configuredUmask } from '../lib/umask.ts'
+import { limitsOf, type Limits, readMachine } from '../lib/machine.ts'
+import { suggestion } from '../lib/text.ts'
+import { redactionKeyIn } from '../lib/secrets/redaction.ts'
+import { configuredUmask, readTrusted } from '../lib/trust.ts'
 import { hooksSchema, NO_HOOKS, type HooksConfig } from '../hooks/config.ts'
 import { machineSettings } from './machine-settings.ts'
 import {
@@ -17,8 +17,6 @@ import {
   type Environment,
   type OrganisationConfig,
 } from './organisations.ts'
-import { readMachine } from '../lib/machine.ts'
-import { readTrusted } from '../lib/trusted-file.ts'
 
 export type { OrganisationConfig } from './organisations.ts'
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
-import { commandEnvironment } from '../lib/command-environment.ts'
+import { commandEnvironment } from '../lib/trust.ts'
 import { messageOf, UsageError } from '../lib/errors.ts'
 
 /** Where an API key or JWT is: never in the configuration itself. */

@@ -1,5 +1,5 @@
 import { UsageError } from '../lib/errors.ts'
-import { bytesOf, LEAST_MEMORY, type Bound, type MachineSettings } from '../lib/machine-limits.ts'
+import { bytesOf, LEAST_MEMORY, type Bound, type MachineSettings } from '../lib/machine.ts'
 import { setting, type Environment } from './organisations.ts'
 
 interface InFile {

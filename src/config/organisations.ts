@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
-import { addressOf } from '../lib/address.ts'
+import { addressOf } from '../lib/trust.ts'
 import { UsageError } from '../lib/errors.ts'
 import { isPlausibleOrgId } from '../lake/organisations.ts'
 import { describeSource, readCredential, type KeySource } from './credential.ts'

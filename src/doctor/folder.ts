@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { ExitCode, messageOf } from '../lib/errors.ts'
-import { size } from '../lib/size.ts'
+import { size } from '../lib/text.ts'
 import { z } from 'zod'
 import { withWarehouse } from '../serve/warehouse.ts'
 import type { Database } from '../lib/duckdb.ts'
@@ -10,7 +10,7 @@ import { warehousePath } from '../lake/layout.ts'
 import { describeOwner, leaseStatus } from '../lib/lock.ts'
 import { verifyPublished } from '../lake/published-record.ts'
 import { hasRedactionKey } from '../lib/secrets/redaction.ts'
-import { statement } from '../lib/root.ts'
+import { statement } from '../lib/package.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
 
 const MB = 1024 * 1024

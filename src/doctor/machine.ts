@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
-import type { DatabaseLimits } from '../lib/machine-limits.ts'
-import { size } from '../lib/size.ts'
-import { spillFolder } from '../lib/spill.ts'
+import type { DatabaseLimits } from '../lib/machine.ts'
+import { size } from '../lib/text.ts'
+import { spillFolder } from '../lib/disk.ts'
 import { ok, type Finding } from './finding.ts'
 
 /** What a run may take of the machine, and what says so. */

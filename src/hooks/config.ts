@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isLoopback } from '../lib/address.ts'
+import { isLoopback } from '../lib/trust.ts'
 import { HOOK_EVENTS, type HookEventName } from './events.ts'
 import { TEMPLATE_FIELDS, unknownField } from './template.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { jsonObject } from '../lib/json-text.ts'
+import { jsonObject } from '../lib/json.ts'
 import { isHookEvent, type HookEventName } from './events.ts'
 
 /** A recorded event, as the rules and the channels see it. What did not come is empty. */

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { isSafe } from '../lib/address.ts'
-import { retryAfterMs } from '../client/rate-limit/retry-after.ts'
+import { isSafe } from '../lib/trust.ts'
+import { retryAfterMs } from '../client/rate-limit/header-values.ts'
 import { later, reasonOf, refused, secretOf, type Attempt, type Delivery } from './attempt.ts'
 import type { ChannelOf } from './config.ts'
 import type { Notification } from './outbox.ts'

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { isTooDeep, jsonObject } from '../lib/json-text.ts'
+import { isTooDeep, jsonObject } from '../lib/json.ts'
 
 /** A longer input is recorded as unreadable. */
 export const MAX_INPUT_BYTES = 1024 * 1024

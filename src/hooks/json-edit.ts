@@ -1,5 +1,5 @@
 import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
-import { isDeeperThan } from '../lib/json-text.ts'
+import { isDeeperThan } from '../lib/json.ts'
 
 /** What is no JSON, with the place, counted from 1. */
 export class JsonSyntaxError extends Error {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
-import { commandEnvironment } from '../lib/command-environment.ts'
+import { commandEnvironment } from '../lib/trust.ts'
 import { reasonOf, refused, type Attempt, type Delivery } from './attempt.ts'
 import type { ChannelOf } from './config.ts'
 import type { Notification } from './outbox.ts'

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
-import { thisPlace, vitalsOf, type ProcessId } from '../lib/place.ts'
+import { thisPlace, vitalsOf, type ProcessId } from '../lib/lease.ts'
 import type { HookFolders } from './folders.ts'
 
 /** A sender renews its lease more often than this while it lives. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { isTooDeep } from '../lib/json-text.ts'
+import { isTooDeep } from '../lib/json.ts'
 import { listIfThere, removeFile, syncFolder } from '../lib/files.ts'
 
 /** `<data>/state/hooks/spool`: one file for each hook event that has not landed yet. */

@@ -1,8 +1,8 @@
 import { appendFile, mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { MS_PER_DAY, startOf, type Day } from '../lib/days.ts'
-import { confirmLease } from '../lib/fence.ts'
 import {
+  confirmLease,
   fromPathSegment,
   listIfThere,
   pathSegment,

@@ -3,8 +3,7 @@ import { Database, listLiteral } from '../lib/duckdb.ts'
 import { rawFolder, versionTime, versionsUpTo } from './layout.ts'
 import { intervalKey, LedgerFile, type Interval, type Ledger } from './ledger.ts'
 import { processLimits } from '../lib/machine.ts'
-import { statement } from '../lib/root.ts'
-import { fill } from '../lib/template.ts'
+import { statement, fill } from '../lib/package.ts'
 
 /**
  * The ledger as it was known at the moment `at` (milliseconds since the epoch, the

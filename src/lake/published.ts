@@ -8,8 +8,12 @@ import {
   listIfThere,
   makeReadOnly,
   removeFile,
+  codeOf,
+  pathSegment,
+  commitFile,
+  sha256OfFile,
+  syncFolder,
 } from '../lib/files.ts'
-import { codeOf, pathSegment, commitFile, sha256OfFile, syncFolder } from '../lib/files.ts'
 import { readRecords, writeRecords, type PublishedRecord } from './published-record.ts'
 
 /** A file that was published before, kept under the run that built it. */

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { Database, literal, type Row } from '../lib/duckdb.ts'
 import { processLimits } from '../lib/machine.ts'
-import { statement } from '../lib/root.ts'
-import { fill } from '../lib/template.ts'
+import { statement, fill } from '../lib/package.ts'
 
 const ITEMS = statement('raw/items')
 const ROWS = statement('raw/rows')

@@ -5,8 +5,7 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api'
 import texts from '@duckdb/node-api/lib/vectors/dataAccessors.js'
-import { inMegabytes } from './machine-limits.ts'
-import { processLimits } from './machine.ts'
+import { inMegabytes, processLimits } from './machine.ts'
 
 // The library spells TIMESTAMPTZ in the machine's own zone, whatever the session's TimeZone says.
 DuckDBTimestampTZValue.timezoneOffsetInMinutes = 0

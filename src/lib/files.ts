@@ -12,10 +12,9 @@ import {
   unlink,
   type FileHandle,
 } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { UsageError } from './errors.ts'
-import { confirmLease } from './fence.ts'
 
 /** `tmp_` is what DuckDB puts before the name of a file that it writes over. */
 const TEMPORARY = /^(?:tmp_)?\.[0-9a-f]{8}-(?<name>.+)\.part(?:\.wal)?$/
@@ -266,4 +265,28 @@ export function pathSegment(text: string): string {
 /** The text that `pathSegment` encoded. */
 export function fromPathSegment(segment: string): string {
   return segment === '%00' ? '' : decodeURIComponent(segment)
+}
+
+/** Throws when the lease was lost. */
+type Confirm = () => void
+
+/** By folder: the leases that this process holds. */
+const leases = new Map<string, Confirm>()
+
+/** From now on nothing is committed in the folder without confirming the lease. @returns its end. */
+export function fence(folder: string, confirm: Confirm): () => void {
+  leases.set(folder, confirm)
+  return () => {
+    if (leases.get(folder) === confirm) leases.delete(folder)
+  }
+}
+
+/**
+ * To be called before a file becomes visible in a folder that is under a lease: a
+ * process that was suspended may wake up after another one took its lease over.
+ *
+ * @throws LockedError when the lease was lost.
+ */
+export function confirmLease(path: string): void {
+  for (const [folder, confirm] of leases) if (path.startsWith(folder + sep)) confirm()
 }

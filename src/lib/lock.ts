@@ -3,10 +3,9 @@ import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LockedError } from './errors.ts'
 import type { Warn, World } from './world.ts'
-import { fence } from './fence.ts'
-import { removeFile } from './files.ts'
-import { startHeartbeat } from './heartbeat.ts'
+import { fence, removeFile } from './files.ts'
 import {
+  startHeartbeat,
   create,
   look,
   ownerNow,
@@ -14,8 +13,11 @@ import {
   replace,
   type Owner,
   type Seen,
-} from './lease-file.ts'
-import { thisPlace, thisProcess, vitalsOf, type Place } from './place.ts'
+  thisPlace,
+  thisProcess,
+  vitalsOf,
+  type Place,
+} from './lease.ts'
 
 export interface Lease {
   /** True when the last holder is gone without having released it. */

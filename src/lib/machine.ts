@@ -1,7 +1,139 @@
 import { readFileSync, statfsSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
-import { limitsOf, type Bound, type Limits, type Machine } from './machine-limits.ts'
+
+/** A value, and where it comes from, in words. */
+export interface Bound {
+  readonly value: number
+  readonly from: string
+}
+
+/** What there is where the process runs. Memory and disk in bytes. */
+export interface Machine {
+  readonly processors: number
+  readonly memory: number
+  /** Processors that a control group gives it; may be a fraction. */
+  readonly processorQuota: Bound | null
+  readonly memoryLimit: Bound | null
+  /** Free space where the data folder is; null where it is not known. */
+  readonly freeDisk: number | null
+}
+
+/** What the configuration allows. */
+export interface MachineSettings {
+  readonly threads: Bound | null
+  /** Bytes. */
+  readonly memory: Bound | null
+}
+
+/** What one database may take: threads, and memory as DuckDB spells it. */
+export interface DatabaseLimits {
+  readonly threads: number
+  readonly memoryLimit: string
+}
+
+/** What each stage may take of the machine. */
+export interface Limits {
+  readonly threads: Bound
+  /** Bytes for databases, whatever the stage. */
+  readonly memory: Bound
+  readonly landing: DatabaseLimits
+  readonly base: {
+    /** Whether memory matters more than time. */
+    readonly isLowMemory: boolean
+    readonly memoryLimit: string
+    /** One row of a day can name a hundred thousand people: it is read whole. */
+    readonly memoryForHugeRows: string
+    /** Statements at once, each on one thread. */
+    readonly concurrency: number
+  }
+  /** Models and their checks, and the comparison of `verify`. */
+  readonly build: DatabaseLimits
+  readonly query: DatabaseLimits
+  /** Raw files that are opened to verify them, many at once and one alone. */
+  readonly verification: DatabaseLimits
+  readonly verificationOfOne: DatabaseLimits
+  /** Bytes that a database may spill; null: as DuckDB does. */
+  readonly spill: number | null
+}
+
+const MB = 1_000_000
+
+/** Of the machine's memory; the rest is for Node.js and everybody else. */
+const SHARE = 0.8
+
+/** A setting below it would not do. */
+export const LEAST_MEMORY = 256 * MB
+
+/**
+ * What the stages of a process may take, on this machine and with these settings. Landing and
+ * base take little memory however large the machine is; a build takes more where more threads
+ * need it, and all of what the configuration allows.
+ */
+export function limitsOf(machine: Machine, settings: MachineSettings): Limits {
+  const { processors, processorQuota, memoryLimit, freeDisk } = machine
+  const threads = least([
+    { value: processors, from: 'the machine' },
+    roundedUp(processorQuota),
+    settings.threads,
+  ])
+  const memory = least([
+    shareOf({ value: machine.memory, from: 'the machine' }),
+    memoryLimit === null ? null : shareOf(memoryLimit),
+    settings.memory,
+  ])
+  const atMost = (most: number): string => inMegabytes(Math.min(most, memory.value))
+  const forBuild = settings.memory === null ? Math.max(2, threads.value) * 512 * MB : Infinity
+  return {
+    threads,
+    memory,
+    landing: { threads: Math.min(threads.value, 8), memoryLimit: atMost(512 * MB) },
+    base: {
+      isLowMemory: threads.value === 1 || memory.value < 512 * MB,
+      memoryLimit: atMost(256 * MB),
+      memoryForHugeRows: atMost(4000 * MB),
+      // several statements side by side take less CPU time than one on several threads; one more
+      // than threads, because of those that wait for the disk; few, because they share the memory
+      concurrency: threads.value === 1 ? 1 : Math.min(threads.value, 3) + 1,
+    },
+    build: { threads: threads.value, memoryLimit: atMost(forBuild) },
+    query: { threads: threads.value, memoryLimit: atMost(Infinity) },
+    verification: { threads: Math.min(threads.value, 2), memoryLimit: atMost(512 * MB) },
+    verificationOfOne: { threads: 1, memoryLimit: atMost(128 * MB) },
+    spill: freeDisk === null ? null : Math.floor(freeDisk / 2),
+  }
+}
+
+/** Bytes as DuckDB reads them, in whole megabytes. */
+export function inMegabytes(bytes: number): string {
+  return `${Math.floor(bytes / MB)}MB`
+}
+
+const UNITS = { mb: 1e6, gb: 1e9, tb: 1e12, mib: 2 ** 20, gib: 2 ** 30, tib: 2 ** 40 } as const
+
+/** `512MB`, `1.5 GiB` as bytes; undefined for what is no size. */
+export function bytesOf(text: string): number | undefined {
+  const [, amount, name] = /^(\d+(?:\.\d+)?) ?([mgt]i?b)$/i.exec(text.trim()) ?? []
+  const unit = Object.entries(UNITS).find(([each]) => each === name?.toLowerCase())
+  return unit === undefined ? undefined : Math.floor(Number(amount) * unit[1])
+}
+
+/** The smallest; of equal ones the last, which is nearer to the user. */
+function least(bounds: readonly [Bound, ...(Bound | null)[]]): Bound {
+  const [first, ...others] = bounds
+  return others.reduce<Bound>(
+    (found, each) => (each !== null && each.value <= found.value ? each : found),
+    first,
+  )
+}
+
+function roundedUp(bound: Bound | null): Bound | null {
+  return bound === null ? null : { ...bound, value: Math.max(1, Math.ceil(bound.value)) }
+}
+
+function shareOf({ value, from }: Bound): Bound {
+  return { value: value * SHARE, from: `${SHARE * 100} % of ${from}` }
+}
 
 /** What this process may take, as the umask is this process's: set once, by the command. */
 let current: Limits | undefined

@@ -1,4 +1,4 @@
-import { statement } from '../lib/root.ts'
+import { statement } from '../lib/package.ts'
 import { RAW, type DaySource } from './batch.ts'
 import { SCHEMA_DRIFT } from './drift.ts'
 import { ENTITIES, type Entity } from './entities.ts'

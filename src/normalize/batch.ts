@@ -2,8 +2,7 @@ import { join } from 'node:path'
 import type { Day } from '../lib/days.ts'
 import { listLiteral, literal, type Database } from '../lib/duckdb.ts'
 import { rawFolder } from '../lake/layout.ts'
-import { statement } from '../lib/root.ts'
-import { fill } from '../lib/template.ts'
+import { statement, fill } from '../lib/package.ts'
 import { parsedSql } from './macros.ts'
 
 /** The raw files that the rows of one day are made from, the oldest first. */

@@ -3,8 +3,7 @@ import { z } from 'zod'
 import { listLiteral, literal, type Database } from '../lib/duckdb.ts'
 import { listIfThere, pathSegment, readJson, writeAtomic } from '../lib/files.ts'
 import { baseFile } from '../lake/layout.ts'
-import { statement } from '../lib/root.ts'
-import { fill } from '../lib/template.ts'
+import { statement, fill } from '../lib/package.ts'
 import type { NormalizeOptions } from './plan.ts'
 
 const NEWS = statement('drift/news')

@@ -1,6 +1,5 @@
 import { identifier, listLiteral, literal, type Database } from '../lib/duckdb.ts'
-import { statement } from '../lib/root.ts'
-import { fill } from '../lib/template.ts'
+import { statement, fill } from '../lib/package.ts'
 import { DAYS, daysSql, RAW, type DaySource } from './batch.ts'
 import {
   keysOf,

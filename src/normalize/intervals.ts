@@ -4,8 +4,7 @@ import { Database, literal } from '../lib/duckdb.ts'
 import { temporaryPath, commitFile } from '../lib/files.ts'
 import type { IntervalRow } from '../lake/intervals.ts'
 import { baseFile } from '../lake/layout.ts'
-import { statement } from '../lib/root.ts'
-import { fill } from '../lib/template.ts'
+import { statement, fill } from '../lib/package.ts'
 
 /**
  * Writes the base entity `intervals`, by which models know what is settled. All

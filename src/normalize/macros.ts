@@ -1,5 +1,4 @@
-import { statement } from '../lib/root.ts'
-import { fill } from '../lib/template.ts'
+import { statement, fill } from '../lib/package.ts'
 
 /** The macros of the statements that make base. */
 export const MACROS = ['lake/macros', 'base/_numbers', 'base/_macros'].map(statement).join(';\n')

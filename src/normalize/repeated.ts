@@ -1,6 +1,5 @@
 import { literal, type Database } from '../lib/duckdb.ts'
-import { statement } from '../lib/root.ts'
-import { fill } from '../lib/template.ts'
+import { statement, fill } from '../lib/package.ts'
 import type { DayBatch } from './batch.ts'
 import { keysOf, type Documented, type Field } from './documented.ts'
 import { ENTITIES, isAnalytics } from './entities.ts'

@@ -1,7 +1,6 @@
 import { identifier, type Database } from '../lib/duckdb.ts'
 import { rawFolder, versionsUpTo, versionTime } from '../lake/layout.ts'
-import { statement } from '../lib/root.ts'
-import { fill } from '../lib/template.ts'
+import { statement, fill } from '../lib/package.ts'
 import { DAYS, daysSql, RAW, type DaySource } from './batch.ts'
 import { isAnalytics } from './entities.ts'
 import { MACROS, parsedSql } from './macros.ts'

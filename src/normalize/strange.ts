@@ -1,6 +1,5 @@
 import { listLiteral, literal, type Cell, type Database } from '../lib/duckdb.ts'
-import { statement } from '../lib/root.ts'
-import { fill } from '../lib/template.ts'
+import { statement, fill } from '../lib/package.ts'
 import type { DayBatch, DaySource } from './batch.ts'
 import { shapeOf, type Documented, type ReadShape, type Sample } from './documented.ts'
 

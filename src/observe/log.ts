@@ -2,7 +2,7 @@ import { ExitCode } from '../lib/errors.ts'
 import type { EventOf, RunEvent } from '../lib/events.ts'
 import { createRedact, type Redact } from './redact.ts'
 import { addressing, counted, digits, duration, oneLine, shrinkage } from './words.ts'
-import { size } from '../lib/size.ts'
+import { size } from '../lib/text.ts'
 
 /** Gets every event of a run, in order. */
 export type Listener = (event: RunEvent) => void

@@ -7,7 +7,7 @@ import {
 } from './summary.ts'
 import { allResources, verdictOf } from './verdict.ts'
 import { counted, digits, duration, oneLine, shrinkage } from './words.ts'
-import { size } from '../lib/size.ts'
+import { size } from '../lib/text.ts'
 import { chooseWarnings } from './warnings.ts'
 
 const LISTED = 10

@@ -1,6 +1,6 @@
 import type { EventOf } from '../lib/events.ts'
 
-export { oneLine } from '../lib/safe-text.ts'
+export { oneLine } from '../lib/text.ts'
 
 /** `1,234,567`, whatever the machine's language. */
 export function digits(count: number | bigint): string {

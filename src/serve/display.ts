@@ -1,4 +1,4 @@
-import { safeText, unicodeEscape } from '../lib/safe-text.ts'
+import { safeText, unicodeEscape } from '../lib/text.ts'
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 

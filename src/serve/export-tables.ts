@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Database } from '../lib/duckdb.ts'
-import { statement } from '../lib/root.ts'
+import { statement } from '../lib/package.ts'
 import type { MartTable } from './table-writers.ts'
 
 const tableRows = z.array(

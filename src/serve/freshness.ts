@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { freshnessOf, type Freshness, type FreshnessLimits } from '../lib/freshness.ts'
-import { statement } from '../lib/root.ts'
+import { freshnessOf, type Freshness, type FreshnessLimits } from '../lib/days.ts'
+import { statement } from '../lib/package.ts'
 import { withWarehouse } from './warehouse.ts'
 
 /** How fresh a table of a source is now. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { UsageError } from '../lib/errors.ts'
-import { suggestion } from '../lib/nearest.ts'
-import { statement } from '../lib/root.ts'
+import { suggestion } from '../lib/text.ts'
+import { statement } from '../lib/package.ts'
 import { withWarehouse } from './warehouse.ts'
 
 /** What an error about a table or a column points to. */

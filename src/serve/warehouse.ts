@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { messageOf, UsageError } from '../lib/errors.ts'
 import { Database } from '../lib/duckdb.ts'
 import { isMissing } from '../lib/files.ts'
-import { statement } from '../lib/root.ts'
-import { ownSpillFolder } from '../lib/spill.ts'
+import { statement } from '../lib/package.ts'
+import { ownSpillFolder } from '../lib/disk.ts'
 
 /**
  * Opens the published warehouse for reading. A run may publish meanwhile: it

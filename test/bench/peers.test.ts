@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { withTable, type Comparison } from '../../bench/peers/table.mjs'
-import { packageRoot } from '../../src/lib/root.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 
 const read = (name: string): string => readFileSync(join(packageRoot, name), 'utf8')
 const count = z.int().nonnegative()

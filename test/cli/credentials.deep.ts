@@ -8,8 +8,7 @@ import {
   type Stage,
   type Told,
 } from './platform-stage.ts'
-import { commandEnvironment } from '../../src/lib/command-environment.ts'
-import { distrustOf, readTrusted } from '../../src/lib/trusted-file.ts'
+import { commandEnvironment, distrustOf, readTrusted } from '../../src/lib/trust.ts'
 import { sendJson, temporaryFolder, testServer } from '../helpers.ts'
 
 const NOTHING = { AGENT_BASE_URL: '', AGENT_APP_URL: '', AGENT_API_KEY: '' }

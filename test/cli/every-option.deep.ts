@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { version } from '../../src/lib/version.ts'
+import { version } from '../../src/lib/package.ts'
 import { commonStage, isSlow, ROWS, testRows } from './every-option.ts'
 import { registered } from './registry.ts'
 

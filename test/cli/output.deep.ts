@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { packageRoot } from '../../src/lib/root.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 import { published, type Said } from './published-stage.ts'
 import { helpOf, registered } from './registry.ts'
 

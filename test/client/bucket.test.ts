@@ -7,7 +7,7 @@ import {
   unknownBucket,
   withRequest,
   type Bucket,
-} from '../../src/client/rate-limit/token-bucket.ts'
+} from '../../src/client/rate-limit/limit-estimator.ts'
 
 interface Asked {
   readonly seen: Bucket

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkClaims } from '../../src/client/json/response-metadata.ts'
+import { checkClaims } from '../../src/client/json/envelope.ts'
 
 const DAYS = '/api/v1/analytics/tokens?startDate=2026-01-14&endDate=2026-01-20'
 const PAGE = '/api/v1/analytics/users?startDate=2026-01-14&endDate=2026-01-14&limit=100'

@@ -6,7 +6,7 @@ import {
   UnknownOutcomeError,
   type PlatformClient,
 } from '../../src/client/index.ts'
-import { RATE_RETRIES, RETRIES } from '../../src/client/http/retry.ts'
+import { RATE_RETRIES, RETRIES } from '../../src/client/http/failures.ts'
 import { Transport } from '../../src/client/http/transport.ts'
 import { DeferredError } from '../../src/lib/errors.ts'
 import { sendJson, type Handler } from '../helpers.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { httpDate, retryAfterMs } from '../../src/client/rate-limit/retry-after.ts'
+import { httpDate, retryAfterMs } from '../../src/client/rate-limit/header-values.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { waitOf, type Wait } from '../../src/client/http/wait.ts'
+import { waitOf, type Wait } from '../../src/client/rate-limit/headers.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')
 const S = NOW / 1000

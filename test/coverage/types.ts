@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import ts from 'typescript'
-import { packageRoot } from '../../src/lib/root.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 
 /** Says whether the type of a field in the client's declarations is as specified. */
 export type TypeLookup = (type: string, path: string, specified: string) => string

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { installPython, pythonOf } from '../../bench/python.mjs'
-import { packageRoot } from '../../src/lib/root.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 
 /** What is installed, each in an environment of its own. */
 export const ENVIRONMENTS = ['requirements.txt', 'oldest.txt'] as const

@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { existsSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { parse } from 'yaml'
-import { packageRoot } from '../../src/lib/root.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from '../helpers.ts'
 
 export interface Step {

@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { connect, type AddressInfo, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { packageRoot } from '../../src/lib/root.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 import { command } from '../command.ts'
 import { sendJson, temporaryFolder, testServer } from '../helpers.ts'
 

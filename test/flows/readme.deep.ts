@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import { packageRoot } from '../../src/lib/root.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from '../helpers.ts'
 
 const read = (name: string): Promise<string> => readFile(join(packageRoot, name), 'utf8')

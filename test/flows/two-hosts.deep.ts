@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { packageRoot } from '../../src/lib/root.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 import { command, startCommand, type Running } from '../command.ts'
 import { temporaryFolder } from '../helpers.ts'
 import { LAST_DAY, pagedPlatform } from './paged.ts'

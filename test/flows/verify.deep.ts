@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator, type Emulator, type Intercept } from '../../src/emulator/emulator.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { sha256OfFile } from '../../src/lib/files.ts'
-import { packageRoot } from '../../src/lib/root.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 import { command, type Outcome } from '../command.ts'
 import { temporaryFolder } from '../helpers.ts'
 

@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { hooksSchema } from '../../src/hooks/config.ts'
 import { PATIENCE_HOURS } from '../../src/hooks/sender.ts'
 import { TEMPLATE_FIELDS } from '../../src/hooks/template.ts'
-import { packageRoot } from '../../src/lib/root.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 
 const page = readFileSync(join(packageRoot, 'docs', 'hooks.md'), 'utf8')
 

@@ -2,7 +2,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hookFolders } from '../../src/hooks/folders.ts'
-import { packageRoot } from '../../src/lib/root.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from '../helpers.ts'
 import { namesIn, runHook, spooled } from './support.ts'
 

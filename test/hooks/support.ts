@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { hookFolders } from '../../src/hooks/folders.ts'
-import { packageRoot } from '../../src/lib/root.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 import type { Outcome } from '../command.ts'
 
 const MAIN = join(packageRoot, 'dist', 'cli', 'main.js')

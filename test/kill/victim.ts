@@ -4,7 +4,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
-import { packageRoot } from '../../src/lib/root.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 
 /** A command, and the platform that it asks. */
 export interface Command {

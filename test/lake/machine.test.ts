@@ -1,11 +1,10 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { limitsOf } from '../../src/lib/machine-limits.ts'
+import { limitsOf, processLimits, readMachine, setProcessLimits } from '../../src/lib/machine.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { listIfThere } from '../../src/lib/files.ts'
-import { processLimits, readMachine, setProcessLimits } from '../../src/lib/machine.ts'
-import { ownSpillFolder, removeSpilled, spillFolder } from '../../src/lib/spill.ts'
+import { ownSpillFolder, removeSpilled, spillFolder } from '../../src/lib/disk.ts'
 import { temporaryFolder } from '../helpers.ts'
 
 /** A file system with these files. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fill } from '../../src/lib/template.ts'
+import { fill } from '../../src/lib/package.ts'
 
 describe('a placeholder of a statement', () => {
   it('is put in wherever it stands, and what is put in is not read again', () => {

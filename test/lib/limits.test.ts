@@ -5,7 +5,7 @@ import {
   type Limits,
   type Machine,
   type MachineSettings,
-} from '../../src/lib/machine-limits.ts'
+} from '../../src/lib/machine.ts'
 
 const GB = 1e9
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { suggestion } from '../../src/lib/nearest.ts'
+import { suggestion } from '../../src/lib/text.ts'
 
 describe('a suggestion for an unknown name', () => {
   const many = Array.from({ length: 108 }, (_, at) => `model_${String(at).padStart(3, '0')}`)

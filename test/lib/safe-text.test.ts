@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { oneLine, safeText } from '../../src/lib/safe-text.ts'
+import { oneLine, safeText } from '../../src/lib/text.ts'
 
 describe('text for a terminal', () => {
   test.each([

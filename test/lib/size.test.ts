@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { size } from '../../src/lib/size.ts'
+import { size } from '../../src/lib/text.ts'
 
 it.each([
   [0, '0 B'],

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { compilePlan } from '../../src/model/project/compile.ts'
 import { loadProject } from '../../src/model/index.ts'
 import { Database, type Row } from '../../src/lib/duckdb.ts'
-import { packageRoot } from '../../src/lib/root.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 
 /** The project of this repository. */
 export const project = await loadProject(join(packageRoot, 'dbt-like-models'))

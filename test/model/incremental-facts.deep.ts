@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { buildAndPublish, loadProject, type BuildResult } from '../../src/model/index.ts'
 import type { Project } from '../../src/model/index.ts'
 import { Database, identifier, literal } from '../../src/lib/duckdb.ts'
-import { packageRoot } from '../../src/lib/root.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 import { entitySql, openBase, putRaw, type RawItem } from '../normalize/flatten.ts'
 import { temporaryFolder } from './fixture.ts'
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { buildAndPublish, loadProject, type Project } from '../../src/model/index.ts'
 import { Database, literal } from '../../src/lib/duckdb.ts'
-import { packageRoot } from '../../src/lib/root.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from './fixture.ts'
 
 const MODELS = ['stg_platform__restatements', 'int_restatements_served', 'fct_restatement']

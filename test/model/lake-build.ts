@@ -7,7 +7,7 @@ import { literal } from '../../src/lib/duckdb.ts'
 import { intervalRows } from '../../src/lake/intervals.ts'
 import { baseGlob } from '../../src/lake/layout.ts'
 import { LedgerFile } from '../../src/lake/ledger.ts'
-import { packageRoot } from '../../src/lib/root.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 import { ORG, type Lake } from '../normalize/lake.ts'
 
 /** Builds this repository's project from a lake up to a day, with the seeds in its data folder. */

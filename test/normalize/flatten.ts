@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { ENTITIES } from '../../src/normalize/entities.ts'
 import { MACROS, parsedSql } from '../../src/normalize/macros.ts'
 import { Database, type Cell } from '../../src/lib/duckdb.ts'
-import { statement } from '../../src/lib/root.ts'
+import { statement } from '../../src/lib/package.ts'
 import type { Entity } from './columns.ts'
 
 /** One raw row; `item` is JSON text, or a value to be written as such. */

@@ -1,10 +1,10 @@
 import type { Day, DayRange } from '../../lib/days.ts'
 import { messageOf } from '../../lib/errors.ts'
-import { kindOf } from '../../lib/json-kind.ts'
+import { kindOf } from '../../lib/text.ts'
 import type { HttpHead } from '../../lib/world.ts'
 import { checkWhole } from '../http/call.ts'
-import { checkClaims } from '../json/response-metadata.ts'
 import {
+  checkClaims,
   fieldOf,
   sliceEnvelope,
   sliceUnlessKnown,
@@ -13,7 +13,7 @@ import {
   type SummedEnvelope,
 } from '../json/envelope.ts'
 import { BodyError } from '../errors.ts'
-import { serverTime } from '../rate-limit/retry-after.ts'
+import { serverTime } from '../rate-limit/header-values.ts'
 import {
   RowScanner,
   servedRow,

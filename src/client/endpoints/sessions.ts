@@ -1,5 +1,6 @@
 import { fetchItems, pathOf, send, withQuery, type Caller, type Served } from '../http/call.ts'
-import type { Message, Session, SessionSettingsPatch } from '../resource-types.ts'
+import type { Message, Session, SessionSettingsPatch, Computer, ComputerMetrics } from '../types.ts'
+import { UsageError } from '../../lib/errors.ts'
 
 export interface OnComputer {
   /** The computer to ask directly. */
@@ -52,3 +53,108 @@ export class Sessions {
 }
 
 const SESSION = '/api/v0/sessions/{}'
+
+/** Characters of a computer's name, at most (PLATFORM_API, "Limits"). */
+export const MAX_COMPUTER_NAME = 63
+
+/** Characters of a name: one that takes two units of UTF-16 is one. */
+export function lengthOfName(name: string): number {
+  return Array.from(name).length
+}
+
+export interface MetricsQuery {
+  /** Samples from this time on, ISO 8601 with its zone. */
+  readonly start?: string
+}
+
+/** Persistent environments that sessions run in. */
+export class Computers {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** All computers of the organisation, each also exactly as served. */
+  fetchAll(): Promise<Served<{ readonly computers: readonly Computer[] }>> {
+    return fetchItems(this.#caller, COMPUTERS, { key: 'computers' })
+  }
+
+  /** All computers of the organisation. */
+  async list(): Promise<readonly Computer[]> {
+    return (await this.fetchAll()).value.computers
+  }
+
+  /** A computer, the answer also exactly as served. */
+  fetch(computerId: string): Promise<Served<Computer>> {
+    return fetchItems<Computer>(this.#caller, pathOf(COMPUTER, computerId), 'whole')
+  }
+
+  /** A computer. @throws ApiError 404 for one that is not known. */
+  async get(computerId: string): Promise<Computer> {
+    return (await this.fetch(computerId)).value
+  }
+
+  /** A computer by its name. @throws UsageError for a name that is not of 1 to 63 characters. */
+  async getByName(name: string): Promise<Computer> {
+    return (await this.fetchByName(name)).value
+  }
+
+  /** The same, the answer also exactly as served. */
+  async fetchByName(name: string): Promise<Served<Computer>> {
+    const length = lengthOfName(name)
+    if (length < 1 || length > MAX_COMPUTER_NAME) {
+      throw new UsageError(`the name of a computer has 1 to 63 characters, '${name}' has ${length}`)
+    }
+    return fetchItems<Computer>(this.#caller, pathOf(`${COMPUTERS}/name/{}`, name), 'whole')
+  }
+
+  /**
+   * Installs the dependencies once more. Never repeated.
+   *
+   * @throws ApiError 409 when an install is running.
+   */
+  installDependencies(computerId: string): Promise<Computer> {
+    return this.#post<Computer>(computerId, 'install-deps')
+  }
+
+  /** Configures credentials and environment again; returns how many were configured. Never repeated. */
+  refresh(computerId: string): Promise<{ readonly configured: number }> {
+    return this.#post(computerId, 'refresh')
+  }
+
+  /** Restarts a managed computer. Never repeated. */
+  async restart(computerId: string): Promise<void> {
+    await this.#post(computerId, 'restart')
+  }
+
+  /** Deletes a computer. Never repeated. */
+  async delete(computerId: string): Promise<void> {
+    await send(this.#caller, 'DELETE', pathOf(COMPUTER, computerId))
+  }
+
+  /** Samples, each also exactly as served. @throws UsageError for a start that is no time. */
+  async fetchMetrics(
+    computerId: string,
+    { start }: MetricsQuery = {},
+  ): Promise<Served<readonly ComputerMetrics[]>> {
+    if (start !== undefined && !ZONED.test(start)) {
+      throw new UsageError(`start: '${start}' is not a time of ISO 8601 with its zone`)
+    }
+    const path = withQuery(pathOf(`${COMPUTER}/metrics`, computerId), { start })
+    return fetchItems<readonly ComputerMetrics[]>(this.#caller, path, 'array')
+  }
+
+  /** Samples. @throws UsageError for a start that is no time. */
+  async metrics(computerId: string, query: MetricsQuery = {}): Promise<readonly ComputerMetrics[]> {
+    return (await this.fetchMetrics(computerId, query)).value
+  }
+
+  async #post<T>(computerId: string, action: string): Promise<T> {
+    return send<T>(this.#caller, 'POST', pathOf(`${COMPUTER}/${action}`, computerId))
+  }
+}
+
+const COMPUTERS = '/api/v0/computers'
+const COMPUTER = `${COMPUTERS}/{}`
+const ZONED = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/

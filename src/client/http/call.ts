@@ -3,7 +3,7 @@ import type { HttpResponse } from '../../lib/world.ts'
 import { sliceArray, sliceEnvelope, sliceWhole } from '../json/envelope.ts'
 import type { ServedRow } from '../json/row-scanner.ts'
 import { BodyError } from '../errors.ts'
-import { serverTime } from '../rate-limit/retry-after.ts'
+import { serverTime } from '../rate-limit/header-values.ts'
 import type { Call, Transport } from './transport.ts'
 
 /** One answer outside analytics: what it says, and its items exactly as served. */

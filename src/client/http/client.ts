@@ -1,9 +1,48 @@
+import { UsageError } from '../../lib/errors.ts'
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { EnvHttpProxyAgent, request as send, type Dispatcher } from 'undici'
 import type { BodyTaker, HttpRequest, HttpResponse, World } from '../../lib/world.ts'
 import { BodyTooLargeError, TransportError } from '../errors.ts'
-import type { ProxyOptions } from './proxy.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** How https requests leave the network; plain http, which is for loopback alone, never takes a proxy. */
+export interface ProxyOptions {
+  /** An address, with credentials perhaps; empty: no proxy. */
+  readonly httpsProxy: string
+  /** Hosts that are reached without it, as NO_PROXY lists them. */
+  readonly noProxy: string
+}
+
+/**
+ * `HTTPS_PROXY` and `NO_PROXY`, in lower case first, as other programs read them. A
+ * request goes through a tunnel (CONNECT), so that the proxy sees neither key nor answer.
+ *
+ * @throws UsageError for a proxy that is none, without what may be its password, and
+ *   for an environment that turns the check of certificates off.
+ */
+export function proxyOf(environment: Environment): ProxyOptions {
+  if (environment['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
+    throw new UsageError(
+      'NODE_TLS_REJECT_UNAUTHORIZED=0 turns the check of certificates off, and anyone on the way could read the key: unset it; NODE_EXTRA_CA_CERTS names a certificate authority of your own',
+    )
+  }
+  const read = (name: string): string =>
+    (environment[name.toLowerCase()] ?? environment[name] ?? '').trim()
+  return { httpsProxy: addressOfProxy(read('HTTPS_PROXY')), noProxy: read('NO_PROXY') }
+}
+
+/** `host:port` is an address without its scheme. */
+function addressOfProxy(text: string): string {
+  if (text === '') return ''
+  const address = text.includes('://') ? text : `http://${text}`
+  if (/^https?:\/\//i.test(address) && URL.canParse(address)) return address
+  throw new UsageError('HTTPS_PROXY is not the address of a proxy', {
+    hint: 'For example http://proxy.example.com:3128; http and https are supported.',
+  })
+}
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -162,4 +201,28 @@ function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   const inner = error.cause === undefined ? '' : reasonOf(error.cause)
   return error.message || inner || error.name
+}
+
+/** What the one who makes a World decides. */
+export type Ends = Pick<World, 'emit' | 'signal' | 'hangUp'>
+
+/** The real clock, chance and network; `close` ends its connections. */
+export function createNodeWorld(
+  ends: Ends,
+  now: () => number = () => Date.now(),
+  proxy?: ProxyOptions,
+): { readonly world: World; readonly close: () => Promise<void> } {
+  const http = createHttp(proxy)
+  const world: World = {
+    ...ends,
+    fetch: http.fetch,
+    now,
+    sleep: async (ms, signal) => {
+      await delay(ms, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
+        throw signal?.aborted === true ? signal.reason : error
+      })
+    },
+    random: () => Math.random(),
+  }
+  return { world, close: http.close }
 }

@@ -3,10 +3,17 @@ import { DeferredError, messageOf } from '../../lib/errors.ts'
 import { KnownSecrets } from '../../lib/secrets/known-secrets.ts'
 import type { Learned } from '../../lib/learned.ts'
 import type { BodyTaker, HttpHead, HttpRequest, HttpResponse, World } from '../../lib/world.ts'
-import { outOfTime, TransportError, UnknownOutcomeError, type ApiError } from '../errors.ts'
-import { Governor, type GovernorOptions } from '../rate-limit/governor.ts'
-import { failureOf, MAX_PROBLEM_BYTES } from './problem.ts'
 import {
+  outOfTime,
+  TransportError,
+  UnknownOutcomeError,
+  type ApiError,
+  withoutCursors,
+} from '../errors.ts'
+import { Governor, type GovernorOptions } from '../rate-limit/governor.ts'
+import {
+  failureOf,
+  MAX_PROBLEM_BYTES,
   backoffMs,
   isRateRefusal,
   isTooSlow,
@@ -14,9 +21,8 @@ import {
   RATE_RETRIES,
   RETRIES,
   RetryBudget,
-} from './retry.ts'
-import { withoutCursors } from '../shown-cursor.ts'
-import { waitOf } from './wait.ts'
+} from './failures.ts'
+import { waitOf } from '../rate-limit/headers.ts'
 
 export interface TransportOptions extends GovernorOptions {
   /** API key or JWT. */

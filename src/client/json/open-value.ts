@@ -7,7 +7,7 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
-} from '../../lib/json-text.ts'
+} from '../../lib/json.ts'
 
 /** A value that has begun: what kind it is, and what of it has come. */
 export interface OpenValue {

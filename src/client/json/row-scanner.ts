@@ -7,7 +7,7 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
-} from '../../lib/json-text.ts'
+} from '../../lib/json.ts'
 import { isBoundary, isSpace, scalarEnd, tooDeep, valueEnd, type OpenValue } from './open-value.ts'
 
 /** One row of an answer: its text exactly as served, and what it means. */

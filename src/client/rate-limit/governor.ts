@@ -21,8 +21,8 @@ import {
   type Pacer,
 } from './pacer.ts'
 import { outOfTime } from '../errors.ts'
-import { quotasOf, type Headers } from './quota.ts'
-import { serverClock } from './retry-after.ts'
+import { quotasOf, type Headers } from './headers.ts'
+import { serverClock } from './header-values.ts'
 
 export interface GovernorOptions {
   /** Requests a second, at most. */

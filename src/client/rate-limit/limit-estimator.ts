@@ -1,12 +1,125 @@
 import { MS_PER_DAY } from '../../lib/days.ts'
 import type { LearnedLimit } from '../../lib/learned.ts'
-import {
-  rangeOf,
-  rememberedBucket,
-  unknownBucket,
-  type Bucket,
-  type Range,
-} from './token-bucket.ts'
+
+/**
+ * Limits like "R requests a second, B at once", read from what a server let
+ * through. Its bucket of B tokens is refilled R times a second, a request takes a
+ * token, and is refused where none is left. For any R it can be computed how many
+ * tokens are missing, whatever B is: so many that a request passed, B is at least
+ * that; so many that one was refused, B is at most that. By as much as an R needs
+ * B to be both, it is in error.
+ */
+
+/** A rate of refilling, and the bucket if its rate is that, within half a step. */
+interface Candidate {
+  readonly rate: number
+  /** Tokens that are missing: at least, and at most. */
+  readonly missing: readonly [number, number]
+  /** Tokens that a full bucket holds: at least, and at most. */
+  readonly least: number
+  readonly most: number
+  /** Tokens by which what was seen of late contradicts it. */
+  readonly error: number
+}
+
+/** All that it may be, by ascending rate, at a time in milliseconds. */
+export interface Bucket {
+  readonly at: number
+  readonly candidates: readonly Candidate[]
+}
+
+const LOWEST_RATE = 0.02
+const HIGHEST_RATE = 2000
+const STEP = 1.01
+const RATES = Array.from(
+  { length: Math.ceil(Math.log(HIGHEST_RATE / LOWEST_RATE) / Math.log(STEP)) },
+  (_, index) => LOWEST_RATE * STEP ** index,
+)
+
+const SMALLEST = 1
+/** A bucket that misses less is full, and refuses nothing. */
+const FULL = 0.1
+
+/** A full bucket of which nothing is known. */
+export function unknownBucket(at: number): Bucket {
+  const full = { missing: [0, 0] as const, least: SMALLEST, most: Infinity, error: 0 }
+  return { at, candidates: RATES.map((rate) => ({ rate, ...full })) }
+}
+
+/** Tokens by which a rate is in error that was not remembered, or cannot be. */
+const IMPOSSIBLE = 3
+
+/** The bucket that an earlier run measured, with that relative uncertainty of its rate. */
+export function rememberedBucket(rate: number, burst: number, doubt: number, at: number): Bucket {
+  const { candidates } = unknownBucket(at)
+  const known = Math.min(Math.max(rate, LOWEST_RATE), HIGHEST_RATE / STEP)
+  return {
+    at,
+    candidates: candidates.map((each) =>
+      Math.abs(Math.log(each.rate / known)) <= Math.max(doubt, STEP - 1)
+        ? { ...each, least: Math.max(SMALLEST, 0.9 * burst - 1) }
+        : { ...each, error: IMPOSSIBLE },
+    ),
+  }
+}
+
+/** An error is counted up to this, so that a limit that has changed is believed before long. */
+const WORST = 10
+
+/** The rates between a candidate and the next ones: half a step less, half a step more. */
+const SLOWER = STEP ** -0.5
+const FASTER = STEP ** 0.5
+
+/** Takes in a request that arrived at that time. */
+export function withRequest(bucket: Bucket, at: number, isRefused: boolean): Bucket {
+  const seconds = Math.max(0, at - bucket.at) / 1000
+  const candidates = bucket.candidates.map((before): Candidate => {
+    const { rate, least, most, missing } = before
+    const low = Math.max(0, missing[0] - rate * FASTER * seconds) + 1
+    const high = Math.max(0, missing[1] - rate * SLOWER * seconds) + 1
+    if (isRefused) {
+      const taken = [Math.max(low, least), Math.max(high, least)] as const
+      const impossible = (low + high) / 2 < 1 + FULL ? IMPOSSIBLE : 0
+      const error = Math.min(WORST, before.error + taken[1] - high + impossible)
+      const left = [taken[0] - 1, taken[1] - 1] as const
+      return { rate, missing: left, least, most: Math.min(most, taken[1]), error }
+    }
+    const taken = [Math.min(low, most), Math.min(high, most)] as const
+    const error = Math.min(WORST, before.error + low - taken[0])
+    return { rate, missing: taken, least: Math.max(least, taken[0]), most, error }
+  })
+  return { at: Math.max(at, bucket.at), candidates }
+}
+
+/** What was seen before counts for half of what it did. */
+export function faded(bucket: Bucket): Bucket {
+  const candidates = bucket.candidates.map((each) => ({ ...each, error: each.error / 2 }))
+  return { ...bucket, candidates }
+}
+
+/** What the bucket may be. */
+export interface Range {
+  readonly low: number
+  readonly high: number
+  /** Tokens of a full bucket. */
+  readonly burst: number
+}
+
+/** Tokens by which the reckoning may be wrong. */
+const NOISE = 0.1
+
+/** The candidates that explain what was seen as well as any other, but for noise. */
+export function rangeOf({ candidates }: Bucket): Range {
+  let best = Infinity
+  for (const { error } of candidates) best = Math.min(best, error)
+  const plausible = candidates.filter(({ error }) => error <= best + NOISE)
+  const burst = plausible[plausible.length >> 1]?.least ?? SMALLEST
+  return {
+    low: plausible[0]?.rate ?? LOWEST_RATE,
+    high: plausible.at(-1)?.rate ?? HIGHEST_RATE,
+    burst,
+  }
+}
 
 /** What is believed of a limit that was met. */
 export interface Limit extends Range {

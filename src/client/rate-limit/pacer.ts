@@ -1,8 +1,17 @@
 import type { LearnedLimit } from '../../lib/learned.ts'
-import { faded, rangeOf, withRequest, type Bucket } from './token-bucket.ts'
-import { isMeasured, limitOf, limitRate, remembered, type Limit } from './limit-estimator.ts'
+import {
+  faded,
+  rangeOf,
+  withRequest,
+  type Bucket,
+  isMeasured,
+  limitOf,
+  limitRate,
+  remembered,
+  type Limit,
+} from './limit-estimator.ts'
 import { quotaRate, quotaWait, withQuotas, type QuotaPacer } from './quota-pacer.ts'
-import type { Quota } from './quota.ts'
+import type { Quota } from './headers.ts'
 
 /**
  * When the next request may be sent, as learned from the outcome of earlier ones.

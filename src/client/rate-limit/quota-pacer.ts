@@ -1,4 +1,4 @@
-import type { Quota } from './quota.ts'
+import type { Quota } from './headers.ts'
 
 /** A moment (milliseconds), and a count at it. */
 interface Mark {

@@ -1,5 +1,5 @@
 import { isDay, type Day, type DayRange } from '../../lib/days.ts'
-import { kindOf } from '../../lib/json-kind.ts'
+import { kindOf } from '../../lib/text.ts'
 import {
   ContradictionError,
   fieldOf,

@@ -14,8 +14,7 @@ import {
 import { intervalKey, type Ledger } from '../../lake/ledger.ts'
 import { damageOf, quarantine, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'
 import { readItems } from '../../lake/raw-items.ts'
-import { statement } from '../../lib/root.ts'
-import { fill } from '../../lib/template.ts'
+import { statement, fill } from '../../lib/package.ts'
 import {
   readPaginatedDay,
   writePaginatedDay,

@@ -6,7 +6,7 @@ import { UsageError } from '../errors.ts'
 import { withoutAddressed, withoutKnownForms, withoutSecrets, type Mark } from './secret-forms.ts'
 import { isIdName, isSecretName, isSecretNumberName } from './secret-names.ts'
 import { temporaryPath, codeOf, readIfThere, removeFile, syncFolder } from '../files.ts'
-import { rewriteJson, type Rewriting } from '../json-leaves.ts'
+import { rewriteJson, type Rewriting } from '../json.ts'
 import { RULES, type Rule } from './redaction-rules.ts'
 
 /**
@@ -185,3 +185,18 @@ async function createKey(path: string): Promise<string> {
 
 /** What a file system says that has no hard links. */
 const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+
+/** Holds the key of redaction where the data folder is not to have it. */
+export const REDACTION_KEY_VARIABLE = 'AGENT_WAREHOUSE_REDACTION_KEY'
+
+/** Null where the variable is not set. @throws UsageError for a key that could be guessed. */
+export function redactionKeyIn(
+  environment: Readonly<Record<string, string | undefined>>,
+): string | null {
+  const key = environment[REDACTION_KEY_VARIABLE]?.trim() ?? ''
+  if (key === '') return null
+  if (key.length >= 32) return key
+  throw new UsageError(`${REDACTION_KEY_VARIABLE} has fewer than 32 characters`, {
+    hint: 'Make one with: openssl rand -hex 32. To keep the marks of before, take the content of state/redaction.key.',
+  })
+}

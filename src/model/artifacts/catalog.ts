@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Database } from '../../lib/duckdb.ts'
-import { statement } from '../../lib/root.ts'
+import { statement } from '../../lib/package.ts'
 import { modelId, type JsonObject } from './ids.ts'
 import type { EntryContext } from './entry-context.ts'
 import { metadata, type Invocation } from './metadata.ts'

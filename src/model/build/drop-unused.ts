@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { identifier, type Database } from '../../lib/duckdb.ts'
-import { statement } from '../../lib/root.ts'
+import { statement } from '../../lib/package.ts'
 
 const relationRows = z.array(
   z.object({ schema: z.string(), name: z.string(), kind: z.enum(['table', 'view']) }),

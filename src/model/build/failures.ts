@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ChecksFailedError } from '../../lib/errors.ts'
 import { identifier, literal, type Database, type Row } from '../../lib/duckdb.ts'
-import { statement } from '../../lib/root.ts'
+import { statement } from '../../lib/package.ts'
 import type { CheckResult } from '../checks/checks.ts'
 
 /** Some of the rows that a failed check found wrong, by its name. */

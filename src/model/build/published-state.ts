@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { messageOf } from '../../lib/errors.ts'
 import { Database } from '../../lib/duckdb.ts'
-import { statement } from '../../lib/root.ts'
-import { fill } from '../../lib/template.ts'
+import { statement, fill } from '../../lib/package.ts'
 import { ENGINE } from '../engines/duckdb.ts'
 import type { MadeBy } from '../project/fingerprint.ts'
 

@@ -1,4 +1,4 @@
-import { suggestion } from '../../lib/nearest.ts'
+import { suggestion } from '../../lib/text.ts'
 import { AppError, UsageError } from '../../lib/errors.ts'
 
 /** A file of the project and, where it is known, the line (from 1). */

@@ -1,6 +1,6 @@
 import { UsageError } from '../../lib/errors.ts'
 import { reach, type Dependent } from './graph.ts'
-import { suggestion } from '../../lib/nearest.ts'
+import { suggestion } from '../../lib/text.ts'
 
 export interface Selectable extends Dependent {
   readonly tags: readonly string[]

@@ -1,6 +1,5 @@
 import { identifier, literal, type Database } from '../../lib/duckdb.ts'
-import { statement } from '../../lib/root.ts'
-import { fill } from '../../lib/template.ts'
+import { statement, fill } from '../../lib/package.ts'
 import type { Column, ModelNode, SnapshotRule } from './types.ts'
 
 /** Columns that a snapshot has in addition to those of its source, named and filled as dbt does. */

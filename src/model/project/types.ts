@@ -1,4 +1,4 @@
-import type { FreshnessLimits } from '../../lib/freshness.ts'
+import type { FreshnessLimits } from '../../lib/days.ts'
 import type { DocBlock } from './docs.ts'
 import type { Place } from './errors.ts'
 import type { SeedType, TestArguments, TestConfig } from './shapes.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { identifier, literal, type Database } from '../../lib/duckdb.ts'
-import { statement } from '../../lib/root.ts'
+import { statement } from '../../lib/package.ts'
 import type { ModelNode } from '../project/types.ts'
 
 /** What the comments of a table or view and of its columns say, as one text. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { identifier, type Database } from '../../lib/duckdb.ts'
-import { statement } from '../../lib/root.ts'
+import { statement } from '../../lib/package.ts'
 import { commentsIn } from './comments.ts'
 import { digest } from '../project/fingerprint.ts'
 import type { ModelNode } from '../project/types.ts'

@@ -1,6 +1,5 @@
 import type { Database } from '../../lib/duckdb.ts'
-import { statement } from '../../lib/root.ts'
-import { fill } from '../../lib/template.ts'
+import { statement, fill } from '../../lib/package.ts'
 import { keyOf } from '../build/build.ts'
 import type { CheckResult } from '../checks/checks.ts'
 import { ENGINE } from '../engines/duckdb.ts'

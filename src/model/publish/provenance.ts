@@ -1,6 +1,5 @@
 import type { Database } from '../../lib/duckdb.ts'
-import { statement } from '../../lib/root.ts'
-import { fill } from '../../lib/template.ts'
+import { statement, fill } from '../../lib/package.ts'
 
 /** What a warehouse was built from. Times are milliseconds since the epoch. */
 export interface Provenance {

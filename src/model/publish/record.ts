@@ -1,6 +1,6 @@
 import type { Database } from '../../lib/duckdb.ts'
 import type { IntervalRow } from '../../lake/intervals.ts'
-import { statement } from '../../lib/root.ts'
+import { statement } from '../../lib/package.ts'
 
 /** One run, for `meta.runs`. Times are ISO 8601, UTC; counts are of resource days. */
 export interface RunRow {

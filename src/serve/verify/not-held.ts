@@ -1,8 +1,7 @@
 import { isDay, type Day } from '../../lib/days.ts'
 import { Database, listLiteral } from '../../lib/duckdb.ts'
 import { baseGlob } from '../../lake/layout.ts'
-import { statement } from '../../lib/root.ts'
-import { fill } from '../../lib/template.ts'
+import { statement, fill } from '../../lib/package.ts'
 
 /** A number of a day's rows that the warehouse cannot hold as it was served. */
 export interface NotHeld {

@@ -1,0 +1,240 @@
+import { checkWhole, fetchItems, withQuery, type Caller, type Served, send } from '../http/call.ts'
+import { ContradictionError } from '../errors.ts'
+import type {
+  ControlChange,
+  ControlsPage,
+  UsageLimits,
+  UserLimitsResult,
+  ReadinessReport,
+} from '../types.ts'
+import { UsageError } from '../../lib/errors.ts'
+
+export interface ControlsQuery {
+  /** Revisions a page, 1 to 100; the platform's default is 20. */
+  readonly limit?: number
+  /** `pagination.nextCursor` of the page before. */
+  readonly cursor?: string
+}
+
+/** Revisions on a page, at most (PLATFORM_API, "Limits"). */
+export const MAX_CONTROLS_PAGE = 100
+
+/** The history of the enterprise controls, newest revision first. */
+export class Controls {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** One page, its revisions also exactly as served. @throws UsageError for a limit out of bounds. */
+  async fetchPage({ limit, cursor }: ControlsQuery = {}): Promise<Served<ControlsPage>> {
+    if (limit !== undefined) checkWhole('limit', limit, 1, MAX_CONTROLS_PAGE)
+    const path = withQuery('/api/v0/organization/enterprise-controls/history', { limit, cursor })
+    return fetchItems<ControlsPage>(this.#caller, path, { key: 'changes' })
+  }
+
+  /** One page. @throws UsageError for a limit out of bounds. */
+  async page(query: ControlsQuery = {}): Promise<ControlsPage> {
+    return (await this.fetchPage(query)).value
+  }
+
+  /** Pages until the server says there are no more. @throws ContradictionError for pages in a loop. */
+  async *fetchPages(): AsyncGenerator<Served<ControlsPage>, void, undefined> {
+    const seen = new Set<string>()
+    let cursor: string | undefined
+    do {
+      const page: Served<ControlsPage> = await this.fetchPage({
+        limit: MAX_CONTROLS_PAGE,
+        ...(cursor === undefined ? {} : { cursor }),
+      })
+      cursor = nextCursor(page, seen)
+      yield page
+    } while (cursor !== undefined)
+  }
+
+  /** Every revision, newest first. */
+  async *history(): AsyncGenerator<ControlChange, void, undefined> {
+    for await (const { value } of this.fetchPages()) yield* value.changes
+  }
+}
+
+function nextCursor(page: Served<ControlsPage>, seen: Set<string>): string | undefined {
+  const { hasMore, nextCursor: next } = page.value.pagination ?? {}
+  if (hasMore === false || (hasMore === undefined && (next ?? '') === '')) return undefined
+  if (typeof next === 'string' && next !== '' && !seen.has(next)) {
+    seen.add(next)
+    return next
+  }
+  const what = (next ?? '') === '' ? 'there is no cursor' : 'the cursor was given before'
+  throw new ContradictionError(
+    `GET ${page.request}: there are more revisions, but ${what}`,
+    page.requestId,
+  )
+}
+
+/** Credits, at least (PLATFORM_API, "Limits"). */
+export const MIN_GLOBAL_LIMIT = 1_000_000
+
+/** Users a request, at most (PLATFORM_API, "Limits"). */
+export const MAX_USERS_PER_REQUEST = 100
+
+/** Whole credits, a bigint where a number is not exact; null is no limit. */
+export type Credits = number | bigint | null
+
+/** A limit of one user to be set; null removes it. */
+export interface WantedLimit {
+  readonly email: string
+  readonly limit: Credits
+}
+
+/** Limits of credits, one for all and one for each who has their own. */
+export class Limits {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** All limits, the answer also exactly as served. */
+  fetch(): Promise<Served<UsageLimits>> {
+    return fetchItems<UsageLimits>(this.#caller, USERS, 'whole')
+  }
+
+  /** All limits. */
+  async get(): Promise<UsageLimits> {
+    return (await this.fetch()).value
+  }
+
+  /**
+   * Sets the limit of every user without one of their own; null removes it.
+   *
+   * @throws UsageError for a limit below 1,000,000.
+   */
+  async setGlobal(limit: Credits): Promise<{ readonly limit: number | null }> {
+    checkGlobalLimit(limit)
+    return send(this.#caller, 'PUT', GLOBAL, `{"limit":${String(limit)}}`)
+  }
+
+  /**
+   * Sets limits of users, each known by e-mail; null removes one. Users that fail
+   * are in `errors` of the result.
+   *
+   * @throws UsageError for none or more than 100 users, an empty e-mail, a limit that is no whole number.
+   */
+  async setUsers(users: readonly WantedLimit[]): Promise<UserLimitsResult> {
+    checkWhole('users a request', users.length, 1, MAX_USERS_PER_REQUEST)
+    for (const { email, limit } of users) {
+      if (email.trim() === '') throw new UsageError('a user without an e-mail address')
+      if (limit !== null) checkInteger(`the limit of ${email}`, limit)
+    }
+    const wanted = users.map(({ email, limit }) => {
+      return `{"email":${JSON.stringify(email)},"limit":${String(limit)}}`
+    })
+    return send(this.#caller, 'PUT', USERS, `{"users":[${wanted.join(',')}]}`)
+  }
+}
+
+/** @throws UsageError for a global limit below 1,000,000. */
+export function checkGlobalLimit(limit: Credits): void {
+  if (limit === null) return
+  checkInteger('the global limit', limit)
+  if (limit >= MIN_GLOBAL_LIMIT) return
+  throw new UsageError(
+    `the global limit: ${limit} is not a whole number of at least ${MIN_GLOBAL_LIMIT}`,
+  )
+}
+
+/** @throws UsageError for what is no integer, or a number that may be another one than was meant. */
+function checkInteger(what: string, value: number | bigint): void {
+  if (typeof value === 'bigint' || Number.isSafeInteger(value)) return
+  throw new UsageError(`${what}: ${value} is not a whole number; beyond 2^53 it has to be a bigint`)
+}
+
+const GLOBAL = '/api/v0/organization/usage/limits/global'
+const USERS = '/api/v0/organization/usage/limits/users'
+
+export interface ReadinessQuery {
+  /** Reports of one repository. */
+  readonly repoId?: string
+  /** Reports a page; the platform may give fewer. */
+  readonly limit?: number
+  /** `reportId` of the last report of the page before. */
+  readonly startAfter?: string
+}
+
+export interface ReadinessPage {
+  readonly reports: readonly ReadinessReport[]
+}
+
+/** Readiness reports of repositories, on the application host. */
+export class Readiness {
+  readonly #caller: Caller | null
+
+  /** `caller`: null where the application host is not known. */
+  constructor(caller: Caller | null) {
+    this.#caller = caller
+  }
+
+  /**
+   * One page, its reports also exactly as served.
+   *
+   * @throws UsageError for a limit below 1, and where the application host is not known.
+   */
+  async fetchPage(query: ReadinessQuery = {}): Promise<Served<ReadinessPage>> {
+    const { repoId, limit, startAfter } = query
+    if (this.#caller === null) {
+      throw new UsageError('readiness reports are on the application host, which is not known', {
+        hint: 'Set AGENT_APP_URL, or app_url of the organisation in agent-warehouse.yaml.',
+      })
+    }
+    if (limit !== undefined) checkWhole('limit', limit, 1)
+    const path = withQuery('/api/organization/maturity-level-reports', {
+      repoId,
+      limit,
+      startAfter,
+    })
+    return fetchItems<ReadinessPage>(this.#caller, path, { key: 'reports' })
+  }
+
+  /** One page. @throws as `fetchPage` does. */
+  async page(query: ReadinessQuery = {}): Promise<readonly ReadinessReport[]> {
+    return (await this.fetchPage(query)).value.reports
+  }
+
+  /**
+   * Pages until one has no new report: the platform does not state the end, a
+   * page may be shorter than asked, and the order of reports is not promised.
+   */
+  async *fetchPages(
+    query: Omit<ReadinessQuery, 'startAfter'> = {},
+  ): AsyncGenerator<Served<ReadinessPage>, void, undefined> {
+    const seen = new Set<string>()
+    let startAfter: string | undefined
+    for (;;) {
+      const page: Served<ReadinessPage> = await this.fetchPage(
+        startAfter === undefined ? query : { ...query, startAfter },
+      )
+      const ids = page.value.reports.map(({ reportId }) => reportId)
+      const isNew = ids.some((id) => !seen.has(id))
+      for (const id of ids) seen.add(id)
+      if (!isNew) return
+      yield page
+      startAfter = ids.at(-1)
+      if (startAfter === undefined) return
+    }
+  }
+
+  /** Every report once. */
+  async *reports(
+    query: Omit<ReadinessQuery, 'startAfter'> = {},
+  ): AsyncGenerator<ReadinessReport, void, undefined> {
+    const seen = new Set<string>()
+    for await (const { value } of this.fetchPages(query)) {
+      for (const report of value.reports) {
+        if (!seen.has(report.reportId)) yield report
+        seen.add(report.reportId)
+      }
+    }
+  }
+}

@@ -1,0 +1,193 @@
+import { MS_PER_DAY } from '../../lib/days.ts'
+
+/**
+ * How long a `Retry-After` field asks to wait, in milliseconds: seconds, or any
+ * of the three HTTP-date forms (RFC 9110, sections 10.2.3 and 5.6.7). A date is
+ * read against the server's own `Date`, so a skewed clock here does not matter.
+ * What cannot be read is undefined; a date in the past is 0.
+ */
+export function retryAfterMs(
+  headers: Readonly<Record<string, string>>,
+  now: number,
+): number | undefined {
+  const field = headers['retry-after']?.trim()
+  if (field === undefined || field === '') return undefined
+  if (/^\d+(\.\d+)?$/.test(field)) return Math.ceil(Number(field) * 1000)
+  const until = httpDate(field)
+  if (until === undefined) return undefined
+  return Math.max(0, until - serverClock(headers, now))
+}
+
+/**
+ * The server's clock by its `Date` field, milliseconds since the epoch: null where it
+ * sent none, and NaN for one that is no date, which no server with a clock sends.
+ */
+export function serverTime(headers: Readonly<Record<string, string>>): number | null {
+  return headers['date'] === undefined ? null : (httpDate(headers['date']) ?? NaN)
+}
+
+/** A `Date` that is further from this machine's clock cannot say when a wait ends. */
+const FARTHEST_MS = 366 * MS_PER_DAY
+
+/** The server's clock by its `Date` field where it can be believed, else this machine's. */
+export function serverClock(headers: Readonly<Record<string, string>>, now: number): number {
+  const time = serverTime(headers)
+  return time !== null && Math.abs(time - now) <= FARTHEST_MS ? time : now
+}
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const TIME = String.raw`(?<h>\d{2}):(?<m>\d{2}):(?<s>\d{2})`
+const FORMS = [
+  new RegExp(
+    String.raw`^[a-z]{3}, (?<day>\d{2}) (?<month>[a-z]{3}) (?<year>\d{4}) ${TIME} gmt$`,
+    'i',
+  ),
+  new RegExp(
+    String.raw`^[a-z]+, (?<day>\d{2})-(?<month>[a-z]{3})-(?<year>\d{2}) ${TIME} gmt$`,
+    'i',
+  ),
+  new RegExp(String.raw`^[a-z]{3} (?<month>[a-z]{3}) (?<day>[ \d]\d) ${TIME} (?<year>\d{4})$`, 'i'),
+]
+
+/**
+ * IMF-fixdate, RFC 850 date or asctime date as milliseconds since the epoch; undefined
+ * for 31 February. Which day of the week it says makes no difference.
+ */
+export function httpDate(text: string): number | undefined {
+  for (const form of FORMS) {
+    const parts = form.exec(text.trim())?.groups
+    if (parts === undefined) continue
+    const month = MONTHS.indexOf((parts['month'] ?? '').toLowerCase())
+    const written = Number(parts['year'])
+    const year = written < 70 ? 2000 + written : written < 100 ? 1900 + written : written
+    const [day = 0, h = 0, m = 0, s = 0] = ['day', 'h', 'm', 's'].map((name) => Number(parts[name]))
+    const daysOfMonth = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
+    if (month < 0 || day < 1 || day > daysOfMonth || h > 23 || m > 59 || s > 60) return undefined
+    return Date.UTC(year, month, day, h, m, s)
+  }
+  return undefined
+}
+
+/** A hint that asks for more than a day is a mistake of the server, or of its documentation. */
+const LONGEST_HINT_MS = MS_PER_DAY
+
+/** From this size a number is a point in time, in this many parts of a millisecond. */
+const EPOCHS: readonly (readonly [number, number])[] = [
+  [1e17, 1e-6],
+  [1e14, 1e-3],
+  [1e11, 1],
+  [1e9, 1000],
+]
+
+export interface ResetContext {
+  /** The server's clock, milliseconds since the epoch. */
+  readonly serverNow: number
+  /** Times that the reset should not exceed, milliseconds: they distinguish seconds from milliseconds. */
+  readonly windowMs?: number | undefined
+}
+
+/**
+ * How long until a quota is there again, in milliseconds. Servers write a
+ * number of seconds or milliseconds from now; a point in time in s, ms, µs or
+ * ns (distinguished by size); a duration like `6m0s`; or a date. Undefined for
+ * what cannot be read, is negative, or is more than a day away; 0 for the past.
+ */
+export function resetMs(field: string, context: ResetContext): number | undefined {
+  const text = field.trim()
+  const wait = /^\d+(\.\d+)?$/.test(text)
+    ? ofNumber(Number(text), context)
+    : (durationMs(text) ?? ofDate(text, context.serverNow))
+  return wait === undefined || wait > LONGEST_HINT_MS ? undefined : wait
+}
+
+function ofNumber(number: number, { serverNow, windowMs }: ResetContext): number {
+  const unit = EPOCHS.find(([from]) => number >= from)?.[1]
+  if (unit !== undefined) return Math.max(0, Math.ceil(number * unit - serverNow))
+  const isMilliseconds =
+    windowMs !== undefined && number * 1000 > windowMs * 1.05 && number <= windowMs * 1.05
+  return Math.ceil(isMilliseconds ? number : number * 1000)
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  d: MS_PER_DAY,
+  h: 3_600_000,
+  m: 60_000,
+  s: 1000,
+  ms: 1,
+  us: 1e-3,
+  µs: 1e-3,
+  ns: 1e-6,
+}
+const PART = String.raw`(\d+(?:\.\d+)?)(d|h|ms|m|s|us|µs|ns)`
+
+function durationMs(text: string): number | undefined {
+  if (!new RegExp(`^(?:${PART})+$`).test(text)) return undefined
+  let sum = 0
+  for (const [, amount, unit] of text.matchAll(new RegExp(PART, 'g'))) {
+    sum += Number(amount) * (UNITS[unit ?? ''] ?? 0)
+  }
+  return Math.ceil(sum)
+}
+
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/
+
+function ofDate(text: string, serverNow: number): number | undefined {
+  const at = RFC_3339.test(text) ? Date.parse(text.replace(' ', 'T').toUpperCase()) : httpDate(text)
+  return at === undefined || Number.isNaN(at) ? undefined : Math.max(0, at - serverNow)
+}
+
+/** One item of a structured list (RFC 9651): its name or number, and its parameters. */
+export interface ListItem {
+  readonly value: string
+  readonly parameters: ReadonlyMap<string, string>
+}
+
+const STRING = String.raw`"(?:[^"\\]|\\["\\])*"`
+const NUMBER = String.raw`-?\d{1,15}(?:\.\d{1,3})?`
+const TOKEN = String.raw`[A-Za-z*][\w!#$%&'*+.^|~:/\x60-]*`
+const BYTES = String.raw`:[A-Za-z0-9+/=]*:`
+const BARE = `${STRING}|${NUMBER}|${TOKEN}|${BYTES}|\\?[01]`
+const ITEM = new RegExp(`(?:${BARE})`, 'y')
+const PARAMETER = new RegExp(`; *([a-z*][a-z0-9_.*-]*)(?:=(${BARE}))?`, 'y')
+const COMMA = /[ \t]*,[ \t]*/y
+
+/** The items of a list; undefined when any part of it is malformed (RFC 9651, section 4.2). */
+export function parseList(field: string): ListItem[] | undefined {
+  const text = field.trim()
+  const items: ListItem[] = []
+  let at = 0
+  const next = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at
+    const match = pattern.exec(text)
+    if (match !== null) at = pattern.lastIndex
+    return match
+  }
+  for (;;) {
+    const bare = next(ITEM)
+    if (bare === null) return undefined
+    const parameters = new Map<string, string>()
+    for (let found = next(PARAMETER); found !== null; found = next(PARAMETER)) {
+      parameters.set(found[1] ?? '', unquoted(found[2] ?? '?1'))
+    }
+    items.push({ value: unquoted(bare[0]), parameters })
+    if (at === text.length) return items
+    if (next(COMMA) === null) return undefined
+  }
+}
+
+function unquoted(bare: string): string {
+  return bare.startsWith('"') ? bare.slice(1, -1).replaceAll(/\\(.)/g, '$1') : bare
+}
+
+const MEMBER = /^([a-z]+)=(\d{1,15})(?:;.*)?$/
+
+/** A dictionary of whole numbers, `limit=100, remaining=5`; undefined when malformed. */
+export function parseNumbers(field: string): ReadonlyMap<string, number> | undefined {
+  const numbers = new Map<string, number>()
+  for (const part of field.split(',')) {
+    const member = MEMBER.exec(part.trim())
+    if (member === null) return undefined
+    numbers.set(member[1] ?? '', Number(member[2]))
+  }
+  return numbers
+}

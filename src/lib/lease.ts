@@ -1,0 +1,266 @@
+import { readFileSync, readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { constants, copyFile, link, open, rename, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { z } from 'zod'
+import {
+  nameOfTemporary,
+  temporaryPath,
+  codeOf,
+  isMissing,
+  listIfThere,
+  removeFile,
+  unlessFolder,
+} from './files.ts'
+import { Worker } from 'node:worker_threads'
+
+/** Where a process runs: process ids mean the same thing only within one place. */
+export interface Place {
+  readonly host: string
+  /** Of the running kernel; null where the system does not report it. */
+  readonly boot: string | null
+  /** Containers on one kernel count their processes separately; null where unknown. */
+  readonly pidNamespace: string | null
+}
+
+/** A process, by the number it has in its place. */
+export interface ProcessId extends Place {
+  readonly pid: number
+  /** When it began, as its system reports it: another process may get its number later. */
+  readonly begun: string | null
+}
+
+/** `unknown`: it runs in another place, or the system does not say enough. */
+export type Vitals = 'alive' | 'dead' | 'unknown'
+
+/** The place of this process. Synchronous and cheap: an agent waits for it. */
+export function thisPlace(): Place {
+  return {
+    host: hostname(),
+    boot: orNull(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    pidNamespace: orNull(() => readlinkSync('/proc/self/ns/pid')),
+  }
+}
+
+/** This process, in a place. */
+export function thisProcess(place: Place): ProcessId {
+  return { pid: process.pid, ...place, begun: begunOf(process.pid) ?? null }
+}
+
+/** Whether a process is alive, as far as it can be known from a place. */
+export function vitalsOf(owner: ProcessId, place: Place): Vitals {
+  if (!isSamePlace(owner, place)) return 'unknown'
+  try {
+    process.kill(owner.pid, 0)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return 'dead'
+  }
+  const begun = begunOf(owner.pid)
+  if (begun === undefined || owner.begun === null) return 'unknown'
+  return begun === owner.begun ? 'alive' : 'dead'
+}
+
+/** Containers may share a host name or a kernel, and restarts may bring both back. */
+function isSamePlace(a: Place, b: Place): boolean {
+  return (
+    a.host === b.host &&
+    a.boot !== null &&
+    a.boot === b.boot &&
+    a.pidNamespace !== null &&
+    a.pidNamespace === b.pidNamespace
+  )
+}
+
+/**
+ * When a process began, in ticks since the machine did; null for a process that
+ * has ended and was not reaped yet (a zombie); undefined where the system does
+ * not say (it has no /proc, or hides other users' processes).
+ */
+function begunOf(pid: number): string | null | undefined {
+  const stat = orNull(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  if (stat === null) return undefined
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields[0] === 'Z' || fields[0] === 'X' ? null : fields[19]
+}
+
+function orNull(read: () => string): string | null {
+  try {
+    return read()
+  } catch {
+    return null
+  }
+}
+
+/** Who holds a lease: the content of its file. */
+export interface Owner extends ProcessId {
+  readonly runId: string
+  readonly since: string
+  /** Of this one holding: the names of runs may recur. */
+  readonly token: string
+}
+
+/** What a lease file shows. */
+export interface Seen {
+  /** Undefined where a crash cut the file off. */
+  readonly owner: Owner | undefined
+  /** When it was last renewed, by the clock of its file system, milliseconds since the epoch. */
+  readonly beatAt: number
+  /** Changes with every renewal. */
+  readonly mark: string
+}
+
+/** Undefined when there is none, and a UsageError where a folder is in its place. Opened each time: that makes a network file system read it again. */
+export async function look(path: string): Promise<Seen | undefined> {
+  try {
+    const file = await open(path, 'r')
+    try {
+      const { ino, mtimeNs, mtimeMs } = await file.stat({ bigint: true })
+      const text = await file.readFile('utf8')
+      return { owner: ownerIn(text), beatAt: Number(mtimeMs), mark: `${ino} ${mtimeNs} ${text}` }
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    return unlessFolder(path)(error)
+  }
+}
+
+/** Who holds it at this moment. Synchronous, so that what is committed next comes right after. */
+export function ownerNow(path: string): Owner | undefined {
+  try {
+    return ownerIn(readFileSync(path, 'utf8'))
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** False where there is one. It has its whole content from its first moment. */
+export async function create(path: string, owner: Owner): Promise<boolean> {
+  return withFile(path, owner, (temporary) => put(temporary, path))
+}
+
+/** A new file, so that the last holder, should it wake up, cannot renew it. */
+export async function replace(path: string, owner: Owner): Promise<void> {
+  await withFile(path, owner, (temporary) => rename(temporary, path))
+}
+
+/** Removes leases that were being written when their process was killed, or that come too late now. */
+export async function removeUnfinished(path: string): Promise<void> {
+  for (const { name } of await listIfThere(dirname(path))) {
+    if (nameOfTemporary(name) === basename(path)) await removeFile(join(dirname(path), name))
+  }
+}
+
+async function withFile<T>(
+  path: string,
+  owner: Owner,
+  work: (temporary: string) => Promise<T>,
+): Promise<T> {
+  const temporary = temporaryPath(path)
+  try {
+    await writeFile(temporary, `${JSON.stringify(owner)}\n`, { flag: 'wx' })
+    return await work(temporary)
+  } finally {
+    await removeFile(temporary)
+  }
+}
+
+/** False where there is one already, or where the process that took it since has removed this one. */
+async function put(temporary: string, path: string): Promise<boolean> {
+  try {
+    await link(temporary, path).catch((error: unknown) => {
+      if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
+      return copyFile(temporary, path, constants.COPYFILE_EXCL)
+    })
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST' || isMissing(error)) return false
+    throw error
+  }
+}
+
+/** What a file system says that has no hard links. */
+const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+
+function ownerIn(text: string): Owner | undefined {
+  try {
+    return ownerShape.safeParse(JSON.parse(text)).data
+  } catch {
+    return undefined
+  }
+}
+
+/** Earlier versions wrote no place and no token. */
+const ownerShape = z.object({
+  pid: z.number().int().positive(),
+  host: z.string(),
+  boot: z.string().nullable().default(null),
+  pidNamespace: z.string().nullable().default(null),
+  begun: z.string().nullable(),
+  runId: z.string(),
+  since: z.string(),
+  token: z.string().default(''),
+})
+
+/**
+ * Renews a lease: writes the first byte of its file again, so that the file system
+ * sets the time of the change by its own clock. Only of a file that still has the
+ * owner's token, opened once, so that it never renews the lease of another.
+ * The program of a thread is given as text: the sources and the package have it
+ * in files of different names.
+ */
+const PROGRAM = `
+const { closeSync, openSync, readFileSync, writeSync } = require('node:fs')
+const { parentPort, workerData } = require('node:worker_threads')
+const { path, token, everyMs } = workerData
+setInterval(() => {
+  let file
+  try {
+    file = openSync(path, 'r+')
+    const text = readFileSync(file, 'utf8')
+    if (text.includes(token)) writeSync(file, text.slice(0, 1), 0)
+    else parentPort.postMessage('lost')
+  } catch (error) {
+    // Anything else may pass: a disk that is full, a server that is away.
+    if (error.code === 'ENOENT') parentPort.postMessage('lost')
+  } finally {
+    if (file !== undefined) closeSync(file)
+  }
+}, everyMs)
+`
+
+export interface HeartbeatOptions {
+  /** Of the lease. */
+  readonly path: string
+  /** What its text has while it is the owner's. */
+  readonly token: string
+  readonly everyMs: number
+  /** Called when the lease is another's, or gone. */
+  readonly onLost: () => void
+  readonly onError: (error: Error) => void
+}
+
+/** In a thread of its own: neither a long loop nor a queue for the disk delays it. */
+export function startHeartbeat(options: HeartbeatOptions): { readonly stop: () => Promise<void> } {
+  const { path, token, everyMs, onLost, onError } = options
+  const thread = new Worker(PROGRAM, {
+    eval: true,
+    workerData: { path, token, everyMs },
+    execArgv: [],
+    env: {},
+    name: 'heartbeat',
+  })
+  thread.unref()
+  thread.on('message', onLost)
+  thread.on('error', (error) => {
+    onError(error instanceof Error ? error : new Error(String(error)))
+  })
+  return {
+    stop: async () => {
+      thread.removeAllListeners('message')
+      await thread.terminate()
+    },
+  }
+}

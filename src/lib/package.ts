@@ -1,0 +1,41 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The folder of the installed package: what holds `package.json`, `sql/` and `dbt-like-models/`. */
+export const packageRoot: string = findRoot(dirname(fileURLToPath(import.meta.url)))
+
+function findRoot(folder: string): string {
+  if (existsSync(join(folder, 'package.json'))) return folder
+  const parent = dirname(folder)
+  if (parent === folder) throw new Error(`no package.json above ${import.meta.url}`)
+  return findRoot(parent)
+}
+
+/** The text of a statement under `sql/`, e.g. `statement('base/users')`. */
+export function statement(name: string): string {
+  return readFileSync(join(packageRoot, 'sql', `${name}.sql`), 'utf8')
+}
+
+/** The package's version. */
+export const version: string = readVersion()
+
+function readVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'))
+  const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest
+  return isManifest ? String(manifest.version) : 'unknown'
+}
+
+/**
+ * Fills `{{ name }}` in a statement with SQL text. Values are SQL already:
+ * pass them through `literal` or `identifier`.
+ *
+ * @throws RangeError for a placeholder without a value.
+ */
+export function fill(sql: string, values: Readonly<Record<string, string>>): string {
+  return sql.replace(/\{\{\s*(\w+)\s*\}\}/g, (_, name: string) => {
+    const value = values[name]
+    if (value === undefined) throw new RangeError(`the statement has no value for {{ ${name} }}`)
+    return value
+  })
+}

@@ -1,0 +1,102 @@
+/**
+ * Characters that a terminal obeys or does not show: controls (C0, C1) but for the
+ * ends of lines and tabs, what turns the direction of writing, what takes no room,
+ * and halves of surrogates. Joiners count but between characters beyond ASCII, where scripts
+ * and emoji need them.
+ */
+const DECEIVING = String.raw`[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}\p{Cs}]|[\u200c\u200d](?![^\u0000-\u007f])|(?<![^\u0000-\u007f])[\u200c\u200d]`
+
+const deceiving = new RegExp(DECEIVING, 'gu')
+const onOneLine = new RegExp(`(?:[\\n\\t]|${DECEIVING})+`, 'gu')
+
+/** Printable ASCII and ends of lines: most of what is written. */
+const PLAIN = /^[\n\t\x20-\x7e]*$/
+
+/**
+ * The text with nothing in it that a terminal would obey or a reader would not see:
+ * such a character becomes `\u` and its code, which in a string of JSON is the same
+ * character. Everything that a command writes on a terminal goes through this.
+ */
+export function safeText(text: string): string {
+  if (PLAIN.test(text)) return text
+  return text.replaceAll(deceiving, (char, at: number) =>
+    char === '\r' && text[at + 1] === '\n' ? char : unicodeEscape(char),
+  )
+}
+
+/** The text on one line, nothing in it that a terminal or a log reader would obey. */
+export function oneLine(text: string): string {
+  return text.replaceAll(onOneLine, ' ').trim()
+}
+
+/** The character as a string of JSON can spell it: `\u` and its code, twice for a surrogate pair. */
+export function unicodeEscape(char: string): string {
+  return char
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
+}
+
+const UNITS = ['kB', 'MB', 'GB', 'TB']
+
+/** Of bytes, in powers of a thousand, to two digits at least: `512 B`, `1.2 MB`, `20 MB`. */
+export function size(bytes: number): string {
+  if (bytes < 1000) return `${Math.round(bytes)} B`
+  const power = Math.min(UNITS.length, Math.floor(Math.log10(bytes) / 3))
+  const amount = bytes / 1000 ** power
+  const shown = amount < 9.95 ? amount.toFixed(1) : String(Math.round(amount))
+  // 999.6 kB is 1.0 MB, not 1000 kB.
+  if (shown === '1000' && power < UNITS.length) return size(1000 ** (power + 1))
+  return `${shown} ${UNITS[power - 1] ?? 'TB'}`
+}
+
+/** The candidate that `name` most likely meant, or undefined when none is near. */
+export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+  let best: string | undefined
+  let fewest = Math.max(2, Math.floor(name.length / 3)) + 1
+  for (const candidate of candidates) {
+    const count = edits(name.toLowerCase(), candidate.toLowerCase())
+    if (count < fewest) {
+      best = candidate
+      fewest = count
+    }
+  }
+  return best
+}
+
+/** A next step for an unknown name: the nearest one, else `otherwise`, by default all there are. */
+export function suggestion(name: string, candidates: Iterable<string>, otherwise?: string): string {
+  const known = [...candidates].sort()
+  const near = nearest(name, known)
+  if (near !== undefined) return `Did you mean '${near}'?`
+  if (otherwise !== undefined) return otherwise
+  if (known.length === 0) return 'None is defined.'
+  const more = known.length > LISTED ? ` and ${known.length - LISTED} more` : ''
+  return `Known: ${known.slice(0, LISTED).join(', ')}${more}.`
+}
+
+/** More names than these are no help. */
+const LISTED = 20
+
+/** Levenshtein's distance: insertions, deletions and replacements from `a` to `b`. */
+function edits(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (const [i, charA] of Array.from(a).entries()) {
+    const next = [i + 1]
+    for (const [j, charB] of Array.from(b).entries()) {
+      const replaced = (row[j] ?? 0) + (charA === charB ? 0 : 1)
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
+}
+
+/** What a JSON value is, without what it says: for messages, which must not quote what was served. */
+export function kindOf(value: unknown): string {
+  if (value === undefined) return 'missing'
+  if (value === null) return 'null'
+  if (typeof value === 'string') return `a string of ${value.length} characters`
+  if (Array.isArray(value)) return `an array of ${value.length} elements`
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}

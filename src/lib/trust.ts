@@ -1,0 +1,202 @@
+import { UsageError, messageOf } from './errors.ts'
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  type Stats,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { isMissing } from './files.ts'
+
+/** Whether a host is this machine itself. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/.test(host)
+}
+
+/** Whether a secret may be sent to the URL: over https, or within this machine. */
+export function isSafe({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
+}
+
+/**
+ * A host that a key may be sent to, and perhaps a path, without a trailing slash.
+ *
+ * @throws UsageError for anything but https (plain http on loopback), and for a
+ *   user, a query or a fragment in it.
+ */
+export function addressOf(text: string, what: string, hint: string): string {
+  if (!URL.canParse(text)) throw new UsageError(`${what}: '${text}' is not a URL`, { hint })
+  const url = new URL(text)
+  if (!isSafe(url)) {
+    throw new UsageError(`${what}: '${text}' is not https`, {
+      hint: 'A key is sent over https only; plain http is for loopback addresses.',
+    })
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new UsageError(`${what} must be a host and a path, nothing else`, { hint })
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What a program needs to be found, to know its user and to speak their language. */
+const GENERAL = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR']
+
+/** How a program reaches the screen and the speakers of the user. */
+const DESKTOP = [
+  ...['DISPLAY', 'XAUTHORITY', 'WAYLAND_DISPLAY', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'],
+  ...['XDG_CURRENT_DESKTOP', 'PULSE_SERVER', 'PIPEWIRE_REMOTE'],
+]
+
+/** Without these no program starts on Windows. */
+const WINDOWS = [
+  ...['SYSTEMROOT', 'SYSTEMDRIVE', 'WINDIR', 'COMSPEC', 'PATHEXT', 'TEMP', 'TMP'],
+  ...['USERPROFILE', 'APPDATA', 'LOCALAPPDATA'],
+]
+
+const PASSED = new Set([...GENERAL, ...DESKTOP, ...WINDOWS])
+
+/**
+ * The environment of a program that the configuration names: enough to run and to
+ * reach the desktop. Keys, passwords and whatever else this process was given stay out.
+ */
+export function commandEnvironment(environment: Environment): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) =>
+      value !== undefined && isPassed(name.toUpperCase()) ? [[name, value] as const] : [],
+    ),
+  )
+}
+
+function isPassed(name: string): boolean {
+  return PASSED.has(name) || name.startsWith('LC_')
+}
+
+const GROUP_WRITES = 0o020
+const OTHERS_WRITE = 0o002
+const STICKY = 0o1000
+
+/** Who reads a file. */
+export interface Reader {
+  readonly uid: number
+}
+
+/**
+ * The text of a file that decides where keys are sent and what is run; undefined
+ * where there is none.
+ *
+ * @throws UsageError when other users can write or replace it, or it cannot be read.
+ */
+export function readTrusted(path: string, what: string): string | undefined {
+  let file: number | undefined
+  try {
+    file = openSync(path, 'r')
+    const status = fstatSync(file)
+    if (status.isDirectory()) throw new UsageError(`${what} ${path} is a folder, not a file`)
+    const uid = process.getuid?.()
+    const problem = uid === undefined ? undefined : distrustOf(status, path, { uid })
+    if (problem !== undefined) {
+      throw new UsageError(`${what} ${path} ${problem.why}`, { hint: problem.fix })
+    }
+    if (uid !== undefined) refuseReplaceable(path, what, { uid })
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause
+    if (isMissing(cause) || isBelowFile(cause)) return undefined
+    throw new UsageError(`${what} ${path} cannot be read: ${messageOf(cause)}`, { cause })
+  } finally {
+    if (file !== undefined) closeSync(file)
+  }
+}
+
+/**
+ * Who can write in the folder of a file can put another in its place, and who can
+ * write above it another folder; where the sticky bit is set, its owner alone can.
+ * Groups are asked about at the folder itself: above it they are the system's.
+ *
+ * @throws UsageError when other users can.
+ */
+function refuseReplaceable(path: string, what: string, reader: Reader): void {
+  const own = dirname(realpathSync(path))
+  for (let folder = own; ; folder = dirname(folder)) {
+    const { uid, gid, mode: all } = statSync(folder)
+    const mode = (all & STICKY) === 0 ? all : all & ~(GROUP_WRITES | OTHERS_WRITE)
+    const above = { ...reader, gid: reader.uid, mode: mode & OTHERS_WRITE }
+    const problem = distrustOf(folder === own ? { uid, gid, mode } : above, folder, reader)
+    if (problem !== undefined) {
+      const why = `is in the folder ${folder}, which ${problem.why}`
+      throw new UsageError(`${what} ${path} ${why}`, { hint: problem.fix })
+    }
+    if (dirname(folder) === folder) return
+  }
+}
+
+/** A part of the path that is to be a folder is a file. */
+function isBelowFile(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOTDIR'
+}
+
+/**
+ * Why a file is not to be trusted: another user owns it or can write it. A group
+ * may write where it is the owner's private one, which has the owner's number.
+ */
+export function distrustOf(
+  { uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>,
+  path: string,
+  reader: Reader,
+): { readonly why: string; readonly fix: string } | undefined {
+  if (uid !== 0 && uid !== reader.uid) {
+    return {
+      why: `is owned by another user (uid ${uid}), who can change it`,
+      fix: `Look at what it says, then: chown ${reader.uid} ${path}`,
+    }
+  }
+  const isShared = (mode & GROUP_WRITES) !== 0 && gid !== uid
+  if (!isShared && (mode & OTHERS_WRITE) === 0) return undefined
+  const who = (mode & OTHERS_WRITE) === 0 ? 'its group' : 'every user of this machine'
+  return { why: `can be changed by ${who}`, fix: `chmod go-w ${path}` }
+}
+
+/** Files are their owner's alone. */
+export const OWNER_ONLY = 0o077
+
+/**
+ * The mask that `AGENT_WAREHOUSE_UMASK` names, which may open files to a group and
+ * to no other user (`027`: the group reads); undefined where it is no such mask.
+ */
+export function umaskOf(environment: Environment): number | undefined {
+  const text = environment['AGENT_WAREHOUSE_UMASK']?.trim() ?? ''
+  return text === '' ? OWNER_ONLY : maskOf(text)
+}
+
+/**
+ * The mask that the environment names, else the configuration at `path`, else the owner's alone.
+ * `inFile`: digits as YAML reads them, where `027` is the number 27; they are octal all the same.
+ *
+ * @throws UsageError for one that lets in more than a group.
+ */
+export function configuredUmask(
+  environment: Environment,
+  path: string,
+  inFile: string | number | undefined,
+): number {
+  const variable = environment['AGENT_WAREHOUSE_UMASK']?.trim() ?? ''
+  if (variable !== '') return required(variable, 'AGENT_WAREHOUSE_UMASK')
+  return inFile === undefined ? OWNER_ONLY : required(String(inFile).trim(), `${path} umask`)
+}
+
+function required(text: string, where: string): number {
+  const mask = maskOf(text)
+  if (mask !== undefined) return mask
+  throw new UsageError(`${where}: '${text}' is not a mask that keeps all but owner and group out`, {
+    hint: 'For example 027: the group may read. Without it files are their owner’s alone (077).',
+  })
+}
+
+function maskOf(text: string): number | undefined {
+  return /^0{0,2}[0-7]7$/.test(text) ? Number.parseInt(text, 8) : undefined
+}
