@@ -20,7 +20,7 @@ afterAll(() => {
 })
 
 /** What the yml says of every relation; nothing is known of a source. */
-const declared: Relations = new Map([
+const declared: Relations = new Map<string, Relation>([
   ...project.sources.flatMap(({ name, tables }) =>
     tables.map((table) => [`${name}.${table}`, { columns: new Map(), isOpen: true }] as const),
   ),
