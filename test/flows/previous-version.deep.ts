@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { Database } from '../../src/lib/duckdb.ts'
-import { packageRoot } from '../../src/lib/root.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 import { run } from '../../src/pipeline/run.ts'
 import { temporaryFolder, testWorld } from '../helpers.ts'
 
