@@ -6,6 +6,7 @@ import { diskFault } from '../lib/disk.ts'
 import { version } from '../lib/package.ts'
 import type { Screen, Terminal } from './command.ts'
 import { COMMANDS } from './commands.ts'
+import { helpWidth, NAME } from './registration.ts'
 
 const EPILOGUE = `Exit codes: 0 complete, 1 unexpected, 2 usage or configuration, 3 partial (some
 intervals or users failed, and are named), 4 deferred (the next run goes on), 5 credential
@@ -26,7 +27,7 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
   const terminal = safeTerminal(screen)
   let exitCode: ExitCode = ExitCode.complete
   const parser: Argv = yargs()
-    .scriptName('agent-warehouse')
+    .scriptName(NAME)
     .usage('$0 <command>\n\nThe usage of an AI-agent platform as a warehouse.')
     .version(version)
     .option('debug', { type: 'boolean', default: false, describe: 'show the stack of an error' })
@@ -36,7 +37,7 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
     .recommendCommands()
     .updateStrings(WORDS)
     .exitProcess(false)
-    .wrap(Math.min(100, terminal.columns))
+    .wrap(helpWidth(terminal))
     .epilogue(EPILOGUE)
     .fail((message: string | null, error: Error | undefined) => {
       const hint = argv[0] === 'query' ? UNQUOTED : ''

@@ -2,6 +2,9 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { UsageError, type ExitCode } from '../lib/errors.ts'
 import type { Command, Terminal } from './command.ts'
 
+/** The command's name. */
+export const NAME = 'agent-warehouse'
+
 /** What a command is run with, and who is told what came of it. */
 export interface Context {
   readonly terminal: Terminal
@@ -27,7 +30,7 @@ export function command<F>(
         if (repeatableOf(loaded).length > 0) {
           sub.parserConfiguration({ 'duplicate-arguments-array': true })
         }
-        sub.example(loaded.examples)
+        showExamples(sub, loaded.examples, terminal)
         for (const [option, { isArgument, ...how }] of Object.entries(loaded.options)) {
           if (isArgument === true) sub.positional(option, how)
           else sub.option(option, how)
@@ -40,6 +43,25 @@ export function command<F>(
         done(await loaded.run(last, terminal))
       },
     )
+}
+
+/** How far `--help` moves an example to the right, and away from the right edge. */
+const PADDING = 4
+
+/** Columns of `--help` on a terminal. */
+export function helpWidth({ columns }: Pick<Terminal, 'columns'>): number {
+  return Math.min(100, columns)
+}
+
+/** Each below what it is for and on one line however long it is: it is there to be copied. */
+function showExamples(
+  parser: Argv,
+  examples: readonly [string, string][],
+  terminal: Terminal,
+): void {
+  const lines = examples.map(([line]) => line.replaceAll('$0', NAME))
+  parser.wrap(Math.max(helpWidth(terminal), ...lines.map(({ length }) => length + PADDING)))
+  parser.example(examples.map(([, purpose], at) => [`# ${purpose}\n${lines[at] ?? ''}`, '']))
 }
 
 /** Commands under one name: `controls list`, `controls show`. */

@@ -68,12 +68,12 @@ function render(
     ...(running === null
       ? []
       : [
-          `running      run ${running.runId}, process ${running.pid} on ${running.host}, since ${toSecond(running.since)}, last heartbeat ${running.heartbeatAt}`,
+          `running      run ${running.runId}, process ${running.pid} on ${running.host}, since ${toSecond(running.since)}, last heartbeat ${toSecond(running.heartbeatAt)}`,
         ]),
     ...(left === null
       ? []
       : [
-          `left         run ${left.runId}, process ${left.pid} on ${left.host}, last heartbeat ${left.heartbeatAt}; the next run takes over`,
+          `left         run ${left.runId}, process ${left.pid} on ${left.host}, last heartbeat ${toSecond(left.heartbeatAt)}; the next run takes over`,
         ]),
     `limits       at most ${limits.rate} requests a second, ${limits.concurrency} at once`,
     ...withoutApp.map(

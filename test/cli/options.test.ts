@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import yargs from 'yargs'
 import { momentOf, selectionOf, selectionOptions } from '../../src/cli/options.ts'
 import { linesOf, stage } from './platform-stage.ts'
+import { helpOf, registered } from './registry.ts'
 
 describe('a moment', () => {
   it.each([
@@ -200,6 +201,23 @@ describe('a data folder that is a file, or in one, is 2 and one line', () => {
       expect({ code, out }).toEqual({ code: 2, out: '' })
       expect(linesOf(err)[0]).toContain(`${path} cannot be written or read: it is a file`)
       expect(linesOf(err)).toHaveLength(2)
+    }
+  })
+})
+
+describe('examples of --help', () => {
+  it('are to be copied: each on a line of its own, below what it is for', async () => {
+    const commands = await registered()
+    expect(commands.length).toBeGreaterThan(40)
+    for (const { name } of commands) {
+      const help = await helpOf(name.split(' '))
+      const lines = linesOf(/^Examples:\n(.*)/ms.exec(help)?.[1] ?? '')
+      expect(lines.length, name).toBeGreaterThan(0)
+      for (const [at, line] of lines.entries()) {
+        const form =
+          at % 2 === 0 ? /^ {2}# \S/ : new RegExp(`^ {2}(?:echo .*)?agent-warehouse ${name}\\b`)
+        expect(line).toMatch(form)
+      }
     }
   })
 })

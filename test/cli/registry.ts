@@ -1,5 +1,3 @@
-import yargs, { type Argv } from 'yargs'
-import { COMMANDS } from '../../src/cli/commands.ts'
 import { program } from '../../src/cli/program.ts'
 
 export interface Registered {
@@ -55,37 +53,14 @@ export async function helpOf(path: readonly string[]): Promise<string> {
   return help
 }
 
-/** Every example of every command, as it stands in `--help`, without the program's name. */
+/** Every example of every command, as a reader of `--help` can copy it; `$0` is the program. */
 export async function examples(): Promise<string[]> {
-  const found: string[] = []
-  const pending: unknown[] = []
-  const recorder = (): Argv => {
-    const parser = yargs()
-    return new Proxy(parser, {
-      get: (target, name, self: Argv) => {
-        if (name === 'command') {
-          return (_name: string, _purpose: string, builder: (sub: Argv) => unknown) => {
-            pending.push(builder(recorder()))
-            return self
-          }
-        }
-        if (name === 'example') {
-          return (given: readonly [string, string][]) => {
-            found.push(...given.map(([line]) => line))
-            return target
-          }
-        }
-        const value: unknown = Reflect.get(target, name)
-        return typeof value === 'function' ? (value.bind(target) as unknown) : value
-      },
-    })
-  }
-  const context = {
-    terminal: { ...TERMINAL, out: nothing, data: nothing, draw: nothing },
-    done: () => undefined,
-  }
-  for (const register of COMMANDS) register(recorder(), context)
-  // A group's builder adds those of its commands.
-  for (const builder of pending) await builder
-  return found
+  const helps = await Promise.all((await registered()).map(({ name }) => helpOf(name.split(' '))))
+  return helps.flatMap(examplesIn)
+}
+
+function examplesIn(help: string): string[] {
+  const [, text = ''] = /^Examples:\n(.*)/ms.exec(help) ?? []
+  const lines = text.split('\n').filter((line) => /^ {2}[^ #]/.test(line))
+  return lines.map((line) => line.trim().replaceAll(/(?<![^ ])agent-warehouse(?= )/g, '$0'))
 }
