@@ -156,6 +156,20 @@ describe('.ci/run', () => {
   })
 })
 
+describe('make demo', () => {
+  it('says that it installs and that it compiles, before it does', () => {
+    const { stdout } = spawnSync('make', ['--dry-run', '--always-make', 'demo'], {
+      cwd: packageRoot,
+      encoding: 'utf8',
+    })
+    const lines = stdout.split('\n')
+    const before = (command: string): string | undefined =>
+      lines[lines.findIndex((line) => line.startsWith(command)) - 1]
+    expect(before('npm ci')).toMatch(/^echo 'Installing/)
+    expect(before('npm run --silent build')).toMatch(/^echo 'Compiling/)
+  })
+})
+
 describe('git', () => {
   const KEPT = ['src', 'test', 'sql', 'dbt-like-models', 'docs', 'bench']
 

@@ -12,6 +12,7 @@ import { Transport } from '../../src/client/http/transport.ts'
 import type { Day } from '../../src/lib/days.ts'
 import { DeferredError } from '../../src/lib/errors.ts'
 import type { HttpRequest } from '../../src/lib/world.ts'
+import { wordsOf } from './support.ts'
 import { sendJson, testServer, testWorld, type Handler, type TestWorld } from '../helpers.ts'
 
 const RANGE = { startDate: '2026-03-01', endDate: '2026-03-02' }
@@ -109,6 +110,28 @@ describe('the client', () => {
     })
     await expect(client.tools(RANGE)).rejects.toBeInstanceOf(RefusedError)
     expect(requests).toHaveLength(1)
+  })
+
+  const KEY = 'fk-Qx7Zp9vL2mR8tN4kW6yB1sD5'
+  const quoting = { 'x-request-id': `req-${KEY}`, [`x-${KEY}`.toLowerCase()]: `Bearer ${KEY}` }
+  it.each([
+    ['headers of a refusal that says nothing', 400, ''],
+    ['the words of a refusal', 400, JSON.stringify({ title: KEY, requestId: KEY.slice(0, 14) })],
+    ['headers and body of what is good', 200, JSON.stringify({ [KEY]: KEY })],
+  ])('takes the credential out of %s', async (_, status, body) => {
+    const { url } = await testServer((_, response) => {
+      response.writeHead(status, quoting).end(body)
+    })
+    const transport = new Transport(
+      { credential: KEY, rate: 100, concurrency: 1, deadline: Infinity },
+      testWorld(),
+    )
+    const call = { method: 'GET', base: url, path: '/', maxBytes: 100_000 } as const
+    const seen = await transport
+      .call(call, (answer) => JSON.stringify([answer.headers, Buffer.from(answer.body).toString()]))
+      .catch((error: unknown) => wordsOf(error) + JSON.stringify(error))
+    expect(seen).toContain('[redacted]')
+    expect(seen.toLowerCase()).not.toContain(KEY.slice(0, 14).toLowerCase())
   })
 
   it('gives up after six attempts at a fault, and says the last one', async () => {

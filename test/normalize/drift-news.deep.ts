@@ -95,6 +95,15 @@ describe('a difference from the documentation', () => {
     expect(warnings(lake)).toEqual([])
   })
 
+  it('is neither reported nor remembered where base is made of the past, in a folder of its own', async () => {
+    const lake = await Lake.open()
+    await landDays(lake, '2026-01-30', 4, { agents: 3 })
+    expect(await lake.normalize(join(lake.data, 'past'))).toBeGreaterThan(0)
+    expect(warnings(lake)).toEqual([])
+    await lake.normalize()
+    expect(warnings(lake)).toHaveLength(1)
+  })
+
   it('is reported as past where later days are as documented', async () => {
     const lake = await Lake.open()
     await landDays(lake, '2026-01-30', 4, { hooks: undefined })

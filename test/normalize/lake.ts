@@ -64,11 +64,11 @@ export class Lake {
     await ledger.record(intervals)
   }
 
-  /** Raw to base. Returns how many months were written. */
-  async normalize(): Promise<number> {
+  /** Raw to base, of the lake unless another folder is given. Returns how many months were written. */
+  async normalize(baseIn = this.data): Promise<number> {
     return normalize({
       dataFolder: this.data,
-      baseIn: this.data,
+      baseIn,
       orgId: ORG,
       ledger: await LedgerFile.read(this.data, ORG),
       isLowMemory: false,
