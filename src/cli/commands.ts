@@ -1,4 +1,4 @@
-import { command, group, type Registration } from './registration.ts'
+import { command, group, type Registration } from './command.ts'
 
 /** Every command by its name and purpose, in the order of `--help`. */
 export const COMMANDS: readonly Registration[] = [
@@ -65,37 +65,37 @@ export const COMMANDS: readonly Registration[] = [
   group(
     'controls',
     'the settings of the organisation, and who changed them',
-    async () => (await import('./platform/groups.ts')).controls,
+    async () => (await import('./admin/groups.ts')).controls,
   ),
   group(
     'limits',
     'limits of credits, for all and for each user',
-    async () => (await import('./platform/groups.ts')).limits,
+    async () => (await import('./admin/groups.ts')).limits,
   ),
   group(
     'readiness',
     'readiness reports of repositories',
-    async () => (await import('./platform/groups.ts')).readiness,
+    async () => (await import('./admin/groups.ts')).readiness,
   ),
   group(
     'computers',
     'persistent environments that sessions run in',
-    async () => (await import('./platform/groups.ts')).computers,
+    async () => (await import('./admin/groups.ts')).computers,
   ),
   group(
     'sessions',
     'sessions of agents, each by its id',
-    async () => (await import('./platform/groups.ts')).sessions,
+    async () => (await import('./admin/groups.ts')).sessions,
   ),
   group(
     'messages',
     'messages of sessions, each by its id',
-    async () => (await import('./platform/groups.ts')).messages,
+    async () => (await import('./admin/groups.ts')).messages,
   ),
   group(
     'hooks',
     "record the agent's hook events, and notify of them",
-    async () => (await import('./hooks.ts')).hooksGroup,
+    async () => (await import('./hooks/hooks.ts')).hooksGroup,
   ),
   command(
     'emulate',

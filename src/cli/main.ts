@@ -8,7 +8,7 @@ process.umask(umaskOf(process.env) ?? OWNER_ONLY)
 
 /** `hooks run …`, but not where its help is asked for: the agent waits for it, so it goes past the parser. */
 if (argv[0] === 'hooks' && argv[1] === 'run' && !argv.includes('--help')) {
-  const { hooksRun } = await import('./hooks-run.ts')
+  const { hooksRun } = await import('./hooks/run.ts')
   await hooksRun(argv, process.env, process.cwd())
 }
 

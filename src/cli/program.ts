@@ -4,9 +4,8 @@ import { AppError, ExitCode, messageOf, UsageError } from '../lib/errors.ts'
 import { nearest, oneLine, safeText } from '../lib/text.ts'
 import { diskFault } from '../lib/disk.ts'
 import { version } from '../lib/package.ts'
-import type { Screen, Terminal } from './command.ts'
+import { helpWidth, NAME, type Screen, type Terminal } from './command.ts'
 import { COMMANDS } from './commands.ts'
-import { helpWidth, NAME } from './registration.ts'
 
 const EPILOGUE = `Exit codes: 0 complete, 1 unexpected, 2 usage or configuration, 3 partial (some
 intervals or users failed, and are named), 4 deferred (the next run goes on), 5 credential

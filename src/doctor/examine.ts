@@ -6,12 +6,20 @@ import { ExitCode } from '../lib/errors.ts'
 import type { World } from '../lib/world.ts'
 import { packageRoot } from '../lib/package.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
-import { checkDisk, checkKey, checkLock, checkWarehouse } from './folder.ts'
+import {
+  checkDisk,
+  checkKey,
+  checkLock,
+  checkWarehouse,
+  checkPermissions,
+  checkKept,
+  checkSnapshots,
+} from './folder.ts'
 import { checkLake } from './lake.ts'
-import { checkMachine } from './machine.ts'
-import { checkPermissions } from './permissions.ts'
 import { checkPlatform } from './platform.ts'
-import { checkKept, checkSnapshots } from './published.ts'
+import type { DatabaseLimits } from '../lib/machine.ts'
+import { size } from '../lib/text.ts'
+import { spillFolder } from '../lib/disk.ts'
 
 export interface Examination {
   /** @throws UsageError when the configuration cannot be used. */
@@ -122,4 +130,24 @@ function isIn(version: string, range: string): boolean {
   if (range.startsWith('^') && has[0] !== least[0]) return false
   const differs = [0, 1, 2].find((part) => has[part] !== least[part])
   return differs === undefined || (has[differs] ?? 0) > (least[differs] ?? 0)
+}
+
+/** What a run may take of the machine, and what says so. */
+function checkMachine({ limits, dataFolder }: Pick<Config, 'limits' | 'dataFolder'>): Finding[] {
+  const { threads, memory, landing, base, build, query, spill } = limits
+  const stages = { landing, build, query }
+  const each = (of: (stage: DatabaseLimits) => string | number): string =>
+    Object.entries(stages)
+      .map(([name, stage]) => `${name} ${of(stage)}`)
+      .join(', ')
+  const bound =
+    spill === null ? 'as far as the disk goes' : `at most ${size(spill)}, half of what is free`
+  return [
+    ok('threads', `${threads.value} (${threads.from}): ${each((stage) => stage.threads)}`),
+    ok(
+      'memory',
+      `${size(memory.value)} for databases (${memory.from}): base ${base.memoryLimit}, ${each((stage) => stage.memoryLimit)}`,
+    ),
+    ok('spill', `${spillFolder(dataFolder)}, ${bound}`),
+  ]
 }

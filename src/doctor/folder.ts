@@ -1,17 +1,20 @@
-import { stat } from 'node:fs/promises'
+import { stat, lstat } from 'node:fs/promises'
 import { ExitCode, messageOf } from '../lib/errors.ts'
 import { size } from '../lib/text.ts'
 import { z } from 'zod'
 import { withWarehouse } from '../serve/warehouse.ts'
 import type { Database } from '../lib/duckdb.ts'
 import { freeBytes, probeFolder, writableAncestor } from '../lib/disk.ts'
-import { orIfMissing } from '../lib/files.ts'
+import { orIfMissing, listIfThere } from '../lib/files.ts'
 import { warehousePath } from '../lake/layout.ts'
 import { describeOwner, leaseStatus } from '../lib/lock.ts'
-import { verifyPublished } from '../lake/published-record.ts'
+import { verifyPublished, readRecords, recordPath, verifyFile } from '../lake/published-record.ts'
 import { hasRedactionKey } from '../lib/secrets/redaction.ts'
 import { statement } from '../lib/package.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
+import { join, relative } from 'node:path'
+import { keptFiles } from '../lake/published.ts'
+import { snapshotDamage, snapshotFolders, snapshotVersions } from '../lake/snapshot-versions.ts'
 
 const MB = 1024 * 1024
 
@@ -102,4 +105,102 @@ async function checkTeams(database: Database): Promise<Finding[]> {
   const message = `${users.length} ${what} no team: ${ids.join(', ')}${rest}`
   const query = 'select user_label from dim_user where team is null'
   return [warning('teams', message, `Add them to seeds/teams.csv. To list them: query "${query}"`)]
+}
+
+const LISTED = 3
+
+/** Tracked lookups and what keeps the folder out of repositories: no secrets. */
+const OPEN_TO_ALL: ReadonlySet<string> = new Set(['.gitignore', 'seeds'])
+
+/**
+ * Whether files and folders let in whom the mask keeps out, as those that an earlier
+ * version made, or that were copied here.
+ */
+export async function checkPermissions(dataFolder: string, umask: number): Promise<Finding[]> {
+  if (process.platform === 'win32') return []
+  const wide: string[] = []
+  await collect(dataFolder, dataFolder, umask, wide)
+  if (wide.length === 0) return [ok('permissions', `${who(umask)} can read the data folder`)]
+  const more = wide.length > LISTED ? ` and ${wide.length - LISTED} more` : ''
+  return [
+    warning(
+      'permissions',
+      `more than ${who(umask)} can reach ${wide.slice(0, LISTED).join(', ')}${more}`,
+      `To close them: chmod -R ${closing(umask)} '${dataFolder.replaceAll("'", `'\\''`)}'. A group may be let in with AGENT_WAREHOUSE_UMASK=027, or umask: 027 in the configuration`,
+    ),
+  ]
+}
+
+/** What is deleted meanwhile is passed over: a run may be under way. */
+async function collect(
+  dataFolder: string,
+  path: string,
+  umask: number,
+  wide: string[],
+): Promise<void> {
+  const status = await orIfMissing(lstat(path), undefined)
+  if (status === undefined || status.isSymbolicLink()) return
+  const mode = status.mode & 0o777
+  const name = relative(dataFolder, path)
+  if (OPEN_TO_ALL.has(name)) return
+  if ((mode & umask) !== 0)
+    wide.push(`${name || dataFolder} (${mode.toString(8).padStart(3, '0')})`)
+  if (!status.isDirectory()) return
+  for (const entry of await listIfThere(path)) {
+    await collect(dataFolder, join(path, entry.name), umask, wide)
+  }
+}
+
+function who(umask: number): string {
+  return (umask & 0o070) === 0o070 ? 'its owner alone' : 'its owner and group alone'
+}
+
+/** The mask as chmod's words: `g-rwx,o-rwx`. */
+function closing(umask: number): string {
+  return (['g', 'o'] as const)
+    .map((of) => `${of}-${letters(of === 'g' ? (umask >> 3) & 7 : umask & 7)}`)
+    .filter((clause) => clause.length > 2)
+    .join(',')
+}
+
+function letters(bits: number): string {
+  return `${(bits & 4) === 0 ? '' : 'r'}${(bits & 2) === 0 ? '' : 'w'}${(bits & 1) === 0 ? '' : 'x'}`
+}
+
+/** Whether a rollback could put back the earlier files that are kept. */
+export async function checkKept(dataFolder: string): Promise<Finding[]> {
+  const target = warehousePath(dataFolder)
+  const kept = await keptFiles(target)
+  if (kept.length > 0 && (await readRecords(target)).length === 0) {
+    const message = `there is no record of what was published: no rollback can prove the ${kept.length} earlier files`
+    return [warning('rollback', message, `Restore ${recordPath(target)} from a backup.`)]
+  }
+  const findings: Finding[] = []
+  for (const { path, runId } of kept) {
+    const verdict = await verifyFile(target, path)
+    if (verdict.state === 'published' && verdict.record.runId === runId) continue
+    const reason = verdict.state === 'changed' ? verdict.reason : 'another run published it'
+    const message = `${path} is not the file that run ${runId} published: ${reason}`
+    findings.push(warning('rollback', message, 'No rollback can put it back: delete it.'))
+  }
+  return findings
+}
+
+/** Whether the history of snapshots is as it was written. */
+export async function checkSnapshots(dataFolder: string): Promise<Finding[]> {
+  const findings: Finding[] = []
+  let versions = 0
+  for (const name of await snapshotFolders(dataFolder)) {
+    for (const version of await snapshotVersions(dataFolder, name)) {
+      versions += 1
+      const damage = await snapshotDamage(version)
+      if (damage === undefined) continue
+      const hint =
+        'Restore it from a backup, or let the next build continue from the published file or the version before.'
+      const message = `${version.path}: ${damage}`
+      findings.push(wrong('snapshots', ExitCode.partial, message, hint))
+    }
+  }
+  if (findings.length > 0 || versions === 0) return findings
+  return [ok('snapshots', `all ${versions} versions are as they were written`)]
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { changesBetween, pathsOf } from '../../src/cli/platform/settings-paths.ts'
+import { changesBetween, pathsOf } from '../../src/cli/admin/settings-paths.ts'
 import type { Database } from '../../src/lib/duckdb.ts'
 import { flatten, openBase } from '../normalize/flatten.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { tableListText, tableText } from '../../src/cli/tables-text.ts'
+import { tableListText, tableText } from '../../src/cli/query.ts'
 import { describeTable, listTables } from '../../src/serve/tables.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { temporaryFolder } from '../helpers.ts'

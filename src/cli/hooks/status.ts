@@ -1,8 +1,8 @@
-import { ExitCode } from '../lib/errors.ts'
-import { hookFolders } from '../hooks/folders.ts'
-import type { Notification } from '../hooks/outbox.ts'
-import { edited, readSettings } from '../hooks/settings-file.ts'
-import { registeredIn } from '../hooks/settings.ts'
+import { ExitCode } from '../../lib/errors.ts'
+import { hookFolders } from '../../hooks/folders.ts'
+import type { Notification } from '../../hooks/outbox.ts'
+import { edited, readSettings } from '../../hooks/settings-file.ts'
+import { registeredIn } from '../../hooks/settings.ts'
 import {
   deliveryStatus,
   eventsStatus,
@@ -10,13 +10,13 @@ import {
   spoolStatus,
   type DeliveryStatus,
   type EventStatus,
-} from '../hooks/status.ts'
-import { missingVariables } from '../hooks/variables.ts'
-import { readCommandLine } from '../hooks/command-line.ts'
-import { counted, toSecond } from '../observe/words.ts'
-import { size } from '../lib/text.ts'
-import { defineCommand, jsonOf } from './command.ts'
-import { hookOf, settingsOptions, settingsPlace } from './hooks-place.ts'
+} from '../../hooks/status.ts'
+import { missingVariables } from '../../hooks/variables.ts'
+import { readCommandLine } from '../../hooks/command-line.ts'
+import { counted, toSecond } from '../../observe/words.ts'
+import { size } from '../../lib/text.ts'
+import { defineCommand, jsonOf } from '../command.ts'
+import { hookOf, settingsOptions, settingsPlace } from './install.ts'
 
 const LISTED = 5
 

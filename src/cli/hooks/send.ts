@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { Config } from '../config/config.ts'
-import { AppError, ExitCode, messageOf, UsageError } from '../lib/errors.ts'
-import { lackOf } from '../hooks/attempt.ts'
-import type { HooksConfig } from '../hooks/config.ts'
-import { deliver } from '../hooks/deliver.ts'
-import { logError } from '../hooks/errors-log.ts'
-import { hookFolders } from '../hooks/folders.ts'
-import { notificationOf } from '../hooks/inbox.ts'
-import { send } from '../hooks/sender.ts'
-import { deliveryStatus } from '../hooks/status.ts'
+import type { Config } from '../../config/config.ts'
+import { AppError, ExitCode, messageOf, UsageError } from '../../lib/errors.ts'
+import { lackOf } from '../../hooks/attempt.ts'
+import type { HooksConfig } from '../../hooks/config.ts'
+import { deliver } from '../../hooks/deliver.ts'
+import { logError } from '../../hooks/errors-log.ts'
+import { hookFolders } from '../../hooks/folders.ts'
+import { notificationOf } from '../../hooks/inbox.ts'
+import { send } from '../../hooks/sender.ts'
+import { deliveryStatus } from '../../hooks/status.ts'
 import {
   argument,
   configured,
@@ -19,8 +19,8 @@ import {
   jsonOption,
   type Flags,
   type Terminal,
-} from './command.ts'
-import { createWorld } from './world.ts'
+} from '../command.ts'
+import { createWorld } from '../world.ts'
 
 /** Milliseconds that a receiver has to answer. */
 const TIMEOUT_MS = 15_000

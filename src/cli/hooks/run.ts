@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { messageOf } from '../lib/errors.ts'
-import { redactionKeyIn, openRedaction } from '../lib/secrets/redaction.ts'
-import { logError } from '../hooks/errors-log.ts'
-import { hookFolders, type HookFolders } from '../hooks/folders.ts'
-import { inputOf, MAX_INPUT_BYTES, readInput } from '../hooks/input.ts'
-import { makeFolder } from '../lib/disk.ts'
-import { handToSender, noteLast, spoolEvent } from '../hooks/record.ts'
-import { isSenderAtWork, mentionsHooks, startSender } from '../hooks/sender-start.ts'
-import { keepOutOfGit } from '../lake/data-folder.ts'
+import { messageOf } from '../../lib/errors.ts'
+import { logError } from '../../hooks/errors-log.ts'
+import { hookFolders, type HookFolders } from '../../hooks/folders.ts'
+import { inputOf, MAX_INPUT_BYTES, readInput } from '../../hooks/input.ts'
+import { makeFolder } from '../../lib/disk.ts'
+import { handToSender, noteLast, spoolEvent } from '../../hooks/record.ts'
+import { isSenderAtWork, mentionsHooks, startSender } from '../../hooks/sender-start.ts'
+import { keepOutOfGit } from '../../lake/data-folder.ts'
+import { openRedaction, redactionKeyIn } from '../../lib/secrets/redaction.ts'
 
 /** The agent waits no longer than its `timeout`, which `hooks install` sets well above this. */
 const LIMIT_MS = 5_000
@@ -76,7 +76,8 @@ async function take(process_: HookProcess, folders: HookFolders): Promise<void> 
   await startSender({ script: MAIN, dataFolder, config, environment })
 }
 
-const MAIN = join(dirname(fileURLToPath(import.meta.url)), 'main.js')
+/** The command itself, as the agent and a sender run it. */
+export const MAIN = join(dirname(fileURLToPath(import.meta.url)), '..', 'main.js')
 
 /** Unknown arguments are passed over: a hook is not the place to complain. */
 function processOf(

@@ -1,8 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { PlatformClient, type ServedRow } from '../../client/index.ts'
+import {
+  PlatformClient,
+  type ServedRow,
+  ApiError,
+  RefusedError,
+  UnknownOutcomeError,
+} from '../../client/index.ts'
 import type { Config, OrganisationConfig } from '../../config/config.ts'
-import { ExitCode, UsageError } from '../../lib/errors.ts'
+import { ExitCode, UsageError, AppError, DeferredError, messageOf } from '../../lib/errors.ts'
 import type { RunEvent } from '../../lib/events.ts'
 import type { World } from '../../lib/world.ts'
 import { createRedact } from '../../observe/redact.ts'
@@ -12,7 +18,6 @@ import { readLearned } from '../../lake/governor-state.ts'
 import { openRedaction, Redaction } from '../../lib/secrets/redaction.ts'
 import { configured, dataOptions, jsonOption, text, type Flags, type Terminal } from '../command.ts'
 import { announce, createWorld } from '../world.ts'
-import { explained, type Advice } from './failures.ts'
 
 /** Options of every command that speaks with the platform about one organisation. */
 export const platformOptions = {
@@ -139,4 +144,60 @@ function narrate(event: RunEvent, tell: (text: string) => void): void {
   if (isPause && event.waitMs >= NOTABLE_MS) {
     tell(`${event.reason}: asked again in ${duration(event.waitMs)}`)
   }
+}
+
+/** The next step after an answer with an error status. */
+export type Advice = Readonly<Record<number, string>>
+
+/** Statuses that say that what was asked for is wrong, or cannot be done as things are. */
+const WRONG: ReadonlySet<number> = new Set([400, 404, 409, 422])
+
+/** A failure as a person is told it: the platform's words without secrets, and what to do next. */
+export class ToldError extends AppError {
+  override readonly exitCode: ExitCode
+
+  constructor(message: string, exitCode: ExitCode, hint: string | undefined) {
+    super(message, hint === undefined ? {} : { hint })
+    this.exitCode = exitCode
+  }
+}
+
+/** Time ran out before what was waited for came about. */
+export class NotYetError extends AppError {
+  override readonly exitCode = ExitCode.deferred
+}
+
+/** Work of several requests, ended by the failure of one of them. */
+export class HalfDoneError extends AppError {
+  /** The failure. */
+  readonly failure: unknown
+
+  constructor(done: string, hint: string, failure: unknown) {
+    super(done, { hint })
+    this.failure = failure
+  }
+}
+
+/** What to report of an error, without the credential; an unexpected one stays as it is. */
+export function explained(
+  error: unknown,
+  advice: Advice,
+  redact: (text: string) => string,
+): unknown {
+  if (error instanceof HalfDoneError) {
+    const failure = explained(error.failure, advice, redact)
+    const exitCode = failure instanceof AppError ? failure.exitCode : ExitCode.unexpected
+    return new ToldError(`${messageOf(failure)}; ${error.message}`, exitCode, error.hint)
+  }
+  if (error instanceof ApiError || error instanceof RefusedError) {
+    const exitCode = WRONG.has(error.status) ? ExitCode.usage : error.exitCode
+    return new ToldError(redact(error.message), exitCode, advice[error.status] ?? error.hint)
+  }
+  if (error instanceof DeferredError) {
+    return new ToldError(redact(error.message), error.exitCode, 'Ask again later.')
+  }
+  if (error instanceof UnknownOutcomeError) {
+    return new ToldError(redact(error.message), error.exitCode, error.hint)
+  }
+  return error
 }

@@ -1,18 +1,17 @@
-import { command } from '../registration.ts'
+import { command } from '../command.ts'
 import {
   deleteComputer,
   installDependencies,
   refreshComputer,
   restartComputer,
+  waitForComputer,
 } from './computer-actions.ts'
-import { waitForComputer } from './computer-wait.ts'
 import { listComputers, showComputer, showMetrics } from './computers.ts'
 import { diffControls, listControls, showControls } from './controls.ts'
 import { listLimits, removeLimits, setGlobalLimit, setLimit } from './limits.ts'
-import { showMessage } from './messages.ts'
+import { showMessage, interruptSession, showSession, watchSession } from './sessions.ts'
 import { listReadiness, showReadiness } from './readiness.ts'
 import { updateSession } from './session-update.ts'
-import { interruptSession, showSession, watchSession } from './sessions.ts'
 
 export const controls = [
   command('list', 'the last revisions', listControls),

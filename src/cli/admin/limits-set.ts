@@ -8,9 +8,8 @@ import {
 import { DeferredError, ExitCode } from '../../lib/errors.ts'
 import { counted, digits } from '../../observe/words.ts'
 import type { Terminal } from '../command.ts'
-import { mayChange, type Ask, type ChangeFlags } from './confirm.ts'
-import { HalfDoneError } from './failures.ts'
-import type { Platform } from './platform.ts'
+import { mayChange, type Ask, type ChangeFlags } from './change.ts'
+import { HalfDoneError, type Platform } from './platform.ts'
 import { listAt, tableText, textOf, valueJson } from './render.ts'
 
 export interface SetFlags extends ChangeFlags {

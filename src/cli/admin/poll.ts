@@ -1,7 +1,6 @@
 import { textOr, type Flags } from '../command.ts'
 import { durationOf } from '../options.ts'
-import { NotYetError } from './failures.ts'
-import type { Platform } from './platform.ts'
+import { NotYetError, type Platform } from './platform.ts'
 
 const LAST_LOOK_MS = 60_000
 

@@ -1,14 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { checkGlobalLimit, fieldOf } from '../../client/index.ts'
+import { checkGlobalLimit, fieldOf, type WantedLimit } from '../../client/index.ts'
 import { ExitCode, messageOf, UsageError } from '../../lib/errors.ts'
 import { argument, defineCommand, flag, optionalArgument, text, type Terminal } from '../command.ts'
-import { changeOptions, mayChange, requireConsent } from './confirm.ts'
+import { changeOptions, mayChange, requireConsent } from './change.ts'
 import { emailOf, limitOf, limitsOfCsv } from './limits-csv.ts'
 import { limitText, setLimits } from './limits-set.ts'
 import { platformOptions, withPlatform } from './platform.ts'
 import { itemJson, listAt, tableText, valueJson } from './render.ts'
-import type { WantedLimit } from '../../client/index.ts'
 
 /** Options of commands that set limits. */
 const options = {

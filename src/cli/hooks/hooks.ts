@@ -1,9 +1,8 @@
-import { dataOptions, defineCommand } from './command.ts'
-import { hooksInstallCommand, hooksUninstallCommand } from './hooks-install.ts'
-import { hooksRun } from './hooks-run.ts'
-import { hooksFlushCommand, hooksTestCommand } from './hooks-send.ts'
-import { hooksStatusCommand } from './hooks-status.ts'
-import { command } from './registration.ts'
+import { dataOptions, defineCommand, command } from '../command.ts'
+import { hooksInstallCommand, hooksUninstallCommand } from './install.ts'
+import { hooksRun } from './run.ts'
+import { hooksFlushCommand, hooksTestCommand } from './send.ts'
+import { hooksStatusCommand } from './status.ts'
 
 /**
  * For `--help`, and for `--debug hooks run`: as it is registered, `main.ts` goes

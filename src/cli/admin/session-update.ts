@@ -2,7 +2,7 @@ import { fieldOf, type Session, type SessionSettingsPatch } from '../../client/i
 import { ExitCode, UsageError } from '../../lib/errors.ts'
 import { defineCommand, text, texts, type Flags, type Terminal } from '../command.ts'
 import { jsonObject } from '../../lib/json.ts'
-import { changeOptions, mayChange, requireConsent, type Ask } from './confirm.ts'
+import { changeOptions, mayChange, requireConsent, type Ask } from './change.ts'
 import { platformOptions, withPlatform, type Clean } from './platform.ts'
 import { proseText, tableText, valueJson } from './render.ts'
 import { nameOf, ON_SESSIONS, onComputer, placeOf, sessionArgument } from './sessions.ts'

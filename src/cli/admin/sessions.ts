@@ -1,12 +1,26 @@
 import { fieldOf } from '../../client/index.ts'
 import { ExitCode } from '../../lib/errors.ts'
 import { argument, defineCommand, text, type Flags } from '../command.ts'
-import { changeOptions, mayChange, requireConsent, type Ask } from './confirm.ts'
-import type { Advice } from './failures.ts'
-import { platformOptions, withPlatform, type Clean, type Platform } from './platform.ts'
+import { changeOptions, mayChange, requireConsent, type Ask } from './change.ts'
+import {
+  type Advice,
+  platformOptions,
+  withPlatform,
+  type Clean,
+  type Platform,
+} from './platform.ts'
 import { poll, pollingOf, pollOptions } from './poll.ts'
-import { itemJson, proseText, textOf, valueJson } from './render.ts'
-import { sessionText } from './session-text.ts'
+import {
+  itemJson,
+  proseText,
+  textOf,
+  valueJson,
+  fieldsText,
+  listAt,
+  objectOf,
+  timeOf,
+} from './render.ts'
+import { duration } from '../../observe/words.ts'
 
 /** What to do next after a request about a session. */
 export const ON_SESSIONS: Advice = {
@@ -104,4 +118,96 @@ export function nameOf(session: unknown): string {
 
 function statusOf({ value }: Clean): string {
   return textOf(fieldOf(value, 'status'))
+}
+
+const TOKENS = [
+  ['inputTokens', 'input'],
+  ['outputTokens', 'output'],
+  ['cacheCreationTokens', 'cache creation'],
+  ['cacheReadTokens', 'cache read'],
+  ['thinkingTokens', 'thinking'],
+  ['serviceCredits', 'credits'],
+] as const
+
+/** One session, a field a line. */
+export function sessionText(session: unknown): string {
+  const settings = fieldOf(session, 'sessionSettings')
+  const active = fieldOf(settings, 'assistantActiveTimeMs')
+  const children = fieldOf(settings, 'childInclusiveTokenUsageBySessionId')
+  return fieldsText([
+    ['session', fieldOf(session, 'sessionId')],
+    ['title', fieldOf(session, 'title')],
+    ['status', fieldOf(session, 'status')],
+    ['messages', fieldOf(session, 'messageCount')],
+    ['created at', timeOf(fieldOf(session, 'createdAt'))],
+    ['updated at', timeOf(fieldOf(session, 'updatedAt'))],
+    ['completed at', timeOf(fieldOf(session, 'completedAt'))],
+    ['archived at', timeOf(fieldOf(settings, 'archivedAt'))],
+    ['computer', fieldOf(session, 'computerId')],
+    ['model', fieldOf(settings, 'model')],
+    ['spec mode model', fieldOf(settings, 'specModeModel')],
+    ['assistant active', typeof active === 'number' ? duration(active) : active],
+    ['tags', listed(listAt(settings, 'tags').map((tag) => fieldOf(tag, 'name')))],
+    ['enabled tools', listed(listAt(settings, 'enabledToolIds'))],
+    ['disabled tools', listed(listAt(settings, 'disabledToolIds'))],
+    ['tokens', usageText(fieldOf(settings, 'tokenUsage'))],
+    ['with children', usageText(fieldOf(settings, 'inclusiveTokenUsage'))],
+    ['child sessions', listed(Object.keys(objectOf(children)))],
+  ])
+}
+
+function usageText(usage: unknown): string | undefined {
+  return listed(
+    TOKENS.flatMap(([field, name]) => {
+      const count = fieldOf(usage, field)
+      return count === undefined ? [] : [`${name} ${textOf(count)}`]
+    }),
+  )
+}
+
+function listed(values: readonly unknown[]): string | undefined {
+  return values.length === 0 ? undefined : values.map(textOf).join(', ')
+}
+
+export const showMessage = defineCommand({
+  examples: [
+    [
+      '$0 messages show 15f3033e-843f-4cb8-a4c3-5b4134c21f2a a51ef6cc-21e1-4fc7-aee4-e08087433ff7',
+      'who, when, and the text',
+    ],
+    [
+      '$0 messages show 15f3033e-843f-4cb8-a4c3-5b4134c21f2a a51ef6cc-21e1-4fc7-aee4-e08087433ff7 --json',
+      'as served',
+    ],
+  ],
+  options: { ...platformOptions, ...onComputer, ...sessionArgument, message: argument('its id') },
+  run: (flags, terminal) =>
+    withPlatform(flags, terminal, { advice: ON_SESSIONS }, async ({ client, clean }) => {
+      const on = placeOf(flags)
+      const { items } = await client.sessions.fetchMessage(flags.session, flags.message, on)
+      return items
+        .map((item) => clean('messages', item))
+        .map(({ text, value }) => (flags.json ? itemJson(text) : messageText(value)))
+        .join('')
+    }),
+})
+
+function messageText(message: unknown): string {
+  const header = fieldsText([
+    ['message', fieldOf(message, 'id')],
+    ['role', fieldOf(message, 'role')],
+    ['source', fieldOf(message, 'userMessageSource')],
+    ['visibility', fieldOf(message, 'visibility')],
+    ['answers', fieldOf(message, 'parentId')],
+    ['created at', timeOf(fieldOf(message, 'createdAt'))],
+    ['updated at', timeOf(fieldOf(message, 'updatedAt'))],
+    ['is an error', fieldOf(message, 'isError')],
+  ])
+  return [header, ...listAt(message, 'content').map(blockText)].join('\n')
+}
+
+/** Blocks of other types are not documented: their type is said, --json shows them. */
+function blockText(block: unknown): string {
+  const text = fieldOf(block, 'text')
+  return proseText(typeof text === 'string' ? text : `[${textOf(fieldOf(block, 'type'))}]`)
 }
