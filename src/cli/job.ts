@@ -6,7 +6,7 @@ import { AppError, asError, ExitCode, messageOf, UsageError } from '../lib/error
 import { umaskOf } from '../lib/trust.ts'
 import { warner } from '../lib/world.ts'
 import type { RunContext } from '../pipeline/run-context.ts'
-import { oneLine } from '../observe/words.ts'
+import { oneLine } from '../lib/text.ts'
 import { removeScratch } from '../serve/verify/scratch.ts'
 import { keepOutOfGit } from '../lake/data-folder.ts'
 import { diskFault, makeFolder, removeSpilled } from '../lib/disk.ts'

@@ -3,15 +3,10 @@ import { messageOf, type ExitCode } from '../lib/errors.ts'
 import type { RunEvent } from '../lib/events.ts'
 import type { RunRow } from '../model/publish/record.ts'
 import type { RunsSoFar } from '../pipeline/publish.ts'
-import { createJsonLog, createTextLog, type Listener } from '../observe/log.ts'
-import { createProgress } from '../observe/progress.ts'
-import { createRedact, type Redact } from '../observe/redact.ts'
-import {
-  readRunRecords,
-  runRecordOf,
-  writeRunRecord,
-  type RunRecord,
-} from '../observe/run-record.ts'
+import { createJsonLog, createTextLog } from '../observe/log.ts'
+import { createProgress, type Progress } from '../observe/progress.ts'
+import { createRedact, redactedEvent } from '../observe/redact.ts'
+import { readRunRecords, writeRunRecord, type RunRecord } from '../observe/run-record.ts'
 import { createSummary } from '../observe/summary.ts'
 import { renderSummary } from '../observe/summary-text.ts'
 import { version } from '../lib/package.ts'
@@ -48,56 +43,47 @@ export interface ObserverOptions {
 }
 
 export function createObserver(options: ObserverOptions, terminal: Terminal): Observer {
+  const { runId, command, dataFolder, now } = options
   const redact = createRedact(options.secrets)
-  const { now } = options
-  const summary = createSummary({ now, redact })
-  const shown = shownListener(options, terminal, redact)
-  const runsFolder = join(options.dataFolder, 'runs')
+  const { listener, summary } = createSummary(now, version)
+  const shown = shownProgress(options, terminal)
+  const runsFolder = join(dataFolder, 'runs')
   const emit = (event: RunEvent): void => {
-    summary.listener(event)
-    shown.listener(event)
+    const clean = redactedEvent(event, redact)
+    listener(clean)
+    shown.listener(clean)
   }
-  const record = (): RunRecord => runRecordOf(summary.summary(), version)
   return {
     emit,
     runs: async (exitCode) => {
       const { records } = await readRunRecords(runsFolder)
-      const earlier = records.filter((each) => each.run_id !== options.runId).map(ended)
-      const soFar = { ...summary.summary(), exitCode, finishedAt: now() }
-      return [...earlier, runRecordOf(soFar, version)].map(runRow)
+      const earlier = records.filter((each) => each.run_id !== runId).map(ended)
+      return [...earlier, summary(exitCode).record].map(runRow)
     },
     open: async () => {
-      emit({ type: 'run.started', runId: options.runId, command: options.command })
-      await writeRunRecord(runsFolder, record())
+      emit({ type: 'run.started', runId, command })
+      await writeRunRecord(runsFolder, summary().record)
     },
     close: async (exitCode, error) => {
-      emit({
-        type: 'run.finished',
-        runId: options.runId,
-        exitCode,
-        ...(error === null ? {} : { error: messageOf(error) }),
-      })
+      const why = error === null ? {} : { error: messageOf(error) }
+      emit({ type: 'run.finished', runId, exitCode, ...why })
       shown.stop()
-      await writeRunRecord(runsFolder, record())
-      const { organisations, models, exports } = summary.summary()
-      const didWork = exitCode === 0 || organisations.length + models + exports.length > 0
-      return { text: renderSummary(summary.summary()), record: record(), didWork }
+      const { record } = summary()
+      await writeRunRecord(runsFolder, record)
+      const { organisations, totals, exports } = record
+      const didWork = exitCode === 0 || organisations.length + totals.models + exports.length > 0
+      return { text: renderSummary(summary()), record, didWork }
     },
   }
 }
 
-function shownListener(
-  { log: mode, now }: ObserverOptions,
-  terminal: Terminal,
-  redact: Redact,
-): { listener: Listener; stop: () => void } {
-  const write = terminal.err
+function shownProgress({ log, now }: ObserverOptions, terminal: Terminal): Progress {
+  const { err: write, draw, hasColour: colour } = terminal
   const stop = (): void => undefined
-  if (mode === 'none') return { listener: () => undefined, stop }
-  if (mode === 'json') return { listener: createJsonLog(write, now, redact), stop }
-  if (mode === 'text' || !terminal.isTty) return { listener: createTextLog(write, redact), stop }
-  const columns = (): number => terminal.columns
-  return createProgress({ write: terminal.draw, now, columns, colour: terminal.hasColour, redact })
+  if (log === 'none') return { listener: stop, stop }
+  if (log === 'json') return { listener: createJsonLog(write, now), stop }
+  if (log === 'text' || !terminal.isTty) return { listener: createTextLog(write), stop }
+  return createProgress({ write: draw, now, columns: () => terminal.columns, colour })
 }
 
 /** Only the holder of the lock runs: an earlier run that has not ended never will. */
@@ -106,18 +92,13 @@ function ended(record: RunRecord): RunRecord {
 }
 
 function runRow(record: RunRecord): RunRow {
+  const { run_id, command, version, status, exit_code, started_at, finished_at, totals } = record
   return {
-    runId: record.run_id,
-    command: record.command,
-    version: record.version,
-    status: record.status,
-    exitCode: record.exit_code,
-    startedAt: record.started_at,
-    finishedAt: record.finished_at,
-    daysLanded: record.totals.landed,
-    daysEmpty: record.totals.empty,
-    daysUnchanged: record.totals.unchanged,
-    daysFailed: record.totals.failed,
-    requests: record.totals.requests,
+    ...{ run_id, command, version, status, exit_code, started_at, finished_at },
+    days_landed: totals.landed,
+    days_empty: totals.empty,
+    days_unchanged: totals.unchanged,
+    days_failed: totals.failed,
+    requests: totals.requests,
   }
 }

@@ -1,5 +1,6 @@
 import { addDays, isDay, type Day, type DayRange } from '../lib/days.ts'
-import { counted, digits, oneLine } from '../observe/words.ts'
+import { oneLine } from '../lib/text.ts'
+import { counted, digits } from '../observe/words.ts'
 import type { Difference } from '../serve/verify/compare.ts'
 import type { DamagedFile } from '../serve/verify/files.ts'
 import type { NotHeld } from '../serve/verify/not-held.ts'

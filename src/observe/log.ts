@@ -1,11 +1,8 @@
 import { ExitCode } from '../lib/errors.ts'
 import type { EventOf, RunEvent } from '../lib/events.ts'
-import { createRedact, type Redact } from './redact.ts'
-import { addressing, counted, digits, duration, oneLine, shrinkage } from './words.ts'
-import { size } from '../lib/text.ts'
-
-/** Gets every event of a run, in order. */
-export type Listener = (event: RunEvent) => void
+import { oneLine, size } from '../lib/text.ts'
+import { Tally, type Listener } from './summary.ts'
+import { addressing, counted, digits, duration, requestNote, shrinkage } from './words.ts'
 
 export type Write = (text: string) => void
 
@@ -20,17 +17,17 @@ const MANY_DAYS = 40
  * pages, base files, quick models and passed checks have none; the many days of
  * a backfill have one each time another quarter of a resource's is done.
  */
-export function createTextLog(write: Write, redact: Redact = createRedact([])): Listener {
-  const quarterOf = createQuarters()
-  const held: RunEvent[] = []
+export function createTextLog(write: Write): Listener {
+  const tally = new Tally()
+  const waiting: RunEvent[] = []
   let hasBegun = false
   return (event) => {
     hasBegun ||= !FRAME.has(event.type)
-    held.push(event)
+    waiting.push(event)
     if (event.type === 'run.finished' && !hasBegun && event.exitCode === ExitCode.usage) return
     if (!hasBegun && event.type !== 'run.finished') return
-    for (const line of held.splice(0).flatMap((each) => [lineOf(each), quarterOf(each)])) {
-      if (line !== undefined) write(`${oneLine(redact(line))}\n`)
+    for (const line of waiting.splice(0).flatMap((each) => [lineOf(each), quarter(tally, each)])) {
+      if (line !== undefined) write(`${oneLine(line)}\n`)
     }
   }
 }
@@ -46,16 +43,9 @@ const FRAME: ReadonlySet<RunEvent['type']> = new Set([
 ])
 
 /** Every event as a line of JSON: `at` (ISO 8601, UTC), then the event's own members. */
-export function createJsonLog(
-  write: Write,
-  now: () => number,
-  redact: Redact = createRedact([]),
-): Listener {
-  const redactValue = (_: string, value: unknown): unknown =>
-    typeof value === 'string' ? redact(value) : value
+export function createJsonLog(write: Write, now: () => number): Listener {
   return (event) => {
-    const record = { at: new Date(now()).toISOString(), ...event }
-    write(`${JSON.stringify(record, redactValue)}\n`)
+    write(`${JSON.stringify({ at: new Date(now()).toISOString(), ...event })}\n`)
   }
 }
 
@@ -78,7 +68,7 @@ function lineOf(event: RunEvent): string | undefined {
     case 'interval.shrunk':
       return `shrunk: ${shrinkage(event)}`
     case 'interval.failed':
-      return `failed ${event.resource} ${event.day} of ${event.orgId}: ${event.error}${request(event.requestId, event.error)}`
+      return `failed ${event.resource} ${event.day} of ${event.orgId}: ${event.error}${requestNote(event.requestId, event.error)}`
     case 'model.built':
       return event.durationMs < SLOW_MODEL_MS
         ? undefined
@@ -123,38 +113,25 @@ function checkLine({ check, severity, failures }: EventOf<'check.finished'>): st
   return `check ${check} ${verdict}: ${counted(failures, 'row')}`
 }
 
-/** Reports a resource's days only when a further quarter of those due is done. */
-function createQuarters(): (event: RunEvent) => string | undefined {
-  const due = new Map<string, number>()
-  const done = new Map<string, number>()
-  const addTo = (counts: Map<string, number>, resource: string, count: number): number => {
-    const sum = (counts.get(resource) ?? 0) + count
-    counts.set(resource, sum)
-    return sum
+/** A line each time a further quarter of a resource's many days is done. */
+function quarter(tally: Tally, event: RunEvent): string | undefined {
+  if (event.type !== 'interval.finished' && event.type !== 'interval.failed') {
+    tally.add(event)
+    return undefined
   }
-  return (event) => {
-    if (event.type === 'plan.made') {
-      for (const [resource, count] of Object.entries(event.days)) addTo(due, resource, count)
-      return undefined
-    }
-    if (event.type !== 'interval.finished' && event.type !== 'interval.failed') return undefined
-    const all = due.get(event.resource) ?? 0
-    const now = addTo(done, event.resource, 1)
-    const isFurther = Math.floor((4 * now) / all) > Math.floor((4 * (now - 1)) / all)
-    if (all < MANY_DAYS || now > all || !isFurther) return undefined
-    return `${event.resource} ${digits(now)} of ${counted(all, 'day')}`
-  }
+  const { resource } = event
+  const before = tally.done(resource)
+  tally.add(event)
+  const [all, done] = [tally.planned(resource), tally.done(resource)]
+  const isFurther = Math.floor((4 * done) / all) > Math.floor((4 * before) / all)
+  if (all < MANY_DAYS || done > all || !isFurther) return undefined
+  return `${resource} ${digits(done)} of ${counted(all, 'day')}`
 }
 
 function skewOf(seconds: number): string {
   return seconds === 0
     ? ''
     : ` (its clock is ${digits(Math.abs(seconds))}s ${seconds > 0 ? 'ahead' : 'behind'})`
-}
-
-/** An error of the client names the request already. */
-function request(id: string | null, error: string): string {
-  return id === null || error.includes(id) ? '' : ` (request ${id})`
 }
 
 function rowsOf(rows: number | null): string {

@@ -3,10 +3,27 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { messageOf } from '../lib/errors.ts'
 import { listIfThere, pathSegment, writeAtomic } from '../lib/files.ts'
-import type { Summary } from './summary.ts'
-import { allResources, RUN_STATUSES, statusOf } from './verdict.ts'
+
+/** How a run ended, in one word. `killed`: it never wrote its end. */
+const STATUSES = [
+  'killed',
+  'running',
+  'complete',
+  'partial',
+  'deferred',
+  'refused',
+  'checks_failed',
+  'locked',
+  'usage',
+  'failed',
+] as const
 
 const count = z.number().int().nonnegative()
+
+/**
+ * Days of one resource, over every organisation. `unchanged`: a recheck found what was
+ * already landed; `left`: asked for and not reached, a deadline or a rate limit came first.
+ */
 const days = z.object({
   asked: count,
   landed: count,
@@ -17,13 +34,15 @@ const days = z.object({
   rows: count,
 })
 
+const orgDay = { org_id: z.string(), resource: z.string(), day: z.string() }
+
 /** What `runs/<run_id>.json` holds. Members that a later version adds are passed over. */
 const runRecord = z.object({
   run_id: z.string().min(1),
   command: z.string(),
   version: z.string(),
   /** `running` until the end is written; a run that was killed keeps it on file. */
-  status: z.enum(['killed', ...RUN_STATUSES]),
+  status: z.enum(STATUSES),
   /** ISO 8601, UTC, as every time here. */
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime().nullable(),
@@ -41,22 +60,12 @@ const runRecord = z.object({
     checks_failed: count,
   }),
   resources: z.record(z.string(), days),
-  failures: z.array(
-    z.object({
-      org_id: z.string(),
-      resource: z.string(),
-      day: z.string(),
-      error: z.string(),
-      request_id: z.string().nullable(),
-    }),
-  ),
+  failures: z.array(z.object({ ...orgDay, error: z.string(), request_id: z.string().nullable() })),
   /** Settled days that came back much smaller; not in records of versions before this was known. */
   shrunk: z
     .array(
       z.object({
-        org_id: z.string(),
-        resource: z.string(),
-        day: z.string(),
+        ...orgDay,
         size_before: z.number(),
         size: z.number(),
         is_confirmed: z.boolean(),
@@ -75,61 +84,17 @@ const runRecord = z.object({
 })
 
 export type RunRecord = z.infer<typeof runRecord>
+export type RunStatus = RunRecord['status']
+export type Days = z.infer<typeof days>
+
+/** The members of Days, in the order in which they are shown. */
+export const DAYS = days.keyof().options
 
 export interface RunRecords {
   /** By start, the oldest first. */
   readonly records: readonly RunRecord[]
   /** Files that are no run record, and why. */
   readonly skipped: readonly { readonly file: string; readonly reason: string }[]
-}
-
-/** The record of a run as far as it has come; `version` is the package's. */
-export function runRecordOf(summary: Summary, version: string): RunRecord {
-  const { requests, base, checks } = summary
-  return {
-    run_id: summary.runId,
-    command: summary.command,
-    version,
-    status: statusOf(summary),
-    started_at: iso(summary.startedAt),
-    finished_at: summary.finishedAt === null ? null : iso(summary.finishedAt),
-    exit_code: summary.exitCode,
-    error: summary.error,
-    organisations: [...summary.organisations],
-    totals: {
-      ...allResources(summary),
-      requests: requests.made,
-      retries: requests.retried,
-      bytes: requests.bytes,
-      base_files: base.files,
-      models: summary.models,
-      checks_passed: checks.passed,
-      checks_warned: checks.warned,
-      checks_failed: checks.failed,
-    },
-    resources: { ...summary.resources },
-    failures: summary.failures.map(({ orgId, resource, day, error, requestId }) => ({
-      org_id: orgId,
-      resource,
-      day,
-      error,
-      request_id: requestId,
-    })),
-    shrunk: summary.shrunk.map(({ orgId, resource, day, sizeBefore, size, isConfirmed }) => ({
-      org_id: orgId,
-      resource,
-      day,
-      size_before: sizeBefore,
-      size,
-      is_confirmed: isConfirmed,
-    })),
-    failed_checks: [...summary.failedChecks],
-    published: summary.published,
-    rolled_back: summary.rolledBack,
-    exports: [...summary.exports],
-    warnings: summary.warnings.map(({ message }) => message),
-    stages: summary.stages.map(({ stage, durationMs }) => ({ stage, duration_ms: durationMs })),
-  }
 }
 
 /** Writes `<folder>/<run_id>.json`, at the start and again at the end; readers see one or the other. */
@@ -140,45 +105,20 @@ export async function writeRunRecord(folder: string, record: RunRecord): Promise
 
 /** Every run record of the folder; none when there is no folder. */
 export async function readRunRecords(folder: string): Promise<RunRecords> {
-  const names = (await listIfThere(folder))
-    .map(({ name }) => name)
-    .filter((name) => name.endsWith('.json'))
-  const read = await Promise.all(names.map((file) => readRecord(folder, file)))
-  return {
-    records: read.flatMap(({ record }) => record ?? []).sort(byStart),
-    skipped: read.flatMap(({ file, reason }) => (reason === undefined ? [] : { file, reason })),
-  }
-}
-
-interface ReadRecord {
-  readonly file: string
-  readonly record?: RunRecord
-  readonly reason?: string
-}
-
-async function readRecord(folder: string, file: string): Promise<ReadRecord> {
-  try {
-    const parsed = runRecord.safeParse(JSON.parse(await readFile(join(folder, file), 'utf8')))
-    if (parsed.success) return { file, record: parsed.data }
-    const [issue] = parsed.error.issues
-    return {
-      file,
-      reason: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not a run record'}`,
+  const records: RunRecord[] = []
+  const skipped: { file: string; reason: string }[] = []
+  const files = (await listIfThere(folder)).filter(({ name }) => name.endsWith('.json'))
+  for (const { name: file } of files) {
+    try {
+      const { data, error } = runRecord.safeParse(
+        JSON.parse(await readFile(join(folder, file), 'utf8')),
+      )
+      if (error === undefined) records.push(data)
+      else skipped.push({ file, reason: z.prettifyError(error) })
+    } catch (error) {
+      skipped.push({ file, reason: messageOf(error) })
     }
-  } catch (error) {
-    return { file, reason: messageOf(error) }
   }
-}
-
-function byStart(a: RunRecord, b: RunRecord): number {
-  return compare(a.started_at, b.started_at) || compare(a.run_id, b.run_id)
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0
-  return a < b ? -1 : 1
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString()
+  const startOf = ({ started_at, run_id }: RunRecord): string => `${started_at} ${run_id}`
+  return { records: records.sort((a, b) => (startOf(a) < startOf(b) ? -1 : 1)), skipped }
 }

@@ -1,14 +1,8 @@
-import {
-  TOTALS,
-  type FailedCheck,
-  type FailedInterval,
-  type ResourceTotals,
-  type Summary,
-} from './summary.ts'
-import { allResources, verdictOf } from './verdict.ts'
-import { counted, digits, duration, oneLine, shrinkage } from './words.ts'
-import { size } from '../lib/text.ts'
-import { chooseWarnings } from './warnings.ts'
+import { oneLine, size } from '../lib/text.ts'
+import { DAYS, type Days, type RunRecord } from './run-record.ts'
+import type { Summary, Warning } from './summary.ts'
+import { checksRun, verdictOf } from './verdict.ts'
+import { counted, digits, duration, requestNote, shrinkage } from './words.ts'
 
 const LISTED = 10
 /** A platform whose text is in warnings can make any number of kinds. */
@@ -22,19 +16,19 @@ const LABEL_WIDTH = 11
  * where there are more kinds; the run record holds them all.
  */
 export function renderSummary(summary: Summary): string {
+  const { record, warnings, unchanged } = summary
+  const chosen = chooseWarnings(warnings, LISTED, MOST_KINDS)
+  const checks = record.failed_checks.toSorted((a, b) => rankOf(a) - rankOf(b))
   const sections = [
-    section('asked', askedLines(summary)),
-    section('failed', listed(summary.failures, failureLine)),
-    section(
-      'shrunk',
-      listed(summary.shrunk, (each) => oneLine(shrinkage(each))),
-    ),
+    section('asked', askedLines(record)),
+    section('failed', listed(record.failures.map(failureLine))),
+    section('shrunk', listed(record.shrunk.map(shrunkLine))),
     section('built', builtLines(summary)),
-    section('checks', listed(summary.failedChecks.toSorted(bySeverity), checkLine)),
-    section('published', publishedLines(summary)),
-    section('exported', summary.exports.map(exportLine)),
-    section('warnings', warningLines(summary)),
-    section('took', tookLines(summary)),
+    section('checks', listed(checks.map(checkLine))),
+    section('published', publishedLines(record, unchanged)),
+    section('exported', record.exports.map(exportLine)),
+    section('warnings', withRest(chosen, warnings.length - chosen.length)),
+    section('took', tookLines(record)),
   ].flat()
   const gap = sections.length === 0 ? [] : ['']
   return `${[verdictOf(summary), ...gap, ...sections].join('\n')}\n`
@@ -45,90 +39,119 @@ function section(label: string, lines: readonly string[]): string[] {
   return lines.map((line, at) => ((at === 0 ? label : '').padEnd(LABEL_WIDTH) + line).trimEnd())
 }
 
-const HEADER = ['', 'days', ...TOTALS.slice(1)]
+function listed(lines: readonly string[]): string[] {
+  return withRest(lines.slice(0, LISTED), lines.length - LISTED)
+}
 
-function askedLines(summary: Summary): string[] {
-  const resources = Object.entries(summary.resources)
-  if (resources.length === 0) return summary.organisations.length > 0 ? ['nothing was due'] : []
-  const { made, retried, bytes } = summary.requests
-  const total: [string, ResourceTotals][] =
-    resources.length > 1 ? [['all', allResources(summary)]] : []
+function withRest(shown: readonly string[], more: number): string[] {
+  const lines = shown.map(oneLine)
+  return more <= 0 ? lines : [...lines, `and ${digits(more)} more in the run record`]
+}
+
+function askedLines({ resources, organisations, totals }: RunRecord): string[] {
+  const rows: (readonly [string, Days])[] = Object.entries(resources)
+  if (rows.length === 0) return organisations.length > 0 ? ['nothing was due'] : []
+  if (rows.length > 1) rows.push(['all', totals])
+  const cells = rows.map(([name, days]) => [name, ...DAYS.map((each) => digits(days[each]))])
+  const table = [['', 'days', ...DAYS.slice(1)], ...cells]
+  const widths = ['', ...DAYS].map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0)))
+  const padded = table.map(([name = '', ...numbers]) =>
+    [
+      name.padEnd(widths[0] ?? 0),
+      ...numbers.map((cell, at) => cell.padStart(widths[at + 1] ?? 0)),
+    ].join('  '),
+  )
+  const { requests, retries, bytes } = totals
   return [
-    `${counted(made, 'request')}, ${digits(retried)} retried, ${size(bytes)} read`,
-    ...aligned([HEADER, ...[...resources, ...total].map(resourceCells)]),
+    `${counted(requests, 'request')}, ${digits(retries)} retried, ${size(bytes)} read`,
+    ...padded,
   ]
 }
 
-function resourceCells([resource, totals]: [string, ResourceTotals]): string[] {
-  return [resource, ...TOTALS.map((name) => digits(totals[name]))]
+function failureLine({ org_id, resource, day, error, request_id }: RunRecord['failures'][number]) {
+  return `${resource} ${day} of ${org_id}: ${error}${requestNote(request_id, error)}`
 }
 
-function aligned(table: readonly (readonly string[])[]): string[] {
-  const widths = HEADER.map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0)))
-  return table.map((row) =>
-    row
-      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
-      .join('  '),
-  )
+function shrunkLine({ org_id, size_before, is_confirmed, ...day }: RunRecord['shrunk'][number]) {
+  return shrinkage({ ...day, orgId: org_id, sizeBefore: size_before, isConfirmed: is_confirmed })
 }
 
-function failureLine({ orgId, resource, day, error, requestId }: FailedInterval): string {
-  const isNamed = requestId === null || error.includes(requestId)
-  const request = isNamed ? '' : ` (request ${requestId})`
-  return oneLine(`${resource} ${day} of ${orgId}: ${error}${request}`)
+type FailedCheck = RunRecord['failed_checks'][number]
+
+function rankOf({ severity }: FailedCheck): number {
+  return severity === 'error' ? 0 : 1
 }
 
 function checkLine({ check, severity, failures }: FailedCheck): string {
   return `${severity === 'error' ? 'failed' : 'warned'}: ${check}, ${counted(failures, 'row')}`
 }
 
-function bySeverity(a: FailedCheck, b: FailedCheck): number {
-  return Number(b.severity === 'error') - Number(a.severity === 'error')
-}
-
-function warningLines({ warnings }: Summary): string[] {
-  const chosen = chooseWarnings(warnings, LISTED, MOST_KINDS)
-  return withRest(
-    chosen.map(({ message }) => oneLine(message)),
-    warnings.length - chosen.length,
+function builtLines(summary: Summary): string[] {
+  const { base_files, models, ...totals } = summary.record.totals
+  const counts = (['passed', 'warned', 'failed'] as const).map(
+    (each) => `${digits(totals[`checks_${each}`])} ${each}`,
   )
-}
-
-function builtLines({ base, models, checks }: Summary): string[] {
-  const run = checks.passed + checks.warned + checks.failed
+  const run = checksRun(summary)
   const parts = [
-    base.files > 0 ? counted(base.files, 'base file') : '',
-    models > 0 ? counted(models, 'model') : '',
-    run > 0 ? `${counted(run, 'check')} (${checkCounts(checks)})` : '',
-  ].filter((part) => part !== '')
+    base_files > 0 && counted(base_files, 'base file'),
+    models > 0 && counted(models, 'model'),
+    run > 0 && `${counted(run, 'check')} (${counts.join(', ')})`,
+  ].filter((part) => part !== false)
   return parts.length === 0 ? [] : [parts.join(', ')]
 }
 
-function checkCounts({ passed, warned, failed }: Summary['checks']): string {
-  return `${digits(passed)} passed, ${digits(warned)} warned, ${digits(failed)} failed`
-}
-
-function publishedLines({ published, unchanged }: Summary): string[] {
-  if (unchanged !== null) return [`nothing: ${unchanged.path} holds all this already`]
+function publishedLines({ published }: RunRecord, unchanged: string | null): string[] {
+  if (unchanged !== null) return [`nothing: ${unchanged} holds all this already`]
   return published === null ? [] : [`${published.path} (${size(published.bytes)})`]
 }
 
-function exportLine({ target, path, tables, rows }: Summary['exports'][number]): string {
+function exportLine({ target, path, tables, rows }: RunRecord['exports'][number]): string {
   return `${target}: ${counted(tables, 'table')}, ${counted(rows, 'row')} in ${path}`
 }
 
-function tookLines({ startedAt, finishedAt, stages }: Summary): string[] {
-  if (finishedAt === null) return []
-  const parts = stages.map(({ stage, durationMs }) => `${stage} ${duration(durationMs)}`)
+function tookLines({ started_at, finished_at, stages }: RunRecord): string[] {
+  if (finished_at === null) return []
+  const parts = stages.map(({ stage, duration_ms }) => `${stage} ${duration(duration_ms)}`)
   const detail = parts.length === 0 ? '' : ` (${parts.join(', ')})`
-  return [`${duration(finishedAt - startedAt)}${detail}`]
+  return [`${duration(Date.parse(finished_at) - Date.parse(started_at))}${detail}`]
 }
 
-function listed<T>(items: readonly T[], line: (item: T) => string): string[] {
-  const shown = items.slice(0, LISTED).map(line)
-  return withRest(shown, items.length - shown.length)
+/** What warnings are about, the most severe first; null: nothing in particular. */
+const BY_SEVERITY: readonly (Warning['about'] | null)[] = [
+  'lease',
+  'damage',
+  'numbers',
+  null,
+  'drift',
+]
+
+/**
+ * Some of the warnings, the most severe first: one of each kind, up to `most`, and
+ * more of them where fewer than `usual` are chosen so.
+ */
+function chooseWarnings(warnings: readonly Warning[], usual: number, most: number): string[] {
+  const kinds = new Map<string, Warning[]>()
+  for (const warning of warnings) {
+    const key = `${warning.about ?? ''} ${warning.kind ?? kindOf(warning.message)}`
+    kinds.set(key, [...(kinds.get(key) ?? []), warning])
+  }
+  const severity = ([first]: readonly Warning[]): number =>
+    BY_SEVERITY.indexOf(first?.about ?? null)
+  const groups = [...kinds.values()].sort((a, b) => severity(a) - severity(b))
+  const ones = groups.flatMap((group) => group.slice(0, 1)).slice(0, most)
+  const others = groups.flatMap((group) => group.slice(1))
+  const chosen = new Set([...ones, ...others.slice(0, Math.max(0, usual - ones.length))])
+  return groups.flatMap((group) => group.filter((each) => chosen.has(each))).map((w) => w.message)
 }
 
-function withRest(shown: readonly string[], more: number): string[] {
-  return more === 0 ? [...shown] : [...shown, `and ${digits(more)} more in the run record`]
+/**
+ * The kind of a warning that names none: its words without what is quoted and
+ * without names, numbers, dates and paths.
+ */
+function kindOf(message: string): string {
+  return message
+    .replaceAll(/'[^']*'|"[^"]*"/g, '')
+    .split(/\s+/)
+    .filter((word) => /^[a-z]+[,;:]?$/i.test(word))
+    .join(' ')
 }

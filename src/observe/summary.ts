@@ -1,238 +1,254 @@
+import { ExitCode } from '../lib/errors.ts'
 import type { EventOf, IntervalOutcome, RunEvent } from '../lib/events.ts'
-import type { Listener } from './log.ts'
-import { createRedact, type Redact } from './redact.ts'
-import { kindOf, type Warning } from './warnings.ts'
+import { DAYS, type Days, type RunRecord, type RunStatus } from './run-record.ts'
 
-/**
- * Days of one resource, over every organisation. `unchanged`: a recheck found what was
- * already landed; `left`: asked for and not reached, a deadline or a rate limit came first.
- */
-export const TOTALS = ['asked', 'landed', 'empty', 'unchanged', 'failed', 'left', 'rows'] as const
-export type ResourceTotals = Readonly<Record<(typeof TOTALS)[number], number>>
+/** Gets every event of a run, in order, without secrets. */
+export type Listener = (event: RunEvent) => void
 
-export type FailedInterval = Omit<EventOf<'interval.failed'>, 'type'>
-/** A settled day that came back much smaller. */
-export type ShrunkInterval = Omit<EventOf<'interval.shrunk'>, 'type'>
-/** A check whose rows were not as they should be. */
-export type FailedCheck = Omit<EventOf<'check.finished'>, 'type' | 'durationMs'>
+/** A warning; it is about nothing in particular where nothing is said of it. */
+export type Warning = Omit<EventOf<'warning'>, 'type'>
 
-/** What a run did. Times are milliseconds since the epoch; durations are milliseconds. */
+/** A run as far as it has come: its record, and what only the closing text needs. */
 export interface Summary {
-  readonly runId: string
-  readonly command: string
-  readonly startedAt: number
-  /** Null while the run is under way. */
-  readonly finishedAt: number | null
-  readonly exitCode: number | null
-  readonly error: string | null
-  readonly organisations: readonly string[]
-  readonly resources: Readonly<Record<string, ResourceTotals>>
-  readonly failures: readonly FailedInterval[]
-  readonly shrunk: readonly ShrunkInterval[]
-  readonly requests: { readonly made: number; readonly retried: number; readonly bytes: number }
-  readonly base: { readonly files: number; readonly rows: number }
-  readonly models: number
-  readonly checks: { readonly passed: number; readonly warned: number; readonly failed: number }
-  readonly failedChecks: readonly FailedCheck[]
-  readonly published: Omit<EventOf<'warehouse.published'>, 'type'> | null
-  /** The file that holds what was built already, and stays as it is. */
-  readonly unchanged: { readonly path: string } | null
-  readonly rolledBack: Omit<EventOf<'warehouse.rolled_back'>, 'type'> | null
-  readonly exports: readonly Omit<EventOf<'export.finished'>, 'type'>[]
+  readonly record: RunRecord
+  /** Those of the record, with what each is about. */
   readonly warnings: readonly Warning[]
-  readonly stages: readonly Omit<EventOf<'stage.finished'>, 'type'>[]
+  /** The published file that holds what was built already, and stays as it is. */
+  readonly unchanged: string | null
 }
 
 export interface SummaryCollector {
   readonly listener: Listener
-  /** What is known so far. */
-  readonly summary: () => Summary
+  /** What is known so far; with an exit code, as if the run ended so at this moment. */
+  readonly summary: (exitCode?: number) => Summary
+}
+
+/** Gathers a run's events into a Summary. `version` is the package's. */
+export function createSummary(now: () => number, version: string): SummaryCollector {
+  const record = emptyRecord(isoOf(now()), version)
+  const tally = new Tally()
+  const warnings: Warning[] = []
+  let unchanged: string | null = null
+  return {
+    listener: (event) => {
+      tally.add(event)
+      note(record, event, isoOf(now()))
+      if (event.type === 'warning') warnings.push(event)
+      if (event.type === 'warehouse.unchanged') unchanged = event.path
+    },
+    summary: (exit_code) => {
+      const { resources, failures } = tally
+      const totals = { ...record.totals, ...sumOf(Object.values(resources)) }
+      const end = exit_code === undefined ? {} : { exit_code, finished_at: isoOf(now()) }
+      const whole = structuredClone({ ...record, ...end, totals, resources, failures })
+      return { record: { ...whole, status: statusOf(whole) }, warnings: [...warnings], unchanged }
+    },
+  }
+}
+
+/** Writes into the record what an event says, but for its intervals. */
+function note(record: RunRecord, event: RunEvent, now: string): void {
+  const { totals } = record
+  switch (event.type) {
+    case 'run.started':
+      record.run_id = event.runId
+      record.command = event.command
+      record.started_at = now
+      break
+    case 'organisation.identified':
+      record.organisations = [...new Set([...record.organisations, event.orgId])]
+      break
+    case 'interval.shrunk': {
+      const { orgId: org_id, resource, day, sizeBefore: size_before, size } = event
+      const is_confirmed = event.isConfirmed
+      record.shrunk.push({ org_id, resource, day, size_before, size, is_confirmed })
+      break
+    }
+    case 'request.finished':
+      totals.requests += 1
+      totals.bytes += event.bytes
+      break
+    case 'request.retried':
+      totals.retries += 1
+      break
+    case 'base.written':
+      totals.base_files += 1
+      break
+    case 'model.built':
+      totals.models += 1
+      break
+    case 'check.finished': {
+      const { check, severity, failures } = event
+      if (failures === 0) totals.checks_passed += 1
+      else {
+        totals[severity === 'error' ? 'checks_failed' : 'checks_warned'] += 1
+        record.failed_checks.push({ check, severity, failures })
+      }
+      break
+    }
+    case 'warehouse.published':
+      record.published = { path: event.path, bytes: event.bytes }
+      break
+    case 'warehouse.rolled_back':
+      record.rolled_back = { from: event.from, to: event.to }
+      break
+    case 'export.finished': {
+      const { target, path, tables, rows } = event
+      record.exports.push({ target, path, tables, rows })
+      break
+    }
+    case 'warning':
+      record.warnings.push(event.message)
+      break
+    case 'stage.finished':
+      record.stages.push({ stage: event.stage, duration_ms: event.durationMs })
+      break
+    case 'run.finished':
+      record.finished_at = now
+      record.exit_code = event.exitCode
+      record.error = event.error ?? null
+      break
+    // Shown while they happen, or counted by the Tally.
+    case 'organisation.addressed':
+    case 'plan.made':
+    case 'page.landed':
+    case 'walk.resumed':
+    case 'interval.finished':
+    case 'interval.failed':
+    case 'model.refreshed':
+    case 'warehouse.unchanged':
+    case 'governor.paused':
+      break
+  }
 }
 
 interface Interval {
-  readonly resource: string
-  readonly rows: number
   readonly outcome: IntervalOutcome | 'failed'
-  readonly failure: FailedInterval | null
+  readonly rows: number
+  readonly failure?: RunRecord['failures'][number]
 }
 
-/** Gathers a run's events into a Summary, secrets taken out of what it keeps. */
-export function createSummary(options: {
-  readonly now: () => number
-  readonly redact?: Redact
-}): SummaryCollector {
-  const { now, redact = createRedact([]) } = options
-  const intervals = new Map<string, Interval>()
-  const asked = new Map<string, number>()
-  let summary = emptySummary(now())
+/**
+ * Counts the days of each resource. Of a day that is reported twice the last report
+ * counts; but what landed in the run stays landed.
+ */
+export class Tally {
+  readonly #planned = new Map<string, number>()
+  readonly #intervals = new Map<string, Map<string, Interval>>()
 
-  const listener: Listener = (event) => {
+  add(event: RunEvent): void {
     if (event.type === 'plan.made') {
-      for (const [resource, days] of Object.entries(event.days)) {
-        if (days > 0) asked.set(resource, (asked.get(resource) ?? 0) + days)
+      for (const [resource, count] of Object.entries(event.days)) {
+        if (count > 0) this.#planned.set(resource, this.planned(resource) + count)
       }
-    } else if (event.type === 'interval.finished' || event.type === 'interval.failed') {
-      const key = `${event.orgId} ${event.resource} ${event.day}`
-      intervals.set(key, latest(intervals.get(key), intervalOf(event, redact)))
-    } else {
-      summary = { ...summary, ...changeOf(summary, event, now(), redact) }
+    } else if (event.type === 'interval.finished') {
+      const isLanded = ['landed', 'empty'].includes(this.#of(event)?.outcome ?? '')
+      if (!isLanded || event.outcome !== 'unchanged') this.#set(event, event)
+    } else if (event.type === 'interval.failed') {
+      const { orgId: org_id, resource, day, error, requestId: request_id } = event
+      const failure = { org_id, resource, day, error, request_id }
+      this.#set(event, { outcome: 'failed', rows: 0, failure })
     }
   }
+
+  /** Days of the resource that the plans ask for. */
+  planned(resource: string): number {
+    return this.#planned.get(resource) ?? 0
+  }
+
+  /** Days of the resource that were reported. */
+  done(resource: string): number {
+    return this.#intervals.get(resource)?.size ?? 0
+  }
+
+  days(resource: string): Days {
+    const intervals = [...(this.#intervals.get(resource)?.values() ?? [])]
+    const number = (outcome: Interval['outcome']): number =>
+      intervals.filter((interval) => interval.outcome === outcome).length
+    const asked = Math.max(this.planned(resource), intervals.length)
+    return {
+      asked,
+      landed: number('landed'),
+      empty: number('empty'),
+      unchanged: number('unchanged'),
+      failed: number('failed'),
+      left: asked - intervals.length,
+      rows: intervals.reduce((sum, { rows }) => sum + rows, 0),
+    }
+  }
+
+  get resources(): Record<string, Days> {
+    const names = new Set([...this.#planned.keys(), ...this.#intervals.keys()])
+    return Object.fromEntries([...names].map((name) => [name, this.days(name)]))
+  }
+
+  get failures(): RunRecord['failures'] {
+    const intervals = [...this.#intervals.values()].flatMap((each) => [...each.values()])
+    return intervals.flatMap(({ failure }) => failure ?? [])
+  }
+
+  #of({ orgId, resource, day }: OrgDay): Interval | undefined {
+    return this.#intervals.get(resource)?.get(`${orgId} ${day}`)
+  }
+
+  #set({ orgId, resource, day }: OrgDay, interval: Interval): void {
+    const known = this.#intervals.get(resource) ?? new Map<string, Interval>()
+    this.#intervals.set(resource, known.set(`${orgId} ${day}`, interval))
+  }
+}
+
+type OrgDay = Pick<EventOf<'interval.failed'>, 'orgId' | 'resource' | 'day'>
+
+const STATUS_BY_EXIT_CODE: Readonly<Record<number, RunStatus>> = {
+  [ExitCode.complete]: 'complete',
+  [ExitCode.unexpected]: 'failed',
+  [ExitCode.usage]: 'usage',
+  [ExitCode.partial]: 'partial',
+  [ExitCode.deferred]: 'deferred',
+  [ExitCode.credential]: 'refused',
+  [ExitCode.checksFailed]: 'checks_failed',
+  [ExitCode.locked]: 'locked',
+}
+
+/** By the exit code, except that a run which lacks an interval is never complete. */
+function statusOf({ exit_code, totals }: RunRecord): RunStatus {
+  if (exit_code === null) return 'running'
+  const status = STATUS_BY_EXIT_CODE[exit_code] ?? 'failed'
+  return status === 'complete' && totals.failed + totals.left > 0 ? 'partial' : status
+}
+
+function sumOf(resources: readonly Days[]): Days {
+  const sum = { asked: 0, landed: 0, empty: 0, unchanged: 0, failed: 0, left: 0, rows: 0 }
+  for (const one of resources) for (const name of DAYS) sum[name] += one[name]
+  return sum
+}
+
+function emptyRecord(startedAt: string, version: string): RunRecord {
+  const checks = { checks_passed: 0, checks_warned: 0, checks_failed: 0 }
+  const done = { requests: 0, retries: 0, bytes: 0, base_files: 0, models: 0, ...checks }
   return {
-    listener,
-    summary: () => ({
-      ...summary,
-      resources: totals(asked, [...intervals.values()]),
-      failures: [...intervals.values()].flatMap(({ failure }) => failure ?? []),
-    }),
-  }
-}
-
-type OtherEvent = Exclude<RunEvent, IntervalEvent | { type: 'plan.made' }>
-
-/** The members that an event changes. */
-function changeOf(
-  summary: Summary,
-  event: OtherEvent,
-  now: number,
-  redact: Redact,
-): Partial<Summary> {
-  const { requests, base } = summary
-  switch (event.type) {
-    case 'run.started':
-      return { runId: event.runId, command: event.command, startedAt: now }
-    case 'organisation.identified':
-      return { organisations: [...new Set([...summary.organisations, event.orgId])] }
-    case 'interval.shrunk': {
-      const { orgId, resource, day, sizeBefore, size, isConfirmed } = event
-      const shrunk = { orgId, resource, day, sizeBefore, size, isConfirmed }
-      return { shrunk: [...summary.shrunk, shrunk] }
-    }
-    case 'request.finished':
-      return {
-        requests: { ...requests, made: requests.made + 1, bytes: requests.bytes + event.bytes },
-      }
-    case 'request.retried':
-      return { requests: { ...requests, retried: requests.retried + 1 } }
-    case 'base.written':
-      return { base: { files: base.files + 1, rows: base.rows + event.rows } }
-    case 'model.built':
-      return { models: summary.models + 1 }
-    case 'check.finished':
-      return afterCheck(summary, event)
-    case 'warehouse.published':
-      return { published: { path: event.path, bytes: event.bytes } }
-    case 'warehouse.unchanged':
-      return { unchanged: { path: event.path } }
-    case 'warehouse.rolled_back':
-      return { rolledBack: { from: event.from, to: event.to } }
-    case 'export.finished': {
-      const { target, path, tables, rows } = event
-      return { exports: [...summary.exports, { target, path, tables, rows }] }
-    }
-    case 'warning':
-      return { warnings: [...summary.warnings, warningOf(event, redact)] }
-    case 'stage.finished': {
-      const { stage, durationMs } = event
-      return { stages: [...summary.stages, { stage, durationMs }] }
-    }
-    case 'run.finished': {
-      const error = event.error === undefined ? null : redact(event.error)
-      return { finishedAt: now, exitCode: event.exitCode, error }
-    }
-    case 'organisation.addressed':
-    case 'page.landed':
-    case 'walk.resumed':
-    case 'model.refreshed':
-    case 'governor.paused':
-      return {}
-  }
-}
-
-function warningOf({ message, about, kind }: EventOf<'warning'>, redact: Redact): Warning {
-  const text = redact(message)
-  return { message: text, about: about ?? null, kind: kind ?? kindOf(text) }
-}
-
-function afterCheck(
-  { checks, failedChecks }: Summary,
-  { check, severity, failures }: FailedCheck,
-): Partial<Summary> {
-  if (failures === 0) return { checks: { ...checks, passed: checks.passed + 1 } }
-  const kind = severity === 'error' ? 'failed' : 'warned'
-  return {
-    checks: { ...checks, [kind]: checks[kind] + 1 },
-    failedChecks: [...failedChecks, { check, severity, failures }],
-  }
-}
-
-/** Of an interval that is reported twice, the last report counts; but what landed in the run stays landed. */
-function latest(before: Interval | undefined, now: Interval): Interval {
-  const isLanded = before?.outcome === 'landed' || before?.outcome === 'empty'
-  return isLanded && now.outcome === 'unchanged' ? before : now
-}
-
-type IntervalEvent = EventOf<'interval.finished'> | EventOf<'interval.failed'>
-
-function intervalOf(event: IntervalEvent, redact: Redact): Interval {
-  const { orgId, resource, day } = event
-  if (event.type === 'interval.finished') {
-    return { resource, rows: event.rows, outcome: event.outcome, failure: null }
-  }
-  const failure = { orgId, resource, day, error: redact(event.error), requestId: event.requestId }
-  return { resource, rows: 0, outcome: 'failed', failure }
-}
-
-function totals(
-  asked: ReadonlyMap<string, number>,
-  intervals: readonly Interval[],
-): Record<string, ResourceTotals> {
-  const resources = new Set([...asked.keys(), ...intervals.map(({ resource }) => resource)])
-  return Object.fromEntries(
-    [...resources].map((resource) => {
-      const own = intervals.filter((interval) => interval.resource === resource)
-      return [resource, totalsOf(own, asked.get(resource) ?? 0)]
-    }),
-  )
-}
-
-function totalsOf(intervals: readonly Interval[], planned: number): ResourceTotals {
-  const number = (outcome: Interval['outcome']): number =>
-    intervals.filter((interval) => interval.outcome === outcome).length
-  const asked = Math.max(planned, intervals.length)
-  return {
-    asked,
-    landed: number('landed'),
-    empty: number('empty'),
-    unchanged: number('unchanged'),
-    failed: number('failed'),
-    left: asked - intervals.length,
-    rows: intervals.reduce((sum, { rows }) => sum + rows, 0),
-  }
-}
-
-function emptySummary(startedAt: number): Summary {
-  return {
-    runId: '',
+    run_id: '',
     command: '',
-    startedAt,
-    finishedAt: null,
-    exitCode: null,
+    version,
+    status: 'running',
+    started_at: startedAt,
+    finished_at: null,
+    exit_code: null,
     error: null,
     organisations: [],
+    totals: { ...sumOf([]), ...done },
     resources: {},
     failures: [],
     shrunk: [],
-    requests: { made: 0, retried: 0, bytes: 0 },
-    base: { files: 0, rows: 0 },
-    models: 0,
-    checks: { passed: 0, warned: 0, failed: 0 },
-    failedChecks: [],
+    failed_checks: [],
     published: null,
-    unchanged: null,
-    rolledBack: null,
+    rolled_back: null,
     exports: [],
     warnings: [],
     stages: [],
   }
+}
+
+function isoOf(ms: number): string {
+  return new Date(ms).toISOString()
 }

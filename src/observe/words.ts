@@ -1,13 +1,10 @@
 import type { EventOf } from '../lib/events.ts'
 
-export { oneLine } from '../lib/text.ts'
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 
 /** `1,234,567`, whatever the machine's language. */
 export function digits(count: number | bigint): string {
-  return String(typeof count === 'bigint' ? count : Math.round(count)).replaceAll(
-    /\B(?=(\d{3})+$)/g,
-    ',',
-  )
+  return whole.format(count)
 }
 
 /** `1 day`, `2 days`. */
@@ -25,13 +22,22 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 60)}h ${twoDigits(minutes % 60)}m`
 }
 
+function twoDigits(count: number): string {
+  return String(count).padStart(2, '0')
+}
+
 /** An instant in ISO 8601, to the second: `2026-03-01T06:00:00Z`. Anything else stays. */
 export function toSecond(instant: string): string {
   return instant.replace(/^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)\.\d+/, '$1')
 }
 
+/** The id of a request, where the error that it belongs to does not name it. */
+export function requestNote(id: string | null, error: string): string {
+  return id === null || error.includes(id) ? '' : ` (request ${id})`
+}
+
 /** Which host is asked about an organisation, and with whose key. */
-export function addressing(addressed: Omit<EventOf<'organisation.addressed'>, 'type'>): string {
+export function addressing(addressed: EventOf<'organisation.addressed'>): string {
   const { name, origins, keySource } = addressed
   return `'${name}' is asked for at ${origins.join(' and ')} with the key of ${keySource}`
 }
@@ -43,8 +49,4 @@ export function shrinkage(shrunk: Omit<EventOf<'interval.shrunk'>, 'type'>): str
   return isConfirmed
     ? `${what}, confirmed by a second recheck: it counts`
     : `${what}: kept as it was until a second recheck confirms it`
-}
-
-function twoDigits(count: number): string {
-  return String(count).padStart(2, '0')
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createJsonLog, createTextLog } from '../../src/observe/log.ts'
-import { createRedact } from '../../src/observe/redact.ts'
+import { createRedact, redactedEvent } from '../../src/observe/redact.ts'
 import { failed, finished, night } from './support.ts'
 
 const AT = Date.parse('2026-01-16T02:00:00Z')
@@ -38,8 +38,9 @@ describe('the text log', () => {
 
   test('a message of the server forges no line and carries no credential', () => {
     const lines: string[] = []
-    const log = createTextLog((text) => lines.push(text), createRedact(['secret-key-1']))
-    log(failed('users', '2026-01-15', 'refused secret-key-1\npublished /tmp/evil'))
+    const log = createTextLog((text) => lines.push(text))
+    const event = failed('users', '2026-01-15', 'refused secret-key-1\npublished /tmp/evil')
+    log(redactedEvent(event, createRedact(['secret-key-1'])))
     expect(lines).toEqual([
       'failed users 2026-01-15 of org: refused [redacted] published /tmp/evil\n',
     ])
@@ -64,9 +65,9 @@ describe('the JSON log', () => {
     const log = createJsonLog(
       (text) => lines.push(text),
       () => AT,
-      createRedact(['a"b\\c"d']),
     )
-    log({ type: 'warning', message: 'the key a"b\\c"d and Bearer abc123def"456' })
+    const message = 'the key a"b\\c"d and Bearer abc123def"456'
+    log(redactedEvent({ type: 'warning', message }, createRedact(['a"b\\c"d'])))
     expect(JSON.parse(lines[0] ?? '')).toEqual({
       at: '2026-01-16T02:00:00.000Z',
       type: 'warning',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createProgress, type Progress } from '../../src/observe/progress.ts'
-import { createRedact } from '../../src/observe/redact.ts'
+import { createRedact, redactedEvent } from '../../src/observe/redact.ts'
 import { clock, failed, finished } from './support.ts'
 
 interface Screen {
@@ -20,7 +20,6 @@ function screen(columns = 100, colour = false): Screen {
     now,
     columns: () => columns,
     colour,
-    redact: createRedact(['secret-key-1']),
   })
   return { progress, advance, written, shown: () => terminal(written) }
 }
@@ -92,7 +91,8 @@ describe('progress', () => {
   test('a warning is printed above, at once, on one line and without the credential', () => {
     const { progress, shown } = screen()
     progress.listener(plan)
-    progress.listener({ type: 'warning', message: 'odd\nanswer to secret-key-1' })
+    const message = 'odd\nanswer to secret-key-1'
+    progress.listener(redactedEvent({ type: 'warning', message }, createRedact(['secret-key-1'])))
     expect(shown()).toEqual([
       'warning odd answer to [redacted]',
       'tokens    0/2 days  0 rows',

@@ -1,24 +1,24 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readRunRecords, runRecordOf, writeRunRecord } from '../../src/observe/run-record.ts'
-import { createSummary, type Summary } from '../../src/observe/summary.ts'
+import { readRunRecords, writeRunRecord, type RunRecord } from '../../src/observe/run-record.ts'
+import { createSummary } from '../../src/observe/summary.ts'
 import { temporaryFolder } from '../helpers.ts'
 import { clock, night } from './support.ts'
 
-function summaryOf(runId: string, startsAt: string, whole = true): Summary {
+function recordOf(runId: string, startsAt: string, whole = true, version = '0.1.0'): RunRecord {
   const { now, advance } = clock(Date.parse(startsAt))
-  const { listener, summary } = createSummary({ now })
+  const { listener, summary } = createSummary(now, version)
   for (const event of whole ? night : night.slice(0, 1)) {
     listener(event.type === 'run.started' ? { ...event, runId } : event)
     advance(500)
   }
-  return summary()
+  return summary().record
 }
 
 test('a record says what the summary knows, under names that stay', async () => {
   const folder = join(await temporaryFolder(), 'runs')
-  await writeRunRecord(folder, runRecordOf(summaryOf('run-1', '2026-01-16T02:00:00Z'), '0.1.0'))
+  await writeRunRecord(folder, recordOf('run-1', '2026-01-16T02:00:00Z'))
   const text = await readFile(join(folder, 'run-1.json'), 'utf8')
   expect(JSON.parse(text)).toMatchObject({
     run_id: 'run-1',
@@ -47,11 +47,11 @@ test('a record says what the summary knows, under names that stay', async () => 
 
 test('the record of the end takes the place of the one of the start', async () => {
   const folder = await temporaryFolder()
-  const start = runRecordOf(summaryOf('run-1', '2026-01-16T02:00:00Z', false), '0.1.0')
+  const start = recordOf('run-1', '2026-01-16T02:00:00Z', false)
   await writeRunRecord(folder, start)
   expect((await readRunRecords(folder)).records).toEqual([start])
   expect(start).toMatchObject({ status: 'running', finished_at: null, exit_code: null })
-  const end = runRecordOf(summaryOf('run-1', '2026-01-16T02:00:00Z'), '0.1.0')
+  const end = recordOf('run-1', '2026-01-16T02:00:00Z')
   await writeRunRecord(folder, end)
   expect((await readRunRecords(folder)).records).toEqual([end])
   expect(await readdir(folder)).toEqual(['run-1.json'])
@@ -64,7 +64,7 @@ test('records come by start, and files that are none are told of and passed over
     ['b', '2026-01-16T02:00:00Z'],
     ['c', '2026-01-17T02:00:00Z'],
   ] as const) {
-    await writeRunRecord(folder, runRecordOf(summaryOf(runId, at), '0.1.0'))
+    await writeRunRecord(folder, recordOf(runId, at))
   }
   await writeFile(join(folder, 'half.json'), '{"run_id": "ha')
   await writeFile(join(folder, 'other.json'), '{"hello": "world"}')
@@ -79,7 +79,7 @@ test('records come by start, and files that are none are told of and passed over
 
 test('a record of a later version is read, its new members passed over', async () => {
   const folder = await temporaryFolder()
-  const record = runRecordOf(summaryOf('run-1', '2026-01-16T02:00:00Z'), '9.0.0')
+  const record = recordOf('run-1', '2026-01-16T02:00:00Z', true, '9.0.0')
   await writeFile(join(folder, 'run-1.json'), JSON.stringify({ ...record, mood: 'good' }))
   expect(await readRunRecords(folder)).toEqual({ records: [record], skipped: [] })
 })

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import type { RunEvent } from '../../src/lib/events.ts'
 import { createTextLog } from '../../src/observe/log.ts'
 import { createProgress } from '../../src/observe/progress.ts'
-import { runRecordOf } from '../../src/observe/run-record.ts'
 import { createSummary, type Summary } from '../../src/observe/summary.ts'
 import { renderSummary } from '../../src/observe/summary-text.ts'
 import { verdictOf } from '../../src/observe/verdict.ts'
@@ -28,7 +27,7 @@ const night: readonly RunEvent[] = [
 ]
 
 function summaryOf(events: readonly RunEvent[]): Summary {
-  const { listener, summary } = createSummary({ now: clock().now })
+  const { listener, summary } = createSummary(clock().now, '0.1.0')
   events.forEach(listener)
   return summary()
 }
@@ -60,11 +59,11 @@ test('the closing text tells of it, and the verdict of what is still in doubt', 
   expect(verdictOf(summary)).toBe(
     'Complete: all 2 intervals answered (1 to be confirmed by a second recheck).',
   )
-  expect(summary.resources['users']).toMatchObject({ landed: 1, unchanged: 1, left: 0 })
+  expect(summary.record.resources['users']).toMatchObject({ landed: 1, unchanged: 1, left: 0 })
 })
 
 test('the run record holds it', () => {
-  expect(runRecordOf(summaryOf(night), '0.1.0').shrunk).toEqual([
+  expect(summaryOf(night).record.shrunk).toEqual([
     {
       org_id: 'org',
       resource: 'users',

@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../src/lib/events.ts'
-import { createRedact } from '../../src/observe/redact.ts'
+import { createRedact, redactedEvent } from '../../src/observe/redact.ts'
 import { renderSummary } from '../../src/observe/summary-text.ts'
 import { createSummary, type Summary } from '../../src/observe/summary.ts'
-import { statusOf, verdictOf } from '../../src/observe/verdict.ts'
+import { verdictOf } from '../../src/observe/verdict.ts'
 import { clock, failed, finished, night } from './support.ts'
 
 function summaryOf(events: readonly RunEvent[]): Summary {
   const { now, advance } = clock()
-  const collector = createSummary({ now, redact: createRedact(['secret-key-1']) })
+  const collector = createSummary(now, '0.1.0')
+  const redact = createRedact(['secret-key-1'])
   for (const event of events) {
-    collector.listener(event)
+    collector.listener(redactedEvent(event, redact))
     advance(1000)
   }
   return collector.summary()
@@ -44,37 +45,38 @@ function ended(exitCode: number, error?: string): RunEvent {
 
 describe('the summary', () => {
   test('adds up what a run was told to do and did', () => {
-    const summary = summaryOf(night)
-    expect(summary.resources).toEqual({
+    const { record, warnings } = summaryOf(night)
+    expect(record.resources).toEqual({
       tokens: { asked: 2, landed: 1, empty: 1, unchanged: 0, failed: 0, left: 0, rows: 1 },
       users: { asked: 2, landed: 0, empty: 0, unchanged: 1, failed: 1, left: 0, rows: 120 },
     })
-    expect(summary).toMatchObject({
-      runId: 'run-1',
+    expect(record).toMatchObject({
+      run_id: 'run-1',
       command: 'run',
       organisations: ['org'],
-      requests: { made: 1, retried: 1, bytes: 1500 },
-      base: { files: 1, rows: 120 },
-      models: 1,
-      checks: { passed: 1, warned: 1, failed: 0 },
-      failedChecks: [{ check: 'dau_adds_up', severity: 'warn', failures: 2 }],
+      totals: {
+        ...{ requests: 1, retries: 1, bytes: 1500, base_files: 1, models: 1 },
+        ...{ checks_passed: 1, checks_warned: 1, checks_failed: 0 },
+      },
+      failed_checks: [{ check: 'dau_adds_up', severity: 'warn', failures: 2 }],
       published: { path: 'data/warehouse.duckdb', bytes: 12_300_000 },
       exports: [{ target: 'csv', path: 'data/exports/csv', tables: 25, rows: 4321 }],
-      warnings: [{ message: 'the disk is nearly full', about: null }],
-      exitCode: 3,
+      warnings: ['the disk is nearly full'],
+      exit_code: 3,
       error: null,
     })
-    expect((summary.finishedAt ?? 0) - summary.startedAt).toBe(19_000)
+    expect(warnings).toMatchObject([{ message: 'the disk is nearly full' }])
+    expect(Date.parse(record.finished_at ?? '') - Date.parse(record.started_at)).toBe(19_000)
   })
 
   test('an interval that failed and then came counts as landed', () => {
-    const summary = summaryOf([
+    const { record } = summaryOf([
       planned({ users: 1 }),
       failed('users', 'day 0', 'HTTP 500'),
       ...landed(1),
     ])
-    expect(summary.resources['users']).toMatchObject({ asked: 1, landed: 1, failed: 0, left: 0 })
-    expect(summary.failures).toEqual([])
+    expect(record.resources['users']).toMatchObject({ asked: 1, landed: 1, failed: 0, left: 0 })
+    expect(record.failures).toEqual([])
   })
 
   test('keeps no credential', () => {
@@ -152,7 +154,7 @@ describe('the verdict', () => {
     ['running', 'Under way: 2 of 5 intervals done.', [planned({ users: 5 }), ...landed(2)]],
   ])('%s: %s', (status, verdict, events) => {
     const summary = summaryOf([started, ...events])
-    expect(statusOf(summary)).toBe(status)
+    expect(summary.record.status).toBe(status)
     expect(verdictOf(summary)).toBe(verdict)
   })
 })

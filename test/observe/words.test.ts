@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { counted, digits, duration, oneLine, toSecond } from '../../src/observe/words.ts'
+import { oneLine } from '../../src/lib/text.ts'
+import { counted, digits, duration, toSecond } from '../../src/observe/words.ts'
 
 test.each([
   [0, '0ms'],

@@ -4,17 +4,17 @@ import { statement } from '../../lib/package.ts'
 
 /** One run, for `meta.runs`. Times are ISO 8601, UTC; counts are of resource days. */
 export interface RunRow {
-  readonly runId: string
+  readonly run_id: string
   readonly command: string
   readonly version: string
   readonly status: string
-  readonly exitCode: number | null
-  readonly startedAt: string
-  readonly finishedAt: string | null
-  readonly daysLanded: number
-  readonly daysEmpty: number
-  readonly daysUnchanged: number
-  readonly daysFailed: number
+  readonly exit_code: number | null
+  readonly started_at: string
+  readonly finished_at: string | null
+  readonly days_landed: number
+  readonly days_empty: number
+  readonly days_unchanged: number
+  readonly days_failed: number
   readonly requests: number
 }
 
@@ -27,7 +27,7 @@ export async function writeRecord(
   await database.rows(statement('meta/intervals'), {
     rows: jsonRows(intervals.map(intervalFields)),
   })
-  await database.rows(statement('meta/runs'), { rows: jsonRows(runs.map(runFields)) })
+  await database.rows(statement('meta/runs'), { rows: jsonRows(runs) })
   await database.run(statement('meta/comments'))
 }
 
@@ -46,23 +46,6 @@ function intervalFields(row: IntervalRow): object {
     request_id: row.requestId,
     error: row.error,
     is_recoverable: row.isRecoverable,
-  }
-}
-
-function runFields(row: RunRow): object {
-  return {
-    run_id: row.runId,
-    command: row.command,
-    version: row.version,
-    status: row.status,
-    exit_code: row.exitCode,
-    started_at: row.startedAt,
-    finished_at: row.finishedAt,
-    days_landed: row.daysLanded,
-    days_empty: row.daysEmpty,
-    days_unchanged: row.daysUnchanged,
-    days_failed: row.daysFailed,
-    requests: row.requests,
   }
 }
 
