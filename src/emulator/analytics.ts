@@ -1,162 +1,161 @@
+import type { Context, Hono } from 'hono'
+import { setImmediate } from 'node:timers/promises'
 import type { DayRange } from '../lib/days.ts'
 import {
   activityRow,
   activityRowsByClient,
   productivityRow,
+  tokenRow,
+  tokenRowsByModel,
   toolRow,
   toolRowsByName,
 } from './day-rows.ts'
 import { totalsOf, type DayTotals } from './day-totals.ts'
-import { object, quote, quoteAscii, type Field } from './json.ts'
+import { asciiOf, unmarked } from './json.ts'
 import { createLru, type Lru } from './lru.ts'
-import { openDays, trailingCounts, type Organisation } from './organisation.ts'
-import { isGrouped, limitOf, placeAfterCursor, rangeOf } from './queries.ts'
-import { tokenRow, tokenRowsByModel } from './token-rows.ts'
+import { openDays, type Organisation } from './people.ts'
+import {
+  isGrouped,
+  placeAfterCursor,
+  rangeOf,
+  wholeOf,
+  type Env,
+  type Platform,
+} from './requests.ts'
 import { userPage } from './user-rows.ts'
 
-/** The rows (JSON texts) of one day; a long one in pieces. */
-type RowsOfDay = (totals: DayTotals) => readonly (string | Iterable<string>)[]
-
-/** Readies what a whole request needs once, e.g. the trailing counts. */
-type Rows = (organisation: Organisation, range: DayRange) => RowsOfDay
-
+/** A resource with a row per day. */
 interface DayResource {
-  /** The value of `group_by` that the resource knows. */
+  readonly name: string
+  /** The text of a day's row; a long one in pieces. */
+  readonly row: (totals: DayTotals, organisation: Organisation) => Iterable<string>
+  /** The value of `group_by` that the resource knows, and a day's rows then. */
   readonly dimension: string | null
-  readonly whole: Rows
-  readonly grouped: Rows
+  readonly groups: (totals: DayTotals) => readonly string[]
 }
 
-const TOKENS: DayResource = {
-  dimension: 'model',
-  whole: (organisation) => (totals) => [tokenRow(organisation, totals)],
-  grouped: (organisation) => (totals) => tokenRowsByModel(organisation, totals),
-}
-
-const TOOLS: DayResource = {
-  dimension: 'tool_name',
-  whole: () => (totals) => [toolRow(totals)],
-  grouped: () => toolRowsByName,
-}
-
-const ACTIVITY: DayResource = {
-  dimension: 'client',
-  whole: (organisation, range) => {
-    const trailing = trailingCounts(organisation, range)
-    return (totals) => {
-      const counts = trailing.get(totals.workDay.day)
-      return counts === undefined ? [] : [activityRow(totals, counts)]
-    }
+const DAY_RESOURCES: readonly DayResource[] = [
+  { name: 'tokens', row: tokenRow, dimension: 'model', groups: tokenRowsByModel },
+  {
+    name: 'tools',
+    row: (totals) => [toolRow(totals)],
+    dimension: 'tool_name',
+    groups: toolRowsByName,
   },
-  grouped: () => activityRowsByClient,
-}
-
-const PRODUCTIVITY: DayResource = {
-  dimension: null,
-  whole: () => (totals) => [productivityRow(totals)],
-  grouped: () => () => [],
-}
-
-/** The resources with a row per day, by the last segment of their path. */
-export const DAY_RESOURCES: ReadonlyMap<string, DayResource> = new Map([
-  ['tokens', TOKENS],
-  ['tools', TOOLS],
-  ['activity', ACTIVITY],
-  ['productivity', PRODUCTIVITY],
-])
-
-/** What an answer is made of; `now` is milliseconds since the epoch. */
-export interface Platform {
-  readonly organisation: Organisation
-  readonly now: () => number
-  /** Totals by the offset of the day: small, however many people there are. */
-  readonly totals: Lru<number, DayTotals>
-  /** Bodies of `/users` by what was asked; asking again is common (a retry, a second look). */
-  readonly pages: Lru<string, Uint8Array<ArrayBuffer>>
-}
+  {
+    name: 'activity',
+    row: (totals) => [activityRow(totals)],
+    dimension: 'client',
+    groups: activityRowsByClient,
+  },
+  {
+    name: 'productivity',
+    row: (totals) => [productivityRow(totals)],
+    dimension: null,
+    groups: () => [],
+  },
+]
 
 const KEPT_DAYS = 400
 const KEPT_PAGE_BYTES = 96 * 1_048_576
+const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** A platform over an organisation; what it keeps is bounded, whatever the history. */
-export function createPlatform(organisation: Organisation, now: () => number): Platform {
-  return {
-    organisation,
-    now,
-    totals: createLru(KEPT_DAYS, () => 1),
-    pages: createLru(KEPT_PAGE_BYTES, (body) => body.byteLength),
+/** Adds the analytics. What is kept of answers is bounded, whatever the history. */
+export function addAnalytics(app: Hono<Env>, { organisation, now }: Platform): void {
+  const api = '/api/v1/analytics'
+  /** By the offset of the day: small, however many people there are. */
+  const totals = createLru<number, DayTotals>(KEPT_DAYS, () => 1)
+  /** By what was asked; asking again is common (a retry, a recheck). */
+  const pages = createLru<string, Uint8Array<ArrayBuffer>>(KEPT_PAGE_BYTES, (body) => body.length)
+  const rangeIn = (context: Context): DayRange => rangeOf(context, organisation.firstDay, now())
+
+  for (const resource of DAY_RESOURCES) {
+    app.get(`${api}/${resource.name}`, (context) => {
+      const range = rangeIn(context)
+      const rowsOf = isGrouped(context, resource.dimension) ? groupsOf(resource) : resource.row
+      const chunks = dayChunks(organisation, range, totals, rowsOf)
+      return context.body(streamOf(chunks), 200, JSON_TYPE)
+    })
+  }
+  app.get(`${api}/users`, (context) => {
+    const range = rangeIn(context)
+    isGrouped(context, null)
+    const limit = wholeOf(context, 'limit', 1, 100) ?? 20
+    const from = placeAfterCursor(context, organisation)
+    const key = `${range.first} ${range.last} ${limit} ${from}`
+    const body = pages(key, () => userPageBody(organisation, range, limit, from))
+    return context.body(body, 200, JSON_TYPE)
+  })
+}
+
+function groupsOf({ groups }: DayResource): DayResource['row'] {
+  return (totals) => {
+    const rows = groups(totals)
+    return rows.length === 0 ? [] : [rows.join(',')]
   }
 }
 
-/**
- * The body of a day endpoint, in pieces, so that no range is too long to hold.
- * @throws Refusal 400, before the first chunk, when a parameter is not accepted.
- */
-export function dayAnswer(
-  platform: Platform,
-  resource: DayResource,
-  query: URLSearchParams,
-): Iterable<string> {
-  const { organisation, now } = platform
-  const range = rangeOf(query, organisation.firstDay, now())
-  const rows = isGrouped(query, resource.dimension) ? resource.grouped : resource.whole
-  return dayChunks(platform, range, rows(organisation, range))
+function* dayChunks(
+  organisation: Organisation,
+  range: DayRange,
+  totals: Lru<number, DayTotals>,
+  rowsOf: DayResource['row'],
+): Generator<string> {
+  yield '{"data":['
+  let isEmpty = true
+  for (const workDay of openDays(organisation, range)) {
+    let before = isEmpty ? '' : ','
+    const ofDay = totals(workDay.offset, () => totalsOf(organisation, workDay))
+    for (const piece of rowsOf(ofDay, organisation)) {
+      yield before + piece
+      before = ''
+      isEmpty = false
+    }
+  }
+  yield `],"meta":${metaOf(organisation, range)}}`
 }
 
-/**
- * The body of a page of `/users`.
- * @throws Refusal 400 when a parameter is not accepted.
- */
-export function userAnswer(
-  { organisation, now, pages }: Platform,
-  query: URLSearchParams,
-): Uint8Array<ArrayBuffer> {
-  const range = rangeOf(query, organisation.firstDay, now())
-  isGrouped(query, null)
-  const limit = limitOf(query)
-  const from = placeAfterCursor(query, organisation)
-  const key = `${range.first} ${range.last} ${limit} ${from}`
-  return pages(key, () => pageBody(organisation, range, limit, from))
-}
-
-function pageBody(
+function userPageBody(
   organisation: Organisation,
   range: DayRange,
   limit: number,
   from: number,
 ): Uint8Array<ArrayBuffer> {
   const days = openDays(organisation, range)
-  const { rows, hasMore, nextCursor } = userPage(organisation, { days, limit, from })
-  const paging: Field[] = [
-    ['has_more', String(hasMore)],
-    ['next_cursor', nextCursor === null ? 'null' : quote(nextCursor)],
-  ]
-  const text = `{"data":[${rows.join(',')}],"meta":${metaOf(organisation, range, paging)}}`
-  return Buffer.from(text, 'latin1') // every string in it is written in ASCII
+  const { rows, hasMore, nextCursor } = userPage(organisation, days, limit, from)
+  const meta = metaOf(organisation, range, { has_more: hasMore, next_cursor: nextCursor })
+  return Buffer.from(asciiOf(unmarked(`{"data":[${rows.join(',')}],"meta":${meta}}`)))
 }
 
-function* dayChunks(
-  { organisation, totals }: Platform,
-  range: DayRange,
-  rowsOf: RowsOfDay,
-): Generator<string> {
-  let before = '{"data":['
-  for (const workDay of openDays(organisation, range)) {
-    for (const row of rowsOf(totals(workDay.offset, () => totalsOf(organisation, workDay)))) {
-      yield before
-      if (typeof row === 'string') yield row
-      else yield* row
-      before = ','
-    }
-  }
-  yield `${before === ',' ? '' : before}],"meta":${metaOf(organisation, range, [])}}`
+function metaOf({ id }: Organisation, { first, last }: DayRange, paging: object = {}): string {
+  return asciiOf(JSON.stringify({ org_id: id, start_date: first, end_date: last, ...paging }))
 }
 
-function metaOf(organisation: Organisation, range: DayRange, paging: readonly Field[]): string {
-  return object([
-    ['org_id', quoteAscii(organisation.id)],
-    ['start_date', quote(range.first)],
-    ['end_date', quote(range.last)],
-    ...paging,
-  ])
+const ENOUGH_CHARACTERS = 65_536
+const ENOUGH_MS = 5
+
+/**
+ * Sends chunks as they are wanted, so that a slow reader never makes the platform hold them;
+ * between them it answers others.
+ */
+function streamOf(chunks: Iterable<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  const iterator = chunks[Symbol.iterator]()
+  return new ReadableStream({
+    async pull(controller) {
+      await setImmediate()
+      const until = performance.now() + ENOUGH_MS
+      let text = ''
+      do {
+        const chunk = iterator.next()
+        if (chunk.done === true) {
+          controller.enqueue(encoder.encode(text))
+          controller.close()
+          return
+        }
+        text += chunk.value
+      } while (text.length < ENOUGH_CHARACTERS && performance.now() < until)
+      controller.enqueue(encoder.encode(text))
+    },
+  })
 }

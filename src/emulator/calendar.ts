@@ -6,8 +6,14 @@ export const HISTORY_BEGINS = '2026-01-14'
 /**
  * The days on which something happens, counted from the first day, so that a
  * history of any age tells the same story.
+ *
+ * - `outage`, `secondOutage`, `companyHoliday`: no rows at all.
+ * - `hugeNumber`: `input_tokens` is 9007199254740993, beyond 2^53.
+ * - `newFields`: the first day with `cache_write_tokens`, `hooks_by_event` and `delegation_level`.
+ * - `modelLaunch`: the first day of a new model.
+ * - `emailChange`: the first day of one user's new e-mail address.
  */
-const OFFSETS = {
+export const OFFSETS = {
   outage: 5,
   hugeNumber: 9,
   newFields: 27,
@@ -17,86 +23,52 @@ const OFFSETS = {
   secondOutage: 103,
 } as const
 
-type Landmark = keyof typeof OFFSETS
-
-/**
- * - `outage`, `secondOutage`, `companyHoliday`: no rows at all.
- * - `hugeNumber`: `input_tokens` is 9007199254740993, beyond 2^53.
- * - `newFields`: the first day with `cache_write_tokens`, `hooks_by_event` and `delegation_level`.
- * - `modelLaunch`: the first day of a new model.
- * - `emailChange`: the first day of one user's new e-mail address.
- */
-export type Landmarks = Readonly<Record<Landmark, Day>>
+const CLOSED: readonly number[] = [OFFSETS.outage, OFFSETS.companyHoliday, OFFSETS.secondOutage]
 
 /** When something happens in an organisation whose history begins on `firstDay`. */
-export function landmarksOf(firstDay: Day): Landmarks {
+export function landmarksOf(firstDay: Day): Readonly<Record<keyof typeof OFFSETS, Day>> {
+  const on = (landmark: keyof typeof OFFSETS): Day => addDays(firstDay, OFFSETS[landmark])
   return {
-    outage: addDays(firstDay, OFFSETS.outage),
-    hugeNumber: addDays(firstDay, OFFSETS.hugeNumber),
-    newFields: addDays(firstDay, OFFSETS.newFields),
-    modelLaunch: addDays(firstDay, OFFSETS.modelLaunch),
-    emailChange: addDays(firstDay, OFFSETS.emailChange),
-    companyHoliday: addDays(firstDay, OFFSETS.companyHoliday),
-    secondOutage: addDays(firstDay, OFFSETS.secondOutage),
+    outage: on('outage'),
+    hugeNumber: on('hugeNumber'),
+    newFields: on('newFields'),
+    modelLaunch: on('modelLaunch'),
+    emailChange: on('emailChange'),
+    companyHoliday: on('companyHoliday'),
+    secondOutage: on('secondOutage'),
   }
 }
 
-/** A day as the organisation lives it. */
-export interface WorkDay {
-  readonly day: Day
-  /** Days since the first day of the history; negative before it. */
-  readonly offset: number
-  /** False when no user could work, and the platform has no rows. */
-  readonly isOpen: boolean
-  /** A weekend or public holiday. */
-  readonly isRest: boolean
-  /** How busy the day is among working days; about 1. */
-  readonly pace: number
-  readonly hasNewFields: boolean
-  readonly hasHugeNumber: boolean
-  /** Days since the launch of the new model; negative before it. */
-  readonly sinceLaunch: number
-}
-
+// prettier-ignore
 const PUBLIC_HOLIDAYS: ReadonlySet<string> = new Set([
-  '01-01',
-  '02-16',
-  '05-01',
-  '07-03',
-  '09-07',
-  '11-26',
-  '12-24',
-  '12-25',
-  '12-26',
-  '12-31',
+  '01-01', '02-16', '05-01', '07-03', '09-07', '11-26', '12-24', '12-25', '12-26', '12-31',
 ])
 
 const WEEKDAY_PACE: readonly number[] = [1, 0.95, 1, 1, 0.97, 0.85, 1]
 
-/** The days of an organisation whose history begins on `firstDay`. */
-export function workDayOf(firstDay: Day, day: Day): WorkDay {
+/** A day as the organisation lives it. */
+export type WorkDay = Readonly<ReturnType<typeof workDayOf>>
+
+/** A day of an organisation whose history begins on `firstDay`. */
+export function workDayOf(firstDay: Day, day: Day) {
   const offset = daysBetween(firstDay, day)
   const weekday = new Date(startOf(day)).getUTCDay()
   const isWeekend = weekday === 0 || weekday === 6
   return {
     day,
+    /** Days since the first day of the history; negative before it. */
     offset,
-    isOpen: offset >= 0 && !isClosed(offset),
+    /** False when no user could work, and the platform has no rows. */
+    isOpen: offset >= 0 && !CLOSED.includes(offset),
+    /** A weekend or public holiday. */
     isRest: isWeekend || PUBLIC_HOLIDAYS.has(day.slice(5)),
+    /** How busy the day is among working days; about 1. */
     pace: (WEEKDAY_PACE[weekday] ?? 1) * seasonOf(day),
     hasNewFields: offset >= OFFSETS.newFields,
     hasHugeNumber: offset === OFFSETS.hugeNumber,
+    /** Days since the launch of the new model; negative before it. */
     sinceLaunch: offset - OFFSETS.modelLaunch,
   }
-}
-
-/** The offset of the first day of a changed e-mail address. */
-export const EMAIL_CHANGE_OFFSET: number = OFFSETS.emailChange
-
-function isClosed(offset: number): boolean {
-  return [OFFSETS.outage, OFFSETS.companyHoliday, OFFSETS.secondOutage].some(
-    (closed) => closed === offset,
-  )
 }
 
 function seasonOf(day: Day): number {

@@ -48,91 +48,32 @@ export interface Team {
 const CAFE_COMPOSED = 'Caf\u00e9 Docs'
 const CAFE_DECOMPOSED = 'Cafe\u0301 Docs'
 
+// prettier-ignore
 export const TEAMS: readonly Team[] = [
-  {
-    name: 'platform',
-    size: 22,
-    restPace: 0.12,
-    sessions: 4,
-    turnsPerSession: 5,
-    toolsPerTurn: 9,
-    editsPerTool: 0.1,
-    mcpShare: 0.15,
-    clients: [0.95, 0.15, 0.4],
-    delegation: [5, 3, 1, 1, 1],
+  { name: 'platform', size: 22, restPace: 0.12, sessions: 4, turnsPerSession: 5, toolsPerTurn: 9,
+    editsPerTool: 0.1, mcpShare: 0.15, clients: [0.95, 0.15, 0.4], delegation: [5, 3, 1, 1, 1],
     languages: ['Go', 'Python', 'HCL', 'Shell'],
-    servers: ['linear', 'github', 'sentry', 'postgres'],
-  },
-  {
-    name: 'product',
-    size: 34,
-    restPace: 0.06,
-    sessions: 5,
-    turnsPerSession: 6,
-    toolsPerTurn: 7,
-    editsPerTool: 0.16,
-    mcpShare: 0.2,
-    clients: [0.75, 0.5, 0.05],
-    delegation: [2, 4, 2, 2, 1],
+    servers: ['linear', 'github', 'sentry', 'postgres'] },
+  { name: 'product', size: 34, restPace: 0.06, sessions: 5, turnsPerSession: 6, toolsPerTurn: 7,
+    editsPerTool: 0.16, mcpShare: 0.2, clients: [0.75, 0.5, 0.05], delegation: [2, 4, 2, 2, 1],
     languages: ['TypeScript', 'CSS', 'HTML', 'SQL'],
-    servers: ['Linear', 'GitHub', CAFE_COMPOSED, 'figma'],
-  },
-  {
-    name: 'data',
-    size: 16,
-    restPace: 0.08,
-    sessions: 3,
-    turnsPerSession: 7,
-    toolsPerTurn: 5,
-    editsPerTool: 0.12,
-    mcpShare: 0.3,
-    clients: [0.6, 0.45, 0.25],
-    delegation: [1, 2, 3, 2, 2],
+    servers: ['Linear', 'GitHub', CAFE_COMPOSED, 'figma'] },
+  { name: 'data', size: 16, restPace: 0.08, sessions: 3, turnsPerSession: 7, toolsPerTurn: 5,
+    editsPerTool: 0.12, mcpShare: 0.3, clients: [0.6, 0.45, 0.25], delegation: [1, 2, 3, 2, 2],
     languages: ['Python', 'SQL', 'YAML'],
-    servers: ['LINEAR ', 'Postgres', CAFE_DECOMPOSED],
-  },
-  {
-    name: 'mobile',
-    size: 14,
-    restPace: 0.04,
-    sessions: 3,
-    turnsPerSession: 4,
-    toolsPerTurn: 6,
-    editsPerTool: 0.14,
-    mcpShare: 0.08,
-    clients: [0.85, 0.3, 0],
-    delegation: [1, 1, 2, 1, 3],
+    servers: ['LINEAR ', 'Postgres', CAFE_DECOMPOSED] },
+  { name: 'mobile', size: 14, restPace: 0.04, sessions: 3, turnsPerSession: 4, toolsPerTurn: 6,
+    editsPerTool: 0.14, mcpShare: 0.08, clients: [0.85, 0.3, 0], delegation: [1, 1, 2, 1, 3],
     languages: ['Kotlin', 'Swift', 'C++'],
-    servers: ['Linear', 'Sentry', 'figma'],
-  },
-  {
-    name: 'support',
-    size: 8,
-    restPace: 0.35,
-    sessions: 2,
-    turnsPerSession: 3,
-    toolsPerTurn: 2,
-    editsPerTool: 0.03,
-    mcpShare: 0.5,
-    clients: [0.05, 0.98, 0],
-    delegation: [0, 1, 1, 0, 5],
+    servers: ['Linear', 'Sentry', 'figma'] },
+  { name: 'support', size: 8, restPace: 0.35, sessions: 2, turnsPerSession: 3, toolsPerTurn: 2,
+    editsPerTool: 0.03, mcpShare: 0.5, clients: [0.05, 0.98, 0], delegation: [0, 1, 1, 0, 5],
     languages: ['Markdown'],
-    servers: ['linear', 'Sentry', CAFE_COMPOSED],
-  },
-  {
-    name: 'automation',
-    size: 6,
-    restPace: 0.85,
-    sessions: 14,
-    turnsPerSession: 1,
-    toolsPerTurn: 14,
-    editsPerTool: 0.05,
-    mcpShare: 0.05,
-    clients: [0, 0, 1],
-    delegation: [1, 0, 0, 0, 0],
+    servers: ['linear', 'Sentry', CAFE_COMPOSED] },
+  { name: 'automation', size: 6, restPace: 0.85, sessions: 14, turnsPerSession: 1, toolsPerTurn: 14,
+    editsPerTool: 0.05, mcpShare: 0.05, clients: [0, 0, 1], delegation: [1, 0, 0, 0, 0],
     languages: ['Go', 'TypeScript', 'YAML'],
-    servers: ['github'],
-  },
+    servers: ['github'] },
 ]
 
 /** What people call their language, and the files it lives in. */
@@ -152,43 +93,27 @@ export const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
   Markdown: ['.md'],
 }
 
-/** A name and its weight among its kind. */
-export type Weighted = readonly [name: string, weight: number]
+/** The weight of each name among its kind. */
+export type Weights = Readonly<Record<string, number>>
 
-export const BUILT_IN_TOOLS: readonly Weighted[] = [
-  ['Read', 34],
-  ['Execute', 22],
-  ['Edit', 16],
-  ['Grep', 11],
-  ['Glob', 5],
-  ['LS', 4],
-  ['Create', 4],
-  ['TodoWrite', 3],
-  ['ApplyPatch', 2],
-  ['WebSearch', 2],
-  ['FetchUrl', 1],
-  ['Task', 1],
-]
+// prettier-ignore
+export const BUILT_IN_TOOLS: Weights = {
+  Read: 34, Execute: 22, Edit: 16, Grep: 11, Glob: 5, LS: 4, Create: 4, TodoWrite: 3, ApplyPatch: 2,
+  WebSearch: 2, FetchUrl: 1, Task: 1,
+}
 
 /** Tools of each MCP server, by the server's plain name. */
-export const MCP_TOOLS: Readonly<Record<string, readonly Weighted[]>> = {
-  linear: [
-    ['linear___get_issue', 5],
-    ['linear___list_issues', 3],
-    ['linear___create_comment', 2],
-  ],
-  github: [
-    ['github___get_pull_request', 4],
-    ['github___search_code', 3],
-    ['github___create_pull_request', 1],
-  ],
-  sentry: [['sentry___get_issue_details', 1]],
-  postgres: [
-    ['postgres___query', 6],
-    ['postgres___list_tables', 1],
-  ],
-  'caf\u00e9 docs': [['cafe_docs___search', 1]],
-  figma: [['figma___get_file', 1]],
+export const MCP_TOOLS: Readonly<Record<string, Weights>> = {
+  linear: { linear___get_issue: 5, linear___list_issues: 3, linear___create_comment: 2 },
+  github: {
+    github___get_pull_request: 4,
+    github___search_code: 3,
+    github___create_pull_request: 1,
+  },
+  sentry: { sentry___get_issue_details: 1 },
+  postgres: { postgres___query: 6, postgres___list_tables: 1 },
+  'caf\u00e9 docs': { cafe_docs___search: 1 },
+  figma: { figma___get_file: 1 },
 }
 
 /** What the platform records as a tool name when it cannot parse a call. */
@@ -200,21 +125,18 @@ export const UNPARSED_TOOLS: readonly string[] = [
 ]
 
 /** One starts with `=`: a spreadsheet must show it, not run it. */
-export const SKILLS: readonly Weighted[] = [
-  ['code-review', 8],
-  ['release-notes', 4],
-  ['migrate-tests', 3],
-  ['r\u00e9sum\u00e9-du-sprint', 2],
-  ['=cost-report', 1],
-]
+export const SKILLS: Weights = {
+  'code-review': 8,
+  'release-notes': 4,
+  'migrate-tests': 3,
+  'r\u00e9sum\u00e9-du-sprint': 2,
+  '=cost-report': 1,
+}
 
-export const SLASH_COMMANDS: readonly Weighted[] = [
-  ['/review', 7],
-  ['/compact', 6],
-  ['/model', 3],
-  ['/fix-ci', 3],
-  ['/standup <team>', 1],
-]
+// prettier-ignore
+export const SLASH_COMMANDS: Weights = {
+  '/review': 7, '/compact': 6, '/model': 3, '/fix-ci': 3, '/standup <team>': 1,
+}
 
 export interface Hook {
   readonly event: string
@@ -245,3 +167,32 @@ export const LAST_NAMES: readonly string[] = [
   'johnson', 'knuth', 'lamport', 'mccarthy', 'naur', 'okafor', 'perlman', 'quispe', 'ritchie',
   'shaw', 'thompson', 'ullman', 'vaughan', 'wirth', 'xu', 'yao', 'zuse',
 ]
+
+/** What the made-up settings and resources carry and no file, log line or error may. */
+export const SECRETS = {
+  /** `customModels[].apiKey`; the key is changed now and then. */
+  apiKeys: ['sk-demo-9fK2vQ7xLm4TbW8cRz5H', 'sk-demo-Yp3NsD6wJe1GuA0hXk7C'],
+  header: 'hdr-7Qm2Zx9Lk4Vn8Tb3',
+  headerBearer: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJkZW1vIn0.c2lnbmF0dXJlLW9mLXRoZS1kZW1v',
+  extraArg: 'arg-5Hd8Jw2Pz6Rc1Yt',
+  deepExtraArg: 'deep-arg-3Xk9Sf7Bn4Mv',
+  cloudCredentialExport: 'cloud-4Tg6Wq8Ze1Uj5Ap0',
+  cloudAuthRefresh: 'refresh-2Lr7Nc9Vd3Qs',
+  modelUrlPassword: 'url-pass-8Kf3Hy5Tm',
+  modelUrlQuery: 'url-query-6Bz1Wp4Xe',
+  marketplaceToken: 'ghp_demo7Jx2Qm9Ls4Vt8Rn3Kc5Zd',
+  commandToken: 'sk-demo-command-1Ue8Gi6Oa3Yb',
+  /** Under names that no specification tells. */
+  unknownSigningSecrets: ['whsec-0Vb4Nm7Xq2Lz', 'whsec-9Ty6Re3Wp8Kd'],
+  unknownPlain: 'plain-name-5Sj1Dk8Fh',
+  unknownInList: 'in-a-list-7Mc2Vx4Nb',
+  unknownNumber: '4938172640',
+  relayToken: 'relay-3Pq7Lt9Xm2Wz',
+  relayPassword: 'relay-pass-6Dn4Hs8Kv',
+  stepErrorToken: 'sk-demo-step-8Rw5Ec2Ti7Yn',
+  tagToken: 'tag-2Gh9Jk4Lz7Xp',
+  messageToken: 'sk-demo-message-4Fv8Bn3Mq6Kw',
+} as const
+
+/** Every secret that the stand-in platform serves, wherever it is. */
+export const DEMO_SECRETS: readonly string[] = Object.values(SECRETS).flat()

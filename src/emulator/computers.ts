@@ -1,8 +1,16 @@
-import { keyOf, uuidOf } from './random.ts'
-import { badRequest, Refusal } from './problems.ts'
-import { notFound } from './queries.ts'
-import { SECRETS } from './secrets.ts'
+import type { Context, Hono } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import { SECRETS } from './catalogue.ts'
+import { derive, draw, keyOf, uuidOf } from './random.ts'
+import { badRequest, notFound, type Env, type Platform } from './requests.ts'
 import type { Sessions } from './sessions.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+/** How long an install of dependencies takes, and a restart. */
+const INSTALL_MS = 30_000
+const RESTART_MS = 10_000
+const LONGEST_NAME = 63
 
 /** A step of the provisioning; its status follows from the time. */
 interface Step {
@@ -10,13 +18,13 @@ interface Step {
   readonly name: string
   readonly startsAt: number
   readonly endsAt: number
-  /** Null when it comes to a good end. */
-  readonly error: string | null
-  readonly installSessionId: string | null
+  /** Of a step that fails. */
+  readonly error?: string | undefined
+  readonly installSessionId?: string
 }
 
 /** What a computer is made of; its status follows from the time. */
-export interface ComputerRecord {
+interface Computer {
   readonly id: string
   readonly key: number
   readonly name: string
@@ -26,13 +34,6 @@ export interface ComputerRecord {
   /** Restarting until then; milliseconds. */
   readonly restartsUntil: number
 }
-
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-/** How long an install of dependencies takes, and a restart. */
-const INSTALL_MS = 30_000
-const RESTART_MS = 10_000
-const LONGEST_NAME = 63
 
 interface Cast {
   readonly name: string
@@ -55,135 +56,104 @@ const CAST: readonly Cast[] = [
   },
 ]
 
+/** Adds the computers of the organisation, held as long as the platform runs. */
+export function addComputers(app: Hono<Env>, { seed, now }: Platform, sessions: Sessions): void {
+  const api = '/api/v0/computers'
+  const began = now()
+  const computers = new Map<string, Computer>()
+  const put = (computer: Computer): Computer => {
+    computers.set(computer.id, computer)
+    return computer
+  }
+  for (const [index, cast] of CAST.entries()) {
+    put(madeUp(keyOf(seed, 'computer', index), cast, began - cast.age, sessions))
+  }
+  /** The one of the path. @throws HTTPException 404. */
+  const find = (context: Context<Env, `${typeof api}/:id`>): Computer => {
+    const id = context.req.param('id')
+    const computer = computers.get(id)
+    if (computer === undefined) throw notFound('computer', id)
+    return computer
+  }
+
+  app.get(api, (context) =>
+    context.json({ computers: [...computers.values()].map((each) => answerOf(each, now())) }),
+  )
+  app.get(`${api}/name/:name`, (context) => {
+    const name = context.req.param('name')
+    const { length } = Array.from(name)
+    if (length < 1 || length > LONGEST_NAME) {
+      throw badRequest(`the name has ${length} characters, not 1 to ${LONGEST_NAME}`)
+    }
+    const computer = [...computers.values()].find((each) => each.name === name)
+    if (computer === undefined) throw notFound('computer with the name', name)
+    return context.json(answerOf(computer, now()))
+  })
+  app.get(`${api}/:id`, (context) => context.json(answerOf(find(context), now())))
+  app.delete(`${api}/:id`, (context) => {
+    computers.delete(find(context).id)
+    return context.body(null, 204)
+  })
+  app.post(`${api}/:id/install-deps`, (context) => {
+    const computer = find(context)
+    const steps = computer.steps.map((step) => installAgain(step, computer, now(), sessions))
+    return context.json(answerOf(put({ ...computer, steps }), now()), 202)
+  })
+  app.post(`${api}/:id/refresh`, (context) =>
+    context.json({ configured: find(context).isManaged ? 2 : 1 }),
+  )
+  app.post(`${api}/:id/restart`, (context) => {
+    const computer = find(context)
+    if (!computer.isManaged) throw badRequest(`the computer '${computer.id}' is not a managed one`)
+    put({ ...computer, restartsUntil: now() + RESTART_MS })
+    return context.json({})
+  })
+  app.get(`${api}/:id/metrics`, (context) => {
+    const computer = find(context)
+    const start = startOf(context, now())
+    return context.json(metricsOf(computer, start, now()))
+  })
+}
+
 /** The ids of the computers that the platform starts with. */
 export function computerIds(seed: number): readonly string[] {
   return CAST.map((_, index) => uuidOf(keyOf(seed, 'computer', index)))
 }
 
-export type Computers = ReturnType<typeof createComputers>
+/** @throws HTTPException 409 while an install is running. */
+function installAgain(step: Step, { id }: Computer, at: number, sessions: Sessions): Step {
+  if (step.id !== 'install-deps') return step
+  if (statusOfStep(step, at) === 'running') {
+    const message = `an install session is already running: ${step.installSessionId ?? ''}`
+    throw new HTTPException(409, { message })
+  }
+  return installStep(id, at, sessions)
+}
 
-/**
- * The computers of the organisation, held as long as the platform runs. For an id that
- * there is not each throws Refusal 404.
- */
-export function createComputers(seed: number, now: () => number, sessions: Sessions) {
-  const records = new Map<string, ComputerRecord>()
-  const began = now()
-  for (const [index, cast] of CAST.entries()) {
-    const record = madeUp(seed, index, cast, began - cast.age, sessions)
-    records.set(record.id, record)
-  }
-  const find = (id: string): ComputerRecord => {
-    const record = records.get(id)
-    if (record === undefined) throw notFound('computer', id)
-    return record
-  }
-  const change = (record: ComputerRecord): void => {
-    records.set(record.id, record)
-  }
-
+function installStep(computerId: string, startsAt: number, sessions: Sessions): Step {
   return {
-    list: (): object => ({ computers: [...records.values()].map((each) => answerOf(each, now())) }),
-    find,
-    read: (id: string): object => answerOf(find(id), now()),
-    /** @throws Refusal 400 for a name that is not of 1 to 63 characters. */
-    readByName: (name: string): object => {
-      const { length } = Array.from(name)
-      if (length < 1 || length > LONGEST_NAME) {
-        throw badRequest(`the name has ${length} characters, not 1 to ${LONGEST_NAME}`)
-      }
-      const record = [...records.values()].find((each) => each.name === name)
-      if (record === undefined) throw notFound('computer with the name', name)
-      return answerOf(record, now())
-    },
-    /** @throws Refusal 409 while an install is running. */
-    installDependencies: (id: string): object => {
-      const record = find(id)
-      change({ ...record, steps: installAgain(record, now(), sessions) })
-      return answerOf(find(id), now())
-    },
-    refresh: (id: string): object => ({ configured: find(id).isManaged ? 2 : 1 }),
-    /** @throws Refusal 400 for a computer that is not managed. */
-    restart: (id: string): void => {
-      const record = find(id)
-      if (!record.isManaged) throw badRequest(`the computer '${id}' is not a managed one`)
-      change({ ...record, restartsUntil: now() + RESTART_MS })
-    },
-    remove: (id: string): void => {
-      records.delete(find(id).id)
-    },
+    id: 'install-deps',
+    name: 'Install the dependencies',
+    startsAt,
+    endsAt: startsAt + INSTALL_MS,
+    installSessionId: sessions.install(computerId, startsAt, INSTALL_MS),
   }
 }
 
-/** When a computer first became active; infinite where it never did. */
-export function activeFrom({ steps }: ComputerRecord): number {
-  const isGood = steps.every(({ error }) => error === null)
-  return isGood ? Math.max(...steps.map(({ endsAt }) => endsAt)) : Infinity
-}
-
-/** @throws Refusal 409 while an install is running. */
-function installAgain(record: ComputerRecord, at: number, sessions: Sessions): readonly Step[] {
-  return record.steps.map((step) => {
-    if (step.id !== 'install-deps') return step
-    if (stepStatus(step, at) === 'running') {
-      throw new Refusal(
-        409,
-        'Conflict',
-        `an install session is already running: ${step.installSessionId ?? ''}`,
-      )
-    }
-    const installSessionId = sessions.install(record.id, at, INSTALL_MS)
-    return { ...step, startsAt: at, endsAt: at + INSTALL_MS, error: null, installSessionId }
-  })
-}
-
-function madeUp(
-  seed: number,
-  index: number,
-  { name, isManaged, error }: Cast,
-  createdAt: number,
-  sessions: Sessions,
-): ComputerRecord {
-  const key = keyOf(seed, 'computer', index)
+function madeUp(key: number, cast: Cast, createdAt: number, sessions: Sessions): Computer {
+  const { name, isManaged, error } = cast
   const id = uuidOf(key)
-  const installs = createdAt + 3 * MINUTE
-  const plain = { error: null, installSessionId: null }
-  return {
-    id,
-    key,
-    name,
-    isManaged,
-    createdAt,
-    restartsUntil: 0,
-    steps: [
-      {
-        ...plain,
-        id: 'create-host',
-        name: 'Create the host',
-        startsAt: createdAt,
-        endsAt: createdAt + MINUTE,
-      },
-      {
-        ...plain,
-        id: 'clone-repos',
-        name: 'Clone the repositories',
-        startsAt: createdAt + MINUTE,
-        endsAt: installs,
-      },
-      {
-        id: 'install-deps',
-        name: 'Install the dependencies',
-        startsAt: installs,
-        endsAt: installs + INSTALL_MS,
-        error: error ?? null,
-        installSessionId: sessions.install(id, installs, INSTALL_MS),
-      },
-    ],
-  }
+  const [cloned, installed] = [createdAt + MINUTE, createdAt + 3 * MINUTE]
+  const steps = [
+    { id: 'create-host', name: 'Create the host', startsAt: createdAt, endsAt: cloned },
+    { id: 'clone-repos', name: 'Clone the repositories', startsAt: cloned, endsAt: installed },
+    { ...installStep(id, installed, sessions), error },
+  ]
+  return { id, key, name, isManaged, createdAt, restartsUntil: 0, steps }
 }
 
-function answerOf(record: ComputerRecord, now: number): object {
-  const { id, key, name, isManaged, createdAt } = record
+function answerOf(computer: Computer, now: number): object {
+  const { id, key, name, isManaged, createdAt, steps } = computer
   const relay = `relay.acme.example/computers/${id}`
   return {
     id,
@@ -192,25 +162,25 @@ function answerOf(record: ComputerRecord, now: number): object {
     createdAt,
     hostId: uuidOf(key + 1),
     hostname: `host-${key.toString(16)}`,
-    status: statusOf(record, now),
-    provisioningSteps: record.steps.map((step) => stepAnswer(step, now)),
+    status: statusOf(computer, now),
+    provisioningSteps: steps.map((step) => stepAnswer(step, now)),
     relayClientUrl: `wss://${relay}/client?token=${SECRETS.relayToken}`,
     relayAgentUrl: `wss://agent:${SECRETS.relayPassword}@${relay}/agent`,
     remoteUser: isManaged ? 'agent' : 'ada',
   }
 }
 
-function statusOf(record: ComputerRecord, now: number): string {
-  if (now < record.restartsUntil) return 'provisioning'
-  const statuses = record.steps.map((step) => stepStatus(step, now))
+function statusOf({ restartsUntil, steps }: Computer, now: number): string {
+  if (now < restartsUntil) return 'provisioning'
+  const statuses = steps.map((step) => statusOfStep(step, now))
   if (statuses.includes('failed')) return 'error'
   return statuses.every((status) => status === 'completed') ? 'active' : 'provisioning'
 }
 
-function stepStatus({ startsAt, endsAt, error }: Step, now: number): string {
+function statusOfStep({ startsAt, endsAt, error }: Step, now: number): string {
   if (now < startsAt) return 'pending'
   if (now < endsAt) return 'running'
-  return error === null ? 'completed' : 'failed'
+  return error === undefined ? 'completed' : 'failed'
 }
 
 /** A step has only what is known of it by now. */
@@ -221,10 +191,51 @@ function stepAnswer(step: Step, now: number): object {
   return {
     id,
     name,
-    status: stepStatus(step, now),
-    ...(hasEnded && error !== null ? { error } : {}),
-    ...(hasStarted ? { startedAt: startsAt } : {}),
-    ...(hasEnded ? { completedAt: endsAt } : {}),
-    ...(hasStarted && installSessionId !== null ? { installSessionId } : {}),
+    status: statusOfStep(step, now),
+    error: hasEnded ? error : undefined,
+    startedAt: hasStarted ? startsAt : undefined,
+    completedAt: hasEnded ? endsAt : undefined,
+    installSessionId: hasStarted ? installSessionId : undefined,
+  }
+}
+
+const EVERY = 5 * MINUTE
+/** Samples of the last day are answered without `start`; older ones than these are not kept. */
+const KEPT = 72 * HOUR
+const GIB = 1_073_741_824
+
+/** Of the query. @throws HTTPException 400 for a `start` that is no time. */
+function startOf(context: Context, now: number): number {
+  const text = context.req.query('start')
+  if (text === undefined) return now - 24 * HOUR
+  const start = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(text) ? Date.parse(text) : NaN
+  if (Number.isNaN(start)) throw badRequest(`start '${text}' is not an ISO 8601 date-time`)
+  return start
+}
+
+/** Samples of a computer, every five minutes or so since it is active. */
+function metricsOf({ key, steps }: Computer, start: number, now: number): readonly object[] {
+  if (steps.some(({ error }) => error !== undefined)) return [] // it was never active
+  const from = Math.max(start, now - KEPT, ...steps.map(({ endsAt }) => endsAt))
+  const first = Math.floor(from / EVERY)
+  const count = Math.max(0, Math.floor(now / EVERY) - first + 1)
+  return Array.from({ length: count }, (_, index) => first + index).flatMap((tick) => {
+    // some seconds after its five minutes are full
+    const at = tick * EVERY + Math.floor(draw(derive(key, tick), 1) * 20_000)
+    return at >= from && at <= now ? [sampleOf(derive(key, tick), tick, at)] : []
+  })
+}
+
+function sampleOf(key: number, tick: number, at: number): object {
+  const memTotal = 16 * GIB
+  const diskTotal = 200 * GIB
+  return {
+    timestamp: new Date(at).toISOString(),
+    cpuUsedPct: Number((draw(key, 2) * 100).toFixed(2)),
+    cpuCount: 8,
+    memUsed: Math.floor(memTotal * (0.2 + 0.6 * draw(key, 3))),
+    memTotal,
+    diskUsed: Math.floor(diskTotal * (0.3 + (tick % 2_000) / 4_000)),
+    diskTotal,
   }
 }

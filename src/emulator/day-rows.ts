@@ -1,3 +1,5 @@
+import type { WorkDay } from './calendar.ts'
+import { SKILLS, SLASH_COMMANDS, type DelegationLevel, type Model } from './catalogue.ts'
 import {
   extensionCounts,
   hookCounts,
@@ -5,167 +7,184 @@ import {
   namedCounts,
   serverCounts,
   toolCounts,
-  type Counted,
-} from './breakdowns.ts'
-import type { WorkDay } from './calendar.ts'
-import { SKILLS, SLASH_COMMANDS, type DelegationLevel } from './catalogue.ts'
-import type { DayTotals } from './day-totals.ts'
-import {
-  array,
-  decimal,
-  object,
-  quote,
-  quoteAscii,
-  spellExponent,
-  spellFraction,
-  type Field,
-} from './json.ts'
-import type { TrailingCounts } from './organisation.ts'
+  type DayTotals,
+  type Spent,
+} from './day-totals.ts'
+import { asciiOf, jsonOf, spelled, spellExponent, spellFraction } from './json.ts'
+import { activePeople, emailOn, type Organisation } from './people.ts'
+import { userDayOf } from './user-day.ts'
 
 /** The day row of `/tools`. */
 export function toolRow(totals: DayTotals): string {
-  const { workDay, autonomy, sessions } = totals
-  const text = workDay.offset % 2 === 0 ? quote : quoteAscii
-  return dayRow(workDay, [
-    ['tool_calls', String(totals.toolCalls)],
-    ['by_tool', items(toolCounts(totals), 'tool', 'invocations', quote)],
-    [
-      'mcp_users_with_mcp',
-      every(4, workDay) ? spellFraction(totals.mcpUsers) : `${totals.mcpUsers}`,
-    ],
-    ['mcp_by_server', items(serverCounts(totals), 'server', 'invocations', text)],
-    ['skills_invocations', String(totals.skillCalls)],
-    [
-      'skills_by_name',
-      items(namedCounts(totals, totals.skillCalls, SKILLS), 'name', 'count', text),
-    ],
-    ['slash_commands_invocations', String(totals.slashCommands)],
-    [
-      'slash_commands_by_name',
-      items(namedCounts(totals, totals.slashCommands, SLASH_COMMANDS), 'name', 'count', quote),
-    ],
-    ['hooks_invocations', String(totals.hooks)],
-    ...(workDay.hasNewFields ? [['hooks_by_event', hookItems(totals)] as const] : []),
-    ['web_users', String(totals.clients.get('web') ?? 0)],
-    ['autonomy_ratio_avg', decimal(autonomy.average, 4)],
-    ['autonomy_ratio_p50', decimal(autonomy.median, 2)],
-    ['autonomy_ratio_p90', decimal(autonomy.high, 2)],
-    ['tool_calls_per_session_avg', decimal(ratio(totals.toolCalls, sessions), 4)],
-    ['user_turns_per_session_avg', decimal(ratio(totals.userMessages, sessions), 4)],
-    ['tool_autonomy_level_ratio', levelShares(totals)],
-  ])
+  const { workDay, autonomy, sessions, toolCalls, mcpUsers, levels } = totals
+  const named = (names: typeof SKILLS, total: number) =>
+    namedCounts(totals, total, names).map(([name, count]) => ({ name, count }))
+  /** Of the tool calls. */
+  const share = (...among: DelegationLevel[]): number =>
+    ratio(
+      among.reduce((sum, level) => sum + levels.of(level), 0),
+      toolCalls,
+      6,
+    )
+  const row = dayRow(workDay, {
+    tool_calls: toolCalls,
+    by_tool: toolCounts(totals).map(([tool, invocations]) => ({ tool, invocations })),
+    mcp_users_with_mcp: every(4, workDay) ? spellFraction(mcpUsers) : mcpUsers,
+    mcp_by_server: serverCounts(totals).map(([server, invocations]) => ({ server, invocations })),
+    skills_invocations: totals.skillCalls,
+    skills_by_name: named(SKILLS, totals.skillCalls),
+    slash_commands_invocations: totals.slashCommands,
+    slash_commands_by_name: named(SLASH_COMMANDS, totals.slashCommands),
+    hooks_invocations: totals.hooks,
+    ...(workDay.hasNewFields ? { hooks_by_event: hookCounts(totals) } : {}),
+    web_users: totals.clients.of('web'),
+    autonomy_ratio_avg: ratio(autonomy.average, 1, 4),
+    autonomy_ratio_p50: ratio(autonomy.median, 1, 2),
+    autonomy_ratio_p90: ratio(autonomy.high, 1, 2),
+    tool_calls_per_session_avg: ratio(toolCalls, sessions, 4),
+    user_turns_per_session_avg: ratio(totals.userMessages, sessions, 4),
+    tool_autonomy_level_ratio: {
+      auto_high: share('auto-high'),
+      auto_medium: share('auto-medium'),
+      auto_low: share('auto-low'),
+      // a plan that waits for consent counts as manual
+      manual: share('manual', 'spec'),
+    },
+  })
+  return workDay.offset % 2 === 0 ? row : asciiOf(row)
 }
 
 /** The rows of `/tools?group_by=tool_name`: `by_tool`, flattened. */
 export function toolRowsByName(totals: DayTotals): string[] {
   return toolCounts(totals).map(([tool, calls]) =>
-    groupRow(totals.workDay, tool, [['tool_calls', String(calls)]]),
+    groupRow(totals.workDay, tool, { tool_calls: calls }),
   )
 }
 
 /** The day row of `/activity`. */
-export function activityRow(totals: DayTotals, trailing: TrailingCounts): string {
-  const clients = [...totals.clients].map(([client, users]) => [client, String(users)] as const)
-  return dayRow(totals.workDay, [
-    ['daily_active_users', String(totals.activeUsers)],
-    ['weekly_active_users', String(trailing.weekly)],
-    ['monthly_active_users', String(trailing.monthly)],
-    ['daily_active_users_by_client', object(clients)],
-    ['sessions', String(totals.sessions)],
-    ['messages', String(totals.messages)],
-    ['user_messages', String(totals.userMessages)],
-  ])
+export function activityRow(totals: DayTotals): string {
+  return dayRow(totals.workDay, {
+    daily_active_users: totals.activeUsers,
+    weekly_active_users: totals.trailingUsers(7),
+    monthly_active_users: totals.trailingUsers(30),
+    daily_active_users_by_client: Object.fromEntries(totals.clients),
+    sessions: totals.sessions,
+    messages: totals.messages,
+    user_messages: totals.userMessages,
+  })
 }
 
 /** The rows of `/activity?group_by=client`: each client's users, flattened. */
-export function activityRowsByClient(totals: DayTotals): string[] {
-  return [...totals.clients].map(([client, users]) =>
-    groupRow(totals.workDay, client, [['daily_active_users', String(users)]]),
+export function activityRowsByClient({ workDay, clients }: DayTotals): string[] {
+  return [...clients].map(([client, users]) =>
+    groupRow(workDay, client, { daily_active_users: users }),
   )
 }
 
 /** The day row of `/productivity`. */
 export function productivityRow(totals: DayTotals): string {
   const { workDay, filesEdited, commits } = totals
-  return dayRow(workDay, [
-    ['files_created', String(totals.filesCreated)],
-    ['files_edited', every(9, workDay) ? spellExponent(filesEdited) : String(filesEdited)],
-    ['by_extension', items(extensionCounts(totals), 'extension', 'count', quote)],
-    ['by_language', items(languageCounts(totals), 'language', 'count', quote)],
-    ['git_commits', every(5, workDay) ? spellFraction(commits) : String(commits)],
-    ['git_prs_created', String(totals.pullRequests)],
-  ])
+  return dayRow(workDay, {
+    files_created: totals.filesCreated,
+    files_edited: every(9, workDay) ? spellExponent(filesEdited) : filesEdited,
+    by_extension: extensionCounts(totals).map(([extension, count]) => ({ extension, count })),
+    by_language: languageCounts(totals).map(([language, count]) => ({ language, count })),
+    git_commits: every(5, workDay) ? spellFraction(commits) : commits,
+    git_prs_created: totals.pullRequests,
+  })
+}
+
+/** The one day row of `/tokens`, with `by_model` and `by_user`, in pieces. Linear in the people. */
+export function* tokenRow(totals: DayTotals, organisation: Organisation): Generator<string> {
+  const { workDay, spent } = totals
+  const surplus = surplusOf(totals)
+  const row = dayRow(workDay, {
+    ...tokenFields(spent, surplus),
+    cache_read_tokens: totals.cacheRead,
+    ...(workDay.hasNewFields ? { cache_write_tokens: totals.cacheWrite } : {}),
+    by_model: totals.models.map(([model, sums]) =>
+      modelItem(model, sums, surplusOf(totals, model)),
+    ),
+    by_user: [],
+  })
+  const usersAt = row.indexOf(NO_USERS) + NO_USERS.length - 1
+  yield row.slice(0, usersAt)
+  for (const [index, person] of activePeople(organisation, workDay).entries()) {
+    const { spends, billable } = userDayOf(person, workDay)
+    const item = {
+      user_id: person.id,
+      user_email: emailOn(person, workDay.offset),
+      billable_tokens: billable / 100,
+      by_model: spends.map((spend, at) =>
+        modelItem(spend.model, spend, index + at === 0 ? surplus : 0n),
+      ),
+    }
+    yield (index === 0 ? '' : ',') + asciiOf(jsonOf(item))
+  }
+  yield row.slice(usersAt)
+}
+
+const NO_USERS = '"by_user":[]'
+
+/** The rows of `/tokens?group_by=model`: `by_model`, flattened. */
+export function tokenRowsByModel(totals: DayTotals): string[] {
+  return totals.models.map(([model, spent]) =>
+    groupRow(totals.workDay, model.id, tokenFields(spent, surplusOf(totals, model))),
+  )
+}
+
+/** 2^53 + 1: a number that JSON can say and a double cannot hold. */
+const HUGE_NUMBER = 9_007_199_254_740_993n
+
+/**
+ * On one day the organisation's `input_tokens` is exactly the huge number. What is
+ * missing to it goes to the first model of the first user, so that parts still add up.
+ */
+function surplusOf({ workDay, spent, firstModel }: DayTotals, model = firstModel): bigint {
+  const hasIt = workDay.hasHugeNumber && model !== undefined && model === firstModel
+  return hasIt ? HUGE_NUMBER - BigInt(spent.input) : 0n
+}
+
+function modelItem({ id, tier }: Model, spent: Spent, surplus: bigint) {
+  return { model_id: id, model_tier: tier, ...tokenFields(spent, surplus) }
+}
+
+function tokenFields({ billable, input, output }: Spent, surplus: bigint) {
+  return {
+    billable_tokens: billable / 100,
+    input_tokens: surplus === 0n ? input : spelled(String(BigInt(input) + surplus)),
+    output_tokens: output,
+  }
 }
 
 /**
  * A day row as the platform might spell it: now and then in another key order,
  * and after some weeks with a field that the specification does not name.
  */
-export function dayRow(workDay: WorkDay, fields: readonly Field[]): string {
-  const all: Field[] = [['date', quote(workDay.day)], ...fields]
-  if (workDay.offset >= 20) all.push(['preview', UNKNOWN_FIELD])
-  return object(every(7, workDay) ? all.reverse() : all)
+function dayRow(workDay: WorkDay, fields: object): string {
+  const row = { date: workDay.day, ...fields, ...(workDay.offset >= 20 ? UNKNOWN_FIELD : {}) }
+  return jsonOf(every(7, workDay) ? Object.fromEntries(Object.entries(row).reverse()) : row)
+}
+
+const UNKNOWN_FIELD = {
+  preview: {
+    cohort: 'b',
+    flags: ['early', { depth: 2, ratio: spelled('0.1000') }],
+    window: spelled('1e3'),
+  },
 }
 
 /** A row of a grouped form. */
-export function groupRow(workDay: WorkDay, group: string, metrics: readonly Field[]): string {
-  return object([['date', quote(workDay.day)], ['group_key', quote(group)], ...metrics])
+function groupRow(workDay: WorkDay, group: string, metrics: object): string {
+  return jsonOf({ date: workDay.day, group_key: group, ...metrics })
 }
-
-const UNKNOWN_FIELD = '{"cohort":"b","flags":["early",{"depth":2,"ratio":0.1000}],"window":1e3}'
 
 /** True on one day of `period`, never the first. */
 function every(period: number, workDay: WorkDay): boolean {
   return workDay.offset % period === 3
 }
 
-function items(
-  counts: readonly Counted[],
-  nameField: string,
-  countField: string,
-  text: (name: string) => string,
-): string {
-  return array(
-    counts.map(([name, count]) =>
-      object([
-        [nameField, text(name)],
-        [countField, String(count)],
-      ]),
-    ),
-  )
-}
-
-function hookItems(totals: DayTotals): string {
-  return array(
-    hookCounts(totals).map(([hook, count]) =>
-      object([
-        ['event', quote(hook.event)],
-        ['matcher', quote(hook.matcher)],
-        ['command', quote(hook.command)],
-        ['count', String(count)],
-      ]),
-    ),
-  )
-}
-
-/** Shares of the tool calls; a plan that waits for consent (`spec`) counts as manual. */
-function levelShares(totals: DayTotals): string {
-  const share = (...levels: DelegationLevel[]): string =>
-    decimal(
-      ratio(
-        levels.reduce((sum, level) => sum + (totals.levels.get(level) ?? 0), 0),
-        totals.toolCalls,
-      ),
-      6,
-    )
-  return object([
-    ['auto_high', share('auto-high')],
-    ['auto_medium', share('auto-medium')],
-    ['auto_low', share('auto-low')],
-    ['manual', share('manual', 'spec')],
-  ])
-}
-
-function ratio(part: number, whole: number): number {
-  return whole === 0 ? 0 : part / whole
+/** With at most `digits` decimals; 0 of nothing. */
+function ratio(part: number, whole: number, digits: number): number {
+  return whole === 0 ? 0 : Number((part / whole).toFixed(digits))
 }

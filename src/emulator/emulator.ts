@@ -1,23 +1,19 @@
 import { getRequestListener } from '@hono/node-server'
 import { createServer, type Server } from 'node:http'
-import { z } from 'zod'
 
 import { parseDay } from '../lib/days.ts'
 import { UsageError } from '../lib/errors.ts'
-import { createPlatform } from './analytics.ts'
-import { createApp, type Host, type Intercept, type RequestRecord } from './app.ts'
+import { DEFAULT_KEYS, type Keys } from './admission.ts'
+import { createApp, type Intercept, type RequestRecord } from './app.ts'
 import { HISTORY_BEGINS } from './calendar.ts'
-import { DEFAULT_KEYS, type Keys } from './credentials.ts'
-import { createLimiter } from './limiter.ts'
-import { createOrganisation } from './organisation.ts'
-import { messageIds } from './messages.ts'
-import type { Person } from './people.ts'
-import { createResources } from './platform-routes.ts'
+import { createOrganisation } from './people.ts'
+import type { Host } from './requests.ts'
 
-export { landmarksOf, type Landmarks } from './calendar.ts'
-export { DEFAULT_KEYS, type Keys, type Role } from './credentials.ts'
-export { DEMO_SECRETS } from './secrets.ts'
-export type { Host, Intercept, InterceptedRequest, RequestRecord } from './app.ts'
+export { DEFAULT_KEYS, type Keys, type Role } from './admission.ts'
+export type { Intercept, InterceptedRequest, RequestRecord } from './app.ts'
+export { landmarksOf } from './calendar.ts'
+export { DEMO_SECRETS } from './catalogue.ts'
+export type { Host } from './requests.ts'
 
 export interface EmulatorOptions {
   /** Of the public API host. @default 0, a free port */
@@ -83,10 +79,10 @@ export interface Emulator {
  * hosts, as the platform has them. Each answers 404 to a path of the other.
  * A day's data is a pure function of the seed, the number of users and the first
  * day, whenever it is asked for; what requests change is held until `close`.
- * @throws UsageError for an option out of its range, or a port that cannot be had.
+ * @throws UsageError for an option out of its range, or a port that is taken.
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
-  const { host = '127.0.0.1', now, rate } = options
+  const { host = '127.0.0.1', now, rate, limitStyle = 'retry-after' } = options
   const seed = wholeNumber('seed', options.seed ?? 1, 0)
   const organisation = createOrganisation({
     id: options.orgId ?? 'org_demo',
@@ -99,16 +95,14 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     ),
   })
   const burst = wholeNumber('burst', options.burst ?? Math.max(1, Math.ceil(rate ?? 1)), 1)
-  const canInterrupt = options.interrupt ?? true
-  const resources = createResources({ organisation, seed, now, canInterrupt })
-  const requests: RequestRecord[] = []
   const remember = wholeNumber('remember', options.remember ?? 1_000, 0)
-  const app = createApp({
-    platform: createPlatform(organisation, now),
-    resources,
-    limiter:
-      rate === undefined ? null : createLimiter({ rate: positive('rate', rate), burst, now }),
-    limitStyle: options.limitStyle ?? 'retry-after',
+  const requests: RequestRecord[] = []
+  const { app, sessions } = createApp({
+    organisation,
+    seed,
+    now,
+    canInterrupt: options.interrupt ?? true,
+    limit: rate === undefined ? null : { rate: positive('rate', rate), burst, limitStyle, now },
     intercept: options.intercept ?? null,
     record: (request) => {
       requests.push(request)
@@ -136,18 +130,16 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     appUrl,
     keys: DEFAULT_KEYS,
     requests,
-    members: organisation.people.map(memberOf),
-    sessionIds: resources.sessions.ids,
-    messageIds: (sessionId) => messageIds(resources.sessions.find(sessionId)),
+    members: organisation.people.map(({ id, email, team }) => ({
+      userId: id,
+      email,
+      team: team.name,
+    })),
+    sessionIds: sessions.ids,
+    messageIds: sessions.messageIds,
     close,
   }
 }
-
-function memberOf({ id, emailJson, team }: Person): Member {
-  return { userId: id, email: parsedEmail.parse(JSON.parse(emailJson)), team: team.name }
-}
-
-const parsedEmail = z.string().nullable()
 
 function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {

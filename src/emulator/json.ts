@@ -1,44 +1,35 @@
-/** A field of an object: its name and its value as JSON text. */
-export type Field = readonly [name: string, json: string]
+/** Stands before the text of a number that JSON.stringify would spell differently. */
+const MARK = '\u0001'
 
-/** JSON text of an object whose values are JSON texts already, in the given key order. */
-export function object(fields: readonly Field[]): string {
-  return `{${fields.map(([name, json]) => `"${name}":${json}`).join(',')}}`
+/** A number that `jsonOf` writes in these very characters, e.g. `12.0`. */
+export function spelled(json: string): string {
+  return MARK + json
 }
 
-export function array(items: readonly string[]): string {
-  return `[${items.join(',')}]`
+/** The same whole number with a fraction: 12 is `12.0`. */
+export function spellFraction(value: number): string {
+  return spelled(`${value}.0`)
 }
 
-/** JSON text of a string, non-ASCII characters as they are. */
-export function quote(text: string): string {
-  return JSON.stringify(text)
+/** The same whole number with an exponent: 1000 is `1e3`, 12 is `1.2e1`. */
+export function spellExponent(value: number): string {
+  return spelled(value.toExponential().replace('+', ''))
 }
 
-/** JSON text of a string with every non-ASCII UTF-16 unit escaped: `Caf\u00e9`. */
-export function quoteAscii(text: string): string {
-  return JSON.stringify(text).replace(
+/** JSON text of a value; numbers that are spelled otherwise as they are spelled. */
+export function jsonOf(value: unknown): string {
+  return unmarked(JSON.stringify(value))
+}
+
+/** The JSON text that `JSON.stringify` made, numbers that are spelled otherwise as they are spelled. */
+export function unmarked(json: string): string {
+  return json.replaceAll(/"\\u0001([^"]*)"/g, '$1')
+}
+
+/** JSON text with every non-ASCII UTF-16 unit escaped: `Caf\u00e9`. */
+export function asciiOf(json: string): string {
+  return json.replaceAll(
     /[^\u0000-\u007f]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
-}
-
-/** A ratio with at most `digits` decimals. */
-export function decimal(value: number, digits: number): string {
-  return String(Number(value.toFixed(digits)))
-}
-
-/** Hundredths as a number: 1250 is `12.5`. */
-export function hundredths(value: number): string {
-  return String(value / 100)
-}
-
-/** The same whole number spelt with a fraction: 12 is `12.0`. */
-export function spellFraction(value: number): string {
-  return `${value}.0`
-}
-
-/** The same whole number spelt with an exponent: 1000 is `1e3`, 12 is `1.2e1`. */
-export function spellExponent(value: number): string {
-  return value.toExponential().replace('+', '')
 }

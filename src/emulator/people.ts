@@ -1,7 +1,6 @@
-import { FIRST_MODELS, FIRST_NAMES, LAST_NAMES, TEAMS } from './catalogue.ts'
-import type { Model, Team } from './catalogue.ts'
-import { EMAIL_CHANGE_OFFSET } from './calendar.ts'
-import { quoteAscii } from './json.ts'
+import { addDays, eachDay, type Day, type DayRange } from '../lib/days.ts'
+import { OFFSETS, workDayOf, type WorkDay } from './calendar.ts'
+import { FIRST_MODELS, FIRST_NAMES, LAST_NAMES, TEAMS, type Model, type Team } from './catalogue.ts'
 import { createPicker, derive, draw, entry, mix } from './random.ts'
 
 /** An instant that no history reaches, in days since its first day. */
@@ -24,26 +23,51 @@ export interface Person {
   readonly joins: number
   readonly leaves: number
   readonly returns: number
-  /** JSON text of the e-mail address or `null`, before and from `renamedOn`. */
-  readonly emailJson: string
-  readonly newEmailJson: string
+  /** The e-mail address, before and from `renamedOn`; null where the platform knows none. */
+  readonly email: string | null
+  readonly newEmail: string | null
   readonly renamedOn: number
 }
 
+/** A made-up organisation: who is in it and on which days they work. */
+export interface Organisation {
+  readonly id: string
+  readonly firstDay: Day
+  /** Everyone who is ever in it, ordered by id. */
+  readonly people: readonly Person[]
+  /** The place of a user id in `people`. */
+  readonly placeOf: ReadonlyMap<string, number>
+}
+
+export interface OrganisationOptions {
+  readonly id: string
+  readonly seed: number
+  /** How many people are ever in it. */
+  readonly users: number
+  /** Whether all of them are there from the first day, and work on every day that has data. */
+  readonly areSteady: boolean
+  readonly firstDay: Day
+}
+
+/** An organisation, as a pure function of the options. */
+export function createOrganisation(options: OrganisationOptions): Organisation {
+  const { id, seed, users, areSteady, firstDay } = options
+  const people = Array.from({ length: users }, (_, index) => ({
+    ...createPerson(seed, index),
+    ...(areSteady ? STEADY : {}),
+  })).sort((a, b) => (a.id < b.id ? -1 : 1))
+  return {
+    id,
+    firstDay,
+    people,
+    placeOf: new Map(people.map((person, place) => [person.id, place])),
+  }
+}
+
+// prettier-ignore
 const Draw = {
-  team: 1,
-  favourite: 2,
-  presence: 3,
-  intensity: 4,
-  usesMcp: 5,
-  founder: 6,
-  joins: 7,
-  leaver: 8,
-  leaves: 9,
-  returner: 10,
-  returns: 11,
-  email: 12,
-  renamed: 13,
+  team: 1, favourite: 2, presence: 3, intensity: 4, usesMcp: 5, founder: 6, joins: 7, leaver: 8,
+  leaves: 9, returner: 10, returns: 11, email: 12, renamed: 13,
 } as const
 
 type Cast = Partial<Omit<Person, 'id' | 'key'>>
@@ -59,32 +83,13 @@ const CAST: readonly Cast[] = [
     presence: 0.95,
     joins: 0,
     leaves: NEVER,
-    renamedOn: EMAIL_CHANGE_OFFSET,
+    renamedOn: OFFSETS.emailChange,
   },
-  { team: entry(TEAMS, 5), presence: 0.95, takesLeave: false, joins: 0, leaves: NEVER },
+  { ...STEADY, team: entry(TEAMS, 5), presence: 0.95 },
   { joins: 0, leaves: 12, returns: 34 },
   { joins: 8, leaves: NEVER },
   { joins: 0, leaves: 21, returns: NEVER },
 ]
-
-/** Everyone who is ever in the organisation, ordered by id. A pure function of its arguments. */
-export function createPeople(seed: number, count: number, areSteady: boolean): readonly Person[] {
-  const people = Array.from({ length: count }, (_, index) => ({
-    ...createPerson(seed, index),
-    ...(areSteady ? STEADY : {}),
-  }))
-  return people.sort((a, b) => (a.id < b.id ? -1 : 1))
-}
-
-/** Whether a person is in the organisation on the day of that offset. */
-export function isMember(person: Person, offset: number): boolean {
-  return offset >= person.joins && (offset < person.leaves || offset >= person.returns)
-}
-
-/** JSON text of a person's e-mail address on a day. */
-export function emailJsonOn(person: Person, offset: number): string {
-  return offset < person.renamedOn ? person.emailJson : person.newEmailJson
-}
 
 function createPerson(seed: number, index: number): Person {
   const key = derive(seed, index)
@@ -102,7 +107,7 @@ function createPerson(seed: number, index: number): Person {
     usesMcp: draw(key, Draw.usesMcp) < 0.45,
     ...membershipOf(key),
     ...emailsOf(index, isRobot || (index > 1 && draw(key, Draw.email) < 0.03)),
-    renamedOn: draw(key, Draw.renamed) < 0.02 ? EMAIL_CHANGE_OFFSET + (index % 60) : NEVER,
+    renamedOn: draw(key, Draw.renamed) < 0.02 ? OFFSETS.emailChange + (index % 60) : NEVER,
     ...cast,
   }
 }
@@ -120,18 +125,63 @@ const pickTeam = createPicker(TEAMS.map((team) => team.size))
 /** By weights of FIRST_MODELS. */
 const pickFavourite = createPicker([40, 15, 15, 20, 10])
 
-function emailsOf(index: number, isAnonymous: boolean): Pick<Person, 'emailJson' | 'newEmailJson'> {
-  if (isAnonymous) return { emailJson: 'null', newEmailJson: 'null' }
+function emailsOf(index: number, isAnonymous: boolean): Pick<Person, 'email' | 'newEmail'> {
+  if (isAnonymous) return { email: null, newEmail: null }
   const first = entry(FIRST_NAMES, index % FIRST_NAMES.length)
   const last = entry(LAST_NAMES, index % LAST_NAMES.length)
   const round = Math.floor(index / (FIRST_NAMES.length * LAST_NAMES.length))
-  const suffix = round === 0 ? '' : String(round + 1)
-  return {
-    emailJson: quoteAscii(`${first}.${last}${suffix}@acme.example`),
-    newEmailJson: quoteAscii(`${first}.${last}-byron${suffix}@acme.example`),
-  }
+  const host = `${round === 0 ? '' : round + 1}@acme.example`
+  return { email: `${first}.${last}${host}`, newEmail: `${first}.${last}-byron${host}` }
 }
 
 function hex(bits: number): string {
   return bits.toString(16).padStart(8, '0')
+}
+
+/** A person's e-mail address on the day of that offset. */
+export function emailOn(person: Person, offset: number): string | null {
+  return offset < person.renamedOn ? person.email : person.newEmail
+}
+
+/** The days of a range that have data. */
+export function openDays(organisation: Organisation, range: DayRange): WorkDay[] {
+  return workDays(organisation, range).filter((workDay) => workDay.isOpen)
+}
+
+function workDays({ firstDay }: Organisation, range: DayRange): WorkDay[] {
+  return eachDay(range).map((day) => workDayOf(firstDay, day))
+}
+
+/** Streams of `draw` by person and day or week; those from 3 on are of what the person did. */
+const ACTIVE = 1
+const LEAVE = 2
+
+/**
+ * Whether a person has a row on a day. Cheap and pure, so that the distinct
+ * users of any window can be counted without making their rows.
+ */
+export function isActive(person: Person, workDay: WorkDay): boolean {
+  const { offset } = workDay
+  const { joins, leaves, returns } = person
+  const isMember = offset >= joins && (offset < leaves || offset >= returns)
+  if (!workDay.isOpen || !isMember) return false
+  const pace = workDay.isRest ? person.team.restPace : workDay.pace
+  const isPresent = draw(derive(person.key, offset), ACTIVE) < person.presence * pace
+  return isPresent && !isOnLeave(person, offset)
+}
+
+function isOnLeave({ takesLeave, key }: Person, offset: number): boolean {
+  const week = Math.floor(offset / 7)
+  return takesLeave && draw(derive(key, -week - 1), LEAVE) < 0.05
+}
+
+/** The people with a row on a day, in order of id. */
+export function activePeople(organisation: Organisation, workDay: WorkDay): Person[] {
+  return organisation.people.filter((person) => isActive(person, workDay))
+}
+
+/** Distinct users of so many days that end with a day. */
+export function usersWithin(organisation: Organisation, last: Day, length: number): number {
+  const days = workDays(organisation, { first: addDays(last, 1 - length), last }).reverse()
+  return organisation.people.filter((person) => days.some((day) => isActive(person, day))).length
 }

@@ -16,7 +16,7 @@ export function derive(key: number, part: number): number {
 
 /** A number in [0, 1): the draw named `stream` of a key. Pure, so no order of calls matters. */
 export function draw(key: number, stream: number): number {
-  return mix(key ^ Math.imul(stream + 1, GOLDEN)) / TWO_TO_32
+  return derive(key, stream) / TWO_TO_32
 }
 
 /** Chooses an index by weight with a draw in [0, 1). Made once per list of weights. */
@@ -25,9 +25,8 @@ export function createPicker(weights: readonly number[]): (unit: number) => numb
   let sum = 0
   const ends = weights.map((weight) => (sum += weight) / whole)
   return (unit) => {
-    let index = 0
-    while (index < ends.length - 1 && unit >= (ends[index] ?? 1)) index += 1
-    return index
+    const index = ends.findIndex((end) => unit < end)
+    return index < 0 ? ends.length - 1 : index
   }
 }
 
@@ -57,7 +56,7 @@ export function entry<T>(list: readonly T[], index: number): T {
 }
 
 /** What an id is of; each kind is a stream of its own. */
-const KINDS = { computer: 101, host: 102, session: 103, message: 104, report: 105, step: 106 }
+const KINDS = { computer: 101, session: 103, report: 105 }
 
 /** The key of every draw about the thing of a kind at an index. */
 export function keyOf(seed: number, kind: keyof typeof KINDS, index: number): number {

@@ -1,8 +1,7 @@
+import type { Hono } from 'hono'
 import { MS_PER_DAY, startOf } from '../lib/days.ts'
-import type { Organisation } from './organisation.ts'
-import { badRequest } from './problems.ts'
 import { derive, draw, entry, keyOf, uuidOf } from './random.ts'
-import { wholeOf } from './queries.ts'
+import { badRequest, wholeOf, type Env, type Platform } from './requests.ts'
 
 /** A page has no more than this, whatever is asked. */
 const PAGE = 20
@@ -18,77 +17,55 @@ type Repository = (typeof REPOSITORIES)[number]
 
 const CRITERIA = ['lint_config', 'unit_tests_present', 'agents_md', 'build_cmd_doc', 'secret_scan']
 
-interface Report {
-  readonly reportId: string
-  readonly [field: string]: unknown
-}
-
 /**
- * A page of the readiness reports, in an order that means nothing and often
- * with fewer than asked: only an empty page is the end.
- * @throws Refusal 400 for a limit below 1, or an unknown `startAfter`.
+ * Adds the readiness reports: pages in an order that means nothing and often with
+ * fewer than asked, so that only an empty page is the end.
  */
-export function readinessAnswer(
-  { organisation, seed }: { readonly organisation: Organisation; readonly seed: number },
-  now: number,
-  query: URLSearchParams,
-): object {
-  const limit = wholeOf(query, 'limit', 1, 999_999_999) ?? PAGE
-  const repoId = query.get('repoId')
-  const reports = REPOSITORIES.filter(({ id }) => repoId === null || id === repoId)
-    .flatMap((repository) => reportsOf(repository, organisation, seed, now))
-    .sort((a, b) => (a.reportId < b.reportId ? -1 : 1))
-  const from = placeAfter(reports, query.get('startAfter'))
-  const size = Math.min(limit, PAGE)
-  const fewer = size > 3 ? from % 3 : 0
-  return { reports: reports.slice(from, from + size - fewer) }
-}
-
-function placeAfter(reports: readonly Report[], startAfter: string | null): number {
-  if (startAfter === null) return 0
-  const place = reports.findIndex(({ reportId }) => reportId === startAfter)
-  if (place < 0) throw badRequest(`startAfter '${startAfter}' is not the id of a report`)
-  return place + 1
+export function addReadiness(app: Hono<Env>, platform: Platform): void {
+  app.get('/api/organization/maturity-level-reports', (context) => {
+    const { repoId, startAfter } = context.req.query()
+    const limit = wholeOf(context, 'limit', 1, 999_999_999) ?? PAGE
+    const reports = REPOSITORIES.filter(({ id }) => repoId === undefined || id === repoId)
+      .flatMap((repository) => reportsOf(repository, platform))
+      .sort((a, b) => (a.reportId < b.reportId ? -1 : 1))
+    const before = reports.findIndex(({ reportId }) => reportId === startAfter)
+    if (startAfter !== undefined && before < 0) {
+      throw badRequest(`startAfter '${startAfter}' is not the id of a report`)
+    }
+    const from = before + 1
+    const size = Math.min(limit, PAGE)
+    const fewer = size > 3 ? from % 3 : 0
+    return context.json({ reports: reports.slice(from, from + size - fewer) })
+  })
 }
 
 /** One report every five days, from the first day of the history on. */
-function reportsOf(
-  repository: Repository,
-  organisation: Organisation,
-  seed: number,
-  now: number,
-): Report[] {
-  const begins = startOf(organisation.firstDay)
+function reportsOf(repository: Repository, { organisation, seed, now }: Platform) {
   const place = REPOSITORIES.indexOf(repository)
-  const createdAt = (index: number): number =>
-    begins + index * BETWEEN_REPORTS + place * MS_PER_DAY + 9 * 3_600_000
-  const reports: Report[] = []
-  for (let index = 0; createdAt(index) <= now; index += 1) {
+  const first = startOf(organisation.firstDay) + place * MS_PER_DAY + 9 * 3_600_000
+  const count = Math.max(0, Math.floor((now() - first) / BETWEEN_REPORTS) + 1)
+  return Array.from({ length: count }, (_, index) => {
     const key = keyOf(seed, 'report', index * REPOSITORIES.length + place)
-    reports.push(reportOf(repository, key, index, createdAt(index)))
-  }
-  return reports
+    return reportOf(repository, key, index, first + index * BETWEEN_REPORTS)
+  })
 }
 
 /** Reports get better with time; every third has none of the optional fields. */
-function reportOf(repository: Repository, key: number, index: number, createdAt: number): Report {
-  const plain = {
+function reportOf({ url, apps }: Repository, key: number, index: number, createdAt: number) {
+  return {
     reportId: uuidOf(key),
     createdAt,
-    repoUrl: repository.url,
-    apps: Object.fromEntries(
-      repository.apps.map((path) => [path, { description: `What is in ${path}` }]),
-    ),
+    repoUrl: url,
+    apps: Object.fromEntries(apps.map((path) => [path, { description: `What is in ${path}` }])),
     report: Object.fromEntries(
-      CRITERIA.map((criterion, place) => [
-        criterion,
-        evaluationOf(repository.apps.length, derive(key, place), index),
-      ]),
+      CRITERIA.map((name, place) => [name, evaluationOf(apps.length, derive(key, place), index)]),
     ),
+    ...(index % 3 === 2 ? {} : optionalFields(key, index)),
   }
-  if (index % 3 === 2) return plain
+}
+
+function optionalFields(key: number, index: number): object {
   return {
-    ...plain,
     commitHash: uuidOf(key + 1).replaceAll('-', '') + '00000000',
     branch: 'main',
     hasLocalChanges: index % 2 === 0,

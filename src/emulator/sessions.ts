@@ -1,14 +1,13 @@
+import type { Hono } from 'hono'
 import { z } from 'zod'
-import { messageIds } from './messages.ts'
-import { Refusal } from './problems.ts'
-import { draw, keyOf, uuidOf } from './random.ts'
-import { notFound } from './queries.ts'
-import { SECRETS } from './secrets.ts'
+import { SECRETS } from './catalogue.ts'
+import { derive, draw, entry, keyOf, uuidOf } from './random.ts'
+import { bodyOf, forbidden, notFound, type Env, type Platform } from './requests.ts'
 
 const text = z.string()
 
 /** Body of a change of a session: the settings that may be changed, and no token usage. */
-export const sessionPatchBody = z.strictObject({
+const patchBody = z.strictObject({
   sessionSettings: z.strictObject({
     model: text.optional(),
     specModeModel: text.optional(),
@@ -25,11 +24,11 @@ export const sessionPatchBody = z.strictObject({
 })
 
 /** What a session is made of; its status follows from the time. */
-export interface SessionRecord {
+interface Session {
   readonly id: string
   readonly key: number
-  readonly title: string | null
-  readonly computerId: string | null
+  readonly title: string | undefined
+  readonly computerId: string | undefined
   readonly createdAt: number
   /** Pending before it, running until `endsAt`, idle from then on; milliseconds. */
   readonly runsFrom: number
@@ -39,105 +38,106 @@ export interface SessionRecord {
   readonly changedAt: number
 }
 
-export type Sessions = ReturnType<typeof createSessions>
+type All = ReadonlyMap<string, Session>
 
-export interface SessionsOptions {
-  readonly seed: number
-  readonly now: () => number
-  readonly canInterrupt: boolean
-  /** Where some of the sessions run. */
-  readonly computerIds: readonly string[]
+/** What other parts of the platform need of its sessions. */
+export interface Sessions {
+  /** Those that there are by now. */
+  readonly ids: () => readonly string[]
+  /** The messages of a session, in order. */
+  readonly messageIds: (id: string) => readonly string[]
+  /** Makes a session that installs the dependencies of a computer. */
+  readonly install: (computerId: string, startedAt: number, durationMs: number) => string
 }
 
 const MINUTE = 60_000
 const MADE = 12
 /** A session's children; the second has a child of its own. */
-const CHILDREN: ReadonlyMap<number, readonly number[]> = new Map([
-  [3, [4, 5]],
-  [4, [6]],
-])
+const CHILDREN: Readonly<Record<number, readonly number[]>> = { 3: [4, 5], 4: [6] }
 
-/**
- * The sessions of the organisation, held as long as the platform runs. For an id that
- * there is not each throws Refusal 404.
- */
-export function createSessions({ seed, now, canInterrupt, computerIds }: SessionsOptions) {
+/** Adds the sessions of the organisation and their messages, held as long as the platform runs. */
+export function addSessions(
+  app: Hono<Env>,
+  { seed, now, canInterrupt }: Platform,
+  computerIds: readonly string[],
+): Sessions {
+  const api = '/api/v0/sessions/:id'
   const began = now()
-  const records = new Map<string, SessionRecord>()
-  const idOf = (index: number): string => uuidOf(keyOf(seed, 'session', index))
+  const sessions = new Map<string, Session>()
+  const put = (session: Session): string => {
+    sessions.set(session.id, session)
+    return session.id
+  }
   for (let index = 0; index < MADE; index += 1) {
-    const children = (CHILDREN.get(index) ?? []).map(idOf)
-    const record = madeUp(seed, index, children, computerIds, began)
-    records.set(record.id, record)
+    const computerId = index % 2 === 0 ? computerIds[index % 3] : undefined
+    put({ ...madeUp(seed, index, began), computerId })
   }
 
-  const find = (id: string, computerId: string | null = null): SessionRecord => {
-    const record = records.get(id)
-    if (record === undefined) throw notFound('session', id)
-    if (computerId === null || record.computerId === computerId) return record
+  /** @throws HTTPException 404, also where the session runs on another computer. */
+  const find = (id: string, computerId?: string): Session => {
+    const session = sessions.get(id)
+    if (session === undefined) throw notFound('session', id)
+    if (computerId === undefined || session.computerId === computerId) return session
     throw notFound(`session on the computer '${computerId}'`, id)
   }
-  const read = (id: string, computerId?: string | null): object =>
-    answerOf(find(id, computerId), records, now())
+  const read = (session: Session): object => answerOf(session, sessions, now())
+
+  app.get(api, (context) => {
+    const { id } = context.req.param()
+    return context.json(read(find(id, context.req.query('computerId'))))
+  })
+  app.patch(api, async (context) => {
+    const { sessionSettings } = await bodyOf(context, patchBody)
+    const session = find(context.req.param('id'))
+    const settings = { ...session.settings, ...sessionSettings }
+    const id = put({ ...session, settings, changedAt: now() })
+    return context.json(read(find(id)))
+  })
+  app.post(`${api}/interrupt`, (context) => {
+    const session = find(context.req.param('id'))
+    if (!canInterrupt) throw forbidden('interrupt is not enabled for this organization')
+    // nothing happens to an idle one
+    if (statusOf(session, now()) === 'running') put({ ...session, endsAt: now() })
+    return context.json({})
+  })
+  app.get(`${api}/messages/:message`, (context) => {
+    const { id, message } = context.req.param()
+    return context.json(messageOf(find(id, context.req.query('computerId')), message))
+  })
 
   return {
-    ids: (): readonly string[] => [...records.keys()],
-    find,
-    read,
-    patch: (id: string, settings: Readonly<Record<string, unknown>>): object => {
-      const record = find(id)
-      const merged = { ...record.settings, ...settings }
-      records.set(id, { ...record, settings: merged, changedAt: now() })
-      return read(id)
-    },
-    /** Nothing happens to an idle one. @throws Refusal 403 where it is not enabled. */
-    interrupt: (id: string): void => {
-      const record = find(id)
-      if (!canInterrupt) {
-        throw new Refusal(403, 'Forbidden', 'interrupt is not enabled for this organization')
-      }
-      if (statusOf(record, now()) === 'running') records.set(id, { ...record, endsAt: now() })
-    },
-    /** A session that installs the dependencies of a computer. */
-    install: (computerId: string, startedAt: number, durationMs: number): string => {
-      const index = records.size
-      const plain = madeUp(seed, index, [], [], startedAt)
-      records.set(plain.id, {
-        ...plain,
+    ids: () => [...sessions.keys()],
+    messageIds: (id) => messageIds(find(id)),
+    install: (computerId, startedAt, durationMs) =>
+      put({
+        ...madeUp(seed, sessions.size, startedAt),
         title: 'Install dependencies',
         computerId,
         createdAt: startedAt,
         changedAt: startedAt,
         runsFrom: startedAt,
         endsAt: startedAt + durationMs,
+        children: [],
         settings: { model: 'atlas-2', tags: [{ name: 'install-deps' }] },
-      })
-      return plain.id
-    },
+      }),
   }
 }
 
-function madeUp(
-  seed: number,
-  index: number,
-  children: readonly string[],
-  computerIds: readonly string[],
-  began: number,
-): SessionRecord {
-  const key = keyOf(seed, 'session', index)
+function madeUp(seed: number, index: number, began: number): Session {
+  const keyAt = (place: number): number => keyOf(seed, 'session', place)
   // the first runs, the second will; the others ended on a day of the week before
   const isUnderWay = index < 2
   const createdAt = isUnderWay ? began - 2 * MINUTE : began - (index + 4) * 13 * 60 * MINUTE
   const runsFrom = index === 1 ? began + 5 * MINUTE : createdAt + 1_500
   return {
-    id: uuidOf(key),
-    key,
-    title: index % 5 === 4 ? null : `Café ordering, part ${index + 1}`,
-    computerId: index % 2 === 0 ? (computerIds[index % 3] ?? null) : null,
+    id: uuidOf(keyAt(index)),
+    key: keyAt(index),
+    title: index % 5 === 4 ? undefined : `Café ordering, part ${index + 1}`,
+    computerId: undefined,
     createdAt,
     runsFrom,
     endsAt: isUnderWay ? began + (index + 1) * 10 * MINUTE : createdAt + (20 + index) * MINUTE,
-    children,
+    children: (CHILDREN[index] ?? []).map((child) => uuidOf(keyAt(child))),
     settings: settingsOf(index, createdAt),
     changedAt: createdAt,
   }
@@ -160,45 +160,43 @@ function settingsOf(index: number, createdAt: number): Readonly<Record<string, u
   }
 }
 
-function answerOf(
-  record: SessionRecord,
-  all: ReadonlyMap<string, SessionRecord>,
-  now: number,
-): object {
-  const status = statusOf(record, now)
-  const children = record.children.flatMap((id) => all.get(id) ?? [])
+function answerOf(session: Session, all: All, now: number): object {
+  const status = statusOf(session, now)
+  const ofChildren = Object.fromEntries(
+    childrenOf(session, all).map((child) => [child.id, inclusiveUsage(child, all)]),
+  )
   return {
-    sessionId: record.id,
+    sessionId: session.id,
     status,
-    messageCount: messageIds(record).length,
-    createdAt: record.createdAt,
-    updatedAt: Math.max(record.changedAt, Math.min(now, record.endsAt)),
-    ...(record.title === null ? {} : { title: record.title }),
-    ...(status === 'idle' ? { completedAt: record.endsAt } : {}),
-    ...(record.computerId === null ? {} : { computerId: record.computerId }),
+    messageCount: MESSAGES,
+    createdAt: session.createdAt,
+    updatedAt: Math.max(session.changedAt, Math.min(now, session.endsAt)),
+    title: session.title,
+    completedAt: status === 'idle' ? session.endsAt : undefined,
+    computerId: session.computerId,
     sessionSettings: {
-      ...record.settings,
-      tokenUsage: usageOf(record),
-      inclusiveTokenUsage: inclusiveUsageOf(record, all),
-      ...(children.length === 0 || 'childInclusiveTokenUsageBySessionId' in record.settings
+      ...session.settings,
+      tokenUsage: usageOf(session),
+      inclusiveTokenUsage: inclusiveUsage(session, all),
+      ...(session.children.length === 0 || 'childInclusiveTokenUsageBySessionId' in session.settings
         ? {}
-        : {
-            childInclusiveTokenUsageBySessionId: Object.fromEntries(
-              children.map((child) => [child.id, inclusiveUsageOf(child, all)]),
-            ),
-          }),
+        : { childInclusiveTokenUsageBySessionId: ofChildren }),
     },
   }
 }
 
-function statusOf({ runsFrom, endsAt }: SessionRecord, now: number): string {
+function statusOf({ runsFrom, endsAt }: Session, now: number): string {
   if (now >= endsAt) return 'idle'
   return now < runsFrom ? 'pending' : 'running'
 }
 
+function childrenOf({ children }: Session, all: All): readonly Session[] {
+  return children.flatMap((id) => all.get(id) ?? [])
+}
+
 type Usage = Readonly<Record<string, number>>
 
-function usageOf({ key }: SessionRecord): Usage {
+function usageOf({ key }: Session): Usage {
   const inputTokens = 20_000 + Math.floor(draw(key, 1) * 400_000)
   const outputTokens = 2_000 + Math.floor(draw(key, 2) * 40_000)
   return {
@@ -211,13 +209,83 @@ function usageOf({ key }: SessionRecord): Usage {
   }
 }
 
-function inclusiveUsageOf(record: SessionRecord, all: ReadonlyMap<string, SessionRecord>): Usage {
-  const sum = { ...usageOf(record) }
-  for (const id of record.children) {
-    const child = all.get(id)
-    if (child === undefined) continue
-    for (const [name, value] of Object.entries(inclusiveUsageOf(child, all)))
+function inclusiveUsage(session: Session, all: All): Usage {
+  const sum = { ...usageOf(session) }
+  for (const child of childrenOf(session, all)) {
+    for (const [name, value] of Object.entries(inclusiveUsage(child, all))) {
       sum[name] = (sum[name] ?? 0) + value
+    }
   }
   return sum
+}
+
+const MESSAGES = 14
+const ROLES = ['user', 'assistant', 'tool', 'system']
+
+// prettier-ignore
+const SOURCES = [
+  'web', 'desktop', 'cli_tui', 'cli_exec', 'cli_acp', 'team-chat', 'issue-tracker', 'sessions_api',
+  'api', 'automation', 'readiness-remediation', 'readiness-evaluation', 'wiki-generation',
+  'wiki-ci-setup',
+]
+
+function messageIds({ key }: Session): readonly string[] {
+  return Array.from({ length: MESSAGES }, (_, index) => uuidOf(derive(key, 1_000 + index)))
+}
+
+/** A message of a session. @throws HTTPException 404. */
+function messageOf(session: Session, id: string): object {
+  const ids = messageIds(session)
+  const index = ids.indexOf(id)
+  if (index < 0) throw notFound('message', id)
+  const role = entry(ROLES, index % ROLES.length)
+  const createdAt = session.createdAt + index * 30_000
+  return {
+    id,
+    role,
+    content: contentOf(session.key, index),
+    createdAt,
+    updatedAt: createdAt + 900,
+    parentId: ids[index - 1],
+    visibility: entry(['both', 'llm_only', 'user_only'], index % 3),
+    isUserVisible: index % 3 !== 1,
+    isError: index % 7 === 6,
+    ...(role === 'user' ? { userMessageSource: sourceOf(session.key, index) } : {}),
+    ...(role === 'assistant' ? assistantFields(session.key, index) : {}),
+  }
+}
+
+function sourceOf(key: number, index: number): string {
+  return entry(SOURCES, (derive(key, 0) + index / 4) % SOURCES.length)
+}
+
+function assistantFields(key: number, index: number): object {
+  return {
+    vendorBMessageId: `msg_b_${index}`,
+    vendorBEncryptedContent: Buffer.from(`sealed ${key} ${index}`).toString('base64'),
+    vendorBReasoningId: `rs_${index}`,
+    vendorBReasoningSummary: 'Looked at the tests first.',
+    vendorBPhase: entry(['commentary', 'final_answer', null], Math.floor(index / 4) % 3),
+    vendorCThoughtSignature: 'c2lnbmVk',
+    chatCompletionReasoningField: entry(['reasoning', 'reasoning_content'], (index >> 2) % 2),
+    chatCompletionReasoningContent: 'The cache is cold on the first call.',
+  }
+}
+
+/** Blocks of text, and of types that the specification does not name. */
+function contentOf(key: number, index: number): readonly object[] {
+  const others: readonly (readonly object[])[] = [
+    [{ type: 'image', source: { kind: 'base64', bytes: 412 } }],
+    [
+      { type: 'thinking', thinking: 'First the tests.', signatureProvider: 'vendor_c' },
+      { type: 'tool_use', id: `call_${index}`, name: 'Execute', input: { command: 'npm test' } },
+    ],
+    [{ type: 'tool_result', toolUseId: `call_${index - 1}`, isError: false, content: 'ok 12' }],
+    [{ type: 'text', text: `The key is ${SECRETS.messageToken}, keep it.`, id: 'block_key' }],
+  ]
+  return [
+    { type: 'text', text: `Zeile ${index}: “größer” — \u{1f980}`, id: `block_${index}` },
+    ...entry(others, index % others.length),
+    { type: 'marker', key },
+  ]
 }

@@ -1,0 +1,70 @@
+import type { Context } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import { forbidden } from './requests.ts'
+
+const ROLES = ['owner', 'manager', 'member', 'guest'] as const
+
+/** Roles of an organisation's people; analytics answer owners and managers only. */
+export type Role = (typeof ROLES)[number]
+
+export type Keys = Readonly<Record<Role, string>>
+
+/** The fixed keys of the stand-in platform. They open nothing else. */
+export const DEFAULT_KEYS: Keys = {
+  owner: 'demo-owner-key',
+  manager: 'demo-manager-key',
+  member: 'demo-member-key',
+  guest: 'demo-guest-key',
+}
+
+/** The role behind `Authorization: Bearer <key>`; null for a missing or unknown credential. */
+export function roleOf(context: Context): Role | null {
+  const key = /^bearer +(\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1]
+  return ROLES.find((role) => DEFAULT_KEYS[role] === key) ?? null
+}
+
+/**
+ * Lets owners and managers pass: analytics (Authentication, rule 3 of the API) and
+ * setting the limits of credits, which the API leaves open.
+ * @throws HTTPException 403 for members and guests; `what` begins the sentence that says so.
+ */
+export function mustManage(context: Context, what: string): void {
+  const role = roleOf(context)
+  if (role === 'owner' || role === 'manager') return
+  throw forbidden(`${what} the role owner or manager, not ${role}`)
+}
+
+/** Refuses a request without a known credential. @throws HTTPException 401. */
+export function mustBeKnown(context: Context): Role {
+  const role = roleOf(context)
+  if (role !== null) return role
+  context.header('www-authenticate', 'Bearer')
+  throw new HTTPException(401, { message: 'the bearer credential is missing or unknown' })
+}
+
+export interface RateLimit {
+  /** Requests per second that a credential may make for ever. */
+  readonly rate: number
+  /** Requests that a rested credential may make at once. */
+  readonly burst: number
+  /** What a 429 says about the wait. */
+  readonly limitStyle: 'retry-after' | 'none'
+  /** Milliseconds since the epoch. A clock that stands still never refills. */
+  readonly now: () => number
+}
+
+/** A token bucket per role; a refused request takes no token and is answered with 429. */
+export function createLimiter({ rate, burst, limitStyle, now }: RateLimit) {
+  const buckets = new Map<Role, { readonly tokens: number; readonly at: number }>()
+  return (context: Context, role: Role): void => {
+    const at = now()
+    const before = buckets.get(role) ?? { tokens: burst, at }
+    const refill = (Math.max(0, at - before.at) / 1000) * rate
+    const tokens = Math.min(burst, before.tokens + refill)
+    buckets.set(role, { tokens: tokens >= 1 ? tokens - 1 : tokens, at })
+    if (tokens >= 1) return
+    const seconds = Math.ceil((1 - tokens) / rate)
+    if (limitStyle === 'retry-after') context.header('retry-after', `${seconds}`)
+    throw new HTTPException(429, { message: 'the rate limit of this credential' })
+  }
+}

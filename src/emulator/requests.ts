@@ -1,0 +1,111 @@
+import type { Context } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import type { z } from 'zod'
+import { dayOf, isDay, type Day, type DayRange } from '../lib/days.ts'
+import { lastDayAt } from './calendar.ts'
+import type { Organisation } from './people.ts'
+
+/** The public API host, or the web application host. */
+export type Host = 'api' | 'app'
+
+/** What hono hands on with a request. */
+export interface Env {
+  Bindings: { host: Host }
+  Variables: { requestId: string }
+}
+
+/** What every answer follows from, besides what requests have changed. */
+export interface Platform {
+  readonly organisation: Organisation
+  readonly seed: number
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Whether sessions may be interrupted. */
+  readonly canInterrupt: boolean
+}
+
+/** 400: a parameter that the API does not accept. */
+export function badRequest(message: string): HTTPException {
+  return new HTTPException(400, { message })
+}
+
+/** 403: not for this role, or this organisation. */
+export function forbidden(message: string): HTTPException {
+  return new HTTPException(403, { message })
+}
+
+/** 404: no such thing. */
+export function notFound(what: string, id: string): HTTPException {
+  return new HTTPException(404, { message: `there is no ${what} '${id}'` })
+}
+
+/**
+ * The days that a request asks for.
+ * @throws HTTPException 400 for a missing or malformed date, a start after the end,
+ * and any day outside the history, which runs through yesterday (UTC).
+ */
+export function rangeOf(context: Context, firstDay: Day, now: number): DayRange {
+  const first = dateOf(context, 'startDate')
+  const last = dateOf(context, 'endDate')
+  if (first > last) throw badRequest(`startDate ${first} is after endDate ${last}`)
+  const latest = first > lastDayAt(now) ? first : last
+  if (latest > lastDayAt(now)) {
+    throw badRequest(`no data for ${latest} yet: today is ${dayOf(now)}, ask through yesterday`)
+  }
+  if (first < firstDay) throw badRequest(`no data for ${first}: history begins on ${firstDay}`)
+  return { first, last }
+}
+
+function dateOf(context: Context, name: string): Day {
+  const text = context.req.query(name)
+  if (text === undefined) throw badRequest(`${name} is required`)
+  if (!isDay(text)) throw badRequest(`${name} '${text}' is not a date in the form YYYY-MM-DD`)
+  return text
+}
+
+/**
+ * Whether the grouped form is asked for. `dimension` is the one that the
+ * resource knows; null when it knows none.
+ * @throws HTTPException 400 for any other value.
+ */
+export function isGrouped(context: Context, dimension: string | null): boolean {
+  const value = context.req.query('group_by')
+  if (value === undefined) return false
+  if (value === dimension) return true
+  const allowed = dimension === null ? 'it is not supported here' : `allowed is '${dimension}'`
+  throw badRequest(`group_by '${value}': ${allowed}`)
+}
+
+/** The place in `people` after the cursor. @throws HTTPException 400 for an unknown cursor. */
+export function placeAfterCursor(context: Context, { placeOf }: Organisation): number {
+  const cursor = context.req.query('cursor')
+  if (cursor === undefined) return 0
+  const place = placeOf.get(cursor)
+  if (place === undefined) throw badRequest(`cursor '${cursor}' is unknown`)
+  return place + 1
+}
+
+/** A whole number of the query; undefined without one. @throws HTTPException 400 out of its bounds. */
+export function wholeOf(
+  context: Context,
+  name: string,
+  least: number,
+  most: number,
+): number | undefined {
+  const text = context.req.query(name)
+  if (text === undefined) return undefined
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : -1
+  if (value >= least && value <= most) return value
+  throw badRequest(`${name} '${text}' is not a whole number from ${least} to ${most}`)
+}
+
+/** The body of a request. @throws HTTPException 400 when it is not what the API accepts. */
+export async function bodyOf<T>(context: Context, schema: z.ZodType<T>): Promise<T> {
+  const body: unknown = await context.req.json().catch(() => {
+    throw badRequest('the body is not JSON')
+  })
+  const result = schema.safeParse(body)
+  if (result.success) return result.data
+  const issue = result.error.issues[0]
+  throw badRequest(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not accepted'}`)
+}
