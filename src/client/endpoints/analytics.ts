@@ -1,8 +1,7 @@
-import type { Day, DayRange } from '../../lib/days.ts'
-import { messageOf } from '../../lib/errors.ts'
+import type { DayRange } from '../../lib/days.ts'
 import { kindOf } from '../../lib/text.ts'
 import type { HttpHead } from '../../lib/world.ts'
-import { checkWhole } from '../http/call.ts'
+import { checkWhole, readAnswer, utf8, withQuery } from '../http/call.ts'
 import {
   checkClaims,
   fieldOf,
@@ -21,7 +20,7 @@ import {
   type ScannedRow,
   type ServedRow,
 } from '../json/row-scanner.ts'
-import type { Call, StreamReader, Transport } from '../http/transport.ts'
+import type { AnswerReader, Call, Transport } from '../http/transport.ts'
 
 /** The five analytics endpoints (PLATFORM_API, "Analytics"). */
 export type AnalyticsEndpoint = 'tokens' | 'tools' | 'activity' | 'productivity' | 'users'
@@ -119,9 +118,7 @@ async function askWhole<T extends Pick<Envelope, 'rest'>>(
 ): Promise<Omit<T, 'rest'> & AnalyticsTail> {
   return transport.call(call, (response, requestId) => {
     const origin = { request: call.path, requestId }
-    const { rest, ...rows } = whole(origin, response, response.body.byteLength, () =>
-      slice(utf8().decode(response.body)),
-    )
+    const { rest, ...rows } = whole(origin, response, () => slice(utf8().decode(response.body)))
     return { ...rows, ...tailOf(origin, response, rest) }
   })
 }
@@ -146,60 +143,52 @@ export async function streamAnalytics(
   return tail()
 }
 
-/** A row to be handed on, and where it is in the answer, from 0. */
-interface ReadRow {
-  readonly row: ServedRow | ScannedRow
-  readonly ordinal: number
-}
-
 function readerOf(
   origin: AnswerOrigin,
   head: HttpHead,
   taker: RowTaker,
-): StreamReader<() => AnalyticsTail> {
+): AnswerReader<() => AnalyticsTail> {
   const scanner = new RowScanner({ key: 'data' }, taker.known)
   const decoder = utf8()
-  let bytes = 0
+  let byteLength = 0
+  let rowsRead = 0
   let unreadable: { readonly error: unknown } | undefined
   let refused: { readonly error: unknown } | undefined
-  let rowsRead = 0
-  const handOn = async (read: () => readonly ScannedRow[]): Promise<void> => {
-    for (const { row, ordinal } of rowsOf(read)) {
+  /** How each wanted row is handed on, all of them parsed. */
+  const deliveriesOf = (rows: readonly ScannedRow[]): (() => Promise<void>)[] => {
+    const first = rowsRead
+    rowsRead += rows.length
+    return rows.flatMap(({ text, isKnown }, index) => {
+      if (isKnown) return [() => taker.known.take(text)]
+      if (!taker.isWanted(text)) return []
+      const row = servedRow(text)
+      return [() => taker.row(row, first + index)]
+    })
+  }
+  const handOn = async (scan: () => readonly ScannedRow[]): Promise<void> => {
+    try {
+      const deliveries = deliveriesOf(scan())
       try {
-        await ('value' in row ? taker.row(row, ordinal) : taker.known.take(row.text))
+        for (const deliver of deliveries) await deliver()
       } catch (error) {
         refused = { error }
-        return
       }
-    }
-  }
-  const rowsOf = (read: () => readonly ScannedRow[]): ReadRow[] => {
-    try {
-      const first = rowsRead
-      const rows = read()
-      rowsRead += rows.length
-      return rows.flatMap((row, at): ReadRow[] => {
-        const ordinal = first + at
-        if (row.isKnown) return [{ row, ordinal }]
-        return taker.isWanted(row.text) ? [{ row: servedRow(row.text), ordinal }] : []
-      })
     } catch (error) {
       unreadable = { error }
-      return []
     }
   }
-  const isGood = (): boolean => unreadable === undefined && refused === undefined
+  const isGood = (): boolean => (unreadable ?? refused) === undefined
   taker.begin(origin)
   return {
     take: async (piece) => {
-      bytes += piece.byteLength
+      byteLength += piece.byteLength
       await handOn(() => scanner.write(decoder.decode(piece, { stream: true })))
       return isGood()
     },
     end: async () => {
       if (isGood()) await handOn(() => scanner.flush())
       if (refused !== undefined) return rethrow(refused.error)
-      const { rest } = whole(origin, head, bytes, () => {
+      const { rest } = whole(origin, { ...head, body: { byteLength } }, () => {
         if (unreadable !== undefined) throw unreadable.error
         decoder.decode() // throws where the last character is cut off
         return { rest: scanner.end() }
@@ -227,19 +216,10 @@ function callOf(
   return { method: 'GET', base, path, maxBytes, isDivisible: query.isDivisible ?? false }
 }
 
-export function analyticsPath(endpoint: AnalyticsEndpoint, query: AnalyticsQuery): string {
-  const parameters = new URLSearchParams({
-    startDate: query.range.first satisfies Day,
-    endDate: query.range.last,
-    ...(query.groupBy === undefined ? {} : { group_by: query.groupBy }),
-    ...(query.limit === undefined ? {} : { limit: String(query.limit) }),
-    ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
-  })
-  return `/api/v1/analytics/${endpoint}?${parameters.toString()}`
-}
-
-function utf8() {
-  return new TextDecoder('utf-8', { fatal: true })
+function analyticsPath(endpoint: AnalyticsEndpoint, query: AnalyticsQuery): string {
+  const { range, groupBy, limit, cursor } = query
+  const days = { startDate: range.first, endDate: range.last }
+  return withQuery(`/api/v1/analytics/${endpoint}`, { ...days, group_by: groupBy, limit, cursor })
 }
 
 function tailOf(origin: AnswerOrigin, head: HttpHead, rest: unknown): AnalyticsTail {
@@ -271,25 +251,17 @@ function hasMoreOf(
   )
 }
 
-/** Reads an answer to its end, and holds it to its claims. @throws BodyError for any other error. */
+/** Reads an answer to its end, and holds it to its claims. @throws BodyError */
 function whole<T extends Pick<Envelope, 'rest'>>(
   { request, requestId }: AnswerOrigin,
-  { status, headers }: HttpHead,
-  bytes: number,
+  answer: Parameters<typeof readAnswer>[2],
   read: () => T,
 ): T {
-  try {
+  return readAnswer('analytics answer', { method: 'GET', path: request, requestId }, answer, () => {
     const envelope = read()
     checkClaims(request, envelope.rest)
     return envelope
-  } catch (error) {
-    const type = headers['content-type'] ?? 'no content type'
-    throw new BodyError(
-      `GET ${request}: status ${status} but no analytics answer (${type}, ${bytes} bytes): ${messageOf(error)}`,
-      requestId,
-      { cause: error },
-    )
-  }
+  })
 }
 
 function textOf(value: unknown): string | null {

@@ -1,5 +1,5 @@
-import { UsageError } from '../../lib/errors.ts'
-import type { HttpResponse } from '../../lib/world.ts'
+import { messageOf, UsageError } from '../../lib/errors.ts'
+import type { HttpHead } from '../../lib/world.ts'
 import { sliceArray, sliceEnvelope, sliceWhole } from '../json/envelope.ts'
 import type { ServedRow } from '../json/row-scanner.ts'
 import { BodyError } from '../errors.ts'
@@ -31,8 +31,6 @@ export interface Caller {
 /** Bounds what one answer may take; the largest are pages of settings, reports and messages. */
 const MAX_BYTES = 64 * 1024 * 1024
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
 /** Asks for items. @throws BodyError when the answer has no items there. */
 export function fetchItems<T>(
   { transport, baseUrl }: Caller,
@@ -40,12 +38,12 @@ export function fetchItems<T>(
   itemsAt: ItemsAt,
 ): Promise<Served<T>> {
   return transport.call(callOf(baseUrl, 'GET', path), (response, requestId) => {
-    const { value, items } = read(`GET ${path}`, response, requestId, (text) =>
-      contentOf(text, itemsAt),
+    const content = readAnswer(DOCUMENTED, { method: 'GET', path, requestId }, response, () =>
+      contentOf(utf8().decode(response.body), itemsAt),
     )
     return {
-      value: documented<T>(value),
-      items,
+      value: documented<T>(content.value),
+      items: content.items,
       request: path,
       requestId,
       serverTime: serverTime(response.headers),
@@ -64,16 +62,49 @@ export function send<T>(
   path: string,
   body?: object | string,
 ): Promise<T> {
-  const call = callOf(baseUrl, method, path)
-  return transport.call(
-    body === undefined
-      ? call
-      : { ...call, body: typeof body === 'string' ? body : JSON.stringify(body) },
-    (response, requestId) =>
-      read(`${method} ${path}`, response, requestId, (text) =>
-        documented<T>(text.trim() === '' ? {} : sliceWhole(text).value),
-      ),
+  const text = typeof body === 'object' ? JSON.stringify(body) : body
+  const call = { ...callOf(baseUrl, method, path), ...(text === undefined ? {} : { body: text }) }
+  return transport.call(call, (response, requestId) =>
+    readAnswer(DOCUMENTED, { method, path, requestId }, response, () => {
+      const answer = utf8().decode(response.body)
+      return documented<T>(answer.trim() === '' ? {} : sliceWhole(answer).value)
+    }),
   )
+}
+
+const DOCUMENTED = 'answer as documented'
+
+/** A decoder that refuses what is no UTF-8. */
+export function utf8(): InstanceType<typeof TextDecoder> {
+  return new TextDecoder('utf-8', { fatal: true })
+}
+
+/**
+ * Reads an answer that should be `what`.
+ *
+ * @throws BodyError for whatever `read` throws. It does not quote the body: that may carry secrets.
+ */
+export function readAnswer<T>(
+  what: string,
+  {
+    method,
+    path,
+    requestId,
+  }: Pick<Call, 'method' | 'path'> & { readonly requestId: string | null },
+  { status, headers, body }: HttpHead & { readonly body: { readonly byteLength: number } },
+  read: () => T,
+): T {
+  try {
+    return read()
+  } catch (error) {
+    const type = headers['content-type'] ?? 'no content type'
+    const size = `${body.byteLength} bytes`
+    throw new BodyError(
+      `${method} ${path}: status ${status} but no ${what} (${type}, ${size}): ${messageOf(error)}`,
+      requestId,
+      { cause: error },
+    )
+  }
 }
 
 /**
@@ -133,27 +164,6 @@ function contentOf(text: string, itemsAt: ItemsAt): Content {
   }
   const { rows, rest } = sliceEnvelope(text, itemsAt.key)
   return { value: { ...Object(rest), [itemsAt.key]: rows.map(({ value }) => value) }, items: rows }
-}
-
-/** The error does not quote the body: it may carry secrets. */
-function read<T>(
-  request: string,
-  response: HttpResponse,
-  requestId: string | null,
-  parse: (text: string) => T,
-): T {
-  try {
-    return parse(utf8.decode(response.body))
-  } catch (error) {
-    const type = response.headers['content-type'] ?? 'no content type'
-    const size = `${response.body.byteLength} bytes`
-    const why = error instanceof Error ? error.message : String(error)
-    throw new BodyError(
-      `${request}: status ${response.status} but no answer as documented (${type}, ${size}): ${why}`,
-      requestId,
-      { cause: error },
-    )
-  }
 }
 
 /** The specification's word is taken for the shape of an answer; unknown fields and values pass. */

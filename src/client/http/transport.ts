@@ -45,16 +45,15 @@ export interface Call {
   readonly isDivisible?: boolean
 }
 
-/** What an answer means, decided inside the retry loop so that a cut-off body is asked for again. */
-export type Reader<T> = (response: HttpResponse, requestId: string | null) => T
-
 /** Reads one answer while it comes. */
-export interface StreamReader<T> {
+export interface AnswerReader<T> {
   /** False when no more is wanted: `end` says why. */
   readonly take: BodyTaker
-  /** After the last piece. What it throws is as what a Reader throws. */
+  /** What the answer means, after its last piece. A BodyError that it throws is retried, as an answer that was cut off. */
   readonly end: () => T | Promise<T>
 }
+
+type ReaderFor<T> = (head: HttpHead, requestId: string | null) => AnswerReader<T>
 
 const DEFAULT_TIMEOUT_MS = 120_000
 
@@ -78,111 +77,94 @@ export class Transport {
     return this.#governor.learned()
   }
 
+  /** Sends one request and hands its whole answer to `read`; throws what `stream` throws. */
+  call<T>(call: Call, read: (response: HttpResponse, requestId: string | null) => T): Promise<T> {
+    return this.stream(call, (head, requestId) => {
+      const pieces: Uint8Array[] = []
+      return {
+        take: (piece) => Promise.resolve(pieces.push(piece) > 0),
+        end: () => read({ ...head, body: Buffer.concat(pieces) }, requestId),
+      }
+    })
+  }
+
   /**
+   * Sends one request whose answer is read while it comes. An answer that is cut off and
+   * asked for again has a reader of its own.
+   *
    * @throws RefusedError (401, 403), ApiError, TransportError, BodyTooLargeError,
    *   BodyError, and DeferredError when waiting would outlast the run. After
    *   `world.signal` no request begins and none is repeated; one that is under
    *   way is awaited, and its answer is good.
    */
-  async call<T>(call: Call, read: Reader<T>): Promise<T> {
-    return this.#repeat(call, async (budget, sentAt) => {
-      const response = await this.#attempt(call, budget, sentAt)
-      return read(response, requestIdOf(response))
-    })
-  }
-
-  /**
-   * The same, with the answer read while it comes. An answer that is cut off and
-   * asked for again has a reader of its own.
-   */
-  async stream<T>(
-    call: Call,
-    readerFor: (head: HttpHead, requestId: string | null) => StreamReader<T>,
-  ): Promise<T> {
-    return this.#repeat(call, async (budget, sentAt) => {
-      const begun: StreamReader<T>[] = []
-      const begin = (head: HttpHead): StreamReader<T> => {
-        const reader = filtered(readerFor(head, requestIdOf(head)), this.#secrets)
-        begun.push(reader)
-        return reader
-      }
-      const response = await this.#attempt(call, budget, sentAt, begin)
-      const [reader = begin(response)] = begun
-      if (response.body.byteLength > 0) await reader.take(response.body)
-      return reader.end()
-    })
-  }
-
-  async #repeat<T>(
-    call: Call,
-    attempt: (budget: RetryBudget, sentAt: number) => Promise<T>,
-  ): Promise<T> {
+  async stream<T>(call: Call, readerFor: ReaderFor<T>): Promise<T> {
     const budget = new RetryBudget()
-    let isLeft = true
     let fault: Error | undefined
-    const send = (number: number): Promise<T> =>
-      this.#governor.run((sentAt) => attempt(budget, sentAt), number > 1)
+    const send = (attempt: number): Promise<T> =>
+      this.#governor.run(
+        (sentAt) => this.#attempt(call, readerFor, budget.nextWait, sentAt),
+        attempt > 1,
+      )
     return pRetry(send, {
       retries: RATE_RETRIES + RETRIES,
       minTimeout: 0,
       maxTimeout: 0,
-      onFailedAttempt: async ({ error, attemptNumber }) => {
-        const count = mayRepeat(call, error) ? budget.spend(error) : null
-        isLeft = count !== null
+      shouldRetry: async ({ error, attemptNumber }) => {
         if (mayPass(error) && !isRateRefusal(error)) fault = error
+        const count = mayRepeat(call, error) ? budget.spend(error) : null
         if (count !== null) await this.#beforeRetry(call, error, attemptNumber, count)
+        return count !== null
       },
-      shouldRetry: () => isLeft,
     }).catch((error: unknown) => {
       throw isRateRefusal(error) ? toDeferred(call, error) : toUnknownOutcome(call, error, fault)
     })
   }
 
-  /** Resolves to a good answer. `begin`: who reads it while it comes; absent: it comes whole. */
-  async #attempt(
+  /** `nextWait`: which wait of this request a refusal for rate would lead to, from 1. */
+  async #attempt<T>(
     call: Call,
-    budget: RetryBudget,
+    readerFor: ReaderFor<T>,
+    nextWait: number,
     sentAt: number,
-    begin?: (head: HttpHead) => { readonly take: BodyTaker },
-  ): Promise<HttpResponse> {
-    let taken = 0
-    const takerFor = (head: HttpHead): BodyTaker | null => {
-      if (begin === undefined || !isGood(head)) return null
+  ): Promise<T> {
+    const answer: { reader?: AnswerReader<T>; bytes: number } = { bytes: 0 }
+    const begin = (head: HttpHead): AnswerReader<T> =>
+      (answer.reader = filtered(readerFor(head, requestIdOf(head)), this.#secrets))
+    const response = await this.#exchange(call, sentAt, (head) => {
+      if (!isGood(head)) return null
       const { take } = begin(withoutSecrets(head, this.#secrets))
       return (piece) => {
-        taken += piece.byteLength
+        answer.bytes += piece.byteLength
         return take(piece)
       }
-    }
-    const response = await this.#exchange(call, sentAt, takerFor)
+    })
+    const { status, headers, body } = response
     this.#world.emit({
       type: 'request.finished',
       path: withoutCursors(call.path),
-      status: response.status,
+      status,
       durationMs: this.#world.now() - sentAt,
-      bytes: taken + response.body.byteLength,
+      bytes: answer.bytes + body.byteLength,
       requestId: requestIdOf(response),
     })
-    const outcome = { kind: kindOf(call), sentAt, headers: response.headers }
+    const outcome = { kind: kindOf(call), sentAt, headers }
     if (isGood(response)) {
       this.#governor.answered({ ...outcome, health: 'well' })
-      return response
+      const reader = answer.reader ?? begin(response)
+      if (body.byteLength > 0) await reader.take(body)
+      return reader.end()
     }
     const failure = failureOf(call.method, call.path, response)
-    const { now, random } = this.#world
-    const { waitMs, source } = waitOf(response.headers, budget.nextWait, now(), random())
-    const hold = { waitMs, reason: failure.message }
-    if (isRateRefusal(failure)) {
-      waits.set(failure, waitMs)
-      this.#governor.refused(sentAt, response.headers, hold)
-      throw failure
-    }
-    const health = response.status === 503 ? 'overloaded' : 'faulty'
-    this.#governor.answered({ ...outcome, health })
-    if (response.status === 503 && source !== 'backoff') {
-      waits.set(failure, waitMs)
-      this.#governor.hold(hold)
-    }
+    const { waitMs, source } = waitOf(headers, nextWait, this.#world.now(), this.#world.random())
+    const isRefused = isRateRefusal(failure)
+    const isOverloaded = status === 503
+    const isTold = isRefused || (isOverloaded && source !== 'backoff')
+    if (isTold) waits.set(failure, waitMs)
+    this.#governor.answered({
+      ...outcome,
+      health: isRefused ? 'refused' : isOverloaded ? 'overloaded' : 'faulty',
+      ...(isTold ? { hold: { waitMs, reason: failure.message } } : {}),
+    })
     throw failure
   }
 
@@ -208,7 +190,8 @@ export class Transport {
         signal: this.#world.hangUp,
         takerFor,
       })
-      return { ...withoutSecrets(response, this.#secrets), body: this.#bodyOf(response) }
+      const head = withoutSecrets(response, this.#secrets)
+      return { ...head, body: isGood(head) ? response.body : this.#errorBody(response.body) }
     } catch (error) {
       this.#secrets.error(error)
       const isLate = error instanceof TransportError && error.timedOut
@@ -220,10 +203,9 @@ export class Transport {
   }
 
   /** An error may quote a part of the credential, and is read by people alone. */
-  #bodyOf(response: HttpResponse): Uint8Array {
-    if (isGood(response)) return this.#secrets.bytes(response.body)
-    if (response.body.byteLength > MAX_PROBLEM_BYTES) return new Uint8Array()
-    return Buffer.from(this.#secrets.message(Buffer.from(response.body).toString('utf8')))
+  #errorBody(body: Uint8Array): Uint8Array {
+    if (body.byteLength > MAX_PROBLEM_BYTES) return new Uint8Array()
+    return Buffer.from(this.#secrets.message(Buffer.from(body).toString('utf8')))
   }
 
   /** `count`: which wait, or which fault, of this request it was. */
@@ -247,7 +229,7 @@ function withoutSecrets({ status, headers }: HttpHead, secrets: KnownSecrets): H
 }
 
 /** The reader, given what comes without the secrets. */
-function filtered<T>(reader: StreamReader<T>, secrets: KnownSecrets): StreamReader<T> {
+function filtered<T>(reader: AnswerReader<T>, secrets: KnownSecrets): AnswerReader<T> {
   const filter = secrets.stream()
   return {
     take: async (piece) => {

@@ -1,16 +1,3 @@
-/** How many requests may be in flight, learned: one more while all goes well, fewer when it does not. */
-export interface Concurrency {
-  readonly limit: number
-  readonly most: number
-  /** Whether the limit was reached since it was last raised. */
-  readonly isTried: boolean
-  readonly changedAt: number
-  /** Milliseconds between two raises, at least. */
-  readonly patienceMs: number
-  /** By kind of request, for those differ. */
-  readonly latencies: ReadonlyMap<string, Latency>
-}
-
 /** Milliseconds of an answer. */
 interface Latency {
   /** The least of its running averages, forgotten slowly. */
@@ -21,6 +8,7 @@ interface Latency {
 /** The state of the server: `faulty` gives no information about its load. */
 export type Health = 'well' | 'faulty' | 'overloaded'
 
+/** An answer to a request of that kind. */
 export interface Answer {
   readonly kind: string
   readonly sentAt: number
@@ -28,43 +16,70 @@ export interface Answer {
   readonly health: Health
 }
 
+/** Milliseconds between two raises at least: at first, and after the limit was cut. */
 const FIRST_PATIENCE_MS = 100
 const PATIENCE_MS = 1000
 
-export function beginConcurrency(limit: number, most: number, now: number): Concurrency {
-  return {
-    limit: Math.min(Math.max(1, limit), most),
-    most,
-    isTried: false,
-    changedAt: now,
-    patienceMs: FIRST_PATIENCE_MS,
-    latencies: new Map(),
+/** How many requests may be in flight, learned: one more while all goes well, fewer when it does not. */
+export class Concurrency {
+  readonly #most: number
+  #limit: number
+  /** Whether the limit was reached since it was last raised. */
+  #isTried = false
+  #changedAt: number
+  #patienceMs = FIRST_PATIENCE_MS
+  /** By kind of request, for those differ. */
+  readonly #latencies = new Map<string, Latency>()
+
+  constructor(limit: number, most: number, now: number) {
+    this.#limit = Math.min(Math.max(1, limit), most)
+    this.#most = most
+    this.#changedAt = now
   }
-}
 
-/** Takes in that a request was sent: `inFlight` with it. */
-export function withSent(state: Concurrency, inFlight: number): Concurrency {
-  return state.isTried || inFlight < state.limit ? state : { ...state, isTried: true }
-}
+  get limit(): number {
+    return this.#limit
+  }
 
-/**
- * Takes in an answer. The limit goes up by one when it was reached and a round
- * trip went well. An overloaded server halves it, and latency far above what is
- * usual for that kind of request cuts it by a third: once for all that was in
- * flight together, and never below one.
- */
-export function withAnswer(state: Concurrency, answer: Answer): Concurrency {
-  const { kind, now, sentAt, health } = answer
-  const isCounted = sentAt >= state.changedAt
-  if (health === 'overloaded') return isCounted ? cut(state, 1 / 2, now) : state
-  if (health === 'faulty') return state
-  const latency = withLatency(state.latencies.get(kind), now - sentAt)
-  const next = { ...state, latencies: new Map(state.latencies).set(kind, latency) }
-  if (isClimbing(latency)) return isCounted ? cut(next, 2 / 3, now) : next
-  const patience = Math.max(latency.recent, state.patienceMs)
-  const isDue = state.isTried && now - state.changedAt >= patience
-  if (!isDue || state.limit >= state.most) return next
-  return { ...next, limit: state.limit + 1, changedAt: now, isTried: false }
+  /** Takes in that a request was sent: `inFlight` with it. */
+  sent(inFlight: number): void {
+    if (inFlight >= this.#limit) this.#isTried = true
+  }
+
+  /**
+   * Takes in an answer. The limit goes up by one when it was reached and a round
+   * trip went well. An overloaded server halves it, and latency far above what is
+   * usual for that kind of request cuts it by a third: once for all that was in
+   * flight together, and never below one.
+   */
+  answered({ kind, now, sentAt, health }: Answer): void {
+    const isCounted = sentAt >= this.#changedAt
+    if (health === 'overloaded' && isCounted) this.#cut(1 / 2, now)
+    if (health !== 'well') return
+    const latency = withLatency(this.#latencies.get(kind), now - sentAt)
+    this.#latencies.set(kind, latency)
+    if (isClimbing(latency)) {
+      if (isCounted) this.#cut(2 / 3, now)
+      return
+    }
+    const patience = Math.max(latency.recent, this.#patienceMs)
+    if (!this.#isTried || this.#limit >= this.#most || now - this.#changedAt < patience) return
+    this.#change(this.#limit + 1, now)
+  }
+
+  #cut(factor: number, now: number): void {
+    this.#change(Math.max(1, Math.floor(this.#limit * factor)), now)
+    this.#patienceMs = PATIENCE_MS
+    for (const [kind, { usual }] of this.#latencies) {
+      this.#latencies.set(kind, { usual, recent: usual })
+    }
+  }
+
+  #change(limit: number, now: number): void {
+    this.#limit = limit
+    this.#changedAt = now
+    this.#isTried = false
+  }
 }
 
 const SMOOTHING = 0.2
@@ -82,17 +97,4 @@ const NOTICEABLE_MS = 100
 
 function isClimbing({ recent, usual }: Latency): boolean {
   return recent > usual * CLIMB && recent > usual + NOTICEABLE_MS
-}
-
-function cut(state: Concurrency, factor: number, now: number): Concurrency {
-  return {
-    ...state,
-    limit: Math.max(1, Math.floor(state.limit * factor)),
-    isTried: false,
-    changedAt: now,
-    patienceMs: PATIENCE_MS,
-    latencies: new Map(
-      [...state.latencies].map(([kind, { usual }]) => [kind, { usual, recent: usual }]),
-    ),
-  }
 }

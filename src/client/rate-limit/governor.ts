@@ -3,23 +3,8 @@ import PQueue from 'p-queue'
 import { DeferredError } from '../../lib/errors.ts'
 import type { Learned } from '../../lib/learned.ts'
 import type { World } from '../../lib/world.ts'
-import {
-  beginConcurrency,
-  withAnswer,
-  withSent,
-  type Concurrency,
-  type Health,
-} from './concurrency.ts'
-import {
-  newPacer,
-  learnedLimit,
-  waitTold,
-  requestPassed,
-  requestRefused,
-  requestSent,
-  pacerWait,
-  type Pacer,
-} from './pacer.ts'
+import { Concurrency, type Health } from './concurrency.ts'
+import { Pacer } from './pacer.ts'
 import { outOfTime } from '../errors.ts'
 import { quotasOf, type Headers } from './headers.ts'
 import { serverClock } from './header-values.ts'
@@ -41,11 +26,14 @@ export interface Outcome {
   readonly kind: string
   readonly sentAt: number
   readonly headers: Headers
-  readonly health: Health
+  /** `refused`: for rate. */
+  readonly health: Health | 'refused'
+  /** What the answer asks for: every request is held back for so many milliseconds. */
+  readonly hold?: Hold
 }
 
 /** A wait that an answer asks for, in milliseconds, and the answer in words. */
-export interface Hold {
+interface Hold {
   readonly waitMs: number
   readonly reason: string
 }
@@ -55,27 +43,28 @@ const LONGEST_TIMER_MS = MS_PER_DAY
 
 /**
  * One object in front of every request of one credential. It learns how fast
- * requests may follow each other (pace.ts) and how many may be in flight
- * (concurrency.ts); when one request has to wait, all wait.
+ * requests may follow each other (Pacer) and how many may be in flight
+ * (Concurrency); when one request has to wait, all wait.
  */
 export class Governor {
   readonly #queue: PQueue
   readonly #world: World
   readonly #deadline: number
   readonly #before: Learned | undefined
-  #pacer: Pacer
-  #concurrency: Concurrency
+  readonly #pacer: Pacer
+  readonly #concurrency: Concurrency
   /** While the door is closed for requests that wait: the sleep until it opens. */
   #nap: { readonly endsAt: number; readonly over: AbortController } | undefined
   #deferral: DeferredError | undefined
 
   constructor(options: GovernorOptions, world: World) {
-    const { rate, concurrency, learned: learned } = options
+    const { rate, concurrency, learned } = options
+    const now = world.now()
     this.#world = world
     this.#deadline = options.deadline
     this.#before = learned
-    this.#pacer = newPacer(rate, learned?.limit ?? undefined, world.now())
-    this.#concurrency = beginConcurrency(learned?.concurrency ?? 1, concurrency, world.now())
+    this.#pacer = new Pacer(rate, learned?.limit ?? undefined, now)
+    this.#concurrency = new Concurrency(learned?.concurrency ?? 1, concurrency, now)
     this.#queue = new PQueue({ concurrency: this.#concurrency.limit })
     world.signal.addEventListener('abort', () => {
       this.#nap?.over.abort()
@@ -84,8 +73,7 @@ export class Governor {
 
   /**
    * Runs one request when its turn has come; a repeated one comes before new ones.
-   * The request is called when it may be sent, and reports its outcome:
-   * `answered` or `refused`.
+   * The request is called when it may be sent, and reports its outcome to `answered`.
    *
    * @throws DeferredError when the run has no time left, or the platform asks for a longer wait.
    */
@@ -94,74 +82,52 @@ export class Governor {
       async () => {
         this.#checkTime()
         const sentAt = this.#world.now()
-        this.#pacer = requestSent(this.#pacer, sentAt)
-        this.#concurrency = withSent(this.#concurrency, this.#pacer.flying)
-        this.#keepPacer()
+        this.#pacer.sent(sentAt)
+        this.#concurrency.sent(this.#pacer.flying)
+        this.#keepPace()
         return request(sentAt)
       },
       { priority: isRepeated ? 1 : 0 },
     )
-    this.#keepPacer()
+    this.#keepPace()
     return result
   }
 
-  /** Learns from a request that was not refused for rate. */
-  answered(outcome: Outcome): void {
-    const now = this.#world.now()
-    this.#pacer = requestPassed(this.#pacer, outcome.sentAt, quotasIn(outcome.headers, now), now)
-    this.#concurrency = withAnswer(this.#concurrency, { ...outcome, now })
-    this.#applyConcurrency()
-    this.#keepPacer()
-  }
-
   /**
-   * Learns from a request that was refused for rate, and holds every request back.
+   * Learns from the outcome of a request, and holds every request back where it says so.
+   *
    * @throws DeferredError when the wait would outlast the run.
    */
-  refused(sentAt: number, headers: Headers, hold: Hold): void {
+  answered({ health, hold, ...outcome }: Outcome): void {
     const now = this.#world.now()
-    const before = this.#pacer.resumeAt
-    const refusal = { sentAt, now, waitMs: hold.waitMs, quotas: quotasIn(headers, now) }
-    this.#pacer = requestRefused(this.#pacer, refusal)
-    this.#applyConcurrency()
-    this.#pause(hold, before)
-  }
-
-  /**
-   * Holds every request back for another reason.
-   * @throws DeferredError when the wait would outlast the run.
-   */
-  hold(hold: Hold): void {
-    const before = this.#pacer.resumeAt
-    this.#pacer = waitTold(this.#pacer, hold.waitMs, this.#world.now())
-    this.#pause(hold, before)
+    const { resumeAt } = this.#pacer
+    const heard = { sentAt: outcome.sentAt, now, quotas: quotasIn(outcome.headers, now) }
+    if (hold !== undefined) this.#pacer.hold(hold.waitMs, now)
+    if (health === 'refused') this.#pacer.refused(heard)
+    else {
+      this.#pacer.passed(heard)
+      this.#concurrency.answered({ ...outcome, health, now })
+    }
+    // after a refusal one request goes ahead, and the others when it has passed
+    const limit = this.#pacer.isRecovered ? this.#concurrency.limit : 1
+    if (limit !== this.#queue.concurrency) this.#queue.concurrency = limit
+    const isTooLong = hold !== undefined && this.#pacer.resumeAt > this.#deadline
+    if (isTooLong) this.#deferral ??= deferral(hold)
+    else if (hold !== undefined && this.#pacer.resumeAt > resumeAt) {
+      this.#world.emit({ type: 'governor.paused', ...hold })
+    }
+    this.#keepPace()
+    if (isTooLong && this.#deferral !== undefined) throw this.#deferral
   }
 
   /** What was learned in this run or before. */
   learned(): Learned {
-    const limit = learnedLimit(this.#pacer) ?? this.#before?.limit ?? null
+    const limit = this.#pacer.learned() ?? this.#before?.limit ?? null
     return { limit, concurrency: this.#concurrency.limit }
   }
 
-  #pause(hold: Hold, before: number): void {
-    const { resumeAt } = this.#pacer
-    if (resumeAt > this.#deadline) {
-      this.#deferral ??= deferral(hold)
-      this.#keepPacer()
-      throw this.#deferral
-    }
-    if (resumeAt > before) this.#world.emit({ type: 'governor.paused', ...hold })
-    this.#keepPacer()
-  }
-
-  /** After a refusal one request goes ahead, and the others when it has passed. */
-  #applyConcurrency(): void {
-    const limit = this.#pacer.isRecovered ? this.#concurrency.limit : 1
-    if (limit !== this.#queue.concurrency) this.#queue.concurrency = limit
-  }
-
   /** Closes the door until the next request may go; opens it in time for one that waits. */
-  #keepPacer(): void {
+  #keepPace(): void {
     const wait = this.#waitMs()
     if (this.#nap !== undefined) {
       if (this.#world.now() + wait < this.#nap.endsAt) this.#nap.over.abort()
@@ -199,7 +165,7 @@ export class Governor {
 
   #waitMs(): number {
     if (this.#deferral !== undefined || this.#world.signal.aborted) return 0
-    return pacerWait(this.#pacer, this.#world.now())
+    return this.#pacer.wait(this.#world.now())
   }
 
   #checkTime(): void {
