@@ -134,6 +134,23 @@ describe('the client', () => {
     expect(seen.toLowerCase()).not.toContain(KEY.slice(0, 14).toLowerCase())
   })
 
+  it('takes the credential out of what the network fails with', async () => {
+    const world = testWorld()
+    const cause = new Error(`the proxy refused Bearer ${KEY}`)
+    const failing = {
+      ...world,
+      fetch: () => Promise.reject(new TransportError(`no answer to ${KEY}`, false, { cause })),
+    }
+    const transport = new Transport(
+      { credential: KEY, rate: 100, concurrency: 1, deadline: Infinity },
+      failing,
+    )
+    const call = { method: 'GET', base: 'http://127.0.0.1:1', path: '/', maxBytes: 1 } as const
+    const failure = await transport.call(call, () => '').catch((error: unknown) => wordsOf(error))
+    expect(failure).toContain('the proxy refused Bearer [redacted]')
+    expect(failure + JSON.stringify(world.events)).not.toContain(KEY)
+  })
+
   it('gives up after six attempts at a fault, and says the last one', async () => {
     const { client, requests } = await clientOf((_, response) => {
       response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>')
