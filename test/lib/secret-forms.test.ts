@@ -10,6 +10,8 @@ describe('text loses what has the form of a secret', () => {
     ["curl -H 'cookie: sid=a; other=b' h", "curl -H 'cookie: [redacted]' h"],
     ['curl -u bob:hunter2 h', 'curl -u bob:[redacted] h'],
     ['https://u:pw@h.example/p', 'https://[redacted]@h.example/p'],
+    ['https://u:p@ss/w@rd@h.example/p', 'https://[redacted]@h.example/p'],
+    ['postgres://u:p@ss@h.example/db', 'postgres://[redacted]@h.example/db'],
     [
       'https://h.example/p?a=x&b=2#access_token=3',
       'https://h.example/p?a=x&b=2#access_token=[redacted]',
