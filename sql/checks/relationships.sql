@@ -15,7 +15,7 @@ child as (
 parent as (
 
     select {{ field }} as to_field
-    from {{ to }}
+    from {{ relation }}
     group by 1
 
 )

@@ -17,8 +17,7 @@ import {
   type PlannedModel,
   type Project,
 } from '../model/index.ts'
-import { writeProvenance, writeSchemaDrift } from '../model/publish/provenance.ts'
-import { writeRecord, type RunRow } from '../model/publish/record.ts'
+import { writeRecord, writeSchemaDrift, type RunRow } from '../model/publish/record.ts'
 import { writeIntervals } from '../normalize/intervals.ts'
 import { baseContents, baseDigest } from '../normalize/state.ts'
 import { makingOf } from '../normalize/base-entities.ts'
@@ -191,10 +190,10 @@ async function record(
   runs: readonly RunRow[],
   pointInTime: PointInTime,
 ): Promise<void> {
-  await writeRecord(database, intervals, runs)
   const { runId, world } = context
   await writeSchemaDrift(database, sourceSql(pointInTime.baseIn, 'schema_drift'))
-  await writeProvenance(database, { runId, builtAt: world.now(), asOf: pointInTime.asOf })
+  const provenance = { runId, builtAt: world.now(), asOf: pointInTime.asOf }
+  await writeRecord(database, intervals, runs, provenance)
 }
 
 const LISTED_LINES = 10

@@ -1,4 +1,4 @@
-import type { Outcome } from '../build/outcomes.ts'
+import type { Outcome } from '../build/context.ts'
 import type { JsonObject } from './ids.ts'
 import type { EntryContext } from './entry-context.ts'
 import { idsOf } from './manifest.ts'

@@ -1,4 +1,4 @@
-import type { FreshnessResult } from '../project/freshness.ts'
+import type { FreshnessResult } from '../checks/freshness.ts'
 import { sourceId, type JsonObject } from './ids.ts'
 import { iso, metadata, type Invocation } from './metadata.ts'
 

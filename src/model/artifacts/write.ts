@@ -2,29 +2,22 @@ import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { writeAtomic } from '../../lib/files.ts'
 import type { Plan } from '../project/compile.ts'
-import type { FreshnessResult } from '../project/freshness.ts'
-import type { Outcome } from '../build/outcomes.ts'
+import { messageOf } from '../../lib/errors.ts'
+import type { FreshnessResult } from '../checks/freshness.ts'
+import type { Building, Outcome } from '../build/context.ts'
 import type { Project } from '../project/types.ts'
 import { catalog } from './catalog.ts'
 import { compact, sha256, type JsonObject } from './ids.ts'
-import type { EntryContext } from './entry-context.ts'
 import { manifest } from './manifest.ts'
-import type { Invocation } from './metadata.ts'
 import { runResults } from './run-results.ts'
 import { sources } from './sources.ts'
 
-export interface ArtifactOptions {
-  /** Where they are written. */
-  readonly folder: string
-  readonly project: Project
-  readonly plan: Plan
-  readonly sourceSql: EntryContext['sourceSql']
-  readonly outcomes: readonly Outcome[]
+/** What became of a build. */
+export interface BuildResults {
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  readonly outcomes: ReadonlyMap<string, Outcome>
   readonly freshness: readonly FreshnessResult[]
-  readonly invocation: Invocation
-  readonly select: string | null
-  /** The published file. */
-  readonly target: string
   /** Whether this build's file is the published one: else the catalogue stays as it was. */
   readonly isPublished: boolean
 }
@@ -33,25 +26,34 @@ export interface ArtifactOptions {
  * Writes what consumers of dbt's artifacts read of a build: `manifest.json`
  * (v12), `run_results.json` (v6), `sources.json` (v3), and when its file was
  * published `catalog.json` (v1). Readers see the old one or the new one of each.
+ * Artifacts that cannot be written take nothing from what is published.
  */
-export async function writeArtifacts(options: ArtifactOptions): Promise<void> {
-  const { project, plan, sourceSql, invocation, outcomes, target } = options
-  const database = basename(target).replace(/\.duckdb$/, '')
-  const createdAt = invocation.finishedAt / 1000
-  const fileChecksums = await checksumsOf(project, plan)
-  const context = { project, plan, database, sourceSql, createdAt, fileChecksums }
+export async function writeArtifacts(
+  building: Building,
+  plan: Plan,
+  { startedAt, outcomes, freshness, isPublished }: BuildResults,
+): Promise<void> {
+  const { artifacts, project, sourceSql, target, runId, now, emit, select = null } = building
+  if (artifacts === undefined) return
+  const { folder, builder } = artifacts
+  const invocation = { runId, startedAt, finishedAt: now(), builder }
   const write = async (name: string, content: JsonObject): Promise<void> => {
-    await writeAtomic(join(options.folder, `${name}.json`), `${JSON.stringify(content)}\n`)
+    await writeAtomic(join(folder, `${name}.json`), `${JSON.stringify(content)}\n`)
   }
-  const writeCatalog = async (): Promise<void> => {
-    await write('catalog', await catalog(target, context, invocation))
+  try {
+    const database = basename(target).replace(/\.duckdb$/, '')
+    const createdAt = invocation.finishedAt / 1000
+    const fileChecksums = await checksumsOf(project, plan)
+    const context = { project, plan, database, sourceSql, createdAt, fileChecksums }
+    await Promise.all([
+      write('manifest', manifest(context, invocation)),
+      write('run_results', runResults([...outcomes.values()], context, invocation, select)),
+      write('sources', sources(freshness, project.name, invocation)),
+      ...(isPublished ? [write('catalog', await catalog(target, context, invocation))] : []),
+    ])
+  } catch (error) {
+    emit({ type: 'warning', message: `${folder} could not be written: ${messageOf(error)}` })
   }
-  await Promise.all([
-    write('manifest', manifest(context, invocation)),
-    write('run_results', runResults(outcomes, context, invocation, options.select)),
-    write('sources', sources(options.freshness, project.name, invocation)),
-    ...(options.isPublished ? [writeCatalog()] : []),
-  ])
 }
 
 async function checksumsOf(project: Project, { models }: Plan): Promise<Map<string, string>> {

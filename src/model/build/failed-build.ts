@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { UsageError } from '../../lib/errors.ts'
+import { messageOf, UsageError } from '../../lib/errors.ts'
 import {
   makeReadOnly,
   readIfThere,
@@ -11,6 +11,8 @@ import {
   sha256OfFile,
   writeAtomic,
 } from '../../lib/files.ts'
+import type { BuildOptions } from './context.ts'
+import { WorkingCopy } from './working-copy.ts'
 
 /** A file that was not published, kept for inspection and for a retry. */
 export interface FailedFile {
@@ -26,21 +28,34 @@ const shape = z.object({
   results: z.string(),
 })
 
-/** Puts the temporary file in its place; there is one at most. It is not on record yet. */
-export async function leaveFailed(temporary: string, { path }: FailedFile): Promise<void> {
+type FailedBuild = Pick<BuildOptions, 'failedFile' | 'artifacts' | 'runId'>
+
+/**
+ * Puts the temporary file where failed files are kept, and returns whether it is: else it is
+ * removed. There is one at most, and it is not on record yet.
+ */
+export async function leaveFailed(
+  temporary: string,
+  { failedFile }: FailedBuild,
+): Promise<boolean> {
+  if (failedFile === undefined) {
+    await removeFile(temporary)
+    return false
+  }
+  const { path } = failedFile
   await removeFile(recordPath(path))
   await mkdir(dirname(path), { recursive: true })
   await makeReadOnly(temporary)
   await rename(temporary, path)
+  return true
 }
 
-/** Records the file that was left, and the results of its build in `artifacts`. */
-export async function recordFailed(
-  { path, sources }: FailedFile,
-  runId: string,
-  artifacts: string | undefined,
-): Promise<void> {
-  const [sha256, results] = [await sha256OfFile(path), await resultsDigest(artifacts)]
+/** Records the file that was left, and the results of its build, which are on disk. */
+export async function recordFailed({ failedFile, artifacts, runId }: FailedBuild): Promise<void> {
+  if (failedFile === undefined) return
+  const { path, sources } = failedFile
+  const sha256 = await sha256OfFile(path)
+  const results = await resultsDigest(artifacts?.folder)
   const record = { run_id: runId, sources, sha256, results }
   await writeAtomic(recordPath(path), `${JSON.stringify(record)}\n`)
 }
@@ -56,35 +71,49 @@ async function resultsDigest(artifacts: string | undefined): Promise<string> {
 }
 
 /** After a build that was published. */
-export async function forgetFailed({ path }: FailedFile): Promise<void> {
-  await removeFile(path)
-  await removeFile(recordPath(path))
+export async function forgetFailed({ failedFile }: FailedBuild): Promise<void> {
+  if (failedFile === undefined) return
+  await removeFile(failedFile.path)
+  await removeFile(recordPath(failedFile.path))
 }
 
 /**
- * The run whose file failed and can be continued from, and the digest of the file.
+ * A copy of the file of the run that failed, to continue from, and the run.
  *
  * @throws UsageError when there is none, when the sources hold something else by now, or
- * when the results are not those that the run left.
+ * when the file or the results are not those that the run left.
  */
-export async function runToRetry(
-  failed: FailedFile | undefined,
-  artifacts: string | undefined,
-): Promise<{ readonly runId: string; readonly sha256: string }> {
-  const record =
-    failed === undefined ? undefined : await readJson(recordPath(failed.path), () => undefined)
-  const { data } = shape.safeParse(record)
-  if (data === undefined) throw new UsageError('--retry: no build has failed', EVERYTHING)
-  const { run_id: runId, sources, sha256, results } = data
-  if (sources !== failed?.sources) {
-    throw new UsageError(`--retry: other days have landed since run ${runId} failed`, EVERYTHING)
+export async function openFailed(
+  { failedFile, artifacts }: Pick<FailedBuild, 'failedFile' | 'artifacts'>,
+  target: string,
+): Promise<{ readonly runId: string; readonly path: string }> {
+  const path = failedFile?.path ?? ''
+  const found = failedFile && (await readJson(recordPath(path), () => undefined))
+  const { data: record } = shape.safeParse(found)
+  if (record === undefined) throw refusal('no build has failed')
+  const { run_id: runId } = record
+  if (record.sources !== failedFile?.sources) {
+    throw refusal(`other days have landed since run ${runId} failed`)
   }
-  if (results === (await resultsDigest(artifacts))) return { runId, sha256 }
-  const problem = `--retry: the results of run ${runId} are not on record any more`
-  throw new UsageError(problem, EVERYTHING)
+  if (record.results !== (await resultsDigest(artifacts?.folder))) throw resultsLost(runId)
+  const copied = await new WorkingCopy(path, target).take().catch((error: unknown) => {
+    throw refusal(`${path} cannot be read: ${messageOf(error)}`)
+  })
+  if (copied.sha256 === record.sha256) return { runId, path: copied.path }
+  await removeFile(copied.path)
+  throw refusal(`${path} is not what run ${runId} left: its SHA-256 is not the recorded one`)
 }
 
-export const EVERYTHING = { hint: 'Build everything: agent-warehouse build.' }
+/** The error where it is not known any more what became of the models of the run. */
+export function resultsLost(runId: string): UsageError {
+  return refusal(`the results of run ${runId} are not on record any more`)
+}
+
+function refusal(problem: string): UsageError {
+  return new UsageError(`--retry: ${problem}`, {
+    hint: 'Build everything: agent-warehouse build.',
+  })
+}
 
 function recordPath(path: string): string {
   return `${path}.json`

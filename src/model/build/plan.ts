@@ -1,14 +1,14 @@
-import { UsageError } from '../../lib/errors.ts'
 import { readLastResults } from '../artifacts/last-results.ts'
-import { planChecks, type Check, type ReusedChecks } from '../checks/checks.ts'
+import { planChecks, type Check, type PlannedCheck } from '../checks/plan.ts'
 import { unitTestsDigest } from '../checks/unit-tests.ts'
 import type { CompileOptions, Plan } from '../project/compile.ts'
-import { madeBy, type MadeBy, type SourceFacts } from '../project/fingerprint.ts'
+import { madeBy, type MadeBy, type SourceFacts } from './fingerprint.ts'
 import { select, type Past } from '../project/select.ts'
-import type { ModelNode, Project, UnitTestNode } from '../project/types.ts'
+import { kindOf, type ModelNode, type Project, type UnitTestNode } from '../project/types.ts'
 import type { BaseFile } from './base-file.ts'
-import { EVERYTHING, type FailedFile } from './failed-build.ts'
-import type { PublishedState } from './published-state.ts'
+import { resultsLost, type FailedFile } from './failed-build.ts'
+import { descriptionOf } from '../publish/contents.ts'
+import type { PublishedState } from '../publish/meta.ts'
 
 export interface PlanOptions extends CompileOptions {
   readonly project: Project
@@ -35,30 +35,32 @@ export interface PlanOptions extends CompileOptions {
   readonly sourceContent?: SourceFacts['content']
 }
 
-/**
- * What a build does with a model, and why:
- * - `reuse`: its table or view stays as it is in the published file;
- * - `update`: only the changed intervals of its table are replaced;
- * - `create`: it is built from scratch.
- */
+/** What a build does with a model, and why. */
 export interface NodePlan {
+  readonly node: ModelNode
+  /**
+   * - `reuse`: its table or view stays as it is in the published file;
+   * - `update`: only the changed intervals of its table are replaced;
+   * - `create`: it is built from scratch.
+   */
   readonly action: 'reuse' | 'update' | 'create'
   readonly reason: string
+  /** Whether the table or view has its comments already. */
+  readonly isDescribed: boolean
 }
 
 /** All that a build decides before it writes. */
-export interface BuildPlan extends ReusedChecks {
+export interface BuildPlan {
   readonly compiled: Plan
   /** Whether the models that are not selected stay as they are in the published file. */
   readonly isPartial: boolean
+  /** Whether a table of the published file is updated or reused: the build continues in a copy of it. */
+  readonly isContinued: boolean
   readonly all: readonly ModelNode[]
-  readonly selected: readonly ModelNode[]
-  /** Of each selected model, by its name. */
-  readonly nodes: ReadonlyMap<string, NodePlan>
-  /** Models whose rows are those of the published file. */
-  readonly unchanged: ReadonlySet<string>
+  /** Of each selected model, in the order in which they are built. */
+  readonly nodes: readonly NodePlan[]
   readonly madeBy: ReadonlyMap<string, MadeBy>
-  readonly checks: readonly Check[]
+  readonly checks: readonly PlannedCheck[]
   /** Those of models that changed, or whose unit tests did. */
   readonly unitTests: readonly UnitTestNode[]
   /** Digests of all unit tests of a model, by its name. */
@@ -74,83 +76,74 @@ export async function planBuild(
   compiled: Plan,
   { state, retryOf }: BaseFile,
 ): Promise<BuildPlan> {
+  const { fullRefresh = false, exclude } = options
   const { models } = compiled
   const history = await historyFor(options, compiled, state, retryOf)
   const selector = retryOf === undefined ? options.select : RETRY_SELECTOR
-  const selected = select(models, selector, options.exclude, history)
+  const selected = select(models, selector, exclude, history)
   const names = new Set(selected.map(({ name }) => name))
   const made = madeBy(models, names, state.models, sourceFacts(options))
-  const isFullRefresh = options.fullRefresh === true
-  const nodes = new Map<string, NodePlan>()
-  const unchanged = new Set<string>()
-  for (const node of selected) {
-    const reason = isFullRefresh ? 'asked for' : reasonToCreate(node, models, state, made)
-    const content = made.get(node.name)?.content ?? null
-    const hasSameRows = content !== null && content === state.models.get(node.name)?.content
-    if (reason === null && hasSameRows) unchanged.add(node.name)
-    nodes.set(node.name, planNode(node, reason, hasSameRows))
+  const hasSameRows = ({ name }: ModelNode): boolean => {
+    const content = made.get(name)?.content ?? null
+    return content !== null && content === state.models.get(name)?.content
   }
-  const checks = planChecks(compiled, selected)
-  const hasPassed = ({ model, check, sql }: Check): boolean =>
-    model !== null && state.passed.get(check) === sql
-  const isOnChangedRows = ({ model }: Check): boolean =>
-    selected.some(({ name, increment }) => name === model && increment !== null) &&
-    nodes.get(model ?? '')?.action !== 'create'
+  const nodes = selected.map((node) => {
+    const reason = fullRefresh ? 'asked for' : reasonToCreate(node, models, state, made)
+    return planNode(node, state, reason, hasSameRows(node))
+  })
   const unitTestDigests = digestsOf(compiled.unitTests)
   const isTested = (model: string): boolean => {
-    const before = isFullRefresh ? undefined : state.models.get(model)
+    const before = fullRefresh ? undefined : state.models.get(model)
     return (
       before?.isSameEngine === true &&
       before.whole === made.get(model)?.whole &&
       before.unitTests === unitTestDigests.get(model)
     )
   }
-  return {
+  const unchanged = new Set(
+    nodes.flatMap(({ node, action }) =>
+      action === 'reuse' && hasSameRows(node) ? [node.name] : [],
+    ),
+  )
+  const plan: BuildPlan = {
     compiled,
     isPartial: isPartial(options),
+    isContinued: nodes.some(({ node, action }) => node.increment !== null && action !== 'create'),
     all: models,
-    selected,
     nodes,
-    unchanged,
     madeBy: made,
-    checks,
-    onChangedRows: new Set(checks.filter((check) => hasPassed(check) && isOnChangedRows(check))),
-    alreadyPassed: new Set(
-      checks.filter(
-        (check) => hasPassed(check) && check.reads.every((name) => unchanged.has(name)),
-      ),
-    ),
+    checks: planChecks(compiled, selected).map((check) => ({
+      ...check,
+      scope: scopeOf(check, nodes, unchanged, state),
+    })),
     unitTests: compiled.unitTests.filter(({ model }) => names.has(model) && !isTested(model)),
     unitTestDigests,
   }
+  return plan.isPartial || plan.isContinued ? plan : inNewFile(plan)
 }
 
 /** Incremental models that the published file has and that are built from scratch, and why. */
-export function refreshed({ selected, nodes }: BuildPlan): [model: string, reason: string][] {
-  return selected.flatMap(({ name, increment }) => {
-    const { action, reason } = nodes.get(name) ?? { action: 'reuse', reason: '' }
-    const isRefreshed = increment !== null && action === 'create' && reason !== NEW
-    return isRefreshed ? [[name, reason]] : []
+export function refreshed({ nodes }: BuildPlan): [model: string, reason: string][] {
+  return nodes.flatMap(({ node, action, reason }) => {
+    const isRefreshed = node.increment !== null && action === 'create' && reason !== NEW
+    return isRefreshed ? [[node.name, reason]] : []
   })
-}
-
-/** Whether a table of the published file is updated or reused: then the build continues in a copy of it. */
-export function continuesFromFile({ selected, nodes }: BuildPlan): boolean {
-  return selected.some(
-    ({ name, increment }) => increment !== null && nodes.get(name)?.action !== 'create',
-  )
 }
 
 /** The same plan where the published file cannot be used after all. */
 export function fromScratch(plan: BuildPlan): BuildPlan {
-  const create: NodePlan = { action: 'create', reason: 'the published file is damaged' }
+  const { nodes, checks } = plan
   return {
     ...plan,
-    nodes: new Map(plan.selected.map(({ name }) => [name, create])),
-    unchanged: new Set(),
-    onChangedRows: new Set(),
-    alreadyPassed: new Set(),
+    isContinued: false,
+    nodes: nodes.map(({ node }) => toCreate(node, 'the published file is damaged')),
+    checks: checks.map((check) => ({ ...check, scope: 'all' })),
   }
+}
+
+/** The same plan in a file that has no table or view yet. */
+function inNewFile(plan: BuildPlan): BuildPlan {
+  return { ...plan, nodes: plan.nodes.map(({ node, reason }) => toCreate(node, reason)) }
 }
 
 /** Whether only some models are built, into a file that has the others. */
@@ -159,12 +152,41 @@ export function isPartial({ select: selector, exclude, retry }: PlanOptions): bo
 }
 
 /** `reason`: why the model has to be built from scratch; null where it was made by the same. */
-function planNode(node: ModelNode, reason: string | null, hasSameRows: boolean): NodePlan {
-  if (reason !== null) return { action: 'create', reason }
-  if (hasSameRows) return { action: 'reuse', reason: 'the same rows' }
-  if (node.materialized === 'view') return { action: 'reuse', reason: 'the same statement' }
+function planNode(
+  node: ModelNode,
+  { relations }: PublishedState,
+  reason: string | null,
+  hasSameRows: boolean,
+): NodePlan {
+  const present = relations.get(node.relation)
+  if (reason !== null) return toCreate(node, reason)
+  if (present?.kind !== kindOf(node)) return toCreate(node, 'the published file lacks it')
+  const isDescribed = present.description === descriptionOf(node)
+  if (hasSameRows) return { node, action: 'reuse', reason: 'the same rows', isDescribed }
+  if (kindOf(node) === 'view') {
+    return { node, action: 'reuse', reason: 'the same statement', isDescribed }
+  }
   const reads = 'what it reads may have changed'
-  return { action: node.increment === null ? 'create' : 'update', reason: reads }
+  if (node.increment === null) return toCreate(node, reads)
+  return { node, action: 'update', reason: reads, isDescribed }
+}
+
+function toCreate(node: ModelNode, reason: string): NodePlan {
+  return { node, action: 'create', reason, isDescribed: false }
+}
+
+/** What a check has to look at; `unchanged` are the models whose rows are the published ones. */
+function scopeOf(
+  { check, model, sql, changedSql, reads }: Check,
+  nodes: readonly NodePlan[],
+  unchanged: ReadonlySet<string>,
+  { passed }: PublishedState,
+): PlannedCheck['scope'] {
+  if (model === null || passed.get(check) !== sql) return 'all'
+  if (reads.every((name) => unchanged.has(name))) return 'none'
+  if (changedSql === undefined) return 'all'
+  if (nodes.some(({ node, action }) => node.name === model && action === 'create')) return 'all'
+  return unchanged.has(model) ? 'lost references' : 'changed'
 }
 
 /** Why the relation in the published file is not what would be made now; null where it is. */
@@ -212,8 +234,7 @@ async function historyFor(
   const isAsked = retryOf !== undefined || `${select} ${exclude}`.includes('result:')
   const last = isAsked && artifacts !== undefined ? await readLastResults(artifacts.folder) : null
   if (retryOf !== undefined && last?.runId !== retryOf) {
-    const problem = `--retry: the results of run ${retryOf} are not on record any more`
-    throw new UsageError(problem, EVERYTHING)
+    throw resultsLost(retryOf)
   }
   return {
     isNew: (model) => !state.models.has(model),

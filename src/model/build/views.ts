@@ -1,6 +1,6 @@
 import { messageOf } from '../../lib/errors.ts'
 import { identifier, type Database } from '../../lib/duckdb.ts'
-import { keyOf } from './build.ts'
+import { keyOf } from '../project/properties.ts'
 import { compilePlan, type CompileOptions } from '../project/compile.ts'
 import { StatementError } from '../project/errors.ts'
 import type { ModelNode, Project } from '../project/types.ts'

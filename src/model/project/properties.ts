@@ -1,6 +1,5 @@
 import { ProjectError, type Place } from './errors.ts'
 import { unknownName } from './errors.ts'
-import { snapshotColumns } from './snapshot-table.ts'
 import {
   columnTests,
   genericTestShape,
@@ -19,6 +18,7 @@ import type {
   FreshnessRule,
   GenericTest,
   ModelConfig,
+  ModelNode,
   ModelSettings,
   Source,
   Snapshot,
@@ -82,7 +82,7 @@ export function snapshotsOf(file: YamlFile<Properties>, shared: TestConfig): Sna
       name: note.name,
       file: note.place.file,
       description: note.description,
-      columns: snapshotColumns(note.columns, note.place),
+      columns: snapshotColumns(note),
       tests: note.tests,
       documented: note.place,
       config: { schema, tags, meta },
@@ -90,6 +90,34 @@ export function snapshotsOf(file: YamlFile<Properties>, shared: TestConfig): Sna
       rule: { unique_key, updated_at, check_cols, hard_deletes },
     }
   })
+}
+
+/** Columns that a snapshot has in addition to those of its source, named and filled as dbt does. */
+const SNAPSHOT_COLUMNS: Readonly<Record<string, string>> = {
+  dbt_scd_id: 'Names the row: a digest of its key and dbt_updated_at. Never NULL.',
+  dbt_updated_at: 'When the row was so, as far as is known, UTC. Never NULL.',
+  dbt_valid_from: 'From when on the row was so, UTC. Never NULL.',
+  dbt_valid_to: 'Until when the row was so, UTC. NULL where it still is.',
+}
+
+/** The described columns, and those that every snapshot has. */
+function snapshotColumns({ columns, place }: Note): Column[] {
+  const bare = { additivity: null, meta: {}, place }
+  const own = Object.entries(SNAPSHOT_COLUMNS)
+    .filter(([name]) => columns.every((column) => column.name !== name))
+    .map(([name, description]) => ({ name, description, ...bare }))
+  return [...columns, ...own]
+}
+
+/** The columns that a test says are unique, together or one alone. */
+export function keyOfTest({ column, arguments: test }: GenericTest): readonly string[] {
+  if (test.kind === 'unique_key') return test.columns
+  return test.kind === 'unique' && column !== null ? [column] : []
+}
+
+/** The columns that the yml says are unique, together or one alone. */
+export function keyOf({ tests }: Pick<ModelNode, 'tests'>): readonly string[] {
+  return tests.map(keyOfTest).find((key) => key.length > 0) ?? []
 }
 
 /** @throws ProjectError where rows to be expected do not all have the same columns. */

@@ -4,6 +4,7 @@ import { identifier, literal, type Database } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { recordLines } from './csv.ts'
 import { ProjectError } from './errors.ts'
+import { keyOfTest } from './properties.ts'
 import type { GenericTest, Seed, SeedFile } from './types.ts'
 import type { SeedType } from './shapes.ts'
 
@@ -84,7 +85,7 @@ async function refuseTwice(
   test: GenericTest,
   texts: string,
 ): Promise<void> {
-  const names = keyOf(test).filter((name) => seed.csv.header.includes(name))
+  const names = keyOfTest(test).filter((name) => seed.csv.header.includes(name))
   if (names.length === 0) return
   const key = names.map((name) => {
     const typed = `cast(${identifier(name)} as ${seed.types[name] ?? ''})`
@@ -102,11 +103,6 @@ async function refuseTwice(
     `the key (${names.join(', ')}) = (${values}) is already on line ${String(first.line)}`,
     { hint: 'Take one of the two lines out.' },
   )
-}
-
-function keyOf({ arguments: test, column }: GenericTest): readonly string[] {
-  if (test.kind === 'unique_key') return test.columns
-  return test.kind === 'unique' && column !== null ? [column] : []
 }
 
 const whole = z.coerce.number()

@@ -198,6 +198,11 @@ export interface ModelNode
   readonly sources: readonly string[]
 }
 
+/** What DuckDB makes of a model. */
+export function kindOf({ materialized }: Pick<ModelNode, 'materialized'>): 'table' | 'view' {
+  return materialized === 'view' ? 'view' : 'table'
+}
+
 /** A singular test as it will be run. */
 export interface TestNode extends Omit<SingularTest, 'template'>, TestSettings {
   readonly sql: string

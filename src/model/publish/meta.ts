@@ -1,10 +1,50 @@
-import type { Database } from '../../lib/duckdb.ts'
-import { statement, fill } from '../../lib/package.ts'
-import { keyOf } from '../build/build.ts'
-import type { CheckResult } from '../checks/checks.ts'
-import { ENGINE } from '../engines/duckdb.ts'
-import type { ModelNode } from '../project/types.ts'
+import { z } from 'zod'
+import { messageOf } from '../../lib/errors.ts'
+import { Database, identifier, literal } from '../../lib/duckdb.ts'
+import { statement } from '../../lib/package.ts'
+import type { MadeBy } from '../build/fingerprint.ts'
 import type { BuildPlan } from '../build/plan.ts'
+import type { CheckResult } from '../checks/run.ts'
+import { engineOf } from '../engines/duckdb.ts'
+import { keyOf } from '../project/properties.ts'
+import type { ModelNode } from '../project/types.ts'
+import { relationsIn, type Relation } from './contents.ts'
+
+/** Inserts rows into a table, sorted; their values are JSON, and become what the columns are. */
+export async function insertRows(
+  db: Database,
+  relation: string,
+  rows: readonly object[],
+): Promise<void> {
+  const { columns, types } = await db.table(`select * from ${relation} limit 0`)
+  const shape = Object.fromEntries(columns.map((name, index) => [name, types[index] ?? 'VARCHAR']))
+  await db.rows(
+    `insert into ${relation} by name
+    select * from (
+      select unnest(
+        from_json(cast($rows as varchar), ${literal(JSON.stringify([shape]))}), recursive := true
+      )
+    )
+    order by all`,
+    { rows: JSON.stringify(rows) },
+  )
+}
+
+/** The same in place of the rows that have the same key. */
+async function replaceRows(
+  db: Database,
+  relation: string,
+  key: string,
+  rows: readonly Readonly<Record<string, unknown>>[],
+): Promise<void> {
+  await db.rows(
+    `delete from ${relation} where ${identifier(key)} in (
+      select unnest(from_json(cast($keys as varchar), '["VARCHAR"]'))
+    )`,
+    { keys: JSON.stringify(rows.map((row) => row[key])) },
+  )
+  await insertRows(db, relation, rows)
+}
 
 /** Makes `meta.check_results`, `meta.models` and `meta.columns`, with their comments. */
 export async function createMeta(db: Database): Promise<void> {
@@ -21,43 +61,40 @@ export async function writeCheckResults(
   runId: string,
   checkedAt: number,
 ): Promise<void> {
-  const rows = JSON.stringify(
-    results.map((result) => ({
-      run_id: runId,
-      check_name: result.check,
-      model: result.model,
-      column_name: result.column,
-      severity: result.severity,
-      status: result.status,
-      failures: result.failures,
-      query: result.sql,
-      checked_at: new Date(checkedAt).toISOString(),
-    })),
-  )
-  await db.rows(statement('meta/check_results_forget'), { rows })
-  await db.rows(statement('meta/check_results'), { rows })
+  const rows = results.map((result) => ({
+    run_id: runId,
+    check_name: result.check,
+    model: result.model,
+    column_name: result.column,
+    severity: result.severity,
+    status: result.status,
+    failures: result.failures,
+    query: result.sql,
+    checked_at: new Date(checkedAt),
+  }))
+  await replaceRows(db, 'meta.check_results', 'check_name', rows)
 }
 
-/** Writes what the selected models were made by; the others have the record of an earlier build. */
+/** Writes what the models were made by; the others have the record of an earlier build. */
 export async function writeModels(
   db: Database,
-  { selected, madeBy, unitTestDigests }: Pick<BuildPlan, 'selected' | 'madeBy' | 'unitTestDigests'>,
+  models: readonly ModelNode[],
+  { madeBy, unitTestDigests }: BuildPlan,
   runId: string,
 ): Promise<void> {
-  const rows = JSON.stringify(
-    selected.map(({ schema, name, materialized }) => ({
-      table_schema: schema,
-      model: name,
-      materialized,
-      run_id: runId,
-      made_by: madeBy.get(name)?.own,
-      fingerprint: madeBy.get(name)?.whole,
-      content: madeBy.get(name)?.content ?? null,
-      unit_tests: unitTestDigests.get(name) ?? null,
-    })),
-  )
-  await db.rows(statement('meta/models_forget'), { rows })
-  await db.rows(fill(statement('meta/models'), { engine: ENGINE }), { rows })
+  const engine = await engineOf(db)
+  const rows = models.map(({ schema, name, materialized }) => ({
+    table_schema: schema,
+    model: name,
+    materialized,
+    run_id: runId,
+    made_by: madeBy.get(name)?.own,
+    fingerprint: madeBy.get(name)?.whole,
+    content: madeBy.get(name)?.content ?? null,
+    unit_tests: unitTestDigests.get(name) ?? null,
+    engine,
+  }))
+  await replaceRows(db, 'meta.models', 'model', rows)
 }
 
 /** Writes the catalogue of columns; to be called last, when every table is there. */
@@ -73,4 +110,65 @@ export async function writeColumns(db: Database, models: readonly ModelNode[]): 
     }))
   })
   await db.rows(statement('meta/columns'), { rows: JSON.stringify(rows) })
+}
+
+export interface PublishedModel extends MadeBy {
+  /** The DuckDB that made it, and the storage format. */
+  readonly engine: string
+  /** True when they are those of this build. */
+  readonly isSameEngine: boolean
+  /** Digest of its unit tests, which passed; null where it had none. */
+  readonly unitTests: string | null
+}
+
+/** What the file that a build continues from holds, by the record in it. */
+export interface PublishedState {
+  readonly models: ReadonlyMap<string, PublishedModel>
+  /** Its tables and views, by `schema.name`. */
+  readonly relations: ReadonlyMap<string, Relation>
+  /** Statements of the checks that found nothing wrong in it, by name. */
+  readonly passed: ReadonlyMap<string, string>
+  /** Why nothing is continued from; null where something is, or where there is nothing. */
+  readonly problem: string | null
+}
+
+const modelRows = z.array(
+  z.object({
+    model: z.string(),
+    made_by: z.string(),
+    fingerprint: z.string(),
+    content: z.string().nullable(),
+    unit_tests: z.string().nullable(),
+    engine: z.string(),
+  }),
+)
+const checkRows = z.array(z.object({ check_name: z.string(), query: z.string() }))
+
+/** Reads what the file says of itself; one that cannot be read holds nothing. */
+export async function readPublishedState(path: string): Promise<PublishedState> {
+  try {
+    await using db = await Database.open(path, { readOnly: true })
+    const engine = await engineOf(db)
+    const models = modelRows.parse(await db.rows('from meta.models')).map((row) => {
+      const { made_by: own, fingerprint: whole, content, unit_tests: unitTests } = row
+      const isSameEngine = row.engine === engine
+      const model = { own, whole, content, engine: row.engine, isSameEngine, unitTests }
+      return [row.model, model] as const
+    })
+    const passed = checkRows.parse(
+      await db.rows(`from meta.check_results where status = 'pass' and failures = 0`),
+    )
+    return {
+      models: new Map(models),
+      relations: await relationsIn(db),
+      passed: new Map(passed.map((row) => [row.check_name, row.query])),
+      problem: null,
+    }
+  } catch (error) {
+    return emptyState(`it cannot be read: ${messageOf(error)}`)
+  }
+}
+
+export function emptyState(problem: string | null): PublishedState {
+  return { models: new Map(), relations: new Map(), passed: new Map(), problem }
 }

@@ -1,6 +1,7 @@
 import type { Database } from '../../lib/duckdb.ts'
 import type { IntervalRow } from '../../lake/intervals.ts'
-import { statement } from '../../lib/package.ts'
+import { statement, fill } from '../../lib/package.ts'
+import { insertRows } from './meta.ts'
 
 /** One run, for `meta.runs`. Times are ISO 8601, UTC; counts are of resource days. */
 export interface RunRow {
@@ -18,37 +19,39 @@ export interface RunRow {
   readonly requests: number
 }
 
-/** Writes the pipeline's own record, `meta.intervals` and `meta.runs`, into the warehouse. */
+/** What a warehouse was built from. Times are milliseconds since the epoch. */
+export interface Provenance {
+  readonly runId: string
+  readonly builtAt: number
+  /** The moment whose knowledge it holds; null: all that has landed. */
+  readonly asOf: number | null
+}
+
+/** Writes the pipeline's own record: `meta.intervals`, `meta.runs` and `meta.build`. */
 export async function writeRecord(
-  database: Database,
+  db: Database,
   intervals: readonly IntervalRow[],
   runs: readonly RunRow[],
+  { runId, builtAt, asOf }: Provenance,
 ): Promise<void> {
-  await database.rows(statement('meta/intervals'), {
-    rows: jsonRows(intervals.map(intervalFields)),
-  })
-  await database.rows(statement('meta/runs'), { rows: jsonRows(runs) })
-  await database.run(statement('meta/comments'))
+  await db.run(statement('meta/record_tables'))
+  const days = intervals.map(({ day, ...row }) => ({ activity_date: day, ...inSnakeCase(row) }))
+  await insertRows(db, 'meta.intervals', days)
+  await insertRows(db, 'meta.runs', runs)
+  const known = asOf === null ? null : new Date(asOf)
+  await insertRows(db, 'meta.build', [{ run_id: runId, built_at: new Date(builtAt), as_of: known }])
 }
 
-function intervalFields(row: IntervalRow): object {
-  return {
-    org_id: row.orgId,
-    resource: row.resource,
-    activity_date: row.day,
-    status: row.status,
-    is_settled: row.isSettled,
-    is_suspect: row.isSuspect,
-    fetched_at: row.fetchedAt,
-    row_count: row.rowCount,
-    versions: row.versions,
-    attempts: row.attempts,
-    request_id: row.requestId,
-    error: row.error,
-    is_recoverable: row.isRecoverable,
-  }
+/** Writes `meta.schema_drift` into the warehouse, from the base entity behind `source` (SQL). */
+export async function writeSchemaDrift(db: Database, source: string): Promise<void> {
+  await db.run(fill(statement('meta/schema_drift'), { source }))
 }
 
-function jsonRows(rows: readonly object[]): string {
-  return JSON.stringify(rows)
+function inSnakeCase(row: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value as unknown,
+    ]),
+  )
 }

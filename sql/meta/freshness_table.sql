@@ -1,3 +1,14 @@
+-- How fresh the sources were.
+create or replace table meta.source_freshness (
+    source_name varchar,
+    table_name varchar,
+    loaded_at timestamptz,
+    checked_at timestamptz,
+    warn_after_seconds bigint,
+    error_after_seconds bigint,
+    status varchar
+);
+
 comment on table meta.source_freshness is
     'One row per table of a source that is expected to be fresh: how old its newest row was when this file was built.';
 comment on column meta.source_freshness.source_name is 'The source, e.g. platform.';

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ChecksFailedError } from '../../lib/errors.ts'
 import { identifier, literal, type Database, type Row } from '../../lib/duckdb.ts'
 import { statement } from '../../lib/package.ts'
-import type { CheckResult } from '../checks/checks.ts'
+import type { CheckResult } from './run.ts'
 
 /** Some of the rows that a failed check found wrong, by its name. */
 export type Examples = ReadonlyMap<string, readonly Row[]>
@@ -21,9 +21,9 @@ export async function storeFailures(
   const examples = new Map<string, readonly Row[]>()
   for (const result of results) {
     const isFailed = result.status === 'fail'
-    if (!isFailed && !result.settings.store_failures) continue
+    if (!isFailed && !result.store_failures) continue
     const relation = relationOf(result)
-    await db.run(`create schema if not exists ${identifier(result.settings.schema)};
+    await db.run(`create schema if not exists ${identifier(result.schema)};
       create or replace table ${relation} as ${result.sql}`)
     await describe(db, result)
     if (isFailed) {
@@ -94,8 +94,8 @@ async function describe(db: Database, result: CheckResult): Promise<void> {
   )
 }
 
-function relationOf({ check, settings }: CheckResult): string {
-  return `${settings.schema}.${check}`
+function relationOf({ check, schema }: CheckResult): string {
+  return `${schema}.${check}`
 }
 
 function rowCount(count: number): string {

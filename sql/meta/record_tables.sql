@@ -1,3 +1,41 @@
+-- The pipeline's own record: what is known of every day, and the runs.
+create or replace table meta.intervals (
+    org_id varchar,
+    resource varchar,
+    activity_date date,
+    status varchar,
+    is_settled boolean,
+    is_suspect boolean,
+    fetched_at timestamptz,
+    row_count bigint,
+    versions bigint,
+    attempts bigint,
+    request_id varchar,
+    error varchar,
+    is_recoverable boolean
+);
+
+create or replace table meta.runs (
+    run_id varchar,
+    command varchar,
+    version varchar,
+    status varchar,
+    exit_code bigint,
+    started_at timestamptz,
+    finished_at timestamptz,
+    days_landed bigint,
+    days_empty bigint,
+    days_unchanged bigint,
+    days_failed bigint,
+    requests bigint
+);
+
+create or replace table meta.build (
+    run_id varchar,
+    built_at timestamptz,
+    as_of timestamptz
+);
+
 comment on table meta.intervals is
     'One row per organisation, resource and day from 2026-01-14 to the last known day; of what is not analytics, the days on which it was asked for, and the nights a snapshot was missed.';
 comment on column meta.intervals.org_id is 'The platform''s id of the organisation.';
@@ -29,4 +67,13 @@ comment on column meta.runs.days_landed is 'Resource days landed with rows that 
 comment on column meta.runs.days_empty is 'Resource days that the platform answered with no rows, new to the lake.';
 comment on column meta.runs.days_unchanged is 'Resource days rechecked and found unchanged.';
 comment on column meta.runs.days_failed is 'Resource days whose requests failed.';
-comment on column meta.runs.requests is 'Requests answered by the platform.'
+comment on column meta.runs.requests is 'Requests answered by the platform.';
+
+comment on table meta.build is
+    'One row: what this file was built from.';
+comment on column meta.build.run_id is
+    'The run that built it.';
+comment on column meta.build.built_at is
+    'When it was built, UTC.';
+comment on column meta.build.as_of is
+    'It holds what was known at this time, UTC: versions fetched later are left out. NULL: all that has landed.'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ModelNode } from './types.ts'
+import type { ModelNode } from '../project/types.ts'
 
 /** By what a model was made. */
 export interface MadeBy {

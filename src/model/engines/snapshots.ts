@@ -3,32 +3,29 @@ import { basename, dirname, relative } from 'node:path'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { Database, identifier, literal } from '../../lib/duckdb.ts'
 import { temporaryPath, removeFile, commitFile, sha256OfFile } from '../../lib/files.ts'
+import { statement, fill } from '../../lib/package.ts'
 import {
   quarantineSnapshot,
   snapshotDamage,
   snapshotPath,
   snapshotVersions,
 } from '../../lake/snapshot-versions.ts'
-import { isThere } from '../project/snapshot-table.ts'
-import type { ModelNode } from '../project/types.ts'
+import type { Building } from '../build/context.ts'
+import type { ModelNode, SnapshotRule } from '../project/types.ts'
+import { relationsIn } from '../publish/contents.ts'
 
-/** Where versions are, and at what time they are asked for. */
-export interface SnapshotPlace {
-  readonly dataFolder: string
-  /** Milliseconds since the epoch; later versions are not read. Default: all are. */
-  readonly asOf?: number | null
-  readonly now: () => number
-  readonly warn: (message: string) => void
-}
+/** Where versions are, and which are asked for: those written up to `asOf`. */
+type SnapshotPlace = Pick<Building, 'target' | 'asOf' | 'now' | 'warn'>
 
 /**
  * The snapshots whose history has to be looked for in the published file: those without
  * a version, and those whose last version is damaged, which goes into quarantine.
  */
 export async function findLacking(
-  { dataFolder, warn }: Pick<SnapshotPlace, 'dataFolder' | 'warn'>,
+  { target, warn }: SnapshotPlace,
   nodes: readonly ModelNode[],
 ): Promise<Map<ModelNode, 'missing' | 'damaged'>> {
+  const dataFolder = dirname(target)
   const lacking = new Map<ModelNode, 'missing' | 'damaged'>()
   for (const node of nodes) {
     const versions = await snapshotVersions(dataFolder, node.name)
@@ -59,12 +56,8 @@ export async function adoptSnapshots(
   nodes: readonly ModelNode[],
 ): Promise<void> {
   try {
-    const db = await Database.open(path, { readOnly: true })
-    try {
-      for (const node of nodes) if (await isThere(db, node)) await saveSnapshot(db, node, place)
-    } finally {
-      db.close()
-    }
+    await using db = await Database.open(path, { readOnly: true })
+    for (const node of nodes) if (await isThere(db, node)) await saveSnapshot(db, node, place)
   } catch (error) {
     throw historyLost(nodes, messageOf(error))
   }
@@ -85,9 +78,9 @@ export function historyLost(nodes: readonly ModelNode[], reason: string): AppErr
 export async function loadSnapshot(
   db: Database,
   node: ModelNode,
-  { dataFolder, asOf = null }: SnapshotPlace,
+  { target, asOf = null }: SnapshotPlace,
 ): Promise<void> {
-  const versions = await snapshotVersions(dataFolder, node.name)
+  const versions = await snapshotVersions(dirname(target), node.name)
   const last = versions.findLast(({ writtenAt }) => asOf === null || writtenAt <= asOf)
   await db.run(`drop table if exists ${node.relation}`)
   if (last === undefined) return
@@ -102,8 +95,9 @@ export async function loadSnapshot(
 export async function saveSnapshot(
   db: Database,
   node: ModelNode,
-  { dataFolder, now }: SnapshotPlace,
+  { target, now }: SnapshotPlace,
 ): Promise<void> {
+  const dataFolder = dirname(target)
   const versions = await snapshotVersions(dataFolder, node.name)
   const writtenAt = Math.max(now(), (versions.at(-1)?.writtenAt ?? 0) + 1) // the last is the newest
   const temporary = temporaryPath(snapshotPath(dataFolder, node.name, { writtenAt, sha256: 'new' }))
@@ -139,11 +133,76 @@ async function requireSame(
   path: string,
 ): Promise<void> {
   const written = `select * from read_parquet(${literal(path)})`
-  const [found] = await db.rows(
-    `select count(*) as differing from (
-      (${rows} except all ${written}) union all (${written} except all ${rows})
-    )`,
+  const found = await db.rows(
+    `(${rows} except all ${written}) union all (${written} except all ${rows}) limit 1`,
   )
-  if (Number(found?.['differing']) === 0) return
+  if (found.length === 0) return
   throw new AppError(`snapshot ${name}: ${path} does not hold the rows that were written to it`)
+}
+
+/**
+ * Brings the table of a snapshot up to date, in one transaction: rows that are
+ * no longer so end, rows that are new or otherwise begin. `now` in milliseconds
+ * since the epoch.
+ */
+export async function takeSnapshot(
+  db: Database,
+  node: ModelNode,
+  rule: SnapshotRule,
+  now: number,
+): Promise<void> {
+  const { columns } = await db.table(`select * from (${node.sql}) limit 0`)
+  const values = { relation: node.relation, rows: node.sql, ...expressions(rule, columns, now) }
+  if (await isThere(db, node)) {
+    await addColumns(db, node)
+    await db.run(fill(statement('snapshots/update'), values))
+  } else await db.run(fill(statement('snapshots/create'), values))
+}
+
+function expressions(
+  {
+    unique_key: key,
+    updated_at: updatedAt,
+    check_cols: checked,
+    hard_deletes: deletes,
+  }: SnapshotRule,
+  columns: readonly string[],
+  now: number,
+): Record<string, string> {
+  const moment = `cast(${literal(new Date(now).toISOString().slice(0, -1))} as timestamp)`
+  const time = updatedAt === null ? moment : `cast(${identifier(updatedAt)} as timestamp)`
+  const isSame = key
+    .map((name) => `held.${identifier(name)} is not distinct from fresh.${identifier(name)}`)
+    .join(' and ')
+  const compared = checked === 'all' ? columns : checked
+  const isOtherwise = compared
+    .map((name) => `held.${identifier(name)} is distinct from fresh.${identifier(name)}`)
+    .join(' or ')
+  const parts = [...key.map(identifier), time].map(
+    (part) => `coalesce(cast(${part} as varchar), '')`,
+  )
+  return {
+    now: moment,
+    updated_at: time,
+    scd_id: `md5(${parts.join(" || '|' || ")})`,
+    is_same_key: isSame,
+    is_changed: updatedAt === null ? isOtherwise : 'held.dbt_valid_from < fresh.dbt_updated_at',
+    is_deleted: deletes === 'ignore' ? 'false' : `not exists (select 1 from fresh where ${isSame})`,
+  }
+}
+
+/** Whether the model has a table in the database in use. */
+async function isThere(db: Database, { relation }: ModelNode): Promise<boolean> {
+  return (await relationsIn(db)).get(relation)?.kind === 'table'
+}
+
+/** What it is of may have got columns; earlier rows have NULL there. */
+async function addColumns(db: Database, { relation, sql }: ModelNode): Promise<void> {
+  const published = await db.table(`select * from ${relation} limit 0`)
+  const fresh = await db.table(`select * from (${sql}) limit 0`)
+  for (const [index, name] of fresh.columns.entries()) {
+    if (published.columns.includes(name)) continue
+    const type = fresh.types[index] ?? 'varchar'
+    await db.run(`alter table ${relation} add column ${identifier(name)} ${type}`)
+  }
 }

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { messageOf } from '../../lib/errors.ts'
-import type { RunEvent } from '../../lib/events.ts'
 import { freshnessOf, ageText, type Freshness } from '../../lib/days.ts'
 import type { Database } from '../../lib/duckdb.ts'
 import { statement } from '../../lib/package.ts'
-import type { CompileOptions } from './compile.ts'
-import { placeText, StatementError } from './errors.ts'
-import type { FreshnessRule, Source } from './types.ts'
+import type { BuildContext } from '../build/context.ts'
+import type { CompileOptions } from '../project/compile.ts'
+import { placeText, StatementError } from '../project/errors.ts'
+import type { FreshnessRule, Source } from '../project/types.ts'
+import { insertRows } from '../publish/meta.ts'
 
 /** How fresh a table of a source is. Times are milliseconds since the epoch. */
 export interface FreshnessResult {
@@ -20,12 +21,6 @@ export interface FreshnessResult {
   readonly durationMs: number
 }
 
-interface FreshnessContext {
-  readonly db: Database
-  readonly now: () => number
-  readonly emit: (event: RunEvent) => void
-}
-
 const loadedRows = z.array(z.object({ ms: z.coerce.number().nullable() }))
 
 /**
@@ -35,7 +30,7 @@ const loadedRows = z.array(z.object({ ms: z.coerce.number().nullable() }))
  * @throws StatementError when DuckDB refuses what the yml says of loading.
  */
 export async function checkFreshness(
-  { db, now, emit }: FreshnessContext,
+  { db, now, emit }: BuildContext,
   sources: readonly Source[],
   sourceSql: CompileOptions['sourceSql'],
 ): Promise<FreshnessResult[]> {
@@ -59,9 +54,8 @@ export async function checkFreshness(
 
 async function newest(db: Database, relation: string, rule: FreshnessRule): Promise<number | null> {
   const { loadedAtField: field, loadedAtQuery: query, filter, place } = rule
-  const rows =
-    filter === null ? `select * from ${relation}` : `select * from ${relation} where ${filter}`
-  const loaded = query ?? `select max(${field ?? ''}) from (${rows})`
+  const where = filter === null ? '' : ` where ${filter}`
+  const loaded = query ?? `select max(${field ?? ''}) from (select * from ${relation}${where})`
   try {
     const sql = `select epoch_ms(cast((${loaded}) as timestamptz)) as ms`
     return loadedRows.parse(await db.rows(sql))[0]?.ms ?? null
@@ -75,12 +69,12 @@ async function write(db: Database, results: readonly FreshnessResult[]): Promise
   const rows = results.map(({ source, table, loadedAt, checkedAt, rule, status }) => ({
     source_name: source,
     table_name: table,
-    loaded_at: loadedAt === null ? null : new Date(loadedAt).toISOString(),
-    checked_at: new Date(checkedAt).toISOString(),
+    loaded_at: loadedAt === null ? null : new Date(loadedAt),
+    checked_at: new Date(checkedAt),
     warn_after_seconds: rule.warnAfterSeconds,
     error_after_seconds: rule.errorAfterSeconds,
     status,
   }))
-  await db.rows(statement('meta/source_freshness'), { rows: JSON.stringify(rows) })
-  await db.run(statement('meta/source_freshness_comments'))
+  await db.run(statement('meta/freshness_table'))
+  await insertRows(db, 'meta.source_freshness', rows)
 }

@@ -1,0 +1,133 @@
+import { literal } from '../../lib/duckdb.ts'
+import { statement, fill } from '../../lib/package.ts'
+import { changedRows } from '../engines/materialize.ts'
+import type { Plan } from '../project/compile.ts'
+import { ProjectError } from '../project/errors.ts'
+import type { GenericTest, ModelNode, TestSettings } from '../project/types.ts'
+
+/** A column that values of another model are to be found in. */
+export interface Reference {
+  readonly relation: string
+  readonly field: string
+}
+
+/** A statement that returns the rows that are wrong. */
+export interface Check extends TestSettings {
+  readonly check: string
+  /** Null for a singular test. */
+  readonly model: string | null
+  readonly column: string | null
+  readonly sql: string
+  /**
+   * The same of the intervals that this build replaced: enough where the other
+   * intervals have passed. Absent where a row can be wrong by one of another
+   * interval.
+   */
+  readonly changedSql?: string
+  /** Where the values have to be. Once a value is gone from it, `changedSql` is not enough. */
+  readonly reference?: Reference
+  /** The relations that are read, where it only asks that its column has a value. */
+  readonly missing?: { readonly in: string; readonly inChanged?: string }
+  /** Where the project asks for it. */
+  readonly file: string
+  /** The models that it reads. */
+  readonly reads: readonly string[]
+}
+
+/** A check, and what it has to look at. */
+export interface PlannedCheck extends Check {
+  /**
+   * - `all`: every row;
+   * - `changed`: the replaced intervals, for it has passed of all others;
+   * - `lost references`: every row if values are gone from what it refers to, else nothing;
+   * - `none`: it has passed, and nothing that it reads has changed since.
+   */
+  readonly scope: 'all' | 'changed' | 'lost references' | 'none'
+}
+
+/**
+ * The checks of the `chosen` models: their generic tests, and the singular
+ * tests that read any of them (with all models chosen: every one).
+ *
+ * @throws ProjectError when two checks have one name.
+ */
+export function planChecks(plan: Plan, chosen: readonly ModelNode[]): Check[] {
+  const relations = new Map(plan.models.map((node) => [node.name, node.relation]))
+  const names = new Set(chosen.map((node) => node.name))
+  const isWhole = chosen.length === plan.models.length
+  const generic = chosen.flatMap((node) => node.tests.map((test) => toCheck(test, node, relations)))
+  const singular = plan.tests
+    .filter((test) => isWhole || test.dependsOn.some((name) => names.has(name)))
+    .map(({ name, file, sql, dependsOn, ...settings }) => ({
+      ...settings,
+      check: name,
+      model: null,
+      column: null,
+      sql: limited(sql, settings),
+      file,
+      reads: dependsOn,
+    }))
+  const checks = [...generic, ...singular]
+  const found = checks.map(({ check }) => check)
+  const twin = checks.find(({ check }, index) => found.indexOf(check) < index)
+  if (twin === undefined) return checks
+  throw new ProjectError({ file: twin.file }, `two checks are called '${twin.check}'`, {
+    hint: 'Give one of them a name of its own: name: …',
+  })
+}
+
+function toCheck(
+  test: GenericTest,
+  node: ModelNode,
+  relations: ReadonlyMap<string, string>,
+): Check {
+  const { name, column, arguments: args, place, ...settings } = test
+  const { relation } = node
+  const isRelation = args.kind === 'relationships'
+  const reference = isRelation
+    ? { relation: relations.get(args.to) ?? args.to, field: args.field }
+    : undefined
+  const changed = isWithinIntervals(test, node) ? changedRows(node) : undefined
+  const sqlOf = (rows: string): string => {
+    const model = test.where === null ? rows : `(select * from ${rows} where ${test.where})`
+    const values = { model, ...(column === null ? {} : { column_name: column }) }
+    const sql = fill(statement(`checks/${args.kind}`), { ...values, ...reference, ...own(args) })
+    return limited(sql.trim(), test)
+  }
+  const isOfMissing =
+    args.kind === 'not_null' && column !== null && test.where === null && test.limit === null
+  const missing = { in: relation, ...(changed === undefined ? {} : { inChanged: changed }) }
+  return {
+    ...settings,
+    check: name,
+    model: node.name,
+    column,
+    sql: sqlOf(relation),
+    ...(changed === undefined ? {} : { changedSql: sqlOf(changed) }),
+    ...(reference === undefined ? {} : { reference }),
+    ...(isOfMissing ? { missing } : {}),
+    file: place.file,
+    reads: isRelation ? [node.name, args.to] : [node.name],
+  }
+}
+
+function limited(sql: string, { limit }: Pick<TestSettings, 'limit'>): string {
+  return limit === null ? sql : `${sql}\nlimit ${limit}`
+}
+
+/** Whether a row can be wrong only by itself, by rows of its own interval, or by what it points at. */
+function isWithinIntervals({ arguments: test }: GenericTest, node: ModelNode): boolean {
+  if (node.increment === null || test.kind === 'unique') return false
+  if (test.kind !== 'unique_key') return true
+  return node.unique_key.every((column) => test.columns.includes(column))
+}
+
+/** The placeholders that only this kind of test has, as SQL. */
+function own(test: GenericTest['arguments']): Record<string, string> {
+  if (test.kind === 'unique_key') return { columns: test.columns.join(', ') }
+  if (test.kind !== 'accepted_values') return {}
+  const values = test.values.map((value) =>
+    typeof value === 'string' ? literal(value) : String(value),
+  )
+  return { values: values.join(', ') }
+}

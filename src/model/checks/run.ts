@@ -1,0 +1,212 @@
+import { allOrThrow } from '../../lib/concurrency.ts'
+import { identifier, type Database } from '../../lib/duckdb.ts'
+import { messageOf } from '../../lib/errors.ts'
+import { reportSkipped, type BuildContext } from '../build/context.ts'
+import { StatementError } from '../project/errors.ts'
+import type { TestSettings } from '../project/types.ts'
+import { relationsIn } from '../publish/contents.ts'
+import type { PlannedCheck, Reference } from './plan.ts'
+
+export type CheckStatus = 'pass' | 'warn' | 'fail'
+
+export interface CheckResult extends PlannedCheck {
+  /** Rows that are wrong. */
+  readonly failures: number
+  readonly status: CheckStatus
+  readonly durationMs: number
+}
+
+export interface CheckedModels {
+  readonly results: readonly CheckResult[]
+  /** Why DuckDB refused checks. */
+  readonly failures: readonly StatementError[]
+}
+
+/**
+ * Runs the checks, each in its scope, except those that read a `missing` model. Those that may
+ * ask which intervals were replaced go one by one, and the others meanwhile on the second
+ * connection.
+ */
+export async function runChecks(
+  context: BuildContext,
+  checks: readonly PlannedCheck[],
+  hasLostRows: HasLostRows,
+  missing: ReadonlySet<string>,
+): Promise<CheckedModels> {
+  const results = new Map<PlannedCheck, CheckResult>()
+  const failures = new Map<PlannedCheck, StatementError>()
+  const runIn = async (db: Database, own: readonly PlannedCheck[]): Promise<void> => {
+    const lackingOf = ({ reads }: PlannedCheck) => reads.filter((name) => missing.has(name))
+    const runnable = own.filter((check) => lackingOf(check).length === 0)
+    const counts = await countMissingValues({ ...context, db }, runnable)
+    for (const check of own) {
+      context.signal?.throwIfAborted()
+      const lacking = lackingOf(check)
+      if (lacking.length > 0) {
+        reportSkipped(context, 'check', check.check, `not made: ${lacking.join(', ')}`)
+        continue
+      }
+      try {
+        const count = () => counts.get(check) ?? countFailures(db, check, hasLostRows)
+        results.set(check, await runCheck(context, check, count))
+      } catch (error) {
+        context.signal?.throwIfAborted()
+        if (!(error instanceof StatementError)) throw error
+        failures.set(check, error)
+      }
+    }
+  }
+  const isOfChanges = ({ changedSql }: PlannedCheck): boolean => changedSql !== undefined
+  await allOrThrow([
+    runIn(context.db, checks.filter(isOfChanges)),
+    runIn(
+      context.second,
+      checks.filter((check) => !isOfChanges(check)),
+    ),
+  ])
+  return {
+    results: checks.flatMap((check) => results.get(check) ?? []),
+    failures: checks.flatMap((check) => failures.get(check) ?? []),
+  }
+}
+
+/** Rows that a check found wrong, and the time that it took, milliseconds, where it was shared. */
+interface Count {
+  readonly failures: number
+  readonly durationMs?: number
+}
+
+async function runCheck(
+  { emit, now, report }: BuildContext,
+  check: PlannedCheck,
+  count: () => Count | Promise<Count>,
+): Promise<CheckResult> {
+  const startedAt = now()
+  const outcome = { kind: 'check', name: check.check, startedAt } as const
+  try {
+    const { failures, durationMs = now() - startedAt } = await count()
+    const status = statusOf(check, failures)
+    emit({
+      type: 'check.finished',
+      check: check.check,
+      severity: status === 'warn' ? 'warn' : check.severity,
+      failures: status === 'pass' ? 0 : failures,
+      durationMs,
+    })
+    const message = status === 'pass' ? null : `${String(failures)} rows are wrong`
+    report({ ...outcome, status, durationMs, message, failures })
+    return { ...check, failures, durationMs, status }
+  } catch (error) {
+    const [durationMs, message] = [now() - startedAt, messageOf(error)]
+    report({ ...outcome, status: 'error', durationMs, message, failures: null })
+    throw error
+  }
+}
+
+async function countFailures(
+  db: Database,
+  check: PlannedCheck,
+  hasLostRows: HasLostRows,
+): Promise<Count> {
+  const { scope, reference, changedSql } = check
+  const isWhole =
+    scope === 'all' ||
+    (scope !== 'none' && reference !== undefined && (await hasLostRows(reference)))
+  const sql = isWhole ? check.sql : scope === 'changed' ? changedSql : undefined
+  if (sql === undefined) return { failures: 0, durationMs: 0 }
+  try {
+    const { rows } = await db.table(`select count(*) from (${sql}\n)`)
+    return { failures: Number(rows[0]?.[0]) }
+  } catch (error) {
+    throw new StatementError(`${check.file}: check '${check.check}': ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+/**
+ * Counts the rows without a value for all checks of one relation in one pass: a
+ * view on the lake is read once, not once a column. What DuckDB refuses to count is left out:
+ * the check itself reports it.
+ */
+async function countMissingValues(
+  { db, now, signal }: BuildContext,
+  checks: readonly PlannedCheck[],
+): Promise<ReadonlyMap<PlannedCheck, Count>> {
+  const groups = new Map<string, PlannedCheck[]>()
+  for (const check of checks) {
+    const { missing, scope } = check
+    if (missing === undefined || scope === 'none') continue
+    const relation = scope === 'all' ? missing.in : (missing.inChanged ?? missing.in)
+    groups.set(relation, [...(groups.get(relation) ?? []), check])
+  }
+  const counts = new Map<PlannedCheck, Count>()
+  for (const [relation, group] of groups) {
+    signal?.throwIfAborted()
+    const columns = group.map(({ column }) => `count(*) - count(${identifier(column ?? '')})`)
+    const startedAt = now()
+    const table = await db.table(`select ${columns.join(', ')} from ${relation}`).catch(() => null)
+    const durationMs = Math.round((now() - startedAt) / group.length)
+    for (const [index, failures] of (table?.rows[0] ?? []).entries()) {
+      const check = group[index]
+      if (check !== undefined) counts.set(check, { failures: Number(failures), durationMs })
+    }
+  }
+  return counts
+}
+
+function statusOf({ severity, error_if, warn_if }: TestSettings, failures: number): CheckStatus {
+  if (severity === 'error' && holds(error_if, failures)) return 'fail'
+  return holds(warn_if, failures) ? 'warn' : 'pass'
+}
+
+const COMPARISONS: Readonly<Record<string, (value: number, other: number) => boolean>> = {
+  '>': (value, other) => value > other,
+  '>=': (value, other) => value >= other,
+  '<': (value, other) => value < other,
+  '<=': (value, other) => value <= other,
+  '=': (value, other) => value === other,
+  '==': (value, other) => value === other,
+  '!=': (value, other) => value !== other,
+  '<>': (value, other) => value !== other,
+}
+
+/** Whether a comparison like `> 10` holds of the number. */
+function holds(comparison: string, value: number): boolean {
+  const [, operator = '', number = ''] = /^([^\d\s]+)\s*(\d+)$/.exec(comparison) ?? []
+  return COMPARISONS[operator]?.(value, Number(number)) ?? false
+}
+
+/** True where a value is gone from the column, or where that is not known. */
+type HasLostRows = (reference: Reference) => Promise<boolean>
+
+/** Keeps the values that passed checks refer to before the tables that hold them are built again. */
+export async function watchReferences(
+  db: Database,
+  checks: readonly PlannedCheck[],
+): Promise<HasLostRows> {
+  const relations = await relationsIn(db)
+  const keyOf = ({ relation, field }: Reference): string => `${relation}.${field}`
+  const published = new Map<string, string>()
+  for (const { scope, reference } of checks) {
+    if (scope === 'all' || scope === 'none' || reference === undefined) continue
+    const { relation, field } = reference
+    const key = keyOf(reference)
+    if (published.has(key) || relations.get(relation)?.kind !== 'table') continue
+    const before = `held_values_${String(published.size)}`
+    published.set(key, before)
+    await db.run(`create temp table ${before} as
+      select distinct ${identifier(field)} as held_value from ${relation}`)
+  }
+  return async (reference) => {
+    const before = published.get(keyOf(reference))
+    if (before === undefined) return true
+    const field = identifier(reference.field)
+    const { rows } = await db.table(
+      `select count(*) from ${before} where held_value not in (
+        select ${field} from ${reference.relation} where ${field} is not null
+      )`,
+    )
+    return rows[0]?.[0] !== '0'
+  }
+}

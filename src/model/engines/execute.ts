@@ -1,0 +1,167 @@
+import { AppError } from '../../lib/errors.ts'
+import { identifier, type Database } from '../../lib/duckdb.ts'
+import { reportSkipped, type BuildContext, type Building } from '../build/context.ts'
+import type { BuildPlan, NodePlan } from '../build/plan.ts'
+import { failedChecks, forgetFailures, storeFailures } from '../checks/failures.ts'
+import { checkFreshness, type FreshnessResult } from '../checks/freshness.ts'
+import { runChecks, watchReferences, type CheckResult } from '../checks/run.ts'
+import { runUnitTests, type UnitTestResult } from '../checks/unit-tests.ts'
+import type { ModelNode } from '../project/types.ts'
+import { commentsSql, contentsOf, relationsIn, type Contents } from '../publish/contents.ts'
+import { createMeta, writeCheckResults, writeColumns, writeModels } from '../publish/meta.ts'
+import { inFile } from './duckdb.ts'
+import { materialize, type BuiltModel } from './materialize.ts'
+import { runScheduled } from './scheduler.ts'
+import { loadSnapshot, saveSnapshot } from './snapshots.ts'
+
+/** What a file was filled with. */
+export interface Filled {
+  readonly models: readonly BuiltModel[]
+  /** Those that were run: of models that are not as they were, or all in a full refresh. */
+  readonly unitTests: readonly UnitTestResult[]
+  readonly checks: readonly CheckResult[]
+  /** Of the sources that are expected to be fresh. */
+  readonly freshness: readonly FreshnessResult[]
+  /** Why the file cannot be published, where it cannot. */
+  readonly problems: readonly AppError[]
+  readonly contents: Contents
+}
+
+/** Executes the plan in the file at `path`: models, checks, records. */
+export function executePlan(path: string, building: Building, plan: BuildPlan): Promise<Filled> {
+  return inFile(path, building, (context) => fill(context, plan))
+}
+
+async function fill(context: BuildContext, plan: BuildPlan): Promise<Filled> {
+  const { db, now, runId, project, sourceSql, retry = false, asOf = null } = context
+  const hasLostRows = await watchReferences(db, plan.checks)
+  await dropRelations(db, plan)
+  const selected = plan.nodes.map(({ node }) => node)
+  for (const node of snapshotsOf(selected)) await loadSnapshot(db, node, context)
+  if (retry) await forgetFailures(db)
+  const { models, unitTests, missing, failures } = await buildModels(context, plan)
+  await createMeta(db)
+  await context.meta?.(db)
+  const freshness = await checkFreshness(context, project.sources, sourceSql)
+  const checked = await runChecks(context, plan.checks, hasLostRows, missing)
+  const examples = await storeFailures(db, checked.results)
+  await writeCheckResults(db, checked.results, runId, now())
+  const built = selected.filter(({ name }) => !missing.has(name))
+  await writeModels(db, built, plan, runId)
+  await writeColumns(db, plan.all)
+  const wrong = failedChecks(checked.results, examples, context.failedFile?.path)
+  const problems = [...failures, ...checked.failures, ...wrong]
+  if (problems.length === 0 && asOf === null) {
+    for (const node of snapshotsOf(retry ? plan.all : selected)) {
+      await saveSnapshot(db, node, context)
+    }
+  }
+  const contents = await contentsOf(db, plan)
+  return { models, unitTests, checks: checked.results, freshness, problems, contents }
+}
+
+export function snapshotsOf(models: readonly ModelNode[]): ModelNode[] {
+  return models.filter(({ snapshot }) => snapshot !== null)
+}
+
+/**
+ * Drops what the plan creates, and in a file that is to hold the selected models alone
+ * everything that they do not reuse or update: what is built is then as in a new file, and the
+ * checkpoint lets it have the space.
+ */
+async function dropRelations(db: Database, { isPartial, nodes }: BuildPlan): Promise<void> {
+  const created = new Set<string>()
+  const kept = new Set<string>()
+  for (const { node, action } of nodes) (action === 'create' ? created : kept).add(node.relation)
+  const drops = [...(await relationsIn(db))]
+    .filter(([name]) => (isPartial ? created.has(name) : !kept.has(name)))
+    .map(([, { kind, sql }]) => `drop ${kind} ${sql}`)
+  if (drops.length > 0) await db.run(`${drops.join(';\n')}; checkpoint`)
+}
+
+interface BuiltModels extends Pick<Filled, 'models' | 'unitTests'> {
+  /** Why models could not be made. */
+  readonly failures: readonly AppError[]
+  /** Models that could not be made, and those that read them. */
+  readonly missing: ReadonlySet<string>
+}
+
+/**
+ * Builds the models, each after those that it reads and after its unit tests: incremental ones,
+ * which are the large ones, one by one, and the others at the same time on the second connection.
+ * Their descriptions become comments where the first one waits. A model that reads one which
+ * could not be built is skipped; the others are built nevertheless.
+ */
+async function buildModels(context: BuildContext, plan: BuildPlan): Promise<BuiltModels> {
+  const { nodes } = plan
+  for (const schema of new Set(nodes.map(({ node }) => node.schema))) {
+    await context.db.run(`create schema if not exists ${identifier(schema)}`)
+  }
+  const models = new Map<string, BuiltModel>()
+  const results = new Map<string, readonly UnitTestResult[]>()
+  const failures = new Map<string, AppError>()
+  const missing = new Set<string>()
+  const buildNode = async (planned: NodePlan): Promise<void> => {
+    const { name, increment, dependsOn } = planned.node
+    const own = { ...context, db: increment === null ? context.second : context.db }
+    own.signal?.throwIfAborted()
+    const lacking = dependsOn.filter((each) => missing.has(each))
+    try {
+      if (lacking.length > 0) {
+        missing.add(name)
+        reportSkipped(own, 'model', name, `not made: ${lacking.join(', ')}`)
+        return
+      }
+      results.set(name, await testUnits(own, name, plan))
+      models.set(name, await materialize(own, planned))
+    } catch (error) {
+      own.signal?.throwIfAborted()
+      if (!(error instanceof AppError)) throw error
+      missing.add(name)
+      failures.set(name, error)
+    }
+  }
+  const building = nodes.map((planned) => ({
+    name: planned.node.name,
+    dependsOn: planned.node.dependsOn,
+    isFirst: planned.node.increment !== null,
+    work: () => buildNode(planned),
+  }))
+  const describing = nodes
+    .filter(({ isDescribed }) => !isDescribed)
+    .map(({ node }) => ({
+      name: `comments of ${node.name}`,
+      dependsOn: [node.name],
+      isFirst: true,
+      work: async () => {
+        if (!missing.has(node.name)) await context.db.run(commentsSql(node))
+      },
+    }))
+  await runScheduled(
+    [...building, ...describing],
+    ({ isFirst }) => isFirst,
+    ({ work }) => work(),
+  )
+  const inOrder = <T>(found: ReadonlyMap<string, T>): T[] =>
+    nodes.flatMap(({ node }) => found.get(node.name) ?? [])
+  return {
+    models: inOrder(models),
+    unitTests: inOrder(results).flat(),
+    failures: inOrder(failures),
+    missing,
+  }
+}
+
+async function testUnits(
+  context: BuildContext,
+  model: string,
+  { unitTests }: BuildPlan,
+): Promise<UnitTestResult[]> {
+  const own = unitTests.filter((test) => test.model === model)
+  try {
+    return await runUnitTests(context, own)
+  } catch (error) {
+    reportSkipped(context, 'model', model, 'its unit tests failed')
+    throw error
+  }
+}

@@ -1,0 +1,185 @@
+import { AppError, ChecksFailedError, messageOf } from '../../lib/errors.ts'
+import { identifier, type Database, type Table } from '../../lib/duckdb.ts'
+import { suggestion } from '../../lib/text.ts'
+import type { BuildContext } from '../build/context.ts'
+import type { NodePlan } from '../build/plan.ts'
+import { ProjectError, StatementError } from '../project/errors.ts'
+import { keyOf } from '../project/properties.ts'
+import { explainSeed, proveSeed } from '../project/seed-table.ts'
+import { kindOf, type Making, type ModelNode } from '../project/types.ts'
+import { takeSnapshot } from './snapshots.ts'
+
+export interface BuiltModel {
+  readonly name: string
+  /** Null for a view. */
+  readonly rows: number | null
+  /** Intervals that were built again, where not the whole model was. */
+  readonly intervals?: number
+  readonly durationMs: number
+}
+
+/**
+ * Does with a model's table or view what the plan says, and proves its columns.
+ *
+ * @throws StatementError where DuckDB refuses the model, ProjectError where its columns are not
+ * those of its yml, ChecksFailedError where a double is no finite number.
+ */
+export async function materialize(
+  context: BuildContext,
+  { node, action }: NodePlan,
+): Promise<BuiltModel> {
+  const { db, now, emit, report } = context
+  const { name } = node
+  const startedAt = now()
+  try {
+    const intervals = await make(context, node, action)
+    if (action !== 'reuse') {
+      await refuseInfinite(db, node, await compareColumns(db, node), action === 'update')
+    }
+    const rows = node.materialized === 'view' ? null : await countRows(db, node.relation)
+    const durationMs = action === 'reuse' ? 0 : now() - startedAt
+    const built = { rows, ...(intervals === undefined ? {} : { intervals }), durationMs }
+    emit({ type: 'model.built', model: name, ...built })
+    const outcome = { kind: 'model', name, status: 'success', message: null } as const
+    report({ ...outcome, startedAt: now() - durationMs, durationMs, failures: null })
+    return { name, ...built }
+  } catch (error) {
+    const [durationMs, message] = [now() - startedAt, messageOf(error)]
+    report({ kind: 'model', name, status: 'error', startedAt, durationMs, message, failures: null })
+    throw error
+  }
+}
+
+/** Returns how many intervals were replaced; undefined where the whole table or view is made. */
+async function make(
+  { db, now }: BuildContext,
+  node: ModelNode,
+  action: NodePlan['action'],
+): Promise<number | undefined> {
+  const { increment, seed, snapshot } = node
+  if (action === 'reuse') return increment === null ? undefined : 0
+  try {
+    if (action === 'update' && increment !== null) return await update(db, node, increment)
+    if (snapshot !== null) await takeSnapshot(db, node, snapshot, now())
+    else if (seed === null) await create(db, node)
+    else {
+      await create(db, node).catch(async (error: unknown) => {
+        throw (await explainSeed(db, seed)) ?? error
+      })
+      await proveSeed(db, seed)
+    }
+    return undefined
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    throw new StatementError(`${node.file}: model '${node.name}': ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+/**
+ * A table is stored in the order of its key: two builds make the same table, a filter on days
+ * reads few blocks, and strings pack better. The model begins on the first line, so that a line
+ * in DuckDB's message is the file's.
+ */
+async function create(db: Database, node: ModelNode): Promise<void> {
+  const { preHooks, sql, relation } = node
+  const kind = kindOf(node)
+  const key = keyOf(node).map(identifier).join(', ')
+  const isOrdered = kind === 'table' && key !== ''
+  for (const hook of preHooks) await db.run(hook)
+  await db.run(
+    `create or replace ${kind} ${relation} as ${isOrdered ? `select * from (${sql}\n) order by ${key}` : sql}`,
+  )
+}
+
+/**
+ * Brings the table of an incremental model up to date, in one transaction: its pre-hooks take out
+ * what is no longer so, then every interval that the select has rows of is replaced whole.
+ * Returns how many intervals those are. Old rows are distinguished from new ones by their row
+ * number: a copy next to the table would be written twice.
+ */
+async function update(db: Database, node: ModelNode, { preHooks, sql }: Making): Promise<number> {
+  const { relation, unique_key: key } = node
+  const columns = key.map(identifier).join(', ')
+  const changed = changedIntervals(node)
+  await db.run('begin transaction')
+  try {
+    for (const hook of preHooks) await db.run(hook)
+    const last = await count(db, `select coalesce(max(rowid), -1) from ${relation}`)
+    await db.run(`insert into ${relation} ${sql}`)
+    await db.run(`create or replace temp table ${changed} as
+        select distinct ${columns} from ${relation} where rowid > ${String(last)};
+      delete from ${relation}
+        where rowid <= ${String(last)} and (${columns}) in (select ${columns} from ${changed});
+      commit`)
+  } catch (error) {
+    await db.run('rollback').catch(() => undefined) // the first error is reported, not this one
+    throw error
+  }
+  return countRows(db, changed)
+}
+
+/** The rows of the intervals that were replaced, as a relation, in the database that did it. */
+export function changedRows(node: ModelNode): string {
+  const columns = node.unique_key.map(identifier).join(', ')
+  const changed = `select ${columns} from ${changedIntervals(node)}`
+  return `(from ${node.relation} where (${columns}) in (${changed}))`
+}
+
+/** The intervals that were replaced: a temporary table. */
+function changedIntervals({ name }: ModelNode): string {
+  return identifier(`changed_${name}`)
+}
+
+/** Returns the columns and their types. @throws ProjectError where they are not those of the yml. */
+async function compareColumns(db: Database, node: ModelNode): Promise<Table> {
+  const table = await db.table(`select * from ${node.relation} limit 0`)
+  for (const { name, place } of node.columns) {
+    if (table.columns.includes(name)) continue
+    throw new ProjectError(place, `model '${node.name}' has no column '${name}'`, {
+      hint: suggestion(name, table.columns),
+    })
+  }
+  const described = new Set(node.columns.map((column) => column.name))
+  const bare = table.columns.find((name) => !described.has(name))
+  if (bare === undefined) return table
+  throw new ProjectError(node.documented, `column '${bare}' of '${node.name}' is not described`, {
+    hint: `Describe it, or take it out of ${node.file}.`,
+  })
+}
+
+const DOUBLES = ['DOUBLE', 'FLOAT']
+
+/**
+ * Proves that a table's doubles are finite: DuckDB divides by zero without an error, other engines
+ * do not, and what follows is no number. Of an updated table, the rows of the replaced intervals.
+ */
+async function refuseInfinite(
+  db: Database,
+  node: ModelNode,
+  { columns: names, types }: Table,
+  isUpdate: boolean,
+): Promise<void> {
+  const columns = names.filter((_, at) => DOUBLES.includes(types[at] ?? '')).map(identifier)
+  if (node.materialized === 'view' || columns.length === 0) return
+  const counts = columns.map((name) => `count(*) filter (not isfinite(${name})) as ${name}`)
+  const from = isUpdate ? changedRows(node) : node.relation
+  const [row = {}] = await db.rows(`select ${counts.join(', ')} from ${from}`)
+  const [name, count] = Object.entries(row).find(([, rows]) => Number(rows) > 0) ?? []
+  if (name === undefined) return
+  const rows = Number(count) === 1 ? '1 row' : `${Number(count)} rows`
+  const problem = `column '${name}' is infinite or no number in ${rows}, as after a division by zero`
+  throw new ChecksFailedError(`${node.file}: model '${node.name}': ${problem}`, {
+    hint: `Divide by nullif(…, 0), which makes NULL. Nothing was published; the last warehouse is in its place. The rows that are wrong:\nselect * from (${node.sql}\n) where not isfinite(${identifier(name)});`,
+  })
+}
+
+function countRows(db: Database, relation: string): Promise<number> {
+  return count(db, `select count(*) from ${relation}`)
+}
+
+async function count(db: Database, sql: string): Promise<number> {
+  const { rows } = await db.table(sql)
+  return Number(rows[0]?.[0])
+}
