@@ -1,9 +1,41 @@
 import type { Database } from '../../lib/duckdb.ts'
 import type { RunEvent } from '../../lib/events.ts'
-import type { PlanOptions } from './plan.ts'
+import type { CompileOptions } from '../project/compile.ts'
+import type { Project } from '../project/types.ts'
+import type { SourceFacts } from './fingerprint.ts'
 import type { WorkingCopy } from './working-copy.ts'
 
-export interface BuildOptions extends PlanOptions {
+/** A file that was not published, kept for inspection and for a retry. */
+export interface FailedFile {
+  readonly path: string
+  /** Digest of what the sources contained. */
+  readonly sources: string
+}
+
+/** What a build is to make, and where. */
+export interface BuildOptions extends CompileOptions {
+  readonly project: Project
+  /** The published file. */
+  readonly target: string
+  /** Build these models only. */
+  readonly select?: string
+  /** Do not build these. */
+  readonly exclude?: string
+  /** Continue with the file that failed last: build only what it does not have. */
+  readonly retry?: boolean
+  /** Where a file that failed is kept for inspection and a retry. Default: it is removed. */
+  readonly failedFile?: FailedFile
+  /** Where to write dbt's artifacts, and what builds, e.g. `agent-warehouse 0.1.0`. */
+  readonly artifacts?: { readonly folder: string; readonly builder: string }
+  /** Build incremental models from scratch. */
+  readonly fullRefresh?: boolean
+  /**
+   * How a source's table is made, as text: a change builds the incremental
+   * models that read it from scratch. Default: nothing is known of it.
+   */
+  readonly sourceMaking?: SourceFacts['making']
+  /** What is in a source's table, as a digest. Default: it is not known. */
+  readonly sourceContent?: SourceFacts['content']
   /** Writes more tables of schema `meta`; called between the models and the checks. */
   readonly meta?: (db: Database) => Promise<void>
   readonly runId: string
@@ -20,6 +52,11 @@ export interface BuildOptions extends PlanOptions {
   readonly asOf?: number | null
   /** How many earlier published files are kept. Default: none. */
   readonly keep?: number
+}
+
+/** Whether only some models are built, into a file that has the others. */
+export function isPartial({ select: selector, exclude, retry }: BuildOptions): boolean {
+  return selector !== undefined || exclude !== undefined || retry === true
 }
 
 /** The options of a build, and where it reports. */

@@ -14,13 +14,6 @@ import {
 import type { BuildOptions } from './context.ts'
 import { WorkingCopy } from './working-copy.ts'
 
-/** A file that was not published, kept for inspection and for a retry. */
-export interface FailedFile {
-  readonly path: string
-  /** Digest of what the sources contained. */
-  readonly sources: string
-}
-
 const shape = z.object({
   run_id: z.string(),
   sources: z.string(),

@@ -1,39 +1,15 @@
 import { readLastResults } from '../artifacts/last-results.ts'
 import { planChecks, type Check, type PlannedCheck } from '../checks/plan.ts'
 import { unitTestsDigest } from '../checks/unit-tests.ts'
-import type { CompileOptions, Plan } from '../project/compile.ts'
+import type { Plan } from '../project/compile.ts'
 import { madeBy, type MadeBy, type SourceFacts } from './fingerprint.ts'
 import { select, type Past } from '../project/select.ts'
-import { kindOf, type ModelNode, type Project, type UnitTestNode } from '../project/types.ts'
+import { kindOf, type ModelNode, type UnitTestNode } from '../project/types.ts'
 import type { BaseFile } from './base-file.ts'
-import { resultsLost, type FailedFile } from './failed-build.ts'
-import { descriptionOf } from '../publish/contents.ts'
+import { isPartial, type BuildOptions } from './context.ts'
+import { resultsLost } from './failed-build.ts'
+import { descriptionOf } from '../engines/relations.ts'
 import type { PublishedState } from '../publish/meta.ts'
-
-export interface PlanOptions extends CompileOptions {
-  readonly project: Project
-  /** The published file. */
-  readonly target: string
-  /** Build these models only. */
-  readonly select?: string
-  /** Do not build these. */
-  readonly exclude?: string
-  /** Continue with the file that failed last: build only what it does not have. */
-  readonly retry?: boolean
-  /** Where a file that failed is kept for inspection and a retry. Default: it is removed. */
-  readonly failedFile?: FailedFile
-  /** Where to write dbt's artifacts, and what builds, e.g. `agent-warehouse 0.1.0`. */
-  readonly artifacts?: { readonly folder: string; readonly builder: string }
-  /** Build incremental models from scratch. */
-  readonly fullRefresh?: boolean
-  /**
-   * How a source's table is made, as text: a change builds the incremental
-   * models that read it from scratch. Default: nothing is known of it.
-   */
-  readonly sourceMaking?: SourceFacts['making']
-  /** What is in a source's table, as a digest. Default: it is not known. */
-  readonly sourceContent?: SourceFacts['content']
-}
 
 /** What a build does with a model, and why. */
 export interface NodePlan {
@@ -72,7 +48,7 @@ const NEW = 'it is new'
 
 /** @throws ProjectError, and UsageError at a selector that matches no models. */
 export async function planBuild(
-  options: PlanOptions,
+  options: BuildOptions,
   compiled: Plan,
   { state, retryOf }: BaseFile,
 ): Promise<BuildPlan> {
@@ -146,11 +122,6 @@ function inNewFile(plan: BuildPlan): BuildPlan {
   return { ...plan, nodes: plan.nodes.map(({ node, reason }) => toCreate(node, reason)) }
 }
 
-/** Whether only some models are built, into a file that has the others. */
-export function isPartial({ select: selector, exclude, retry }: PlanOptions): boolean {
-  return selector !== undefined || exclude !== undefined || retry === true
-}
-
 /** `reason`: why the model has to be built from scratch; null where it was made by the same. */
 function planNode(
   node: ModelNode,
@@ -214,7 +185,7 @@ function lineage(node: ModelNode, models: readonly ModelNode[]): string[] {
   return models.map(({ name }) => name).filter((name) => reached.has(name))
 }
 
-function sourceFacts({ sourceMaking, sourceContent }: PlanOptions): SourceFacts {
+function sourceFacts({ sourceMaking, sourceContent }: BuildOptions): SourceFacts {
   return { making: sourceMaking ?? (() => ''), content: sourceContent ?? (() => null) }
 }
 
@@ -223,7 +194,7 @@ const RETRY_SELECTOR = 'result:error+ result:fail+ result:skipped+ state:modifie
 
 /** @throws UsageError when the results of the build that is retried are not on record. */
 async function historyFor(
-  options: PlanOptions,
+  options: BuildOptions,
   { models }: Plan,
   state: PublishedState,
   retryOf: string | undefined,

@@ -7,6 +7,7 @@ import { ProjectError, StatementError } from '../project/errors.ts'
 import { keyOf } from '../project/properties.ts'
 import { explainSeed, proveSeed } from '../project/seed-table.ts'
 import { kindOf, type Making, type ModelNode } from '../project/types.ts'
+import { changedIntervals, changedRows } from './relations.ts'
 import { takeSnapshot } from './snapshots.ts'
 
 export interface BuiltModel {
@@ -118,18 +119,6 @@ async function update(db: Database, node: ModelNode, { preHooks, sql }: Making):
     throw error
   }
   return countRows(db, changed)
-}
-
-/** The rows of the intervals that were replaced, as a relation, in the database that did it. */
-export function changedRows(node: ModelNode): string {
-  const columns = node.unique_key.map(identifier).join(', ')
-  const changed = `select ${columns} from ${changedIntervals(node)}`
-  return `(from ${node.relation} where (${columns}) in (${changed}))`
-}
-
-/** The intervals that were replaced: a temporary table. */
-function changedIntervals({ name }: ModelNode): string {
-  return identifier(`changed_${name}`)
 }
 
 /** Returns the columns and their types. @throws ProjectError where they are not those of the yml. */

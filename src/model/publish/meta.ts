@@ -3,12 +3,11 @@ import { messageOf } from '../../lib/errors.ts'
 import { Database, identifier, literal } from '../../lib/duckdb.ts'
 import { statement } from '../../lib/package.ts'
 import type { MadeBy } from '../build/fingerprint.ts'
-import type { BuildPlan } from '../build/plan.ts'
 import type { CheckResult } from '../checks/run.ts'
 import { engineOf } from '../engines/duckdb.ts'
+import { relationsIn, type Relation } from '../engines/relations.ts'
 import { keyOf } from '../project/properties.ts'
 import type { ModelNode } from '../project/types.ts'
-import { relationsIn, type Relation } from './contents.ts'
 
 /** Inserts rows into a table, sorted; their values are JSON, and become what the columns are. */
 export async function insertRows(
@@ -75,11 +74,18 @@ export async function writeCheckResults(
   await replaceRows(db, 'meta.check_results', 'check_name', rows)
 }
 
+/** By what models were made, by their names. */
+interface Makings {
+  readonly madeBy: ReadonlyMap<string, MadeBy>
+  /** Digests of their unit tests. */
+  readonly unitTestDigests: ReadonlyMap<string, string>
+}
+
 /** Writes what the models were made by; the others have the record of an earlier build. */
 export async function writeModels(
   db: Database,
   models: readonly ModelNode[],
-  { madeBy, unitTestDigests }: BuildPlan,
+  { madeBy, unitTestDigests }: Makings,
   runId: string,
 ): Promise<void> {
   const engine = await engineOf(db)
