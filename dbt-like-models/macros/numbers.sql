@@ -46,3 +46,15 @@
         when abs(sum({{ shares }})) < 1.7e308 then sum({{ shares }})
     end
 {%- endmacro %}
+
+{# A metric of `/users` or `/tokens`, credits or a count by its name. #}
+{% macro sum_of_metric(metric) -%}
+    {{ sum_of_credits(metric) if metric == 'billable_tokens' else sum_of_counts(metric) }}
+{%- endmacro %}
+
+{# The three metrics of `/tokens`, under their own names. #}
+{% macro sums_of_tokens() -%}
+    {% for metric in ['billable_tokens', 'input_tokens', 'output_tokens'] -%}
+    {{ sum_of_metric(metric) }} as {{ metric }}{{ ',' if not loop.last }}
+    {%- endfor %}
+{%- endmacro %}

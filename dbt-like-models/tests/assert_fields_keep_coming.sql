@@ -16,7 +16,7 @@
     ['productivity', 'stg_platform__productivity_days', [
         'files_created', 'files_edited', 'git_commits', 'git_prs_created',
     ]],
-    ['users', 'int_user_days_summed', [
+    ['users', 'int_user_day_totals', [
         'billable_tokens', 'tool_calls', 'sessions', 'messages',
         'user_messages',
     ]],

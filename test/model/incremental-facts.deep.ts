@@ -13,16 +13,17 @@ const INCREMENTAL = [
   'main.fct_user_day',
   'main.fct_user_model_day',
   'main.fct_user_language_day',
-  'intermediate.int_user_days_summed',
-  'intermediate.int_token_parts_summed',
+  'intermediate.int_user_day_totals',
+  'intermediate.int_token_part_totals',
   'intermediate.int_user_months',
-  'intermediate.int_consumer_months',
+  'intermediate.int_account_months',
+  'intermediate.int_user_model_months',
 ]
-const SERVED = [
-  'int_user_days_served',
-  'int_user_language_days_served',
-  'int_user_months_served',
-  'int_consumer_months_served',
+const VERSIONS = [
+  'int_user_day_versions',
+  'int_user_language_day_versions',
+  'int_user_month_versions',
+  'int_account_month_versions',
 ]
 const BASE = [
   'users',
@@ -57,7 +58,7 @@ const models = fc.array(
   { maxLength: 2 },
 )
 
-const consumer = fc.record({
+const account = fc.record({
   user_id: userId,
   user_email: fc.constantFrom('a@x.example', 'b@x.example', undefined),
   billable_tokens: count,
@@ -72,7 +73,7 @@ const day: fc.Arbitrary<Day> = fc.record({
       billable_tokens: count,
       input_tokens: count,
       by_model: models,
-      by_user: fc.array(consumer, { maxLength: 3 }),
+      by_user: fc.array(account, { maxLength: 3 }),
     }),
   ),
 })
@@ -112,7 +113,7 @@ async function factsAlone(): Promise<Project> {
   const project = await loadProject(join(packageRoot, 'dbt-like-models'))
   const isWanted = (name: string): boolean =>
     INCREMENTAL.some((relation) => relation.endsWith(`.${name}`)) ||
-    SERVED.includes(name) ||
+    VERSIONS.includes(name) ||
     BASE.some((entity) => name === `stg_platform__${entity}`)
   const models = project.models
     .filter(({ name }) => isWanted(name))
@@ -120,7 +121,7 @@ async function factsAlone(): Promise<Project> {
       ...model,
       tests: model.tests.filter((test) => test.arguments.kind !== 'relationships'),
     }))
-  expect(models).toHaveLength(INCREMENTAL.length + SERVED.length + BASE.length)
+  expect(models).toHaveLength(INCREMENTAL.length + VERSIONS.length + BASE.length)
   return { ...project, models, tests: [], snapshots: [], unitTests: [] }
 }
 

@@ -6,7 +6,7 @@ import { Database, literal } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from './fixture.ts'
 
-const MODELS = ['stg_platform__restatements', 'int_restatements_served', 'fct_restatement']
+const MODELS = ['stg_platform__restatements', 'int_restatement_versions', 'fct_restatement']
 
 /**
  * The days of February on which the versions were fetched that a resource's day has: a day

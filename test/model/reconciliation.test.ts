@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Row } from '../../src/lib/duckdb.ts'
+import { listModels, type ModelNode } from '../../src/model/index.ts'
 import { project, rowsOf } from './alone.ts'
 
 /** What one check says on one day: both sides, or NULL where one was not served. */
 type Side = readonly [expected: number | null, actual: number | null]
 
+const SIDES = 'int_reconciliation_sides'
 const DAYS = 40
 const WHOLE: Side = [1000, 1000]
 
@@ -73,61 +75,94 @@ describe('the status of a difference', () => {
   })
 })
 
+/** Of one day: the columns of relations that are known, as SQL. */
+type Served = Readonly<Record<string, Readonly<Record<string, string>>>>
+
 describe('what is held against what', () => {
-  it.each<
-    [
-      check: string,
-      columns: Readonly<Record<string, string>>,
-      expected: Readonly<Record<string, number | null>>,
-    ]
-  >([
+  it.each<[check: string, served: Served, expected: Readonly<Record<string, number | null>>]>([
     [
       'by_model_billable_tokens',
-      { header_billable_tokens: '9007199254740993', models_billable_tokens: '9007199254740992' },
+      {
+        stg_platform__tokens_days: { billable_tokens: '9007199254740993' },
+        int_token_part_totals: { models_billable_tokens: '9007199254740992' },
+      },
       { difference: -1 },
     ],
-    ['by_tool_invocations', { header_tool_calls: '0' }, { actual: 0, difference: 0 }],
-    ['by_tool_invocations', { header_tool_calls: '3' }, { actual: null, difference: null }],
-    ['users_mcp_calls', { rows_mcp_calls: '0' }, { expected: 0, difference: 0 }],
-    ['clients_largest', { header_daily: '5', largest_client_users: '4' }, { difference: 0 }],
-    ['clients_largest', { header_daily: '5', largest_client_users: '7' }, { difference: 2 }],
-    ['clients_sum', { header_daily: '5', client_memberships: '9' }, { difference: 0 }],
-    ['clients_sum', { header_daily: '5', client_memberships: '3' }, { difference: -2 }],
-    ['daily_active_users', { header_daily: '6', header_weekly: '5' }, { difference: 1 }],
-    ['weekly_active_users', { header_weekly: '5', header_monthly: '5' }, { difference: 0 }],
-    ['autonomy_level_shares', { level_shares: '0.999' }, { expected: 1, difference: 0 }],
-    ['autonomy_level_shares', { level_shares: '1.5' }, { difference: 0.5 }],
     [
-      'unparsed_tool_calls_28d',
-      { unparsed_share: '0.0001', known_tool_calls_28d: '100000' },
-      { expected: 0.00006, difference: 0 },
+      'by_tool_invocations',
+      { stg_platform__tools_days: { tool_calls: '0' } },
+      { actual: 0, difference: 0 },
     ],
     [
-      'unparsed_tool_calls_28d',
-      { unparsed_share: '0.0003', known_tool_calls_28d: '100000' },
-      { difference: 0.0003 - 0.00006 },
+      'by_tool_invocations',
+      { stg_platform__tools_days: { tool_calls: '3' } },
+      { actual: null, difference: null },
     ],
-  ])('%s of %j', async (check, columns, expected) => {
-    const rows = await sides(oneDay(columns))
+    [
+      'users_mcp_calls',
+      { int_user_day_totals: { mcp_calls: '0' } },
+      { expected: 0, difference: 0 },
+    ],
+    ['clients_largest', clients({ daily: 5, client: 4 }), { difference: 0 }],
+    ['clients_largest', clients({ daily: 5, client: 7 }), { difference: 2 }],
+    ['clients_sum', clients({ daily: 5, client: 9 }), { difference: 0 }],
+    ['clients_sum', clients({ daily: 5, client: 3 }), { difference: -2 }],
+    ['daily_active_users', active({ daily: 6, weekly: 5 }), { difference: 1 }],
+    ['weekly_active_users', active({ weekly: 5, monthly: 5 }), { difference: 0 }],
+    [
+      'autonomy_level_shares',
+      { stg_platform__tools_autonomy_levels: { share: '0.999' } },
+      { expected: 1, difference: 0 },
+    ],
+    [
+      'autonomy_level_shares',
+      { stg_platform__tools_autonomy_levels: { share: '1.5' } },
+      { difference: 0.5 },
+    ],
+    ['unparsed_tool_calls_28d', unparsed(10), { expected: 0.00006, difference: 0 }],
+    ['unparsed_tool_calls_28d', unparsed(30), { difference: 0.0003 - 0.00006 }],
+  ])('%s of %j', async (check, served, expected) => {
+    const rows = await sides(served)
     expect(rows.filter((row) => row['check_name'] === check)).toMatchObject([expected])
   })
 
   it('says nothing of what neither place serves', async () => {
-    expect(await sides(oneDay({}))).toEqual([])
+    const served = Object.fromEntries(SOURCES.map((name) => [name, {}]))
+    expect(await sides(served)).toEqual([])
   })
 })
 
-function sides(days: string): Promise<Row[]> {
-  return rowsOf('int_reconciliation_sides', { 'intermediate.int_reconciliation_days': days })
+function clients({ daily, client }: { daily: number; client: number }): Served {
+  return { ...active({ daily }), fct_client_day: { daily_active_users: String(client) } }
 }
 
-/** A day of which only these columns are known. */
-function oneDay(known: Readonly<Record<string, string>>): string {
-  const model = project.models.find(({ name }) => name === 'int_reconciliation_days')
-  const columns = (model?.columns ?? []).map(({ name }) => {
-    const type = name.endsWith('share') || name.endsWith('shares') ? 'double' : 'bigint'
-    return `cast(${known[name] ?? 'null'} as ${type}) as ${name}`
+function active(users: Readonly<Record<string, number>>): Served {
+  const known = Object.entries(users).map(
+    ([of, count]) => [`${of}_active_users`, String(count)] as const,
+  )
+  return { stg_platform__activity_days: Object.fromEntries(known) }
+}
+
+/** Of 100,000 tool calls so many name no tool. */
+function unparsed(calls: number): Served {
+  const invocations = `unnest([${calls}, ${100_000 - calls}])`
+  return { fct_tool_day: { tool_name: "unnest(['(unparsed)', 'Read'])", invocations } }
+}
+
+const SOURCES = listModels(project).find(({ name }) => name === SIDES)?.dependsOn ?? []
+
+/** The sides of one day of which only this was served. */
+function sides(served: Served): Promise<Row[]> {
+  const nodes = listModels(project).filter(({ name }) => SOURCES.includes(name))
+  const relations = nodes.map((node) => [node.relation, oneDay(node, served[node.name])] as const)
+  return rowsOf(SIDES, Object.fromEntries(relations))
+}
+
+function oneDay({ columns }: ModelNode, known: Served[string] | undefined): string {
+  const metrics = columns.slice(2).map(({ name }) => {
+    const type = name === 'share' ? 'double' : name.endsWith('_name') ? 'string' : 'bigint'
+    return `cast(${known?.[name] ?? 'null'} as ${type}) as ${name}`
   })
-  const [, , ...metrics] = columns
-  return `select 'org' as org_id, date '2026-02-01' as activity_date, ${metrics.join(', ')}`
+  return `select 'org' as org_id, date '2026-02-01' as activity_date, ${metrics.join(', ')}
+    ${known === undefined ? 'where false' : ''}`
 }

@@ -31,7 +31,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
     'git_commits',
     'git_prs_created',
   ],
-  'intermediate.int_user_days_summed': [
+  'intermediate.int_user_day_totals': [
     'billable_tokens',
     'tool_calls',
     'sessions',

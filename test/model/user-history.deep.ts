@@ -21,9 +21,9 @@ interface Served {
 async function periods({ users = [], tokens = [], teams = [] }: Served) {
   const emails = await rowsOf('int_user_emails_changed', {
     fct_user_day: sightings(users),
-    'intermediate.int_user_months': months(users, ['first_date', 'last_date']),
+    'intermediate.int_user_months': months(users),
     'staging.stg_platform__tokens_users': sightings(tokens),
-    'intermediate.int_consumer_months': months(tokens, ['first_total_date', 'last_total_date']),
+    'intermediate.int_account_months': months(tokens),
   })
   const rows = await rowsOf(
     'dim_user_history',
@@ -33,7 +33,7 @@ async function periods({ users = [], tokens = [], teams = [] }: Served) {
         emails.map((row) => [row['org_id'], row['user_id'], row['valid_from'], row['user_email']]),
         ['string', 'string', 'date', 'string'],
       ),
-      'intermediate.int_user_days_served': `select 'org' as org_id, date '2026-01-14' as activity_date`,
+      'intermediate.int_user_day_versions': `select 'org' as org_id, date '2026-01-14' as activity_date`,
       fct_org_day: `select 'org' as org_id, date ${literal(LAST_DAY)} as activity_date`,
       'seeds.teams': values(
         'org_id, "user", team, cost_centre, valid_from',
@@ -59,12 +59,9 @@ function sightings(served: readonly Sighting[]): string {
   )
 }
 
-function months(
-  served: readonly Sighting[],
-  [first, last]: readonly [first: string, last: string],
-): string {
+function months(served: readonly Sighting[]): string {
   return `select org_id, date_trunc('month', activity_date) as month_start_date, user_id, user_email,
-    min(activity_date) as ${first}, max(activity_date) as ${last}
+    min(activity_date) as first_date, max(activity_date) as last_date
     from (${sightings(served)}) group by all`
 }
 

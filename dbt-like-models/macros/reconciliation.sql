@@ -1,0 +1,17 @@
+{#
+    Both sides of a check on every day that has one of them. A side is a column
+    of a relation of days, as `relation.column`.
+#}
+{% macro sides_of_check(check_name, comparison, expected, actual) -%}
+    select
+        '{{ check_name }}' as check_name,
+        org_id,
+        activity_date,
+        '{{ comparison }}' as comparison,
+        cast(expected_days.{{ expected.split('.')[1] }} as decimal(38, 6))
+            as expected,
+        cast(actual_days.{{ actual.split('.')[1] }} as decimal(38, 6)) as actual
+    from {{ expected.split('.')[0] }} as expected_days
+    full outer join {{ actual.split('.')[0] }} as actual_days
+        using (org_id, activity_date)
+{%- endmacro %}

@@ -1,0 +1,84 @@
+{#
+    What parts lack to the tokens of their totals, number by number and never
+    below zero; no row where they lack nothing. A number that none of the parts
+    has is not known to be lacking. `parts` has one row per key, with the number
+    of parts behind it as `part_count`.
+#}
+{% macro residual_tokens(totals, parts, key) -%}
+    select
+        {{ key | join(', ') }},
+        {% for column in ['billable_tokens', 'input_tokens', 'output_tokens'] %}
+        case when {{ column }} < 0 then 0 else {{ column }} end as {{ column }}
+        {{- ',' if not loop.last }}
+        {% endfor %}
+    from (
+        select
+            {{ key | join(', ') }},
+            {{ difference_of_credits(
+                'totals.billable_tokens', 'coalesce(parts.billable_tokens, 0)'
+            ) }} as billable_tokens,
+            {% for column in ['input_tokens', 'output_tokens'] %}
+            case
+                when parts.part_count is null or parts.{{ column }} is not null
+                then {{ difference_of_counts(
+                    'totals.' ~ column, 'coalesce(parts.' ~ column ~ ', 0)'
+                ) }}
+            end as {{ column }}{{ ',' if not loop.last }}
+            {% endfor %}
+        from {{ totals }} as totals
+        left join {{ parts }} as parts using ({{ key | join(', ') }})
+    ) as differences
+    where billable_tokens > 0 or input_tokens > 0 or output_tokens > 0
+{%- endmacro %}
+
+{#
+    Invocations per day and name, and as `(unattributed)` what the parts lack to
+    the total of their day. Where a name is of several columns, all but the
+    first are NULL in a residual.
+#}
+{% macro invocations_with_residuals(parts, total, names) -%}
+    select
+        org_id,
+        activity_date,
+        {{ names | join(', ') }},
+        {{ sum_of_counts('invocations') }} as invocations
+    from (
+        select
+            org_id,
+            activity_date,
+            {{ names | join(', ') }},
+            invocations
+        from {{ parts }}
+
+        union all
+
+        {{ residual_invocations(parts, total, names) }}
+    ) as parts_and_residuals
+    group by org_id, activity_date, {{ names | join(', ') }}
+{%- endmacro %}
+
+{% macro residual_invocations(parts, total, names) -%}
+        select *
+        from (
+            select
+                org_id,
+                activity_date,
+                {% for name in names %}
+                {{ "'(unattributed)'" if loop.first else 'cast(null as string)' }}
+                as {{ name }},
+                {% endfor %}
+                {{ difference_of_counts(
+                    'days.' ~ total, 'coalesce(totals.invocations, 0)'
+                ) }} as invocations
+            from {{ ref('stg_platform__tools_days') }} as days
+            left join (
+                select
+                    org_id,
+                    activity_date,
+                    sum(cast(invocations as decimal(38, 0))) as invocations
+                from {{ parts }}
+                group by 1, 2
+            ) as totals using (org_id, activity_date)
+        ) as differences
+        where invocations > 0
+{%- endmacro %}

@@ -1,0 +1,44 @@
+-- Made by whole months, for a pass over the users of every day would be
+-- among the dearest of the nightly build.
+{{
+    config(
+        materialized='incremental',
+        unique_key=['org_id', 'month_start_date'],
+        pre_hook="
+            {{ delete_other_versions(
+                'int_user_month_versions',
+                ['org_id', 'month_start_date', 'month_digest']
+            ) }}
+        "
+    )
+}}
+
+with
+
+due_days as (
+
+    {{ days_of_due_months(
+        'int_user_month_versions', 'int_user_day_versions'
+    ) }}
+
+),
+
+final as (
+
+    select
+        users.org_id,
+        due_days.month_start_date,
+        users.user_id,
+        users.user_email,
+        min(users.activity_date) as first_date,
+        max(users.activity_date) as last_date,
+        count(*) as active_days,
+        {{ sum_of_credits('users.billable_tokens') }} as billable_tokens,
+        max(due_days.month_digest) as month_digest
+    from {{ ref('fct_user_day') }} as users
+    inner join due_days using (org_id, activity_date)
+    group by 1, 2, 3, 4
+
+)
+
+select * from final

@@ -1,0 +1,13 @@
+with
+
+final as (
+
+    {{ nested_or_grouped(
+        'stg_platform__tools_tools',
+        'stg_platform__tools_by_name',
+        ['spelling', 'invocations']
+    ) }}
+
+)
+
+select * from final

@@ -1,0 +1,42 @@
+-- Made by whole restatements, each of two versions of a day that never change:
+-- one is not served any more where a version was lost.
+{{
+    config(
+        materialized='incremental',
+        unique_key=['org_id', 'resource', 'activity_date', 'new_fetched_at'],
+        pre_hook="
+            {{ delete_other_versions(
+                'int_restatement_versions',
+                [
+                    'org_id',
+                    'resource',
+                    'activity_date',
+                    'old_fetched_at',
+                    'new_fetched_at',
+                ]
+            ) }}
+        "
+    )
+}}
+
+with
+
+due as (
+
+    {{ due(
+        'int_restatement_versions',
+        ['org_id', 'resource', 'activity_date', 'new_fetched_at']
+    ) }}
+
+),
+
+final as (
+
+    select restatements.*
+    from {{ ref('stg_platform__restatements') }} as restatements
+    inner join due
+        using (org_id, resource, activity_date, new_fetched_at)
+
+)
+
+select * from final
