@@ -43,7 +43,7 @@ export function withoutSecrets(text: string, mark: Mark): string {
     HEADER,
     (_, before: string, secret: string) => before + once(secret),
   )
-  const told = withoutAssigned(withoutOptions(named, once), once)
+  const told = withoutAssigned(withoutNamed(withoutOptions(named, once), once), once)
   return withoutAddresses(told, once).replaceAll(RUN, (run) => {
     if (isPublic(run)) return run
     return isMixed(run)
@@ -125,12 +125,38 @@ function withoutAssigned(text: string, mark: Mark): string {
     const value = quote.endsWith('"') ? QUOTED['"'] : quote.endsWith("'") ? QUOTED["'"] : BARE
     value.lastIndex = start
     const secret = value.exec(text)?.[0] ?? ''
-    const isCount = /^\d+$/.test(secret) && !isSecretNumberName(name)
-    if (secret === '' || isCount || secret.startsWith('//')) continue
+    if (secret === '' || isCount(name, secret) || secret.startsWith('//')) continue
     pieces.push(text.slice(copied, start), mark(secret))
     copied = start + secret.length
   }
   return pieces.join('') + text.slice(copied)
+}
+
+/** `maxTokens=4096`, but not `pin=4711`. */
+function isCount(name: string, value: string): boolean {
+  return /^\d+$/.test(value) && !isSecretNumberName(name)
+}
+
+/** `set NAME value`, where only what looks like a secret is one: it may be prose. */
+const SET =
+  /(\bset(?:x|env)?[ \t]{1,4}(?:--?[\w-]{1,40}[ \t]{1,4}){0,3}([\w.:/-]{1,80})[ \t]{1,4}["']?)(?!\[redacted|[-=])([^\s"']{1,4000})/g
+/** A name and a value as two attributes, or two keys. */
+const PAIR =
+  /(\b(?:name|key)["']?\s{0,4}[:=]\s{0,4}["']?([\w.-]{1,80})["']?[\s,]{1,20}["']?value["']?\s{0,4}[:=]\s{0,4}["']?)(?!\[redacted)((?<=")[^"]{1,4000}|(?<=')[^']{1,4000}|[^\s"'<>,}]{1,4000})/gi
+const ELEMENT = /(<([\w.:-]{1,80})(?:\s[^<>]{0,200})?>)(?!\s{0,8}\[redacted)([^<>]{1,4000})(?=<\/)/g
+
+/** The text without values whose name stands beside them: `<password>…</password>`. */
+function withoutNamed(text: string, mark: Mark): string {
+  const replaced = (whole: string, before: string, name: string, value: string): string =>
+    isSecretName(name) && value.trim() !== '' && !isCount(name, value)
+      ? before + mark(value)
+      : whole
+  return text
+    .replaceAll(SET, (whole: string, before: string, name: string, value: string) =>
+      isToken(value) ? replaced(whole, before, name, value) : whole,
+    )
+    .replaceAll(PAIR, replaced)
+    .replaceAll(ELEMENT, replaced)
 }
 
 /** What is marked already stays as it is. */
