@@ -1,7 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { Dirent } from 'node:fs'
+import { constants, type Dirent } from 'node:fs'
 import {
   chmod,
+  copyFile,
+  link,
   mkdir,
   open,
   readdir,
@@ -10,6 +12,7 @@ import {
   rm,
   stat,
   unlink,
+  writeFile,
   type FileHandle,
 } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
@@ -105,17 +108,46 @@ export async function writeAtomic(path: string, content: string | Uint8Array): P
   await mkdir(dirname(path), { recursive: true })
   const temporary = temporaryPath(path)
   try {
-    const handle = await open(temporary, 'wx')
-    try {
-      await handle.writeFile(content)
-    } finally {
-      await handle.close()
-    }
-    await commitFile(temporary, path)
+    await writeFile(temporary, content, NEW_AND_SYNCED)
+    await putInPlace(temporary, path)
   } catch (error) {
     await removeFile(temporary)
     throw error
   }
+}
+
+/**
+ * Makes a file that has its whole content from its first moment. False where there is one,
+ * or where who made it since has removed this one's temporary file.
+ */
+export async function createWhole(path: string, content: string, mode = 0o666): Promise<boolean> {
+  const temporary = temporaryPath(path)
+  try {
+    await writeFile(temporary, content, { ...NEW_AND_SYNCED, mode })
+    const isMade = await linkOrCopy(temporary, path).then(
+      () => true,
+      (error: unknown) => {
+        if (codeOf(error) === 'EEXIST' || isMissing(error)) return false
+        throw error
+      },
+    )
+    if (isMade) await syncFolder(dirname(path))
+    return isMade
+  } finally {
+    await removeFile(temporary)
+  }
+}
+
+const NEW_AND_SYNCED = { flag: 'wx', flush: true }
+
+/** What a file system says that has no hard links. */
+const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  await link(from, to).catch((error: unknown) => {
+    if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
+    return copyFile(from, to, constants.COPYFILE_EXCL)
+  })
 }
 
 /** Removes a file where there is one. Takes a fifth of the time of `rm`, which looks for folders. */

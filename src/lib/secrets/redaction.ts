@@ -1,13 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { constants } from 'node:fs'
-import { copyFile, link, mkdir, open } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../errors.ts'
+import { createWhole, readIfThere } from '../files.ts'
+import { isJson, stringEnd } from '../json.ts'
+import { RULES, type Rule } from './redaction-rules.ts'
 import { withoutAddressed, withoutKnownForms, withoutSecrets, type Mark } from './secret-forms.ts'
 import { isIdName, isSecretName, isSecretNumberName } from './secret-names.ts'
-import { temporaryPath, codeOf, readIfThere, removeFile, syncFolder } from '../files.ts'
-import { rewriteJson, type Rewriting } from '../json.ts'
-import { RULES, type Rule } from './redaction-rules.ts'
 
 /**
  * Takes the secrets out of items before they are written (law 11). In the place
@@ -31,7 +30,7 @@ export class Redaction {
    * @throws SyntaxError, which quotes nothing, when the item is not JSON.
    */
   item(resource: string, item: string): string {
-    return rewriteJson(item, rewriting(placeOf(resource), this.#mark))
+    return redacted(item, placeOf(resource), this.#mark)
   }
 
   /** Free text, without what looks like a secret. */
@@ -50,7 +49,12 @@ export async function openRedaction(
 ): Promise<Redaction> {
   if (key !== null) return new Redaction(key)
   const path = keyPath(dataFolder)
-  return redactionOf(path, (await readIfThere(path)) ?? (await createKey(path)))
+  if ((await readIfThere(path)) === undefined) {
+    await mkdir(dirname(path), { recursive: true })
+    // of those who make the key at once one does, and all have that one's
+    await createWhole(path, `${randomBytes(32).toString('hex')}\n`, 0o600)
+  }
+  return redactionOf(path, (await readIfThere(path)) ?? '')
 }
 
 /** Whether there is a key. @throws UsageError for one that is not as it was made. */
@@ -98,29 +102,75 @@ function placeOf(resource: string): Place {
   return { ...OPEN, rule: RULES.get(resource), isClosed: resource === 'enterprise_controls' }
 }
 
-function rewriting(root: Place, mark: Mark): Rewriting<Place> {
-  return {
-    root,
-    enter: (place, name) => (name === null ? elementOf(place) : fieldOf(place, name)),
-    name: ({ rule, isClosed }, name) => {
-      if (rule?.fields?.has(name) === true) return name
-      return isClosed && rule?.any === undefined
-        ? withoutSecrets(name, mark)
-        : withoutKnownForms(name, mark)
-    },
-    string: (place, value) => stringAt(place, value, mark),
-    number: (place, text) => (isSecretNumber(place) ? mark(text) : undefined),
+/**
+ * The JSON text without the secrets in its strings, numbers and names. Whatever else it holds
+ * keeps its bytes: spellings, order, blanks, names that come twice.
+ */
+function redacted(text: string, root: Place, mark: Mark): string {
+  if (!isJson(text)) throw new SyntaxError(`it is not valid JSON (${text.length} characters)`)
+  const tokens = /["{}[\],]|-?\d[-+.\deE]*/g
+  const pieces: string[] = []
+  const open: { readonly place: Place; readonly isArray: boolean }[] = []
+  let copied = 0
+  let place = root
+  let isName = false
+  for (let found = tokens.exec(text); found !== null; found = tokens.exec(text)) {
+    const at = found.index
+    const sign = text.charAt(at)
+    if (sign === '"') tokens.lastIndex = stringEnd(text, at)
+    const token = text.slice(at, tokens.lastIndex)
+    const container = open.at(-1)
+    let clean: string | undefined
+    if (sign === '"') {
+      const value = String(JSON.parse(token))
+      const said =
+        isName && container ? nameIn(container.place, value, mark) : stringAt(place, value, mark)
+      if (said !== value) clean = said
+      if (isName && container) place = fieldOf(container.place, value)
+      isName = false
+    } else if (sign === '{' || sign === '[') {
+      isName = sign === '{'
+      open.push({ place, isArray: !isName })
+      if (!isName) place = elementOf(place)
+    } else if (sign === '}' || sign === ']') {
+      isName = false
+      open.pop()
+    } else if (sign === ',') {
+      isName = container?.isArray === false
+      if (container?.isArray === true) place = elementOf(container.place)
+    } else if (/[-\d]/.test(sign) && isSecretNumber(place)) clean = mark(token)
+    if (clean === undefined) continue
+    pieces.push(text.slice(copied, at), JSON.stringify(clean))
+    copied = at + token.length
   }
+  return pieces.join('') + text.slice(copied)
+}
+
+/** What is documented of a field, or of an element of an array. */
+function ruleOf(rule: Rule | undefined, name: string | null): Rule | undefined {
+  if (typeof rule !== 'object' || isElements(rule) !== (name === null)) return undefined
+  if (isElements(rule)) return rule[0]
+  return name !== null && Object.hasOwn(rule, name) ? rule[name] : rule['*']
+}
+
+function isElements(rule: Rule): rule is readonly Rule[] {
+  return Array.isArray(rule)
+}
+
+function nameIn({ rule, isClosed }: Place, name: string, mark: Mark): string {
+  const isMap = ruleOf(rule, '*') !== undefined
+  if (!isMap && ruleOf(rule, name) !== undefined) return name
+  return isClosed && !isMap ? withoutSecrets(name, mark) : withoutKnownForms(name, mark)
 }
 
 function elementOf(place: Place): Place {
-  return { ...place, rule: place.rule?.elements }
+  return { ...place, rule: ruleOf(place.rule, null) }
 }
 
 /** A documented place is what it is documented as, whatever the names above it. */
 function fieldOf(place: Place, name: string): Place {
   const { isClosed } = place
-  const rule = place.rule?.fields?.get(name) ?? place.rule?.any
+  const rule = ruleOf(place.rule, name)
   if (rule !== undefined) return { ...OPEN, rule, isClosed }
   return {
     rule,
@@ -136,7 +186,7 @@ const WORD = /^[A-Za-z][\w.-]{0,39}$/
 
 function stringAt(place: Place, value: string, mark: Mark): string {
   if (value === '' || MARKED.test(value)) return value
-  switch (place.rule?.leaf) {
+  switch (typeof place.rule === 'string' ? place.rule : undefined) {
     case 'word':
       return WORD.test(value) && withoutSecrets(value, mark) === value ? value : mark(value)
     case 'id':
@@ -156,38 +206,8 @@ function isSecretNumber({ rule, isClosed, isSecretNumber: isSecret }: Place): bo
 
 const MARKED = /^\[redacted:[0-9a-f]{8}\]$/
 
-/** Of those who make the key at once one does, and all have that one's. */
-async function createKey(path: string): Promise<string> {
-  await mkdir(dirname(path), { recursive: true })
-  const temporary = temporaryPath(path)
-  const key = `${randomBytes(32).toString('hex')}\n`
-  try {
-    const handle = await open(temporary, 'wx', 0o600)
-    try {
-      await handle.writeFile(key)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    await link(temporary, path).catch((error: unknown) => {
-      if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
-      return copyFile(temporary, path, constants.COPYFILE_EXCL)
-    })
-    await syncFolder(dirname(path))
-    return key
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
-    return (await readIfThere(path)) ?? ''
-  } finally {
-    await removeFile(temporary)
-  }
-}
-
-/** What a file system says that has no hard links. */
-const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
-
 /** Holds the key of redaction where the data folder is not to have it. */
-export const REDACTION_KEY_VARIABLE = 'AGENT_WAREHOUSE_REDACTION_KEY'
+const REDACTION_KEY_VARIABLE = 'AGENT_WAREHOUSE_REDACTION_KEY'
 
 /** Null where the variable is not set. @throws UsageError for a key that could be guessed. */
 export function redactionKeyIn(
