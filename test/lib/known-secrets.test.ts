@@ -68,7 +68,9 @@ const AROUND = ['', 'a', 'ab', 'user:', 'Bearer ']
 describe('a known secret', () => {
   test.each(SPELLINGS)('is taken out %s', (_, spelling) => {
     expect(secrets.text(`a ${spelling}, b`)).toBe('a [redacted], b')
-    expect(text(secrets.bytes(Buffer.from(`{"a":"${spelling}é"}`)))).toBe('{"a":"[redacted]é"}')
+    expect(text(bytesWithout(secrets, Buffer.from(`{"a":"${spelling}é"}`)))).toBe(
+      '{"a":"[redacted]é"}',
+    )
   })
 
   test.each(AROUND)('is taken out of Base64 that begins with %j', (before) => {
@@ -164,7 +166,7 @@ describe('a known secret', () => {
 
   test('is left in data where it is short: it would be found there by chance', () => {
     const short = new KnownSecrets(['test'])
-    expect(text(short.bytes(Buffer.from('{"name":"test"}')))).toBe('{"name":"test"}')
+    expect(text(bytesWithout(short, Buffer.from('{"name":"test"}')))).toBe('{"name":"test"}')
     expect(short.text('the key test')).toBe('the key [redacted]')
   })
 
@@ -182,11 +184,17 @@ describe('a known secret', () => {
     '\\\\\\',
   ])('is looked for in linear time: %j over and over', (unit) => {
     const body = Buffer.from(unit.repeat(Math.ceil(4_000_000 / unit.length)))
-    const clean = text(secrets.bytes(body))
+    const clean = text(bytesWithout(secrets, body))
     expect(clean).not.toContain(KEY)
     expect(secrets.message(body.toString().slice(0, 1_000_000))).not.toContain(KEY)
   })
 })
+
+/** A body that comes whole. */
+function bytesWithout(known: KnownSecrets, body: Uint8Array): Uint8Array {
+  const filter = known.stream()
+  return Buffer.concat([filter.write(body), filter.end()])
+}
 
 function text(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString()

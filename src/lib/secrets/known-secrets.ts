@@ -14,15 +14,16 @@ const MIN_LENGTH_IN_DATA = 8
  * them. A character that is escaped in two of these ways is not looked for.
  */
 export class KnownSecrets {
+  /** In small letters. */
+  readonly #secrets: readonly string[]
   readonly #inText: Spellings
   readonly #inData: Spellings
-  readonly #pieces: ReadonlyMap<number, ReadonlySet<string>>
 
   constructor(secrets: readonly string[]) {
     const all = [...new Set(secrets.map((secret) => secret.trim()))]
+    this.#secrets = all.map(inSmallLetters)
     this.#inText = new Spellings(all.filter(({ length }) => length >= MIN_LENGTH))
     this.#inData = new Spellings(all.filter(({ length }) => length >= MIN_LENGTH_IN_DATA))
-    this.#pieces = piecesOf(all)
   }
 
   /** Any text without the secrets. */
@@ -32,7 +33,7 @@ export class KnownSecrets {
 
   /** What a server says in an error, also without pieces of a secret, as where it was cut off. */
   message(text: string): string {
-    return withoutPieces(this.text(text), this.#pieces)
+    return this.#secrets.reduce(withoutPieces, this.text(text))
   }
 
   /** An error without the secrets in its message, its stack and its causes. */
@@ -52,43 +53,35 @@ export class KnownSecrets {
     if (clean !== text) Object.defineProperty(error, property, { value: clean, configurable: true })
   }
 
-  /** A whole body, its other bytes as they were. */
-  bytes(bytes: Uint8Array): Uint8Array {
-    return this.#inData.withoutIn(bytes)
-  }
-
-  /** A body that comes in pieces, of which a secret may lie in two. */
+  /**
+   * Takes the secrets out of a body that comes in pieces, of which a secret may lie in two;
+   * its other bytes stay as they were. It is handed on as late as is needed to know that no
+   * secret begins at its end.
+   */
   stream(): SecretFilter {
-    return new SecretFilter(this.#inData)
+    const { longest } = this.#inData
+    let held: Uint8Array = new Uint8Array()
+    return {
+      write: (piece) => {
+        if (longest === 0) return piece
+        const all = Buffer.concat([held, piece])
+        const text = all.toString('latin1')
+        const found = this.#inData.without(text)
+        const clean = found === text ? all : Buffer.from(found, 'latin1')
+        const end = Math.max(0, clean.byteLength - longest + 1)
+        held = clean.subarray(end)
+        return clean.subarray(0, end)
+      },
+      end: () => held,
+    }
   }
 }
 
-/** Hands on a body without the secrets, as late as is needed to know that none begins at its end. */
-class SecretFilter {
-  readonly #spellings: Spellings
-  #held: Uint8Array = new Uint8Array()
-
-  constructor(spellings: Spellings) {
-    this.#spellings = spellings
-  }
-
+interface SecretFilter {
   /** What is known to hold no secret: perhaps nothing yet. */
-  write(piece: Uint8Array): Uint8Array {
-    const { longest } = this.#spellings
-    if (longest === 0) return piece
-    const all = this.#held.byteLength === 0 ? piece : Buffer.concat([this.#held, piece])
-    const clean = this.#spellings.withoutIn(all)
-    const end = Math.max(0, clean.byteLength - longest + 1)
-    this.#held = Uint8Array.prototype.slice.call(clean, end)
-    return clean.subarray(0, end)
-  }
-
+  readonly write: (piece: Uint8Array) => Uint8Array
   /** What is left at the end. */
-  end(): Uint8Array {
-    const rest = this.#held
-    this.#held = new Uint8Array()
-    return rest
-  }
+  readonly end: () => Uint8Array
 }
 
 /** Every way in which secrets may be spelled. */
@@ -103,22 +96,33 @@ class Spellings {
     const forms = secrets.flatMap(formsOf).flatMap((form) => [form, readingOf(form).read])
     this.#forms = [...new Set(forms.map(inSmallLetters))].sort((a, b) => b.length - a.length)
     this.longest = Math.max(0, ...this.#forms.map(({ length }) => length * LONGEST_CHARACTER))
-    const quoted = QUOTED.filter((char) => this.#forms.some((form) => form.includes(char)))
+    const quoted = ['"', '/', '\\'].filter((char) => forms.some((form) => form.includes(char)))
     this.#signs = ['\\u00', '%', '&', ...quoted.map((char) => `\\${char}`)]
   }
 
   without(text: string): string {
     if (this.#forms.length === 0) return text
-    const plain = cut(text, spansIn(inSmallLetters(text), this.#forms))
-    const isEscaped = this.#signs.some((sign) => plain.includes(sign))
-    return isEscaped ? withoutEscaped(plain, this.#forms) : plain
+    const plain = cut(text, this.#spansIn(text))
+    if (!this.#signs.some((sign) => plain.includes(sign))) return plain
+    const { read, ends } = readingOf(plain)
+    if (ends.length === 0) return plain
+    const place = (at: number): number => placeIn(ends, at)
+    return cut(
+      plain,
+      this.#spansIn(read).map(({ begin, end }) => ({ begin: place(begin), end: place(end) })),
+    )
   }
 
-  withoutIn(bytes: Uint8Array): Uint8Array {
-    if (this.#forms.length === 0) return bytes
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
-    const clean = this.without(text)
-    return clean === text ? bytes : Buffer.from(clean, 'latin1')
+  /** Where secrets are in a text, in order. */
+  #spansIn(text: string): Span[] {
+    const small = inSmallLetters(text)
+    const spans: Span[] = []
+    for (const form of this.#forms) {
+      for (let at = small.indexOf(form); at >= 0; at = small.indexOf(form, at + form.length)) {
+        spans.push({ begin: at, end: at + form.length })
+      }
+    }
+    return spans.sort((a, b) => a.begin - b.begin)
   }
 }
 
@@ -158,7 +162,6 @@ const ESCAPE = new RegExp(
   ].join('|'),
   'gi',
 )
-const QUOTED = ['"', '/', '\\']
 
 /** The characters that HTML has a name for. */
 const NAMED: Readonly<Record<string, string>> = {
@@ -209,32 +212,9 @@ function characterOf([, json, url, decimal, hex, name, quoted]: RegExpExecArray)
   return quoted ?? NAMED[name?.toLowerCase() ?? ''] ?? ''
 }
 
-/** Without the forms that are there only when escapes are read as what they stand for. */
-function withoutEscaped(text: string, forms: readonly string[]): string {
-  const { read, ends } = readingOf(text)
-  if (ends.length === 0) return text
-  const found = spansIn(inSmallLetters(read), forms)
-  if (found.length === 0) return text
-  return cut(
-    text,
-    found.map(({ begin, end }) => ({ begin: placeIn(ends, begin), end: placeIn(ends, end) })),
-  )
-}
-
 interface Span {
   readonly begin: number
   readonly end: number
-}
-
-/** Where forms are in a text of small letters, in order. */
-function spansIn(small: string, forms: readonly string[]): Span[] {
-  const spans: Span[] = []
-  for (const form of forms) {
-    for (let at = small.indexOf(form); at >= 0; at = small.indexOf(form, at + form.length)) {
-      spans.push({ begin: at, end: at + form.length })
-    }
-  }
-  return spans.sort((a, b) => a.begin - b.begin)
 }
 
 /** Where in the text the character begins, escaped or not, that is read at `at`. */
@@ -261,34 +241,14 @@ function cut(text: string, spans: readonly Span[]): string {
   return kept.join('') + text.slice(copied)
 }
 
-/** Every run of characters of a secret that is long enough to identify it, by its length. */
-function piecesOf(secrets: readonly string[]): Map<number, Set<string>> {
-  const pieces = new Map<number, Set<string>>()
-  for (const secret of secrets) {
-    const size = Math.min(16, Math.max(MIN_LENGTH_IN_DATA, Math.ceil(secret.length / 4)))
-    for (let at = 0; at + size <= secret.length; at += 1) {
-      const known = pieces.get(size) ?? new Set()
-      pieces.set(size, known.add(inSmallLetters(secret.slice(at, at + size))))
-    }
-  }
-  return pieces
-}
-
-function withoutPieces(text: string, pieces: ReadonlyMap<number, ReadonlySet<string>>): string {
-  let clean = text
-  for (const [size, known] of pieces) clean = withoutPiecesOf(clean, size, known)
-  return clean
-}
-
-function withoutPiecesOf(text: string, size: number, known: ReadonlySet<string>): string {
-  const spans: Span[] = []
+/** The text without runs of a secret, in small letters, that are long enough to identify it. */
+function withoutPieces(text: string, secret: string): string {
+  const size = Math.min(16, Math.max(MIN_LENGTH_IN_DATA, Math.ceil(secret.length / 4)))
   const small = inSmallLetters(text)
-  for (let at = 0; at + size <= text.length; at += 1) {
-    if (!known.has(small.slice(at, at + size))) continue
-    const last = spans.at(-1)
-    if (last !== undefined && at <= last.end)
-      spans[spans.length - 1] = { begin: last.begin, end: at + size }
-    else spans.push({ begin: at, end: at + size })
+  const spans: Span[] = []
+  for (let begin = 0; begin + size <= small.length; begin += 1) {
+    const end = begin + size
+    if (secret.includes(small.slice(begin, end))) spans.push({ begin, end })
   }
   return cut(text, spans)
 }
