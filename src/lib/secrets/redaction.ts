@@ -5,8 +5,8 @@ import { UsageError } from '../errors.ts'
 import { createWhole, readIfThere } from '../files.ts'
 import { isJson, stringEnd } from '../json.ts'
 import { RULES, type Rule } from './redaction-rules.ts'
-import { withoutAddressed, withoutKnownForms, withoutSecrets, type Mark } from './secret-forms.ts'
-import { isIdName, isSecretName, isSecretNumberName } from './secret-names.ts'
+import { withoutAddressed, withoutKnownForms, withoutSecrets } from './secret-forms.ts'
+import { isIdName, isSecretName, isSecretNumberName, type Mark } from './secret-names.ts'
 
 /**
  * Takes the secrets out of items before they are written (law 11). In the place

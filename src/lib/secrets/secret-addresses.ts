@@ -1,5 +1,4 @@
-import { isRandom, type Mark } from './secret-looks.ts'
-import { isSecretName } from './secret-names.ts'
+import { isRandom, type Mark, isSecretName } from './secret-names.ts'
 
 /** An address behind its scheme. */
 const ADDRESS = /\b([a-z][a-z0-9+.-]{0,20}):\/\/([^\s"'<>`]{1,4000})/gi

@@ -1,9 +1,12 @@
 import { withoutAddresses, withoutUserInfo } from './secret-addresses.ts'
-import { withoutOptions } from './secret-options.ts'
-import { isSecretName, isSecretNumberName } from './secret-names.ts'
-import { isMixed, isPublic, isRandom, type Mark } from './secret-looks.ts'
-
-export type { Mark } from './secret-looks.ts'
+import {
+  isSecretName,
+  isSecretNumberName,
+  isMixed,
+  isPublic,
+  isRandom,
+  type Mark,
+} from './secret-names.ts'
 
 /*
  * Every pattern takes linear time: what follows a long run is optional, so that a run
@@ -17,7 +20,8 @@ export type { Mark } from './secret-looks.ts'
  */
 export function withoutKnownForms(text: string, mark: Mark): string {
   const once = marker(mark)
-  const open = withoutBlocks(text, once)
+  const open = text
+    .replaceAll(BLOCK, once)
     .replaceAll(JWT, (token) => (token.includes('.') ? once(token) : token))
     .replaceAll(BEARER, (whole, before: string, secret: string) =>
       isToken(secret) ? before + once(secret) : whole,
@@ -34,16 +38,13 @@ export function withoutAddressed(text: string, mark: Mark): string {
 }
 
 /**
- * The same for text that anything may be in, such as a command: also what is assigned to a name that secrets go by, and long runs of
- * letters and digits that no word is.
+ * The same for text that anything may be in, such as a command: also what is assigned to a name
+ * that secrets go by, and long runs of letters and digits that no word is.
  */
 export function withoutSecrets(text: string, mark: Mark): string {
   const once = marker(mark)
-  const named = withoutKnownForms(text, mark).replaceAll(
-    HEADER,
-    (_, before: string, secret: string) => before + once(secret),
-  )
-  const told = withoutAssigned(withoutNamed(withoutOptions(named, once), once), once)
+  const named = withoutIntroduced(withoutKnownForms(text, mark), once)
+  const told = withoutAssigned(withoutNamed(named, once), once)
   return withoutAddresses(told, once).replaceAll(RUN, (run) => {
     if (isPublic(run)) return run
     return isMixed(run)
@@ -52,30 +53,9 @@ export function withoutSecrets(text: string, mark: Mark): string {
   })
 }
 
-/** Private keys of PEM, PGP, SSH2, age and PuTTY, and messages of PGP; public ones stay. */
+/** Private keys of PEM, PGP, SSH2, age and PuTTY, and messages of PGP, up to their end or that of the text; public ones stay. */
 const BLOCK =
-  /-{4,5} ?BEGIN ((?:[A-Z0-9]{1,20} ){0,6}(?:PRIVATE KEY|PRIVATE KEY BLOCK|MESSAGE|ENCRYPTED FILE)) ?-{4,5}|Private-Lines: {0,4}\d{1,4}/g
-
-function withoutBlocks(text: string, mark: Mark): string {
-  const kept: string[] = []
-  let copied = 0
-  for (const { 0: begin, index } of text.matchAll(BLOCK)) {
-    if (index < copied) continue
-    const end = blockEnd(text, index + begin.length)
-    kept.push(text.slice(copied, index), mark(text.slice(index, end)))
-    copied = end
-  }
-  return copied === 0 ? text : kept.join('') + text.slice(copied)
-}
-
-/** Behind the line that ends a block, or the end of the text. */
-function blockEnd(text: string, from: number): number {
-  END.lastIndex = from
-  return END.exec(text) === null ? text.length : END.lastIndex
-}
-
-const END = /-{4,5} ?END [A-Z0-9 ]{1,80}-{4,5}|Private-MAC: {0,4}[0-9a-f]{1,200}/g
-
+  /(?:-{4,5} ?BEGIN (?:[A-Z0-9]{1,20} ){0,6}(?:PRIVATE KEY|PRIVATE KEY BLOCK|MESSAGE|ENCRYPTED FILE) ?-{4,5}|Private-Lines: {0,4}\d{1,4})[^]*?(?:-{4,5} ?END [A-Z0-9 ]{1,80}-{4,5}|Private-MAC: {0,4}[0-9a-f]{1,200}|$)/g
 const JWT = /\beyJ[\w-]{4,16384}(?:\.[\w-]{0,16384}){0,5}/g
 const BEARER = /\b(bearer\s{1,8})(?!\[redacted)([\w.~+/=-]{8,8192})/gi
 const BASIC = /\b(basic\s{1,8})(?!\[redacted)([A-Za-z0-9+/_-]{6,2048}={0,2})/gi
@@ -103,8 +83,6 @@ const BEGINNINGS = new RegExp(
   'g',
 )
 
-const HEADER =
-  /\b((?:proxy-)?authorization["']?\s{0,8}[:=]\s{0,8}["']?|(?:set-)?cookie["']?\s{0,8}[:=]\s{0,8}["']?)(?!["'\s]{0,9}\[redacted)([^"'\r\n]{1,8000})/gi
 /** A name, then what assigns to it; or an option, then a blank. */
 const ASSIGNED =
   /(?<![\w.-])([-$]{0,2}[A-Za-z_][\w.-]{0,80})(?:\\{0,4}["']?\s{0,8}[=:]\s{0,8}|(?<=(?:^|\s)--[\w.-]{1,81})\s{1,8})(\\{0,4}["'])?/g
@@ -162,4 +140,90 @@ function withoutNamed(text: string, mark: Mark): string {
 /** What is marked already stays as it is. */
 function marker(mark: Mark): Mark {
   return (secret) => (secret.startsWith('[redacted') ? secret : mark(secret))
+}
+
+/** Options of one letter with which programs take a password. */
+const OPTIONS: readonly (readonly [programs: string, option: string])[] = [
+  ['sshpass|mongo(?:sh|dump|restore|export|import)?|7z[ar]?|cqlsh|kinit|snowsql|vsql', '-p'],
+  [
+    '(?:docker|podman|nerdctl|buildah|skopeo|crane|oras|cosign|helm registry|az|oc|cf|heroku|vault) login',
+    '-p',
+  ],
+  ['redis-cli|valkey-cli|keydb-cli', '-a'],
+  ['ldap(?:search|add|modify|delete|whoami|passwd)|security|etcdctl', '-w'],
+  ['sqlcmd|bcp|isql|zip|unzip|mosquitto_(?:pub|sub|rr)|rar|unrar', '-P'],
+  ['plink|pscp|psftp|putty', '-pw'],
+  ['xfreerdp|rdesktop', '(?:/p:|-p)'],
+  ['ssh-keygen', '-N'],
+  ['amqp-\\w{1,20}|rabbitmqadmin|ipmitool|net rpc', '(?:-p|-P)'],
+]
+
+const VALUE = String.raw`(?:"[^"\r\n]{1,400}"|'[^'\r\n]{1,400}'|[^\s"';&|]{1,400})`
+const BETWEEN = String.raw`(?:[^\n;&|]{0,200}?\s)`
+
+const MYSQL = String.raw`(?<![\w.-])(?:mysql(?:dump|admin|import|check|sh|show)?|mariadb(?:-dump|-admin|-import|-check)?)`
+
+/** What comes before a secret, and the secret. */
+const INTRODUCED: readonly RegExp[] = [
+  /\b((?:proxy-)?authorization["']?\s{0,8}[:=]\s{0,8}["']?|(?:set-)?cookie["']?\s{0,8}[:=]\s{0,8}["']?)(?!["'\s]{0,9}\[redacted)([^"'\r\n]{1,8000})/gi,
+  // these take it right behind -p: behind a blank comes the name of a database
+  new RegExp(String.raw`(${MYSQL}\b${BETWEEN}-p)(?!\[redacted|[ \t])(${VALUE})`, 'g'),
+  // but of two names one is a password that was meant
+  new RegExp(
+    String.raw`((?<![\w.-])(?:mysql|mariadb)\b${BETWEEN}-p[ \t]{1,4})(?!\[redacted|[ \t-])(${VALUE})(?=[ \t]{1,4}["'\w])`,
+    'g',
+  ),
+  ...OPTIONS.map(
+    ([programs, option]) =>
+      new RegExp(
+        String.raw`((?<![\w.-])(?:${programs})\b${BETWEEN}${option}[ \t=]{0,4})(?!\[redacted|[ \t]|--?[a-z])(${VALUE})`,
+        'g',
+      ),
+  ),
+  // a user, then a colon, behind an option of several letters or of other programs
+  new RegExp(
+    String.raw`((?<![\w.-])(?:curl\b${BETWEEN}-[A-Za-z]{1,8}u|(?:https?|xh)\b${BETWEEN}(?:-a|--auth))[ \t=]{0,4}["']?[^\s:"']{0,200}:)(?!\[redacted|\/\/)([^\s"']{1,400})`,
+    'g',
+  ),
+  new RegExp(
+    String.raw`((?<![\w.-])lftp\b${BETWEEN}(?:-u|--user)[ \t=]{0,4}["']?[^\s,"']{1,200},)(?!\[redacted)([^\s"']{1,400})`,
+    'g',
+  ),
+  // cookies, and not the name of a file of them
+  new RegExp(
+    String.raw`((?<![\w.-])curl\b${BETWEEN}(?:-b|--cookie)[ \t=]{0,4})(?!\[redacted|["']\[redacted)("[^"=\r\n]{1,100}=[^"\r\n]{1,400}"|'[^'=\r\n]{1,100}=[^'\r\n]{1,400}'|[^\s"'=]{1,100}=[^\s"';&|]{1,400})`,
+    'g',
+  ),
+  // the last argument
+  new RegExp(String.raw`(\bvault login[ \t]{1,4})(?!\[redacted|-)(${VALUE})`, 'g'),
+  new RegExp(
+    String.raw`(\bhtpasswd(?![^\n;&|]{0,400}\[redacted)[ \t]{1,4}-\w{0,5}b\w{0,5}[ \t]{1,4}(?:[^\s;&|]{1,200}[ \t]{1,4}){1,2})(${VALUE})`,
+    'g',
+  ),
+  new RegExp(
+    String.raw`(\bnet use\b${BETWEEN}\/user:[^\s]{1,200}[ \t]{1,4})(?!\[redacted|\/)(${VALUE})`,
+    'gi',
+  ),
+  // a line of .netrc
+  /(\bmachine\s{1,8}\S{1,200}\s{1,8}login\s{1,8}\S{1,200}\s{1,8}password\s{1,8})(?!\[redacted)(\S{1,400})/g,
+  // a user, then a colon or a percent sign
+  /((?<!\S)(?:-u|-U|--user|--proxy-user)[ \t=]{0,4}["']?[^\s:"'%]{0,200}[:%])(?!\[redacted|\/\/)([^\s"']{1,400})/g,
+  /((?<!\S)-pass(?:in|out)?[ \t]{1,4}pass:)([^\s"']{1,400})/g,
+  /((?<!\S)--?(?:[a-z]{1,20}-){0,3}(?:pass(?:word|phrase|wd)?|pwd|token|secret)[ \t=]{1,4})(?!\[redacted|-)("[^"\r\n]{1,400}"|'[^'\r\n]{1,400}'|[^\s"']{1,400})/gi,
+  // of a password on standard input: echo … | sudo -S
+  /(\bsudo[ \t]{1,4}-S[^\n;&|]{0,80}?<<<[ \t]{0,4})(?!\[redacted)("[^"\r\n]{1,400}"|'[^'\r\n]{1,400}'|[^\s"']{1,400})/g,
+  /(\b(?:echo|printf)[ \t]{1,4}(?:-n[ \t]{1,4})?)(?!\[redacted)(["']?[^\s"'|]{1,200}["']?)(?=[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]+-S|(?:docker|podman|helm registry)[ \t]login|passwd|chpasswd))/g,
+]
+
+/** The text without what headers and the options of programs introduce: `Cookie: …`, `mysql -p…`, `curl -u user:…`. */
+function withoutIntroduced(text: string, mark: Mark): string {
+  return INTRODUCED.reduce(
+    (rest, pattern) =>
+      rest.replaceAll(pattern, (_: string, before: string, value: string) => {
+        const quote = /^["']/.exec(value)?.[0] ?? ''
+        const secret = quote === '' ? value : value.slice(1, -1)
+        return before + quote + mark(secret) + quote
+      }),
+    text,
+  )
 }

@@ -35,3 +35,37 @@ function wordsOf(name: string): string[] {
     .map((word) => word.toLowerCase().replace(/\d+$/, ''))
     .filter((word) => word !== '')
 }
+
+/** What stands in the place of a secret. */
+export type Mark = (secret: string) => string
+
+/** Letters and digits in turns, or letters of both cases among digits; or longer than any word. */
+export function isRandom(word: string): boolean {
+  if (DIGEST.test(word)) return false
+  if (word.length >= 40) return true
+  const isOfAll = /\d/.test(word) && /[a-z]/.test(word) && /[A-Z]/.test(word)
+  return isOfAll || turnsOf(word) >= 3
+}
+
+/** Base64, in which a `/` is no end of a name: more turns than a path has. */
+export function isMixed(run: string): boolean {
+  return run.length >= 36 && /[+/]/.test(run) && turnsOf(run) + humpsOf(run) >= 8
+}
+
+/** A public key of SSH: it begins with the length and the name of its kind. */
+export function isPublic(run: string): boolean {
+  return /^AAAA(?:[A-Z]3NzaC1|E2VjZHNhLX|GnNr|Ips|InNr)/.test(run)
+}
+
+/** A commit, or the digest of a file or an image. */
+const DIGEST = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
+
+/** How often a letter and a digit follow each other. */
+function turnsOf(text: string): number {
+  return text.match(/[A-Za-z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0
+}
+
+/** How often a capital follows a small letter. */
+function humpsOf(text: string): number {
+  return text.match(/[a-z](?=[A-Z])/g)?.length ?? 0
+}
