@@ -1,18 +1,22 @@
 import { EXPORT_TARGETS, type Config } from '../config/config.ts'
 import { ExitCode } from '../lib/errors.ts'
 import type { RunEvent } from '../lib/events.ts'
+import { size } from '../lib/text.ts'
+import { toSecond } from '../observe/words.ts'
 import { build, planOfModels } from '../pipeline/build.ts'
 import { exportMarts, type BuildChoice, type RunsSoFar } from '../pipeline/publish.ts'
 import { rebuild } from '../pipeline/rebuild.ts'
+import { rollback } from '../pipeline/rollback.ts'
+import { listPublished, type PublishedFile } from '../serve/rollback.ts'
 import {
   configured,
   dataOptions,
   defineCommand,
   flag,
-  jsonOf,
   jsonOption,
   logOption,
   text,
+  type Answer,
   type Terminal,
 } from './command.ts'
 import { runJob } from './job.ts'
@@ -65,20 +69,19 @@ export const buildCommand = defineCommand({
       ...(exclude === undefined ? {} : { exclude }),
       ...(asOf === undefined ? {} : { asOf }),
     }
-    if (flags.plan === true) return printPlan(config, choice, flags.json, terminal)
+    if (flags.plan === true) return planOf(config, choice, terminal)
     return runJob({ ...flags, command: 'build', config }, terminal, (context, { runs }) =>
       build(context, { runs, ...choice }),
     )
   },
 })
 
-/** Prints what a build would do. Base is taken as it is. */
-async function printPlan(
+/** What a build would do. Base is taken as it is. */
+async function planOf(
   config: Config,
   choice: Omit<BuildChoice, 'runs'>,
-  isJson: boolean,
   terminal: Terminal,
-): Promise<ExitCode> {
+): Promise<Answer> {
   const emit = (event: RunEvent): void => {
     if (event.type === 'warning') terminal.err(`${event.message}\n`)
   }
@@ -90,8 +93,7 @@ async function printPlan(
   const lines = plan.map(
     ({ model, action, reason }) => `${model.padEnd(widest)}  ${action.padEnd(6)}  ${reason}\n`,
   )
-  terminal.out(isJson ? jsonOf(plan) : lines.join(''))
-  return ExitCode.complete
+  return { json: plan, text: lines.join('') }
 }
 
 export const rebuildCommand = defineCommand({
@@ -130,3 +132,46 @@ export const exportCommand = defineCommand({
       },
     ),
 })
+
+export const rollbackCommand = defineCommand({
+  examples: [
+    ['$0 rollback', 'publish the warehouse that was there before'],
+    ['$0 rollback --list', 'the published file and the earlier ones that are kept'],
+  ],
+  options: {
+    ...options,
+    list: {
+      type: 'boolean',
+      describe: 'show the published file (*) and the earlier ones, and change nothing',
+    },
+    to: {
+      ...text('the run that built the file, or how its id begins (default: the one before)'),
+      conflicts: 'list',
+    },
+  },
+  run: async (flags, terminal) => {
+    const config = configured(flags, terminal)
+    if (flags.list === true) {
+      const files = await listPublished(config.dataFolder)
+      return { json: files.map(toJson), text: toText(files) }
+    }
+    return runJob({ ...flags, command: 'rollback', config }, terminal, (context) =>
+      rollback(context, flags.to),
+    )
+  },
+})
+
+function toJson({ runId, builtAt, bytes, path, isPublished, problem }: PublishedFile): object {
+  return { run_id: runId, built_at: builtAt, bytes, path, is_published: isPublished, problem }
+}
+
+function toText(files: readonly PublishedFile[]): string {
+  if (files.length === 0) return 'Nothing is published yet.\n'
+  const lines = files.map(({ runId, builtAt, bytes, isPublished, problem }) => {
+    const mark = isPublished ? '*' : ' '
+    const note = isPublished ? '  published' : ''
+    const broken = problem === null ? '' : `  cannot be put back: ${problem}`
+    return `${mark} ${runId}  built ${builtAt === null ? '(unknown)' : toSecond(builtAt)}  ${size(bytes)}${note}${broken}\n`
+  })
+  return lines.join('')
+}

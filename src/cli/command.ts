@@ -1,13 +1,16 @@
 import type {
   ArgumentsCamelCase,
+  Argv,
   InferredOptionTypes,
   Options,
   PositionalOptions,
-  Argv,
 } from 'yargs'
 import { loadConfig, type Config, type ConfigFlags } from '../config/config.ts'
-import { type ExitCode, UsageError } from '../lib/errors.ts'
+import { ExitCode, UsageError } from '../lib/errors.ts'
 import { setProcessLimits } from '../lib/machine.ts'
+
+/** The command's name. */
+export const NAME = 'agent-warehouse'
 
 /** What the process gives; `program` makes a Terminal of it. */
 export type Screen = Omit<Terminal, 'draw' | 'data'>
@@ -37,25 +40,34 @@ export interface Terminal {
 
 /** An option, or an argument that has its place in the command: `show <revision>`. */
 type Option = Options & PositionalOptions & { readonly isArgument?: true }
-type OptionSet = Readonly<Record<string, Option>>
+export type OptionSet = Readonly<Record<string, Option>>
 
 /** What the parser makes of options and arguments. */
 export type Flags<O extends OptionSet> = ArgumentsCamelCase<InferredOptionTypes<O>>
 
-/** What every command declares. Its name and purpose are in `commands.ts`. */
-interface Spec<O, F> {
-  readonly examples: readonly [string, string][]
-  readonly options: O
-  readonly run: (flags: ArgumentsCamelCase<F>, terminal: Terminal) => Promise<ExitCode>
+/** What a command prints: a value, or JSON text as it was served, where --json asks for it; else text. */
+export interface Answer {
+  readonly json: object | string
+  readonly text: string
+  /** @default complete */
+  readonly exitCode?: ExitCode
 }
 
 /** One command as data: what it takes, what it does. */
-export type Command<F> = Spec<OptionSet, F>
+export interface Command {
+  readonly examples: readonly [string, string][]
+  readonly options: OptionSet
+  run(flags: object, terminal: Terminal): Promise<ExitCode | Answer>
+}
 
 /** A command whose flags have the types of its options. */
-export function defineCommand<O extends OptionSet>(
-  command: Spec<O, InferredOptionTypes<O>>,
-): Command<InferredOptionTypes<O>> {
+interface TypedCommand<O extends OptionSet> extends Command {
+  readonly options: O
+  run(flags: Flags<O>, terminal: Terminal): Promise<ExitCode | Answer>
+}
+
+/** Declares a command. */
+export function defineCommand<O extends OptionSet>(command: TypedCommand<O>): Command {
   return command
 }
 
@@ -125,13 +137,22 @@ export function configured(
   return config
 }
 
-/** A value as JSON for machines. */
-export function jsonOf(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`
+/** An answer as it is printed. An integer that most readers of JSON would round is a string. */
+export function printed({ json, text: plain }: Answer, isJson: boolean): string {
+  if (!isJson) return plain
+  const exact = (_: string, value: unknown): unknown =>
+    typeof value === 'bigint' ? String(value) : value
+  return `${typeof json === 'string' ? json : JSON.stringify(json, exact, 2)}\n`
 }
 
-/** The command's name. */
-export const NAME = 'agent-warehouse'
+/** How a command is called, what it is for, and what it is, or what loads it when it is given. */
+export type Entry = readonly [usage: string, purpose: string, what: Command | Load]
+type Load = () => Promise<Command | Group>
+
+/** Commands under one name: `controls list`, `controls show`. */
+export interface Group {
+  readonly entries: readonly Entry[]
+}
 
 /** What a command is run with, and who is told what came of it. */
 export interface Context {
@@ -139,38 +160,34 @@ export interface Context {
   readonly done: (exitCode: ExitCode) => void
 }
 
-/** Adds one command, or a group of them, to what the parser knows. */
-export type Registration = (parser: Argv, context: Context) => Argv
+/** Adds a command, or a group of them, to what the parser knows. */
+export function register(parser: Argv, [usage, purpose, what]: Entry, context: Context): Argv {
+  const load = async () => (typeof what === 'function' ? what() : what)
+  const build = async (sub: Argv): Promise<void> => {
+    const loaded = await load()
+    if ('options' in loaded) {
+      declare(sub, loaded, context.terminal)
+      return
+    }
+    for (const entry of loaded.entries) register(sub, entry, context)
+    sub.demandCommand(1, `Name what to do: ${NAME} ${usage} --help lists it.`)
+  }
+  return parser.command(usage, purpose, build, async (flags: ArgumentsCamelCase) => {
+    const loaded = await load()
+    if ('options' in loaded) context.done(await execute(loaded, flags, context.terminal))
+  })
+}
 
-/** A command as it is, or what loads it when it is given. */
-export function command<F>(
-  name: string,
-  describe: string,
-  given: Command<F> | (() => Promise<Command<F>>),
-): Registration {
-  const load = async () => (typeof given === 'function' ? given() : given)
-  return (parser, { terminal, done }) =>
-    parser.command(
-      name,
-      describe,
-      async (sub: Argv) => {
-        const loaded = await load()
-        if (repeatableOf(loaded).length > 0) {
-          sub.parserConfiguration({ 'duplicate-arguments-array': true })
-        }
-        showExamples(sub, loaded.examples, terminal)
-        for (const [option, { isArgument, ...how }] of Object.entries(loaded.options)) {
-          if (isArgument === true) sub.positional(option, how)
-          else sub.option(option, how)
-        }
-      },
-      async (flags: ArgumentsCamelCase<F>) => {
-        const loaded = await load()
-        const last = withLast(flags, repeatableOf(loaded))
-        refuseNoNumber(last)
-        done(await loaded.run(last, terminal))
-      },
-    )
+/** Tells the parser what a command takes. */
+function declare(parser: Argv, command: Command, terminal: Terminal): void {
+  if (repeatableOf(command).length > 0) {
+    parser.parserConfiguration({ 'duplicate-arguments-array': true })
+  }
+  showExamples(parser, command.examples, terminal)
+  for (const [option, { isArgument, ...how }] of Object.entries(command.options)) {
+    if (isArgument === true) parser.positional(option, how)
+    else parser.option(option, how)
+  }
 }
 
 /** How far `--help` moves an example to the right, and away from the right edge. */
@@ -182,44 +199,34 @@ export function helpWidth({ columns }: Pick<Terminal, 'columns'>): number {
 }
 
 /** Each below what it is for and on one line however long it is: it is there to be copied. */
-function showExamples(
-  parser: Argv,
-  examples: readonly [string, string][],
-  terminal: Terminal,
-): void {
+function showExamples(parser: Argv, examples: Command['examples'], terminal: Terminal): void {
   const lines = examples.map(([line]) => line.replaceAll('$0', NAME))
   parser.wrap(Math.max(helpWidth(terminal), ...lines.map(({ length }) => length + PADDING)))
   parser.example(examples.map(([, purpose], at) => [`# ${purpose}\n${lines[at] ?? ''}`, '']))
 }
 
-/** Commands under one name: `controls list`, `controls show`. */
-export function group(
-  name: string,
-  describe: string,
-  load: () => Promise<readonly Registration[]>,
-): Registration {
-  return (parser, context) =>
-    parser.command(name, describe, async (sub: Argv) => {
-      for (const register of await load()) register(sub, context)
-      sub.demandCommand(1, `Name what to do: agent-warehouse ${name} --help lists it.`)
-    })
+/**
+ * Runs a command and prints its answer. Of an option that may not be repeated and was,
+ * the last value counts. @throws UsageError for what is to be a number and is none
+ */
+async function execute(
+  command: Command,
+  given: ArgumentsCamelCase,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const flags: Record<string, unknown> = { ...given }
+  const repeatable = ['_', ...repeatableOf(command)]
+  for (const [name, value] of Object.entries(given)) {
+    if (Array.isArray(value) && !repeatable.includes(name)) flags[name] = value.at(-1)
+    if (Number.isNaN(flags[name])) throw new UsageError(`--${name}: that is not a number`)
+  }
+  const answer = await command.run(flags, terminal)
+  if (typeof answer === 'number') return answer
+  terminal.out(printed(answer, flags['json'] === true))
+  return answer.exitCode ?? ExitCode.complete
 }
 
-/** Names of the options and arguments whose value is a list; of any other the last value counts. */
-function repeatableOf<F>({ options }: Command<F>): string[] {
+/** Names of the options and arguments whose value is a list. */
+function repeatableOf({ options }: Command): string[] {
   return Object.keys(options).filter((name) => options[name]?.array === true)
-}
-
-/** Of what may not be repeated and was, the last value. */
-function withLast<T extends object>(flags: T, repeatable: readonly string[]): T {
-  const last = Object.entries(flags)
-    .filter(([name, value]) => name !== '_' && !repeatable.includes(name) && Array.isArray(value))
-    .map(([name, value]: [string, readonly unknown[]]) => [name, value.at(-1)] as const)
-  return { ...flags, ...Object.fromEntries(last) }
-}
-
-/** What is to be a number and is none arrives as NaN. @throws UsageError */
-function refuseNoNumber(flags: object): void {
-  const wrong = Object.entries(flags).find(([, value]) => Number.isNaN(value))
-  if (wrong !== undefined) throw new UsageError(`--${wrong[0]}: that is not a number`)
 }

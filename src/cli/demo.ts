@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { MS_PER_DAY } from '../lib/days.ts'
+import { MS_PER_DAY, parseDay } from '../lib/days.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
 import { startEmulator, type Emulator } from '../emulator/emulator.ts'
 import { run } from '../pipeline/run.ts'
@@ -65,31 +66,22 @@ function oneNight(
   log: JobOptions['log'],
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const key = emulator.keys.manager
   const organisation = {
     name: 'demo',
     baseUrl: emulator.url,
     appUrl: emulator.appUrl,
     keySource: 'the stand-in platform',
-    key,
+    key: emulator.keys.manager,
     isFromFile: false,
     keyWarning: null,
   }
-  const demoConfig = {
-    ...config,
-    rate: 1000,
-    hosts: () => [organisation],
-    organisations: () => [organisation],
-  }
+  const organisations = [organisation]
+  const hosts = (): typeof organisations => organisations
+  const demoConfig = { ...config, rate: 1000, hosts, organisations: hosts }
   return runJob(
     {
-      command: 'demo',
-      config: demoConfig,
-      log,
-      json: false,
-      maxDurationMs: MS_PER_DAY,
-      organisations: [organisation],
-      now,
+      ...{ command: 'demo', config: demoConfig, log, json: false, now },
+      ...{ maxDurationMs: MS_PER_DAY, organisations },
     },
     terminal,
     (context, observer) => run(context, {}, observer.runs),
@@ -138,3 +130,57 @@ async function startAfresh(dataFolder: string): Promise<void> {
   await rm(dataFolder, { recursive: true, force: true })
   await writeAtomic(mark, 'Each demo makes this folder from scratch.\n')
 }
+
+const MAX_PORT = 65_535
+
+export const emulateCommand = defineCommand({
+  examples: [
+    ['$0 emulate', 'on port 8787, until Ctrl-C'],
+    ['$0 emulate --users 10000 --rate 5', 'a large organisation, and a strict limit'],
+  ],
+  options: {
+    port: { type: 'number', default: 8787, describe: 'port of the API host; 0 is a free one' },
+    'app-port': {
+      type: 'number',
+      default: 0,
+      describe: 'port of the web application host (readiness reports); 0 is a free one',
+    },
+    users: { ...number('people in the organisation'), default: 40 },
+    seed: { type: 'number', default: 1, describe: 'another seed is another organisation' },
+    from: textOr('2026-01-14', 'first day of the history'),
+    rate: number('requests a second before it answers 429'),
+    burst: number('requests at once before it answers 429'),
+  },
+  run: async (flags, terminal) => {
+    const { seed, rate, burst } = flags
+    const options = {
+      port: wholeOf(flags.port, '--port', 0, MAX_PORT),
+      appPort: wholeOf(flags.appPort, '--app-port', 0, MAX_PORT),
+      users: wholeOf(flags.users, '--users', 1),
+      firstDay: parseDay(flags.from, '--from'),
+    }
+    const isEnded = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+    const emulator = await startEmulator({
+      ...options,
+      seed,
+      now: () => Date.now(),
+      remember: 0,
+      ...(rate === undefined ? {} : { rate }),
+      ...(burst === undefined ? {} : { burst }),
+    })
+    terminal.out(
+      [
+        `The stand-in platform listens on ${emulator.url}`,
+        `and its web application, with the readiness reports, on ${emulator.appUrl}`,
+        ...Object.entries(emulator.keys).map(([role, key]) => `  key of the ${role}: ${key}`),
+        'In another terminal:',
+        `  AGENT_BASE_URL=${emulator.url} AGENT_APP_URL=${emulator.appUrl} AGENT_API_KEY=${emulator.keys.manager} agent-warehouse run`,
+        'Ctrl-C ends it.',
+        '',
+      ].join('\n'),
+    )
+    await isEnded
+    await emulator.close()
+    return ExitCode.complete
+  },
+})

@@ -12,7 +12,7 @@ import { keepOutOfGit } from '../lake/data-folder.ts'
 import { diskFault, makeFolder, removeSpilled } from '../lib/disk.ts'
 import { removeAsides } from '../lib/files.ts'
 import { lock, type Lease } from '../lib/lock.ts'
-import { jsonOf, type Terminal } from './command.ts'
+import { printed, type Answer, type Terminal } from './command.ts'
 import { createObserver, type LogMode, type Observer } from './observer.ts'
 import { announce, createWorld } from './world.ts'
 
@@ -34,7 +34,7 @@ export interface JobResult {
   readonly exitCode: ExitCode
   readonly problems?: readonly Error[]
   /** What the command prints in place of the run's summary. */
-  readonly report?: { readonly text: string; readonly json: object }
+  readonly report?: Answer
 }
 
 /**
@@ -77,8 +77,7 @@ export async function runJob(
     const first = result.problems?.[0] ?? null
     const closing = await observer.close(result.exitCode, first)
     const { text = closing.text, json = closing.record } = result.report ?? {}
-    if (options.json) terminal.out(jsonOf(json))
-    else if (closing.didWork) terminal.out(text)
+    if (options.json || closing.didWork) terminal.out(printed({ json, text }, options.json))
     if (result.unexpected !== undefined) throw result.unexpected
     for (const problem of result.problems ?? []) say(problem, terminal)
     return result.exitCode

@@ -35,7 +35,8 @@ export const paceOptions = {
  *   resource, what is no id of a session or a message, and an id of a resource that is left out.
  */
 export function selectionOf(flags: Flags<typeof selectionOptions>): SyncSelection {
-  const names = flags.only === undefined ? undefined : namesOf(flags.only)
+  const { only } = flags
+  const names = only === undefined ? undefined : listOf(only, '--only', 'resource', ALL_NAMES)
   const sessions = (flags.session ?? []).map((id) => idOf(id, '--session'))
   const messages = (flags.message ?? []).map(messageIdOf)
   const isAsked = (name: EntityResource): boolean => names?.includes(name) ?? true
@@ -83,18 +84,23 @@ export function rangeOf(flags: Flags<typeof rangeOptions>): Partial<DayRange> {
   return { ...(first === undefined ? {} : { first }), ...(last === undefined ? {} : { last }) }
 }
 
-function namesOf(text: string): string[] {
-  const names = [...new Set(text.split(',').map((name) => name.trim()))].filter(
-    (name) => name !== '',
-  )
-  const hint = `Known: ${ALL_NAMES.join(', ')}.`
-  if (names.length === 0) throw new UsageError('--only: no resource is named', { hint })
-  for (const name of names) {
-    if (!ALL_NAMES.includes(name)) {
-      throw new UsageError(`--only: there is no resource '${name}'`, { hint })
-    }
-  }
-  return names
+/**
+ * Names separated by commas, each once; `noun` says what they name.
+ *
+ * @throws UsageError for no name at all, and for one that is not known.
+ */
+export function listOf(
+  text: string,
+  what: string,
+  noun: string,
+  known: readonly string[],
+): string[] {
+  const names = [...new Set(text.split(',').map((name) => name.trim()))].filter(Boolean)
+  const hint = `Known: ${known.join(', ')}.`
+  if (names.length === 0) throw new UsageError(`${what}: no ${noun} is named`, { hint })
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown === undefined) return names
+  throw new UsageError(`${what}: there is no ${noun} '${unknown}'`, { hint })
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 }
@@ -133,9 +139,9 @@ export function wholeOf(number: number, what: string, least: number, most = 1e9)
   throw new UsageError(`${what}: ${number} is not a whole number from ${least} to ${most}`)
 }
 
-/** A whole number as it is written on the command line or in a file. @throws UsageError */
+/** A whole number as it is written on the command line. @throws UsageError */
 export function wholeNumber(text: string, what: string, least: number): number {
-  const number = Number(text.trim())
+  const number = Number(text)
   if (/^\d+$/.test(text.trim()) && Number.isSafeInteger(number) && number >= least) return number
   throw new UsageError(`${what}: '${text}' is not a whole number of at least ${least}`)
 }

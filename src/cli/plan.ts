@@ -1,6 +1,5 @@
 import type { Config } from '../config/config.ts'
 import { dayOf } from '../lib/days.ts'
-import { ExitCode } from '../lib/errors.ts'
 import { entitySelection, type SyncSelection } from '../pipeline/entity-resources.ts'
 import { planEntities, type EntityPlan } from '../extract/entities/plan.ts'
 import { ledgerOnceOpened } from '../extract/open-ledger.ts'
@@ -9,7 +8,7 @@ import type { Ledger } from '../lake/ledger.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import { readWindowSizes, type KnownWindowSizes } from '../lake/window-sizes.ts'
 import { counted } from '../observe/words.ts'
-import { configured, dataOptions, defineCommand, jsonOf, jsonOption } from './command.ts'
+import { configured, dataOptions, defineCommand, jsonOption } from './command.ts'
 import { selectionOf, selectionOptions } from './options.ts'
 
 export const planCommand = defineCommand({
@@ -22,8 +21,7 @@ export const planCommand = defineCommand({
     const selection = selectionOf(flags)
     const config = configured(flags, terminal)
     const plans = await plansOf(config, selection, Date.now())
-    terminal.out(flags.json ? jsonOf(plans.map(asJson)) : plans.map(asText).join('\n'))
-    return ExitCode.complete
+    return { json: plans.map(asJson), text: plans.map(asText).join('\n') }
   },
 })
 
@@ -41,29 +39,27 @@ async function plansOf(
   now: number,
 ): Promise<OrganisationPlan[]> {
   const { dataFolder } = config
-  const known = [...(await readOrganisations(dataFolder))].map(([name, each]) => ({
-    name,
-    ...each,
-  }))
-  const unknown = config.hosts().map(({ name }) => ({ name, orgId: null, skewMs: 0 }))
-  const organisations = known.length === 0 ? unknown : known
+  const hosts = config.hosts()
+  const known = await readOrganisations(dataFolder)
+  const names = known.size === 0 ? hosts.map(({ name }) => name) : [...known.keys()]
   return Promise.all(
-    organisations.map(async ({ name, orgId, skewMs }) => {
-      const there = now + skewMs
+    names.map(async (name) => {
+      const { orgId, skewMs } = known.get(name) ?? { orgId: null, skewMs: 0 }
       const ledger: Ledger = orgId === null ? new Map() : await ledgerOnceOpened(dataFolder, orgId)
       const windowSizes: KnownWindowSizes =
         orgId === null ? new Map() : await readWindowSizes(dataFolder, orgId)
+      const there = now + skewMs
       const when = { today: dayOf(there), now: there }
       const tasks = planSync(ledger, { ...selection, ...when, windowSizes })
-      const appUrl = config.hosts().find((each) => each.name === name)?.appUrl ?? null
+      const appUrl = hosts.find((each) => each.name === name)?.appUrl ?? null
       const lake = { dataFolder, orgId: orgId ?? '', recorder: { intervals: ledger } }
-      const entities = await planEntities(lake, entitySelection({ config }, { appUrl }, selection))
-      return { orgId, tasks, beside: entities }
+      const beside = await planEntities(lake, entitySelection({ config }, { appUrl }, selection))
+      return { orgId, tasks, beside }
     }),
   )
 }
 
-function asJson({ orgId, tasks, beside: entities }: OrganisationPlan): object {
+function asJson({ orgId, tasks, beside }: OrganisationPlan): object {
   return {
     org_id: orgId,
     requests: tasks.length,
@@ -77,23 +73,23 @@ function asJson({ orgId, tasks, beside: entities }: OrganisationPlan): object {
         ...(age === undefined ? {} : { age_days: age }),
       })),
     })),
-    beside: entities,
+    beside,
   }
 }
 
-function asText({ orgId, tasks, beside: entities }: OrganisationPlan): string {
+function asText({ orgId, tasks, beside }: OrganisationPlan): string {
   const who = orgId ?? 'an organisation not asked before'
-  if (tasks.length + entities.length === 0) return `${who}: nothing is due\n`
+  if (tasks.length + beside.length === 0) return `${who}: nothing is due\n`
   const names = [...new Set(tasks.map(({ resource }) => resource.name))]
-  const lines = names.map((name) =>
-    resourceLine(
-      name,
-      tasks.filter(({ resource }) => resource.name === name),
-    ),
+  const analytics = names.map((name) => {
+    const own = tasks.filter(({ resource }) => resource.name === name)
+    return { resource: name, what: analyticsText(name, own) }
+  })
+  const nothing = tasks.length === 0 ? [{ resource: 'analytics', what: 'nothing is due' }] : []
+  const lines = [...nothing, ...analytics, ...beside].map(
+    ({ resource, what }) => `  ${resource.padEnd(20)} ${what}\n`,
   )
-  const others = entities.map(({ resource, what }) => `  ${resource.padEnd(20)} ${what}`)
-  const analytics = lines.length === 0 ? ['  analytics            nothing is due'] : lines
-  return `${[`${who}:`, ...analytics, ...others].join('\n')}\n`
+  return `${who}:\n${lines.join('')}`
 }
 
 const REASONS = {
@@ -103,7 +99,7 @@ const REASONS = {
   forced: 'forced',
 } as const
 
-function resourceLine(name: string, tasks: readonly FetchTask[]): string {
+function analyticsText(name: string, tasks: readonly FetchTask[]): string {
   const days = tasks.flatMap((task) => task.days)
   const sorted = days.map(({ day }) => day).sort()
   const why = Object.entries(REASONS).flatMap(([reason, words]) => {
@@ -111,5 +107,5 @@ function resourceLine(name: string, tasks: readonly FetchTask[]): string {
     return count === 0 ? [] : [`${count} ${words}`]
   })
   const asking = name === 'users' ? 'page by page' : `in ${counted(tasks.length, 'request')}`
-  return `  ${name.padEnd(20)} ${String(days.length).padStart(4)} days, ${sorted[0] ?? ''} to ${sorted.at(-1) ?? ''}, ${asking}: ${why.join(', ')}`
+  return `${String(days.length).padStart(4)} days, ${sorted[0] ?? ''} to ${sorted.at(-1) ?? ''}, ${asking}: ${why.join(', ')}`
 }

@@ -4,7 +4,7 @@ import { AppError, ExitCode, messageOf, UsageError } from '../lib/errors.ts'
 import { nearest, oneLine, safeText } from '../lib/text.ts'
 import { diskFault } from '../lib/disk.ts'
 import { version } from '../lib/package.ts'
-import { helpWidth, NAME, type Screen, type Terminal } from './command.ts'
+import { helpWidth, NAME, register, type Screen, type Terminal } from './command.ts'
 import { COMMANDS } from './commands.ts'
 
 const EPILOGUE = `Exit codes: 0 complete, 1 unexpected, 2 usage or configuration, 3 partial (some
@@ -43,7 +43,7 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
       throw error ?? wrongArguments(message ?? 'the arguments cannot be read', hint, parser)
     })
   const context = { terminal, done: (code: ExitCode) => void (exitCode = code) }
-  for (const register of COMMANDS) register(parser, context)
+  for (const entry of COMMANDS) register(parser, entry, context)
   try {
     refuseEmpty(argv)
     // What the parser itself says, help and version, it would else print past the terminal.

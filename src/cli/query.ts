@@ -15,7 +15,6 @@ import {
   dataOptions,
   defineCommand,
   flag,
-  jsonOf,
   jsonOption,
   optionalArgument,
 } from './command.ts'
@@ -54,16 +53,14 @@ export const tablesCommand = defineCommand({
     ['$0 tables meta.intervals --json', 'for machines'],
   ],
   options: { ...dataOptions, ...jsonOption, name: optionalArgument('a table: its columns') },
-  run: async ({ name, json, ...flags }, { out, outWidth, ...terminal }) => {
+  run: async ({ name, ...flags }, { outWidth, ...terminal }) => {
     const path = warehousePath(configured(flags, terminal).dataFolder)
     if (name === undefined) {
       const tables = await listTables(path)
-      out(json ? jsonOf(tables) : tableListText(tables, outWidth))
-    } else {
-      const table = await describeTable(path, name)
-      out(json ? jsonOf(table) : tableText(table, outWidth))
+      return { json: tables, text: tableListText(tables, outWidth) }
     }
-    return ExitCode.complete
+    const table = await describeTable(path, name)
+    return { json: table, text: tableText(table, outWidth) }
   },
 })
 
@@ -78,8 +75,10 @@ export function tableListText(tables: readonly TableEntry[], width: number | und
   const lines = rows.flatMap(([name, meaning]) =>
     room < LEAST_WIDTH
       ? [name, ...wrapped(meaning, (width ?? 80) - 2).map((line) => `  ${line}`)]
-      : orBlank(wrapped(meaning, room)).map((line, at) =>
-          `${(at === 0 ? name : '').padEnd(widest)}  ${line}`.trimEnd(),
+      : [wrapped(meaning, room)].flatMap(([first = '', ...more]) =>
+          [first, ...more].map((line, at) =>
+            `${(at === 0 ? name : '').padEnd(widest)}  ${line}`.trimEnd(),
+          ),
         ),
   )
   const more = 'agent-warehouse tables <name> shows the columns of one.'
@@ -137,20 +136,13 @@ function sentence(description: string | null): string {
 
 /** Words in lines of at most `width`; a longer word has a line of its own. */
 function wrapped(words: string, width: number): string[] {
-  const lines = ['']
+  const lines: string[] = []
   for (const word of words.split(/\s+/).filter((each) => each !== '')) {
-    const last = lines.at(-1) ?? ''
-    if (last === '') lines[lines.length - 1] = word
-    else if (displayWidth(last) + 1 + displayWidth(word) <= width) {
-      lines[lines.length - 1] = `${last} ${word}`
-    } else lines.push(word)
+    const longer = `${lines.at(-1) ?? ''} ${word}`
+    if (lines.length > 0 && displayWidth(longer) <= width) lines[lines.length - 1] = longer
+    else lines.push(word)
   }
-  return lines.filter((line) => line !== '')
-}
-
-/** What has no words has a line all the same. */
-function orBlank(lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [''] : lines
+  return lines
 }
 
 function text(lines: readonly string[]): string {

@@ -1,9 +1,21 @@
+import type { Config } from '../config/config.ts'
+import { hookFolders } from '../hooks/folders.ts'
+import { isSenderAtWork, startSender } from '../hooks/sender-start.ts'
+import { missingVariables } from '../hooks/variables.ts'
+import { listIfThere } from '../lib/files.ts'
 import type { SyncSelection } from '../pipeline/entity-resources.ts'
+import type { RunContext } from '../pipeline/run-context.ts'
 import { run } from '../pipeline/run.ts'
 import { sync } from '../pipeline/sync.ts'
-import type { RunContext } from '../pipeline/run-context.ts'
-import { configured, dataOptions, defineCommand, jsonOption, logOption } from './command.ts'
-import { resumeSender } from './hooks/install.ts'
+import {
+  configured,
+  dataOptions,
+  defineCommand,
+  jsonOption,
+  logOption,
+  type Terminal,
+} from './command.ts'
+import { configPath, MAIN } from './hooks/run.ts'
 import { runJob, type JobResult } from './job.ts'
 import type { Observer } from './observer.ts'
 import { durationOf, paceOptions, selectionOf, selectionOptions } from './options.ts'
@@ -46,8 +58,30 @@ function nightly(
         terminal,
         (context, observer) => work(context, selection, observer),
       )
-      await resumeSender(config, flags, terminal)
+      await resumeSender(config, configPath(flags.config, terminal.cwd), terminal)
       return exitCode
     },
   })
+}
+
+/**
+ * Starts a sender where notifications wait: a nightly run goes on with what no
+ * event has woken. Not where the environment lacks a secret that a channel needs:
+ * it would give up what the agent's own environment can deliver. Says nothing and
+ * never fails: it is not what the run is for.
+ */
+async function resumeSender(
+  { dataFolder, hooks }: Config,
+  config: string,
+  { environment }: Terminal,
+): Promise<void> {
+  try {
+    if (hooks.rules.length === 0 || missingVariables(hooks, environment).length > 0) return
+    const folders = hookFolders(dataFolder)
+    const waiting = [...(await listIfThere(folders.inbox)), ...(await listIfThere(folders.outbox))]
+    if (waiting.length === 0 || isSenderAtWork(folders, Date.now())) return
+    await startSender({ script: MAIN, dataFolder, config, environment: { ...environment } })
+  } catch {
+    // The next event, or `hooks flush`, starts one.
+  }
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { ExitCode } from '../lib/errors.ts'
+import { examine } from '../doctor/examine.ts'
+import { exitCodeOf, type Finding } from '../doctor/finding.ts'
 import { ledgerOnceOpened } from '../extract/open-ledger.ts'
 import { RESOURCES } from '../extract/resources.ts'
 import { readRunRecords, type RunRecord } from '../observe/run-record.ts'
@@ -14,10 +15,12 @@ import {
 } from '../serve/status.ts'
 import { readSourceFreshness, type SourceFreshness } from '../serve/freshness.ts'
 import { warehousePath } from '../lake/layout.ts'
+import type { LeaseStatus } from '../lib/lock.ts'
 import { ageText } from '../lib/days.ts'
 import { size } from '../lib/text.ts'
-import { toSecond } from '../observe/words.ts'
-import { configured, dataOptions, defineCommand, jsonOf, jsonOption } from './command.ts'
+import { addressing, toSecond } from '../observe/words.ts'
+import { configured, dataOptions, defineCommand, flag, jsonOption } from './command.ts'
+import { announce, createWorld } from './world.ts'
 
 const LISTED_RUNS = 5
 const LISTED_GAPS = 20
@@ -30,61 +33,68 @@ export const statusCommand = defineCommand({
   options: { ...dataOptions, ...jsonOption },
   run: async (flags, terminal) => {
     const config = configured(flags, terminal)
+    const { dataFolder, rate, concurrency } = config
     const names = RESOURCES.map(({ name }) => name)
-    const { dataFolder } = config
     const status = await readStatus(dataFolder, names, Date.now(), (orgId) =>
       ledgerOnceOpened(dataFolder, orgId),
     )
     const { records } = await readRunRecords(join(dataFolder, 'runs'))
     const isKilled = (run: RunRecord): boolean =>
       run.status === 'running' && run.run_id !== status.running?.runId
-    const runs = records
-      .slice(-LISTED_RUNS)
-      .map((run): RunRecord => (isKilled(run) ? { ...run, status: 'killed' } : run))
-      .reverse()
-    const freshness = await readSourceFreshness(warehousePath(dataFolder), Date.now())
-    const withoutApp = config.hosts().flatMap(({ name, appUrl }) => (appUrl === null ? [name] : []))
-    const limits = { rate: config.rate, concurrency: config.concurrency }
-    terminal.out(
-      flags.json
-        ? jsonOf({ ...status, withoutApp, freshness, limits, runs })
-        : render(status, withoutApp, freshness, limits, runs),
-    )
-    return ExitCode.complete
+    const report = {
+      ...status,
+      withoutApp: config.hosts().flatMap(({ name, appUrl }) => (appUrl === null ? [name] : [])),
+      freshness: await readSourceFreshness(warehousePath(dataFolder), Date.now()),
+      limits: { rate, concurrency },
+      runs: records
+        .slice(-LISTED_RUNS)
+        .map((run): RunRecord => (isKilled(run) ? { ...run, status: 'killed' } : run))
+        .reverse(),
+    }
+    return { json: report, text: statusText(report) }
   },
 })
 
-function render(
-  status: Status,
-  withoutApp: readonly string[],
-  freshness: readonly SourceFreshness[],
-  limits: { readonly rate: number; readonly concurrency: number },
-  runs: readonly RunRecord[],
-): string {
-  const { published, running, left } = status
+interface Report extends Status {
+  /** Organisations whose readiness reports are not asked for. */
+  readonly withoutApp: readonly string[]
+  readonly freshness: readonly SourceFreshness[]
+  readonly limits: { readonly rate: number; readonly concurrency: number }
+  readonly runs: readonly RunRecord[]
+}
+
+function statusText(report: Report): string {
+  const { published, running, left, limits, withoutApp, freshness, organisations, runs } = report
+  const line = (label: string, value: string): string => `${label.padEnd(12)} ${value}`
   return [
-    `data folder  ${status.dataFolder}`,
-    `published    ${publishedText(published)}`,
+    line('data folder', report.dataFolder),
+    line('published', publishedText(published)),
     ...(running === null
       ? []
       : [
-          `running      run ${running.runId}, process ${running.pid} on ${running.host}, since ${toSecond(running.since)}, last heartbeat ${toSecond(running.heartbeatAt)}`,
+          line(
+            'running',
+            `${ownerOf(running)}, since ${toSecond(running.since)}, last heartbeat ${running.heartbeatAt}`,
+          ),
         ]),
     ...(left === null
       ? []
       : [
-          `left         run ${left.runId}, process ${left.pid} on ${left.host}, last heartbeat ${toSecond(left.heartbeatAt)}; the next run takes over`,
+          line(
+            'left',
+            `${ownerOf(left)}, last heartbeat ${left.heartbeatAt}; the next run takes over`,
+          ),
         ]),
-    `limits       at most ${limits.rate} requests a second, ${limits.concurrency} at once`,
-    ...withoutApp.map(
-      (name) => `readiness    not asked for: '${name}' has no application host (AGENT_APP_URL)`,
+    line('limits', `at most ${limits.rate} requests a second, ${limits.concurrency} at once`),
+    ...withoutApp.map((name) =>
+      line('readiness', `not asked for: '${name}' has no application host (AGENT_APP_URL)`),
     ),
     ...freshness
       .filter((each) => each.status !== 'pass')
-      .map((each) => `stale        ${each.source}: ${ageText(each.ageSeconds * 1000, each)}`),
-    ...status.learned.map((each) => `learned      ${learnedLine(each)}`),
-    ...(status.organisations.length === 0 ? ['', 'Nothing has landed yet.'] : []),
-    ...status.organisations.flatMap(organisationLines),
+      .map((each) => line('stale', `${each.source}: ${ageText(each.ageSeconds * 1000, each)}`)),
+    ...report.learned.map((each) => line('learned', learnedText(each))),
+    ...(organisations.length === 0 ? ['', 'Nothing has landed yet.'] : []),
+    ...organisations.flatMap(organisationLines),
     ...(runs.length === 0 ? [] : ['', 'last runs']),
     ...runs.map(
       (run) =>
@@ -92,6 +102,10 @@ function render(
     ),
     '',
   ].join('\n')
+}
+
+function ownerOf({ runId, pid, host }: LeaseStatus): string {
+  return `run ${runId}, process ${pid} on ${host}`
 }
 
 function publishedText(published: Status['published']): string {
@@ -105,7 +119,7 @@ function publishedText(published: Status['published']): string {
   return `${path}, ${toSecond(at)}, ${size(bytes)}${when}${back}`
 }
 
-function learnedLine({ organisation, concurrency, ...limit }: LimitStatus): string {
+function learnedText({ organisation, concurrency, ...limit }: LimitStatus): string {
   const atOnce = `${concurrency} at once`
   if (limit.rate === null) return `${organisation}: no rate limit met, ${atOnce}`
   const how = limit.source === 'headers' ? 'told in headers' : 'measured'
@@ -166,4 +180,54 @@ function noteLines({ resource, suspects, window }: ResourceStatus): string[] {
 function gapLine(resource: string, gap: Gap): string {
   const days = gap.first === gap.last ? gap.first : `${gap.first} to ${gap.last} (${gap.days} days)`
   return `  gap: ${resource} ${days} ${gap.status}${gap.error === null ? '' : `: ${gap.error}`}`
+}
+
+export const doctorCommand = defineCommand({
+  examples: [
+    ['$0 doctor', 'before the first run, or after a bad night'],
+    ['$0 doctor --all --json', 'for a monitor: every file of the lake is verified'],
+  ],
+  options: {
+    ...dataOptions,
+    ...jsonOption,
+    all: flag('read every file of the lake and verify it'),
+  },
+  run: async (flags, terminal) => {
+    const { world, close } = createWorld(() => undefined, terminal.environment)
+    try {
+      const findings = await examine({
+        loadConfig: () => configured(flags, terminal),
+        beforeAsking: (organisations) => {
+          for (const each of organisations.filter(({ isFromFile }) => isFromFile)) {
+            announce(each, (event) => {
+              if (event.type === 'organisation.addressed') terminal.err(`${addressing(event)}\n`)
+            })
+          }
+        },
+        world,
+        nodeVersion: process.versions.node,
+        isThorough: flags.all,
+      })
+      return {
+        json: findings.map(findingJson),
+        text: findingsText(findings),
+        exitCode: exitCodeOf(findings),
+      }
+    } finally {
+      await close()
+    }
+  },
+})
+
+function findingJson({ check, state, message, hint, exitCode }: Finding): object {
+  return { check, state, message, hint, exit_code: exitCode }
+}
+
+function findingsText(findings: readonly Finding[]): string {
+  const width = Math.max(...findings.map(({ check }) => check.length))
+  const lines = findings.map(({ check, state, message, hint }) => {
+    const line = `${state.padEnd(8)} ${check.padEnd(width)}  ${message}${hint === null ? '' : `. ${hint}`}`
+    return `${line.replaceAll(/\s*\n\s*/g, ' ')}\n`
+  })
+  return lines.join('')
 }

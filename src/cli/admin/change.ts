@@ -1,10 +1,9 @@
-import type { PlatformClient } from '../../client/index.ts'
+import type { PlatformClient, ServedRow } from '../../client/index.ts'
 import { AppError, UsageError } from '../../lib/errors.ts'
-import type { HttpRequest, World } from '../../lib/world.ts'
+import type { World } from '../../lib/world.ts'
 import { visible } from '../../serve/display.ts'
-import { flag, type Flags, type jsonOption, type Terminal } from '../command.ts'
-import type { Platform } from './platform.ts'
-import { valueJson } from './render.ts'
+import { flag, type Answer, type Flags, type Terminal } from '../command.ts'
+import type { Clean } from './render.ts'
 
 /** Options of commands that change something on the platform. */
 export const changeOptions = {
@@ -12,24 +11,28 @@ export const changeOptions = {
   'dry-run': flag('say what would be sent, and send nothing that changes anything'),
 }
 
-export type ChangeFlags = Flags<typeof changeOptions & typeof jsonOption>
+export type ChangeFlags = Flags<typeof changeOptions>
 
 /** One request that changes something. */
 export type Ask = (client: PlatformClient) => Promise<unknown>
 
-export interface Change {
-  /** What is about to be changed, for the person who is asked. */
-  readonly what: string
-  /** What would be sent. */
-  readonly asks: readonly Ask[]
-}
-
 /** @throws UsageError where there is no terminal to ask on, and no flag that makes it needless. */
-export function requireConsent({ yes, dryRun }: ChangeFlags, { ask }: Terminal): void {
-  if (yes || dryRun || ask !== null) return
+export function requireConsent(flags: Partial<ChangeFlags>, { ask }: Terminal): void {
+  if (flags.yes === true || flags.dryRun === true || ask !== null) return
   throw new UsageError('this changes things, and there is no terminal to ask for a confirmation', {
     hint: 'Give --yes to do it without being asked, or --dry-run to see what it would do.',
   })
+}
+
+/** What a change needs of the platform. */
+export interface Sending {
+  readonly world: World
+  /** An item that was served, without its secrets. */
+  readonly clean: (resource: string, item: Pick<ServedRow, 'text'>) => Clean
+  /** Prints what a command comes to, where more is to be done or said after it. */
+  readonly print: (answer: Answer) => void
+  /** Another client of the same organisation, in another world. */
+  readonly clientIn: (world: World) => PlatformClient
 }
 
 /**
@@ -38,21 +41,20 @@ export function requireConsent({ yes, dryRun }: ChangeFlags, { ask }: Terminal):
  * @throws UsageError when the person says anything but yes.
  */
 export async function mayChange(
-  platform: Platform,
-  flags: ChangeFlags,
+  sending: Sending,
+  flags: Partial<ChangeFlags>,
   terminal: Terminal,
-  { what, asks }: Change,
+  { what, asks }: { readonly what: string; readonly asks: readonly Ask[] },
 ): Promise<boolean> {
-  if (flags.dryRun) {
-    const requests = await requestsOf(platform, asks)
-    terminal.out(
-      flags.json ? valueJson({ dry_run: true, requests }) : requests.map(requestText).join(''),
-    )
+  if (flags.dryRun === true) {
+    const requests = await requestsOf(sending, asks)
+    const json = { dry_run: true, requests }
+    sending.print({ json, text: requests.map(requestText).join('') })
     return false
   }
-  if (flags.yes) return true
+  if (flags.yes === true) return true
   requireConsent(flags, terminal)
-  const answer = await terminal.ask?.(`${visible(what)}. Go on? [y/N] `, platform.world.signal)
+  const answer = await terminal.ask?.(`${visible(what)}. Go on? [y/N] `, sending.world.signal)
   if (/^y(es)?$/i.test(answer?.trim() ?? '')) return true
   throw new UsageError('not confirmed: nothing was changed')
 }
@@ -71,17 +73,14 @@ class NotSent extends AppError {}
  * The requests themselves, held back at the last moment: what is said is what would
  * be sent, but for secrets.
  */
-async function requestsOf(platform: Platform, asks: readonly Ask[]): Promise<Planned[]> {
+async function requestsOf(sending: Sending, asks: readonly Ask[]): Promise<Planned[]> {
   const requests: Planned[] = []
-  const world: World = {
-    ...platform.world,
-    fetch: ({ method, url, body }: HttpRequest) => {
-      const sent = body === undefined ? null : platform.clean('sessions', { text: body }).value
-      requests.push({ method, url, body: sent })
-      return Promise.reject(new NotSent('a dry run sends nothing'))
-    },
+  const fetch: World['fetch'] = ({ method, url, body }) => {
+    const sent = body === undefined ? null : sending.clean('sessions', { text: body }).value
+    requests.push({ method, url, body: sent })
+    return Promise.reject(new NotSent('a dry run sends nothing'))
   }
-  const client = platform.clientIn(world)
+  const client = sending.clientIn({ ...sending.world, fetch })
   for (const ask of asks) {
     await ask(client).catch((error: unknown) => {
       if (!(error instanceof NotSent)) throw error

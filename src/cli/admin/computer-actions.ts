@@ -1,33 +1,60 @@
-import { fieldOf, type PlatformClient } from '../../client/index.ts'
-import { ExitCode } from '../../lib/errors.ts'
-import { defineCommand } from '../command.ts'
-import { computerArgument, computerOf, labelOf, ON_COMPUTERS } from './computers.ts'
-import { changeOptions, mayChange, requireConsent } from './change.ts'
 import {
-  type Advice,
-  platformOptions,
-  withPlatform,
-  type Platform,
-  type Clean,
-} from './platform.ts'
-import { proseText, textOf, valueJson, itemJson, listAt } from './render.ts'
-import { poll, pollingOf, pollOptions, type Look } from './poll.ts'
+  ApiError,
+  fieldOf,
+  lengthOfName,
+  MAX_COMPUTER_NAME,
+  type PlatformClient,
+} from '../../client/index.ts'
+import { ExitCode } from '../../lib/errors.ts'
+import { argument } from '../command.ts'
+import { changeOptions } from './change.ts'
+import { platformCommand, type Advice, type Platform } from './platform.ts'
+import { patienceOf, poll, pollOptions, type Look } from './poll.ts'
+import { listAt, proseText, textOf, type Clean } from './render.ts'
+
+/** What to do next after a request about a computer. */
+export const ON_COMPUTERS: Advice = {
+  404: 'agent-warehouse computers list shows the computers that there are.',
+}
+
+/** The computer that a command is about. */
+export const computerArgument = { computer: argument('its id or its name') }
+
+/** The computer of that id, or else of that name. */
+export async function computerOf({ client, clean }: Platform, idOrName: string): Promise<Clean> {
+  const item = await client.computers.fetch(idOrName).catch((error: unknown) => {
+    if (!mayBeName(error, idOrName)) throw error
+    return client.computers.fetchByName(idOrName)
+  })
+  return clean('computers', { text: item.items[0]?.text ?? '{}' })
+}
+
+function mayBeName(error: unknown, idOrName: string): boolean {
+  const isNoId = error instanceof ApiError && [400, 404, 422].includes(error.status)
+  return isNoId && lengthOfName(idOrName) <= MAX_COMPUTER_NAME
+}
+
+/** The name and the id, for people. */
+function labelOf(computer: unknown): string {
+  return `${textOf(fieldOf(computer, 'name'))} (${textOf(fieldOf(computer, 'id'))})`
+}
 
 /** Something that is done to one computer. */
 interface Action {
   readonly examples: readonly [string, string][]
   /** What the person is asked to confirm. */
-  readonly what: (computer: unknown) => string
+  readonly what: (label: string, computer: unknown) => string
   readonly ask: (client: PlatformClient, computerId: string) => Promise<unknown>
-  /** What came of it, without secrets: fields for machines, a line for people. */
+  /** What came of it, without secrets: fields for machines. */
   readonly came: (answer: unknown, platform: Platform) => object
-  readonly said: (label: string, came: object) => string
+  /** The same in a line for people. */
+  readonly said: (label: string, answer: unknown) => string
   readonly advice?: Advice
 }
 
 export const installDependencies = action({
   examples: [['$0 computers install-deps build-farm && $0 computers wait build-farm', 'and wait']],
-  what: (computer) => `install the dependencies of ${labelOf(computer)} again`,
+  what: (label) => `install the dependencies of ${label} again`,
   ask: (client, id) => client.computers.installDependencies(id),
   came: (answer, { clean }) => ({
     computer: clean('computers', { text: JSON.stringify(answer) }).value,
@@ -41,16 +68,16 @@ export const installDependencies = action({
 
 export const refreshComputer = action({
   examples: [['$0 computers refresh build-farm', 'git credentials and environment, set up again']],
-  what: (computer) => `set up the credentials and the environment of ${labelOf(computer)} again`,
+  what: (label) => `set up the credentials and the environment of ${label} again`,
   ask: (client, id) => client.computers.refresh(id),
   came: (answer) => ({ configured: fieldOf(answer, 'configured') ?? null }),
-  said: (label, came) =>
-    `Of ${label} ${textOf(fieldOf(came, 'configured'))} integrations were configured`,
+  said: (label, answer) =>
+    `Of ${label} ${textOf(fieldOf(answer, 'configured') ?? null)} integrations were configured`,
 })
 
 export const restartComputer = action({
   examples: [['$0 computers restart build-farm', 'a managed computer']],
-  what: (computer) => `restart the computer ${labelOf(computer)}`,
+  what: (label) => `restart the computer ${label}`,
   ask: (client, id) => client.computers.restart(id),
   came: () => ({ restarted: true }),
   said: (label) => `${label} restarts; agent-warehouse computers wait waits until it is back`,
@@ -58,10 +85,10 @@ export const restartComputer = action({
 
 export const deleteComputer = action({
   examples: [['$0 computers delete build-farm --dry-run', 'what would be sent']],
-  what: (computer) => {
+  what: (label, computer) => {
     const status = fieldOf(computer, 'status')
     const now = status === undefined ? '' : `, which is ${textOf(status)} now`
-    return `delete the computer ${labelOf(computer)}${now}`
+    return `delete the computer ${label}${now}`
   },
   ask: (client, id) => client.computers.delete(id),
   came: () => ({ deleted: true }),
@@ -69,27 +96,44 @@ export const deleteComputer = action({
 })
 
 function action({ examples, what, ask, came, said, advice }: Action) {
-  return defineCommand({
+  return platformCommand({
     examples,
-    options: { ...platformOptions, ...changeOptions, ...computerArgument },
-    run: async (flags, terminal) => {
-      requireConsent(flags, terminal)
-      const conversation = { advice: { ...ON_COMPUTERS, ...advice } }
-      return withPlatform(flags, terminal, conversation, async (platform) => {
-        const { value: computer } = await computerOf(platform, flags.computer)
-        const id = textOf(fieldOf(computer, 'id'))
-        const asks = [(client: PlatformClient) => ask(client, id)]
-        const change = { what: what(computer), asks }
-        if (!(await mayChange(platform, flags, terminal, change))) return ExitCode.complete
-        const result = came(await ask(platform.client, id), platform)
-        const name = fieldOf(computer, 'name') ?? null
-        return flags.json
-          ? valueJson({ computer_id: id, computer_name: name, ...result })
-          : proseText(said(labelOf(computer), result))
-      })
+    options: { ...changeOptions, ...computerArgument },
+    advice: { ...ON_COMPUTERS, ...advice },
+    work: (flags) => async (platform) => {
+      const { value: computer } = await computerOf(platform, flags.computer)
+      const id = textOf(fieldOf(computer, 'id'))
+      const label = labelOf(computer)
+      const asks = [(client: PlatformClient) => ask(client, id)]
+      if (!(await platform.mayChange(what(label, computer), asks))) return ExitCode.complete
+      const answer = await ask(platform.client, id)
+      const name = fieldOf(computer, 'name') ?? null
+      return {
+        json: { computer_id: id, computer_name: name, ...came(answer, platform) },
+        text: proseText(said(label, answer)),
+      }
     },
   })
 }
+
+export const waitForComputer = platformCommand({
+  examples: [
+    ['$0 computers wait build-farm', 'until it is active (0) or in error (1)'],
+    ['$0 computers wait build-farm --timeout 5m --interval 10s', 'at most 5 minutes (4)'],
+  ],
+  options: { ...pollOptions('20m'), ...computerArgument },
+  advice: ON_COMPUTERS,
+  patienceOf,
+  work: (flags) => async (platform) => {
+    let idOrName = flags.computer
+    const { computer, exitCode } = await poll(platform, flags, async () => {
+      const found = await computerOf(platform, idOrName)
+      idOrName = textOf(fieldOf(found.value, 'id')) // also when its name changes meanwhile
+      return lookAt(found)
+    })
+    return { json: computer.text, text: proseText(stateOf(computer.value)), exitCode }
+  },
+})
 
 const INSTALL_STEP = 'install-deps'
 
@@ -98,34 +142,6 @@ const RUNNING = /^(?:running|started|starting|in[-_ ]?progress)$/i
 const WAITING = /^(?:pending|queued|waiting)$/i
 const FAILED = /^(?:error|errored|failed|failure|cancell?ed|timed[-_ ]?out)$/i
 
-export const waitForComputer = defineCommand({
-  examples: [
-    ['$0 computers wait build-farm', 'until it is active (0) or in error (1)'],
-    ['$0 computers wait build-farm --timeout 5m --interval 10s', 'at most 5 minutes (4)'],
-  ],
-  options: { ...platformOptions, ...pollOptions('20m'), ...computerArgument },
-  run: async (flags, terminal) => {
-    const polling = pollingOf(flags)
-    const conversation = { advice: ON_COMPUTERS, patienceMs: polling.patienceMs }
-    return withPlatform(flags, terminal, conversation, async (platform) => {
-      const found = await computerOf(platform, flags.computer)
-      const id = textOf(fieldOf(found.value, 'id'))
-      let first: Clean | undefined = found
-      const { computer, exitCode } = await poll(platform, polling, async () => {
-        const computer = first ?? (await computerOf(platform, id))
-        first = undefined
-        return lookAt(computer)
-      })
-      terminal.out(
-        flags.json
-          ? itemJson(computer.text)
-          : proseText(`${labelOf(computer.value)} ${stateOf(computer.value)}`),
-      )
-      return exitCode
-    })
-  },
-})
-
 interface Waited {
   readonly computer: Clean
   readonly exitCode: ExitCode
@@ -133,33 +149,28 @@ interface Waited {
 
 /** It is over when the computer is active or in error, and no install is running. */
 function lookAt(computer: Clean): Look<Waited> {
-  const { value } = computer
-  const state = `${labelOf(value)} ${stateOf(value)}`
-  const status = fieldOf(value, 'status')
-  const install = installOf(value)
+  const state = stateOf(computer.value)
+  const status = fieldOf(computer.value, 'status')
+  const install = listAt(computer.value, 'provisioningSteps').find((step) =>
+    [fieldOf(step, 'id'), fieldOf(step, 'name')].includes(INSTALL_STEP),
+  )
   if (isIn(RUNNING, install)) return { state }
-  if (status === 'error') {
-    return { state, outcome: { computer, exitCode: ExitCode.unexpected } }
-  }
+  if (status === 'error') return { state, outcome: { computer, exitCode: ExitCode.unexpected } }
   if (status !== 'active' || isIn(WAITING, install)) return { state }
   const exitCode = isIn(FAILED, install) ? ExitCode.unexpected : ExitCode.complete
   return { state, outcome: { computer, exitCode } }
 }
 
+/** Which computer it is, and how it is. */
 function stateOf(computer: unknown): string {
   const status = textOf(fieldOf(computer, 'status') ?? 'in no known status')
+  const is = `${labelOf(computer)} is ${status}`
   const steps = listAt(computer, 'provisioningSteps')
   const step = [FAILED, RUNNING].map((kind) => steps.find((each) => isIn(kind, each))).find(Boolean)
-  if (step === undefined) return `is ${status}`
-  const error = fieldOf(step, 'error')
-  const why = error === undefined || error === null ? '' : `: ${textOf(error)}`
-  return `is ${status}, ${textOf(fieldOf(step, 'id'))} ${textOf(fieldOf(step, 'status'))}${why}`
-}
-
-function installOf(computer: unknown): unknown {
-  return listAt(computer, 'provisioningSteps').find((step) =>
-    [fieldOf(step, 'id'), fieldOf(step, 'name')].includes(INSTALL_STEP),
-  )
+  if (step === undefined) return is
+  const error = fieldOf(step, 'error') ?? null
+  const why = error === null ? '' : `: ${textOf(error)}`
+  return `${is}, ${textOf(fieldOf(step, 'id'))} ${textOf(fieldOf(step, 'status'))}${why}`
 }
 
 function isIn(kind: RegExp, step: unknown): boolean {

@@ -1,103 +1,93 @@
-import { ApiError, fieldOf, lengthOfName, MAX_COMPUTER_NAME } from '../../client/index.ts'
-import { argument, defineCommand, text, type Terminal } from '../command.ts'
+import { fieldOf } from '../../client/index.ts'
+import { text, type Group, type Terminal } from '../command.ts'
 import {
-  type Advice,
-  platformOptions,
-  withPlatform,
-  type Clean,
-  type Platform,
-} from './platform.ts'
-import { itemJson, listText, textOf, fieldsText, listAt, tableText, timeOf } from './render.ts'
+  computerArgument,
+  computerOf,
+  deleteComputer,
+  installDependencies,
+  ON_COMPUTERS,
+  refreshComputer,
+  restartComputer,
+  waitForComputer,
+} from './computer-actions.ts'
+import { platformCommand } from './platform.ts'
+import { fieldsOf, fieldsText, listAt, served, tableText, textOf, timeOf } from './render.ts'
 
-/** What to do next after a request about a computer. */
-export const ON_COMPUTERS: Advice = {
-  404: 'agent-warehouse computers list shows the computers that there are.',
-}
-
-/** The computer that a command is about. */
-export const computerArgument = { computer: argument('its id or its name') }
-
-export const listComputers = defineCommand({
+const listComputers = platformCommand({
   examples: [['$0 computers list', 'every computer of the organisation, and how it is']],
-  options: platformOptions,
-  run: (flags, terminal) =>
-    withPlatform(flags, terminal, {}, async ({ client, clean }) => {
-      const { items } = await client.computers.fetchAll()
-      const computers = items.map((item) => clean('computers', item))
-      return listText(computers, flags, (values) => computersText(values, terminal))
-    }),
+  options: {},
+  work: (_, terminal) => async (platform) => {
+    const { items } = await platform.client.computers.fetchAll()
+    const computers = items.map((item) => platform.clean('computers', item))
+    const rows = computers.map(({ value }) => [
+      ...fieldsOf(value, 'id', 'name', 'status', 'providerType', 'hostname'),
+      epochTime(fieldOf(value, 'createdAt')),
+    ])
+    const columns = ['id', 'name', 'status', 'provider', 'hostname', 'created_at']
+    return served(computers, tableText(columns, rows, terminal))
+  },
 })
 
-export const showComputer = defineCommand({
+const showComputer = platformCommand({
   examples: [
     ['$0 computers show build-farm', 'by name: what it is, and how its provisioning goes'],
     ['$0 computers show 3c817680-7209-4c96-a3cd-7db1db9cbd67 --json', 'by id, as served'],
   ],
-  options: { ...platformOptions, ...computerArgument },
-  run: (flags, terminal) =>
-    withPlatform(flags, terminal, { advice: ON_COMPUTERS }, async (platform) => {
-      const computer = await computerOf(platform, flags.computer)
-      return flags.json ? itemJson(computer.text) : computerText(computer.value, terminal)
-    }),
+  options: computerArgument,
+  advice: ON_COMPUTERS,
+  work: (flags, terminal) => async (platform) => {
+    const computer = await computerOf(platform, flags.computer)
+    return { json: computer.text, text: computerText(computer.value, terminal) }
+  },
 })
 
-export const showMetrics = defineCommand({
+const METRICS = ['cpuUsedPct', 'cpuCount', 'memUsed', 'memTotal', 'diskUsed', 'diskTotal']
+
+const showMetrics = platformCommand({
   examples: [
     ['$0 computers metrics build-farm', 'processor, memory and disk, a row a sample'],
     ['$0 computers metrics build-farm --start 2026-03-01T06:00:00Z --json', 'as served'],
   ],
   options: {
-    ...platformOptions,
     start: text('samples from this time on, 2026-03-01T06:00:00Z (default: up to the platform)'),
     ...computerArgument,
   },
-  run: (flags, terminal) =>
-    withPlatform(flags, terminal, { advice: ON_COMPUTERS }, async (platform) => {
-      const { value } = await computerOf(platform, flags.computer)
-      const { items } = await platform.client.computers.fetchMetrics(
-        textOf(fieldOf(value, 'id')),
-        flags.start === undefined ? {} : { start: flags.start },
-      )
-      const samples = items.map((item) => platform.clean('computer_metrics', item))
-      return listText(samples, flags, (values) => metricsText(values, terminal))
-    }),
+  advice: ON_COMPUTERS,
+  work: (flags, terminal) => async (platform) => {
+    const { value } = await computerOf(platform, flags.computer)
+    const id = textOf(fieldOf(value, 'id'))
+    const { start } = flags
+    const query = start === undefined ? {} : { start }
+    const { items } = await platform.client.computers.fetchMetrics(id, query)
+    const samples = items.map((item) => platform.clean('computer_metrics', item))
+    // As served: the units of memory and disk are not documented.
+    const rows = samples.map((sample) => [
+      timeOf(fieldOf(sample.value, 'timestamp')),
+      ...fieldsOf(sample.value, ...METRICS),
+    ])
+    return served(samples, tableText(['sampled_at', ...METRICS], rows, terminal))
+  },
 })
 
-/** The computer of that id, or else of that name. */
-export async function computerOf({ client, clean }: Platform, idOrName: string): Promise<Clean> {
-  const item = await client.computers.fetch(idOrName).catch((error: unknown) => {
-    if (!mayBeName(error, idOrName)) throw error
-    return client.computers.fetchByName(idOrName)
-  })
-  return clean('computers', { text: item.items[0]?.text ?? '{}' })
-}
-
-/** The name and the id, for people. */
-export function labelOf(computer: unknown): string {
-  return `${textOf(fieldOf(computer, 'name'))} (${textOf(fieldOf(computer, 'id'))})`
-}
-
-function mayBeName(error: unknown, idOrName: string): boolean {
-  const isNoId = error instanceof ApiError && [400, 404, 422].includes(error.status)
-  return isNoId && lengthOfName(idOrName) <= MAX_COMPUTER_NAME
-}
-
-/** Computers, one a row. */
-export function computersText(computers: readonly unknown[], terminal: Terminal): string {
-  const rows = computers.map((each) => [
-    fieldOf(each, 'id'),
-    fieldOf(each, 'name'),
-    fieldOf(each, 'status'),
-    fieldOf(each, 'providerType'),
-    fieldOf(each, 'hostname'),
-    epochTime(fieldOf(each, 'createdAt')),
-  ])
-  const columns = ['id', 'name', 'status', 'provider', 'hostname', 'created_at']
-  return tableText(columns, rows, terminal)
+export const computers: Group = {
+  entries: [
+    ['list', 'all of the organisation', listComputers],
+    ['show <computer>', 'one, with the steps of its provisioning', showComputer],
+    ['metrics <computer>', 'its samples of processor, memory and disk', showMetrics],
+    ['install-deps <computer>', 'install its dependencies again', installDependencies],
+    ['refresh <computer>', 'set up its credentials and environment again', refreshComputer],
+    ['restart <computer>', 'restart a managed one', restartComputer],
+    ['delete <computer>', 'delete one', deleteComputer],
+    [
+      'wait <computer>',
+      'wait until it is active or in error, and its install is over',
+      waitForComputer,
+    ],
+  ],
 }
 
 /** One computer with the steps of its provisioning. */
-export function computerText(computer: unknown, terminal: Terminal): string {
+function computerText(computer: unknown, terminal: Terminal): string {
   const header = fieldsText([
     ['id', fieldOf(computer, 'id')],
     ['name', fieldOf(computer, 'name')],
@@ -111,28 +101,14 @@ export function computerText(computer: unknown, terminal: Terminal): string {
     ['relay for agents', fieldOf(computer, 'relayAgentUrl')],
   ])
   const steps = listAt(computer, 'provisioningSteps').map((step) => [
-    fieldOf(step, 'id'),
-    fieldOf(step, 'status'),
-    epochTime(fieldOf(step, 'startedAt')),
-    epochTime(fieldOf(step, 'completedAt')),
-    fieldOf(step, 'installSessionId'),
-    fieldOf(step, 'error'),
+    ...fieldsOf(step, 'id', 'status'),
+    ...fieldsOf(step, 'startedAt', 'completedAt').map(epochTime),
+    ...fieldsOf(step, 'installSessionId', 'error'),
   ])
   if (steps.length === 0) return header
   const columns = ['step', 'status', 'started_at', 'completed_at', 'install_session', 'error']
   return `${header}\n${tableText(columns, steps, terminal)}`
 }
-
-/** Samples as served: the units of memory and disk are not documented. */
-export function metricsText(samples: readonly unknown[], terminal: Terminal): string {
-  const rows = samples.map((sample) => [
-    timeOf(fieldOf(sample, 'timestamp')),
-    ...METRICS.map((name) => fieldOf(sample, name)),
-  ])
-  return tableText(['sampled_at', ...METRICS.map((number) => ({ number }))], rows, terminal)
-}
-
-const METRICS = ['cpuUsedPct', 'cpuCount', 'memUsed', 'memTotal', 'diskUsed', 'diskTotal']
 
 /** A Unix time whose unit is not documented, told by its size, as sql/base tells it. */
 function epochTime(value: unknown): unknown {

@@ -1,81 +1,86 @@
 import { fieldOf } from '../../client/index.ts'
 import { UsageError } from '../../lib/errors.ts'
-import { argument, defineCommand, optionalArgument, textOr } from '../command.ts'
+import { argument, optionalArgument, textOr, type Group } from '../command.ts'
 import { wholeNumber } from '../options.ts'
-import { platformOptions, withPlatform, type Clean, type Platform } from './platform.ts'
-import { fieldsText, itemJson, listText, tableText, textOf, timeOf, valueJson } from './render.ts'
+import { platformCommand, type Platform } from './platform.ts'
+import { fieldsOf, fieldsText, served, tableText, textOf, timeOf, type Clean } from './render.ts'
 import { changesBetween, elementsOf, isSet, pathsOf, type SettingChange } from './settings-paths.ts'
 
 const DEFAULT_LISTED = 20
 
-export const listControls = defineCommand({
+const listControls = platformCommand({
   examples: [
     ['$0 controls list', 'the last 20 revisions, who made them, what they touch'],
     ['$0 controls list --limit 500 --json', 'as served, secrets taken out'],
   ],
-  options: {
-    ...platformOptions,
-    limit: textOr(String(DEFAULT_LISTED), 'how many revisions, the newest first'),
-  },
-  run: async (flags, terminal) => {
+  options: { limit: textOr(String(DEFAULT_LISTED), 'how many revisions, the newest first') },
+  work: (flags, terminal) => {
     const limit = wholeNumber(flags.limit, '--limit', 1)
-    return withPlatform(flags, terminal, {}, async (platform) => {
-      // one more, to tell what the last one changed
-      const revisions = await newest(platform, limit + 1)
+    return async (platform) => {
+      const revisions: Clean[] = []
+      for await (const revision of newestFirst(platform)) {
+        revisions.push(revision)
+        if (revisions.length > limit) break // one more, to tell what the last one changed
+      }
       const listed = revisions.slice(0, limit)
-      return listText(listed, flags, () => {
-        const rows = listed.map((each, index) => listRow(each, revisions[index + 1]))
-        return tableText(LIST_COLUMNS, rows, terminal)
-      })
-    })
+      const rows = listed.map((each, index) => listRow(each, revisions[index + 1]))
+      return served(
+        listed,
+        tableText(['revision', 'updated_at', 'actor', 'changed'], rows, terminal),
+      )
+    }
   },
 })
 
-export const showControls = defineCommand({
+const showControls = platformCommand({
   examples: [
     ['$0 controls show latest', 'every setting as it is now'],
     ['$0 controls show 12 --json', 'one revision as served, secrets taken out'],
   ],
-  options: { ...platformOptions, revision: argument('its number, or latest') },
-  run: async (flags, terminal) => {
+  options: { revision: argument('its number, or latest') },
+  work: (flags, terminal) => {
     const wanted = revisionOf(flags.revision)
-    return withPlatform(flags, terminal, {}, async (platform) => {
-      const [revision] = await find(platform, [wanted])
-      if (revision === undefined) throw noRevision(wanted)
-      if (flags.json) return itemJson(revision.text)
-      const settings = pathsOf(fieldOf(revision.value, 'settings'))
-      return `${headerText(revision)}\n${tableText(SHOW_COLUMNS, [...settings], terminal)}`
-    })
+    return async (platform) => {
+      const revision = (await finder(platform, [wanted]))(wanted)
+      const settings = pathsOf(settingsOf(revision))
+      const table = tableText(['setting', 'value'], [...settings], terminal)
+      return { json: revision.text, text: `${headerText(revision)}\n${table}` }
+    }
   },
 })
 
-export const diffControls = defineCommand({
+const diffControls = platformCommand({
   examples: [
     ['$0 controls diff latest', 'what the last revision changed'],
     ['$0 controls diff 9 12', 'how 12 differs from 9'],
   ],
   options: {
-    ...platformOptions,
     a: argument('a revision, or latest; alone: what it changed'),
     b: optionalArgument('the revision that a is compared with'),
   },
-  run: async (flags, terminal) => {
+  work: (flags, terminal) => {
     const a = revisionOf(flags.a)
     const b = flags.b === undefined ? undefined : revisionOf(flags.b)
-    return withPlatform(flags, terminal, {}, async (platform) => {
+    return async (platform) => {
       const [before, after] = await pair(platform, a, b)
       const changes = changesBetween(settingsOf(before), settingsOf(after))
-      const names = [numberOf(before), numberOf(after)]
-      return flags.json
-        ? valueJson(diffJson(names, changes))
-        : diffText(names, tableText(DIFF_COLUMNS, diffRows(changes), terminal))
-    })
+      const [from, to] = [numberOf(before), numberOf(after)]
+      const table = tableText(['setting', 'old', 'new'], diffRows(changes), terminal)
+      return {
+        json: { from_revision: from, to_revision: to, changes: changes.map(changeJson) },
+        text: `From ${from === null ? 'nothing' : `revision ${textOf(from)}`} to revision ${textOf(to)}; of lists without an order each element that went or came\n\n${table}`,
+      }
+    }
   },
 })
 
-const LIST_COLUMNS = [{ number: 'revision' }, 'updated_at', 'actor', 'changed']
-const SHOW_COLUMNS = ['setting', 'value']
-const DIFF_COLUMNS = ['setting', 'old', 'new']
+export const controls: Group = {
+  entries: [
+    ['list', 'the last revisions', listControls],
+    ['show <revision>', 'every setting of one revision', showControls],
+    ['diff <a> [b]', 'what a revision changed, or how two revisions differ', diffControls],
+  ],
+}
 
 /** A number, or `latest`. */
 type Wanted = number | 'latest'
@@ -84,35 +89,33 @@ function revisionOf(text: string): Wanted {
   return text === 'latest' ? text : wholeNumber(text, 'the revision', 0)
 }
 
-/** The newest revisions, so many of them or all. */
-async function newest(platform: Platform, count: number): Promise<Clean[]> {
-  const found: Clean[] = []
+/** The revisions as they are served, page by page: there is no other way to one than from the newest on. */
+async function* newestFirst(platform: Platform): AsyncGenerator<Clean> {
   for await (const { items } of platform.client.controls.fetchPages()) {
-    found.push(...items.map((item) => platform.clean('enterprise_controls', item)))
-    if (found.length >= count) break
+    for (const item of items) yield platform.clean('enterprise_controls', item)
   }
-  return found.slice(0, count)
 }
 
-/** Those that are wanted, in their order; there is no other way than from the newest on. */
-async function find(platform: Platform, wanted: readonly Wanted[]): Promise<(Clean | undefined)[]> {
+/** What finds each of the revisions that are wanted. @throws UsageError where there is none */
+async function finder(
+  platform: Platform,
+  wanted: readonly Wanted[],
+): Promise<(one: Wanted) => Clean> {
   const found = new Map<Wanted, Clean>()
-  for await (const { items } of platform.client.controls.fetchPages()) {
-    for (const item of items) {
-      const revision = platform.clean('enterprise_controls', item)
-      if (found.size === 0 && wanted.includes('latest')) found.set('latest', revision)
-      const number = numberOf(revision)
-      if (typeof number === 'number' && wanted.includes(number)) found.set(number, revision)
-    }
-    if (wanted.every((each) => found.has(each) || isPast(each, items.at(-1)?.value))) break
+  for await (const revision of newestFirst(platform)) {
+    const number = numberOf(revision)
+    if (found.size === 0 && wanted.includes('latest')) found.set('latest', revision)
+    if (typeof number === 'number' && wanted.includes(number)) found.set(number, revision)
+    // Revisions descend: below it, none that is wanted comes any more.
+    const isPast = (one: Wanted): boolean =>
+      typeof one === 'number' && typeof number === 'number' && number < one
+    if (wanted.every((one) => found.has(one) || isPast(one))) break
   }
-  return wanted.map((each) => found.get(each))
-}
-
-/** True when the pages have come below it: revisions descend. */
-function isPast(wanted: Wanted, last: unknown): boolean {
-  const revision = fieldOf(last, 'revision')
-  return typeof wanted === 'number' && typeof revision === 'number' && revision < wanted
+  return (one) => {
+    const revision = found.get(one)
+    if (revision === undefined) throw noRevision(one)
+    return revision
+  }
 }
 
 /** What to compare: two revisions, or one with the one before it. */
@@ -122,18 +125,13 @@ async function pair(
   b: Wanted | undefined,
 ): Promise<[Clean | undefined, Clean]> {
   if (b !== undefined) {
-    const [before, after] = await find(platform, [a, b])
-    if (before === undefined) throw noRevision(a)
-    if (after === undefined) throw noRevision(b)
-    return [before, after]
+    const find = await finder(platform, [a, b])
+    return [find(a), find(b)]
   }
   let after: Clean | undefined
-  for await (const { items } of platform.client.controls.fetchPages()) {
-    for (const item of items) {
-      const revision = platform.clean('enterprise_controls', item)
-      if (after !== undefined) return [revision, after]
-      if (a === 'latest' || numberOf(revision) === a) after = revision
-    }
+  for await (const revision of newestFirst(platform)) {
+    if (after !== undefined) return [revision, after]
+    if (a === 'latest' || numberOf(revision) === a) after = revision
   }
   if (after === undefined) throw noRevision(a)
   return [undefined, after]
@@ -163,11 +161,6 @@ function headerText(revision: Clean): string {
   ])
 }
 
-function diffText([before, after]: readonly unknown[], table: string): string {
-  const from = before === null ? 'nothing' : `revision ${textOf(before)}`
-  return `From ${from} to revision ${textOf(after)}; of lists without an order each element that went or came\n\n${table}`
-}
-
 /** Of a set, each element that went or came is a row. */
 function diffRows(changes: readonly SettingChange[]): unknown[][] {
   return changes.flatMap(({ path, before, after }) => {
@@ -181,15 +174,11 @@ function diffRows(changes: readonly SettingChange[]): unknown[][] {
 }
 
 /** A path that is not there has no value: null is one. */
-function diffJson([from, to]: readonly unknown[], changes: readonly SettingChange[]): object {
+function changeJson({ path, before, after }: SettingChange): object {
   return {
-    from_revision: from,
-    to_revision: to,
-    changes: changes.map(({ path, before, after }) => ({
-      settings_path: path,
-      ...(before === null ? {} : { old_value: JSON.parse(before) as unknown }),
-      ...(after === null ? {} : { new_value: JSON.parse(after) as unknown }),
-    })),
+    settings_path: path,
+    ...(before === null ? {} : { old_value: JSON.parse(before) as unknown }),
+    ...(after === null ? {} : { new_value: JSON.parse(after) as unknown }),
   }
 }
 
@@ -202,6 +191,5 @@ function numberOf(revision: Clean | undefined): unknown {
 }
 
 function actorOf(revision: Clean): unknown {
-  const user = fieldOf(revision.value, 'user')
-  return ['email', 'name', 'id'].map((name) => fieldOf(user, name)).find(Boolean)
+  return fieldsOf(fieldOf(revision.value, 'user'), 'email', 'name', 'id').find(Boolean)
 }

@@ -2,39 +2,30 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { checkGlobalLimit, fieldOf, type WantedLimit } from '../../client/index.ts'
 import { ExitCode, messageOf, UsageError } from '../../lib/errors.ts'
-import { argument, defineCommand, flag, optionalArgument, text, type Terminal } from '../command.ts'
-import { changeOptions, mayChange, requireConsent } from './change.ts'
+import { argument, flag, optionalArgument, text, type Group, type Terminal } from '../command.ts'
+import { changeOptions, type Ask } from './change.ts'
 import { emailOf, limitOf, limitsOfCsv } from './limits-csv.ts'
 import { limitText, setLimits } from './limits-set.ts'
-import { platformOptions, withPlatform } from './platform.ts'
-import { itemJson, listAt, tableText, valueJson } from './render.ts'
+import { platformCommand } from './platform.ts'
+import { fieldsOf, listAt, tableText } from './render.ts'
 
 /** Options of commands that set limits. */
-const options = {
-  ...platformOptions,
-  ...changeOptions,
-  force: flag('send also what is set already'),
-}
+const options = { ...changeOptions, force: flag('send also what is set already') }
 
-export const listLimits = defineCommand({
+const listLimits = platformCommand({
   examples: [
     ['$0 limits list', 'the global limit, and the users with one of their own'],
     ['$0 limits list --json', 'as served'],
   ],
-  options: platformOptions,
-  run: (flags, terminal) =>
-    withPlatform(flags, terminal, {}, async (platform) => {
-      const { items } = await platform.client.limits.fetch()
-      const limits = items.map((item) => platform.clean('usage_limits', item))
-      return limits
-        .map(({ text: served, value }) =>
-          flags.json ? itemJson(served) : limitsText(value, terminal),
-        )
-        .join('')
-    }),
+  options: {},
+  work: (_, terminal) => async (platform) => {
+    const { items } = await platform.client.limits.fetch()
+    const limits = platform.clean('usage_limits', { text: items[0]?.text ?? '{}' })
+    return { json: limits.text, text: limitsText(limits.value, terminal) }
+  },
 })
 
-export const setLimit = defineCommand({
+const setLimit = platformCommand({
   examples: [
     ['$0 limits set ada.abara@acme.example 5000000', 'one user, after a confirmation'],
     ['$0 limits set --csv limits.csv --dry-run', 'many: what would be sent'],
@@ -46,16 +37,13 @@ export const setLimit = defineCommand({
     email: optionalArgument('the user'),
     limit: optionalArgument('credits; none removes the user’s own'),
   },
-  run: async (flags, terminal) => {
+  work: async (flags, terminal) => {
     const wanted = await wantedOf(flags, terminal.cwd)
-    requireConsent(flags, terminal)
-    return withPlatform(flags, terminal, {}, (platform) =>
-      setLimits(platform, wanted, flags, terminal),
-    )
+    return (platform) => setLimits(platform, wanted, flags.force, terminal)
   },
 })
 
-export const removeLimits = defineCommand({
+const removeLimits = platformCommand({
   examples: [
     [
       '$0 limits remove grace.hopper@acme.example ines.johnson@acme.example',
@@ -64,49 +52,49 @@ export const removeLimits = defineCommand({
   ],
   options: {
     ...options,
-    emails: {
-      ...argument('users who are to have no limit of their own any more'),
-      array: true,
-    },
+    emails: { ...argument('users who are to have no limit of their own any more'), array: true },
   },
-  run: async (flags, terminal) => {
-    const emails = new Map(
-      flags.emails.map((email) => [emailOf(email).toLowerCase(), email.trim()]),
-    )
-    requireConsent(flags, terminal)
-    const wanted = [...emails.values()].map((email) => ({ email, limit: null }))
-    return withPlatform(flags, terminal, {}, (platform) =>
-      setLimits(platform, wanted, flags, terminal),
-    )
+  work: (flags, terminal) => {
+    const emails = flags.emails.map(emailOf)
+    const distinct = new Map(emails.map((email) => [email.toLowerCase(), email]))
+    const wanted = [...distinct.values()].map((email) => ({ email, limit: null }))
+    return (platform) => setLimits(platform, wanted, flags.force, terminal)
   },
 })
 
-export const setGlobalLimit = defineCommand({
+const setGlobalLimit = platformCommand({
   examples: [
     ['$0 limits set-global 8000000', 'for every user without one of their own'],
     ['$0 limits set-global none --yes', 'no limit'],
   ],
   options: { ...options, limit: argument('credits, at least 1000000; none removes it') },
-  run: async (flags, terminal) => {
+  work: (flags) => {
     const limit = limitOf(flags.limit)
     checkGlobalLimit(limit)
-    requireConsent(flags, terminal)
-    return withPlatform(flags, terminal, {}, async (platform) => {
-      const { globalLimit: before } = await platform.client.limits.get()
+    return async ({ client, mayChange }) => {
+      const { globalLimit: before } = await client.limits.get()
+      const change = `the global limit: ${limitText(before)} → ${limitText(limit)}`
       const isDue = flags.force || before !== limit
       if (isDue) {
-        const what = `the global limit: ${limitText(before)} → ${limitText(limit)}`
-        const asks = [(client: typeof platform.client) => client.limits.setGlobal(limit)]
-        if (!(await mayChange(platform, flags, terminal, { what, asks }))) return ExitCode.complete
-        await platform.client.limits.setGlobal(limit)
+        const ask: Ask = (to) => to.limits.setGlobal(limit)
+        if (!(await mayChange(change, [ask]))) return ExitCode.complete
+        await ask(client)
       }
-      const result = isDue ? (limit === null ? 'removed' : 'set') : 'unchanged'
-      return flags.json
-        ? valueJson({ before, limit, result })
-        : `the global limit: ${limitText(before)} → ${limitText(limit)}, ${result}\n`
-    })
+      const done = limit === null ? 'removed' : 'set'
+      const result = isDue ? done : 'unchanged'
+      return { json: { before, limit, result }, text: `${change}, ${result}\n` }
+    }
   },
 })
+
+export const limits: Group = {
+  entries: [
+    ['list', 'the global limit, and those of users', listLimits],
+    ['set [email] [limit]', 'set the limit of a user, or of many from a file', setLimit],
+    ['set-global <limit>', 'set the limit of every user without one of their own', setGlobalLimit],
+    ['remove <emails..>', 'remove the limits that users have of their own', removeLimits],
+  ],
+}
 
 /** @throws UsageError for arguments or a file that do not say whom and how much. */
 async function wantedOf(
@@ -114,7 +102,11 @@ async function wantedOf(
   cwd: string,
 ): Promise<WantedLimit[]> {
   if (csv !== undefined && email === undefined) {
-    return limitsOfCsv(await fileOf(resolve(cwd, csv)), csv)
+    const path = resolve(cwd, csv)
+    const bytes = await readFile(path).catch((cause: unknown) => {
+      throw new UsageError(`--csv: ${path} cannot be read: ${messageOf(cause)}`, { cause })
+    })
+    return limitsOfCsv(bytes, csv)
   }
   if (csv !== undefined || email === undefined || limit === undefined) {
     throw new UsageError('name a user and a limit, or a file with --csv', {
@@ -124,23 +116,12 @@ async function wantedOf(
   return [{ email: emailOf(email), limit: limitOf(limit) }]
 }
 
-async function fileOf(path: string): Promise<Uint8Array> {
-  try {
-    return await readFile(path)
-  } catch (cause) {
-    throw new UsageError(`--csv: ${path} cannot be read: ${messageOf(cause)}`, { cause })
-  }
-}
-
 function limitsText(limits: unknown, terminal: Terminal): string {
   const global = fieldOf(limits, 'globalLimit')
-  const rows = listAt(limits, 'userLimits').map((each) => [
-    fieldOf(each, 'email'),
-    fieldOf(each, 'limit'),
-  ])
+  const rows = listAt(limits, 'userLimits').map((each) => fieldsOf(each, 'email', 'limit'))
   const first =
     typeof global === 'number'
       ? `Global limit: ${limitText(global)} credits for each user without one of their own`
       : 'There is no global limit'
-  return `${first}\n\n${tableText(['user', { number: 'limit' }], rows, terminal)}`
+  return `${first}\n\n${tableText(['user', 'limit'], rows, terminal)}`
 }

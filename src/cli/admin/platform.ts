@@ -1,58 +1,66 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import {
-  PlatformClient,
-  type ServedRow,
-  ApiError,
-  RefusedError,
-  UnknownOutcomeError,
-} from '../../client/index.ts'
+import { ApiError, PlatformClient, RefusedError, UnknownOutcomeError } from '../../client/index.ts'
 import type { Config, OrganisationConfig } from '../../config/config.ts'
-import { ExitCode, UsageError, AppError, DeferredError, messageOf } from '../../lib/errors.ts'
+import { readLearned } from '../../lake/governor-state.ts'
+import { AppError, DeferredError, ExitCode, messageOf, UsageError } from '../../lib/errors.ts'
 import type { RunEvent } from '../../lib/events.ts'
+import { readIfThere } from '../../lib/files.ts'
+import { openRedaction, Redaction } from '../../lib/secrets/redaction.ts'
+import { oneLine } from '../../lib/text.ts'
 import type { World } from '../../lib/world.ts'
 import { createRedact } from '../../observe/redact.ts'
-import { oneLine } from '../../lib/text.ts'
 import { addressing, duration } from '../../observe/words.ts'
-import { readIfThere } from '../../lib/files.ts'
-import { readLearned } from '../../lake/governor-state.ts'
-import { openRedaction, Redaction } from '../../lib/secrets/redaction.ts'
-import { configured, dataOptions, jsonOption, text, type Flags, type Terminal } from '../command.ts'
+import {
+  configured,
+  dataOptions,
+  jsonOption,
+  printed,
+  text,
+  type Answer,
+  type Command,
+  type Flags,
+  type OptionSet,
+  type Terminal,
+} from '../command.ts'
 import { announce, createWorld } from '../world.ts'
+import { mayChange, requireConsent, type Ask, type ChangeFlags, type Sending } from './change.ts'
 
 /** Options of every command that speaks with the platform about one organisation. */
-export const platformOptions = {
+const platformOptions = {
   ...dataOptions,
   ...jsonOption,
   'base-url': text("the platform's public API host (or AGENT_BASE_URL)"),
   organisation: text('which one of the configuration file, where it lists several'),
 }
 
-/** An item without its secrets: its text, else as served, and what it means. */
-export interface Clean {
-  readonly text: string
-  readonly value: unknown
-}
+type PlatformFlags = Flags<typeof platformOptions> & Partial<ChangeFlags>
 
 /** One organisation on the platform, as a command has it. */
-export interface Platform {
+export interface Platform extends Omit<Sending, 'clientIn'> {
   readonly client: PlatformClient
-  /** Another client of the same organisation, in another world. */
-  readonly clientIn: (world: World) => PlatformClient
-  readonly world: World
-  /** An item that was served, without its secrets. */
-  readonly clean: (resource: string, item: Pick<ServedRow, 'text'>) => Clean
   /** Text of the platform, without its secrets. */
   readonly hide: (text: string) => string
   /** Says on standard error how it goes. */
   readonly tell: (text: string) => void
+  /** True when the requests are to be sent; `what` they change is what the person is asked. */
+  readonly mayChange: (what: string, asks: readonly Ask[]) => Promise<boolean>
 }
 
-export interface Conversation {
-  /** The next step after an answer of an error status. */
+/** The next step after an answer with an error status. */
+export type Advice = Readonly<Record<number, string>>
+
+type Work = (platform: Platform) => Promise<Answer | ExitCode>
+
+interface PlatformCommand<O extends OptionSet> {
+  readonly examples: readonly [string, string][]
+  /** Beside those that every command has; those of a command that changes something include changeOptions. */
+  readonly options: O
   readonly advice?: Advice
   /** Milliseconds it may take, waits for a rate limit included. */
-  readonly patienceMs?: number
+  readonly patienceOf?: (flags: Flags<O>) => number
+  /** Checks the arguments before anything is asked, and says what to do. */
+  readonly work: (flags: PlatformFlags & Flags<O>, terminal: Terminal) => Work | Promise<Work>
 }
 
 /** A user who asked for an answer waits no longer than this. */
@@ -62,24 +70,37 @@ const PATIENCE_MS = 10 * 60_000
 const NOTABLE_MS = 1_000
 
 /**
- * Speaks with the platform for one command, and prints the text that it comes to:
- * nothing in the data folder is written, and what the platform's errors say is shown
- * without secrets.
- *
+ * A command that speaks with the platform about one organisation: nothing in the data
+ * folder is written, and what the platform's errors say is shown without secrets.
+ */
+export function platformCommand<O extends OptionSet>(command: PlatformCommand<O>): Command {
+  const { examples, options, advice = {}, patienceOf } = command
+  return {
+    examples,
+    options: { ...platformOptions, ...options },
+    run: async (flags: PlatformFlags & Flags<O>, terminal: Terminal) => {
+      const work = await command.work(flags, terminal)
+      const patienceMs = patienceOf?.(flags) ?? PATIENCE_MS
+      if ('dry-run' in options) requireConsent(flags, terminal)
+      return withPlatform(flags, terminal, { advice, patienceMs }, work)
+    },
+  }
+}
+
+/**
  * @throws UsageError for a configuration that does not say which organisation, and
  *   for answers that say that the request was wrong (400, 404, 409, 422).
  */
-export async function withPlatform(
-  flags: Flags<typeof platformOptions>,
+async function withPlatform(
+  flags: PlatformFlags,
   terminal: Terminal,
-  { advice = {}, patienceMs = PATIENCE_MS }: Conversation,
-  work: (platform: Platform) => Promise<string | ExitCode>,
-): Promise<ExitCode> {
+  { advice, patienceMs }: { readonly advice: Advice; readonly patienceMs: number },
+  work: Work,
+): Promise<Answer | ExitCode> {
   const config = configured(flags, terminal)
   const organisation = chosen(config, flags.organisation)
   const redaction = await redactionOf(config)
   const redact = createRedact([organisation.key])
-  const hide = (text: string): string => redaction.text(redact(text))
   const tell = (text: string): void => {
     terminal.err(`${oneLine(redact(text))}\n`)
   }
@@ -89,34 +110,35 @@ export async function withPlatform(
   const { world, close } = createWorld(emit, terminal.environment)
   if (organisation.isFromFile || organisation.keyWarning !== null) announce(organisation, emit)
   try {
+    const { baseUrl, appUrl, key: credential } = organisation
+    const { rate, concurrency } = config
+    const deadline = world.now() + patienceMs
     const learned = await readLearned(config.dataFolder, organisation.name)
     const options = {
-      ...clientOptions(config, organisation, world.now() + patienceMs),
+      ...{ baseUrl, credential, rate, concurrency, deadline },
+      ...(appUrl === null ? {} : { appUrl }),
       ...(learned === undefined ? {} : { learned }),
     }
-    const clientIn = (another: World): PlatformClient => new PlatformClient(options, another)
     const clean: Platform['clean'] = (resource, item) => {
       const cleaned = redaction.item(resource, item.text)
       return { text: cleaned, value: JSON.parse(cleaned) }
     }
-    const result = await work({ client: clientIn(world), clientIn, world, clean, hide, tell })
-    if (typeof result !== 'string') return result
-    terminal.out(result)
-    return ExitCode.complete
+    const print = (answer: Answer): void => {
+      terminal.out(printed(answer, flags.json))
+    }
+    const clientIn = (another: World): PlatformClient => new PlatformClient(options, another)
+    return await work({
+      ...{ world, clean, tell, print },
+      client: clientIn(world),
+      hide: (text) => redaction.text(redact(text)),
+      mayChange: (what, asks) =>
+        mayChange({ world, clean, print, clientIn }, flags, terminal, { what, asks }),
+    })
   } catch (error) {
     throw explained(error, advice, redact)
   } finally {
     await close()
   }
-}
-
-function clientOptions(
-  { rate, concurrency }: Config,
-  { baseUrl, appUrl, key }: OrganisationConfig,
-  deadline: number,
-) {
-  const options = { baseUrl, credential: key, rate, concurrency, deadline }
-  return appUrl === null ? options : { ...options, appUrl }
 }
 
 function chosen(config: Config, name: string | undefined): OrganisationConfig {
@@ -147,14 +169,11 @@ function narrate(event: RunEvent, tell: (text: string) => void): void {
   }
 }
 
-/** The next step after an answer with an error status. */
-export type Advice = Readonly<Record<number, string>>
-
 /** Statuses that say that what was asked for is wrong, or cannot be done as things are. */
 const WRONG: ReadonlySet<number> = new Set([400, 404, 409, 422])
 
 /** A failure as a person is told it: the platform's words without secrets, and what to do next. */
-export class ToldError extends AppError {
+export class ReportedError extends AppError {
   override readonly exitCode: ExitCode
 
   constructor(message: string, exitCode: ExitCode, hint: string | undefined) {
@@ -163,14 +182,8 @@ export class ToldError extends AppError {
   }
 }
 
-/** Time ran out before what was waited for came about. */
-export class NotYetError extends AppError {
-  override readonly exitCode = ExitCode.deferred
-}
-
 /** Work of several requests, ended by the failure of one of them. */
 export class HalfDoneError extends AppError {
-  /** The failure. */
   readonly failure: unknown
 
   constructor(done: string, hint: string, failure: unknown) {
@@ -180,25 +193,21 @@ export class HalfDoneError extends AppError {
 }
 
 /** What to report of an error, without the credential; an unexpected one stays as it is. */
-export function explained(
-  error: unknown,
-  advice: Advice,
-  redact: (text: string) => string,
-): unknown {
+function explained(error: unknown, advice: Advice, redact: (text: string) => string): unknown {
   if (error instanceof HalfDoneError) {
     const failure = explained(error.failure, advice, redact)
     const exitCode = failure instanceof AppError ? failure.exitCode : ExitCode.unexpected
-    return new ToldError(`${messageOf(failure)}; ${error.message}`, exitCode, error.hint)
+    return new ReportedError(`${messageOf(failure)}; ${error.message}`, exitCode, error.hint)
   }
   if (error instanceof ApiError || error instanceof RefusedError) {
     const exitCode = WRONG.has(error.status) ? ExitCode.usage : error.exitCode
-    return new ToldError(redact(error.message), exitCode, advice[error.status] ?? error.hint)
+    return new ReportedError(redact(error.message), exitCode, advice[error.status] ?? error.hint)
   }
   if (error instanceof DeferredError) {
-    return new ToldError(redact(error.message), error.exitCode, 'Ask again later.')
+    return new ReportedError(redact(error.message), error.exitCode, 'Ask again later.')
   }
   if (error instanceof UnknownOutcomeError) {
-    return new ToldError(redact(error.message), error.exitCode, error.hint)
+    return new ReportedError(redact(error.message), error.exitCode, error.hint)
   }
   return error
 }

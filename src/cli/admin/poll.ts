@@ -1,16 +1,9 @@
+import { ExitCode } from '../../lib/errors.ts'
 import { textOr, type Flags } from '../command.ts'
 import { durationOf } from '../options.ts'
-import { NotYetError, type Platform } from './platform.ts'
+import { ReportedError, type Platform } from './platform.ts'
 
 const LAST_LOOK_MS = 60_000
-
-/** How long, and how often to look. */
-export interface Polling {
-  readonly intervalMs: number
-  readonly timeoutMs: number
-  /** For the last look itself. */
-  readonly patienceMs: number
-}
 
 /** Options of commands that wait for something. */
 export function pollOptions(timeout: string) {
@@ -20,11 +13,12 @@ export function pollOptions(timeout: string) {
   }
 }
 
-/** @throws UsageError for what is no duration. */
-export function pollingOf(flags: Flags<ReturnType<typeof pollOptions>>): Polling {
-  const timeoutMs = durationOf(flags.timeout, '--timeout')
-  const intervalMs = durationOf(flags.interval, '--interval')
-  return { timeoutMs, intervalMs, patienceMs: timeoutMs + LAST_LOOK_MS }
+type PollFlags = Flags<ReturnType<typeof pollOptions>>
+
+/** How long the command may take, the last look included. @throws UsageError for what is no duration. */
+export function patienceOf({ timeout, interval }: PollFlags): number {
+  durationOf(interval, '--interval')
+  return durationOf(timeout, '--timeout') + LAST_LOOK_MS
 }
 
 /** One look: what there is to say of it, and the outcome once there is one. */
@@ -36,14 +30,15 @@ export interface Look<T> {
 /**
  * Looks until there is an outcome, and tells of every state that is another one.
  *
- * @throws NotYetError when the time is over, with the state it was in.
+ * @throws ReportedError when the time is over, with the state it was in.
  */
 export async function poll<T>(
   { world, tell }: Platform,
-  { intervalMs, timeoutMs }: Omit<Polling, 'patienceMs'>,
+  flags: PollFlags,
   look: () => Promise<Look<T>>,
 ): Promise<T> {
-  const endsAt = world.now() + timeoutMs
+  const endsAt = world.now() + durationOf(flags.timeout, '--timeout')
+  const intervalMs = durationOf(flags.interval, '--interval')
   let told: string | undefined
   for (;;) {
     const { state, outcome } = await look()
@@ -52,9 +47,8 @@ export async function poll<T>(
     if (outcome !== undefined) return outcome
     const left = endsAt - world.now()
     if (left <= 0) {
-      throw new NotYetError(`the time is over: ${state}`, {
-        hint: 'Look again, or wait longer with --timeout.',
-      })
+      const hint = 'Look again, or wait longer with --timeout.'
+      throw new ReportedError(`the time is over: ${state}`, ExitCode.deferred, hint)
     }
     await world.sleep(Math.min(intervalMs, left), world.signal)
   }

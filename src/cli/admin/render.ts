@@ -1,26 +1,36 @@
 import { fieldOf } from '../../client/index.ts'
-import type { Cell } from '../../lib/duckdb.ts'
-import { formatTable } from '../../serve/format.ts'
-import { displayWidth, visible } from '../../serve/display.ts'
 import { toSecond } from '../../observe/words.ts'
-import type { Terminal } from '../command.ts'
-import type { Clean } from './platform.ts'
+import { displayWidth, visible } from '../../serve/display.ts'
+import { formatTable } from '../../serve/format.ts'
+import type { Answer, Terminal } from '../command.ts'
 
-/** A column: its name, and whether it holds numbers, which stand to the right. */
-export type Column = string | { readonly number: string }
+/** An item without its secrets: its text, else as served, and what it means. */
+export interface Clean {
+  readonly text: string
+  readonly value: unknown
+}
 
-/** A table for people, cut to the terminal; what the platform sent cannot move its cursor. */
+/**
+ * A table for people, cut to the terminal; what the platform sent cannot move its cursor.
+ * Columns that hold numbers stand to the right.
+ */
 export function tableText(
-  columns: readonly Column[],
+  columns: readonly string[],
   rows: readonly (readonly unknown[])[],
   { outWidth }: Terminal,
 ): string {
+  const isNumber = (at: number): boolean => rows.some((row) => typeof row[at] === 'number')
   const table = {
-    columns: columns.map((column) => (typeof column === 'string' ? column : column.number)),
-    types: columns.map((column) => (typeof column === 'string' ? 'VARCHAR' : 'DOUBLE')),
+    columns,
+    types: columns.map((_, at) => (isNumber(at) ? 'DOUBLE' : 'VARCHAR')),
     rows: rows.map((row) => row.map(cellOf)),
   }
   return formatTable(table, outWidth === undefined ? {} : { width: outWidth })
+}
+
+function cellOf(value: unknown): string | number | null {
+  if (value === undefined || value === null) return null
+  return typeof value === 'number' ? value : textOf(value)
 }
 
 /** Names and values, one a line; what is not there is left out. */
@@ -40,33 +50,10 @@ export function proseText(text: string): string {
     .join('')
 }
 
-/** An array of items as they were served, one a line. */
-function itemsJson(texts: readonly string[]): string {
-  return texts.length === 0 ? '[]\n' : `[\n${texts.map(inert).join(',\n')}\n]\n`
-}
-
-/** Items as they were served, or as a table of what they mean. */
-export function listText(
-  items: readonly Clean[],
-  { json }: { readonly json: boolean },
-  table: (values: readonly unknown[]) => string,
-): string {
-  return json ? itemsJson(items.map(({ text }) => text)) : table(items.map(({ value }) => value))
-}
-
-/** One item as it was served. */
-export function itemJson(text: string): string {
-  return `${inert(text)}\n`
-}
-
-/** What a command made, as JSON. */
-export function valueJson(value: unknown): string {
-  return `${inert(JSON.stringify(value, exact, 2))}\n`
-}
-
-/** An integer that most readers of JSON would round is a string. */
-function exact(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value
+/** An array of items as they were served, one a line; or a text of what they mean. */
+export function served(items: readonly Clean[], text: string): Answer {
+  const json = items.length === 0 ? '[]' : `[\n${items.map((each) => each.text).join(',\n')}\n]`
+  return { json, text }
 }
 
 /** Of an instant, or milliseconds since the epoch: ISO 8601, to the second; anything else as it came. */
@@ -74,13 +61,18 @@ export function timeOf(value: unknown): unknown {
   if (typeof value === 'string') return toSecond(value)
   if (typeof value !== 'number') return value
   const date = new Date(value)
-  return Number.isNaN(date.getTime()) ? value : date.toISOString().replace(/\.\d{3}Z$/, 'Z')
+  return Number.isNaN(date.getTime()) ? value : toSecond(date.toISOString())
 }
 
 /** A value in words: text as it is, anything nested as JSON. */
 export function textOf(value: unknown): string {
   if (value === undefined) return ''
   return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** Several members of an answer. */
+export function fieldsOf(value: unknown, ...names: readonly string[]): unknown[] {
+  return names.map((name) => fieldOf(value, name))
 }
 
 /** A list of an answer; one that is not there has no elements. */
@@ -92,17 +84,4 @@ export function listAt(value: unknown, name: string): readonly unknown[] {
 /** An object of an answer; one that is not there has no fields. */
 export function objectOf(value: unknown): object {
   return typeof value === 'object' && value !== null ? value : {}
-}
-
-function cellOf(value: unknown): Cell {
-  if (value === undefined || value === null) return null
-  return typeof value === 'number' ? value : textOf(value)
-}
-
-/** JSON escapes control characters below 0x20 alone: the others may only stand in its strings. */
-function inert(json: string): string {
-  return json.replaceAll(
-    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }

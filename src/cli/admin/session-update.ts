@@ -1,12 +1,41 @@
 import { fieldOf, type Session, type SessionSettingsPatch } from '../../client/index.ts'
 import { ExitCode, UsageError } from '../../lib/errors.ts'
-import { defineCommand, text, texts, type Flags, type Terminal } from '../command.ts'
 import { jsonObject } from '../../lib/json.ts'
-import { changeOptions, mayChange, requireConsent, type Ask } from './change.ts'
-import { platformOptions, withPlatform, type Clean } from './platform.ts'
-import { proseText, tableText, valueJson } from './render.ts'
-import { nameOf, ON_SESSIONS, onComputer, placeOf, sessionArgument } from './sessions.ts'
+import { argument, text, texts, type Flags, type Terminal } from '../command.ts'
+import { changeOptions, type Ask } from './change.ts'
+import { platformCommand, type Advice, type Platform } from './platform.ts'
+import { proseText, tableText, textOf, type Clean } from './render.ts'
 import { changesBetween, type SettingChange } from './settings-paths.ts'
+
+/** What to do next after a request about a session. */
+export const ON_SESSIONS: Advice = {
+  404: 'The platform does not list sessions: their ids are in hook events, in the install steps of computers, and in child sessions.',
+}
+
+/** The session that a command is about. */
+export const sessionArgument = { session: argument('its id') }
+
+export const onComputer = { computer: text('the id of a computer to ask directly') }
+
+type SessionFlags = Flags<typeof onComputer & typeof sessionArgument>
+
+/** Where to ask: the platform itself, or the computer that is named. */
+export function placeOf({ computer }: SessionFlags): { readonly computerId?: string } {
+  return computer === undefined ? {} : { computerId: computer }
+}
+
+/** The session as it is now. */
+export async function sessionOf({ client, clean }: Platform, flags: SessionFlags): Promise<Clean> {
+  const { items } = await client.sessions.fetch(flags.session, placeOf(flags))
+  return clean('sessions', { text: items[0]?.text ?? '{}' })
+}
+
+/** Its title and id, for people. */
+export function nameOf(session: unknown): string {
+  const title = fieldOf(session, 'title')
+  const id = textOf(fieldOf(session, 'sessionId'))
+  return title === undefined ? id : `'${textOf(title)}' (${id})`
+}
 
 const patchOptions = {
   model: text('the model'),
@@ -17,65 +46,54 @@ const patchOptions = {
   settings: text('other settings, as a JSON object: {"disabledToolIds":["WebSearch"]}'),
 } as const
 
-export const updateSession = defineCommand({
+const UPDATE = '$0 sessions update 15f3033e-843f-4cb8-a4c3-5b4134c21f2a'
+
+export const updateSession = platformCommand({
   examples: [
-    [
-      '$0 sessions update 15f3033e-843f-4cb8-a4c3-5b4134c21f2a --model atlas-2 --tag release --tag urgent',
-      'before → after',
-    ],
-    ['$0 sessions update 15f3033e-843f-4cb8-a4c3-5b4134c21f2a --archive --yes', 'from a script'],
-    [
-      `$0 sessions update 15f3033e-843f-4cb8-a4c3-5b4134c21f2a --settings '{"disabledToolIds":["WebSearch"]}' --dry-run`,
-      'JSON',
-    ],
+    [`${UPDATE} --model atlas-2 --tag release --tag urgent`, 'before → after'],
+    [`${UPDATE} --archive --yes`, 'from a script'],
+    [`${UPDATE} --settings '{"disabledToolIds":["WebSearch"]}' --dry-run`, 'JSON'],
   ],
-  options: {
-    ...platformOptions,
-    ...onComputer,
-    ...changeOptions,
-    ...patchOptions,
-    ...sessionArgument,
-  },
-  run: async (flags, terminal) => {
+  options: { ...onComputer, ...changeOptions, ...patchOptions, ...sessionArgument },
+  advice: ON_SESSIONS,
+  work: (flags, terminal) => {
     const plain = plainPatch(flags)
-    requireConsent(flags, terminal)
-    return withPlatform(flags, terminal, { advice: ON_SESSIONS }, async (platform) => {
-      const { client, clean, world } = platform
+    return async ({ client, clean, world, mayChange }) => {
       const present = await client.sessions.get(flags.session, placeOf(flags))
       const patch: SessionSettingsPatch = {
         ...plain,
         ...tagsPatch(present, flags.tag ?? [], flags.untag ?? []),
         ...(flags.archive === true ? { archivedAt: new Date(world.now()).toISOString() } : {}),
       }
-      const cleaned = (session: object): Clean =>
-        clean('sessions', { text: JSON.stringify(session) })
+      const cleaned = (session: unknown): unknown =>
+        clean('sessions', { text: JSON.stringify(session) }).value
       const before = cleaned(present)
-      const ask = (to: typeof client): Promise<Session> => to.sessions.update(flags.session, patch)
-      const asks: Ask[] = [ask]
-      const what = `change ${Object.keys(patch).join(', ')} of the session ${nameOf(before.value)}`
-      if (!(await mayChange(platform, flags, terminal, { what, asks }))) return ExitCode.complete
+      const ask: Ask = (to) => to.sessions.update(flags.session, patch)
+      const what = `change ${Object.keys(patch).join(', ')} of the session ${nameOf(before)}`
+      if (!(await mayChange(what, [ask]))) return ExitCode.complete
       const after = cleaned(await ask(client))
       const changes = changesBetween(settingsOf(before), settingsOf(after))
-      return flags.json
-        ? valueJson({ session: after.value, changes: changes.map(changeJson) })
-        : changesText(nameOf(after.value), changes, terminal)
-    })
+      return {
+        json: { session: after, changes: changes.map(changeJson) },
+        text: changesText(nameOf(after), changes, terminal),
+      }
+    }
   },
 })
 
 /** Settings that the platform computes itself: it takes none of them. */
-const RECKONED = ['tokenUsage', 'inclusiveTokenUsage']
+const COMPUTED = ['tokenUsage', 'inclusiveTokenUsage']
 
 /** What does not depend on how the session is. @throws UsageError when there is nothing to change. */
 function plainPatch(flags: Flags<typeof patchOptions>): SessionSettingsPatch {
-  const { model, specModel: specModeModel, settings } = flags
+  const { model, specModel: specModeModel, settings, tag = [], untag = [], archive } = flags
   const patch = {
     ...(settings === undefined ? {} : settingsPatch(settings)),
     ...(model === undefined ? {} : { model }),
     ...(specModeModel === undefined ? {} : { specModeModel }),
   }
-  const others = [...(flags.tag ?? []), ...(flags.untag ?? [])].length > 0 || flags.archive === true
-  if (others || Object.keys(patch).length > 0) return patch
+  const changes = Object.keys(patch).length + tag.length + untag.length
+  if (changes > 0 || archive === true) return patch
   throw new UsageError('nothing is named that is to be changed', {
     hint: 'Give --model, --spec-model, --tag, --untag, --archive or --settings.',
   })
@@ -88,9 +106,9 @@ function settingsPatch(text: string): SessionSettingsPatch {
       hint: `For example: --settings '{"model":"atlas-2"}'`,
     })
   }
-  const reckoned = RECKONED.find((name) => Object.hasOwn(settings, name))
-  if (reckoned === undefined) return settings
-  throw new UsageError(`--settings: '${reckoned}' cannot be set, the platform computes it`)
+  const computed = COMPUTED.find((name) => Object.hasOwn(settings, name))
+  if (computed === undefined) return settings
+  throw new UsageError(`--settings: '${computed}' cannot be set, the platform computes it`)
 }
 
 /** The list of tags is sent whole: those that are there stay, with what the platform keeps of them. */
@@ -117,6 +135,6 @@ function changeJson({ path, before, after }: SettingChange): object {
   return { settings_path: path, before: value(before), after: value(after) }
 }
 
-function settingsOf({ value }: Clean): unknown {
-  return fieldOf(value, 'sessionSettings') ?? {}
+function settingsOf(session: unknown): unknown {
+  return fieldOf(session, 'sessionSettings') ?? {}
 }

@@ -1,14 +1,78 @@
-import { dataOptions, defineCommand, command } from '../command.ts'
-import { hooksInstallCommand, hooksUninstallCommand } from './install.ts'
+import { readCommandLine } from '../../hooks/command-line.ts'
+import { hookFolders } from '../../hooks/folders.ts'
+import type { Notification } from '../../hooks/outbox.ts'
+import { edited } from '../../hooks/settings-file.ts'
+import { registeredIn } from '../../hooks/settings.ts'
+import {
+  deliveryStatus,
+  eventsStatus,
+  lastErrors,
+  spoolStatus,
+  type DeliveryStatus,
+  type EventStatus,
+} from '../../hooks/status.ts'
+import { missingVariables } from '../../hooks/variables.ts'
+import { size } from '../../lib/text.ts'
+import { counted, toSecond } from '../../observe/words.ts'
+import { dataOptions, defineCommand, type Group } from '../command.ts'
+import {
+  hooksInstallCommand,
+  hooksUninstallCommand,
+  settingsOptions,
+  settingsPlace,
+} from './install.ts'
 import { hooksRun } from './run.ts'
 import { hooksFlushCommand, hooksTestCommand } from './send.ts'
-import { hooksStatusCommand } from './status.ts'
+
+const LISTED = 5
+
+const statusCommand = defineCommand({
+  examples: [
+    ['$0 hooks status', 'what is registered and can be run, what waits, what failed and why'],
+    ['$0 hooks status --project --json', 'the same of the project, for machines'],
+  ],
+  options: settingsOptions,
+  run: async (flags, terminal) => {
+    const { config, file, why } = await settingsPlace(flags, terminal)
+    const folders = hookFolders(config.dataFolder)
+    const events = await eventsStatus(folders, edited(file, registeredIn))
+    const spool = await spoolStatus(folders)
+    const delivery = await deliveryStatus(folders, Date.now())
+    const missing = missingVariables(config.hooks, terminal.environment)
+    const errors = await lastErrors(folders, LISTED)
+    const json = {
+      settings: file.path,
+      chosen: why,
+      events: events.map(eventJson),
+      spool,
+      undelivered: {
+        inbox: delivery.inbox,
+        waiting: delivery.waiting.map(itemJson),
+        failed: delivery.failed.map(itemJson),
+        sender_at_work: delivery.isSenderAtWork,
+      },
+      missing_variables: missing,
+      errors,
+    }
+    const lines = [
+      `settings   ${file.path} (${why})`,
+      ...events.map((event) => eventLine(event, config.dataFolder)),
+      `spool      ${counted(spool.files, 'event')}, ${size(spool.bytes)}, until the next sync or build`,
+      ...deliveryLines(delivery),
+      ...missing.map(
+        ({ channel, variable }) => `warning    ${variable} of channel '${channel}' is not set here`,
+      ),
+      ...errors.map((line) => `error      ${line}`),
+    ]
+    return { json, text: `${lines.join('\n')}\n` }
+  },
+})
 
 /**
  * For `--help`, and for `--debug hooks run`: as it is registered, `main.ts` goes
  * past the parser.
  */
-const hooksRunCommand = defineCommand({
+const runCommand = defineCommand({
   examples: [
     [
       `echo '{"hook_event_name":"Stop"}' | $0 hooks run`,
@@ -23,12 +87,54 @@ const hooksRunCommand = defineCommand({
   },
 })
 
-/** `hooks install`, `hooks status` …: what the agent reports of itself while it works. */
-export const hooksGroup = [
-  command('install', "register the command in the agent's settings file", hooksInstallCommand),
-  command('uninstall', 'remove what install put into the settings file', hooksUninstallCommand),
-  command('status', 'what is registered, recorded and not yet delivered', hooksStatusCommand),
-  command('test <channel>', 'send one notification to a channel', hooksTestCommand),
-  command('flush', 'deliver the notifications that wait', hooksFlushCommand),
-  command('run', 'what is registered: record one event from standard input', hooksRunCommand),
-]
+/** What the agent reports of itself while it works. */
+export const hooks: Group = {
+  entries: [
+    ['install', "register the command in the agent's settings file", hooksInstallCommand],
+    ['uninstall', 'remove what install put into the settings file', hooksUninstallCommand],
+    ['status', 'what is registered, recorded and not yet delivered', statusCommand],
+    ['test <channel>', 'send one notification to a channel', hooksTestCommand],
+    ['flush', 'deliver the notifications that wait', hooksFlushCommand],
+    ['run', 'what is registered: record one event from standard input', runCommand],
+  ],
+}
+
+function eventJson({ event, command, problem, lastAt }: EventStatus): object {
+  const installed = command !== null
+  const runnable = installed && problem === null
+  return { event, installed, runnable, problem, command, last_event_at: lastAt }
+}
+
+function itemJson({ id, channel, event, recorded_at, attempts, next_at, error }: Notification) {
+  const next = new Date(next_at).toISOString()
+  return { id, channel, event, recorded_at, attempts, next_at: next, error }
+}
+
+function eventLine({ event, command, problem, lastAt }: EventStatus, dataFolder: string): string {
+  const last = lastAt === null ? 'has not come yet' : `last came ${toSecond(lastAt)}`
+  if (command === null) return `${event.padEnd(14)}not installed, ${last}`
+  const other = readCommandLine(command)?.dataFolder
+  const elsewhere = other === dataFolder ? '' : `, records in another data folder: ${other ?? '?'}`
+  const state = problem === null ? 'installed' : `installed, but cannot be run: ${problem}`
+  return `${event.padEnd(14)}${state}, ${last}${elsewhere}`
+}
+
+function deliveryLines({ inbox, waiting, failed, isSenderAtWork }: DeliveryStatus): string[] {
+  const sender = isSenderAtWork ? ', a sender is at work' : ''
+  const newest = failed.slice(-LISTED)
+  return [
+    `delivery   ${counted(inbox + waiting.length, 'undelivered notification')}${sender}`,
+    ...waiting.slice(0, LISTED).map((item) => `  waits    ${itemText(item)}`),
+    ...(failed.length === 0
+      ? []
+      : [
+          `failed     ${counted(failed.length, 'notification')}; hooks flush --failed tries them again`,
+        ]),
+    ...newest.map((item) => `  failed   ${itemText(item)}`),
+  ]
+}
+
+function itemText({ event, channel, recorded_at, attempts, error }: Notification): string {
+  const tried = `${counted(attempts, 'attempt')}${error === null ? '' : `: ${error}`}`
+  return `${event} of ${toSecond(recorded_at)} to '${channel}', ${tried}`
+}

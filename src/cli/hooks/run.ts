@@ -85,10 +85,15 @@ function processOf(
   environment: NodeJS.ProcessEnv,
   cwd: string,
 ): HookProcess {
-  const variable = environment['AGENT_WAREHOUSE_DATA']?.trim()
-  const data = valueOf(argv, '--data') ?? (variable === '' ? undefined : variable) ?? 'data'
-  const config = valueOf(argv, '--config') ?? 'agent-warehouse.yaml'
-  return { dataFolder: resolve(cwd, data), config: resolve(cwd, config), environment }
+  const variable = environment['AGENT_WAREHOUSE_DATA']?.trim() ?? ''
+  const data = valueOf(argv, '--data') ?? (variable === '' ? 'data' : variable)
+  const config = configPath(valueOf(argv, '--config'), cwd)
+  return { dataFolder: resolve(cwd, data), config, environment }
+}
+
+/** Where the configuration is, or would be. */
+export function configPath(named: string | undefined, cwd: string): string {
+  return resolve(cwd, named ?? 'agent-warehouse.yaml')
 }
 
 function valueOf(argv: readonly string[], flag: string): string | undefined {

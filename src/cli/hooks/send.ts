@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../../config/config.ts'
 import { AppError, ExitCode, messageOf, UsageError } from '../../lib/errors.ts'
-import { lackOf } from '../../hooks/attempt.ts'
+import { lackOf, type Delivery } from '../../hooks/attempt.ts'
 import type { HooksConfig } from '../../hooks/config.ts'
 import { deliver } from '../../hooks/deliver.ts'
 import { logError } from '../../hooks/errors-log.ts'
@@ -9,14 +9,15 @@ import { hookFolders } from '../../hooks/folders.ts'
 import { notificationOf } from '../../hooks/inbox.ts'
 import { send } from '../../hooks/sender.ts'
 import { deliveryStatus } from '../../hooks/status.ts'
+import type { World } from '../../lib/world.ts'
 import {
   argument,
   configured,
   dataOptions,
   defineCommand,
   flag,
-  jsonOf,
   jsonOption,
+  type Answer,
   type Flags,
   type Terminal,
 } from '../command.ts'
@@ -43,7 +44,7 @@ export const hooksFlushCommand = defineCommand({
   run: async (flags, terminal) => {
     if (!flags.detached) return flush(flags, terminal)
     try {
-      await flush(flags, { ...terminal, out: () => undefined })
+      await flush(flags, terminal)
     } catch (error) {
       // No one reads what a detached process says.
       logError(logOf(flags, terminal), Date.now(), `hooks flush: ${messageOf(error)}`)
@@ -57,28 +58,31 @@ function logOf({ data }: FlushFlags, { cwd }: Terminal): string {
   return hookFolders(data ?? cwd).errorsLog
 }
 
-async function flush(flags: FlushFlags, terminal: Terminal): Promise<ExitCode> {
-  const { dataFolder, hooks } = configured(flags, terminal)
+async function flush(flags: FlushFlags, terminal: Terminal): Promise<Answer> {
+  const { dataFolder, hooks: config } = configured(flags, terminal)
   const folders = hookFolders(dataFolder)
-  const { world, close } = createWorld(() => undefined, terminal.environment)
-  try {
-    const { environment } = terminal
-    const { platform } = process
-    const delivery = { world, environment, platform, timeoutMs: TIMEOUT_MS }
-    const sending = { ...delivery, folders, config: hooks, retryFailed: flags.failed }
+  return delivering(terminal, async (delivery) => {
+    const sending = { ...delivery, folders, config, retryFailed: flags.failed }
     const { delivered, failed, isOwn } = await send(sending)
-    const { waiting } = await deliveryStatus(folders, world.now())
-    const numbers = { delivered, failed, waiting: waiting.length, other_sender: !isOwn }
-    terminal.out(
-      flags.json
-        ? jsonOf(numbers)
-        : `${isOwn ? '' : otherSender(flags)}delivered ${delivered}, given up ${failed}, waiting ${waiting.length}\n`,
-    )
+    const { waiting } = await deliveryStatus(folders, delivery.world.now())
     const isDone = failed + waiting.length === 0 && (isOwn || !flags.failed)
-    return isDone ? ExitCode.complete : ExitCode.partial
-  } finally {
-    await close()
-  }
+    const left = `delivered ${delivered}, given up ${failed}, waiting ${waiting.length}\n`
+    return {
+      json: { delivered, failed, waiting: waiting.length, other_sender: !isOwn },
+      text: `${isOwn ? '' : otherSender(flags)}${left}`,
+      exitCode: isDone ? ExitCode.complete : ExitCode.partial,
+    }
+  })
+}
+
+/** Runs work that delivers, with the real network. */
+async function delivering<T>(
+  { environment }: Terminal,
+  work: (delivery: Delivery & { readonly world: World }) => Promise<T>,
+): Promise<T> {
+  const { world, close } = createWorld(() => undefined, environment)
+  const { platform } = process
+  return work({ world, environment, platform, timeoutMs: TIMEOUT_MS }).finally(close)
 }
 
 function otherSender({ failed }: FlushFlags): string {
@@ -96,24 +100,22 @@ export const hooksTestCommand = defineCommand({
   },
   run: async (flags, terminal) => {
     const config = configured(flags, terminal)
-    const channel = channelOf(config, flags.channel, terminal)
-    const { world, close } = createWorld(() => undefined, terminal.environment)
-    try {
-      const { environment } = terminal
-      const { platform } = process
-      const item = sample(flags.channel, config.hooks, world.now(), terminal.cwd)
-      const delivery = { world, environment, platform, timeoutMs: TIMEOUT_MS }
-      const attempt = await deliver(channel, item, delivery)
-      const reason = attempt.kind === 'delivered' ? null : attempt.reason
-      const delivered = reason === null
-      const result = { channel: flags.channel, type: channel.type, delivered, reason }
-      if (flags.json) terminal.out(jsonOf(result))
-      else if (reason === null) terminal.out(`delivered to '${flags.channel}' (${channel.type})\n`)
-      if (reason === null) return ExitCode.complete
-      if (flags.json) return ExitCode.unexpected
-      throw new AppError(`'${flags.channel}' (${channel.type}) was not delivered: ${reason}`)
-    } finally {
-      await close()
+    const { channel: name, json } = flags
+    const channel = channelOf(config, name, terminal)
+    const attempt = await delivering(terminal, (delivery) => {
+      const item = sample(name, config.hooks, delivery.world.now(), terminal.cwd)
+      return deliver(channel, item, delivery)
+    })
+    const { type } = channel
+    const reason = attempt.kind === 'delivered' ? null : attempt.reason
+    const delivered = reason === null
+    if (!delivered && !json) {
+      throw new AppError(`'${name}' (${type}) was not delivered: ${reason}`)
+    }
+    return {
+      json: { channel: name, type, delivered, reason },
+      text: `delivered to '${name}' (${type})\n`,
+      exitCode: delivered ? ExitCode.complete : ExitCode.unexpected,
     }
   },
 })
