@@ -3,12 +3,18 @@ import { dirname, join, resolve } from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
 import { messageOf, UsageError } from '../lib/errors.ts'
-import { limitsOf, type Limits, readMachine } from '../lib/machine.ts'
+import {
+  bytesOf,
+  LEAST_MEMORY,
+  limitsOf,
+  readMachine,
+  type Bound,
+  type Limits,
+} from '../lib/machine.ts'
 import { suggestion } from '../lib/text.ts'
 import { redactionKeyIn } from '../lib/secrets/redaction.ts'
 import { configuredUmask, readTrusted } from '../lib/trust.ts'
 import { hooksSchema, NO_HOOKS, type HooksConfig } from '../hooks/config.ts'
-import { machineSettings } from './machine-settings.ts'
 import {
   configuredOrganisations,
   organisationSchema,
@@ -50,9 +56,7 @@ export interface Config {
    *   that name, or the environment contradicts a file that lists several.
    */
   readonly organisations: (only?: string) => readonly OrganisationConfig[]
-  /** Their names, in the order of the file. */
-  readonly organisationNames: readonly string[]
-  /** Where they are, whether or not they have an address and a key. */
+  /** Their names and hosts, in the order of the file, whether or not they have an address and a key. */
   readonly hosts: () => readonly Pick<OrganisationConfig, 'name' | 'appUrl'>[]
 }
 
@@ -95,6 +99,15 @@ const fileSchema = z.strictObject({
 
 type FileConfig = z.infer<typeof fileSchema>
 
+const memory = z.coerce.string().transform((text, { issues }) => {
+  const bytes = bytesOf(text)
+  if (bytes !== undefined && bytes >= LEAST_MEMORY) return bytes
+  const least = `is too little: at least ${LEAST_MEMORY / 1e6}MB`
+  const message = bytes === undefined ? 'is not a size' : least
+  issues.push({ code: 'custom', input: text, message })
+  return z.NEVER
+})
+
 /**
  * Flags > environment > agent-warehouse.yaml > defaults.
  *
@@ -105,23 +118,36 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
   const file = readFile(path, flags.config !== undefined)
   const listed = { path, organisations: file.organisations }
   const given = { baseUrl: flags.baseUrl, environment, cwd }
-  const known = new Map<string | undefined, readonly OrganisationConfig[]>()
-  const pick = <T>(schema: z.ZodType<T>, name: 'rate' | 'concurrency', otherwise: T): T => {
+  const resolved = new Map<string | undefined, readonly OrganisationConfig[]>()
+
+  /** A number and where it comes from; null where nothing sets it. */
+  const bound = (
+    name: 'rate' | 'concurrency' | 'threads' | 'memory',
+    schema: z.ZodType<number>,
+    inFlags?: number,
+    hint?: string,
+  ): Bound | null => {
     const variable = `AGENT_WAREHOUSE_${name.toUpperCase()}`
-    const text = setting(environment, variable)
-    if (flags[name] !== undefined) return check(schema, flags[name], `--${name}`)
-    return text === undefined ? otherwise : check(schema, text, variable)
+    const places = [
+      [`--${name}`, inFlags],
+      [variable, setting(environment, variable)],
+      [`${path} ${name}`, file[name]],
+    ] as const
+    const [from, value] = places.find(([, each]) => each !== undefined) ?? []
+    return from === undefined ? null : { value: check(schema, value, from, hint), from }
   }
   const data =
     flags.data ?? setting(environment, 'AGENT_WAREHOUSE_DATA') ?? file.data ?? DEFAULTS.data
   const dataFolder = checkFolder(resolve(cwd, data))
-  refuseFile(dataFolder)
-  refuseFilesWithin(dataFolder)
+  const machine = {
+    threads: bound('threads', count),
+    memory: bound('memory', memory, undefined, SIZE_HINT),
+  }
   return Object.freeze({
     dataFolder,
-    rate: pick(positive, 'rate', file.rate ?? DEFAULTS.rate),
-    concurrency: pick(count, 'concurrency', file.concurrency ?? DEFAULTS.concurrency),
-    limits: limitsOf(readMachine(dataFolder), machineSettings(environment, path, file)),
+    rate: bound('rate', positive, flags.rate)?.value ?? DEFAULTS.rate,
+    concurrency: bound('concurrency', count, flags.concurrency)?.value ?? DEFAULTS.concurrency,
+    limits: limitsOf(readMachine(dataFolder), machine),
     umask: configuredUmask(environment, path, file.umask),
     keepPublished: file.keep_published ?? DEFAULTS.keepPublished,
     redactionKey: redactionKeyIn(environment),
@@ -129,12 +155,48 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
     hooks: file.hooks ?? NO_HOOKS,
     // A command that prints a key is run once.
     organisations: (only?: string) => {
-      const found = known.get(only) ?? resolveOrganisations(given, listed, only)
-      known.set(only, found)
+      const found = resolved.get(only) ?? resolveOrganisations(given, listed, only)
+      resolved.set(only, found)
       return found
     },
     hosts: () => configuredOrganisations(given, listed),
-    organisationNames: configuredOrganisations(given, listed).map(({ name }) => name),
+  })
+}
+
+const SIZE_HINT = 'Write a number with MB, GB, MiB or GiB, for example 2GB.'
+
+/** What DuckDB reads as a pattern or a query, and what no path shows. */
+const UNUSABLE = /[?*[\]\\\p{Cc}]/u
+
+/** Folders of the data folder that work begins in. */
+const FOLDERS = ['lake', 'lake/raw', 'lake/base', 'quarantine', 'runs', 'state']
+
+/**
+ * @throws UsageError for a path that DuckDB would take for something else, and where a file is in
+ *   the place of the data folder or of one in it: else a night of work would fail there.
+ */
+function checkFolder(path: string): string {
+  const [character] = UNUSABLE.exec(path) ?? []
+  if (character !== undefined) {
+    throw new UsageError(
+      `the data folder ${JSON.stringify(path)} has ${JSON.stringify(character)} in its path`,
+      {
+        hint: 'DuckDB takes ? * [ ] and \\ for a pattern. Name another folder with --data or AGENT_WAREHOUSE_DATA.',
+      },
+    )
+  }
+  if (isFile(path) || isFile(dirname(path))) {
+    throw new UsageError(
+      `the data folder ${path} cannot be written or read: it is a file, or in one`,
+      {
+        hint: 'Name a folder with --data or AGENT_WAREHOUSE_DATA; the warehouse is a file in it.',
+      },
+    )
+  }
+  const file = FOLDERS.map((name) => join(path, name)).find(isFile)
+  if (file === undefined) return path
+  throw new UsageError(`${file} is a file, and a folder belongs there`, {
+    hint: 'Move it away, then run again.',
   })
 }
 
@@ -144,29 +206,6 @@ function isFile(path: string): boolean {
   } catch {
     return false // what works in the folder says what is wrong with it
   }
-}
-
-/** @throws UsageError when the data folder is a file, or in one. */
-function refuseFile(dataFolder: string): void {
-  if (!isFile(dataFolder) && !isFile(dirname(dataFolder))) return
-  throw new UsageError(
-    `the data folder ${dataFolder} cannot be written or read: it is a file, or in one`,
-    {
-      hint: 'Name a folder with --data or AGENT_WAREHOUSE_DATA; the warehouse is a file in it.',
-    },
-  )
-}
-
-/** Folders of the data folder that work begins in. */
-const FOLDERS = ['lake', 'lake/raw', 'lake/base', 'quarantine', 'runs', 'state']
-
-/** @throws UsageError when a file is in the place of one of them: else a night of work would fail there. */
-function refuseFilesWithin(dataFolder: string): void {
-  const path = FOLDERS.map((name) => join(dataFolder, name)).find(isFile)
-  if (path === undefined) return
-  throw new UsageError(`${path} is a file, and a folder belongs there`, {
-    hint: 'Move it away, then run again.',
-  })
 }
 
 function readFile(path: string, isNamed: boolean): FileConfig {
@@ -186,7 +225,7 @@ function readFile(path: string, isNamed: boolean): FileConfig {
   return check(fileSchema, content ?? {}, path)
 }
 
-function check<T>(schema: z.ZodType<T>, value: unknown, where: string): T {
+function check<T>(schema: z.ZodType<T>, value: unknown, where: string, hint?: string): T {
   if (Number.isNaN(value)) throw new UsageError(`${where}: that is not a number`)
   const result = schema.safeParse(value)
   if (result.success) return result.data
@@ -203,7 +242,8 @@ function check<T>(schema: z.ZodType<T>, value: unknown, where: string): T {
     })
   }
   const shown = typeof value === 'string' || typeof value === 'number' ? ` '${value}'` : ''
-  throw new UsageError(`${where}${path}:${shown} ${issue?.message ?? 'is not valid'}`)
+  const message = `${where}${path}:${shown} ${issue?.message ?? 'is not valid'}`
+  throw new UsageError(message, hint === undefined ? {} : { hint })
 }
 
 const schemaNode = z.looseObject({
@@ -228,19 +268,4 @@ function keysAt(schema: unknown, path: readonly PropertyKey[]): string[] {
           rest,
         )
   return [...new Set([...own, ...[...anyOf, ...oneOf].flatMap((each) => keysAt(each, path))])]
-}
-
-/** What DuckDB reads as a pattern or a query, and what no path shows. */
-const UNUSABLE = /[?*[\]\\\p{Cc}]/u
-
-/** @throws UsageError for a path that DuckDB would take for something else. */
-function checkFolder(path: string): string {
-  const [character] = UNUSABLE.exec(path) ?? []
-  if (character === undefined) return path
-  throw new UsageError(
-    `the data folder ${JSON.stringify(path)} has ${JSON.stringify(character)} in its path`,
-    {
-      hint: 'DuckDB takes ? * [ ] and \\ for a pattern. Name another folder with --data or AGENT_WAREHOUSE_DATA.',
-    },
-  )
 }

@@ -20,10 +20,7 @@ export interface OrganisationConfig {
 }
 
 /** An organisation as it is configured, nothing of it checked and its key not read. */
-export interface ConfiguredOrganisation {
-  readonly name: string
-  readonly baseUrl: string
-  readonly appUrl: string | null
+interface ConfiguredOrganisation extends Pick<OrganisationConfig, 'name' | 'baseUrl' | 'appUrl'> {
   /** What the file says of its key; undefined where there is no file. */
   readonly fileSource: KeySource | undefined
 }
@@ -31,7 +28,6 @@ export interface ConfiguredOrganisation {
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Of the one organisation that the environment describes. */
-const DEFAULT_NAME = 'default'
 const DEFAULT_SOURCE = { kind: 'variable', variable: 'AGENT_API_KEY' } as const
 
 const KEY_SETTINGS = ['key_env', 'key_file', 'key_command'] as const
@@ -79,14 +75,8 @@ export function configuredOrganisations(
   const address = baseUrl ?? setting(environment, 'AGENT_BASE_URL')
   const application = setting(environment, 'AGENT_APP_URL') ?? null
   if (file.organisations === undefined) {
-    return [
-      {
-        name: DEFAULT_NAME,
-        baseUrl: address ?? '',
-        appUrl: application,
-        fileSource: undefined,
-      },
-    ]
+    const appUrl = application
+    return [{ name: 'default', baseUrl: address ?? '', appUrl, fileSource: undefined }]
   }
   const listed = file.organisations.map((each) => ({
     name: each.name,
@@ -128,17 +118,28 @@ export function resolveOrganisations(
 }
 
 function resolved(
-  each: ConfiguredOrganisation,
+  { name, baseUrl, appUrl, fileSource }: ConfiguredOrganisation,
   source: KeySource,
   environment: Environment,
 ): OrganisationConfig {
-  const { name } = each
-  const { key, warning } = readCredential(source, environment, keyHint(source, each.appUrl))
-  const baseUrl = baseUrlOf(each)
-  const appUrl = appUrlOf(each)
-  const keySource = describeSource(source)
-  const isFromFile = each.fileSource !== undefined
-  return { name, baseUrl, appUrl, keySource, key, isFromFile, keyWarning: warning }
+  const { key, warning } = readCredential(source, environment, keyHint(source, appUrl))
+  const baseHint =
+    'Set AGENT_BASE_URL to the platform’s public API host, for example https://api.example.com.'
+  const appHint =
+    'Set AGENT_APP_URL to the platform’s web application host, for example https://app.example.com.'
+  if (baseUrl === '') {
+    throw new UsageError('no API address: AGENT_BASE_URL is not set', { hint: baseHint })
+  }
+  return {
+    name,
+    baseUrl: addressOf(baseUrl, `the address of '${name}'`, baseHint),
+    appUrl:
+      appUrl === null ? null : addressOf(appUrl, `the application address of '${name}'`, appHint),
+    keySource: describeSource(source),
+    key,
+    isFromFile: fileSource !== undefined,
+    keyWarning: warning,
+  }
 }
 
 /** Several organisations, and one address or key of the environment: whose it is, it does not say. */
@@ -202,20 +203,6 @@ function keyHint(source: KeySource, appUrl: string | null): string {
     command: () => 'the command must print it',
   }[source.kind]()
   return `A Manager or Owner generates one at ${page}; ${then}`
-}
-
-function baseUrlOf({ name, baseUrl }: ConfiguredOrganisation): string {
-  const hint =
-    'Set AGENT_BASE_URL to the platform’s public API host, for example https://api.example.com.'
-  if (baseUrl === '') throw new UsageError('no API address: AGENT_BASE_URL is not set', { hint })
-  return addressOf(baseUrl, `the address of '${name}'`, hint)
-}
-
-function appUrlOf({ name, appUrl }: ConfiguredOrganisation): string | null {
-  if (appUrl === null) return null
-  const hint =
-    'Set AGENT_APP_URL to the platform’s web application host, for example https://app.example.com.'
-  return addressOf(appUrl, `the application address of '${name}'`, hint)
 }
 
 /** An environment variable that is set to nothing counts as not set. */

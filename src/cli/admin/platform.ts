@@ -142,7 +142,7 @@ async function withPlatform(
 }
 
 function chosen(config: Config, name: string | undefined): OrganisationConfig {
-  const names = config.organisationNames
+  const names = config.hosts().map((each) => each.name)
   if (name === undefined && names.length > 1) {
     throw new UsageError(`${names.length} organisations are configured: ${names.join(', ')}`, {
       hint: `Name one: --organisation ${names[0] ?? ''}`,
