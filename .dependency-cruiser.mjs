@@ -11,7 +11,8 @@ export const allowedImports = {
   normalize: ['lake', 'lib'],
   model: ['lake', 'lib'],
   serve: ['lake', 'lib'],
-  hooks: ['client/rate-limit/header-values', 'lake', 'lib'],
+  notify: ['client/rate-limit/header-values', 'lib'],
+  hooks: ['notify', 'lake', 'lib'],
   observe: ['lib'],
   doctor: ['client', 'config', 'extract', 'serve', 'lake', 'lib'],
   pipeline: ['config', 'client', 'extract', 'normalize', 'model', 'serve', 'hooks', 'lake', 'lib'],
@@ -62,7 +63,7 @@ export default {
     door('@duckdb', '^src/lib/duckdb\\.ts$'),
     door('yargs', '^src/cli/'),
     door('undici', '^src/client/http/client\\.ts$'),
-    door('nodemailer', '^src/hooks/smtp\\.ts$'),
+    door('nodemailer', '^src/notify/email\\.ts$'),
     door('(hono|@hono)', '^src/emulator/'),
     {
       name: 'http-server-only-in-the-emulator',

@@ -2,8 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { addDays, dayOf, HISTORY_START, startOf, type Day } from '../lib/days.ts'
 import { landmarksOf, type Emulator, type Intercept } from '../emulator/emulator.ts'
-import { hookFolders } from '../hooks/folders.ts'
-import { spoolEvent } from '../hooks/record.ts'
+import { hookFolders, spoolEvent } from '../hooks/record.ts'
 import { writeAtomic } from '../lib/files.ts'
 
 const MS_PER_MINUTE = 60_000
@@ -76,7 +75,6 @@ function recordHooks(dataFolder: string, sessions: readonly string[], now: numbe
         eventId: `00000000-0000-4000-8000-${number}`,
         recordedAt: now - (sessions.length - index) * MS_PER_MINUTE + step * 1000,
         input: JSON.stringify({ ...input, session_id, cwd: '/home/dev/project' }),
-        event: input.hook_event_name,
       })
     }
   }

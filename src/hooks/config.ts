@@ -1,62 +1,9 @@
 import { z } from 'zod'
-import { isLoopback } from '../lib/trust.ts'
-import { HOOK_EVENTS, type HookEventName } from './events.ts'
-import { TEMPLATE_FIELDS, unknownField } from './template.ts'
-
-const variable = z
-  .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable')
+import { channelSchema } from '../notify/channels.ts'
+import { cut, plain } from '../notify/attempt.ts'
+import { HOOK_EVENTS, type HookEventName } from './event.ts'
 
 const event = z.enum(HOOK_EVENTS)
-
-/** An address as `Name <user@host>` or `user@host`, without what would end a header's line. */
-const address = z.string().regex(/^[^\r\n]*[^\s@<>]+@[^\s@<>]+>?$/, 'must be an e-mail address')
-
-const desktop = z.strictObject({ type: z.literal('desktop') })
-
-const sound = z
-  .strictObject({
-    type: z.literal('sound'),
-    /** Absent: the terminal's bell. */
-    file: z.string().min(1).optional(),
-    /** Absent: the usual one of the system. */
-    player: z.string().min(1).optional(),
-  })
-  .refine(({ file, player }) => player === undefined || file !== undefined, {
-    message: 'a player needs a file to play',
-    path: ['file'],
-  })
-
-const teamChat = z.strictObject({ type: z.literal('team-chat'), url_env: variable })
-
-const webhook = z.strictObject({
-  type: z.literal('webhook'),
-  url_env: variable,
-  /** Absent: the requests are not signed. */
-  secret_env: variable.optional(),
-})
-
-const email = z
-  .strictObject({
-    type: z.literal('email'),
-    host: z.string().regex(/^[A-Za-z0-9.:_-]+$/, 'must be the name of a host'),
-    port: z.int().min(1).max(65_535).optional(),
-    security: z.enum(['starttls', 'tls', 'none']).default('starttls'),
-    user: z.string().min(1).optional(),
-    password_env: variable.optional(),
-    from: address,
-    to: z.array(address).min(1).max(50),
-  })
-  .refine(({ user, password_env }) => (user === undefined) === (password_env === undefined), {
-    message: 'user and password_env go together',
-    path: ['password_env'],
-  })
-  .refine((each) => each.security !== 'none' || each.user === undefined || isLoopback(each.host), {
-    message: 'a password is sent over tls or starttls only, except to this machine itself',
-    path: ['security'],
-  })
-
-const channel = z.discriminatedUnion('type', [desktop, sound, teamChat, webhook, email])
 
 const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time as 22:00, in quotes')
 
@@ -76,7 +23,7 @@ const quietHours = z
     to: time,
     /** Absent: the machine's. */
     timezone: timezone.optional(),
-    /** Failures are told all the same. */
+    /** Failures are reported all the same. */
     except: z.literal('failure').optional(),
   })
   .refine(({ from, to }) => from !== to, { message: 'must not be the same as from', path: ['to'] })
@@ -97,44 +44,84 @@ export const hooksSchema = z
     /** Whose events these are, in the warehouse. */
     organisation: z.string().min(1).optional(),
     channels: z
-      .record(z.string().regex(NAME, 'is small letters, digits, - and _'), channel)
+      .record(z.string().regex(NAME, 'is small letters, digits, - and _'), channelSchema)
       .default({}),
     rules: z.array(rule).default([]),
     quiet_hours: quietHours.optional(),
-    /** The same again within so many seconds is told once; 0: always. */
+    /** The same again within so many seconds is reported once; 0: always. */
     dedupe_seconds: z.number().nonnegative().max(86_400).default(10),
     templates: z.partialRecord(event, z.string().min(1).max(2000)).default({}),
   })
-  .superRefine(checkNames)
+  .superRefine(({ channels, rules, templates }, context) => {
+    const known = Object.keys(channels)
+    for (const [index, each] of rules.entries()) {
+      for (const [at, name] of each.channels.entries()) {
+        if (known.includes(name)) continue
+        const message = `there is no channel '${name}'; known: ${known.join(', ') || 'none'}`
+        context.addIssue({ code: 'custom', message, path: ['rules', index, 'channels', at] })
+      }
+    }
+    for (const [name, template] of Object.entries(templates)) {
+      const field = unknownField(template)
+      if (field === undefined) continue
+      const message = `there is no {{${field}}}; known: ${TEMPLATE_FIELDS.join(', ')}`
+      context.addIssue({ code: 'custom', message, path: ['templates', name] })
+    }
+  })
 
 export type HooksConfig = z.output<typeof hooksSchema>
-export type Channel = z.output<typeof channel>
-export type Rule = z.output<typeof rule>
 export type QuietHours = z.output<typeof quietHours>
-export type ChannelOf<T extends Channel['type']> = Extract<Channel, { type: T }>
+
+/** What a template may name as `{{message}}`. */
+export const TEMPLATE_FIELDS = [
+  'event',
+  'message',
+  'reason',
+  'session_id',
+  'cwd',
+  'project',
+  'recorded_at',
+] as const
+
+type TemplateField = (typeof TEMPLATE_FIELDS)[number]
+export type TemplateValues = Readonly<Record<TemplateField, string>>
+
+/** Used where the configuration has no template for the event. */
+const DEFAULT_TEMPLATES: Readonly<Record<HookEventName, string>> = {
+  Notification: '{{project}}: {{message}}',
+  Stop: '{{project}}: the agent has finished',
+  SubagentStop: '{{project}}: a subagent has finished',
+  SessionEnd: '{{project}}: the session has ended ({{reason}})',
+  PostToolUse: '{{project}}: the agent has used a tool',
+}
+
+const FIELD = /\{\{\s*([^{}]*?)\s*\}\}/g
+const MAX_TEXT = 3000
+
+/** The first name in the template that is none; undefined when all are known. */
+export function unknownField(template: string): string | undefined {
+  return [...template.matchAll(FIELD)].map(([, name = '']) => name).find((name) => !isField(name))
+}
+
+function isField(name: string): name is TemplateField {
+  return TEMPLATE_FIELDS.some((each) => each === name)
+}
+
+/**
+ * The text of a notification. Values are data: braces in them stay braces, what
+ * a terminal or a reader would obey becomes a blank, and long ones are cut.
+ */
+export function render(
+  event: HookEventName,
+  templates: HooksConfig['templates'],
+  values: TemplateValues,
+): string {
+  const template = templates[event] ?? DEFAULT_TEMPLATES[event]
+  const text = template.replaceAll(FIELD, (whole, name: string) =>
+    isField(name) ? plain(values[name]) : whole,
+  )
+  return cut(text.trim(), MAX_TEXT)
+}
 
 /** What holds where the file says nothing of hooks: events are recorded, and no notification is sent. */
 export const NO_HOOKS: HooksConfig = hooksSchema.parse({})
-
-interface Named {
-  readonly channels: Readonly<Record<string, unknown>>
-  readonly rules: readonly Rule[]
-  readonly templates: Readonly<Partial<Record<HookEventName, string>>>
-}
-
-function checkNames(hooks: Named, context: z.RefinementCtx): void {
-  const known = Object.keys(hooks.channels)
-  for (const [index, { channels }] of hooks.rules.entries()) {
-    for (const [at, name] of channels.entries()) {
-      if (known.includes(name)) continue
-      const message = `there is no channel '${name}'; known: ${known.join(', ') || 'none'}`
-      context.addIssue({ code: 'custom', message, path: ['rules', index, 'channels', at] })
-    }
-  }
-  for (const [name, template] of Object.entries(hooks.templates)) {
-    const field = unknownField(template)
-    if (field === undefined) continue
-    const message = `there is no {{${field}}}; known: ${TEMPLATE_FIELDS.join(', ')}`
-    context.addIssue({ code: 'custom', message, path: ['templates', name] })
-  }
-}

@@ -1,28 +1,24 @@
+import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { listIfThere, orIfMissing, removeFile } from '../lib/files.ts'
-import type { HooksConfig } from './config.ts'
+import { z } from 'zod'
+import { listIfThere, orIfMissing, readJson, removeFile, writeAtomic } from '../lib/files.ts'
+import { plain } from '../notify/attempt.ts'
+import { render, type HooksConfig, type QuietHours } from './config.ts'
 import { readEvent, type HookEvent } from './event.ts'
-import type { HookFolders } from './folders.ts'
 import { putIntoOutbox, type Notification } from './outbox.ts'
-import { Recent } from './recent.ts'
-import { ASIDE_ENDING } from './record.ts'
-import { channelsFor } from './rules.ts'
-import { plain, render } from './template.ts'
+import { TEMPORARY_ENDING, type HookFolders } from './record.ts'
 
-/** Half a file that is older was left by a kill. */
-const LEFT_AFTER_MS = 3_600_000
-
-/** Names of the events that the rules have not been held against, the oldest first. */
-export async function inboxNames(folders: HookFolders): Promise<string[]> {
-  const names = (await listIfThere(folders.inbox)).map(({ name }) => name)
+/** Names of the events that the rules have not been applied to, the oldest first. */
+export async function inboxNames({ inbox }: HookFolders): Promise<string[]> {
+  const names = (await listIfThere(inbox)).map(({ name }) => name)
   return names.filter((name) => name.endsWith('.json')).sort()
 }
 
 /**
- * Holds the rules against every event of the inbox: a notification for each
- * channel that is to be told goes into the outbox, then the event leaves the
- * inbox. A crash between makes the same notifications again, under the same names.
+ * Applies the rules to every event of the inbox: a notification for each channel
+ * that they name goes into the outbox, then the event leaves the inbox. A crash
+ * between makes the same notifications again, under the same names.
  *
  * @returns the notifications.
  */
@@ -33,31 +29,84 @@ export async function takeInbox(
 ): Promise<readonly Notification[]> {
   const names = await inboxNames(folders)
   if (names.length === 0) return []
-  const recent = await Recent.open(folders.recent, config.dedupe_seconds)
+  const recent = await readRecent(folders)
+  const windowMs = config.dedupe_seconds * 1000
   const items: Notification[] = []
   for (const name of names) {
     const event = readEvent(await readFile(join(folders.inbox, name), 'utf8'))
-    if (event === undefined || recent.isRepetition(event)) continue
+    if (event === undefined || isRepetition(event, recent, windowMs)) continue
     const channels = channelsFor(config, event)
-    if (channels.length > 0) recent.add(event)
+    if (channels.length > 0) {
+      recent.set(contentKey(event), { event_id: event.eventId, at: event.recordedAt })
+    }
     items.push(...channels.map((channel) => notificationOf(event, channel, config, now)))
   }
-  if (items.length > 0) await recent.save(folders.recent, now)
+  if (items.length > 0) {
+    const kept = [...recent].filter(([, { at }]) => Math.abs(now - at) < windowMs)
+    await writeAtomic(folders.recent, `${JSON.stringify(Object.fromEntries(kept))}\n`)
+  }
   for (const item of items) await putIntoOutbox(folders, item)
   for (const name of names) await removeFile(join(folders.inbox, name))
   return items
 }
 
-/** Removes what killed processes were writing. */
-export async function removeLeftovers(folders: HookFolders, now: number): Promise<void> {
-  for (const folder of [folders.spool, folders.inbox, folders.last]) {
-    for (const { name } of await listIfThere(folder)) {
-      if (!name.endsWith(ASIDE_ENDING)) continue
-      const path = join(folder, name)
-      const file = await orIfMissing(stat(path), undefined)
-      if (file !== undefined && now - file.mtimeMs > LEFT_AFTER_MS) await removeFile(path)
-    }
-  }
+const recentSchema = z.record(z.string(), z.object({ event_id: z.string(), at: z.number() }))
+
+type Recent = Map<string, { readonly event_id: string; readonly at: number }>
+
+/** What was notified of lately, by its content. Kept between senders. */
+async function readRecent({ recent }: HookFolders): Promise<Recent> {
+  const found = recentSchema.safeParse(await readJson(recent, () => undefined)).data ?? {}
+  return new Map(Object.entries(found))
+}
+
+/**
+ * Whether another event said the same not long before. One that is looked at again
+ * after a crash is no repetition of itself.
+ */
+function isRepetition(event: HookEvent, recent: Recent, windowMs: number): boolean {
+  const last = recent.get(contentKey(event))
+  if (last === undefined || last.event_id === event.eventId) return false
+  return Math.abs(event.recordedAt - last.at) < windowMs
+}
+
+function contentKey({ name, sessionId, message, reason }: HookEvent): string {
+  const content = JSON.stringify([name, sessionId, message, reason])
+  return createHash('sha256').update(content).digest('hex').slice(0, 32)
+}
+
+/** The channels that the event is reported to, in the rules' order, each once. */
+export function channelsFor(
+  config: Pick<HooksConfig, 'rules' | 'quiet_hours'>,
+  event: Pick<HookEvent, 'name' | 'isFailure' | 'recordedAt'>,
+): readonly string[] {
+  const rules = config.rules.filter(
+    ({ events, when, quiet_hours = config.quiet_hours }) =>
+      events.includes(event.name) &&
+      (when === 'any' || event.isFailure) &&
+      !isQuiet(quiet_hours ?? 'off', event),
+  )
+  return [...new Set(rules.flatMap(({ channels }) => channels))]
+}
+
+function isQuiet(
+  hours: QuietHours | 'off',
+  { isFailure, recordedAt }: Pick<HookEvent, 'isFailure' | 'recordedAt'>,
+): boolean {
+  if (hours === 'off' || (hours.except === 'failure' && isFailure)) return false
+  return isWithin(hours, recordedAt)
+}
+
+/** From the minute of `from` to that of `to`, which is not part of it; also across midnight. */
+export function isWithin({ from, to, timezone }: QuietHours, at: number): boolean {
+  // `HH:MM` there and then; without a zone, the machine's
+  const time = new Intl.DateTimeFormat('en-GB', {
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+    ...(timezone === undefined ? {} : { timeZone: timezone }),
+  }).format(at)
+  return from < to ? time >= from && time < to : time >= from || time < to
 }
 
 export function notificationOf(
@@ -92,5 +141,20 @@ export function notificationOf(
     attempts: 0,
     next_at: now,
     error: null,
+  }
+}
+
+/** Half a file that is older was left by a kill. */
+const LEFT_AFTER_MS = 3_600_000
+
+/** Removes what killed processes were writing. */
+export async function removeLeftovers(folders: HookFolders, now: number): Promise<void> {
+  for (const folder of [folders.spool, folders.inbox, folders.last]) {
+    for (const { name } of await listIfThere(folder)) {
+      if (!name.endsWith(TEMPORARY_ENDING)) continue
+      const path = join(folder, name)
+      const file = await orIfMissing(stat(path), undefined)
+      if (file !== undefined && now - file.mtimeMs > LEFT_AFTER_MS) await removeFile(path)
+    }
   }
 }

@@ -32,13 +32,13 @@ export function parseJsonTree(text: string): Node {
   const errors: ParseError[] = []
   const root = parseTree(text.replace(/^\uFEFF/, ' '), errors, { disallowComments: true })
   const [error] = errors
-  if (error !== undefined) throw new JsonSyntaxError(said(error), text, error.offset)
+  if (error !== undefined) throw new JsonSyntaxError(wordsOf(error), text, error.offset)
   if (root === undefined) throw new JsonSyntaxError('value expected', text, 0)
   return root
 }
 
 /** `CommaExpected` is "comma expected". */
-function said({ error }: ParseError): string {
+function wordsOf({ error }: ParseError): string {
   return printParseErrorCode(error)
     .replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`)
     .toLowerCase()
@@ -56,14 +56,25 @@ interface NewElement {
  * is the exact inverse.
  */
 export function withElement(text: string, container: Node, element: NewElement): string {
+  const { isInline, unit, eol } = styleOf(text)
   const [first, last] = [container.children?.[0], container.children?.at(-1)]
-  const eol = text.includes('\r\n') ? '\r\n' : '\n'
-  if (first === undefined || last === undefined) return intoEmpty(text, container, element, eol)
-  const before = text.slice(container.offset + 1, first.offset)
-  if (!before.includes('\n')) return splice(text, endOf(last), endOf(last), `, ${inline(element)}`)
-  const indent = before.slice(before.lastIndexOf('\n') + 1)
-  const lines = spread(element, unitOf(text), indent, eol)
-  return splice(text, endOf(last), endOf(last), `,${eol}${indent}${lines}`)
+  if (first !== undefined && last !== undefined) {
+    const indent = indentIn(text.slice(container.offset + 1, first.offset))
+    const added =
+      indent === undefined
+        ? ` ${written(element)}`
+        : `${eol}${indent}${written(element, unit, eol + indent)}`
+    return splice(text, endOf(last), endOf(last), `,${added}`)
+  }
+  // Blanks in an empty container stay before the element, so that they can be told
+  // from those that come with it.
+  const closes = endOf(container) - 1
+  const isBlank = closes > container.offset + 1
+  if (isBlank || isInline) return splice(text, closes, closes, written(element))
+  const line = text.slice(text.lastIndexOf('\n', container.offset) + 1, container.offset)
+  const base = eol + (/^[ \t]*/.exec(line)?.[0] ?? '')
+  const lines = written(element, unit, base + unit)
+  return splice(text, closes, closes, `${base}${unit}${lines}${base}`)
 }
 
 /** The text without the element at `index`. Blanks that were there before it was put in stay. */
@@ -83,47 +94,28 @@ export function withValue(text: string, node: Node, value: unknown): string {
   return splice(text, node.offset, endOf(node), JSON.stringify(value))
 }
 
-/**
- * Blanks in an empty container stay before the element, so that they can be told
- * from those that come with it.
- */
-function intoEmpty(text: string, container: Node, element: NewElement, eol: string): string {
-  const closes = endOf(container) - 1
-  const isBlank = closes > container.offset + 1
-  if (isBlank || isInline(text)) return splice(text, closes, closes, inline(element))
-  const line = text.slice(text.lastIndexOf('\n', container.offset) + 1, container.offset)
-  const base = /^[ \t]*/.exec(line)?.[0] ?? ''
-  const unit = unitOf(text)
-  const lines = spread(element, unit, base + unit, eol)
-  return splice(text, closes, closes, `${eol}${base}${unit}${lines}${eol}${base}`)
+/** On one line; with `unit`, the step of indentation, on several, each but the first after `start`. */
+function written({ key, value }: NewElement, unit = '', start = ''): string {
+  const lines = JSON.stringify(value, null, unit).replaceAll('\n', start)
+  return key === undefined ? lines : `${JSON.stringify(key)}: ${lines}`
 }
 
-function inline({ key, value }: NewElement): string {
-  return (key === undefined ? '' : `${JSON.stringify(key)}: `) + JSON.stringify(value)
-}
-
-function spread({ key, value }: NewElement, unit: string, indent: string, eol: string): string {
-  const lines = JSON.stringify(value, null, unit).replaceAll('\n', `${eol}${indent}`)
-  return (key === undefined ? '' : `${JSON.stringify(key)}: `) + lines
-}
-
-/** True where the whole text is written on one line: its first member is on the line of its brace. */
-function isInline(text: string): boolean {
-  const before = beforeFirst(text)
-  return before !== undefined && !before.includes('\n')
-}
-
-/** One step of indentation, as the first member has it. */
-function unitOf(text: string): string {
-  const before = beforeFirst(text)
-  const unit = before?.slice(before.lastIndexOf('\n') + 1) ?? ''
-  return before?.includes('\n') === true && /^(\t+| {1,10})$/.test(unit) ? unit : '  '
-}
-
-/** What stands between the brace of the whole and its first member. */
-function beforeFirst(text: string): string | undefined {
+/** How the text is written, as far as its first member says. */
+function styleOf(text: string) {
   const { offset, children: [first] = [] } = parseJsonTree(text)
-  return first === undefined ? undefined : text.slice(offset + 1, first.offset)
+  const indent = first === undefined ? '' : indentIn(text.slice(offset + 1, first.offset))
+  return {
+    /** The first member is on the line of its brace. */
+    isInline: indent === undefined,
+    /** One step of indentation. */
+    unit: indent !== undefined && /^(\t+| {1,10})$/.test(indent) ? indent : '  ',
+    eol: text.includes('\r\n') ? '\r\n' : '\n',
+  }
+}
+
+/** What stands before an element on its line; undefined where the blanks end no line. */
+function indentIn(blanks: string): string | undefined {
+  return blanks.includes('\n') ? blanks.slice(blanks.lastIndexOf('\n') + 1) : undefined
 }
 
 function endOf({ offset, length }: Node): number {

@@ -2,11 +2,11 @@ import { readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { isMissing, listIfThere, removeFile, writeAtomic } from '../lib/files.ts'
-import { HOOK_EVENTS } from './events.ts'
-import type { HookFolders } from './folders.ts'
+import { HOOK_EVENTS } from './event.ts'
+import { fileName, type HookFolders } from './record.ts'
 
 const shape = z.object({
-  /** The same at every attempt, so that a receiver can tell a repetition. */
+  /** The same at every attempt, so that a receiver can recognise a repetition. */
   id: z.string(),
   channel: z.string(),
   event_id: z.string(),
@@ -33,51 +33,53 @@ export type Notification = z.output<typeof shape>
 /** Of those that were given up the newest are kept. */
 const KEPT_FAILED = 500
 
-const ENDING = '.json'
-
-function nameOf({ recorded_at: at, id }: Notification): string {
-  return `${at.replaceAll(/[-:.]/g, '')}-${id}${ENDING}`
+function pathIn(folder: string, { recorded_at, id }: Notification): string {
+  return join(folder, fileName(recorded_at, id))
 }
 
-export async function putIntoOutbox(folders: HookFolders, item: Notification): Promise<void> {
-  await writeAtomic(join(folders.outbox, nameOf(item)), `${JSON.stringify(item)}\n`)
+export async function putIntoOutbox({ outbox }: HookFolders, item: Notification): Promise<void> {
+  await writeAtomic(pathIn(outbox, item), `${JSON.stringify(item)}\n`)
 }
 
-export async function removeFromOutbox(folders: HookFolders, item: Notification): Promise<void> {
-  await removeFile(join(folders.outbox, nameOf(item)))
+export async function removeFromOutbox({ outbox }: HookFolders, item: Notification): Promise<void> {
+  await removeFile(pathIn(outbox, item))
 }
 
 /** Written there first: a crash between leaves it in both, and it is tried once more. */
 export async function giveUp(folders: HookFolders, item: Notification): Promise<void> {
-  await writeAtomic(join(folders.failed, nameOf(item)), `${JSON.stringify(item)}\n`)
+  const { failed } = folders
+  await writeAtomic(pathIn(failed, item), `${JSON.stringify(item)}\n`)
   await removeFromOutbox(folders, item)
-  const names = (await readdir(folders.failed)).filter(isItem).sort()
-  for (const old of names.slice(0, -KEPT_FAILED)) await removeFile(join(folders.failed, old))
+  const names = (await readdir(failed)).filter(isItem).sort()
+  for (const old of names.slice(0, -KEPT_FAILED)) await removeFile(join(failed, old))
 }
 
 /** Those that were given up are to be delivered after all, from now on. */
-export async function requeueFailed(folders: HookFolders, now: number): Promise<number> {
-  const items = await readItems(folders.failed)
-  for (const item of items) {
-    const again = { ...item, queued_at: now, attempts: 0, next_at: now, error: null }
-    await putIntoOutbox(folders, again)
-    await removeFile(join(folders.failed, nameOf(item)))
+export async function requeueFailed(folders: HookFolders, now: number): Promise<void> {
+  for (const item of await readItems(folders.failed)) {
+    await putIntoOutbox(folders, {
+      ...item,
+      queued_at: now,
+      attempts: 0,
+      next_at: now,
+      error: null,
+    })
+    await removeFile(pathIn(folders.failed, item))
   }
-  return items.length
 }
 
-/** The notifications in `outbox` or `failed`, the oldest first. What is none is set aside. */
+/** The notifications in `outbox` or `failed`, the oldest first. What is none is renamed. */
 export async function readItems(folder: string): Promise<Notification[]> {
-  const names = (await listIfThere(folder))
-    .map(({ name }) => name)
+  const names = (await listIfThere(folder)).map(({ name }) => name)
+  const items = names
     .filter(isItem)
     .sort()
-  const items = await Promise.all(names.map((name) => readItem(join(folder, name))))
-  return items.filter((item) => item !== undefined)
+    .map((name) => readItem(join(folder, name)))
+  return (await Promise.all(items)).filter((item) => item !== undefined)
 }
 
 function isItem(name: string): boolean {
-  return name.endsWith(ENDING) && !name.startsWith('.')
+  return name.endsWith('.json') && !name.startsWith('.')
 }
 
 async function readItem(path: string): Promise<Notification | undefined> {

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
-import { thisPlace, vitalsOf, type ProcessId } from '../lib/lease.ts'
-import type { HookFolders } from './folders.ts'
+import { thisPlace, vitalsOf, type ProcessId } from '../lib/place.ts'
+import type { HookFolders } from './record.ts'
 
 /** A sender renews its lease more often than this while it lives. */
 export const LOCK_IS_FRESH_MS = 5_000

@@ -1,12 +1,10 @@
 import { LockedError } from '../lib/errors.ts'
-import type { World } from '../lib/world.ts'
 import { lockFile, type Lease } from '../lib/lock.ts'
-import { reasonOf, refused, type Attempt, type Delivery } from './attempt.ts'
+import type { World } from '../lib/world.ts'
+import { reasonOf, refused, type Attempt, type Delivery } from '../notify/attempt.ts'
+import { deliver } from '../notify/deliver.ts'
 import type { HooksConfig } from './config.ts'
-import { deliver } from './deliver.ts'
-import type { HookFolders } from './folders.ts'
 import { inboxNames, removeLeftovers, takeInbox } from './inbox.ts'
-import { LOCK_IS_FRESH_MS } from './sender-start.ts'
 import {
   giveUp,
   putIntoOutbox,
@@ -15,6 +13,8 @@ import {
   requeueFailed,
   type Notification,
 } from './outbox.ts'
+import type { HookFolders } from './record.ts'
+import { LOCK_IS_FRESH_MS } from './sender-start.ts'
 
 /** A notification that could not be delivered for so long is given up. */
 export const PATIENCE_HOURS = 24
@@ -51,66 +51,54 @@ export interface Sent {
  * it was delivered, so a killed sender's last ones are delivered again, under the
  * same id (at least once).
  */
-export async function send(sending: Sending): Promise<Sent> {
+export async function send({ retryFailed = false, ...sending }: Sending): Promise<Sent> {
   const { folders, world } = sending
-  let total: Sent = { delivered: 0, failed: 0, isOwn: true }
-  let retryFailed = sending.retryFailed ?? false
+  const counts = { delivered: 0, failed: 0 }
+  let isFirst = true
   do {
-    const sent = await underLock({ ...sending, retryFailed })
-    retryFailed = false
-    if (sent === undefined) return { ...total, isOwn: total.delivered + total.failed > 0 }
-    total = {
-      ...sent,
-      delivered: total.delivered + sent.delivered,
-      failed: total.failed + sent.failed,
+    try {
+      const lease = await lockFile(folders.senderLock, {
+        runId: `sender-${process.pid}-${world.now()}`,
+        world,
+        warn: () => undefined,
+        beatMs: LOCK_IS_FRESH_MS / 5,
+      })
+      try {
+        await removeLeftovers(folders, world.now())
+        // Under the lock: a sender that is just giving a notification up would remove the queued one.
+        if (retryFailed && isFirst) await requeueFailed(folders, world.now())
+        await new Sender(sending, lease, counts).run()
+      } finally {
+        await lease.release()
+      }
+    } catch (error) {
+      if (!(error instanceof LockedError)) throw error
+      return { ...counts, isOwn: counts.delivered + counts.failed > 0 }
     }
+    isFirst = false
     // An event that came while the lock was still held has started no sender: the inbox is read once more.
   } while (!world.signal.aborted && (await inboxNames(folders)).length > 0)
-  return total
-}
-
-async function underLock(sending: Sending): Promise<Sent | undefined> {
-  const { folders, world } = sending
-  try {
-    const name = `sender-${process.pid}-${world.now()}`
-    const lease = await lockFile(folders.senderLock, {
-      runId: name,
-      world,
-      warn: () => undefined,
-      beatMs: LOCK_IS_FRESH_MS / 5,
-    })
-    try {
-      await removeLeftovers(folders, world.now())
-      // Under the lock: a sender that is just giving a notification up would remove the queued one.
-      if (sending.retryFailed === true) await requeueFailed(folders, world.now())
-      return await new Sender(sending, lease).run()
-    } finally {
-      await lease.release()
-    }
-  } catch (error) {
-    if (error instanceof LockedError) return undefined
-    throw error
-  }
+  return { ...counts, isOwn: true }
 }
 
 class Sender {
   readonly #sending: Sending
   readonly #lease: Lease
+  readonly #counts: { delivered: number; failed: number }
   /** By id. The outbox on disk is the same. */
   readonly #items = new Map<string, Notification>()
   /** By channel: one attempt at a time, so that a receiver that is down gets no heap of them. */
   readonly #underWay = new Map<string, Promise<void>>()
   /** By channel: not before. */
   readonly #rests = new Map<string, number>()
-  #delivered = 0
-  #failed = 0
 
-  constructor(sending: Sending, lease: Lease) {
+  constructor(sending: Sending, lease: Lease, counts: { delivered: number; failed: number }) {
     this.#sending = sending
     this.#lease = lease
+    this.#counts = counts
   }
 
-  async run(): Promise<Sent> {
+  async run(): Promise<void> {
     const { folders, config, world } = this.#sending
     this.#add(await readItems(folders.outbox))
     for (;;) {
@@ -118,10 +106,13 @@ class Sender {
       if (!world.signal.aborted) this.#begin()
       const underWay = [...this.#underWay.values()]
       if (underWay.length === 0 && (world.signal.aborted || this.#waitMs() > LONGEST_STAY_MS)) break
-      await Promise.race(world.signal.aborted ? underWay : [...underWay, this.#pause()])
+      // Ends early at a signal; then only what is under way is waited for.
+      const pause = world.signal.aborted
+        ? []
+        : [world.sleep(POLL_MS, world.signal).catch(() => undefined)]
+      await Promise.race([...underWay, ...pause])
       this.#lease.confirm()
     }
-    return { delivered: this.#delivered, failed: this.#failed, isOwn: true }
   }
 
   #add(items: readonly Notification[]): void {
@@ -149,36 +140,37 @@ class Sender {
       : deliver(channel, item, this.#sending).catch((error: unknown) => refused(reasonOf(error))))
     this.#items.delete(item.id)
     if (attempt.kind === 'delivered') {
-      this.#delivered += 1
+      this.#counts.delivered += 1
       await removeFromOutbox(folders, item)
       return
     }
     await this.#putOff({ ...item, attempts: item.attempts + 1, error: attempt.reason }, attempt)
   }
 
+  /** Until the next attempt; for good where none would help, or patience has ended. */
   async #putOff(
     item: Notification,
     attempt: Exclude<Attempt, { kind: 'delivered' }>,
   ): Promise<void> {
     const { folders, world } = this.#sending
-    const next_at =
-      world.now() + (attempt.kind === 'later' ? this.#waitFor(item, attempt.waitMs) : 0)
-    if (attempt.kind === 'later' && next_at - item.queued_at < PATIENCE_HOURS * 3_600_000) {
+    const isLater = attempt.kind === 'later'
+    const next_at = isLater ? world.now() + this.#waitFor(item, attempt.waitMs) : Infinity
+    if (next_at - item.queued_at < PATIENCE_HOURS * 3_600_000) {
       const next = { ...item, next_at }
       await putIntoOutbox(folders, next)
       this.#items.set(item.id, next)
       this.#rests.set(item.channel, next_at)
       return
     }
-    this.#failed += 1
-    const end = attempt.kind === 'later' ? `given up after ${PATIENCE_HOURS} h: ` : ''
+    this.#counts.failed += 1
+    const end = isLater ? `given up after ${PATIENCE_HOURS} h: ` : ''
     await giveUp(folders, { ...item, error: `${end}${attempt.reason}` })
   }
 
   /** A receiver's own word counts, but not for less than is decent. */
-  #waitFor({ attempts }: Notification, toldMs: number | undefined): number {
+  #waitFor({ attempts }: Notification, askedMs = 0): number {
     const wait = WAITS_MS[Math.min(attempts, WAITS_MS.length) - 1] ?? 0
-    return Math.max(toldMs ?? 0, wait * (0.8 + 0.4 * this.#sending.world.random()))
+    return Math.max(askedMs, wait * (0.8 + 0.4 * this.#sending.world.random()))
   }
 
   #dueAt({ channel, next_at }: Notification): number {
@@ -188,11 +180,5 @@ class Sender {
   #waitMs(): number {
     const due = [...this.#items.values()].map((item) => this.#dueAt(item))
     return Math.min(Infinity, ...due) - this.#sending.world.now()
-  }
-
-  /** Ends early at a signal. */
-  async #pause(): Promise<void> {
-    const { world } = this.#sending
-    await world.sleep(POLL_MS, world.signal).catch(() => undefined)
   }
 }

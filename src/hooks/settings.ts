@@ -1,6 +1,6 @@
 import type { Node } from 'jsonc-parser'
 import { readCommandLine } from './command-line.ts'
-import type { HookEventName } from './events.ts'
+import type { HookEventName } from './event.ts'
 import {
   JsonSyntaxError,
   parseJsonTree,
@@ -46,11 +46,10 @@ export function install(
     created.push('hooks')
   }
   for (const event of events) {
-    const registered = oursFor(next, event)
-    if (registered.length > 0) {
-      const updated = bringUpToDate(next, event, command)
-      changes[event] = updated === next ? 'unchanged' : 'updated'
-      next = updated
+    const before = next
+    next = withOnlyOne(next, event, command)
+    if (ourPlaces(next, event).length > 0) {
+      changes[event] = next === before ? 'unchanged' : 'updated'
       continue
     }
     const group = { hooks: [{ type: 'command', command, timeout: TIMEOUT_SECONDS }] }
@@ -65,6 +64,17 @@ export function install(
   return { text: next, changes, created }
 }
 
+/** With at most one of our commands for the event, and that one up to date. */
+function withOnlyOne(text: string, event: HookEventName, command: string): string {
+  const [first, ...doubles] = ourPlaces(text, event)
+  const last = doubles.at(-1)
+  if (last !== undefined) {
+    return withOnlyOne(withoutElement(text, last.list, last.at), event, command)
+  }
+  if (first === undefined || first.command === command) return text
+  return withValue(text, first.node, command)
+}
+
 /**
  * The settings without our commands, and without what was made for them alone:
  * the containers in `created`, as `install` reported them; null: any that is empty then.
@@ -75,21 +85,22 @@ export function uninstall(
   text: string,
   created: readonly string[] | null,
 ): { readonly text: string; readonly removed: readonly string[] } {
-  const ours = registeredIn(text)
+  const removed = [...new Set(ourPlaces(text).map(({ event }) => event))]
   let next = text
-  for (let each = ourPlaces(next)[0]; each !== undefined; each = ourPlaces(next)[0]) {
-    next = withoutPlace(next, each)
+  for (let place = ourPlaces(next)[0]; place !== undefined; place = ourPlaces(next)[0]) {
+    next = withoutElement(next, place.list, place.at)
   }
-  const events = [...new Set(ours.map(({ event }) => event))]
-  for (const event of events) {
+  for (const event of removed) {
     const isOwn = created === null || created.includes(`hooks.${event}`)
-    if (isOwn && groupsOf(next, event)?.children?.length === 0)
+    if (isOwn && groupsOf(next, event)?.children?.length === 0) {
       next = withoutMember(next, hooksOf(next), event)
+    }
   }
-  const isOwn = ours.length > 0 && (created === null || created.includes('hooks'))
-  if (isOwn && hooksOf(next).children?.length === 0)
+  const isOwn = removed.length > 0 && (created === null || created.includes('hooks'))
+  if (isOwn && hooksOf(next).children?.length === 0) {
     next = withoutMember(next, rootOf(next), 'hooks')
-  return { text: next, removed: events }
+  }
+  return { text: next, removed }
 }
 
 /** Our commands, by the events that they are registered for. @throws JsonSyntaxError */
@@ -98,64 +109,44 @@ export function registeredIn(text: string): readonly Registered[] {
 }
 
 interface Place extends Registered {
-  readonly groups: Node
-  readonly groupIndex: number
-  readonly commands: Node
-  readonly index: number
   /** The command's text. */
   readonly node: Node
+  /** What is taken out with it: the element of its list, or its whole group where it is alone in it. */
+  readonly list: Node
+  readonly at: number
 }
 
-function ourPlaces(text: string): Place[] {
-  const hooks = valueAt(rootOf(text), 'hooks')
-  if (hooks?.type !== 'object') return []
-  return (hooks.children ?? []).flatMap(({ children: [key, groups] = [] }) =>
-    groups?.type === 'array' ? inGroups(String(key?.value), groups) : [],
-  )
-}
-
-function inGroups(event: string, groups: Node): Place[] {
-  return (groups.children ?? []).flatMap((group, groupIndex) => {
-    const commands = valueAt(group, 'hooks')
-    if (commands?.type !== 'array') return []
-    return (commands.children ?? []).flatMap((each, index): Place[] => {
-      const node = valueAt(each, 'command')
-      const command: unknown = node?.value
-      if (node === undefined || typeof command !== 'string') return []
-      if (readCommandLine(command) === undefined) return []
-      return [{ event, command, groups, groupIndex, commands, index, node }]
+/** Where our commands stand, for one event or all of them. */
+function ourPlaces(text: string, only?: string): Place[] {
+  return membersOf(valueAt(rootOf(text), 'hooks')).flatMap(({ children: [key, groups] = [] }) => {
+    const event = String(key?.value)
+    if (only !== undefined && event !== only) return []
+    return itemsOf(groups).flatMap((group, groupAt) => {
+      const commands = valueAt(group, 'hooks')
+      return itemsOf(commands).flatMap((each, at): Place[] => {
+        const node = valueAt(each, 'command')
+        const command: unknown = node?.value
+        if (node === undefined || typeof command !== 'string') return []
+        if (groups === undefined || commands === undefined) return []
+        if (readCommandLine(command) === undefined) return []
+        const isAlone = group.children?.length === 1 && commands.children?.length === 1
+        const where = isAlone ? { list: groups, at: groupAt } : { list: commands, at }
+        return [{ event, command, node, ...where }]
+      })
     })
   })
 }
 
-function oursFor(text: string, event: string): Place[] {
-  return ourPlaces(text).filter((place) => place.event === event)
+function membersOf(node: Node | undefined): readonly Node[] {
+  return node?.type === 'object' ? (node.children ?? []) : []
 }
 
-/** One of ours per event, with this command. */
-function bringUpToDate(text: string, event: string, command: string): string {
-  let next = text
-  for (let all = oursFor(next, event); all.length > 1; all = oursFor(next, event)) {
-    const last = all.at(-1)
-    if (last !== undefined) next = withoutPlace(next, last)
-  }
-  const [place] = oursFor(next, event)
-  return place === undefined || place.command === command
-    ? next
-    : withValue(next, place.node, command)
-}
-
-/** Without the command, and without its group where that was its own. */
-function withoutPlace(text: string, place: Place): string {
-  const group = place.groups.children?.[place.groupIndex]
-  const isGroupsOwn = group?.children?.length === 1 && place.commands.children?.length === 1
-  return isGroupsOwn
-    ? withoutElement(text, place.groups, place.groupIndex)
-    : withoutElement(text, place.commands, place.index)
+function itemsOf(node: Node | undefined): readonly Node[] {
+  return node?.type === 'array' ? (node.children ?? []) : []
 }
 
 function withoutMember(text: string, object: Node, key: string): string {
-  const index = (object.children ?? []).findLastIndex((member) => isNamed(member, key))
+  const index = membersOf(object).findLastIndex((member) => isNamed(member, key))
   return withoutElement(text, object, index)
 }
 
@@ -178,9 +169,8 @@ function groupsOf(text: string, event: string): Node | undefined {
 }
 
 /** Of names that come twice the last one counts, as for every reader of JSON. */
-function valueAt({ type, children = [] }: Node, key: string): Node | undefined {
-  if (type !== 'object') return undefined
-  return children.findLast((member) => isNamed(member, key))?.children?.[1]
+function valueAt(node: Node, key: string): Node | undefined {
+  return membersOf(node).findLast((member) => isNamed(member, key))?.children?.[1]
 }
 
 function isNamed({ children: [name] = [] }: Node, key: string): boolean {

@@ -13,11 +13,8 @@ import {
   replace,
   type Owner,
   type Seen,
-  thisPlace,
-  thisProcess,
-  vitalsOf,
-  type Place,
 } from './lease.ts'
+import { thisPlace, thisProcess, vitalsOf, type Place } from './place.ts'
 
 export interface Lease {
   /** True when the last holder is gone without having released it. */

@@ -6,9 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createHttp, PlatformClient } from '../../src/client/index.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import type { World } from '../../src/lib/world.ts'
-import { hookFolders } from '../../src/hooks/folders.ts'
-import { inputOf } from '../../src/hooks/input.ts'
-import { spoolEvent } from '../../src/hooks/record.ts'
+import { hookFolders, spoolEvent } from '../../src/hooks/record.ts'
+import { inputOf } from '../../src/hooks/event.ts'
 import { run } from '../../src/pipeline/run.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
@@ -99,10 +98,10 @@ async function seed(dataFolder: string): Promise<void> {
   const message = `session_id,message_id\n${SESSION.sessionId},${MESSAGE.id}\n`
   await writeAtomic(join(seeds, 'messages.csv'), message)
   for (const [index, input] of HOOK_INPUTS.entries()) {
-    const { json, event } = inputOf(Buffer.from(JSON.stringify(input)))
+    const { json } = inputOf(Buffer.from(JSON.stringify(input)))
     const eventId = `00000000-0000-4000-8000-00000000000${index}`
     const recordedAt = samples.NIGHT - 3_600_000
-    spoolEvent(hookFolders(dataFolder), { eventId, recordedAt, input: json, event })
+    spoolEvent(hookFolders(dataFolder), { eventId, recordedAt, input: json })
   }
 }
 

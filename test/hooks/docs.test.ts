@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { hooksSchema } from '../../src/hooks/config.ts'
+import { hooksSchema, TEMPLATE_FIELDS } from '../../src/hooks/config.ts'
 import { PATIENCE_HOURS } from '../../src/hooks/sender.ts'
-import { TEMPLATE_FIELDS } from '../../src/hooks/template.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 
 const page = readFileSync(join(packageRoot, 'docs', 'hooks.md'), 'utf8')

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { hookFolders } from '../../src/hooks/folders.ts'
+import { hookFolders } from '../../src/hooks/record.ts'
 import { temporaryFolder } from '../helpers.ts'
 import { runHook, spooled } from './support.ts'
 

@@ -1,10 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hooksSchema, type HooksConfig } from '../../src/hooks/config.ts'
+import {
+  hooksSchema,
+  type HooksConfig,
+  render,
+  unknownField,
+  type TemplateValues,
+} from '../../src/hooks/config.ts'
 import { readEvent, type HookEvent } from '../../src/hooks/event.ts'
-import { notificationOf } from '../../src/hooks/inbox.ts'
-import { channelsFor, isWithin } from '../../src/hooks/rules.ts'
-import { render, unknownField, type TemplateValues } from '../../src/hooks/template.ts'
+import { notificationOf, channelsFor, isWithin } from '../../src/hooks/inbox.ts'
 
 const CHANNELS = { desk: { type: 'desktop' }, bell: { type: 'sound' } }
 

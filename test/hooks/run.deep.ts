@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { hookFolders } from '../../src/hooks/folders.ts'
+import { hookFolders } from '../../src/hooks/record.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from '../helpers.ts'
 import { namesIn, runHook, spooled } from './support.ts'

@@ -5,10 +5,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hooksSchema } from '../../src/hooks/config.ts'
-import { hookFolders, type HookFolders } from '../../src/hooks/folders.ts'
+import { hookFolders, type HookFolders, handToSender, spoolEvent } from '../../src/hooks/record.ts'
 import { takeInbox } from '../../src/hooks/inbox.ts'
 import { readItems, type Notification } from '../../src/hooks/outbox.ts'
-import { handToSender, spoolEvent } from '../../src/hooks/record.ts'
 import { send, type Sending, type Sent } from '../../src/hooks/sender.ts'
 import { temporaryFolder, testServer, testWorld, type TestWorld } from '../helpers.ts'
 import { ELSEWHERE, leaveLease } from '../lease.ts'
@@ -53,7 +52,7 @@ async function bench(url: string, written: object = {}): Promise<Bench> {
       count += 1
       const eventId = `00000000-0000-4000-8000-${String(count).padStart(12, '0')}`
       const json = JSON.stringify({ hook_event_name: 'Stop', session_id: 's', ...input })
-      const record = { eventId, recordedAt: world.now(), input: json, event: 'Stop' }
+      const record = { eventId, recordedAt: world.now(), input: json }
       handToSender(folders, spoolEvent(folders, record))
       return eventId
     },

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { hookFolders } from '../../src/hooks/folders.ts'
+import { hookFolders } from '../../src/hooks/record.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import type { Outcome } from '../command.ts'
 

@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest'
 import { LockedError } from '../../src/lib/errors.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
 import { leaseStatus, lock, type LeaseOptions } from '../../src/lib/lock.ts'
-import { thisPlace, thisProcess } from '../../src/lib/lease.ts'
+import { thisPlace, thisProcess } from '../../src/lib/place.ts'
 import { temporaryFolder } from '../helpers.ts'
 import { ELSEWHERE, leaveLease, waiting } from '../lease.ts'
 

@@ -1,5 +1,5 @@
 import { readCommandLine } from '../../hooks/command-line.ts'
-import { hookFolders } from '../../hooks/folders.ts'
+import { hookFolders } from '../../hooks/record.ts'
 import type { Notification } from '../../hooks/outbox.ts'
 import { edited } from '../../hooks/settings-file.ts'
 import { registeredIn } from '../../hooks/settings.ts'
@@ -11,7 +11,7 @@ import {
   type DeliveryStatus,
   type EventStatus,
 } from '../../hooks/status.ts'
-import { missingVariables } from '../../hooks/variables.ts'
+import { missingVariables } from '../../notify/channels.ts'
 import { size } from '../../lib/text.ts'
 import { counted, toSecond } from '../../observe/words.ts'
 import { dataOptions, defineCommand, type Group } from '../command.ts'

@@ -2,19 +2,20 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import { commandLine } from '../../hooks/command-line.ts'
-import { diffLines } from '../../hooks/diff.ts'
-import { DEFAULT_EVENTS, HOOK_EVENTS, isHookEvent } from '../../hooks/events.ts'
-import { hookFolders } from '../../hooks/folders.ts'
-import { createdIn, noteCreated } from '../../hooks/installed.ts'
+import { DEFAULT_EVENTS, HOOK_EVENTS, isHookEvent } from '../../hooks/event.ts'
+import { hookFolders } from '../../hooks/record.ts'
 import {
+  createdIn,
+  diffLines,
   edited,
+  noteCreated,
   NO_SETTINGS,
   readSettings,
   writeSettings,
   type SettingsFile,
 } from '../../hooks/settings-file.ts'
 import { install, uninstall } from '../../hooks/settings.ts'
-import { missingVariables } from '../../hooks/variables.ts'
+import { missingVariables } from '../../notify/channels.ts'
 import { keepOutOfGit } from '../../lake/data-folder.ts'
 import {
   configured,
@@ -121,7 +122,7 @@ export const hooksInstallCommand = defineCommand({
     const { text, changes, created } = edited(file, (before) => install(before, events, line))
     const change = await apply(file, text, flags.dryRun)
     if (change.isWritten) {
-      await noteCreated(hookFolders(config.dataFolder).installed, file.path, created)
+      await noteCreated(hookFolders(config.dataFolder), file.path, created)
       keepOutOfGit(config.dataFolder)
     }
     return answerOf(place, change, { command: line, events: changes }, [
@@ -144,11 +145,11 @@ export const hooksUninstallCommand = defineCommand({
   run: async (flags, terminal) => {
     const place = await settingsPlace(flags, terminal)
     const { config, file } = place
-    const { installed } = hookFolders(config.dataFolder)
-    const created = await createdIn(installed, file.path)
+    const folders = hookFolders(config.dataFolder)
+    const created = await createdIn(folders, file.path)
     const { text, removed } = edited(file, (before) => uninstall(before, created))
     const change = await apply(file, text, flags.dryRun)
-    if (change.isWritten && created !== null) await noteCreated(installed, file.path, null)
+    if (change.isWritten && created !== null) await noteCreated(folders, file.path, null)
     const none = ['nothing of ours is registered there']
     const lines = removed.map((event) => `${event.padEnd(14)}removed`)
     return answerOf(place, change, { removed }, removed.length === 0 ? none : lines)

@@ -2,11 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { messageOf } from '../../lib/errors.ts'
-import { logError } from '../../hooks/errors-log.ts'
-import { hookFolders, type HookFolders } from '../../hooks/folders.ts'
-import { inputOf, MAX_INPUT_BYTES, readInput } from '../../hooks/input.ts'
+import {
+  logError,
+  hookFolders,
+  type HookFolders,
+  handToSender,
+  noteLast,
+  spoolEvent,
+} from '../../hooks/record.ts'
+import { inputOf, MAX_INPUT_BYTES, readInput } from '../../hooks/event.ts'
 import { makeFolder } from '../../lib/disk.ts'
-import { handToSender, noteLast, spoolEvent } from '../../hooks/record.ts'
 import { isSenderAtWork, mentionsHooks, startSender } from '../../hooks/sender-start.ts'
 import { keepOutOfGit } from '../../lake/data-folder.ts'
 import { openRedaction, redactionKeyIn } from '../../lib/secrets/redaction.ts'
@@ -40,7 +45,7 @@ export async function hooksRun(
   const folders = hookFolders(process_.dataFolder)
   const end = (): never => process.exit(0)
   const give = (error: unknown): never => {
-    logError(folders.errorsLog, Date.now(), `hooks run: ${messageOf(error)}`)
+    logError(folders, Date.now(), `hooks run: ${messageOf(error)}`)
     return end()
   }
   process.on('uncaughtException', give)
@@ -61,15 +66,15 @@ async function take(process_: HookProcess, folders: HookFolders): Promise<void> 
   const { json, isReadable, event } = inputOf(bytes)
   const redaction = await openRedaction(dataFolder, redactionKeyIn(environment))
   const input = redaction.item('hook_events', json)
-  const record = { eventId: randomUUID(), recordedAt: Date.now(), input, event }
-  const name = spoolEvent(folders, record)
+  const recordedAt = Date.now()
+  const name = spoolEvent(folders, { eventId: randomUUID(), recordedAt, input })
   if (!isReadable) {
     const most = bytes.byteLength > MAX_INPUT_BYTES ? `, more than ${MAX_INPUT_BYTES}` : ''
     throw new Error(
       `standard input was no JSON object (${bytes.byteLength} bytes${most}); recorded as unreadable in ${name}`,
     )
   }
-  noteLast(folders, record)
+  noteLast(folders, event, recordedAt)
   if (!mentionsHooks(config)) return
   handToSender(folders, name)
   if (isSenderAtWork(folders, Date.now())) return

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../../config/config.ts'
 import { AppError, ExitCode, messageOf, UsageError } from '../../lib/errors.ts'
-import { lackOf, type Delivery } from '../../hooks/attempt.ts'
+import type { Delivery } from '../../notify/attempt.ts'
+import { missingIn } from '../../notify/channels.ts'
 import type { HooksConfig } from '../../hooks/config.ts'
-import { deliver } from '../../hooks/deliver.ts'
-import { logError } from '../../hooks/errors-log.ts'
-import { hookFolders } from '../../hooks/folders.ts'
+import { deliver } from '../../notify/deliver.ts'
+import { hookFolders, logError, type HookFolders } from '../../hooks/record.ts'
 import { notificationOf } from '../../hooks/inbox.ts'
 import { send } from '../../hooks/sender.ts'
 import { deliveryStatus } from '../../hooks/status.ts'
@@ -47,15 +47,15 @@ export const hooksFlushCommand = defineCommand({
       await flush(flags, terminal)
     } catch (error) {
       // No one reads what a detached process says.
-      logError(logOf(flags, terminal), Date.now(), `hooks flush: ${messageOf(error)}`)
+      logError(foldersOf(flags, terminal), Date.now(), `hooks flush: ${messageOf(error)}`)
     }
     return ExitCode.complete
   },
 })
 
 /** Where errors go when the configuration cannot be read: the sender is given the folder. */
-function logOf({ data }: FlushFlags, { cwd }: Terminal): string {
-  return hookFolders(data ?? cwd).errorsLog
+function foldersOf({ data }: FlushFlags, { cwd }: Terminal): HookFolders {
+  return hookFolders(data ?? cwd)
 }
 
 async function flush(flags: FlushFlags, terminal: Terminal): Promise<Answer> {
@@ -132,7 +132,7 @@ function channelOf(
       hint: `Channels are configured under hooks.channels. Known: ${known}.`,
     })
   }
-  const [variable] = lackOf(channel, terminal.environment)
+  const [variable] = missingIn(channel, terminal.environment)
   if (variable === undefined) return channel
   throw new UsageError(`channel '${name}': ${variable} is not set`, {
     hint: `Set it here and in the environment that the agent runs in: export ${variable}=…`,

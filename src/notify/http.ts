@@ -1,9 +1,16 @@
 import { createHmac } from 'node:crypto'
 import { isSafe } from '../lib/trust.ts'
 import { retryAfterMs } from '../client/rate-limit/header-values.ts'
-import { later, reasonOf, refused, secretOf, type Attempt, type Delivery } from './attempt.ts'
-import type { ChannelOf } from './config.ts'
-import type { Notification } from './outbox.ts'
+import {
+  DELIVERED,
+  later,
+  reasonOf,
+  refused,
+  type Attempt,
+  type Delivery,
+  type Message,
+} from './attempt.ts'
+import { secretOf, type ChannelOf } from './channels.ts'
 
 const MAX_ANSWER_BYTES = 1024 * 1024
 
@@ -12,21 +19,22 @@ const PASSING: ReadonlySet<number> = new Set([408, 421, 423, 425, 429])
 
 /** A message into a chat: `{"text": …}`, as incoming webhooks of team chats take it. */
 export function sendToChat(
-  channel: ChannelOf<'team-chat'>,
-  item: Notification,
+  { url_env }: ChannelOf<'team-chat'>,
+  message: Message,
   delivery: Delivery,
 ): Promise<Attempt> {
-  const body = JSON.stringify({ text: chatText(item.text) })
-  return post(channel.url_env, body, headersOf(item), delivery)
+  const body = JSON.stringify({ text: chatText(message.text) })
+  return post({ variable: url_env, id: message.id, body }, delivery)
 }
 
 /** What a chat would obey in a text: mentions of everybody, links, its own markup. */
 function chatText(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll(/@(?=(?:all|channel|everyone|here)\b)/gi, '@\u200b')
+  return withoutMarkup(text).replaceAll(/@(?=(?:all|channel|everyone|here)\b)/gi, '@\u200b')
+}
+
+/** The text where `&` and `<` begin markup, as in chats and on desktops. */
+export function withoutMarkup(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 /**
@@ -35,44 +43,35 @@ function chatText(text: string): string {
  * lets a receiver refuse a recorded request that is sent again.
  */
 export function sendToWebhook(
-  channel: ChannelOf<'webhook'>,
-  item: Notification,
+  { url_env, secret_env }: ChannelOf<'webhook'>,
+  message: Message,
   delivery: Delivery,
 ): Promise<Attempt> {
-  const body = webhookBody(item)
+  const { id, event_id, event, recorded_at, is_failure, title, text, input } = message
+  const fields = JSON.stringify({ id, event_id, event, recorded_at, is_failure, title, text })
+  const body = `${fields.slice(0, -1)},"input":${input}}`
   const timestamp = String(Math.floor(delivery.world.now() / 1000))
-  const secret =
-    channel.secret_env === undefined ? '' : secretOf(channel.secret_env, delivery.environment)
+  const secret = secretOf(secret_env, delivery.environment)
   const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')
   const headers = {
-    ...headersOf(item),
     'x-timestamp': timestamp,
     ...(secret === '' ? {} : { 'x-signature': `sha256=${signature}` }),
   }
-  return post(channel.url_env, body, headers, delivery, [secret])
+  return post({ variable: url_env, id, body, headers, secret }, delivery)
 }
 
-function webhookBody(item: Notification): string {
-  const { id, event_id, event, recorded_at, is_failure, title, text, input } = item
-  const told = JSON.stringify({ id, event_id, event, recorded_at, is_failure, title, text })
-  return `${told.slice(0, -1)},"input":${input}}`
-}
-
-function headersOf({ id }: Notification): Record<string, string> {
-  return {
-    'content-type': 'application/json',
-    'user-agent': 'agent-warehouse',
-    'idempotency-key': id,
-    'x-delivery-id': id,
-  }
+interface Post {
+  /** The one that holds the address. */
+  readonly variable: string
+  readonly id: string
+  readonly body: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly secret?: string
 }
 
 async function post(
-  variable: string,
-  body: string,
-  headers: Readonly<Record<string, string>>,
+  { variable, id, body, headers = {}, secret = '' }: Post,
   { world, environment, timeoutMs }: Delivery,
-  secrets: readonly string[] = [],
 ): Promise<Attempt> {
   const url = secretOf(variable, environment)
   if (!URL.canParse(url) || !isSafe(new URL(url))) {
@@ -82,23 +81,26 @@ async function post(
     const { status, headers: answered } = await world.fetch({
       method: 'POST',
       url,
-      headers,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'agent-warehouse',
+        'idempotency-key': id,
+        'x-delivery-id': id,
+        ...headers,
+      },
       body,
       timeoutMs,
       maxBytes: MAX_ANSWER_BYTES,
       signal: world.hangUp,
     })
-    if (status >= 200 && status < 300) return { kind: 'delivered' }
+    if (status >= 200 && status < 300) return DELIVERED
     const reason = `answered with ${status}`
     if (status < 500 && !PASSING.has(status)) return refused(reason)
     return later(reason, retryAfterMs(answered, world.now()))
   } catch (error) {
-    return later(reasonOf(error, [url, ...pathOf(url), ...secrets]))
+    // A secret may be in any part of the address.
+    const { pathname, search } = new URL(url)
+    const parts = [pathname + search, pathname, search].filter((part) => part.length > 1)
+    return later(reasonOf(error, [url, ...parts, secret]))
   }
-}
-
-/** A secret may be in any part of the address. */
-function pathOf(url: string): string[] {
-  const { pathname, search } = new URL(url)
-  return [pathname + search, pathname, search].filter((part) => part.length > 1)
 }

@@ -1,18 +1,25 @@
 import { createTransport } from 'nodemailer'
-import { later, reasonOf, refused, secretOf, type Attempt, type Delivery } from './attempt.ts'
-import type { ChannelOf } from './config.ts'
-import type { Notification } from './outbox.ts'
+import {
+  DELIVERED,
+  later,
+  reasonOf,
+  refused,
+  type Attempt,
+  type Delivery,
+  type Message,
+} from './attempt.ts'
+import { secretOf, type ChannelOf } from './channels.ts'
 
 const PORTS = { tls: 465, starttls: 587, none: 25 } as const
 
 /** An e-mail over SMTP. Its `Message-ID` is the same at every attempt. The only door to nodemailer. */
 export async function sendEmail(
   channel: ChannelOf<'email'>,
-  item: Notification,
+  message: Message,
   { environment, timeoutMs }: Delivery,
 ): Promise<Attempt> {
-  const { host, security, user, password_env, from, to } = channel
-  const password = password_env === undefined ? '' : secretOf(password_env, environment)
+  const { host, security, user, from, to } = channel
+  const password = secretOf(channel.password_env, environment)
   const transport = createTransport({
     host,
     port: channel.port ?? PORTS[security],
@@ -30,16 +37,16 @@ export async function sendEmail(
     const { rejected } = await transport.sendMail({
       from,
       to,
-      subject: item.title,
-      text: `${item.text}\n`,
-      date: new Date(item.recorded_at),
+      subject: message.title,
+      text: `${message.text}\n`,
+      date: new Date(message.recorded_at),
       // The other limits are for silence: this one is for a server that dawdles.
       signal: AbortSignal.timeout(4 * timeoutMs),
-      messageId: `<${item.id}@agent-warehouse.invalid>`,
+      messageId: `<${message.id}@agent-warehouse.invalid>`,
     })
     // Some have it: to send it again would give it to them twice.
     return rejected.length === 0
-      ? { kind: 'delivered' }
+      ? DELIVERED
       : refused(`not taken for ${rejected.length} of ${to.length} addresses`)
   } catch (error) {
     const base64 = Buffer.from(password).toString('base64')

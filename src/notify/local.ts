@@ -1,24 +1,31 @@
 import { execFile } from 'node:child_process'
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { commandEnvironment } from '../lib/trust.ts'
-import { reasonOf, refused, type Attempt, type Delivery } from './attempt.ts'
-import type { ChannelOf } from './config.ts'
-import type { Notification } from './outbox.ts'
+import {
+  DELIVERED,
+  reasonOf,
+  refused,
+  type Attempt,
+  type Delivery,
+  type Message,
+} from './attempt.ts'
+import type { ChannelOf } from './channels.ts'
+import { withoutMarkup } from './http.ts'
 
-/** A program to be run without a shell: what is notified of is an argument or a variable, never code. */
-export interface Program {
+/** A program to be run without a shell: what is said is an argument or a variable, never code. */
+interface Program {
   readonly file: string
   readonly args: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
 }
 
 /**
- * A notification on this machine's screen. It is tried once: hours later it
+ * A message on this machine's screen. It is tried once: hours later it
  * would tell of what is long over.
  */
-export function showOnDesktop(item: Notification, delivery: Delivery): Promise<Attempt> {
-  return runFirst([desktopProgram(delivery.platform, item)], delivery)
+export function showOnDesktop(message: Message, delivery: Delivery): Promise<Attempt> {
+  return runFirst([desktopProgram(delivery.platform, message)], delivery)
 }
 
 const APPLE_SCRIPT = [
@@ -39,7 +46,7 @@ const BALLOON = [
 
 export function desktopProgram(
   platform: NodeJS.Platform,
-  { title, text }: Pick<Notification, 'title' | 'text'>,
+  { title, text }: Pick<Message, 'title' | 'text'>,
 ): Program {
   if (platform === 'darwin') {
     const script = APPLE_SCRIPT.flatMap((line) => ['-e', line])
@@ -48,23 +55,19 @@ export function desktopProgram(
   if (platform === 'win32') {
     return { ...powershell(BALLOON), environment: { HOOK_TITLE: title, HOOK_TEXT: text } }
   }
-  return {
-    file: 'notify-send',
-    args: ['--app-name=agent-warehouse', '--', title, markupText(text)],
-  }
-}
-
-/** The body of a notification may hold markup (Desktop Notifications, "Markup"); a text has none. */
-function markupText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  // The body may hold markup (Desktop Notifications, "Markup"); a text has none.
+  const body = withoutMarkup(text)
+  return { file: 'notify-send', args: ['--app-name=agent-warehouse', '--', title, body] }
 }
 
 const PLAY = '(New-Object System.Media.SoundPlayer $env:HOOK_FILE).PlaySync()'
 
 /** A sound, or the terminal's bell. Tried once. */
-export function play(channel: ChannelOf<'sound'>, delivery: Delivery): Promise<Attempt> {
-  const { file, player } = channel
-  if (file === undefined) return Promise.resolve(ringBell())
+export async function play(
+  { file, player }: ChannelOf<'sound'>,
+  delivery: Delivery,
+): Promise<Attempt> {
+  if (file === undefined) return ringBell()
   return runFirst(players(delivery.platform, file, player), delivery)
 }
 
@@ -73,10 +76,11 @@ export function players(
   file: string,
   player: string | undefined,
 ): readonly Program[] {
-  if (player !== undefined) return [{ file: player, args: [file] }]
-  if (platform === 'darwin') return [{ file: 'afplay', args: [file] }]
-  if (platform === 'win32') return [{ ...powershell(PLAY), environment: { HOOK_FILE: file } }]
-  return ['pw-play', 'paplay', 'aplay'].map((each) => ({ file: each, args: [file] }))
+  if (player === undefined && platform === 'win32') {
+    return [{ ...powershell(PLAY), environment: { HOOK_FILE: file } }]
+  }
+  const usual = platform === 'darwin' ? ['afplay'] : ['pw-play', 'paplay', 'aplay']
+  return (player === undefined ? usual : [player]).map((each) => ({ file: each, args: [file] }))
 }
 
 function powershell(script: string): Program {
@@ -105,7 +109,7 @@ function run(
   }
   return new Promise((resolve) => {
     execFile(file, args, options, (error, _out, err) => {
-      if (error === null) resolve({ kind: 'delivered' })
+      if (error === null) resolve(DELIVERED)
       else if (error.code === 'ENOENT') resolve(undefined)
       else if (error.killed === true) resolve(refused(`${file} did not end in time`))
       else resolve(refused(`${file} ended with ${String(error.code)}: ${reasonOf(err)}`))
@@ -113,21 +117,15 @@ function run(
   })
 }
 
+const BELL = '\u0007'
+
 /** Of the terminal that the agent runs in: `hooks run` hands it down as standard output. */
 function ringBell(): Attempt {
   try {
-    const terminal = openSync('/dev/tty', 'w')
-    try {
-      writeSync(terminal, BELL)
-    } finally {
-      closeSync(terminal)
-    }
-    return { kind: 'delivered' }
+    writeFileSync('/dev/tty', BELL)
   } catch {
     if (!isatty(1)) return refused('there is no terminal to ring; name a file to play')
-    writeSync(1, BELL)
-    return { kind: 'delivered' }
+    writeFileSync(1, BELL)
   }
+  return DELIVERED
 }
-
-const BELL = '\u0007'

@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { isLoopback } from '../lib/trust.ts'
+
+const variable = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable')
+
+/** An address as `Name <user@host>` or `user@host`, without what would end a header's line. */
+const address = z.string().regex(/^[^\r\n]*[^\s@<>]+@[^\s@<>]+>?$/, 'must be an e-mail address')
+
+const desktop = z.strictObject({ type: z.literal('desktop') })
+
+const sound = z
+  .strictObject({
+    type: z.literal('sound'),
+    /** Absent: the terminal's bell. */
+    file: z.string().min(1).optional(),
+    /** Absent: the usual one of the system. */
+    player: z.string().min(1).optional(),
+  })
+  .refine(({ file, player }) => player === undefined || file !== undefined, {
+    message: 'a player needs a file to play',
+    path: ['file'],
+  })
+
+const teamChat = z.strictObject({ type: z.literal('team-chat'), url_env: variable })
+
+const webhook = z.strictObject({
+  type: z.literal('webhook'),
+  url_env: variable,
+  /** Absent: the requests are not signed. */
+  secret_env: variable.optional(),
+})
+
+const email = z
+  .strictObject({
+    type: z.literal('email'),
+    host: z.string().regex(/^[A-Za-z0-9.:_-]+$/, 'must be the name of a host'),
+    port: z.int().min(1).max(65_535).optional(),
+    security: z.enum(['starttls', 'tls', 'none']).default('starttls'),
+    user: z.string().min(1).optional(),
+    password_env: variable.optional(),
+    from: address,
+    to: z.array(address).min(1).max(50),
+  })
+  .refine(({ user, password_env }) => (user === undefined) === (password_env === undefined), {
+    message: 'user and password_env go together',
+    path: ['password_env'],
+  })
+  .refine((each) => each.security !== 'none' || each.user === undefined || isLoopback(each.host), {
+    message: 'a password is sent over tls or starttls only, except to this machine itself',
+    path: ['security'],
+  })
+
+/** Where notifications go. Secrets are named by their environment variables alone. */
+export const channelSchema = z.discriminatedUnion('type', [
+  desktop,
+  sound,
+  teamChat,
+  webhook,
+  email,
+])
+
+export type Channel = z.output<typeof channelSchema>
+export type ChannelOf<T extends Channel['type']> = Extract<Channel, { type: T }>
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The value of a variable that a channel names; empty where there is none. */
+export function secretOf(variable: string | undefined, environment: Environment): string {
+  return (variable === undefined ? '' : (environment[variable] ?? '')).trim()
+}
+
+/** The environment variables that a channel names and this environment has not, or has empty. */
+export function missingIn(channel: Channel, environment: Environment): readonly string[] {
+  const named = Object.entries(channel).flatMap(([field, value]) =>
+    field.endsWith('_env') && typeof value === 'string' ? [value] : [],
+  )
+  return named.filter((each) => secretOf(each, environment) === '')
+}
+
+/** The same of all channels of a configuration. */
+export function missingVariables(
+  { channels }: { readonly channels: Readonly<Record<string, Channel>> },
+  environment: Environment,
+): { readonly channel: string; readonly variable: string }[] {
+  return Object.entries(channels).flatMap(([name, channel]) =>
+    missingIn(channel, environment).map((each) => ({ channel: name, variable: each })),
+  )
+}
