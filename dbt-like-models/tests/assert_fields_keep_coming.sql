@@ -24,14 +24,6 @@
 
 with
 
-{% for resource, source_model, names in fields %}
-{{ resource }} as (
-
-    select * from {{ ref(source_model) }}
-
-),
-
-{% endfor %}
 served as (
 
     {% for resource, source_model, names in fields %}
@@ -43,7 +35,7 @@ served as (
         org_id,
         activity_date,
         case when {{ name }} is null then 0 else 1 end as is_sent
-    from {{ resource }}
+    from {{ ref(source_model) }}
     {% if not (is_last_resource and loop.last) %}
 
     union all
@@ -83,17 +75,15 @@ last_sent as (
 final as (
 
     select
-        last_sent.resource,
-        last_sent.field,
-        last_sent.org_id,
+        resource,
+        field,
+        org_id,
         last_sent.last_date
     from last_sent
-    inner join aged
-        on last_sent.resource = aged.resource
-        and last_sent.field = aged.field
-        and last_sent.org_id = aged.org_id
+    inner join aged using (resource, field, org_id)
+    where
+        last_sent.age between 2 and 4
         and aged.age between last_sent.age and last_sent.age + 13
-    where last_sent.age between 2 and 4
     group by 1, 2, 3, 4
     having sum(aged.is_sent) = 14
 

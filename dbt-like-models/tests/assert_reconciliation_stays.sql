@@ -35,21 +35,22 @@ followed as (
 final as (
 
     select
-        followed.check_name,
-        followed.org_id,
-        followed.activity_date,
-        followed.expected,
-        followed.actual,
-        followed.difference,
-        followed.usual_relative_difference,
-        followed.status
+        check_name,
+        org_id,
+        activity_date,
+        expected,
+        actual,
+        difference,
+        usual_relative_difference,
+        status
     from followed
-    inner join last_days
-        on followed.org_id = last_days.org_id
-        and followed.activity_date > last_days.last_date - 28
+    inner join last_days using (org_id)
     where
-        followed.status = 'changed'
-        or (followed.status = 'missing' and followed.status_before != 'missing')
+        activity_date > last_date - {{ var('usual_days') }}
+        and (
+            status = 'changed'
+            or (status = 'missing' and status_before != 'missing')
+        )
 
 )
 

@@ -1,24 +1,12 @@
 with
 
-nested as (
-
-    select * from {{ ref('stg_platform__tools_tools') }}
-
-),
-
-grouped as (
-
-    select * from {{ ref('stg_platform__tools_by_name') }}
-
-),
-
 spellings as (
 
     select
         spelling,
         tool_key,
         is_clean_name
-    from nested
+    from {{ ref('stg_platform__tools_tools') }}
 
     union
 
@@ -26,16 +14,15 @@ spellings as (
         spelling,
         tool_key,
         is_clean_name
-    from grouped
+    from {{ ref('stg_platform__tools_by_name') }}
 
 ),
 
 clean_names as (
 
-    select tool_key as tool_name
+    select distinct tool_key
     from spellings
     where is_clean_name
-    group by 1
 
 ),
 
@@ -43,10 +30,9 @@ final as (
 
     select
         spellings.spelling,
-        coalesce(clean_names.tool_name, '(unparsed)') as tool_name
+        coalesce(clean_names.tool_key, '(unparsed)') as tool_name
     from spellings
-    left join clean_names
-        on spellings.tool_key = clean_names.tool_name
+    left join clean_names using (tool_key)
 
 )
 

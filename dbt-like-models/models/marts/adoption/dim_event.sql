@@ -6,15 +6,9 @@ events as (
 
 ),
 
-org_days as (
-
-    select * from {{ ref('fct_org_day') }}
-
-),
-
 orgs as (
 
-    select org_id from org_days group by 1
+    select distinct org_id from {{ ref('fct_org_day') }}
 
 ),
 

@@ -1,17 +1,5 @@
 with
 
-days as (
-
-    select * from {{ ref('stg_platform__activity_days') }}
-
-),
-
-clients as (
-
-    select * from {{ ref('fct_client_day') }}
-
-),
-
 memberships as (
 
     select
@@ -22,7 +10,7 @@ memberships as (
             then {{ sum_of_counts('daily_active_users') }}
         end as client_memberships,
         count(case when daily_active_users > 0 then 1 end) as active_clients
-    from clients
+    from {{ ref('fct_client_day') }}
     group by 1, 2
 
 ),
@@ -30,8 +18,8 @@ memberships as (
 differences as (
 
     select
-        memberships.org_id,
-        memberships.activity_date,
+        org_id,
+        activity_date,
         days.daily_active_users,
         memberships.client_memberships,
         memberships.active_clients,
@@ -39,9 +27,8 @@ differences as (
             'memberships.client_memberships', 'days.daily_active_users'
         ) }} as extra
     from memberships
-    left join days
-        on memberships.org_id = days.org_id
-        and memberships.activity_date = days.activity_date
+    left join {{ ref('stg_platform__activity_days') }} as days
+        using (org_id, activity_date)
 
 ),
 
@@ -72,17 +59,15 @@ possible as (
 final as (
 
     select
-        differences.org_id,
-        differences.activity_date,
+        org_id,
+        activity_date,
         differences.daily_active_users,
         differences.client_memberships,
         differences.active_clients,
         possible.at_least as multi_client_users_min,
         possible.at_most as multi_client_users_max
     from differences
-    left join possible
-        on differences.org_id = possible.org_id
-        and differences.activity_date = possible.activity_date
+    left join possible using (org_id, activity_date)
 
 )
 

@@ -6,30 +6,20 @@ computers as (
 
 ),
 
-intervals as (
-
-    select * from {{ ref('stg_platform__intervals') }}
-
-),
-
 -- No computer at all is a day too.
-asked_dates as (
-
-    select org_id, activity_date from computers
-
-    union
-
-    select org_id, activity_date from intervals
-    where resource = 'computers' and status in ('landed', 'empty')
-
-),
-
 last_dates as (
 
     select
         org_id,
         max(activity_date) as last_date
-    from asked_dates
+    from (
+        select org_id, activity_date from computers
+
+        union all
+
+        select org_id, activity_date from {{ ref('stg_platform__intervals') }}
+        where resource = 'computers' and status in ('landed', 'empty')
+    ) as asked_dates
     group by 1
 
 ),
@@ -53,7 +43,7 @@ ranked as (
 final as (
 
     select
-        ranked.org_id,
+        org_id,
         ranked.computer_id,
         ranked.computer_name,
         ranked.provider_type,
@@ -66,8 +56,7 @@ final as (
         ranked.activity_date as last_seen_date,
         ranked.activity_date < last_dates.last_date as is_deleted
     from ranked
-    inner join last_dates
-        on ranked.org_id = last_dates.org_id
+    inner join last_dates using (org_id)
     where ranked.day_rank = 1
 
 )

@@ -2,20 +2,7 @@ with
 
 reports as (
 
-    select * from {{ ref('stg_platform__readiness_reports') }}
-
-),
-
-ranked as (
-
-    select
-        *,
-        row_number() over (
-            partition by org_id, report_id
-            order by fetched_at desc, activity_date desc
-        ) as landing_rank
-    from reports
-    where report_id is not null
+    {{ last_landed('stg_platform__readiness_reports', ['report_id']) }}
 
 ),
 
@@ -40,8 +27,7 @@ final as (
             order by created_at desc nulls last, report_id desc
         ) = 1 as is_latest,
         activity_date as landed_date
-    from ranked
-    where landing_rank = 1
+    from reports
 
 )
 

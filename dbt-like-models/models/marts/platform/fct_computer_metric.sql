@@ -2,20 +2,7 @@ with
 
 samples as (
 
-    select * from {{ ref('stg_platform__computer_metrics') }}
-
-),
-
-ranked as (
-
-    select
-        *,
-        row_number() over (
-            partition by org_id, computer_id, sampled_at
-            order by fetched_at desc, activity_date desc
-        ) as landing_rank
-    from samples
-    where computer_id is not null and sampled_at is not null
+    {{ last_landed('stg_platform__computer_metrics', ['computer_id', 'sampled_at']) }}
 
 ),
 
@@ -32,8 +19,7 @@ final as (
         mem_total,
         disk_used,
         disk_total
-    from ranked
-    where landing_rank = 1
+    from samples
 
 )
 

@@ -6,12 +6,6 @@ revisions as (
 
 ),
 
-settings as (
-
-    select * from {{ ref('stg_platform__controls_settings') }}
-
-),
-
 leaves as (
 
     select
@@ -22,7 +16,7 @@ leaves as (
         settings.value_json,
         case when settings.is_redacted then 1 else 0 end as redacted
     from revisions
-    inner join settings
+    inner join {{ ref('stg_platform__controls_settings') }} as settings
         on revisions.org_id = settings.org_id
         and revisions.revision = settings.revision
         and revisions.landed_date = settings.activity_date
@@ -71,8 +65,8 @@ compared as (
 final as (
 
     select
-        compared.org_id,
-        compared.revision,
+        org_id,
+        revision,
         revisions.previous_revision,
         compared.settings_path,
         case
@@ -88,9 +82,7 @@ final as (
         revisions.changed_at,
         compared.is_redacted
     from compared
-    inner join revisions
-        on compared.org_id = revisions.org_id
-        and compared.revision = revisions.revision
+    inner join revisions using (org_id, revision)
     where compared.old_value is distinct from compared.new_value
 
 )

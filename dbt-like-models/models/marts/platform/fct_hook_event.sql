@@ -2,20 +2,7 @@ with
 
 events as (
 
-    select * from {{ ref('stg_platform__hook_events') }}
-
-),
-
-ranked as (
-
-    select
-        *,
-        row_number() over (
-            partition by org_id, event_id
-            order by fetched_at desc, activity_date desc
-        ) as landing_rank
-    from events
-    where event_id is not null
+    {{ last_landed('stg_platform__hook_events', ['event_id']) }}
 
 ),
 
@@ -32,8 +19,7 @@ final as (
         message,
         reason,
         is_failure
-    from ranked
-    where landing_rank = 1
+    from events
 
 )
 

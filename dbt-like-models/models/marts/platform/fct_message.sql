@@ -2,20 +2,7 @@ with
 
 messages as (
 
-    select * from {{ ref('stg_platform__messages') }}
-
-),
-
-ranked as (
-
-    select
-        *,
-        row_number() over (
-            partition by org_id, session_id, message_id
-            order by fetched_at desc, activity_date desc
-        ) as landing_rank
-    from messages
-    where session_id is not null and message_id is not null
+    {{ last_landed('stg_platform__messages', ['session_id', 'message_id']) }}
 
 ),
 
@@ -37,8 +24,7 @@ final as (
         is_user_visible,
         is_error,
         fetched_at
-    from ranked
-    where landing_rank = 1
+    from messages
 
 )
 

@@ -2,26 +2,7 @@ with
 
 sessions as (
 
-    select * from {{ ref('stg_platform__sessions') }}
-
-),
-
-children as (
-
-    select * from {{ ref('stg_platform__session_children') }}
-
-),
-
-ranked as (
-
-    select
-        *,
-        row_number() over (
-            partition by org_id, session_id
-            order by fetched_at desc, activity_date desc
-        ) as landing_rank
-    from sessions
-    where session_id is not null
+    {{ last_landed('stg_platform__sessions', ['session_id']) }}
 
 ),
 
@@ -31,7 +12,7 @@ parents as (
         org_id,
         child_session_id,
         min(session_id) as parent_session_id
-    from children
+    from {{ ref('stg_platform__session_children') }}
     where session_id != child_session_id
     group by 1, 2
 
@@ -40,40 +21,39 @@ parents as (
 final as (
 
     select
-        ranked.org_id,
-        ranked.session_id,
+        sessions.org_id,
+        sessions.session_id,
         parents.parent_session_id,
-        ranked.status,
-        ranked.message_count,
-        ranked.created_at,
-        ranked.updated_at,
-        ranked.completed_at,
-        ranked.title,
-        ranked.computer_id,
-        ranked.model_id,
-        ranked.spec_model_id,
-        ranked.assistant_active_ms,
-        ranked.input_tokens,
-        ranked.output_tokens,
-        ranked.cache_creation_tokens,
-        ranked.cache_read_tokens,
-        ranked.thinking_tokens,
-        ranked.service_credits,
-        ranked.inclusive_input_tokens,
-        ranked.inclusive_output_tokens,
-        ranked.inclusive_cache_creation_tokens,
-        ranked.inclusive_cache_read_tokens,
-        ranked.inclusive_thinking_tokens,
-        ranked.inclusive_service_credits,
-        ranked.archived_at,
-        ranked.tag_names,
-        ranked.child_count,
-        ranked.fetched_at
-    from ranked
+        sessions.status,
+        sessions.message_count,
+        sessions.created_at,
+        sessions.updated_at,
+        sessions.completed_at,
+        sessions.title,
+        sessions.computer_id,
+        sessions.model_id,
+        sessions.spec_model_id,
+        sessions.assistant_active_ms,
+        sessions.input_tokens,
+        sessions.output_tokens,
+        sessions.cache_creation_tokens,
+        sessions.cache_read_tokens,
+        sessions.thinking_tokens,
+        sessions.service_credits,
+        sessions.inclusive_input_tokens,
+        sessions.inclusive_output_tokens,
+        sessions.inclusive_cache_creation_tokens,
+        sessions.inclusive_cache_read_tokens,
+        sessions.inclusive_thinking_tokens,
+        sessions.inclusive_service_credits,
+        sessions.archived_at,
+        sessions.tag_names,
+        sessions.child_count,
+        sessions.fetched_at
+    from sessions
     left join parents
-        on ranked.org_id = parents.org_id
-        and ranked.session_id = parents.child_session_id
-    where ranked.landing_rank = 1
+        on sessions.org_id = parents.org_id
+        and sessions.session_id = parents.child_session_id
 
 )
 

@@ -6,12 +6,6 @@ sessions as (
 
 ),
 
-events as (
-
-    select * from {{ ref('fct_hook_event') }}
-
-),
-
 ranked as (
 
     select
@@ -20,7 +14,7 @@ ranked as (
             partition by org_id, session_id
             order by recorded_at desc nulls last, event_id desc
         ) as end_rank
-    from events
+    from {{ ref('fct_hook_event') }}
     where hook_event = 'SessionEnd' and session_id is not null
 
 ),
@@ -41,7 +35,7 @@ ends as (
 outcomes as (
 
     select
-        coalesce(sessions.org_id, ends.org_id) as org_id,
+        org_id,
         coalesce(
             ends.event_date,
             cast(sessions.completed_at as date),
@@ -54,9 +48,7 @@ outcomes as (
         sessions.assistant_active_ms,
         sessions.service_credits
     from sessions
-    full outer join ends
-        on sessions.org_id = ends.org_id
-        and sessions.session_id = ends.session_id
+    full outer join ends using (org_id, session_id)
 
 ),
 

@@ -1,5 +1,7 @@
 -- How far a difference is from its usual one. The days before are joined, not
 -- windowed: not every engine has a median over a window.
+{% set day = 'check_name, org_id, activity_date' %}
+
 with
 
 sides as (
@@ -16,13 +18,6 @@ sides as (
 ),
 
 -- What agrees needs no past.
-differing as (
-
-    select * from sides
-    where relative_difference != 0
-
-),
-
 past as (
 
     select
@@ -30,23 +25,24 @@ past as (
         differing.org_id,
         differing.activity_date,
         earlier.relative_difference
-    from differing
+    from sides as differing
     inner join sides as earlier
         on differing.check_name = earlier.check_name
         and differing.org_id = earlier.org_id
-        and earlier.activity_date >= differing.activity_date - 28
+        and earlier.activity_date
+        >= differing.activity_date - {{ var('usual_days') }}
         and earlier.activity_date < differing.activity_date
-    where earlier.relative_difference is not null
+    where
+        differing.relative_difference != 0
+        and earlier.relative_difference is not null
 
 ),
 
 usual as (
 
     select
-        check_name,
-        org_id,
-        activity_date,
-        median(relative_difference) as relative_difference
+        {{ day }},
+        median(relative_difference) as usual_relative_difference
     from past
     group by 1, 2, 3
 
@@ -55,17 +51,12 @@ usual as (
 spreads as (
 
     select
-        past.check_name,
-        past.org_id,
-        past.activity_date,
+        {{ day }},
         median(
-            abs(past.relative_difference - usual.relative_difference)
+            abs(past.relative_difference - usual.usual_relative_difference)
         ) as spread
     from past
-    inner join usual
-        on past.check_name = usual.check_name
-        and past.org_id = usual.org_id
-        and past.activity_date = usual.activity_date
+    inner join usual using ({{ day }})
     group by 1, 2, 3
 
 ),
@@ -73,37 +64,31 @@ spreads as (
 judged as (
 
     select
-        sides.check_name,
-        sides.org_id,
-        sides.activity_date,
+        {{ day }},
         sides.comparison,
         sides.expected,
         sides.actual,
         sides.difference,
         sides.relative_difference,
-        usual.relative_difference as usual_relative_difference,
+        usual.usual_relative_difference,
         case
-            when usual.relative_difference = 0 and spreads.spread = 0 then 0
-            else greatest(6 * spreads.spread, 0.01)
+            when usual.usual_relative_difference = 0 and spreads.spread = 0
+            then 0
+            else greatest(
+                {{ var('usual_spreads') }} * spreads.spread,
+                {{ var('usual_difference') }}
+            )
         end as tolerance
     from sides
-    left join usual
-        on sides.check_name = usual.check_name
-        and sides.org_id = usual.org_id
-        and sides.activity_date = usual.activity_date
-    left join spreads
-        on sides.check_name = spreads.check_name
-        and sides.org_id = spreads.org_id
-        and sides.activity_date = spreads.activity_date
+    left join usual using ({{ day }})
+    left join spreads using ({{ day }})
 
 ),
 
 final as (
 
     select
-        check_name,
-        org_id,
-        activity_date,
+        {{ day }},
         comparison,
         expected,
         actual,

@@ -1,30 +1,16 @@
 with
 
-models as (
-
-    select * from {{ ref('fct_model_day') }}
-
-),
-
-user_models as (
-
-    select * from {{ ref('fct_user_model_day') }}
-
-),
-
-users as (
-
-    select * from {{ ref('fct_user_day') }}
-
-),
-
 occurrences as (
 
-    select model_id, activity_date, model_tier from models
+    select model_id, activity_date, model_tier from {{ ref('fct_model_day') }}
 
     union all
 
-    select model_id, activity_date, model_tier from user_models
+    select
+        model_id,
+        activity_date,
+        model_tier
+    from {{ ref('fct_user_model_day') }}
 
     union all
 
@@ -32,7 +18,7 @@ occurrences as (
         primary_model as model_id,
         activity_date,
         primary_model_tier as model_tier
-    from users
+    from {{ ref('fct_user_day') }}
     where primary_model is not null
 
 ),

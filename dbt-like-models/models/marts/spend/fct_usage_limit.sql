@@ -6,12 +6,6 @@ days as (
 
 ),
 
-entries as (
-
-    select * from {{ ref('stg_platform__usage_limits_users') }}
-
-),
-
 users as (
 
     select
@@ -19,7 +13,7 @@ users as (
         activity_date,
         lower(trim(user_email)) as user_email,
         max(credit_limit) as credit_limit
-    from entries
+    from {{ ref('stg_platform__usage_limits_users') }}
     where user_email is not null
     group by 1, 2, 3
 
@@ -72,19 +66,15 @@ followed as (
 
     select
         *,
-        lag(activity_date) over (
-            partition by org_id, limit_scope, user_email
-            order by activity_date
-        ) as date_before,
-        lag(credit_limit) over (
-            partition by org_id, limit_scope, user_email
-            order by activity_date
-        ) as credit_limit_before,
-        lag(effective_limit) over (
-            partition by org_id, limit_scope, user_email
-            order by activity_date
-        ) as effective_limit_before
+        lag(activity_date) over by_limit as date_before,
+        lag(credit_limit) over by_limit as credit_limit_before,
+        lag(effective_limit) over by_limit as effective_limit_before
     from limits
+    window
+        by_limit as (
+            partition by org_id, limit_scope, user_email
+            order by activity_date
+        )
 
 ),
 
@@ -147,7 +137,7 @@ last_days as (
 final as (
 
     select
-        periods.org_id,
+        org_id,
         periods.limit_scope,
         periods.user_email,
         periods.credit_limit,
@@ -160,8 +150,7 @@ final as (
         periods.last_seen_date,
         periods.last_seen_date = last_days.last_date as is_current
     from periods
-    inner join last_days
-        on periods.org_id = last_days.org_id
+    inner join last_days using (org_id)
 
 )
 

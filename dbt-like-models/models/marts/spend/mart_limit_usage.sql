@@ -1,14 +1,20 @@
 with
 
-months_of_users as (
+user_months as (
 
-    select * from {{ ref('int_user_months') }}
-
-),
-
-users as (
-
-    select * from {{ ref('dim_user') }}
+    select
+        org_id,
+        month_start_date,
+        last_day(month_start_date) as month_end_date,
+        user_id,
+        max_by(
+            user_email,
+            case when user_email is not null then last_date end
+        ) as user_email,
+        {{ sum_of_credits('billable_tokens') }} as billable_tokens
+    from {{ ref('int_user_months') }}
+    where user_id != '(unattributed)'
+    group by 1, 2, 3, 4
 
 ),
 
@@ -25,55 +31,13 @@ limits as (
 
 ),
 
-user_months as (
-
-    select
-        org_id,
-        month_start_date,
-        user_id,
-        max_by(
-            user_email,
-            case when user_email is not null then last_date end
-        ) as user_email,
-        {{ sum_of_credits('billable_tokens') }} as billable_tokens
-    from months_of_users
-    where user_id != '(unattributed)'
-    group by 1, 2, 3
-
-),
-
-addressed as (
-
-    select
-        user_months.org_id,
-        user_months.month_start_date,
-        last_day(user_months.month_start_date) as month_end_date,
-        user_months.user_id,
-        lower(trim(
-            coalesce(user_months.user_email, users.user_email)
-        )) as user_email,
-        user_months.billable_tokens,
-        known_months.known_days,
-        cast(
-            extract(day from last_day(user_months.month_start_date)) as bigint
-        ) as days_in_month
-    from user_months
-    left join users
-        on user_months.org_id = users.org_id
-        and user_months.user_id = users.user_id
-    left join known_months
-        on user_months.org_id = known_months.org_id
-        and user_months.month_start_date = known_months.month_start_date
-
-),
-
 months as (
 
     select
         org_id,
         month_start_date,
         month_end_date
-    from addressed
+    from user_months
     group by 1, 2, 3
 
 ),
@@ -84,13 +48,7 @@ limit_dates as (
     select
         months.org_id,
         months.month_start_date,
-        max(
-            case
-                when limits.last_seen_date < months.month_end_date
-                then limits.last_seen_date
-                else months.month_end_date
-            end
-        ) as limit_date
+        max(least(limits.last_seen_date, months.month_end_date)) as limit_date
     from months
     inner join limits
         on months.org_id = limits.org_id
@@ -101,41 +59,53 @@ limit_dates as (
 
 ),
 
+addressed as (
+
+    select
+        org_id,
+        month_start_date,
+        user_id,
+        lower(trim(
+            coalesce(user_months.user_email, users.user_email)
+        )) as user_email,
+        user_months.billable_tokens,
+        known_months.known_days,
+        cast(
+            extract(day from user_months.month_end_date) as bigint
+        ) as days_in_month,
+        limit_dates.limit_date
+    from user_months
+    left join {{ ref('dim_user') }} as users using (org_id, user_id)
+    left join known_months using (org_id, month_start_date)
+    left join limit_dates using (org_id, month_start_date)
+
+),
+
 limited as (
 
     select
         addressed.*,
-        limit_dates.limit_date,
-        limit_dates.limit_date is not null as is_limit_known,
+        addressed.limit_date is not null as is_limit_known,
         own.credit_limit as own_limit,
-        coalesce(own.credit_limit, general.credit_limit) as effective_limit
+        coalesce(own.credit_limit, general.credit_limit) as effective_limit,
+        try_cast(
+            cast(addressed.billable_tokens as double)
+            * addressed.days_in_month
+            / addressed.known_days
+            as decimal(38, 6)
+        ) as forecast_billable_tokens
     from addressed
-    left join limit_dates
-        on addressed.org_id = limit_dates.org_id
-        and addressed.month_start_date = limit_dates.month_start_date
     left join limits as general
         on addressed.org_id = general.org_id
         and general.limit_scope = 'global'
-        and general.valid_from <= limit_dates.limit_date
-        and general.last_seen_date >= limit_dates.limit_date
+        and general.valid_from <= addressed.limit_date
+        and general.last_seen_date >= addressed.limit_date
     left join limits as own
         on addressed.org_id = own.org_id
         and own.limit_scope = 'user'
         and addressed.user_email = own.user_email
-        and own.valid_from <= limit_dates.limit_date
-        and own.last_seen_date >= limit_dates.limit_date
-
-),
-
-forecast as (
-
-    select
-        *,
-        try_cast(
-            cast(billable_tokens as double) * days_in_month / known_days
-            as decimal(38, 6)
-        ) as forecast_billable_tokens
-    from limited
+        and own.valid_from <= addressed.limit_date
+        and own.last_seen_date >= addressed.limit_date
 
 ),
 
@@ -171,7 +141,7 @@ final as (
             then forecast_billable_tokens > effective_limit
             when is_limit_known then false
         end as will_exceed
-    from forecast
+    from limited
 
 )
 

@@ -1,85 +1,30 @@
 with
 
-org_days as (
-
-    select * from {{ ref('fct_org_day') }}
-
-),
-
-user_days as (
-
-    select * from {{ ref('fct_user_day') }}
-
-),
-
-model_days as (
-
-    select * from {{ ref('fct_model_day') }}
-
-),
-
-tool_days as (
-
-    select * from {{ ref('fct_tool_day') }}
-
-),
-
-client_days as (
-
-    select * from {{ ref('fct_client_day') }}
-
-),
-
-intervals as (
-
-    select * from {{ ref('stg_platform__intervals') }}
-
-),
-
-fact_dates as (
-
-    select activity_date from org_days
-
-    union
-
-    select activity_date from user_days
-
-    union
-
-    select activity_date from model_days
-
-    union
-
-    select activity_date from tool_days
-
-    union
-
-    select activity_date from client_days
-
-),
-
 bounds as (
 
     select
         min(activity_date) as first_date,
         max(activity_date) as last_date,
         cast(date_trunc('week', min(activity_date)) as date) as first_monday
-    from fact_dates
+    from (
+        {% for fact in ['org', 'user', 'model', 'tool', 'client'] %}
+        select activity_date from {{ ref('fct_' ~ fact ~ '_day') }}
+        {% if not loop.last %}
+
+        union all
+
+        {% endif %}
+        {% endfor %}
+    ) as facts
 
 ),
 
 digits as (
 
-    select 0 as digit
-    union all select 1
-    union all select 2
-    union all select 3
-    union all select 4
-    union all select 5
-    union all select 6
-    union all select 7
-    union all select 8
-    union all select 9
+    {% for digit in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] %}
+    select {{ digit }} as digit
+    {{ 'union all' if not loop.last }}
+    {% endfor %}
 
 ),
 
@@ -100,16 +45,12 @@ numbers as (
 days as (
 
     select
-        cast(bounds.first_monday + numbers.n as date) as activity_date,
-        cast(
-            bounds.first_monday + (numbers.n - numbers.n % 7) as date
-        ) as week_start_date,
-        cast(
-            bounds.first_monday + (numbers.n - numbers.n % 7 + 3) as date
-        ) as thursday,
-        numbers.n % 7 + 1 as iso_weekday,
-        bounds.first_date,
-        bounds.last_date
+        cast(first_monday + n as date) as activity_date,
+        cast(first_monday + (n - n % 7) as date) as week_start_date,
+        cast(first_monday + (n - n % 7 + 3) as date) as thursday,
+        n % 7 + 1 as iso_weekday,
+        first_date,
+        last_date
     from bounds
     cross join numbers
 
@@ -124,17 +65,11 @@ analytics_dates as (
         min(
             case when status in ('landed', 'empty') then 1 else 0 end
         ) = 1 as is_complete
-    from intervals
+    from {{ ref('stg_platform__intervals') }}
     where
         resource in (
-            'tokens',
-            'tokens_by_model',
-            'tools',
-            'tools_by_name',
-            'activity',
-            'activity_by_client',
-            'productivity',
-            'users'
+            'tokens', 'tokens_by_model', 'tools', 'tools_by_name', 'activity',
+            'activity_by_client', 'productivity', 'users'
         )
     group by 1
 
@@ -178,8 +113,7 @@ final as (
         coalesce(analytics_dates.is_final, false) as is_final,
         coalesce(analytics_dates.is_complete, false) as is_complete
     from described
-    left join analytics_dates
-        on described.activity_date = analytics_dates.activity_date
+    left join analytics_dates using (activity_date)
 
 )
 

@@ -1,0 +1,27 @@
+{#
+    Days of an organisation whose parts of a fact, residuals included, do not
+    reach the API's total. Where parts that are not known may be what is
+    missing, only days without such parts are looked at.
+#}
+{% macro days_short_of_total(fact, part, total, may_be_unknown=false) -%}
+    select
+        org_id,
+        activity_date,
+        days.{{ total }} as expected,
+        parts.actual
+    from {{ ref('fct_org_day') }} as days
+    left join (
+        select
+            org_id,
+            activity_date,
+            sum({{ part }}) as actual,
+            count(*) - count({{ part }}) as unknown_parts
+        from {{ ref(fact) }}
+        group by 1, 2
+    ) as parts using (org_id, activity_date)
+    where
+        days.{{ total }} > coalesce(parts.actual, 0)
+        {%- if may_be_unknown %}
+        and coalesce(parts.unknown_parts, 0) = 0
+        {%- endif %}
+{%- endmacro %}
