@@ -47,6 +47,11 @@
     end
 {%- endmacro %}
 
+{# Whether any of these counts and credits is above zero. #}
+{% macro is_any_above_zero(columns) -%}
+    coalesce({{ columns | join(' > 0 or ') }} > 0, false)
+{%- endmacro %}
+
 {# A metric of `/users` or `/tokens`, credits or a count by its name. #}
 {% macro sum_of_metric(metric) -%}
     {{ sum_of_credits(metric) if metric == 'billable_tokens' else sum_of_counts(metric) }}

@@ -66,24 +66,23 @@ export function userLanguageDays(answers: PlatformAnswers): ExpectedTable {
 
 /**
  * dim_user: everyone in /users or in `by_user` of /tokens. A user is active on
- * the days of their /users rows; the contract leaves open whether a row of
- * nothing but zeros, or a day with credits only, makes an active day too, and
+ * the days of their /users rows that count anything; the contract leaves open
  * whether a null e-mail address forgets the one known before.
  */
 export function users(answers: PlatformAnswers): ExpectedTable {
   const served = servedUserDays(answers)
   const own = groupByUser(served.map(sightingOf))
-  const busy = groupByUser(served.filter(({ row }) => isBusy(row)).map(sightingOf))
+  const active = groupByUser(served.filter(({ row }) => isActive(row)).map(sightingOf))
   const spending = groupByUser(spendingDays(answers))
   const rows = sorted([...own.keys(), ...spending.keys()]).map((userId) => {
     const ownDays = own.get(userId) ?? []
     const spendingOnly = spending.get(userId) ?? []
-    const readings = [ownDays, [...ownDays, ...spendingOnly], busy.get(userId) ?? ownDays]
+    const activeDays = daysOf(active.get(userId) ?? [])
     return {
       user_id: userId,
       user_email: latestEmail(ownDays.length > 0 ? ownDays : spendingOnly),
-      first_active_date: anyOf(...readings.map((days) => daysOf(days)[0] ?? null)),
-      last_active_date: anyOf(...readings.map((days) => daysOf(days).at(-1) ?? null)),
+      first_active_date: activeDays[0] ?? null,
+      last_active_date: activeDays.at(-1) ?? null,
     }
   })
   const unattributed: ExpectedRow = { user_id: UNATTRIBUTED, user_email: null }
@@ -116,8 +115,8 @@ function sightingOf({ userId, day, row }: UserDay): Sighting {
   return { userId, day, email: text(row.get('user_email')) }
 }
 
-function isBusy(row: JsonObject): boolean {
-  return COUNTS.some((name) => (amount(row, name) ?? 0n) !== 0n)
+function isActive(row: JsonObject): boolean {
+  return COUNTS.some((name) => (amount(row, name) ?? 0n) > 0n)
 }
 
 function groupByUser(sightings: readonly Sighting[]): ReadonlyMap<string, Sighting[]> {

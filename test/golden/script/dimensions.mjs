@@ -46,7 +46,7 @@ export function dimensions(made) {
     dim_user_history: periods,
     dim_user: members.map((user_id) => {
       const current = periods.find((period) => period.user_id === user_id && period.is_current)
-      const own = made.fct_user_day.filter((row) => row.user_id === user_id)
+      const own = made.fct_user_day.filter((row) => row.user_id === user_id && row.is_active)
       return {
         org_id,
         user_id,

@@ -7,6 +7,7 @@ import {
   calendar,
   counts,
   days,
+  isActive,
   key,
   NOBODY,
   org_id,
@@ -14,6 +15,7 @@ import {
   seeds,
   SPENDS,
   today,
+  USER_METRICS,
 } from './served.mjs'
 import { modelDays, userModelDays } from './spend.mjs'
 import { canonical, toolDays, unparsedOf } from './tools.mjs'
@@ -99,27 +101,11 @@ function orgDay(day) {
 }
 
 function userDays(day) {
-  const measures = [
-    'tool_calls',
-    'billable_tokens',
-    'files_created',
-    'files_edited',
-    'git_commits',
-    'git_prs_created',
-    'mcp_calls',
-    'skill_calls',
-    'slash_commands',
-    'hooks',
-    'sessions',
-    'messages',
-    'user_messages',
-    'assistant_messages',
-  ]
   const rows = rowsOf('users', day).map((row) => ({
     ...key(day),
     user_id: row.user_id || NOBODY,
     user_email: row.user_id ? row.user_email || null : null,
-    ...counts(row, measures),
+    ...counts(row, USER_METRICS),
     primary_model: (row.user_id && row.primary_model) || null,
     primary_model_tier: (row.user_id && row.primary_model_tier) || null,
     autonomy_ratio: row.user_id ? double(row.autonomy_ratio) : null,
@@ -127,8 +113,11 @@ function userDays(day) {
   }))
   const nobody = rows.filter(({ user_id }) => user_id === NOBODY)
   const merged =
-    nobody.length === 0 ? [] : [{ ...nobody[0], ...added(nobody, ['user_id'], measures)[0] }]
-  return [...rows.filter(({ user_id }) => user_id !== NOBODY), ...merged]
+    nobody.length === 0 ? [] : [{ ...nobody[0], ...added(nobody, ['user_id'], USER_METRICS)[0] }]
+  return [...rows.filter(({ user_id }) => user_id !== NOBODY), ...merged].map((row) => ({
+    ...row,
+    is_active: isActive(row),
+  }))
 }
 
 function clientDays(day) {

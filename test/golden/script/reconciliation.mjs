@@ -1,5 +1,6 @@
 // What `fct_reconciliation` must hold, by the description of the model.
 import { count, double, measure, sum } from './reading.mjs'
+import { isActive } from './served.mjs'
 
 const SPENDS = ['billable_tokens', 'input_tokens', 'output_tokens']
 const USUAL_UNPARSED = 0.00006
@@ -100,7 +101,7 @@ function checksOf(day, { days, rowsOf, unparsedOf, clientDays }) {
     equal(
       'users_distinct',
       header('daily_active_users'),
-      users.length === 0 ? null : users.filter(({ user_id }) => user_id).length,
+      users.length === 0 ? null : users.filter((row) => row.user_id && isActive(row)).length,
     ),
     [
       'clients_largest',

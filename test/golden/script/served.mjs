@@ -88,3 +88,26 @@ export function calendar() {
 export function isoDay(time) {
   return new Date(time).toISOString().slice(0, 10)
 }
+
+/** The counts and credits of a row of `/users`. */
+export const USER_METRICS = [
+  'tool_calls',
+  'billable_tokens',
+  'files_created',
+  'files_edited',
+  'git_commits',
+  'git_prs_created',
+  'mcp_calls',
+  'skill_calls',
+  'slash_commands',
+  'hooks',
+  'sessions',
+  'messages',
+  'user_messages',
+  'assistant_messages',
+]
+
+/** Whether the user of a row did or spent anything that day. */
+export function isActive(row) {
+  return USER_METRICS.some((name) => Number(row[name] ?? 0) > 0)
+}

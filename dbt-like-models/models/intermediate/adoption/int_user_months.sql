@@ -32,7 +32,11 @@ final as (
         users.user_email,
         min(users.activity_date) as first_date,
         max(users.activity_date) as last_date,
-        count(*) as active_days,
+        min(case when users.is_active then users.activity_date end)
+            as first_active_date,
+        max(case when users.is_active then users.activity_date end)
+            as last_active_date,
+        count(case when users.is_active then 1 end) as active_days,
         {{ sum_of_credits('users.billable_tokens') }} as billable_tokens,
         max(due_days.month_digest) as month_digest
     from {{ ref('fct_user_day') }} as users

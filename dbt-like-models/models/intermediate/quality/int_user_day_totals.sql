@@ -33,7 +33,9 @@ final as (
     select
         org_id,
         activity_date,
-        count(case when user_id not like '(%' then 1 end) as users,
+        count(
+            case when is_active and user_id not like '(%' then 1 end
+        ) as users,
         {% for metric in metrics %}
         {{ sum_of_metric(metric) }} as {{ metric }},
         {% endfor %}

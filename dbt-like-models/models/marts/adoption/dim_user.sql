@@ -12,8 +12,8 @@ active as (
     select
         org_id,
         user_id,
-        min(first_date) as first_active_date,
-        max(last_date) as last_active_date,
+        min(first_active_date) as first_active_date,
+        max(last_active_date) as last_active_date,
         {{ sum_of_counts('active_days') }} as active_days
     from {{ ref('int_user_months') }}
     group by 1, 2

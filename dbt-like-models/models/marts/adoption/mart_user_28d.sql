@@ -16,7 +16,7 @@ recent as (
     select
         org_id,
         user_id,
-        count(*) as active_days_28d,
+        count(case when is_active then 1 end) as active_days_28d,
         {{ sum_of_counts('sessions') }} as sessions_28d,
         {{ sum_of_counts('tool_calls') }} as tool_calls_28d,
         {{ sum_of_counts('user_messages') }} as user_messages_28d,

@@ -73,13 +73,22 @@ unidentified as (
 
 ),
 
-final as (
+all_users as (
 
     select * from identified
 
     union all
 
     select * from unidentified
+
+),
+
+final as (
+
+    select
+        *,
+        {{ is_any_above_zero(metrics) }} as is_active
+    from all_users
 
 )
 
