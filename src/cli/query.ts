@@ -1,5 +1,5 @@
 import { ExitCode } from '../lib/errors.ts'
-import { formatResult, outputFormats } from '../serve/format.ts'
+import { formatResult, outputFormats, displayWidth, visible } from '../serve/format.ts'
 import { query } from '../serve/query.ts'
 import {
   describeTable,
@@ -18,7 +18,6 @@ import {
   jsonOption,
   optionalArgument,
 } from './command.ts'
-import { displayWidth, visible } from '../serve/display.ts'
 
 export const queryCommand = defineCommand({
   examples: [

@@ -13,7 +13,7 @@ import {
   type ResourceStatus,
   type Status,
 } from '../serve/status.ts'
-import { readSourceFreshness, type SourceFreshness } from '../serve/freshness.ts'
+import { readSourceFreshness, type SourceFreshness } from '../serve/warehouse.ts'
 import { warehousePath } from '../lake/layout.ts'
 import type { LeaseStatus } from '../lib/lock.ts'
 import { ageText } from '../lib/days.ts'

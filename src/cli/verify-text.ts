@@ -2,9 +2,8 @@ import { addDays, isDay, type Day, type DayRange } from '../lib/days.ts'
 import { oneLine } from '../lib/text.ts'
 import { counted, digits } from '../observe/words.ts'
 import type { Difference } from '../serve/verify/compare.ts'
-import type { DamagedFile } from '../serve/verify/files.ts'
-import type { NotHeld } from '../serve/verify/not-held.ts'
-import type { LeftOut } from '../serve/verify/scope.ts'
+import type { DamagedFile, NotHeld } from '../serve/verify/evidence.ts'
+import type { LeftOut } from '../serve/verify/sample.ts'
 import { isEqual, type Verification } from '../serve/verify/verify.ts'
 
 const LISTED = 50

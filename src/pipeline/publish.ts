@@ -21,7 +21,7 @@ import { writeRecord, writeSchemaDrift, type RunRow } from '../model/publish/rec
 import { writeIntervals } from '../normalize/intervals.ts'
 import { baseContents, baseDigest } from '../normalize/state.ts'
 import { makingOf } from '../normalize/base-entities.ts'
-import { exportTables } from '../serve/export.ts'
+import { exportTables } from '../serve/export/export.ts'
 import { openWarehouse } from '../serve/warehouse.ts'
 import { listLiteral, type Database } from '../lib/duckdb.ts'
 import type { IntervalRow } from '../lake/intervals.ts'

@@ -2,9 +2,9 @@ import { dirname, join, resolve } from 'node:path'
 import { UsageError } from '../lib/errors.ts'
 import { listLiteral, type Database, type Table } from '../lib/duckdb.ts'
 import { pastFolder } from '../lake/layout.ts'
-import { readingStatement } from './statement.ts'
 import { TABLES_HINT } from './tables.ts'
 import { sqlMessage, withWarehouse } from './warehouse.ts'
+import { z } from 'zod'
 
 /**
  * Answers one SQL statement from the published warehouse at `path`. The file
@@ -42,4 +42,139 @@ function failureOf(message: string, cause: unknown): UsageError {
     hint: 'To write files: `agent-warehouse export`. After the data folder was moved: `agent-warehouse build`.',
     cause,
   })
+}
+
+/**
+ * The text of a query, proven to read only: exactly one SELECT, or an EXPLAIN of one,
+ * as the engine's own parser sees it. Of an EXPLAIN only what it explains is
+ * taken from the text, because EXPLAIN ANALYZE executes whatever follows it.
+ *
+ * @throws UsageError
+ */
+export async function readingStatement(database: Database, sql: string): Promise<string> {
+  const { explain, explained } = splitExplain(sql)
+  const answer = await parsed(database, explained)
+  if (answer.error) {
+    throw answer.error_message.startsWith('Only SELECT')
+      ? notASelect(sql)
+      : new UsageError(`Parser Error: ${answer.error_message}`, { hint: HINT })
+  }
+  if (answer.statements.length !== 1) throw notOne(sql, answer.statements.length)
+  for (const name of tableFunctions(answer.statements)) {
+    if (!READING.test(name)) throw otherFunction(name)
+  }
+  return `${explain}${explained}`
+}
+
+const HINT = 'For example: agent-warehouse query "select * from fct_org_day limit 10"'
+
+/**
+ * Table functions that read the database or make rows. Others read files or change
+ * what the engine does: `enable_logging` makes files, `query` runs any text.
+ */
+const READING =
+  /^(?:unnest|range|generate_series|repeat|repeat_row|json_each|json_tree|summary|histogram|histogram_values|query_table|icu_calendar_names|pg_timezone_names|(?:duckdb|pragma)_\w+)$/
+
+const answerSchema = z.union([
+  z.object({ error: z.literal(true), error_message: z.string() }),
+  z.object({ error: z.literal(false), statements: z.array(z.unknown()) }),
+])
+
+/** The engine serializes SELECT statements alone. */
+async function parsed(database: Database, sql: string): Promise<z.infer<typeof answerSchema>> {
+  const [row] = await database.rows('select json_serialize_sql($1::varchar) as answer', [sql])
+  return answerSchema.parse(JSON.parse(z.string().parse(row?.['answer'])))
+}
+
+const BLANK = /(?:\s|--[^\n]*(?:\n|$))+/y
+const EXPLAIN = /explain\b/iy
+/** `analyze`, or options in parentheses: `(analyze, format json)`. */
+const OPTIONS = /(?:analy[sz]e\b|verbose\b|\(\s*(?:analy[sz]e|verbose|format)\b[a-z_,\s]*\))/iy
+
+/** `explain` as it is to be run, and what it explains; without one, the text. */
+function splitExplain(sql: string): { readonly explain: string; readonly explained: string } {
+  const start = afterBlank(sql, 0)
+  const word = matchAt(EXPLAIN, sql, start)
+  if (word === '') return { explain: '', explained: sql }
+  const at = afterBlank(sql, start + word.length)
+  const options = matchAt(OPTIONS, sql, at)
+  const explained = sql.slice(at + options.length)
+  return { explain: `explain ${options} `, explained }
+}
+
+/** Behind white space and comments; those in `/*` nest. */
+function afterBlank(sql: string, at: number): number {
+  let index = at
+  for (;;) {
+    const next = commentEnd(sql, index + matchAt(BLANK, sql, index).length)
+    if (next === index) return index
+    index = next
+  }
+}
+
+function commentEnd(sql: string, at: number): number {
+  let depth = 0
+  let index = at
+  while (index < sql.length) {
+    if (sql.startsWith('/*', index)) depth += 1
+    else if (depth === 0) return index
+    else if (sql.startsWith('*/', index)) depth -= 1
+    else index -= 1
+    index += 2
+  }
+  return index
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string {
+  pattern.lastIndex = at
+  return pattern.exec(text)?.[0] ?? ''
+}
+
+/** Names of the table functions anywhere in a serialized statement, in lower case. */
+function tableFunctions(statements: readonly unknown[]): string[] {
+  const names: string[] = []
+  const left: unknown[] = [...statements]
+  while (left.length > 0) {
+    const node = left.pop()
+    if (typeof node !== 'object' || node === null) continue
+    const { success, data } = tableFunctionSchema.safeParse(node)
+    if (success) names.push(data.function.function_name.toLowerCase())
+    for (const value of Object.values(node)) left.push(value)
+  }
+  return names
+}
+
+const tableFunctionSchema = z.object({
+  type: z.literal('TABLE_FUNCTION'),
+  function: z.object({ function_name: z.string() }),
+})
+
+function notASelect(sql: string): UsageError {
+  return new UsageError(
+    `the query may only read: '${excerpt(sql)}' is neither a SELECT nor an EXPLAIN of one`,
+    {
+      hint: /\bpivot\b/i.test(sql)
+        ? 'The engine makes two statements of a PIVOT without its values: name them, `pivot t on x in (…)`.'
+        : 'To write files: `agent-warehouse export`. To change what the warehouse holds: change the models and build.',
+    },
+  )
+}
+
+function otherFunction(name: string): UsageError {
+  return new UsageError(
+    `the query may read the published warehouse only: ${name}() reads or changes something else`,
+    { hint: TABLES_HINT },
+  )
+}
+
+function notOne(sql: string, count: number): UsageError {
+  const found = count === 0 ? 'no statement' : `${count} statements`
+  return new UsageError(`the query has ${found}, and must be one: '${excerpt(sql)}'`, {
+    hint: HINT,
+  })
+}
+
+function excerpt(sql: string): string {
+  const line = sql.replaceAll(/\s+/g, ' ').trim()
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { BuildResult } from '../../src/model/index.ts'
-import { readSourceFreshness } from '../../src/serve/freshness.ts'
+import { readSourceFreshness } from '../../src/serve/warehouse.ts'
 import { Bench, TINY, type Files } from './fixture.ts'
 
 const HOUR = 3_600_000

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { columnType } from '../../src/serve/column-type.ts'
+import { columnType } from '../../src/serve/cells.ts'
 
 test.each([
   ['BIGINT', { kind: 'integer' }],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { defused, defusedSql } from '../../src/serve/formula.ts'
+import { defused, defusedSql } from '../../src/serve/cells.ts'
 import { Database, type Cell } from '../../src/lib/duckdb.ts'
 
 const PARTS = [

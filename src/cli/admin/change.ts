@@ -1,7 +1,7 @@
 import type { PlatformClient, ServedRow } from '../../client/index.ts'
 import { AppError, UsageError } from '../../lib/errors.ts'
 import type { World } from '../../lib/world.ts'
-import { visible } from '../../serve/display.ts'
+import { visible } from '../../serve/format.ts'
 import { flag, type Answer, type Flags, type Terminal } from '../command.ts'
 import type { Clean } from './render.ts'
 

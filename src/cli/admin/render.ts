@@ -1,7 +1,6 @@
 import { fieldOf } from '../../client/index.ts'
 import { toSecond } from '../../observe/words.ts'
-import { displayWidth, visible } from '../../serve/display.ts'
-import { formatTable } from '../../serve/format.ts'
+import { displayWidth, visible, formatTable } from '../../serve/format.ts'
 import type { Answer, Terminal } from '../command.ts'
 
 /** An item without its secrets: its text, else as served, and what it means. */

@@ -4,7 +4,7 @@ import { Database, identifier, literal, type Row } from '../../lib/duckdb.ts'
 import { processLimits } from '../../lib/machine.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { sqlMessage, withWarehouse } from '../warehouse.ts'
-import type { ScopedInterval } from './scope.ts'
+import type { ScopedInterval } from './sample.ts'
 
 /** A table of facts with one row per day and key. */
 export interface FactTable {

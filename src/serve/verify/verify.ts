@@ -7,10 +7,8 @@ import { knownOrganisations, LedgerFile } from '../../lake/ledger.ts'
 import { readOrganisations } from '../../lake/organisations.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { compareFacts, publishedIntervals, type Comparison, type FactTable } from './compare.ts'
-import { proveFiles, type FilesProof } from './files.ts'
-import { sampleDays } from './sample.ts'
-import { notHeld, type NotHeld } from './not-held.ts'
-import { scopeOf, type LeftOut, type Scope } from './scope.ts'
+import { proveFiles, type FilesProof, notHeld, type NotHeld } from './evidence.ts'
+import { sampleDays, scopeOf, type LeftOut, type Scope } from './sample.ts'
 
 /** Which days of history are to be verified. */
 export interface SampleChoice {

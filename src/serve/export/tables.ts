@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Database } from '../lib/duckdb.ts'
-import { statement } from '../lib/package.ts'
-import type { MartTable } from './table-writers.ts'
+import type { Database } from '../../lib/duckdb.ts'
+import { statement } from '../../lib/package.ts'
+import type { MartTable } from './files.ts'
 
 const tableRows = z.array(
   z.object({

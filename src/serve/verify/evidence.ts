@@ -1,8 +1,10 @@
 import { join } from 'node:path'
-import type { Day } from '../../lib/days.ts'
+import { type Day, isDay } from '../../lib/days.ts'
 import { orIfMissing, sha256OfFile } from '../../lib/files.ts'
-import { rawFolder } from '../../lake/layout.ts'
+import { rawFolder, baseGlob } from '../../lake/layout.ts'
 import { LedgerFile, type Interval } from '../../lake/ledger.ts'
+import { Database, listLiteral } from '../../lib/duckdb.ts'
+import { statement, fill } from '../../lib/package.ts'
 
 /** A raw file that is not what the ledger says it is. */
 export interface DamagedFile {
@@ -47,4 +49,44 @@ export async function proveFiles(
 
 function rawPath(dataFolder: string, orgId: string, { resource, day }: Interval): string {
   return rawFolder(dataFolder, orgId, resource, day)
+}
+
+/** A number of a day's rows that the warehouse cannot hold as it was served. */
+export interface NotHeld {
+  readonly orgId: string
+  readonly resource: string
+  readonly day: Day
+  readonly path: string
+  /**
+   * `unreadable`: NULL in the warehouse; `overflow`: its sum is; `rounded`: read to the
+   * sixth digit.
+   */
+  readonly kind: 'unreadable' | 'overflow' | 'rounded'
+}
+
+const NOT_HELD = statement('verify/not_held')
+
+/**
+ * What was served on these days and differs from what base reads of it. Facts that
+ * are compared are read by the same statements on both sides, so they cannot tell.
+ */
+export async function notHeld(dataFolder: string, days: readonly Day[]): Promise<NotHeld[]> {
+  const database = await Database.open(':memory:')
+  try {
+    const drift = listLiteral([baseGlob(dataFolder, 'schema_drift')])
+    const { rows } = await database.table(fill(NOT_HELD, { drift }))
+    return rows.flatMap(([orgId, resource, path, kind, day]) =>
+      typeof orgId === 'string' &&
+      typeof resource === 'string' &&
+      typeof path === 'string' &&
+      (kind === 'unreadable' || kind === 'overflow' || kind === 'rounded') &&
+      typeof day === 'string' &&
+      isDay(day) &&
+      days.includes(day)
+        ? [{ orgId, resource, day, path, kind }]
+        : [],
+    )
+  } finally {
+    database.close()
+  }
 }

@@ -1,6 +1,5 @@
-import { identifier, literal, type Database } from '../lib/duckdb.ts'
-import { columnType, isNumeric } from './column-type.ts'
-import { defusedSql } from './formula.ts'
+import { identifier, literal, type Database } from '../../lib/duckdb.ts'
+import { columnType, isNumeric, defusedSql } from '../cells.ts'
 
 /** A column of a mart, and what the warehouse says of it; null where it says nothing. */
 export interface Column {

@@ -1,20 +1,15 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { AppError, UsageError } from '../lib/errors.ts'
-import type { RunEvent } from '../lib/events.ts'
-import type { Database } from '../lib/duckdb.ts'
-import { writeDatabase } from './export-database.ts'
-import { readTables } from './export-tables.ts'
-import { pathSegment, sha256OfFile, syncFile, writeAtomic } from '../lib/files.ts'
+import { AppError, UsageError } from '../../lib/errors.ts'
+import type { RunEvent } from '../../lib/events.ts'
+import type { Database } from '../../lib/duckdb.ts'
+import { writeDatabase } from './duckdb.ts'
+import { readTables } from './tables.ts'
+import { pathSegment, sha256OfFile, syncFile, writeAtomic } from '../../lib/files.ts'
 import { MANIFEST, replaceFolder } from './folder-swap.ts'
-import {
-  tableWriters,
-  type ExportTarget,
-  type MartTable,
-  type TableWriter,
-} from './table-writers.ts'
-import { openWarehouse, sqlMessage } from './warehouse.ts'
+import { tableWriters, type ExportTarget, type MartTable, type TableWriter } from './files.ts'
+import { openWarehouse, sqlMessage } from '../warehouse.ts'
 
 export interface ExportRequest {
   /** The published warehouse's file. */

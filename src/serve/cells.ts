@@ -1,5 +1,74 @@
-import type { Cell } from '../lib/duckdb.ts'
-import type { ColumnType } from './column-type.ts'
+import { type Cell, literal } from '../lib/duckdb.ts'
+
+/** How cells of a DuckDB type arrive in a `Table`, and so how they are to be written. */
+export type ColumnType =
+  | { readonly kind: 'integer' | 'decimal' | 'float' }
+  | { readonly kind: 'boolean' | 'timestamp' | 'interval' | 'text' }
+  | { readonly kind: 'list'; readonly item: ColumnType }
+  | { readonly kind: 'map'; readonly key: ColumnType; readonly value: ColumnType }
+  | { readonly kind: 'struct' | 'union'; readonly members: ReadonlyMap<string, ColumnType> }
+
+const TEXT: ColumnType = { kind: 'text' }
+
+const INTEGERS = /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|BIGNUM)$/
+const TIMESTAMPS = /^TIMESTAMP(_S|_MS|_NS| WITH TIME ZONE)?$/
+
+/** Quoted names and labels, brackets and commas, and the rest between them. */
+const TOKENS = /"(?:""|[^"])*"|'(?:''|[^'])*'|[(),]|[^"'(),]+/g
+
+/**
+ * Reads DuckDB's own name of a type, nested ones too, e.g.
+ * `STRUCT("day" DATE, "counts" BIGINT[])[]`. A type that is not known is text.
+ */
+export function columnType(name: string): ColumnType {
+  const item = /^(.*)\[\d*\]$/s.exec(name)?.[1]
+  if (item !== undefined) return { kind: 'list', item: columnType(item) }
+  const [, outer, inner] = /^(STRUCT|UNION|MAP)\((.*)\)$/s.exec(name) ?? []
+  if (outer !== undefined && inner !== undefined) return nestedType(outer, inner)
+  return scalarType(name)
+}
+
+/** True where a wrong digit would be a wrong figure: such cells are never cut, quoted or escaped. */
+export function isNumeric(type: ColumnType): boolean {
+  return type.kind === 'integer' || type.kind === 'decimal' || type.kind === 'float'
+}
+
+function nestedType(outer: string, inner: string): ColumnType {
+  const parts = topLevelParts(inner)
+  if (outer === 'MAP') {
+    const [key = '', value = ''] = parts
+    return { kind: 'map', key: columnType(key), value: columnType(value) }
+  }
+  return { kind: outer === 'UNION' ? 'union' : 'struct', members: new Map(parts.map(member)) }
+}
+
+function scalarType(name: string): ColumnType {
+  if (INTEGERS.test(name)) return { kind: 'integer' }
+  if (name.startsWith('DECIMAL')) return { kind: 'decimal' }
+  if (name === 'DOUBLE' || name === 'FLOAT') return { kind: 'float' }
+  if (name === 'BOOLEAN') return { kind: 'boolean' }
+  if (TIMESTAMPS.test(name)) return { kind: 'timestamp' }
+  if (name === 'INTERVAL') return { kind: 'interval' }
+  return TEXT
+}
+
+/** `"name" TYPE` of a struct or union. */
+function member(text: string): [string, ColumnType] {
+  const [, name = '', type = ''] = /^"((?:""|[^"])*)" (.*)$/s.exec(text) ?? []
+  return [name.replaceAll('""', '"'), columnType(type)]
+}
+
+function topLevelParts(text: string): string[] {
+  const parts = ['']
+  let depth = 0
+  for (const [token] of text.matchAll(TOKENS)) {
+    if (token === '(') depth += 1
+    if (token === ')') depth -= 1
+    if (token === ',' && depth === 0) parts.push('')
+    else parts.push((parts.pop() ?? '') + token)
+  }
+  return parts.map((part) => part.trim())
+}
 
 /** Any decimal of so many significant digits comes back from a double unchanged. */
 const EXACT_DIGITS = 15
@@ -123,4 +192,25 @@ function isList(cell: Cell): cell is readonly Cell[] {
 
 function isObject(cell: Cell): cell is { readonly [key: string]: Cell } {
   return typeof cell === 'object' && cell !== null && !isList(cell)
+}
+
+/**
+ * Text that a spreadsheet would run as a formula: `=`, `+`, `-` or `@`, also
+ * in full width, after any white space, control or invisible characters; or a
+ * leading tab or carriage return (OWASP, "CSV Injection"). The pattern reads
+ * the same in JavaScript (with the `u` flag) and in RE2, which DuckDB uses.
+ */
+const FORMULA = String.raw`^[\p{Z}\p{Cc}\p{Cf}]*[=+\-@＝＋－＠]|^[\t\r]`
+
+const formula = new RegExp(FORMULA, 'u')
+
+/** The text with a leading apostrophe where a spreadsheet would run it, else as it is. */
+export function defused(text: string): string {
+  return formula.test(text) ? `'${text}` : text
+}
+
+/** `defused` of a text expression, as SQL. */
+export function defusedSql(expression: string): string {
+  const runs = `regexp_matches(${expression}, ${literal(FORMULA)})`
+  return `case when ${runs} then '''' || ${expression} else ${expression} end`
 }

@@ -1,8 +1,8 @@
 import { dirname, resolve } from 'node:path'
-import { Database, identifier, literal } from '../lib/duckdb.ts'
-import { packageRoot } from '../lib/package.ts'
-import { ownSpillFolder } from '../lib/disk.ts'
-import type { MartTable } from './table-writers.ts'
+import { Database, identifier, literal } from '../../lib/duckdb.ts'
+import { packageRoot } from '../../lib/package.ts'
+import { ownSpillFolder } from '../../lib/disk.ts'
+import type { MartTable } from './files.ts'
 
 /** The oldest storage that holds all of a warehouse: DuckDB 1.0 and later open it. */
 const STORAGE_VERSION = 'v1.0.0'

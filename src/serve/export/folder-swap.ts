@@ -1,13 +1,13 @@
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { AppError, messageOf, UsageError } from '../lib/errors.ts'
+import { AppError, messageOf, UsageError } from '../../lib/errors.ts'
 import {
   confirmLease,
   nameOfTemporary,
   temporaryPath,
   listIfThere,
   syncFolder,
-} from '../lib/files.ts'
+} from '../../lib/files.ts'
 
 /** The file that a folder of ours always holds, written last. */
 export const MANIFEST = 'manifest.json'
