@@ -4,21 +4,17 @@ import { REDACTED } from '../lib/secrets/known-secrets.ts'
 import type { Learned } from '../lib/learned.ts'
 import type { World } from '../lib/world.ts'
 import {
-  askAnalytics,
-  askPage,
+  Analytics,
   MAX_PAGE_SIZE,
-  streamAnalytics,
   type AnalyticsAnswer,
   type AnalyticsEndpoint,
   type AnalyticsQuery,
   type AnalyticsTail,
-  type RowTaker,
-  type UsersPage,
 } from './endpoints/analytics.ts'
-import { Computers, Sessions } from './endpoints/sessions.ts'
 import { Controls, Limits, Readiness } from './endpoints/organisation.ts'
-import type { RowsSum } from './json/envelope.ts'
+import { Computers, Sessions } from './endpoints/sessions.ts'
 import { ContradictionError, shownCursor } from './errors.ts'
+import type { Caller } from './http/call.ts'
 import { Transport, type TransportOptions } from './http/transport.ts'
 import type {
   ActivityDay,
@@ -48,7 +44,7 @@ export interface DateRangeOptions {
  * 403), ApiError with the Problem body, TransportError, BodyError, or
  * DeferredError when a rate limit would outlast the deadline.
  */
-export class PlatformClient {
+export class PlatformClient extends Analytics {
   /** The history of the enterprise controls. */
   readonly controls: Controls
   /** Limits of credits. */
@@ -58,44 +54,22 @@ export class PlatformClient {
   /** Sessions and their messages. */
   readonly sessions: Sessions
   readonly computers: Computers
-  readonly #transport: Transport
-  readonly #baseUrl: string
 
   constructor(options: ClientOptions, world: World) {
     const transport = new Transport(options, world)
-    const appUrl = options.appUrl?.replace(/\/+$/, '')
-    this.#transport = transport
-    this.#baseUrl = options.baseUrl.replace(/\/+$/, '')
-    const caller = { transport, baseUrl: this.#baseUrl }
+    const on = (url: string): Caller => ({ transport, baseUrl: url.replace(/\/+$/, '') })
+    const caller = on(options.baseUrl)
+    super(caller)
     this.controls = new Controls(caller)
     this.limits = new Limits(caller)
-    this.readiness = new Readiness(appUrl === undefined ? null : { transport, baseUrl: appUrl })
+    this.readiness = new Readiness(options.appUrl === undefined ? null : on(options.appUrl))
     this.sessions = new Sessions(caller)
     this.computers = new Computers(caller)
   }
 
   /** The limits learned so far; the next client may begin with them. */
   learned(): Learned {
-    return this.#transport.learned()
-  }
-
-  /** One request to an analytics endpoint, its rows exactly as served. */
-  ask(endpoint: AnalyticsEndpoint, query: AnalyticsQuery): Promise<AnalyticsAnswer> {
-    return askAnalytics(this.#transport, this.#baseUrl, endpoint, query)
-  }
-
-  /** One page of `/users`, its rows not read where they are the `known` ones. */
-  page(query: AnalyticsQuery, known: RowsSum | undefined): Promise<UsersPage> {
-    return askPage(this.#transport, this.#baseUrl, query, known)
-  }
-
-  /** One request, with the rows taken while they come; see `streamAnalytics`. */
-  stream(
-    endpoint: AnalyticsEndpoint,
-    query: AnalyticsQuery,
-    taker: RowTaker,
-  ): Promise<AnalyticsTail> {
-    return streamAnalytics(this.#transport, this.#baseUrl, endpoint, query, taker)
+    return this.caller.transport.learned()
   }
 
   /** Credits and tokens, one row per day. */
@@ -186,26 +160,20 @@ export async function* userPages<Page extends AnalyticsTail>(
 
 function nextCursor(answer: AnalyticsTail, seen: Set<string>): string {
   const next = answer.nextCursor
-  if (next === null) {
-    throw new ContradictionError(
-      `GET ${answer.request}: 'has_more' is true but there is no 'next_cursor'`,
-      answer.requestId,
-    )
-  }
-  if (next.includes(REDACTED)) {
-    throw new ContradictionError(
-      `GET ${answer.request}: 'next_cursor' quotes the credential, and is not followed`,
-      answer.requestId,
-    )
-  }
-  if (seen.has(next)) {
-    throw new ContradictionError(
-      `GET ${answer.request}: the cursor ${shownCursor(next)} was given before, the pages go round in a loop`,
-      answer.requestId,
-    )
+  const problem = problemOf(next, seen)
+  if (next === null || problem !== undefined) {
+    throw new ContradictionError(`GET ${answer.request}: ${problem ?? ''}`, answer.requestId)
   }
   seen.add(next)
   return next
+}
+
+/** Why the pages cannot be followed. */
+function problemOf(next: string | null, seen: ReadonlySet<string>): string | undefined {
+  if (next === null) return "'has_more' is true but there is no 'next_cursor'"
+  if (next.includes(REDACTED)) return "'next_cursor' quotes the credential, and is not followed"
+  if (!seen.has(next)) return undefined
+  return `the cursor ${shownCursor(next)} was given before, the pages go round in a loop`
 }
 
 function rangeOf(options: DateRangeOptions): DayRange {

@@ -9,7 +9,7 @@ export type {
   RowTaker,
   UsersPage,
 } from './endpoints/analytics.ts'
-export { fieldOf, sliceArray, sumOf } from './json/envelope.ts'
+export { sliceArray, sumOf } from './json/envelope.ts'
 export type { RowsSum } from './json/envelope.ts'
 export { servedRow, type ServedRow } from './json/row-scanner.ts'
 export type { Served } from './http/call.ts'
@@ -48,3 +48,4 @@ export {
 } from './errors.ts'
 export { createHttp, proxyOf, type ProxyOptions } from './http/client.ts'
 export type * from './types.ts'
+export { fieldOf } from '../lib/json.ts'

@@ -56,8 +56,8 @@ export async function removeAsides(folder: string): Promise<number> {
 /** How a file is opened to be synced: it may be read-only. */
 const SYNCABLE = process.platform === 'win32' ? 'r+' : 'r'
 
-export async function syncFile(path: string): Promise<void> {
-  const handle = await open(path, SYNCABLE)
+export async function syncFile(path: string, flags = SYNCABLE): Promise<void> {
+  const handle = await open(path, flags)
   try {
     await handle.sync()
   } finally {
@@ -67,13 +67,7 @@ export async function syncFile(path: string): Promise<void> {
 
 /** Makes a rename in the folder durable. Windows cannot sync folders and needs it not. */
 export async function syncFolder(path: string): Promise<void> {
-  if (process.platform === 'win32') return
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  if (process.platform !== 'win32') await syncFile(path, 'r')
 }
 
 /**
@@ -283,14 +277,10 @@ const spare: Buffer[] = []
 
 /** Anything as one path segment: letters, digits, `_` and `-` stay, the rest is percent-encoded. */
 export function pathSegment(text: string): string {
-  const encoded = [...Buffer.from(text, 'utf8')]
-    .map((byte) => {
-      const char = String.fromCharCode(byte)
-      return /[A-Za-z0-9_-]/.test(char)
-        ? char
-        : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
-    })
-    .join('')
+  const encoded = encodeURIComponent(Buffer.from(text).toString()).replaceAll(
+    /[.!~*'()]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
   return encoded === '' ? '%00' : encoded
 }
 

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
-import { constants, copyFile, link, open, rename, writeFile } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { z } from 'zod'
 import {
-  nameOfTemporary,
-  temporaryPath,
-  codeOf,
+  createWhole,
   isMissing,
   listIfThere,
+  nameOfTemporary,
   removeFile,
   unlessFolder,
+  writeAtomic,
 } from './files.ts'
 import type { ProcessId } from './place.ts'
-import { Worker } from 'node:worker_threads'
 
 /** Who holds a lease: the content of its file. */
 export interface Owner extends ProcessId {
@@ -60,13 +60,13 @@ export function ownerNow(path: string): Owner | undefined {
 }
 
 /** False where there is one. It has its whole content from its first moment. */
-export async function create(path: string, owner: Owner): Promise<boolean> {
-  return withFile(path, owner, (temporary) => put(temporary, path))
+export function create(path: string, owner: Owner): Promise<boolean> {
+  return createWhole(path, `${JSON.stringify(owner)}\n`)
 }
 
 /** A new file, so that the last holder, should it wake up, cannot renew it. */
-export async function replace(path: string, owner: Owner): Promise<void> {
-  await withFile(path, owner, (temporary) => rename(temporary, path))
+export function replace(path: string, owner: Owner): Promise<void> {
+  return writeAtomic(path, `${JSON.stringify(owner)}\n`)
 }
 
 /** Removes leases that were being written when their process was killed, or that come too late now. */
@@ -75,37 +75,6 @@ export async function removeUnfinished(path: string): Promise<void> {
     if (nameOfTemporary(name) === basename(path)) await removeFile(join(dirname(path), name))
   }
 }
-
-async function withFile<T>(
-  path: string,
-  owner: Owner,
-  work: (temporary: string) => Promise<T>,
-): Promise<T> {
-  const temporary = temporaryPath(path)
-  try {
-    await writeFile(temporary, `${JSON.stringify(owner)}\n`, { flag: 'wx' })
-    return await work(temporary)
-  } finally {
-    await removeFile(temporary)
-  }
-}
-
-/** False where there is one already, or where the process that took it since has removed this one. */
-async function put(temporary: string, path: string): Promise<boolean> {
-  try {
-    await link(temporary, path).catch((error: unknown) => {
-      if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
-      return copyFile(temporary, path, constants.COPYFILE_EXCL)
-    })
-    return true
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST' || isMissing(error)) return false
-    throw error
-  }
-}
-
-/** What a file system says that has no hard links. */
-const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 
 function ownerIn(text: string): Owner | undefined {
   try {
@@ -154,7 +123,7 @@ setInterval(() => {
 }, everyMs)
 `
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions {
   /** Of the lease. */
   readonly path: string
   /** What its text has while it is the owner's. */

@@ -20,7 +20,7 @@ export interface ProcessId extends Place {
 }
 
 /** `unknown`: it runs in another place, or the system does not say enough. */
-export type Vitals = 'alive' | 'dead' | 'unknown'
+type Vitals = 'alive' | 'dead' | 'unknown'
 
 /** The place of this process. Synchronous and cheap: an agent waits for it. */
 export function thisPlace(): Place {

@@ -1,10 +1,10 @@
 import type { DayRange } from '../../lib/days.ts'
+import { fieldOf } from '../../lib/json.ts'
 import { kindOf } from '../../lib/text.ts'
 import type { HttpHead } from '../../lib/world.ts'
-import { checkWhole, readAnswer, utf8, withQuery } from '../http/call.ts'
+import { checkWhole, Endpoints, readAnswer, utf8, withQuery } from '../http/call.ts'
 import {
   checkClaims,
-  fieldOf,
   sliceEnvelope,
   sliceUnlessKnown,
   type Envelope,
@@ -20,7 +20,7 @@ import {
   type ScannedRow,
   type ServedRow,
 } from '../json/row-scanner.ts'
-import type { AnswerReader, Call, Transport } from '../http/transport.ts'
+import type { AnswerReader, Call } from '../http/transport.ts'
 
 /** The five analytics endpoints (PLATFORM_API, "Analytics"). */
 export type AnalyticsEndpoint = 'tokens' | 'tools' | 'activity' | 'productivity' | 'users'
@@ -83,64 +83,70 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024
  */
 const MAX_DAY_BYTES = 512 * 1024 * 1024
 
-/**
- * Asks one analytics endpoint once. Rows are cut from the text as served and
- * each is valid JSON; their fields are the reader's to check.
- *
- * @throws UsageError for a limit out of 1 to 100.
- */
-export async function askAnalytics(
-  transport: Transport,
-  baseUrl: string,
-  endpoint: AnalyticsEndpoint,
-  query: AnalyticsQuery,
-): Promise<AnalyticsAnswer> {
-  const isDay = endpoint !== 'users' && query.range.first === query.range.last
-  const call = callOf(baseUrl, endpoint, query, isDay ? MAX_DAY_BYTES : MAX_ANSWER_BYTES)
-  return askWhole(transport, call, sliceEnvelope)
-}
+/** The analytics endpoints, their rows exactly as served. */
+export class Analytics extends Endpoints {
+  /**
+   * Asks one endpoint once. Rows are cut from the text as served and each is valid
+   * JSON; their fields are the reader's to check.
+   *
+   * @throws UsageError for a limit out of 1 to 100.
+   */
+  async ask(endpoint: AnalyticsEndpoint, query: AnalyticsQuery): Promise<AnalyticsAnswer> {
+    const isDay = endpoint !== 'users' && query.range.first === query.range.last
+    const maxBytes = isDay ? MAX_DAY_BYTES : MAX_ANSWER_BYTES
+    return this.#askWhole(this.#callOf(endpoint, query, maxBytes), sliceEnvelope)
+  }
 
-/** Asks for one page of `/users`, whose rows are not read where they are the `known` ones. */
-export async function askPage(
-  transport: Transport,
-  baseUrl: string,
-  query: AnalyticsQuery,
-  known: RowsSum | undefined,
-): Promise<UsersPage> {
-  const call = callOf(baseUrl, 'users', query, MAX_ANSWER_BYTES)
-  return askWhole(transport, call, (text) => sliceUnlessKnown(text, known))
-}
+  /** Asks for one page of `/users`, whose rows are not read where they are the `known` ones. */
+  async page(query: AnalyticsQuery, known: RowsSum | undefined): Promise<UsersPage> {
+    const call = this.#callOf('users', query, MAX_ANSWER_BYTES)
+    return this.#askWhole(call, (text) => sliceUnlessKnown(text, known))
+  }
 
-async function askWhole<T extends Pick<Envelope, 'rest'>>(
-  transport: Transport,
-  call: Call,
-  slice: (text: string) => T,
-): Promise<Omit<T, 'rest'> & AnalyticsTail> {
-  return transport.call(call, (response, requestId) => {
-    const origin = { request: call.path, requestId }
-    const { rest, ...rows } = whole(origin, response, () => slice(utf8().decode(response.body)))
-    return { ...rows, ...tailOf(origin, response, rest) }
-  })
-}
+  /**
+   * Asks one endpoint once, with the rows handed on while they come: memory holds a row, however
+   * long the range. That they were all is known when the promise resolves; it
+   * rejects with what the taker throws.
+   */
+  async stream(
+    endpoint: AnalyticsEndpoint,
+    query: AnalyticsQuery,
+    taker: RowTaker,
+  ): Promise<AnalyticsTail> {
+    const call = this.#callOf(endpoint, query, MAX_DAY_BYTES)
+    // what the taker throws is not the answer's fault: outside of the transport, which would ask again
+    const tail = await this.caller.transport.stream(call, (head, requestId) =>
+      readerOf({ request: call.path, requestId }, head, taker),
+    )
+    return tail()
+  }
 
-/**
- * The same, with the rows handed on while they come: memory holds a row, however
- * long the range. That they were all is known when the promise resolves; it
- * rejects with what the taker throws.
- */
-export async function streamAnalytics(
-  transport: Transport,
-  baseUrl: string,
-  endpoint: AnalyticsEndpoint,
-  query: AnalyticsQuery,
-  taker: RowTaker,
-): Promise<AnalyticsTail> {
-  const call = callOf(baseUrl, endpoint, query, MAX_DAY_BYTES)
-  // what the taker throws is not the answer's fault: outside of the transport, which would ask again
-  const tail = await transport.stream(call, (head, requestId) =>
-    readerOf({ request: call.path, requestId }, head, taker),
-  )
-  return tail()
+  #askWhole<T extends Pick<Envelope, 'rest'>>(
+    call: Call,
+    slice: (text: string) => T,
+  ): Promise<Omit<T, 'rest'> & AnalyticsTail> {
+    return this.caller.transport.call(call, (response, requestId) => {
+      const origin = { request: call.path, requestId }
+      const { rest, ...rows } = whole(origin, response, () => slice(utf8().decode(response.body)))
+      return { ...rows, ...tailOf(origin, response, rest) }
+    })
+  }
+
+  #callOf(
+    endpoint: AnalyticsEndpoint,
+    { range, groupBy, limit, cursor, isDivisible = false }: AnalyticsQuery,
+    maxBytes: number,
+  ): Call {
+    if (limit !== undefined) checkWhole('limit', limit, 1, MAX_PAGE_SIZE)
+    const path = withQuery(`/api/v1/analytics/${endpoint}`, {
+      startDate: range.first,
+      endDate: range.last,
+      group_by: groupBy,
+      limit,
+      cursor,
+    })
+    return { method: 'GET', base: this.caller.baseUrl, path, maxBytes, isDivisible }
+  }
 }
 
 function readerOf(
@@ -203,23 +209,6 @@ function rethrow(error: unknown): () => never {
   return () => {
     throw error
   }
-}
-
-function callOf(
-  base: string,
-  endpoint: AnalyticsEndpoint,
-  query: AnalyticsQuery,
-  maxBytes: number,
-): Call {
-  if (query.limit !== undefined) checkWhole('limit', query.limit, 1, MAX_PAGE_SIZE)
-  const path = analyticsPath(endpoint, query)
-  return { method: 'GET', base, path, maxBytes, isDivisible: query.isDivisible ?? false }
-}
-
-function analyticsPath(endpoint: AnalyticsEndpoint, query: AnalyticsQuery): string {
-  const { range, groupBy, limit, cursor } = query
-  const days = { startDate: range.first, endDate: range.last }
-  return withQuery(`/api/v1/analytics/${endpoint}`, { ...days, group_by: groupBy, limit, cursor })
 }
 
 function tailOf(origin: AnswerOrigin, head: HttpHead, rest: unknown): AnalyticsTail {

@@ -1,4 +1,12 @@
-import { checkWhole, fetchItems, withQuery, type Caller, type Served, send } from '../http/call.ts'
+import {
+  Endpoints,
+  checkWhole,
+  fetchItems,
+  withQuery,
+  type Caller,
+  type Served,
+  send,
+} from '../http/call.ts'
 import { ContradictionError } from '../errors.ts'
 import type {
   ControlChange,
@@ -20,18 +28,12 @@ export interface ControlsQuery {
 export const MAX_CONTROLS_PAGE = 100
 
 /** The history of the enterprise controls, newest revision first. */
-export class Controls {
-  readonly #caller: Caller
-
-  constructor(caller: Caller) {
-    this.#caller = caller
-  }
-
+export class Controls extends Endpoints {
   /** One page, its revisions also exactly as served. @throws UsageError for a limit out of bounds. */
   async fetchPage({ limit, cursor }: ControlsQuery = {}): Promise<Served<ControlsPage>> {
     if (limit !== undefined) checkWhole('limit', limit, 1, MAX_CONTROLS_PAGE)
     const path = withQuery('/api/v0/organization/enterprise-controls/history', { limit, cursor })
-    return fetchItems<ControlsPage>(this.#caller, path, { key: 'changes' })
+    return fetchItems<ControlsPage>(this.caller, path, { key: 'changes' })
   }
 
   /** One page. @throws UsageError for a limit out of bounds. */
@@ -89,16 +91,10 @@ export interface WantedLimit {
 }
 
 /** Limits of credits, one for all and one for each who has their own. */
-export class Limits {
-  readonly #caller: Caller
-
-  constructor(caller: Caller) {
-    this.#caller = caller
-  }
-
+export class Limits extends Endpoints {
   /** All limits, the answer also exactly as served. */
   fetch(): Promise<Served<UsageLimits>> {
-    return fetchItems<UsageLimits>(this.#caller, USERS, 'whole')
+    return fetchItems<UsageLimits>(this.caller, USERS, 'whole')
   }
 
   /** All limits. */
@@ -113,7 +109,7 @@ export class Limits {
    */
   async setGlobal(limit: Credits): Promise<{ readonly limit: number | null }> {
     checkGlobalLimit(limit)
-    return send(this.#caller, 'PUT', GLOBAL, `{"limit":${String(limit)}}`)
+    return send(this.caller, 'PUT', GLOBAL, `{"limit":${String(limit)}}`)
   }
 
   /**
@@ -131,7 +127,7 @@ export class Limits {
     const wanted = users.map(({ email, limit }) => {
       return `{"email":${JSON.stringify(email)},"limit":${String(limit)}}`
     })
-    return send(this.#caller, 'PUT', USERS, `{"users":[${wanted.join(',')}]}`)
+    return send(this.caller, 'PUT', USERS, `{"users":[${wanted.join(',')}]}`)
   }
 }
 

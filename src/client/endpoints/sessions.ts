@@ -1,4 +1,4 @@
-import { fetchItems, pathOf, send, withQuery, type Caller, type Served } from '../http/call.ts'
+import { Endpoints, fetchItems, pathOf, send, withQuery, type Served } from '../http/call.ts'
 import type { Message, Session, SessionSettingsPatch, Computer, ComputerMetrics } from '../types.ts'
 import { UsageError } from '../../lib/errors.ts'
 
@@ -8,17 +8,11 @@ export interface OnComputer {
 }
 
 /** Sessions and their messages. The platform lists neither: ids come from elsewhere. */
-export class Sessions {
-  readonly #caller: Caller
-
-  constructor(caller: Caller) {
-    this.#caller = caller
-  }
-
+export class Sessions extends Endpoints {
   /** A session, the answer also exactly as served. */
   async fetch(sessionId: string, { computerId }: OnComputer = {}): Promise<Served<Session>> {
     const path = withQuery(pathOf(SESSION, sessionId), { computerId })
-    return fetchItems<Session>(this.#caller, path, 'whole')
+    return fetchItems<Session>(this.caller, path, 'whole')
   }
 
   /** A session. @throws ApiError 404 for one that is not known. */
@@ -28,12 +22,12 @@ export class Sessions {
 
   /** Changes settings; whether what is left out stays as it is, is not documented. Never repeated. */
   async update(sessionId: string, sessionSettings: SessionSettingsPatch): Promise<Session> {
-    return send<Session>(this.#caller, 'PATCH', pathOf(SESSION, sessionId), { sessionSettings })
+    return send<Session>(this.caller, 'PATCH', pathOf(SESSION, sessionId), { sessionSettings })
   }
 
   /** Ends the loop of the agent; nothing happens to an idle session. Never repeated. */
   async interrupt(sessionId: string): Promise<void> {
-    await send(this.#caller, 'POST', pathOf(`${SESSION}/interrupt`, sessionId))
+    await send(this.caller, 'POST', pathOf(`${SESSION}/interrupt`, sessionId))
   }
 
   /** A message, the answer also exactly as served. */
@@ -43,7 +37,7 @@ export class Sessions {
     { computerId }: OnComputer = {},
   ): Promise<Served<Message>> {
     const path = withQuery(pathOf(`${SESSION}/messages/{}`, sessionId, messageId), { computerId })
-    return fetchItems<Message>(this.#caller, path, 'whole')
+    return fetchItems<Message>(this.caller, path, 'whole')
   }
 
   /** A message. @throws ApiError 404 for one that is not known. */
@@ -68,16 +62,10 @@ export interface MetricsQuery {
 }
 
 /** Persistent environments that sessions run in. */
-export class Computers {
-  readonly #caller: Caller
-
-  constructor(caller: Caller) {
-    this.#caller = caller
-  }
-
+export class Computers extends Endpoints {
   /** All computers of the organisation, each also exactly as served. */
   fetchAll(): Promise<Served<{ readonly computers: readonly Computer[] }>> {
-    return fetchItems(this.#caller, COMPUTERS, { key: 'computers' })
+    return fetchItems(this.caller, COMPUTERS, { key: 'computers' })
   }
 
   /** All computers of the organisation. */
@@ -87,7 +75,7 @@ export class Computers {
 
   /** A computer, the answer also exactly as served. */
   fetch(computerId: string): Promise<Served<Computer>> {
-    return fetchItems<Computer>(this.#caller, pathOf(COMPUTER, computerId), 'whole')
+    return fetchItems<Computer>(this.caller, pathOf(COMPUTER, computerId), 'whole')
   }
 
   /** A computer. @throws ApiError 404 for one that is not known. */
@@ -106,7 +94,7 @@ export class Computers {
     if (length < 1 || length > MAX_COMPUTER_NAME) {
       throw new UsageError(`the name of a computer has 1 to 63 characters, '${name}' has ${length}`)
     }
-    return fetchItems<Computer>(this.#caller, pathOf(`${COMPUTERS}/name/{}`, name), 'whole')
+    return fetchItems<Computer>(this.caller, pathOf(`${COMPUTERS}/name/{}`, name), 'whole')
   }
 
   /**
@@ -130,7 +118,7 @@ export class Computers {
 
   /** Deletes a computer. Never repeated. */
   async delete(computerId: string): Promise<void> {
-    await send(this.#caller, 'DELETE', pathOf(COMPUTER, computerId))
+    await send(this.caller, 'DELETE', pathOf(COMPUTER, computerId))
   }
 
   /** Samples, each also exactly as served. @throws UsageError for a start that is no time. */
@@ -142,7 +130,7 @@ export class Computers {
       throw new UsageError(`start: '${start}' is not a time of ISO 8601 with its zone`)
     }
     const path = withQuery(pathOf(`${COMPUTER}/metrics`, computerId), { start })
-    return fetchItems<readonly ComputerMetrics[]>(this.#caller, path, 'array')
+    return fetchItems<readonly ComputerMetrics[]>(this.caller, path, 'array')
   }
 
   /** Samples. @throws UsageError for a start that is no time. */
@@ -151,7 +139,7 @@ export class Computers {
   }
 
   async #post<T>(computerId: string, action: string): Promise<T> {
-    return send<T>(this.#caller, 'POST', pathOf(`${COMPUTER}/${action}`, computerId))
+    return send<T>(this.caller, 'POST', pathOf(`${COMPUTER}/${action}`, computerId))
   }
 }
 

@@ -28,6 +28,15 @@ export interface Caller {
   readonly baseUrl: string
 }
 
+/** A group of endpoints on one host. */
+export abstract class Endpoints {
+  protected readonly caller: Caller
+
+  constructor(caller: Caller) {
+    this.caller = caller
+  }
+}
+
 /** Bounds what one answer may take; the largest are pages of settings, reports and messages. */
 const MAX_BYTES = 64 * 1024 * 1024
 

@@ -1,3 +1,4 @@
+import { fieldOf, jsonObject } from '../../lib/json.ts'
 import { withoutSecrets } from '../../lib/secrets/secret-forms.ts'
 import type { HttpResponse } from '../../lib/world.ts'
 import {
@@ -14,43 +15,41 @@ export const MAX_PROBLEM_BYTES = 256 * 1024
 const MAX_WORDS = 2_000
 
 /** Reads a Problem body; what is no such body (an HTML page of a proxy, nothing) has NULL fields. */
-export function problemOf(response: HttpResponse): Problem {
-  const body = jsonObject(response.body)
+function problemOf({ body, headers }: HttpResponse): Problem {
+  const said = jsonObject(Buffer.from(body).toString('utf8'))
+  const status = fieldOf(said, 'status')
   return {
-    title: textOf(body?.['title']),
-    detail: textOf(body?.['detail']),
-    status: typeof body?.['status'] === 'number' ? body['status'] : null,
-    requestId: textOf(body?.['requestId']) ?? response.headers['x-request-id'] ?? null,
-    metadata: objectOf(body?.['metadata']),
+    title: textOf(fieldOf(said, 'title')),
+    detail: textOf(fieldOf(said, 'detail')),
+    status: typeof status === 'number' ? status : null,
+    requestId: textOf(fieldOf(said, 'requestId')) ?? headers['x-request-id'] ?? null,
+    metadata: objectOf(fieldOf(said, 'metadata')),
   }
 }
 
 /** The error that an answer with status 400 or above becomes. */
 export function failureOf(method: string, path: string, response: HttpResponse): Error {
   const problem = problemOf(response)
+  const { status } = response
   const said = wordsOf(path, problem)
   const id = problem.requestId === null ? '' : ` (request ${problem.requestId})`
-  const message = `${method} ${path}: ${response.status}${said === '' ? '' : ` ${said}`}${id}`
-  if (response.status === 401) {
-    return new RefusedError(message, 401, problem, {
-      hint: 'The credential in AGENT_API_KEY is not valid: generate a new one at <app-url>/settings/api-keys.',
-    })
-  }
-  if (response.status === 403) {
-    return new RefusedError(message, 403, problem, {
-      hint: path.startsWith('/api/v1/analytics/')
-        ? 'Analytics need a key of someone with the role Manager or Owner: members and guests are refused.'
-        : 'The role behind the key, or the organisation’s plan, does not allow this.',
-    })
-  }
-  return new ApiError(message, response.status, problem)
+  const message = `${method} ${path}: ${status}${said === '' ? '' : ` ${said}`}${id}`
+  if (status !== 401 && status !== 403) return new ApiError(message, status, problem)
+  const forbidden = path.startsWith('/api/v1/analytics/')
+    ? 'Analytics need a key of someone with the role Manager or Owner: members and guests are refused.'
+    : 'The role behind the key, or the organisation’s plan, does not allow this.'
+  const hint =
+    status === 401
+      ? 'The credential in AGENT_API_KEY is not valid: generate a new one at <app-url>/settings/api-keys.'
+      : forbidden
+  return new RefusedError(message, status, problem, { hint })
 }
 
 /**
  * What the platform says of a failure, as far as it may be passed on: it may quote
  * what it was asked for, and enterprise controls carry secrets of any form. Names of people
  * in plain words cannot be recognised, and stay: without its reason a failure
- * cannot be mended.
+ * cannot be fixed.
  */
 function wordsOf(path: string, { title, detail }: Problem): string {
   if (path.startsWith('/api/v0/organization/enterprise-controls/')) return ''
@@ -64,20 +63,8 @@ function wordsOf(path: string, { title, detail }: Problem): string {
 /** Whose it is, is said nowhere: what failed is on record and in the published warehouse. */
 const E_MAIL = /[^\s@"'<>()]{1,64}@[^\s@"'<>()]{1,255}/g
 
-function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> | null {
-  try {
-    return objectOf(JSON.parse(Buffer.from(body).toString('utf8')))
-  } catch {
-    return null // not JSON: only the status is known
-  }
-}
-
-function objectOf(value: unknown): Readonly<Record<string, unknown>> | null {
-  return isObject(value) ? value : null
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+function objectOf(value: unknown): Problem['metadata'] {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
 }
 
 function textOf(value: unknown): string | null {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { OPEN_BRACE } from '../../lib/json.ts'
-import { parseWhole, RowScanner, type RowsAt, type ServedRow } from './row-scanner.ts'
+import { fieldOf, openValue, valueEnd } from '../../lib/json.ts'
+import { RowScanner, servedRow, type RowsAt, type ServedRow } from './row-scanner.ts'
 import { isDay } from '../../lib/days.ts'
 import { kindOf } from '../../lib/text.ts'
 
@@ -89,14 +89,9 @@ function slice(text: string, rowsAt: RowsAt): Envelope {
 /** An answer that is one row. @throws SyntaxError when it is no object. */
 export function sliceWhole(text: string): ServedRow {
   const trimmed = text.trim()
-  if (trimmed.charCodeAt(0) !== OPEN_BRACE) throw new SyntaxError('the answer is no object')
-  return { text: trimmed, value: parseWhole(text) }
-}
-
-/** The value of a field, or undefined where `value` is no object or has no such field. */
-export function fieldOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined
-  return Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
+  if (!trimmed.startsWith('{')) throw new SyntaxError('the answer is no object')
+  valueEnd(openValue(), trimmed) // refuses what is nested too deep
+  return { text: trimmed, value: servedRow(text).value }
 }
 
 /**

@@ -1,14 +1,15 @@
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
-  COLON,
   COMMA,
   isTooDeep,
   OPEN_BRACE,
   OPEN_BRACKET,
+  openValue,
   QUOTE,
+  valueEnd,
+  type OpenValue,
 } from '../../lib/json.ts'
-import { isBoundary, isSpace, scalarEnd, tooDeep, valueEnd, type OpenValue } from './open-value.ts'
 
 /** One row of an answer: its text exactly as served, and what it means. */
 export interface ServedRow {
@@ -57,6 +58,41 @@ type Place =
   | 'comma or end of rows'
   | 'end'
 
+/** What each character leads to, where it is not the beginning of a value. */
+const TURNS: Readonly<Record<Place, ReadonlyMap<string, Place>>> = {
+  root: new Map([['{', 'key or end']]),
+  'key or end': new Map([['}', 'end']]),
+  key: new Map(),
+  colon: new Map([[':', 'value']]),
+  value: new Map(),
+  'comma or end': new Map([
+    [',', 'key'],
+    ['}', 'end'],
+  ]),
+  'row or end': new Map([[']', 'comma or end']]),
+  row: new Map(),
+  'comma or end of rows': new Map([
+    [',', 'row'],
+    [']', 'comma or end'],
+  ]),
+  end: new Map(),
+}
+
+/** Where a string may begin: a name, a value or a row. */
+const BEFORE_VALUE: ReadonlySet<Place> = new Set([
+  'key or end',
+  'key',
+  'value',
+  'row or end',
+  'row',
+])
+
+/** A value that has begun, as far as it has come. */
+interface Begun extends OpenValue {
+  readonly isScalar: boolean
+  text: string
+}
+
 /**
  * Cuts an answer at the boundaries of its rows while it comes, in pieces of any
  * length, so that every row keeps its bytes: number spellings, key order, escapes
@@ -68,7 +104,7 @@ export class RowScanner {
   #known: KnownRows | undefined
   #held: HeldRow | undefined
   #place: Place = 'root'
-  #open: OpenValue | null = null
+  #open: Begun | null = null
   #key = ''
   #areRowsMet = false
   /** The document with the array of the rows emptied. */
@@ -166,7 +202,7 @@ export class RowScanner {
 
   /** Whether the array of the rows is what comes next. */
   get isBeforeRows(): boolean {
-    return this.#place === 'value' && this.#key === this.#name && !this.#areRowsMet
+    return this.#isAtRowsValue && !this.#areRowsMet
   }
 
   /** Where the array of the rows begins and where it has ended, in characters of the answer. */
@@ -178,8 +214,12 @@ export class RowScanner {
     return this.#rowsAt === 'array' ? '' : this.#rowsAt.key
   }
 
+  get #isAtRowsValue(): boolean {
+    return this.#place === 'value' && this.#key === this.#name
+  }
+
   get #isAtRow(): boolean {
-    return this.#open === null && (this.#place === 'row or end' || this.#place === 'row')
+    return this.#open === null && this.#place.startsWith('row')
   }
 
   #advance(text: string, at: number, rows: ScannedRow[]): number {
@@ -189,71 +229,44 @@ export class RowScanner {
 
   /** What stands at `at` begins a value, or leads to another place. Returns the index after it, or of the value. */
   #step(text: string, at: number): number {
-    const code = text.charCodeAt(at)
-    switch (this.#place) {
-      case 'root':
-        if (this.#rowsAt === 'array') return this.#beginRows(code, text, at)
-        return this.#turn(code === OPEN_BRACE, 'key or end', text, at)
-      case 'key or end':
-        if (code === CLOSE_BRACE) return this.#turn(true, 'end', text, at)
-        return this.#begin(code === QUOTE, text, at)
-      case 'key':
-        return this.#begin(code === QUOTE, text, at)
-      case 'colon':
-        return this.#turn(code === COLON, 'value', text, at)
-      case 'value':
-        if (this.#key !== this.#name) return this.#begin(true, text, at)
-        // of a repeated name JSON.parse takes the last: here it is unknown which rows are meant
-        if (this.#areRowsMet) throw new SyntaxError(`the answer has '${this.#name}' twice`)
-        return this.#beginRows(code, text, at)
-      case 'comma or end':
-        if (code === COMMA) return this.#turn(true, 'key', text, at)
-        return this.#turn(code === CLOSE_BRACE, 'end', text, at)
-      case 'row or end':
-        return code === CLOSE_BRACKET ? this.#endRows(text, at) : this.#begin(true, text, at)
-      case 'row':
-        return this.#begin(true, text, at)
-      case 'comma or end of rows':
-        if (code === CLOSE_BRACKET) return this.#endRows(text, at)
-        if (code !== COMMA) throw this.#unexpected(text, at)
-        this.#place = 'row'
-        return at + 1
-      case 'end':
-        throw this.#unexpected(text, at)
+    const sign = text.charAt(at)
+    const isWholeArray = this.#rowsAt === 'array'
+    if (isWholeArray ? this.#place === 'root' : this.#isAtRowsValue) {
+      // of a repeated name JSON.parse takes the last: here it is unknown which rows are meant
+      if (this.#areRowsMet) throw new SyntaxError(`the answer has '${this.#name}' twice`)
+      if (sign !== '[') throw new SyntaxError(`the answer has no array '${this.#name}'`)
+      this.#areRowsMet = true
+      this.#rowsBegin = this.#read + at
+      return this.#turn('row or end', sign, at)
     }
+    const next = TURNS[this.#place].get(sign)
+    if (next === undefined) return this.#begin(text, at)
+    if (sign === ']') {
+      this.#rowsEnd = this.#read + at + 1
+      return this.#turn(isWholeArray ? 'end' : next, sign, at)
+    }
+    return this.#turn(next, next === 'row' ? '' : sign, at)
   }
 
-  #turn(isExpected: boolean, place: Place, text: string, at: number): number {
-    if (!isExpected) throw this.#unexpected(text, at)
-    this.#rest += text.charAt(at)
+  /** `kept`: what of the character belongs to the document around the rows. */
+  #turn(place: Place, kept: string, at: number): number {
+    this.#rest += kept
     this.#place = place
     return at + 1
   }
 
-  #beginRows(code: number, text: string, at: number): number {
-    if (code !== OPEN_BRACKET) throw new SyntaxError(`the answer has no array '${this.#name}'`)
-    this.#areRowsMet = true
-    this.#rowsBegin = this.#read + at
-    return this.#turn(true, 'row or end', text, at)
-  }
-
-  #endRows(text: string, at: number): number {
-    this.#rowsEnd = this.#read + at + 1
-    return this.#turn(true, this.#rowsAt === 'array' ? 'end' : 'comma or end', text, at)
-  }
-
-  #begin(isExpected: boolean, text: string, at: number): number {
+  #begin(text: string, at: number): number {
     const code = text.charCodeAt(at)
-    if (!isExpected || isBoundary(code)) throw this.#unexpected(text, at)
-    const isNested = code === OPEN_BRACE || code === OPEN_BRACKET
-    const kind = code === QUOTE ? 'string' : isNested ? 'nested' : 'scalar'
-    this.#open = { kind, text: '', depth: 0, isInString: false, isEscaped: false }
+    const mayBegin = this.#place.startsWith('key') ? code === QUOTE : !isBoundary(code)
+    if (!BEFORE_VALUE.has(this.#place) || !mayBegin) throw this.#unexpected(text, at)
+    const isScalar = code !== QUOTE && code !== OPEN_BRACE && code !== OPEN_BRACKET
+    this.#open = { ...openValue(), isScalar, text: '' }
     return at
   }
 
   /** Reads on in a value. Returns the index after it, or after the piece. */
-  #goOn(value: OpenValue, text: string, at: number, rows: ScannedRow[]): number {
-    const end = value.kind === 'scalar' ? scalarEnd(text, at) : valueEnd(value, text, at)
+  #goOn(value: Begun, text: string, at: number, rows: ScannedRow[]): number {
+    const end = value.isScalar ? scalarEnd(text, at) : valueEnd(value, text, at)
     value.text += text.slice(at, end < 0 ? text.length : end)
     if (end < 0) return text.length
     this.#open = null
@@ -262,7 +275,7 @@ export class RowScanner {
   }
 
   #took(text: string, rows: ScannedRow[]): void {
-    if (this.#place === 'row or end' || this.#place === 'row') {
+    if (this.#place.startsWith('row')) {
       this.#ended({ text, isKnown: false }, rows)
       return
     }
@@ -318,14 +331,21 @@ function lastBefore(text: string, end: number): number {
   return at
 }
 
-/** A text that no scanner has read. @throws SyntaxError */
-export function parseWhole(text: string): unknown {
-  if (isTooDeep(text)) throw tooDeep()
-  return parseQuietly(text)
+function scalarEnd(text: string, start: number): number {
+  for (let at = start; at < text.length; at += 1) if (isBoundary(text.charCodeAt(at))) return at
+  return -1
+}
+
+function isBoundary(code: number): boolean {
+  return code === COMMA || code === CLOSE_BRACKET || code === CLOSE_BRACE || isSpace(code)
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || code === 10 || code === 13 || code === 9
 }
 
 /** What is wrong is said without what is there: an answer may carry secrets. */
-export function parseQuietly(text: string): unknown {
+function parseQuietly(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -117,7 +117,7 @@ function redacted(text: string, root: Place, mark: Mark): string {
   for (let found = tokens.exec(text); found !== null; found = tokens.exec(text)) {
     const at = found.index
     const sign = text.charAt(at)
-    if (sign === '"') tokens.lastIndex = stringEnd(text, at)
+    if (sign === '"') tokens.lastIndex = stringEnd(text, at + 1)
     const token = text.slice(at, tokens.lastIndex)
     const container = open.at(-1)
     let clean: string | undefined
