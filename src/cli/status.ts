@@ -74,7 +74,7 @@ function statusText(report: Report): string {
       : [
           line(
             'running',
-            `${ownerOf(running)}, since ${toSecond(running.since)}, last heartbeat ${running.heartbeatAt}`,
+            `${ownerOf(running)}, since ${toSecond(running.since)}, last heartbeat ${toSecond(running.heartbeatAt)}`,
           ),
         ]),
     ...(left === null
@@ -82,7 +82,7 @@ function statusText(report: Report): string {
       : [
           line(
             'left',
-            `${ownerOf(left)}, last heartbeat ${left.heartbeatAt}; the next run takes over`,
+            `${ownerOf(left)}, last heartbeat ${toSecond(left.heartbeatAt)}; the next run takes over`,
           ),
         ]),
     line('limits', `at most ${limits.rate} requests a second, ${limits.concurrency} at once`),

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
@@ -48,5 +49,18 @@ describe('doctor', () => {
     const { code, out } = await command(['doctor'], nothing)
     expect(code).toBe(2)
     expect(out).toMatch(/^wrong +configuration +no API key: .*export AGENT_API_KEY=<key>$/m)
+  })
+})
+
+describe('status', () => {
+  it('tells times to the second: of the run under way, its heartbeat and what is published', async () => {
+    const { data, environment } = await stage()
+    await lock(data, waiting('run-1').options)
+    await writeFile(join(data, 'warehouse.duckdb'), 'of no interest here')
+    const { code, out, err } = await command(['status'], environment)
+    expect(code, err).toBe(0)
+    expect(out).toMatch(/^running +run run-1, .* since \S+Z, last heartbeat \S+Z$/m)
+    expect(out).toMatch(/^published +\S+, \d{4}-\S+Z, \d+ B/m)
+    expect(out).not.toMatch(/:\d\d\.\d+Z/)
   })
 })
