@@ -2,12 +2,6 @@
 -- with another number of current ones than one.
 with
 
-history as (
-
-    select * from {{ ref('dim_user_history') }}
-
-),
-
 followed as (
 
     select
@@ -16,7 +10,7 @@ followed as (
             partition by org_id, user_id
             order by valid_from
         ) as next_from
-    from history
+    from {{ ref('dim_user_history') }}
 
 ),
 

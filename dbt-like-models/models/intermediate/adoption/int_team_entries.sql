@@ -1,11 +1,5 @@
 with
 
-teams as (
-
-    select * from {{ ref('teams') }}
-
-),
-
 final as (
 
     select
@@ -14,7 +8,7 @@ final as (
         teams.valid_from,
         teams.team,
         teams.cost_centre
-    from teams
+    from {{ ref('teams') }} as teams
 
 )
 

@@ -1,11 +1,5 @@
 with
 
-revisions as (
-
-    select * from {{ ref('stg_platform__controls_revisions') }}
-
-),
-
 ranked as (
 
     select
@@ -14,7 +8,7 @@ ranked as (
             partition by org_id, revision
             order by fetched_at desc, activity_date desc
         ) as landing_rank
-    from revisions
+    from {{ ref('stg_platform__controls_revisions') }}
     where revision is not null and settings is not null
 
 ),

@@ -1,11 +1,5 @@
 with
 
-intervals as (
-
-    select * from {{ ref('stg_platform__intervals') }}
-
-),
-
 final as (
 
     select
@@ -16,7 +10,7 @@ final as (
         cast(
             extract(day from last_day(min(activity_date))) as bigint
         ) as days_in_month
-    from intervals
+    from {{ ref('stg_platform__intervals') }}
     where status in ('landed', 'empty')
     group by 1, 2, 3
 

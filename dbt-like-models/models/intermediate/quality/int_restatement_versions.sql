@@ -3,12 +3,6 @@
 
 with
 
-restatements as (
-
-    select * from {{ ref('stg_platform__restatements') }}
-
-),
-
 final as (
 
     select
@@ -17,7 +11,7 @@ final as (
         activity_date,
         old_fetched_at,
         new_fetched_at
-    from restatements
+    from {{ ref('stg_platform__restatements') }}
     group by 1, 2, 3, 4, 5
 
 )

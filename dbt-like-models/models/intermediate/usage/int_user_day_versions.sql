@@ -3,19 +3,13 @@
 
 with
 
-users as (
-
-    select * from {{ ref('stg_platform__users') }}
-
-),
-
 final as (
 
     select
         org_id,
         activity_date,
         day_digest
-    from users
+    from {{ ref('stg_platform__users') }}
     group by 1, 2, 3
 
 )

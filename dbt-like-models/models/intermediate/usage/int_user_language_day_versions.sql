@@ -3,19 +3,13 @@
 
 with
 
-languages as (
-
-    select * from {{ ref('stg_platform__user_languages') }}
-
-),
-
 final as (
 
     select
         org_id,
         activity_date,
         day_digest
-    from languages
+    from {{ ref('stg_platform__user_languages') }}
     group by 1, 2, 3
 
 )

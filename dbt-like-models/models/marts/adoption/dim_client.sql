@@ -1,11 +1,5 @@
 with
 
-clients as (
-
-    select * from {{ ref('fct_client_day') }}
-
-),
-
 final as (
 
     select
@@ -17,7 +11,7 @@ final as (
         end as description,
         min(activity_date) as first_active_date,
         max(activity_date) as last_active_date
-    from clients
+    from {{ ref('fct_client_day') }}
     group by 1, 2
 
 )

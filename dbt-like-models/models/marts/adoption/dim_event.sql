@@ -1,11 +1,5 @@
 with
 
-events as (
-
-    select * from {{ ref('events') }}
-
-),
-
 orgs as (
 
     select distinct org_id from {{ ref('fct_org_day') }}
@@ -20,7 +14,7 @@ final as (
         events.name as event_name,
         events.team,
         max(events.description) as description
-    from events
+    from {{ ref('events') }} as events
     inner join orgs
         on orgs.org_id = coalesce(events.org_id, orgs.org_id)
     group by 1, 2, 3, 4

@@ -1,11 +1,5 @@
 with
 
-clients as (
-
-    select * from {{ ref('int_client_users_coalesced') }}
-
-),
-
 final as (
 
     select
@@ -13,7 +7,7 @@ final as (
         activity_date,
         client,
         max(daily_active_users) as daily_active_users
-    from clients
+    from {{ ref('int_client_users_coalesced') }}
     group by 1, 2, 3
 
 )

@@ -1,11 +1,5 @@
 with
 
-changes as (
-
-    select * from {{ ref('fct_control_change') }}
-
-),
-
 ranked as (
 
     select
@@ -14,7 +8,7 @@ ranked as (
             partition by org_id, settings_path
             order by revision desc
         ) as change_rank
-    from changes
+    from {{ ref('fct_control_change') }}
 
 ),
 

@@ -1,11 +1,5 @@
 with
 
-steps as (
-
-    select * from {{ ref('stg_platform__computer_steps') }}
-
-),
-
 named as (
 
     select
@@ -14,7 +8,7 @@ named as (
         max(activity_date) over (
             partition by org_id, computer_id
         ) as last_date
-    from steps
+    from {{ ref('stg_platform__computer_steps') }}
     where computer_id is not null
 
 ),

@@ -1,17 +1,5 @@
 with
 
-reports as (
-
-    select * from {{ ref('dim_readiness_report') }}
-
-),
-
-criteria as (
-
-    select * from {{ ref('stg_platform__readiness_criteria') }}
-
-),
-
 final as (
 
     select
@@ -27,8 +15,8 @@ final as (
         end as is_skipped,
         criteria.numerator = criteria.denominator as is_passed,
         criteria.rationale
-    from reports
-    inner join criteria
+    from {{ ref('dim_readiness_report') }} as reports
+    inner join {{ ref('stg_platform__readiness_criteria') }} as criteria
         on reports.org_id = criteria.org_id
         and reports.report_id = criteria.report_id
         and reports.landed_date = criteria.activity_date

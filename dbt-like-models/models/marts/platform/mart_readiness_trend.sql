@@ -1,11 +1,5 @@
 with
 
-criteria as (
-
-    select * from {{ ref('fct_readiness_criterion') }}
-
-),
-
 summed as (
 
     select
@@ -22,7 +16,7 @@ summed as (
         {{ sum_of_counts(
             'case when not is_skipped then denominator end'
         ) }} as evaluated
-    from criteria
+    from {{ ref('fct_readiness_criterion') }}
     group by 1, 2, 3, 4
 
 ),

@@ -1,11 +1,5 @@
 with
 
-sessions as (
-
-    select * from {{ ref('fct_session') }}
-
-),
-
 ranked as (
 
     select
@@ -47,7 +41,7 @@ outcomes as (
         sessions.message_count,
         sessions.assistant_active_ms,
         sessions.service_credits
-    from sessions
+    from {{ ref('fct_session') }} as sessions
     full outer join ends using (org_id, session_id)
 
 ),

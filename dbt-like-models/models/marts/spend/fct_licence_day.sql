@@ -1,17 +1,5 @@
 with
 
-licences as (
-
-    select * from {{ ref('licences') }}
-
-),
-
-dates as (
-
-    select * from {{ ref('dim_date') }}
-
-),
-
 orgs as (
 
     select distinct org_id from {{ ref('fct_org_day') }}
@@ -40,10 +28,10 @@ ranked as (
                 licences.valid_from desc,
                 case when licences.org_id is null then 1 else 0 end asc
         ) as line_rank
-    from licences
+    from {{ ref('licences') }} as licences
     inner join orgs
         on orgs.org_id = coalesce(licences.org_id, orgs.org_id)
-    inner join dates
+    inner join {{ ref('dim_date') }} as dates
         on dates.activity_date >= licences.valid_from
 
 ),

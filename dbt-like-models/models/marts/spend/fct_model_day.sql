@@ -1,17 +1,5 @@
 with
 
-models as (
-
-    select * from {{ ref('int_model_tokens_coalesced') }}
-
-),
-
-residuals as (
-
-    select * from {{ ref('int_model_tokens_unattributed') }}
-
-),
-
 models_and_residuals as (
 
     select
@@ -22,11 +10,11 @@ models_and_residuals as (
         billable_tokens,
         input_tokens,
         output_tokens
-    from models
+    from {{ ref('int_model_tokens_coalesced') }}
 
     union all
 
-    select * from residuals
+    select * from {{ ref('int_model_tokens_unattributed') }}
 
 ),
 

@@ -1,11 +1,5 @@
 with
 
-servers as (
-
-    select * from {{ ref('stg_platform__tools_mcp_servers') }}
-
-),
-
 spellings as (
 
     select
@@ -14,7 +8,7 @@ spellings as (
         {{ sum_of_counts('invocations') }} as invocations,
         min(activity_date) as first_active_date,
         max(activity_date) as last_active_date
-    from servers
+    from {{ ref('stg_platform__tools_mcp_servers') }}
     group by 1, 2
 
 ),

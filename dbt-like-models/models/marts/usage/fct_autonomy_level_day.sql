@@ -1,11 +1,5 @@
 with
 
-levels as (
-
-    select * from {{ ref('stg_platform__tools_autonomy_levels') }}
-
-),
-
 final as (
 
     select
@@ -13,7 +7,7 @@ final as (
         activity_date,
         autonomy_level,
         {{ sum_of_shares('share') }} as share
-    from levels
+    from {{ ref('stg_platform__tools_autonomy_levels') }}
     group by 1, 2, 3
 
 )

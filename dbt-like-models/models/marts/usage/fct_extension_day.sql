@@ -1,11 +1,5 @@
 with
 
-extensions as (
-
-    select * from {{ ref('stg_platform__productivity_extensions') }}
-
-),
-
 final as (
 
     select
@@ -13,7 +7,7 @@ final as (
         activity_date,
         extension,
         {{ sum_of_counts('file_operations') }} as file_operations
-    from extensions
+    from {{ ref('stg_platform__productivity_extensions') }}
     group by 1, 2, 3
 
 )

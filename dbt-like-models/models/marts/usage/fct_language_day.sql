@@ -1,11 +1,5 @@
 with
 
-languages as (
-
-    select * from {{ ref('stg_platform__productivity_languages') }}
-
-),
-
 final as (
 
     select
@@ -13,7 +7,7 @@ final as (
         activity_date,
         language,
         {{ sum_of_counts('file_operations') }} as file_operations
-    from languages
+    from {{ ref('stg_platform__productivity_languages') }}
     group by 1, 2, 3
 
 )

@@ -1,11 +1,5 @@
 with
 
-servers as (
-
-    select * from {{ ref('stg_platform__tools_mcp_servers') }}
-
-),
-
 final as (
 
     select
@@ -13,7 +7,7 @@ final as (
         activity_date,
         mcp_server,
         {{ sum_of_counts('invocations') }} as invocations
-    from servers
+    from {{ ref('stg_platform__tools_mcp_servers') }}
     group by 1, 2, 3
 
 )

@@ -1,29 +1,5 @@
 with
 
-activity as (
-
-    select * from {{ ref('stg_platform__activity_days') }}
-
-),
-
-tools as (
-
-    select * from {{ ref('stg_platform__tools_days') }}
-
-),
-
-tokens as (
-
-    select * from {{ ref('stg_platform__tokens_days') }}
-
-),
-
-productivity as (
-
-    select * from {{ ref('stg_platform__productivity_days') }}
-
-),
-
 final as (
 
     select
@@ -55,10 +31,13 @@ final as (
         tools.autonomy_ratio_p90,
         tools.tool_calls_per_session_avg,
         tools.user_turns_per_session_avg
-    from activity
-    full outer join tools using (org_id, activity_date)
-    full outer join tokens using (org_id, activity_date)
-    full outer join productivity using (org_id, activity_date)
+    from {{ ref('stg_platform__activity_days') }} as activity
+    full outer join {{ ref('stg_platform__tools_days') }} as tools
+        using (org_id, activity_date)
+    full outer join {{ ref('stg_platform__tokens_days') }} as tokens
+        using (org_id, activity_date)
+    full outer join {{ ref('stg_platform__productivity_days') }} as productivity
+        using (org_id, activity_date)
 
 )
 

@@ -1,17 +1,11 @@
 with
 
-servers as (
-
-    select * from {{ ref('stg_platform__tools_mcp_servers') }}
-
-),
-
 final as (
 
     select
         spelling,
         max(mcp_server) as mcp_server
-    from servers
+    from {{ ref('stg_platform__tools_mcp_servers') }}
     group by 1
 
 )

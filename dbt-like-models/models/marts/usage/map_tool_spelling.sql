@@ -2,16 +2,37 @@ with
 
 spellings as (
 
-    select * from {{ ref('int_tool_spellings_cleaned') }}
+    select
+        spelling,
+        tool_key,
+        is_clean_name
+    from {{ ref('stg_platform__tools_tools') }}
+
+    union
+
+    select
+        spelling,
+        tool_key,
+        is_clean_name
+    from {{ ref('stg_platform__tools_by_name') }}
+
+),
+
+clean_names as (
+
+    select distinct tool_key
+    from spellings
+    where is_clean_name
 
 ),
 
 final as (
 
     select
-        spelling,
-        tool_name
+        spellings.spelling,
+        coalesce(clean_names.tool_key, '(unparsed)') as tool_name
     from spellings
+    left join clean_names using (tool_key)
 
 )
 
