@@ -74,20 +74,6 @@ create or replace temp macro tool_key(served) as
         ), '.:/@-'), '')
     end;
 
--- Where the row of a day stands that counts: an API that sends a day twice
--- means the later one.
-create or replace temp macro newest_rows() as table
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal
-    from raw
-    qualify row_number() over (
-        partition by org_id, activity_date
-        order by page desc, ordinal desc
-    ) = 1;
-
 -- true and false, also as text.
 create or replace temp macro to_boolean(served) as
     case served when 'true' then true when 'false' then false end;

@@ -4,7 +4,7 @@
 -- itself. What is known from elsewhere is not promised. Numbers that count
 -- something are integers, and credits are decimals. Any field may be null. The
 -- numbers of an object have a bit each, in the order of their names.
-create or replace temp table expected as
+create temp table if not exists expected as
 with
 
 -- Fields of one type in one object share a line.

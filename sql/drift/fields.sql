@@ -1,10 +1,10 @@
--- What is documented of the objects in the items of a resource.
+-- What is documented of the objects in the items of each resource.
 select
+    resource,
     object,
     field,
     type,
     is_promised,
     is_key
 from expected
-where resource = {{ resource }}
-order by 1, 2
+order by 1, 2, 3

@@ -1,6 +1,7 @@
 -- The items that may not be as documented; one that is no JSON is NULL. Numbers
 -- that are text here because a double would respell them begin with U+0001.
 -- `within` is an item of which more than its own fields has to be looked at.
+create or replace temp {{ kind }} items as
 select
     activity_date,
     place,
@@ -11,14 +12,15 @@ select
     stands_for
 from (
     select
-        activity_date,
-        place,
-        readable(item) as item,
-        json_valid(item) as is_valid,
-        request_id,
-        stands_for,
-        is_unlike
-    from (
-{{ rows }}
-    ) as served
+        parsed.activity_date,
+        strange.place,
+        readable(parsed.served) as item,
+        json_valid(parsed.served) as is_valid,
+        parsed.request_id,
+        strange.stands_for,
+        strange.alike is null as is_unlike
+    from parsed
+    inner join strange
+        on strange.activity_date = parsed.activity_date
+        and strange.place = parsed.item_place
 ) as items_read

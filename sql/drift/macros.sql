@@ -49,4 +49,11 @@ create or replace temp macro item_place(page, ordinal) as
 create or replace temp macro respelled(item) as
     case
         when not has_long_numbers(item) then cast(try(json(item)) as varchar)
-    end
+    end;
+
+-- Whether a number in the item may have 17 digits or more.
+create or replace temp macro has_large_numbers(item) as
+    regexp_matches(
+        item,
+        ':\s*"?[-+ ]*([0-9.]{17,}|[0-9.]+[eE][+]?[0-9]{2,}) *"?\s*[,}]'
+    )

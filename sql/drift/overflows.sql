@@ -1,37 +1,7 @@
 -- Counts of users, and of their models, that repeated entries of one day add up to
 -- and that do not fit: base has NULL for them, although each entry can be read. Only
 -- items with a number that long are read. (No sum of credits of a day is too large.)
-create or replace temp table overflows as
 with
-
-days as (
-
-    select
-        org_id,
-        activity_date,
-        page,
-        ordinal,
-        request_id,
-        read_item(item, '{
-            "by_user": [{
-                "user_id": "VARCHAR",
-                "input_tokens": "VARCHAR",
-                "output_tokens": "VARCHAR",
-                "by_model": [{
-                    "model_id": "VARCHAR",
-                    "model": "VARCHAR",
-                    "input_tokens": "VARCHAR",
-                    "output_tokens": "VARCHAR"
-                }]
-            }]
-        }') as day
-    from raw
-    where regexp_matches(
-        item,
-        ':\s*"?[-+ ]*([0-9.]{17,}|[0-9.]+[eE][+]?[0-9]{2,}) *"?\s*[,}]'
-    )
-
-),
 
 users as (
 
@@ -39,9 +9,16 @@ users as (
         activity_date,
         request_id,
         '$.by_user[]' as object,
-        unnest(day.by_user) as entry
-    from days
-    semi join newest_rows() using (org_id, activity_date, page, ordinal)
+        unnest(item.by_user) as entry
+    from parsed
+    where has_large_numbers
+        and (activity_date, place) in (
+            select
+                activity_date,
+                max(place)
+            from parsed
+            group by 1
+        )
 
 ),
 

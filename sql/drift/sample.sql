@@ -13,9 +13,10 @@ select
         ) as first_item
     ) as fields
 from (
-    -- no filter: it would gather items of megabytes before they are read
-    select case when ordinal < 16 then try(json_keys(item)) end as keys
+    select try(json_keys(item)) as keys
     from raw
+    where ordinal < 16
+        and activity_date in (select unnest(cast({{ days }} as date[])))
 ) as sampled
 where keys is not null
 group by keys

@@ -1,16 +1,19 @@
 import { statement } from '../lib/package.ts'
-import { RAW, type DaySource } from './batch.ts'
+import { BATCH_STATEMENTS, type DaySource } from './batch.ts'
 import { SCHEMA_DRIFT } from './drift.ts'
 import { ENTITIES, type Entity } from './entities.ts'
-import { MACROS, parsedSql } from './macros.ts'
-import type { BaseEntity, NormalizeOptions } from './plan.ts'
+import { MACROS, parsedSql } from './items.ts'
+import { makerOf, type BaseEntity, type NormalizeOptions } from './plan.ts'
 import { RESTATEMENTS } from './restatements.ts'
 
-/** Every table that is made from raw, in the order in which they are made of a batch. */
+/**
+ * Every table that is made from raw, in the order in which they are made of a batch: of all
+ * items as they were served, of those that stand, and of all versions in their place.
+ */
 export const BASE_ENTITIES: readonly BaseEntity[] = [
+  SCHEMA_DRIFT,
   ...ENTITIES.map(flattened),
   RESTATEMENTS,
-  SCHEMA_DRIFT,
 ]
 
 /** An entity that one statement makes of the parsed items of its resource. */
@@ -19,11 +22,13 @@ function flattened({ name, resource }: Entity): BaseEntity {
   return {
     name,
     resource,
-    isOfParsed: true,
     madeBy: `sql/base/${name}.sql`,
-    statements: () => [MACROS, RAW, parsedSql(resource), select()].join('\n'),
+    maker: makerOf(() => [MACROS, ...BATCH_STATEMENTS, parsedSql(resource), select()]),
     sources: (options) => currentVersions(options, resource),
-    select,
+    select: async (_database, batch) => {
+      await batch.leaveOutDisplaced()
+      return select()
+    },
   }
 }
 
@@ -33,8 +38,7 @@ function currentVersions({ ledger }: NormalizeOptions, resource: string): DaySou
   )
 }
 
-/** The statements that make an entity, by its name; empty for what is no entity of a statement. */
+/** Digest of the statements that make an entity, by its name; empty for what is no entity of a statement. */
 export function makingOf(name: string): string {
-  const entity = ENTITIES.find((each) => each.name === name)
-  return entity === undefined ? '' : flattened(entity).statements()
+  return BASE_ENTITIES.find((each) => each.name === name && each.resource !== null)?.maker() ?? ''
 }

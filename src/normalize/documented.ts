@@ -18,14 +18,13 @@ export type Fields = ReadonlyMap<string, Field>
 /** The kinds of objects in the items of a resource: `$`, `$.by_user[]`, … */
 export type Documented = ReadonlyMap<string, Fields>
 
-/** The shape of something served, as DuckDB's `from_json` takes it. */
-type Shape = string | readonly Shape[] | Fieldset
-type Fieldset = Readonly<{ [field: string]: Shape }>
+/** The shape of something served, as DuckDB's `from_json` takes it in JSON. */
+export type Shape = string | readonly Shape[] | Fieldset
+export type Fieldset = Readonly<{ [field: string]: Shape }>
 
 /** What items can come back from letter by letter; each then has exactly its fields, in its order. */
 export interface ReadShape {
-  /** For `from_json`. */
-  readonly shape: string
+  readonly shape: Fieldset
   /** SQL conditions on the struct `read`: objects are named, and what is served as a number base reads as it is. */
   readonly conditions: readonly string[]
   /** Whether it has all the fields that are documented, and no other. */
@@ -60,8 +59,10 @@ export function shapeOf(
 ): ReadShape | undefined {
   const fields: Fields = documented.get('$') ?? new Map<string, Field>()
   const unknown = keys.filter((key) => !fields.has(key))
-  const names = new Set(keys.map((key) => key.toLowerCase()))
-  const isStruct = keys.length > 0 && names.size === keys.length && unknown.every(isPlain)
+  // names of a struct are the same in any case
+  const names = new Set([...keys, ...fields.keys()].map((key) => key.toLowerCase()))
+  const isStruct =
+    keys.length > 0 && names.size === fields.size + unknown.length && unknown.every(isPlain)
   if (!isStruct || unknown.length > MAX_UNKNOWN) return undefined
   const shape: Record<string, Shape> = {}
   for (const key of keys) {
@@ -76,7 +77,7 @@ export function shapeOf(
     ([field, { isPromised, isKey }]) => field in shape || isKey || !isPromised,
   )
   return {
-    shape: JSON.stringify(shape),
+    shape,
     conditions: [
       ...keys.flatMap((key) =>
         fields.get(key)?.type === 'number' ? [`is_number(read.${identifier(key)})`] : [],
@@ -97,7 +98,7 @@ function isPlain(name: string): boolean {
 }
 
 /** The fields that identify objects of the kind. */
-export function keysOf(fields: Fields): string[] {
+export function keysOf(fields: Fields = new Map<string, Field>()): string[] {
   return [...fields].flatMap(([field, { isKey }]) => (isKey ? [field] : []))
 }
 
@@ -109,7 +110,7 @@ function isNamed(fields: Fields, served: readonly string[]): boolean {
 
 /** That an item is named, and that none of its elements has a name that is null or empty. */
 function namedConditions(documented: Documented, shape: Fieldset): string[] {
-  const own = keysOf(documented.get('$') ?? new Map<string, Field>())
+  const own = keysOf(documented.get('$'))
     .filter((key) => key in shape)
     .map((key) => `nullif(cast(read.${identifier(key)} as varchar), '')`)
   const within = [...documented].flatMap(([kind, fields]) => (kind === '$' ? [] : keysOf(fields)))
@@ -182,10 +183,10 @@ function elementShape(documented: Documented, path: string, sample: Sample): Sha
   return objectShape(documented, path, sample)
 }
 
-function isList(shape: Shape): shape is readonly Shape[] {
+export function isList(shape: Shape): shape is readonly Shape[] {
   return Array.isArray(shape)
 }
 
-function isFieldset(shape: Shape | undefined): shape is Fieldset {
+export function isFieldset(shape: Shape | undefined): shape is Fieldset {
   return typeof shape === 'object' && !Array.isArray(shape)
 }

@@ -1,6 +1,6 @@
 import { identifier, listLiteral, literal, type Database } from '../lib/duckdb.ts'
 import { statement, fill } from '../lib/package.ts'
-import { DAYS, daysSql, RAW, type DaySource } from './batch.ts'
+import { BATCH_STATEMENTS, FOUND_STATEMENTS, type DayBatch, type DaySource } from './batch.ts'
 import {
   keysOf,
   NO_FIELDS,
@@ -9,10 +9,8 @@ import {
   type Fields,
   type FieldType,
 } from './documented.ts'
-import { MACROS } from './macros.ts'
-import type { BaseEntity, NormalizeOptions } from './plan.ts'
-import { REPEATED_STATEMENTS, takeRepeated } from './repeated.ts'
-import { STRANGE_STATEMENTS, takeStrangeItems, type Strangeness } from './strange.ts'
+import { MACROS, parsedSql } from './items.ts'
+import { makerOf, type BaseEntity, type NormalizeOptions } from './plan.ts'
 
 const FIELDS = statement('drift/fields')
 const OBJECTS_ITEM = statement('drift/objects_item')
@@ -27,8 +25,9 @@ const SERVED = statement('drift/served')
 const SERVED_WHOLE = statement('drift/served_whole')
 const SERVED_NOTHING = statement('drift/served_nothing')
 const SUSPECT_OBJECTS = statement('drift/suspect_objects')
-/** What its statements need on a connection, once. */
-export const EXPECTED = [statement('drift/expected'), statement('drift/macros')].join(';\n')
+const EXPECTED = statement('drift/expected')
+const ITEMS = statement('drift/items')
+const STRANGE_SIZES = statement('drift/strange_sizes')
 
 /** Types of which an object's numbers are read to see whether base reads them as they are. */
 const NUMBER_TYPES: readonly FieldType[] = ['integer', 'decimal', 'number']
@@ -47,30 +46,25 @@ const MAX_COUNT = '9223372036854775807'
 export const SCHEMA_DRIFT: BaseEntity = {
   name: 'schema_drift',
   resource: null,
-  isOfParsed: false,
   madeBy: 'schema_drift',
-  statements: () =>
-    [
-      ...[MACROS, RAW, DAYS, EXPECTED],
-      ...STRANGE_STATEMENTS,
-      ...REPEATED_STATEMENTS,
-      ...[OBJECTS_ITEM, OBJECTS_PART, OBJECTS_ELEMENTS, SHAPES, SUSPECTS, SUSPECT_OBJECTS],
-      ...[SERVED, SERVED_WHOLE, FINDINGS, OVERFLOWS],
-      shapesSql('$', new Map([['count', { type: 'integer', isPromised: true, isKey: true }]])),
-    ].join('\n'),
+  maker: makerOf(() => [
+    ...[MACROS, ...BATCH_STATEMENTS, ...FOUND_STATEMENTS, EXPECTED, ITEMS],
+    ...[OBJECTS_ITEM, OBJECTS_PART, OBJECTS_ELEMENTS, SHAPES, SUSPECTS, SUSPECT_OBJECTS],
+    ...[SERVED, SERVED_WHOLE, FINDINGS, OVERFLOWS, parsedSql('users')],
+    shapesSql('$', new Map([['count', { type: 'integer', isPromised: true, isKey: true }]])),
+  ]),
   sources: landedDays,
   select: async (database, batch) => {
-    await batch.read(batch.days)
-    const overflows = await takeOverflows(database, batch.resource)
-    const documented = await documentedOf(database, batch.resource)
-    const repeated = await takeRepeated(database, batch, documented)
-    const found = [overflows, repeated]
-    const strangeness = await takeStrangeItems(database, batch, documented)
-    if (strangeness !== 'none') {
-      await takeSuspects(database, batch.resource, documented, strangeness)
-      found.unshift(await findingsSql(database))
-    }
-    return daysSql(batch, union(found))
+    if (batch.days.length === 0) return batch.daysSql(NO_FINDINGS)
+    const isStrange = await hasStrangeItems(database, batch)
+    const repeated = batch.repeatedSql()
+    return batch.daysSql(
+      union([
+        isStrange ? await findingsSql(database) : NO_FINDINGS,
+        ...((await hasLargeNumbers(database)) ? [`from (${OVERFLOWS})`] : []),
+        ...(repeated === null ? [] : [`from (${repeated})`]),
+      ]),
+    )
   },
 }
 
@@ -80,28 +74,50 @@ function landedDays({ ledger }: NormalizeOptions): DaySource[] {
   )
 }
 
-/** The resource of which base adds up repeated entries of one day. */
-const SUMMED = 'tokens'
-
-/** The select of sums that do not fit. To be called while `raw` holds all days. */
-async function takeOverflows(database: Database, resource: string): Promise<string> {
-  if (resource !== SUMMED) return NO_FINDINGS
-  await database.run(OVERFLOWS)
-  return 'from overflows'
+/** Whether a sum may not fit. */
+async function hasLargeNumbers(database: Database): Promise<boolean> {
+  const { rows } = await database.table('select 1 from parsed where has_large_numbers limit 1')
+  return rows.length > 0
 }
 
-async function documentedOf(database: Database, resource: string): Promise<Documented> {
-  const { rows } = await database.table(fill(FIELDS, { resource: literal(resource) }))
-  const documented = new Map<string, Map<string, Field>>()
-  for (const [object, field, type, isPromised, isKey] of rows) {
-    if (typeof object !== 'string' || typeof field !== 'string' || !isFieldType(type)) continue
+/** Items of this size are gathered if they are few, shorter ones in any number: gathered items are read once. */
+const GATHERED_BYTES = 8 * 2 ** 20
+const SHORT_ITEM_BYTES = 16 * 2 ** 10
+
+/** Makes `suspects` of the items that may be otherwise than documented, if there are any. */
+async function hasStrangeItems(
+  database: Database,
+  { resource, documented }: Pick<DayBatch, 'resource' | 'documented'>,
+): Promise<boolean> {
+  const { rows } = await database.table(STRANGE_SIZES)
+  const [bytes, longest, hasUnlike] = rows[0] ?? []
+  if (bytes === null || bytes === undefined) return false
+  const isShort = Number(bytes) <= GATHERED_BYTES || Number(longest) <= SHORT_ITEM_BYTES
+  await database.run(fill(ITEMS, { kind: isShort ? 'table' : 'view' }))
+  const shapes = [...documented].flatMap(([object, fields]) =>
+    fields.get('')?.type === 'any' || (object !== '$' && hasUnlike !== true)
+      ? []
+      : [shapesSql(object, fields)],
+  )
+  await database.run(`create or replace temp table shapes as ${union(shapes)}`)
+  await database.run(`${EXPECTED};${fill(SUSPECTS, { resource: literal(resource) })}`)
+  return true
+}
+
+/** What is documented of each resource. */
+export async function readDocumented(database: Database): Promise<ReadonlyMap<string, Documented>> {
+  await database.run(EXPECTED)
+  const { rows } = await database.table(FIELDS)
+  const all = new Map<string, Map<string, Map<string, Field>>>()
+  for (const [resource, object, field, type, isPromised, isKey] of rows) {
+    if (typeof resource !== 'string' || typeof object !== 'string') continue
+    if (typeof field !== 'string' || !isFieldType(type)) continue
+    const documented = all.get(resource) ?? new Map<string, Map<string, Field>>()
     const fields = documented.get(object) ?? new Map<string, Field>()
-    documented.set(
-      object,
-      fields.set(field, { type, isPromised: isPromised === true, isKey: isKey === true }),
-    )
+    all.set(resource, documented.set(object, fields))
+    fields.set(field, { type, isPromised: isPromised === true, isKey: isKey === true })
   }
-  return documented
+  return all
 }
 
 const FIELD_TYPES: readonly unknown[] = [
@@ -117,22 +133,6 @@ const FIELD_TYPES: readonly unknown[] = [
 
 function isFieldType(value: unknown): value is FieldType {
   return FIELD_TYPES.includes(value)
-}
-
-/** Makes the table `suspects` from the shapes of the objects in the items. */
-async function takeSuspects(
-  database: Database,
-  resource: string,
-  documented: Documented,
-  strangeness: Strangeness,
-): Promise<void> {
-  const shapes = [...documented].flatMap(([object, fields]) =>
-    fields.get('')?.type === 'any' || (object !== '$' && strangeness === 'own fields')
-      ? []
-      : [shapesSql(object, fields)],
-  )
-  await database.run(`create or replace temp table shapes as ${union(shapes)}`)
-  await database.run(fill(SUSPECTS, { resource: literal(resource) }))
 }
 
 /** Where objects of one kind have to be examined. */

@@ -12,8 +12,8 @@ export interface MonthTask extends BaseTask {
   readonly kept: readonly DaySource[]
   /** All other days. */
   readonly due: readonly DaySource[]
-  /** The Parquet files that hold what is due, by each resource that has been read. */
-  readonly parts: Map<string, readonly string[]>
+  /** SQL of the relation that holds what is due, by each resource that has been read. */
+  readonly parts: Map<string, string>
 }
 
 interface Sized {

@@ -7,12 +7,10 @@ import { baseFile } from '../lake/layout.ts'
 import { statement, fill } from '../lib/package.ts'
 import { putBaseFile, withPlace } from './base-file.ts'
 import { BASE_ENTITIES } from './base-entities.ts'
-import { DayBatch, RAW_EMPTY, type DaySource } from './batch.ts'
-import { EXPECTED } from './drift.ts'
+import { DayBatch, type DaySource } from './batch.ts'
+import type { Documented, Fields } from './documented.ts'
 import { packed, resourcesOf, type MonthGroup, type MonthTask } from './groups.ts'
-import { MACROS } from './macros.ts'
 import {
-  digestOf,
   placeOf,
   versionsOf,
   type BaseEntity,
@@ -22,12 +20,8 @@ import {
 
 const WRITE = statement('base/steps/month')
 const VERSIONS = statement('base/steps/month_versions')
-const DAYS = statement('base/steps/month_days')
 const PART = statement('base/steps/write')
 const NOT_PARSED = 'drop table if exists parsed'
-
-/** What the statements need on a connection, once. */
-export const PREPARATION = `${RAW_EMPTY};\n${MACROS};\n${EXPECTED}`
 
 /**
  * What of a base month is to be made. Days whose versions are those that the file
@@ -50,7 +44,7 @@ export async function monthTask(
     ...task,
     kept: days.filter(isAsWritten),
     due: days.filter((day) => !isAsWritten(day)),
-    parts: new Map<string, readonly string[]>(),
+    parts: new Map<string, string>(),
   }
 }
 
@@ -64,81 +58,97 @@ async function writtenVersions(
 ): Promise<ReadonlyMap<string, string>> {
   const [said] = await database.rows(VERSIONS, { file: path })
   const versions = said?.['versions']
-  if (said?.['made_by'] !== makerOf(entity) || typeof versions !== 'string') {
+  if (said?.['made_by'] !== entity.maker() || typeof versions !== 'string') {
     return new Map()
   }
   return new Map(Object.entries(versionsShape.parse(JSON.parse(versions))))
 }
 
-/** The connection of a lane, and where it keeps what it has made so far. */
+/** The connection of a lane, where it keeps what it has made so far, and what is documented. */
 export interface Lane {
   readonly database: Database
   readonly folder: string
+  readonly documented: ReadonlyMap<string, Documented>
 }
 
 /**
  * Makes what a group has of its base files, and writes those that lack nothing any
  * more, each to a temporary file and then in place; `written` is called for each.
- * Raw is read once, a batch at a time; what the entities make of a batch waits in
- * Parquet, so that memory is that of a batch however large a month is.
+ * Raw is read once, a batch at a time; what the entities make of one of several batches
+ * waits in Parquet, so that memory is that of a batch however large a month is.
  */
 export async function writeGroup(
   options: NormalizeOptions,
-  { database, folder }: Lane,
+  lane: Lane,
   group: MonthGroup,
   written: (task: MonthTask, file: FileSums) => void,
 ): Promise<void> {
   const isAborted = (): boolean => options.signal?.aborted === true
   if (isAborted()) return
-  const made = await makeParts(options, { database, folder }, group)
+  const { database } = lane
+  const made = await makeParts(options, lane, group)
   for (const { resource, tasks } of group) {
     for (const task of tasks) {
       if (isAborted()) return
-      task.parts.set(resource, made.get(task.entity) ?? [])
+      task.parts.set(resource, made.get(task.entity)?.relation ?? '')
       if (task.parts.size < resourcesOf(task).size) continue
       written(task, await writeMonth(options, database, task))
     }
   }
-  for (const [entity, files] of made) {
-    if (entity.resource !== null) await Promise.all(files.map((file) => rm(file)))
+  for (const [{ resource }, { relation, files }] of made) {
+    if (resource === null) continue
+    if (files.length === 0) await database.run(`drop table ${relation}`)
+    await Promise.all(files.map((file) => rm(file)))
   }
 }
 
-/** The files that hold what each entity makes of the days that are due. */
+/** What an entity makes of a group: a table of the connection where no more than a batch is made, else files. */
+interface Made {
+  /** SQL of the relation that holds it. */
+  readonly relation: string
+  readonly files: readonly string[]
+}
+
+/** What each entity makes of the days that are due. */
 async function makeParts(
   options: NormalizeOptions,
-  { database, folder }: Lane,
+  { database, folder, documented }: Lane,
   group: MonthGroup,
-): Promise<Map<BaseEntity, string[]>> {
+): Promise<Map<BaseEntity, Made>> {
   const resource = group[0]?.resource ?? ''
   const months = [...new Set([group[0]?.month, group.at(-1)?.month])].join(' to ')
   const due = new Set(group.flatMap(({ tasks }) => tasks.map(({ entity }) => entity)))
   const entities = BASE_ENTITIES.filter((entity) => due.has(entity))
+  const days = group.flatMap((month) => month.days)
+  const batches = days.length === 0 ? [[]] : packed(days)
   const parts = await mkdtemp(join(folder, 'made-'))
-  const made = new Map(entities.map((entity) => [entity, [] as string[]]))
-  const makePart = async (entity: BaseEntity, batch: DayBatch): Promise<void> => {
-    const files = made.get(entity) ?? []
-    const file = join(parts, `${entity.name}-${String(files.length).padStart(6, '0')}.parquet`)
-    await withPlace(entity.madeBy, months, async () => {
-      const select = await entity.select(database, batch)
-      await database.run(fill(PART, { select, file: literal(file) }))
-    })
-    files.push(file)
-  }
-  const all = group.flatMap(({ days }) => days)
-  const ofParsed = entities.filter(({ isOfParsed }) => isOfParsed)
-  const batches = ofParsed.length === 0 ? [] : packed(all)
-  for (const days of batches.length === 0 ? [[]] : batches) {
-    const batch = new DayBatch(database, options, resource, days)
-    if (resource !== '' && ofParsed.length > 0)
-      await withPlace(`sql/base/items/${resource}.sql`, months, () => batch.parse())
-    for (const entity of ofParsed) await makePart(entity, batch)
+  const made = new Map<BaseEntity, Made>()
+  for (const [at, some] of batches.entries()) {
+    const fields = documented.get(resource) ?? new Map<string, Fields>()
+    const batch = new DayBatch(database, options, { resource, days: some, documented: fields })
+    if (resource !== '') await withPlace(`items of ${resource}`, months, () => batch.parse())
+    for (const entity of entities) {
+      await withPlace(entity.madeBy, months, async () => {
+        const select = await entity.select(database, batch)
+        if (entity.resource !== null && batches.length === 1) {
+          const table = `made_${entity.name}`
+          await database.run(`create or replace temp table ${table} as ${select}`)
+          made.set(entity, { relation: table, files: [] })
+        } else {
+          const file = join(parts, `${entity.name}-${at}.parquet`)
+          await database.run(fill(PART, { select, file: literal(file) }))
+          const files = [...(made.get(entity)?.files ?? []), file]
+          made.set(entity, { relation: parquet(files), files })
+        }
+      })
+    }
   }
   await database.run(NOT_PARSED)
-  // a statement of 60 ms whatever its rows: once for the group
-  const whole = new DayBatch(database, options, resource, all)
-  for (const entity of entities) if (!entity.isOfParsed) await makePart(entity, whole)
   return made
+}
+
+function parquet(files: readonly string[]): string {
+  return `read_parquet(${listLiteral(files)}, hive_partitioning = false)`
 }
 
 async function writeMonth(
@@ -150,15 +160,15 @@ async function writeMonth(
   const versions = Object.fromEntries(days.map((day) => [placeOf(day), versionsOf(day)]))
   const file = { entity: entity.name, month, madeBy: entity.madeBy }
   return putBaseFile(options, file, async ({ inPlace, temporary }) => {
-    const inOrder = [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, files]) => files)
-    const made = daysSql(entity, inOrder, due)
-    const select =
-      kept.length === 0 ? made : `${daysSql(entity, [inPlace], kept)} union all by name ${made}`
+    const inOrder = [...parts].sort(([a], [b]) => (a < b ? -1 : 1))
+    const made = inOrder.map(([, relation]) => `from ${relation}`).join(' union all by name ')
+    const before = kept.length === 0 ? [] : [daysSql(entity, parquet([inPlace]), kept)]
+    const select = [...before, daysSql(entity, `(${made})`, due)].join(' union all by name ')
     const [count] = await database.rows(
       fill(WRITE, {
         select,
         file: literal(temporary),
-        made_by: literal(makerOf(entity)),
+        made_by: literal(entity.maker()),
         versions: literal(JSON.stringify(versions)),
       }),
     )
@@ -166,20 +176,13 @@ async function writeMonth(
   })
 }
 
-/** The rows of some days in files that hold more. */
-function daysSql({ resource }: BaseEntity, files: string[], days: readonly DaySource[]): string {
-  return fill(DAYS, {
-    files: listLiteral(files),
-    ...(resource === null
-      ? { day: "resource || '/' || activity_date", days: listLiteral(days.map(placeOf)) }
-      : {
-          day: 'activity_date',
-          days: `cast(${listLiteral(days.map(({ day }) => day))} as date[])`,
-        }),
-  })
-}
-
-/** What tells the statements of an entity from others. */
-function makerOf(entity: BaseEntity): string {
-  return digestOf([entity.statements()])
+/** The rows of some days in a relation that holds more. */
+function daysSql({ resource }: BaseEntity, relation: string, days: readonly DaySource[]): string {
+  const dates = listLiteral(days.map(({ day }) => day))
+  const isOfDays =
+    resource === null
+      ? `resource || '/' || activity_date in (select unnest(${listLiteral(days.map(placeOf))}))`
+      : // few enough to be held against each other: takes half the time for few rows
+        `list_contains(cast(${dates} as date[]), activity_date)`
+  return `select * from ${relation} where ${isOfDays}`
 }

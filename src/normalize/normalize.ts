@@ -8,10 +8,11 @@ import { intervalKey, type Ledger } from '../lake/ledger.ts'
 import type { RawFile } from '../lake/quarantine.ts'
 import { BASE_ENTITIES } from './base-entities.ts'
 import { reportDrift } from './drift-news.ts'
-import { SCHEMA_DRIFT } from './drift.ts'
+import { readDocumented, SCHEMA_DRIFT } from './drift.ts'
 import { groupsOf, type MonthGroup } from './groups.ts'
+import { MACROS } from './items.ts'
 import { LIMITS } from './limits.ts'
-import { monthTask, PREPARATION, writeGroup, type Lane } from './month.ts'
+import { monthTask, writeGroup, type Lane } from './month.ts'
 import { baseKey, planBase, type BaseTask, type NormalizeOptions } from './plan.ts'
 import { isWhole, readBaseState, writeBaseState, type BaseFiles } from './state.ts'
 
@@ -97,12 +98,13 @@ async function writeMonths(
     tempDirectory: folder,
   })
   try {
-    await database.run(PREPARATION)
+    await database.run(MACROS)
+    const documented = await readDocumented(database)
     const due = []
     for (const task of tasks) {
       due.push(await monthTask(options, database, task, isWhole(before.get(baseKey(task)))))
     }
-    await inLanes({ database, folder }, await groupsOf(options, due), (lane, group) =>
+    await inLanes({ database, folder, documented }, await groupsOf(options, due), (lane, group) =>
       writeGroup(options, lane, group, (task, file) => {
         present.set(baseKey(task), { fingerprint: task.fingerprint, ...file })
       }),
@@ -121,19 +123,19 @@ async function writeMonths(
  * month in the end, alone and with room for huge rows: what fails then names its month.
  */
 async function inLanes(
-  { database, folder }: Lane,
+  lane: Lane,
   groups: readonly MonthGroup[],
   work: (lane: Lane, group: MonthGroup) => Promise<void>,
 ): Promise<void> {
   const queue = [...groups]
   const failed: MonthGroup[] = []
   const lanes = Array.from({ length: Math.min(LIMITS.lanes, queue.length) }, async () => {
-    const own = await database.another()
+    const own = await lane.database.another()
     try {
-      await own.run(PREPARATION)
+      await own.run(MACROS)
       for (let group = queue.shift(); group !== undefined; group = queue.shift()) {
         const together = group
-        await work({ database: own, folder }, together).catch(() => failed.push(together))
+        await work({ ...lane, database: own }, together).catch(() => failed.push(together))
       }
     } finally {
       own.close()
@@ -141,7 +143,7 @@ async function inLanes(
   })
   await allOrThrow(lanes)
   for (const month of failed.flat()) {
-    await withRoom(database, () => work({ database, folder }, [month]))
+    await withRoom(lane.database, () => work(lane, [month]))
   }
 }
 

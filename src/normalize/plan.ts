@@ -35,15 +35,13 @@ export interface BaseEntity {
   readonly name: string
   /** The resource that it is made from; null: every one, which its column `resource` names. */
   readonly resource: string | null
-  /** Whether it is made of the table `parsed`. */
-  readonly isOfParsed: boolean
   /** Names what makes it, for an error. */
   readonly madeBy: string
-  /** All that its rows are made by: a change makes every day due. */
-  readonly statements: () => string
+  /** Digest of all that its rows are made by: a change makes every day due. */
+  readonly maker: () => string
   /** The days that it has. */
   readonly sources: (options: NormalizeOptions) => readonly DaySource[] | Promise<DaySource[]>
-  /** The select of the rows of a batch; of more days than are due, the others are left out. */
+  /** The select of the rows of a batch that is parsed; of more days than are due, the others are left out. */
   readonly select: (database: Database, batch: DayBatch) => string | Promise<string>
 }
 
@@ -84,7 +82,7 @@ export async function planBase(
     if (month === undefined) months.set(monthOf(source.day), [source])
     else month.push(source)
   }
-  const madeBy = entity.statements()
+  const madeBy = entity.maker()
   return [...months.keys()].sort().flatMap((month) => {
     const days = (months.get(month) ?? []).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
     const versions = days.map((day) => `${placeOf(day)}/${versionsOf(day)}`)
@@ -101,6 +99,12 @@ export function placeOf({ resource, day }: DaySource): string {
 /** What tells the versions of a day from others. */
 export function versionsOf({ files }: DaySource): string {
   return files.join(' ')
+}
+
+/** Digest of statements, which are read when it is asked for first. */
+export function makerOf(statements: () => readonly string[]): () => string {
+  let digest: string | undefined
+  return () => (digest ??= digestOf(statements()))
 }
 
 export function digestOf(texts: readonly string[]): string {

@@ -1,11 +1,11 @@
 import { identifier, type Database } from '../lib/duckdb.ts'
 import { rawFolder, versionsUpTo, versionTime } from '../lake/layout.ts'
 import { statement, fill } from '../lib/package.ts'
-import { DAYS, daysSql, RAW, type DaySource } from './batch.ts'
+import { BATCH_STATEMENTS, type DaySource } from './batch.ts'
 import { isAnalytics } from './entities.ts'
-import { MACROS, parsedSql } from './macros.ts'
+import { MACROS, parsedSql } from './items.ts'
 import { keySql, METRICS, type EntityMetrics } from './metrics.ts'
-import type { BaseEntity, NormalizeOptions } from './plan.ts'
+import { makerOf, type BaseEntity, type NormalizeOptions } from './plan.ts'
 
 const VERSIONS = statement('restatements/versions')
 const CURRENT = statement('restatements/current')
@@ -20,12 +20,14 @@ const CHANGES = statement('restatements/changes')
 export const RESTATEMENTS: BaseEntity = {
   name: 'restatements',
   resource: null,
-  isOfParsed: true,
   madeBy: 'restatements',
-  statements: () =>
-    [MACROS, RAW, DAYS, VERSIONS, CURRENT, SERVED_TABLE, CHANGES, ...everyServed('')].join('\n'),
+  maker: makerOf(() => [
+    ...[MACROS, ...BATCH_STATEMENTS, VERSIONS, CURRENT, SERVED_TABLE, CHANGES],
+    ...everyServed(''),
+  ]),
   sources: restatedDays,
   select: async (database, batch) => {
+    await batch.leaveOutDisplaced()
     const restated = batch.days.filter(({ files }) => files.length > 1)
     await prepare(database, restated)
     if (restated.length > 0) {
@@ -35,7 +37,7 @@ export const RESTATEMENTS: BaseEntity = {
         await database.run(servedSql(metrics, batch.orgId))
       }
     }
-    return daysSql(batch, CHANGES)
+    return batch.daysSql(CHANGES)
   },
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ENTITIES } from '../../src/normalize/entities.ts'
-import { MACROS, parsedSql } from '../../src/normalize/macros.ts'
+import { MACROS, parsedSql } from '../../src/normalize/items.ts'
 import { Database, type Cell } from '../../src/lib/duckdb.ts'
 import { statement } from '../../src/lib/package.ts'
 import type { Entity } from './columns.ts'
@@ -55,6 +55,8 @@ function digestOf(items: readonly RawItem[]): string {
 export async function entitySql(database: Database, entity: string): Promise<string> {
   const resource = ENTITIES.find(({ name }) => name === entity)?.resource ?? ''
   await database.run(parsedSql(resource))
+  await database.run(statement('base/steps/repeated_keys'))
+  await database.run(statement('base/steps/displaced'))
   return statement(`base/${entity}`)
 }
 

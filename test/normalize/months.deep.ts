@@ -273,9 +273,7 @@ describe('a raw file that cannot be read', () => {
     const ledger = await land(data, served)
     const damaged = rawFile(data, 'users', '2026-02-03', [{ user_id: 'u2' }])
     await writeFile(damaged, 'not Parquet')
-    await expect(toBase(data, ledger)).rejects.toThrow(
-      /^sql\/base\/items\/users\.sql, month 2026-02: /,
-    )
+    await expect(toBase(data, ledger)).rejects.toThrow(/^items of users, month 2026-02: /)
     const state = await readBaseState(data, ORG, ['users', 'tokens_days'], () => undefined)
     const made = [...state].filter(([, { fingerprint }]) => fingerprint !== '')
     expect(made.map(([key]) => key).sort()).toEqual([

@@ -1,28 +1,30 @@
--- The items of one resource in `raw`, read once for all of its entities. Of
--- those with one key, the last of the day stands. Keys are held against each
--- other before rows are, which are far wider and hardly ever repeated.
+-- The items of one resource in `raw`, read once for all that is made of them. The
+-- text of one that may be otherwise than documented stays, as `served`.
 {{ into }}
-{{ select }};
-
-delete from parsed
-where rowid in (
-    select parsed.rowid
-    from parsed
-    semi join (
+select
+    * exclude (request),
+    {{ columns }}
+    {{ key }} as row_key
+from (
+    select
+        org_id,
+        activity_date,
+        day_digest,
+        fetched_at,
+        request,
+        request_id,
+        {{ place }} as place,
+        item_place(page, ordinal) as item_place,
+        alike,
+        case when alike is distinct from 0 then item end as served,
+        {{ has_large_numbers }} as has_large_numbers,
+        coalesce(known, read_item(unread, {{ shape }})) as item
+    from (
         select
-            org_id,
-            activity_date,
-            row_key
-        from parsed
-        where row_key is not null
-        group by 1, 2, 3
-        having count(*) > 1
-    ) as repeated
-        on repeated.org_id = parsed.org_id
-        and repeated.activity_date = parsed.activity_date
-        and repeated.row_key = parsed.row_key
-    qualify row_number() over (
-        partition by parsed.org_id, parsed.activity_date, parsed.row_key
-        order by parsed.place desc
-    ) > 1
-)
+            *,
+            case when known is null then item end as unread
+        from (
+{{ items }}
+        ) as items
+    ) as items_known
+) as items_parsed

@@ -1,7 +1,7 @@
 -- The versions in the files. No two versions have one name: a digest of the
 -- name is one of the version, in as many characters as DuckDB holds without a
 -- further allocation.
-create or replace temp view raw as
+create or replace temp table raw as
 select
     {{ org_id }} as org_id,
     cast(
@@ -14,6 +14,5 @@ select
     page,
     fetched_at,
     request,
-    request_id,
-    run_id
+    request_id
 from read_parquet({{ files }}, filename = true, hive_partitioning = false)

@@ -1,4 +1,4 @@
-create or replace temp view raw as
+create or replace temp table raw as
 select
     cast(null as varchar) as org_id,
     cast(null as date) as activity_date,
@@ -8,6 +8,5 @@ select
     cast(null as bigint) as page,
     cast(null as timestamptz) as fetched_at,
     cast(null as varchar) as request,
-    cast(null as varchar) as request_id,
-    cast(null as varchar) as run_id
+    cast(null as varchar) as request_id
 where false

@@ -2,6 +2,6 @@ copy (
 {{ select }}
 ) to {{ file }} (
     format parquet,
-    compression zstd,
+    compression snappy,
     row_group_size 20480
 )

@@ -1,2 +1,0 @@
-select * from read_parquet({{ files }}, hive_partitioning = false)
-where {{ day }} in (select unnest({{ days }}))

@@ -1,0 +1,11 @@
+-- Keys that several items of a day have. Keys are held against each other before
+-- items are, which are far wider and hardly ever repeated.
+create or replace temp table repeated_keys as
+select
+    org_id,
+    activity_date,
+    row_key
+from parsed
+where row_key is not null
+group by 1, 2, 3
+having count(*) > 1
