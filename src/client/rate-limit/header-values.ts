@@ -35,37 +35,24 @@ export function serverClock(headers: Readonly<Record<string, string>>, now: numb
   return time !== null && Math.abs(time - now) <= FARTHEST_MS ? time : now
 }
 
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-const TIME = String.raw`(?<h>\d{2}):(?<m>\d{2}):(?<s>\d{2})`
-const FORMS = [
-  new RegExp(
-    String.raw`^[a-z]{3}, (?<day>\d{2}) (?<month>[a-z]{3}) (?<year>\d{4}) ${TIME} gmt$`,
-    'i',
-  ),
-  new RegExp(
-    String.raw`^[a-z]+, (?<day>\d{2})-(?<month>[a-z]{3})-(?<year>\d{2}) ${TIME} gmt$`,
-    'i',
-  ),
-  new RegExp(String.raw`^[a-z]{3} (?<month>[a-z]{3}) (?<day>[ \d]\d) ${TIME} (?<year>\d{4})$`, 'i'),
-]
+const TIME = String.raw`(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)`
+const HTTP_DATE = new RegExp(
+  `^(?:[a-z]{3}, (\\d\\d) [a-z]{3} \\d{4} ${TIME} gmt|[a-z]+, (\\d\\d)-[a-z]{3}-\\d\\d ${TIME} gmt|[a-z]{3} [a-z]{3} ([ \\d]\\d) ${TIME} \\d{4})$`,
+  'i',
+)
 
 /**
  * IMF-fixdate, RFC 850 date or asctime date as milliseconds since the epoch; undefined
  * for 31 February. Which day of the week it says makes no difference.
  */
-export function httpDate(text: string): number | undefined {
-  for (const form of FORMS) {
-    const parts = form.exec(text.trim())?.groups
-    if (parts === undefined) continue
-    const month = MONTHS.indexOf((parts['month'] ?? '').toLowerCase())
-    const written = Number(parts['year'])
-    const year = written < 70 ? 2000 + written : written < 100 ? 1900 + written : written
-    const [day = 0, h = 0, m = 0, s = 0] = ['day', 'h', 'm', 's'].map((name) => Number(parts[name]))
-    const daysOfMonth = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
-    if (month < 0 || day < 1 || day > daysOfMonth || h > 23 || m > 59 || s > 60) return undefined
-    return Date.UTC(year, month, day, h, m, s)
-  }
-  return undefined
+export function httpDate(field: string): number | undefined {
+  const text = field.trim()
+  const [, ...days] = HTTP_DATE.exec(text) ?? []
+  const day = Number(days.join('')) // of the one form that it has
+  const isLeap = text.includes(':60 ') // a second that Date.parse does not know
+  const time = Date.parse(`${text.replace(':60 ', ':59 ').replace(/ gmt$/i, '')} GMT`)
+  if (new Date(time).getUTCDate() !== day) return undefined
+  return isLeap ? time + 1000 : time
 }
 
 /** A hint that asks for more than a day is a mistake of the server, or of its documentation. */

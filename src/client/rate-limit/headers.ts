@@ -27,11 +27,25 @@ export type Headers = Readonly<Record<string, string>>
  * fields are ignored. `serverNow` is the server's clock, milliseconds since the epoch.
  */
 export function quotasOf(headers: Headers, serverNow: number): Quota[] {
-  const policies = policiesOf(headers['ratelimit-policy'])
-  return [
-    ...combined(headers['ratelimit'], policies, serverNow),
-    ...families(headers, policies, serverNow),
-  ]
+  const policies = itemsOf(headers['ratelimit-policy']).map(policyOf)
+  const said = [...combined(headers['ratelimit'], policies), ...families(headers, policies)]
+  return said.map(({ policy, limit, remaining, reset }) => {
+    const windowMs = policy?.windowMs
+    return {
+      limit: limit ?? policy?.limit,
+      windowMs,
+      remaining,
+      resetMs: reset === undefined ? undefined : resetMs(reset, { serverNow, windowMs }),
+    }
+  })
+}
+
+/** What one field, or one family of fields, says of a quota. */
+interface Said {
+  readonly policy: Policy | undefined
+  readonly limit?: number | undefined
+  readonly remaining: number | undefined
+  readonly reset: string | undefined
 }
 
 interface Policy {
@@ -41,37 +55,33 @@ interface Policy {
 }
 
 /** `"burst";q=100;w=60` (draft 08 and later) or `100;w=60` (draft 07 and before). */
-function policiesOf(field: string | undefined): Policy[] {
-  const items = field === undefined ? [] : (parseList(field) ?? [])
-  return items.map((item) => ({
-    name: item.value,
-    limit: count(item.parameters.get('q') ?? item.value),
-    windowMs: seconds(item.parameters.get('w') ?? item.parameters.get('window')),
-  }))
+function policyOf({ value, parameters }: ListItem): Policy {
+  const seconds = count(parameters.get('w') ?? parameters.get('window')) ?? 0
+  return {
+    name: value,
+    limit: count(parameters.get('q') ?? value),
+    windowMs: seconds === 0 ? undefined : seconds * 1000,
+  }
+}
+
+function policyFor(policies: readonly Policy[], limit: number | undefined): Policy | undefined {
+  return policies.find((each) => each.limit === limit) ?? policies[0]
 }
 
 /** `"default";r=50;t=30` (draft 08 and later) or `limit=100, remaining=50, reset=30` (draft 07). */
-function combined(
-  field: string | undefined,
-  policies: readonly Policy[],
-  serverNow: number,
-): Quota[] {
-  if (field === undefined) return []
-  const numbers = parseNumbers(field)
+function combined(field: string | undefined, policies: readonly Policy[]): Said[] {
+  const numbers = field === undefined ? undefined : parseNumbers(field)
   if (numbers !== undefined) {
     const limit = numbers.get('limit')
-    const policy = policies.find((each) => each.limit === limit) ?? policies[0]
-    const reset = numbers.get('reset')
-    return [quota(policy, limit, numbers.get('remaining'), reset?.toString(), serverNow)]
+    const remaining = numbers.get('remaining')
+    const reset = numbers.get('reset')?.toString()
+    return [{ policy: policyFor(policies, limit), limit, remaining, reset }]
   }
-  return (parseList(field) ?? []).flatMap((item) => named(item, policies, serverNow))
-}
-
-function named(item: ListItem, policies: readonly Policy[], serverNow: number): Quota[] {
-  const remaining = count(item.parameters.get('r'))
-  if (remaining === undefined) return []
-  const policy = policies.find(({ name }) => name === item.value)
-  return [quota(policy, undefined, remaining, item.parameters.get('t'), serverNow)]
+  return itemsOf(field).flatMap(({ value, parameters }) => {
+    const remaining = count(parameters.get('r'))
+    const policy = policies.find(({ name }) => name === value)
+    return remaining === undefined ? [] : [{ policy, remaining, reset: parameters.get('t') }]
+  })
 }
 
 const FIELD = /^(x-rate-?limit|rate-?limit)-(limit|remaining|reset)(?:-([a-z0-9-]+))?$/
@@ -83,61 +93,39 @@ const WINDOWS: Readonly<Record<string, number>> = {
 }
 
 /** `RateLimit-*`, `X-RateLimit-*`, `X-Rate-Limit-*`, also by window or unit: `-Remaining-Minute`. */
-function families(headers: Headers, policies: readonly Policy[], serverNow: number): Quota[] {
+function families(headers: Headers, policies: readonly Policy[]): Said[] {
   const found = new Map<string, Map<string, string>>()
-  for (const [name, value] of Object.entries(headers)) {
-    const match = FIELD.exec(name)
-    if (match === null) continue
-    const [, family = '', kind = '', suffix = ''] = match
+  for (const [header, value] of Object.entries(headers)) {
+    const [, family = '', kind = '', suffix = ''] = FIELD.exec(header) ?? []
+    if (kind === '') continue
     const isDelta = kind === 'reset' && suffix === 'after'
-    const key = `${family} ${isDelta ? '' : suffix}`
-    const fields = found.get(key) ?? new Map<string, string>()
-    found.set(key, fields.set(isDelta ? 'reset-after' : kind, value))
+    const name = `${family} ${isDelta ? '' : suffix}`
+    const fields = found.get(name) ?? new Map<string, string>()
+    found.set(name, fields.set(isDelta ? 'reset-after' : kind, value))
   }
-  return [...found].map(([key, fields]) => {
-    const [limitItem] = parseList(fields.get('limit') ?? '') ?? []
-    const limit = count(limitItem?.value)
-    const policy = policies.find((each) => each.limit === limit) ?? policies[0]
-    const windowMs = WINDOWS[key.split(' ')[1] ?? ''] ?? policy?.windowMs ?? limitWindow(fields)
-    const reset = fields.get('reset-after') ?? fields.get('reset')
-    const known = { name: key, limit, windowMs }
-    return quota(known, limit, count(fields.get('remaining')), reset, serverNow)
+  return [...found].map(([name, fields]) => {
+    // `RateLimit-Limit: 100, 100;w=60` states its own policies
+    const items = itemsOf(fields.get('limit'))
+    const limit = count(items[0]?.value)
+    const ownWindow = items.map((item) => policyOf(item).windowMs).find((ms) => ms !== undefined)
+    const windowMs =
+      WINDOWS[name.split(' ')[1] ?? ''] ?? policyFor(policies, limit)?.windowMs ?? ownWindow
+    return {
+      policy: { name, limit, windowMs },
+      remaining: count(fields.get('remaining')),
+      reset: fields.get('reset-after') ?? fields.get('reset'),
+    }
   })
 }
 
-/** `RateLimit-Limit: 100, 100;w=60`. */
-function limitWindow(fields: ReadonlyMap<string, string>): number | undefined {
-  const items = parseList(fields.get('limit') ?? '') ?? []
-  return items
-    .map(({ parameters }) => seconds(parameters.get('w') ?? parameters.get('window')))
-    .find((each) => each !== undefined)
-}
-
-function quota(
-  policy: Policy | undefined,
-  limit: number | undefined,
-  remaining: number | undefined,
-  reset: string | undefined,
-  serverNow: number,
-): Quota {
-  const windowMs = policy?.windowMs
-  return {
-    limit: limit ?? policy?.limit,
-    windowMs,
-    remaining,
-    resetMs: reset === undefined ? undefined : resetMs(reset, { serverNow, windowMs }),
-  }
+function itemsOf(field: string | undefined): readonly ListItem[] {
+  return field === undefined ? [] : (parseList(field) ?? [])
 }
 
 function count(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}(\.\d+)?$/.test(text.trim())
     ? Math.floor(Number(text))
     : undefined
-}
-
-function seconds(text: string | undefined): number | undefined {
-  const number = count(text)
-  return number === undefined || number === 0 ? undefined : number * 1000
 }
 
 /** How long to wait after a refusal, and what says so. */
