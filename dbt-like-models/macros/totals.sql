@@ -1,7 +1,6 @@
 {#
-    Days of an organisation whose parts of a fact, residuals included, do not
-    reach the API's total. Where parts that are not known may be what is
-    missing, only days without such parts are looked at.
+    Days whose parts in a fact, residuals included, do not reach the API's total.
+    Where unknown parts may explain that, only days without them are checked.
 #}
 {% macro days_short_of_total(fact, part, total, may_be_unknown=false) -%}
     select

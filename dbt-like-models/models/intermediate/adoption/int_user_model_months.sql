@@ -1,4 +1,4 @@
--- Made by whole months, as int_user_months is.
+-- Built by whole months, as int_user_months is.
 {{
     config(
         materialized='incremental',

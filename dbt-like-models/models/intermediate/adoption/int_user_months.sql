@@ -1,5 +1,5 @@
--- Made by whole months, for a pass over the users of every day would be
--- among the dearest of the nightly build.
+-- Built by whole months: a pass over the users of every day would be one of the
+-- most expensive steps of a night.
 {{
     config(
         materialized='incremental',

@@ -2,7 +2,7 @@
 -- before they become doubles, so that 1 in 9007199254740993 is not lost.
 {{ config(materialized='table') }}
 
-{# How `actual` must stand to `expected`, each a column of a relation below. #}
+{# How `actual` must compare with `expected`, each a column of a relation below. #}
 {% set checks = [
     ['by_tool_invocations', 'equal', 'tool_days.tool_calls', 'tools.calls'],
     [

@@ -1,5 +1,5 @@
--- Made by whole days, as fct_user_model_day is: a pass over all users and
--- models of every day would be the dearest of the nightly build.
+-- Built by whole days, as fct_user_model_day is: a pass over all users and models
+-- of every day would be the most expensive step of a night.
 {{
     config(
         materialized='incremental',

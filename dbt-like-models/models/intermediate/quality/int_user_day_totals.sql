@@ -1,4 +1,4 @@
--- Made by whole days, as fct_user_day is, of which these are the sums.
+-- Built by whole days, as fct_user_day is, of which these are the sums.
 {{
     config(
         materialized='incremental',

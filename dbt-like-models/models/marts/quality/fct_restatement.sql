@@ -1,5 +1,5 @@
--- Made by whole restatements, each of two versions of a day that never change:
--- one is not served any more where a version was lost.
+-- Built by whole restatements, each of two versions of a day that never change:
+-- one disappears where the file of a version is gone.
 {{
     config(
         materialized='incremental',

@@ -1,4 +1,4 @@
--- Made by whole days: see macros/incremental.sql. What the parts lack to their
+-- Built by whole days: see macros/incremental.sql. What the parts lack to their
 -- totals is found here, for a model of its own would need a pass over every day.
 {{
     config(

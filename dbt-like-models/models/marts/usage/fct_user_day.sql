@@ -1,4 +1,4 @@
--- Made by whole days: see macros/incremental.sql.
+-- Built by whole days: see macros/incremental.sql.
 {{
     config(
         materialized='incremental',
