@@ -305,6 +305,38 @@ describe('sessions and messages', () => {
     expect(asked).toEqual([1, 1, 1, 0, 0])
   })
 
+  it('that are named and not there, or refused, are said to be so each time', async () => {
+    const answers = new Map([
+      ['absent', 404],
+      ['hidden', 403],
+    ])
+    const emulator = await platform({
+      intercept: ({ path }) => {
+        const status = answers.get(path.split('/').at(-1) ?? '')
+        return status === undefined ? undefined : new Response('{}', { status })
+      },
+    })
+    const data = await temporaryFolder()
+    const sessionId = emulator.sessionIds()[7] ?? ''
+    const beside = {
+      sessions: ['absent', 'hidden', sessionId],
+      messages: [{ sessionId, messageId: 'absent' }],
+    }
+    for (let count = 0; count < 4; count += 1) {
+      const { result, told } = await night(emulator, data, {
+        now: NIGHT + count * DAY,
+        only,
+        beside,
+      })
+      expect(result.failed).toBe(0)
+      expect(told).toEqual([
+        'sessions of org_demo: named, and not on the platform (404): absent',
+        'sessions of org_demo: named, and refused to this key (403): hidden',
+        `messages of org_demo: named, and not on the platform (404): ${sessionId}/absent`,
+      ])
+    }
+  })
+
   it('in a file that cannot be read stop with the line', async () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
     await writeAtomic(join(data, 'seeds', 'sessions.csv'), 'session_id\na,b\n')

@@ -29,10 +29,12 @@ const LISTED = 5
 export class Asking {
   readonly #context: EntityContext
   readonly #resource: EntityResource
+  readonly #named: readonly string[]
   readonly #unknown: UnknownSessions
   readonly #rows: RawRow[] = []
   readonly #errors: Error[] = []
-  readonly #missed: string[] = []
+  /** Each id that was not served, and whether it was refused: else there is no such item. */
+  readonly #missed = new Map<string, boolean>()
   #refused: RefusedError | undefined
   #refusals = 0
   #asked = 0
@@ -40,17 +42,28 @@ export class Asking {
   #failuresInARow = 0
   #last: PageOrigin
 
-  private constructor(context: EntityContext, resource: EntityResource, unknown: UnknownSessions) {
+  private constructor(
+    context: EntityContext,
+    resource: EntityResource,
+    named: readonly string[],
+    unknown: UnknownSessions,
+  ) {
     this.#context = context
     this.#resource = resource
+    this.#named = named
     this.#unknown = unknown
     this.#last = originNow(context, '')
   }
 
-  static async open(context: EntityContext, resource: EntityResource): Promise<Asking> {
+  /** `named`: ids that were asked for by argument, due or not. */
+  static async open(
+    context: EntityContext,
+    resource: EntityResource,
+    named: readonly string[],
+  ): Promise<Asking> {
     const { dataFolder, orgId, world } = context
     const unknown = await UnknownSessions.open(dataFolder, orgId, warner(world))
-    return new Asking(context, resource, unknown)
+    return new Asking(context, resource, named, unknown)
   }
 
   /** Whether the id was asked for in vain often enough. */
@@ -113,7 +126,7 @@ export class Asking {
   }
 
   #miss(id: string, error: unknown): void {
-    this.#missed.push(id)
+    this.#missed.set(id, error instanceof RefusedError)
     this.#failuresInARow = 0
     this.#unknown.missed(id, today(this.#context))
     if (!(error instanceof RefusedError)) return
@@ -131,11 +144,22 @@ export class Asking {
     const warn = (message: string): void => {
       warner(world)(`${this.#resource} of ${orgId}: ${message}`)
     }
-    if (this.#missed.length > 0) {
-      const listed = this.#missed.slice(0, LISTED).join(', ')
-      const more = this.#missed.length > LISTED ? ` and ${this.#missed.length - LISTED} more` : ''
-      warn(`the platform does not serve ${listed}${more}; an id is asked for on three nights`)
+    const missed = [...this.#missed]
+    const named = missed.filter(([id]) => this.#named.includes(id))
+    const absent = named.filter(([, isRefused]) => !isRefused)
+    const refused = named.filter(([, isRefused]) => isRefused)
+    const others = missed.filter(([id]) => !this.#named.includes(id))
+    if (absent.length > 0) warn(`named, and not on the platform (404): ${listed(absent)}`)
+    if (refused.length > 0) warn(`named, and refused to this key (403): ${listed(refused)}`)
+    if (others.length > 0) {
+      warn(`the platform does not serve ${listed(others)}; an id is asked for on three nights`)
     }
     if (this.#left > 0) warn(`${this.#left} are left for the next night`)
   }
+}
+
+function listed(missed: readonly (readonly [id: string, isRefused: boolean])[]): string {
+  const first = missed.slice(0, LISTED).map(([id]) => id)
+  const more = missed.length - first.length
+  return `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

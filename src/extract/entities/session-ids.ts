@@ -139,7 +139,8 @@ async function seenMessages(lake: LakeOf): Promise<Map<string, LastSeen>> {
   )
 }
 
-function messageKey({ sessionId, messageId }: MessageId): string {
+/** As `--message` takes it: `<session id>/<message id>`. */
+export function messageKey({ sessionId, messageId }: MessageId): string {
   return `${sessionId}/${messageId}`
 }
 

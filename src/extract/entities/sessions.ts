@@ -4,6 +4,7 @@ import type { EntityContext } from './context.ts'
 import {
   dueSessions,
   eachOnce,
+  messageKey,
   messagesToAsk,
   seenSessions,
   sessionsToAsk,
@@ -18,7 +19,7 @@ import {
 export async function fetchSessions(context: EntityContext): Promise<Error | null> {
   const { client, selection } = context
   const seen = await seenSessions(context)
-  const asking = await Asking.open(context, 'sessions')
+  const asking = await Asking.open(context, 'sessions', selection.sessions)
   const isGivenUp = (id: string): boolean => asking.isGivenUp(id)
   const requested = new Set<string>()
   let round = await sessionsToAsk(context, seen, selection.sessions, isGivenUp)
@@ -50,7 +51,7 @@ function childrenOf(session: Session): Candidate[] {
 /** The messages that are due, likewise. */
 export async function fetchMessages(context: EntityContext): Promise<Error | null> {
   const { client, selection } = context
-  const asking = await Asking.open(context, 'messages')
+  const asking = await Asking.open(context, 'messages', selection.messages.map(messageKey))
   const messages = await messagesToAsk(context, selection.messages, (id) => asking.isGivenUp(id))
   await asking.askAll(
     [...messages],
