@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { Database } from '../../lib/duckdb.ts'
 import { statement } from '../../lib/package.ts'
 import { modelId, type JsonObject } from './ids.ts'
-import type { EntryContext } from './entry-context.ts'
-import { metadata, type Invocation } from './metadata.ts'
+import type { EntryContext } from './manifest.ts'
+import { metadata, type Invocation } from './results.ts'
 
 const columnRows = z.array(
   z.object({
@@ -42,12 +42,8 @@ export async function catalog(
 }
 
 async function readColumns(path: string): Promise<ColumnRow[]> {
-  const db = await Database.open(path, { readOnly: true })
-  try {
-    return columnRows.parse(await db.rows(statement('meta/catalog')))
-  } finally {
-    db.close()
-  }
+  await using db = await Database.open(path, { readOnly: true })
+  return columnRows.parse(await db.rows(statement('meta/catalog')))
 }
 
 function tableEntry(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { testName } from '../project/properties.ts'
-import type { GenericTest, ModelNode, TestNode, UnitTestNode } from '../project/types.ts'
+import type { GenericTest, ModelNode } from '../project/types.ts'
 
 /** What is written into artifacts: JSON. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject
@@ -8,35 +8,20 @@ export interface JsonObject {
   readonly [key: string]: Json
 }
 
-export function resourceType(
-  node: Pick<ModelNode, 'seed' | 'snapshot'>,
-): 'model' | 'seed' | 'snapshot' {
-  if (node.seed !== null) return 'seed'
-  return node.snapshot === null ? 'model' : 'snapshot'
+/** What a manifest says of one thing. */
+export interface Entry extends JsonObject {
+  readonly unique_id: string
+}
+
+/** What dbt calls the kind of a node. */
+export function resourceType({ seed, snapshot }: ModelNode): 'model' | 'seed' | 'snapshot' {
+  if (seed !== null) return 'seed'
+  return snapshot === null ? 'model' : 'snapshot'
 }
 
 /** `model.<project>.<name>`; a seed's begins with `seed`, a snapshot's with `snapshot`. */
-export function modelId(
-  project: string,
-  node: Pick<ModelNode, 'name' | 'seed' | 'snapshot'>,
-): string {
+export function modelId(project: string, node: ModelNode): string {
   return `${resourceType(node)}.${project}.${node.name}`
-}
-
-/** `source`: `source.table`. */
-export function sourceId(project: string, source: string): string {
-  return `source.${project}.${source}`
-}
-
-export function singularTestId(project: string, { name }: Pick<TestNode, 'name'>): string {
-  return `test.${project}.${name}`
-}
-
-export function unitTestId(
-  project: string,
-  { name, model }: Pick<UnitTestNode, 'name' | 'model'>,
-): string {
-  return `unit_test.${project}.${model}.${name}`
 }
 
 /** What dbt calls a generic test. */
@@ -69,49 +54,37 @@ export function genericTestName(
   const kwargs = { ...own, model: `{{ get_where_subquery(ref('${model.name}')) }}` }
   const shown = shownByPython({ kwargs, name: kind, namespace: 'None' })
   return {
-    id: `test.${project}.${full}.${md5(`${full}${shown}`).slice(-10)}`,
+    id: `test.${project}.${full}.${digest('md5', `${full}${shown}`).slice(-10)}`,
     name: full,
-    alias: full.length < 64 ? full : `${`${kind}_${model.name}`.slice(0, 30)}_${md5(full)}`,
+    alias:
+      full.length < 64 ? full : `${`${kind}_${model.name}`.slice(0, 30)}_${digest('md5', full)}`,
     kwargs,
   }
 }
 
 /** As the yml has them. */
 function argumentsOf({ arguments: test }: GenericTest): JsonObject {
-  switch (test.kind) {
-    case 'accepted_values':
-      return { values: test.values }
-    case 'relationships':
-      return { to: `ref('${test.to}')`, field: test.field }
-    case 'unique_key':
-      return { columns: test.columns }
-    case 'unique':
-    case 'not_null':
-      return {}
-  }
+  const own = Object.fromEntries(Object.entries(test).filter(([name]) => name !== 'kind'))
+  return test.kind === 'relationships' ? { ...own, to: `ref('${test.to}')` } : own
 }
 
 function flat(kwargs: JsonObject): string {
   return sorted(kwargs)
-    .flatMap(([, value]) => (Array.isArray(value) ? (value as readonly Json[]) : [value]))
+    .flatMap(([, value]) => (isList(value) ? value : [value]))
     .map((value) => pythonText(value).replaceAll(/[^0-9a-zA-Z_]+/g, '_'))
     .join('__')
 }
 
 /** `repr` of a dict, its keys sorted, every value that is no dict or list made text. */
 function shownByPython(value: Json): string {
-  if (Array.isArray(value)) {
-    return `[${(value as readonly Json[]).map(shownByPython).join(', ')}]`
-  }
-  if (isObject(value)) {
-    const members = sorted(value).map(([key, each]) => `${quoted(key)}: ${shownByPython(each)}`)
-    return `{${members.join(', ')}}`
-  }
-  return quoted(pythonText(value))
+  if (isList(value)) return `[${value.map(shownByPython).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return quoted(pythonText(value))
+  const members = sorted(value).map(([key, each]) => `${quoted(key)}: ${shownByPython(each)}`)
+  return `{${members.join(', ')}}`
 }
 
-function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value)
 }
 
 function sorted(object: JsonObject): [string, Json][] {
@@ -130,15 +103,11 @@ function quoted(text: string): string {
   return escaped.includes('"') ? `'${escaped.replaceAll("'", "\\'")}'` : `"${escaped}"`
 }
 
-function md5(text: string): string {
-  return createHash('md5').update(text).digest('hex')
-}
-
 /** What dbt's checksum of a file is of: another layout is no other file. */
 export function compact(code: string): string {
   return code.trim().split(/\s+/).join(' ')
 }
 
-export function sha256(text: string | Uint8Array): string {
-  return createHash('sha256').update(text).digest('hex')
+export function digest(algorithm: 'md5' | 'sha256', text: string): string {
+  return createHash(algorithm).update(text).digest('hex')
 }

@@ -1,43 +1,76 @@
-import { createHash } from 'node:crypto'
-import type { Project } from '../project/types.ts'
-import type { EntryContext } from './entry-context.ts'
+import { identifier } from '../../lib/duckdb.ts'
+import type { Plan } from '../project/compile.ts'
+import type { ModelNode, Project, TestNode, TestSettings, UnitTestNode } from '../project/types.ts'
 import {
+  compact,
+  digest,
   genericTestName,
   modelId,
-  singularTestId,
-  unitTestId,
+  resourceType,
+  type Entry,
   type Json,
   type JsonObject,
 } from './ids.ts'
-import { metadata, type Invocation } from './metadata.ts'
-import { modelEntry } from './model-entry.ts'
-import { sourceEntries } from './source-entry.ts'
-import { genericTestEntries, singularTestEntry, unitTestEntry } from './test-entry.ts'
+import { metadata, type Invocation } from './results.ts'
+
+/** What every entry of a manifest is made with. */
+export interface EntryContext {
+  readonly project: Project
+  readonly plan: Plan
+  /** What dbt calls a database: the stem of the published file's name. */
+  readonly database: string
+  readonly sourceSql: (source: string, table: string) => string
+  /** Of the text of each seed, and of the yml of each snapshot, by its name. */
+  readonly fileChecksums: ReadonlyMap<string, string>
+  /** Seconds since the epoch. */
+  readonly createdAt: number
+}
+
+type Entries = Readonly<Record<string, Entry>>
+
+/** All that can be run, by its kind and name in a build's outcomes: `model fct_org_day`. */
+export function nodesOf(context: EntryContext): ReadonlyMap<string, Entry> {
+  const { models, tests, unitTests } = context.plan
+  return new Map<string, Entry>([
+    ...models.map((node) => [`model ${node.name}`, modelEntry(node, context)] as const),
+    ...models.flatMap((node) => genericTestEntries(node, context)),
+    ...tests.map((test) => [`check ${test.name}`, singularTestEntry(test, context)] as const),
+    ...unitTests.map((test) => [`unit_test ${test.name}`, unitTestEntry(test, context)] as const),
+  ])
+}
 
 /**
  * `manifest.json` (v12) of the project: what is in it, how it is made, and what
  * depends on what. Macros are left out: the runner expands its own few.
  */
-export function manifest(context: EntryContext, invocation: Invocation): JsonObject {
-  const { project, plan } = context
-  const nodes = Object.fromEntries([
-    ...plan.models.map((node) => [modelId(project.name, node), modelEntry(node, context)] as const),
-    ...plan.models.flatMap((node) => genericTestEntries(node, context)),
-    ...plan.tests.map(
-      (test) => [singularTestId(project.name, test), singularTestEntry(test, context)] as const,
-    ),
-  ])
-  const unitTests = Object.fromEntries(
-    plan.unitTests.map((test) => [unitTestId(project.name, test), unitTestEntry(test, context)]),
-  )
-  const sources = sourceEntries(context)
-  const parents = parentMap(nodes, unitTests, Object.keys(sources))
+export function manifest(
+  context: EntryContext,
+  all: ReadonlyMap<string, Entry>,
+  invocation: Invocation,
+): JsonObject {
+  const { project } = context
+  const entries = [...all.values()]
+  const isUnitTest = (entry: Entry): boolean => entry['resource_type'] === 'unit_test'
+  const nodes = byId(entries.filter((entry) => !isUnitTest(entry)))
+  const unitTests = byId(entries.filter(isUnitTest))
+  const sources = byId(sourceEntries(context))
+  const parents = parentMap({ ...nodes, ...unitTests, ...sources })
+  const shared = metadata('manifest/v12', invocation)
   return {
-    metadata: manifestMetadata(project.name, invocation),
+    metadata: {
+      ...shared,
+      project_name: project.name,
+      project_id: digest('md5', project.name),
+      user_id: null,
+      send_anonymous_usage_stats: false,
+      adapter_type: 'duckdb',
+      quoting: { database: true, schema: true, identifier: true, column: null },
+      run_started_at: shared['invocation_started_at'] ?? null,
+    },
     nodes,
     sources,
     macros: {},
-    docs: docEntries(project),
+    docs: byId(docEntries(project)),
     exposures: {},
     metrics: {},
     groups: {},
@@ -52,80 +85,18 @@ export function manifest(context: EntryContext, invocation: Invocation): JsonObj
   }
 }
 
-/** The ids of everything that can be run, by its name here. */
-export function idsOf({ project, plan }: EntryContext): {
-  readonly models: ReadonlyMap<string, string>
-  readonly checks: ReadonlyMap<string, string>
-  readonly unitTests: ReadonlyMap<string, string>
-} {
-  const { name } = project
-  return {
-    models: new Map(plan.models.map((node) => [node.name, modelId(name, node)])),
-    checks: new Map([
-      ...plan.tests.map((test) => [test.name, singularTestId(name, test)] as const),
-      ...plan.models.flatMap((node) =>
-        node.tests.map((test) => [test.name, genericTestName(name, node, test).id] as const),
-      ),
-    ]),
-    unitTests: new Map(plan.unitTests.map((test) => [test.name, unitTestId(name, test)])),
-  }
+function byId(entries: readonly Entry[]): Entries {
+  return Object.fromEntries(entries.map((entry) => [entry.unique_id, entry]))
 }
 
-function manifestMetadata(project: string, invocation: Invocation): JsonObject {
-  const shared = metadata('manifest/v12', invocation)
-  return {
-    ...shared,
-    project_name: project,
-    project_id: createHash('md5').update(project).digest('hex'),
-    user_id: null,
-    send_anonymous_usage_stats: false,
-    adapter_type: 'duckdb',
-    quoting: { database: true, schema: true, identifier: true, column: null },
-    run_started_at: shared['invocation_started_at'] ?? null,
-  }
-}
-
-/** The first page of dbt's documentation, where the project has none of its own. */
-const OVERVIEW = {
-  name: '__overview__',
-  file: 'models/overview.md',
-  text: 'Facts and dimensions of the usage of an AI-agent platform: schema `main` for marts, `staging` and `intermediate` for what they are made from.',
-}
-
-function docEntries({ name: project, docs }: Project): JsonObject {
-  const entries = [OVERVIEW, ...docs].map(({ name, file, text }) => {
-    const id = `doc.${project}.${name}`
-    const entry = {
-      name,
-      resource_type: 'doc',
-      package_name: project,
-      path: file.split('/').slice(1).join('/'),
-      original_file_path: file,
-      unique_id: id,
-      block_contents: text,
-    }
-    return [id, entry] as const
-  })
-  return Object.fromEntries(entries)
-}
-
-type Entries = Readonly<Record<string, JsonObject>>
-
-function parentMap(
-  nodes: Entries,
-  unitTests: Entries,
-  sources: readonly string[],
-): Record<string, readonly string[]> {
-  const parents = Object.entries({ ...nodes, ...unitTests }).map(
-    ([id, entry]) => [id, parentsOf(entry['depends_on'])] as const,
+function parentMap(entries: Entries): Record<string, readonly string[]> {
+  return Object.fromEntries(
+    Object.entries(entries).map(([id, { depends_on: dependsOn = null }]) => {
+      const isMap = typeof dependsOn === 'object' && dependsOn !== null && 'nodes' in dependsOn
+      const nodes = isMap ? dependsOn['nodes'] : []
+      return [id, Array.isArray(nodes) ? nodes.map(String).sort() : []]
+    }),
   )
-  return Object.fromEntries([...parents, ...sources.map((id) => [id, []] as const)])
-}
-
-function parentsOf(dependsOn: Json | undefined): readonly string[] {
-  if (typeof dependsOn !== 'object' || dependsOn === null || !('nodes' in dependsOn)) return []
-  const { nodes } = dependsOn
-  return Array.isArray(nodes) ? nodes.map(String).sort() : []
 }
 
 function childMap(
@@ -136,4 +107,295 @@ function childMap(
     for (const parent of own) children.get(parent)?.push(id)
   }
   return Object.fromEntries([...children].map(([id, own]) => [id, own.sort()]))
+}
+
+/** What an entry is called, and where it stands in the project. */
+function placed(type: string, id: string, name: string, file: string, { name: project }: Project) {
+  const path = file.split('/').slice(1)
+  return {
+    name,
+    resource_type: type,
+    unique_id: id,
+    package_name: project,
+    path: path.join('/'),
+    original_file_path: file,
+    fqn: [project, ...path.slice(0, -1), name],
+  }
+}
+
+/** What all nodes have, with the values of those that say nothing of it. */
+const NODE = {
+  description: '',
+  columns: {},
+  tags: [],
+  meta: {},
+  group: null,
+  docs: { show: true, node_color: null },
+  patch_path: null,
+  build_path: null,
+  unrendered_config: {},
+  relation_name: null,
+}
+const CONFIG = { enabled: true, alias: null, database: null, tags: [], meta: {}, group: null }
+const CONTRACT = { enforced: false, alias_types: true }
+
+/** What is read by a node with a statement. */
+function reads(names: readonly string[], sources: readonly string[], context: EntryContext) {
+  const { project, plan } = context
+  const nodes = names.flatMap((name) => plan.models.find((node) => node.name === name) ?? [])
+  return {
+    language: 'sql',
+    refs: names.map((name) => ({ name, package: null, version: null })),
+    sources: sources.map((source) => source.split('.')),
+    metrics: [],
+    depends_on: {
+      macros: [],
+      nodes: [
+        ...sources.map((source) => `source.${project.name}.${source}`),
+        ...nodes.map((node) => modelId(project.name, node)),
+      ],
+    },
+    compiled_path: null,
+    contract: { ...CONTRACT, checksum: null },
+  }
+}
+
+/** `"warehouse"."main"."fct_org_day"` */
+export function relationName({ schema, name }: ModelNode, { database }: EntryContext): string {
+  return [database, schema, name].map(identifier).join('.')
+}
+
+const OF_MODELS = {
+  access: 'protected',
+  constraints: [],
+  version: null,
+  latest_version: null,
+  deprecation_date: null,
+}
+
+function modelEntry(node: ModelNode, context: EntryContext): Entry {
+  const { project, database, createdAt } = context
+  const { name, snapshot, documented, schema, description } = node
+  const type = resourceType(node)
+  const place = placed(type, modelId(project.name, node), name, node.file, project)
+  const path = place.path.replace(/[^/]*$/, `${name}.sql`)
+  const code = rawCode(node, project)
+  const checksum = context.fileChecksums.get(name) ?? digest('sha256', compact(code))
+  return {
+    ...NODE,
+    ...place,
+    ...(snapshot === null ? {} : { path }),
+    database,
+    schema,
+    alias: name,
+    checksum: { name: 'sha256', checksum },
+    config: configOf(node),
+    tags: [...node.tags],
+    description,
+    columns: Object.fromEntries(node.columns.map((column) => [column.name, columnEntry(column)])),
+    meta: json(node.meta),
+    patch_path: `${project.name}://${documented.file}`,
+    created_at: createdAt,
+    relation_name: relationName(node, context),
+    raw_code: code,
+    ...(type === 'seed'
+      ? { root_path: project.folder, depends_on: { macros: [] } }
+      : {
+          ...reads(node.dependsOn, node.sources, context),
+          compiled: true,
+          compiled_code: node.sql,
+          extra_ctes_injected: true,
+          extra_ctes: [],
+        }),
+    ...(type === 'model' ? OF_MODELS : {}),
+  }
+}
+
+/** Its file without the space around it. */
+function rawCode({ name, snapshot, dependsOn }: ModelNode, { models }: Project): string {
+  if (snapshot !== null) return `select * from {{ ref('${dependsOn[0] ?? ''}') }}`
+  return models.find((model) => model.name === name)?.template.text.trim() ?? ''
+}
+
+function configOf(node: ModelNode): JsonObject {
+  const isIncremental = node.materialized === 'incremental'
+  return {
+    ...CONFIG,
+    schema: node.schema,
+    tags: [...node.tags],
+    meta: json(node.meta),
+    materialized: node.materialized,
+    incremental_strategy: isIncremental ? 'delete+insert' : null,
+    persist_docs: { relation: true, columns: true },
+    'post-hook': [],
+    'pre-hook': node.preHooks.map((sql) => ({ sql, transaction: true, index: null })),
+    quoting: {},
+    column_types: { ...node.seed?.types },
+    full_refresh: null,
+    unique_key: isIncremental ? [...node.unique_key] : null,
+    ...(node.snapshot === null
+      ? {}
+      : {
+          ...node.snapshot,
+          strategy: node.snapshot.updated_at === null ? 'check' : 'timestamp',
+        }),
+    on_schema_change: isIncremental ? 'fail' : 'ignore',
+    grants: {},
+    packages: [],
+    docs: NODE.docs,
+    contract: CONTRACT,
+  }
+}
+
+function columnEntry({ name, description, meta }: ModelNode['columns'][number]): JsonObject {
+  const config = { meta: json(meta), tags: [] }
+  const nothing = { data_type: null, constraints: [], quote: null, tags: [] }
+  return { name, description, meta: json(meta), config, ...nothing }
+}
+
+function genericTestEntries(
+  node: ModelNode,
+  context: EntryContext,
+): [outcome: string, entry: Entry][] {
+  const { project } = context
+  return node.tests.map((test) => {
+    const { id, name, alias, kwargs } = genericTestName(project.name, node, test)
+    const others = test.arguments.kind === 'relationships' ? [test.arguments.to] : []
+    const entry = {
+      ...testEntry(test, [...others, node.name], context),
+      ...placed('test', id, name, test.place.file, project),
+      path: `${alias}.sql`,
+      alias,
+      checksum: { name: 'none', checksum: '' },
+      raw_code: `{{ test_${test.arguments.kind}(**_dbt_generic_test_kwargs) }}`,
+      column_name: test.column,
+      file_key_name: `models.${node.name}`,
+      attached_node: modelId(project.name, node),
+      test_metadata: { name: test.arguments.kind, kwargs, namespace: null },
+    }
+    return [`check ${test.name}`, entry]
+  })
+}
+
+function singularTestEntry(test: TestNode, context: EntryContext): Entry {
+  const { project } = context
+  const { name, file, sql } = test
+  const code = project.tests.find((each) => each.name === name)?.template.text.trim() ?? ''
+  return {
+    ...testEntry(test, test.dependsOn, context),
+    ...placed('test', `test.${project.name}.${name}`, name, file, project),
+    alias: name,
+    checksum: { name: 'sha256', checksum: digest('sha256', compact(code)) },
+    raw_code: code,
+    compiled_code: sql,
+  }
+}
+
+function testEntry(test: TestSettings, names: readonly string[], context: EntryContext) {
+  const { schema, severity, store_failures, where, limit, warn_if, error_if } = test
+  return {
+    ...NODE,
+    ...reads(names, [], context),
+    database: context.database,
+    schema,
+    created_at: context.createdAt,
+    config: {
+      ...CONFIG,
+      schema,
+      materialized: 'test',
+      severity: severity === 'error' ? 'ERROR' : 'warn',
+      store_failures,
+      store_failures_as: null,
+      where,
+      limit,
+      fail_calc: 'count(*)',
+      warn_if,
+      error_if,
+    },
+  }
+}
+
+function unitTestEntry(test: UnitTestNode, { project, plan }: EntryContext): Entry {
+  const { name, place, description } = test
+  const id = `unit_test.${project.name}.${test.model}.${name}`
+  const model = plan.models.find((node) => node.name === test.model)
+  const found = placed('unit_test', id, name, place.file, project)
+  return {
+    ...found,
+    fqn: found.fqn.toSpliced(-1, 0, test.model),
+    model: test.model,
+    given: test.given.map(({ input, rows }) => ({ input, ...fixture(rows) })),
+    expect: fixture(test.expect),
+    description,
+    schema: model?.schema ?? null,
+    config: { enabled: true, meta: {}, tags: [] },
+    depends_on: { macros: [], nodes: model === undefined ? [] : [modelId(project.name, model)] },
+  }
+}
+
+function fixture(rows: UnitTestNode['expect']): JsonObject {
+  return { format: typeof rows === 'string' ? 'sql' : 'dict', rows: json(rows), fixture: null }
+}
+
+function sourceEntries({ project, database, sourceSql, createdAt }: EntryContext): Entry[] {
+  return project.sources.flatMap(({ name, place: { file }, description, tables, descriptions }) =>
+    tables.map((table) => {
+      const found = placed(
+        'source',
+        `source.${project.name}.${name}.${table}`,
+        table,
+        file,
+        project,
+      )
+      return {
+        ...found,
+        path: file,
+        fqn: found.fqn.toSpliced(-1, 0, name),
+        database,
+        schema: name,
+        source_name: name,
+        source_description: description,
+        loader: '',
+        identifier: table,
+        quoting: { database: null, schema: null, identifier: null, column: null },
+        loaded_at_field: null,
+        freshness: null,
+        external: null,
+        description: descriptions[table] ?? '',
+        columns: {},
+        meta: {},
+        source_meta: {},
+        tags: [],
+        config: { enabled: true },
+        patch_path: null,
+        unrendered_config: {},
+        relation_name: sourceSql(name, table),
+        created_at: createdAt,
+      }
+    }),
+  )
+}
+
+/** The first page of dbt's documentation, where the project has none of its own. */
+const OVERVIEW = {
+  name: '__overview__',
+  file: 'models/overview.md',
+  text: 'Facts and dimensions of the usage of an AI-agent platform: schema `main` for marts, `staging` and `intermediate` for what they are made from.',
+}
+
+function docEntries(project: Project): Entry[] {
+  return [OVERVIEW, ...project.docs].map(({ name, file, text }) => ({
+    name,
+    resource_type: 'doc',
+    unique_id: `doc.${project.name}.${name}`,
+    package_name: project.name,
+    path: file.split('/').slice(1).join('/'),
+    original_file_path: file,
+    block_contents: text,
+  }))
+}
+
+/** What a yml file says, as JSON says it. */
+function json(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value)) as Json
 }

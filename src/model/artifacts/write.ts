@@ -7,10 +7,9 @@ import type { FreshnessResult } from '../checks/freshness.ts'
 import type { Building, Outcome } from '../build/context.ts'
 import type { Project } from '../project/types.ts'
 import { catalog } from './catalog.ts'
-import { compact, sha256, type JsonObject } from './ids.ts'
-import { manifest } from './manifest.ts'
-import { runResults } from './run-results.ts'
-import { sources } from './sources.ts'
+import { compact, digest, type JsonObject } from './ids.ts'
+import { manifest, nodesOf } from './manifest.ts'
+import { runResults, sources } from './results.ts'
 
 /** What became of a build. */
 export interface BuildResults {
@@ -45,9 +44,10 @@ export async function writeArtifacts(
     const createdAt = invocation.finishedAt / 1000
     const fileChecksums = await checksumsOf(project, plan)
     const context = { project, plan, database, sourceSql, createdAt, fileChecksums }
+    const nodes = nodesOf(context)
     await Promise.all([
-      write('manifest', manifest(context, invocation)),
-      write('run_results', runResults([...outcomes.values()], context, invocation, select)),
+      write('manifest', manifest(context, nodes, invocation)),
+      write('run_results', runResults(outcomes, nodes, invocation, select)),
       write('sources', sources(freshness, project.name, invocation)),
       ...(isPublished ? [write('catalog', await catalog(target, context, invocation))] : []),
     ])
@@ -60,9 +60,12 @@ async function checksumsOf(project: Project, { models }: Plan): Promise<Map<stri
   const checksums = new Map<string, string>()
   for (const { name, file, seed, snapshot } of models) {
     if (seed !== null) {
-      checksums.set(name, sha256((await readFile(seed.csv.path, 'utf8')).trim()))
+      checksums.set(name, digest('sha256', (await readFile(seed.csv.path, 'utf8')).trim()))
     } else if (snapshot !== null) {
-      checksums.set(name, sha256(compact(await readFile(join(project.folder, file), 'utf8'))))
+      checksums.set(
+        name,
+        digest('sha256', compact(await readFile(join(project.folder, file), 'utf8'))),
+      )
     }
   }
   return checksums

@@ -1,4 +1,4 @@
-import { readLastResults } from '../artifacts/last-results.ts'
+import { readLastResults } from '../artifacts/results.ts'
 import { planChecks, type Check, type PlannedCheck } from '../checks/plan.ts'
 import { unitTestsDigest } from '../checks/unit-tests.ts'
 import type { Plan } from '../project/compile.ts'
