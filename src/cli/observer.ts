@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { messageOf, type ExitCode } from '../lib/errors.ts'
 import type { RunEvent } from '../lib/events.ts'
-import type { RunRow } from '../model/publish/record.ts'
+import type { RunRow } from '../model/publish/meta.ts'
 import type { RunsSoFar } from '../pipeline/publish.ts'
 import { createJsonLog, createTextLog } from '../observe/log.ts'
 import { createProgress, type Progress } from '../observe/progress.ts'

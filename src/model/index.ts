@@ -9,7 +9,7 @@ export { WorkingCopy } from './build/working-copy.ts'
 export type { CheckResult, CheckStatus } from './checks/run.ts'
 export { ProjectError, StatementError } from './project/errors.ts'
 export { loadProject } from './project/project.ts'
-export { seedLines } from './project/seed-table.ts'
+export { seedLines } from './project/seeds.ts'
 export { createFactViews } from './build/views.ts'
 export type { Column, GenericTest, ModelNode, Project } from './project/types.ts'
 

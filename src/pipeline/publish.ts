@@ -17,7 +17,7 @@ import {
   type PlannedModel,
   type Project,
 } from '../model/index.ts'
-import { writeRecord, writeSchemaDrift, type RunRow } from '../model/publish/record.ts'
+import { writeRecord, writeSchemaDrift, type RunRow } from '../model/publish/meta.ts'
 import { writeIntervals } from '../normalize/intervals.ts'
 import { baseContents, baseDigest } from '../normalize/state.ts'
 import { makingOf } from '../normalize/base-entities.ts'

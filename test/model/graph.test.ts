@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../src/lib/errors.ts'
-import { inOrder } from '../../src/model/project/graph.ts'
-import { select, type Past, type Selectable } from '../../src/model/project/select.ts'
+import { inOrder, select, type Past, type Selectable } from '../../src/model/project/select.ts'
 
 function node(name: string, dependsOn: string[] = [], tags: string[] = []): Selectable {
   return { name, file: `models/${name.slice(0, 3)}/${name}.sql`, dependsOn, tags }

@@ -8,7 +8,7 @@ import { kindOf, type ModelNode, type UnitTestNode } from '../project/types.ts'
 import type { BaseFile } from './base-file.ts'
 import { isPartial, type BuildOptions } from './context.ts'
 import { resultsLost } from './failed-build.ts'
-import { descriptionOf } from '../engines/relations.ts'
+import { descriptionOf } from '../engines/duckdb.ts'
 import type { PublishedState } from '../publish/meta.ts'
 
 /** What a build does with a model, and why. */

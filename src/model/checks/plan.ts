@@ -1,6 +1,6 @@
 import { literal } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
-import { changedRows } from '../engines/relations.ts'
+import { changedRows } from '../engines/duckdb.ts'
 import type { Plan } from '../project/compile.ts'
 import { ProjectError } from '../project/errors.ts'
 import type { GenericTest, ModelNode, TestSettings } from '../project/types.ts'

@@ -4,7 +4,7 @@ import { messageOf } from '../../lib/errors.ts'
 import { reportSkipped, type BuildContext } from '../build/context.ts'
 import { StatementError } from '../project/errors.ts'
 import type { TestSettings } from '../project/types.ts'
-import { relationsIn } from '../engines/relations.ts'
+import { relationsIn } from '../engines/duckdb.ts'
 import type { PlannedCheck, Reference } from './plan.ts'
 
 export type CheckStatus = 'pass' | 'warn' | 'fail'

@@ -3,10 +3,9 @@ import { ChecksFailedError, messageOf } from '../../lib/errors.ts'
 import { identifier, literal, type Cell, type Database, type Row } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import type { BuildContext } from '../build/context.ts'
-import { placeText, ProjectError, StatementError } from '../project/errors.ts'
-import { unknownName } from '../project/errors.ts'
+import { placeText, ProjectError, StatementError, unknownName } from '../project/errors.ts'
 import type { GivenRows, UnitTestNode } from '../project/types.ts'
-import type { Fixture } from '../project/unit-test-shapes.ts'
+import type { Fixture } from '../project/shapes.ts'
 
 /** A unit test that passed. */
 export interface UnitTestResult {
@@ -26,33 +25,23 @@ export async function runUnitTests(
   context: BuildContext,
   tests: readonly UnitTestNode[],
 ): Promise<UnitTestResult[]> {
+  const { db, now, emit, report, signal } = context
   const results: UnitTestResult[] = []
-  const failures: Failure[] = []
+  const failed: Failure[] = []
   for (const test of tests) {
-    context.signal?.throwIfAborted()
-    const startedAt = context.now()
-    const differences = await differencesOf(context.db, test)
-    const durationMs = context.now() - startedAt
-    context.emit({
-      type: 'check.finished',
-      check: test.name,
-      severity: 'error',
-      failures: differences.length,
-      durationMs,
-    })
-    context.report({
-      kind: 'unit_test',
-      name: test.name,
-      status: differences.length === 0 ? 'pass' : 'fail',
-      startedAt,
-      durationMs,
-      message: differences.length === 0 ? null : `${differences.length} rows differ`,
-      failures: differences.length,
-    })
-    if (differences.length > 0) failures.push({ test, differences })
-    results.push({ name: test.name, model: test.model, durationMs })
+    signal?.throwIfAborted()
+    const { name, model } = test
+    const startedAt = now()
+    const differences = await differencesOf(db, test)
+    const [failures, durationMs] = [differences.length, now() - startedAt]
+    emit({ type: 'check.finished', check: name, severity: 'error', failures, durationMs })
+    const outcome = { kind: 'unit_test', name, startedAt, durationMs, failures } as const
+    if (failures === 0) report({ ...outcome, status: 'pass', message: null })
+    else report({ ...outcome, status: 'fail', message: `${failures} rows differ` })
+    if (failures > 0) failed.push({ test, differences })
+    results.push({ name, model, durationMs })
   }
-  if (failures.length > 0) throw failedError(failures)
+  if (failed.length > 0) throw failedError(failed)
   return results
 }
 

@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import { Database, literal } from '../../lib/duckdb.ts'
+import { Database, literal, identifier } from '../../lib/duckdb.ts'
 import { processLimits } from '../../lib/machine.ts'
 import type { BuildContext, Building } from '../build/context.ts'
+import { statement } from '../../lib/package.ts'
+import { kindOf, type ModelNode } from '../project/types.ts'
 
 /**
  * The oldest storage format that DuckDB 1.5 writes with all that the models
@@ -61,4 +63,84 @@ function interruptOnAbort(
     signal?.removeEventListener('abort', stop)
     clearInterval(timer)
   }
+}
+
+/** A table or view in a file. */
+export interface Relation {
+  readonly kind: 'table' | 'view'
+  /** Its name as SQL. */
+  readonly sql: string
+  /** What the comments of it and of its columns say, as one text. */
+  readonly description: string
+}
+
+const catalogRows = z.array(
+  z.object({
+    schema: z.string(),
+    relation: z.string(),
+    kind: z.enum(['BASE TABLE', 'VIEW']),
+    relation_comment: z.string().nullable(),
+    name: z.string(),
+    comment: z.string().nullable(),
+  }),
+)
+
+type CatalogRow = z.output<typeof catalogRows>[number]
+
+/** The tables and views of the file in use, by `schema.name`. */
+export async function relationsIn(db: Database): Promise<ReadonlyMap<string, Relation>> {
+  const relations = new Map<string, { row: CatalogRow; columns: CatalogRow[] }>()
+  for (const row of catalogRows.parse(await db.rows(statement('meta/catalog')))) {
+    const name = `${row.schema}.${row.relation}`
+    const found = relations.get(name)
+    if (found === undefined) relations.set(name, { row, columns: [row] })
+    else found.columns.push(row)
+  }
+  return new Map(
+    [...relations].map(([name, { row, columns }]) => {
+      const kind = row.kind === 'VIEW' ? 'view' : 'table'
+      const sql = `${identifier(row.schema)}.${identifier(row.relation)}`
+      return [name, { kind, sql, description: asText(row.relation_comment, columns) }]
+    }),
+  )
+}
+
+/** What the comments have to say by the model's yml. */
+export function descriptionOf({ description, columns }: ModelNode): string {
+  return asText(
+    description,
+    columns.map((column) => ({ name: column.name, comment: column.description })),
+  )
+}
+
+function asText(
+  comment: string | null,
+  columns: readonly { readonly name: string; readonly comment: string | null }[],
+): string {
+  const byName = columns.map((column) => JSON.stringify([column.name, column.comment ?? ''])).sort()
+  return JSON.stringify([comment ?? '', ...byName])
+}
+
+/** The statements that make the model's descriptions the comments of its table or view. */
+export function commentsSql(node: ModelNode): string {
+  const { relation, description, columns } = node
+  return [
+    `comment on ${kindOf(node)} ${relation} is ${literal(description)}`,
+    ...columns.map(
+      (column) =>
+        `comment on column ${relation}.${identifier(column.name)} is ${literal(column.description)}`,
+    ),
+  ].join(';\n')
+}
+
+/** The rows of the intervals that were replaced, as a relation, in the database that did it. */
+export function changedRows(node: ModelNode): string {
+  const columns = node.unique_key.map(identifier).join(', ')
+  const changed = `select ${columns} from ${changedIntervals(node)}`
+  return `(from ${node.relation} where (${columns}) in (${changed}))`
+}
+
+/** The intervals that were replaced: a temporary table. */
+export function changedIntervals({ name }: ModelNode): string {
+  return identifier(`changed_${name}`)
 }

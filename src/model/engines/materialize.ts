@@ -5,9 +5,9 @@ import type { BuildContext } from '../build/context.ts'
 import type { NodePlan } from '../build/plan.ts'
 import { ProjectError, StatementError } from '../project/errors.ts'
 import { keyOf } from '../project/properties.ts'
-import { explainSeed, proveSeed } from '../project/seed-table.ts'
+import { explainSeed, proveSeed } from '../project/seeds.ts'
 import { kindOf, type Making, type ModelNode } from '../project/types.ts'
-import { changedIntervals, changedRows } from './relations.ts'
+import { changedIntervals, changedRows } from './duckdb.ts'
 import { takeSnapshot } from './snapshots.ts'
 
 export interface BuiltModel {

@@ -12,7 +12,7 @@ import {
 } from '../../lake/snapshot-versions.ts'
 import type { Building } from '../build/context.ts'
 import type { ModelNode, SnapshotRule } from '../project/types.ts'
-import { relationsIn } from './relations.ts'
+import { relationsIn } from './duckdb.ts'
 
 /** Where versions are, and which are asked for: those written up to `asOf`. */
 type SnapshotPlace = Pick<Building, 'target' | 'asOf' | 'now' | 'warn'>

@@ -1,14 +1,13 @@
-import { seedSql } from './seed-table.ts'
+import { seedSql } from './seeds.ts'
 import type { z } from 'zod'
-import { ProjectError, type Place } from './errors.ts'
-import { inOrder } from './graph.ts'
-import { unknownName } from './errors.ts'
-import { settle, testSettings } from './properties.ts'
+import { ProjectError, type Place, unknownName } from './errors.ts'
+import { inOrder } from './select.ts'
+import { settle, testSettings } from './settings.ts'
 import { render, type Names, type Rendered } from './render.ts'
-import { modelConfigShape, testConfigShape } from './shapes.ts'
+import { modelConfigShape, testConfigShape, type UnitTestInput } from './shapes.ts'
 import { readTemplate } from './template.ts'
-import { unitTestNode } from '../checks/unit-test-node.ts'
 import type {
+  Described,
   Making,
   Model,
   ModelNode,
@@ -19,6 +18,8 @@ import type {
   Snapshot,
   TestNode,
   UnitTestNode,
+  GivenRows,
+  UnitTest,
 } from './types.ts'
 
 /** What the project's files leave open. */
@@ -91,72 +92,47 @@ function settingsOf(model: Model, rendered: Rendered): ModelSettings {
 }
 
 function modelNode(model: Model, settings: ModelSettings, names: Omit<Names, 'self'>): ModelNode {
-  const { name, file, description, columns, tests, documented } = model
-  const { pre_hook: hooks, ...rest } = settings
-  const own = { ...names, self: `${settings.schema}.${name}` }
+  const { pre_hook: hooks } = settings
+  const own = { ...names, self: `${settings.schema}.${model.name}` }
   const whole = makingOf(model, hooks, own)
   const isIncremental = settings.materialized === 'incremental'
   const increment = isIncremental ? makingOf(model, hooks, { ...own, isIncremental }) : null
   const all = [...whole.rendered, ...(increment?.rendered ?? [])]
   return {
-    name,
-    file,
-    description,
-    columns,
-    tests,
-    documented,
-    ...rest,
-    relation: own.self,
-    ...whole.making,
+    ...nodeOf(model, settings, whole.making),
     increment: increment?.making ?? null,
-    seed: null,
-    snapshot: null,
     dependsOn: [...new Set(all.flatMap(({ refs }) => refs))],
     sources: [...new Set(all.flatMap(({ sources }) => sources))],
   }
 }
 
 function seedNode(seed: Seed): ModelNode {
-  const { name, file, description, columns, tests, documented, config } = seed
-  return {
-    name,
-    file,
-    description,
-    columns,
-    tests,
-    documented,
-    ...config,
-    materialized: 'seed',
-    unique_key: [],
-    relation: `${config.schema}.${name}`,
-    preHooks: [],
-    sql: seedSql(seed),
-    increment: null,
-    seed,
-    snapshot: null,
-    dependsOn: [],
-    sources: [],
-  }
+  const settings = { ...seed.config, materialized: 'seed' } as const
+  return { ...nodeOf(seed, settings, { preHooks: [], sql: seedSql(seed) }), seed }
 }
 
-function snapshotNode(
-  { of, rule, config, ...snapshot }: Snapshot,
-  relations: ReadonlyMap<string, string>,
-): ModelNode {
+function snapshotNode(snapshot: Snapshot, relations: ReadonlyMap<string, string>): ModelNode {
+  const { of, rule, config, documented } = snapshot
   const relation = relations.get(of)
-  if (relation === undefined) throw unknownName(snapshot.documented, 'model', of, relations.keys())
+  if (relation === undefined) throw unknownName(documented, 'model', of, relations.keys())
+  const settings = { ...config, materialized: 'snapshot' } as const
+  const making = { preHooks: [], sql: `select * from ${relation}` }
+  return { ...nodeOf(snapshot, settings, making), snapshot: rule, dependsOn: [of] }
+}
+
+/** A node that reads nothing. */
+function nodeOf(described: Described, settings: ModelSettings, making: Making): ModelNode {
+  const { name, file, description, columns, tests, documented } = described
+  const { materialized, schema, tags, meta, unique_key } = settings
   return {
-    ...snapshot,
-    ...config,
-    materialized: 'snapshot',
-    unique_key: [],
-    relation: `${config.schema}.${snapshot.name}`,
-    preHooks: [],
-    sql: `select * from ${relation}`,
+    ...{ name, file, description, columns, tests, documented },
+    ...{ materialized, schema, tags, meta, unique_key },
+    ...making,
+    relation: `${settings.schema}.${name}`,
     increment: null,
     seed: null,
-    snapshot: rule,
-    dependsOn: [of],
+    snapshot: null,
+    dependsOn: [],
     sources: [],
   }
 }
@@ -218,4 +194,84 @@ function refuseUnknownTargets(models: readonly Pick<Model, 'name' | 'tests'>[]):
     const name = test.arguments.to
     if (!known.includes(name)) throw unknownName(test.place, 'model', name, known)
   }
+}
+
+/**
+ * The model's select with the given rows in place of all that it reads.
+ * `names` are those of the project.
+ *
+ * @throws ProjectError for an unknown model or input, and where the model
+ * reads what the test gives no rows of.
+ */
+function unitTestNode(
+  test: UnitTest,
+  models: readonly Model[],
+  names: Omit<Names, 'self'>,
+): UnitTestNode {
+  const { name, description, expect, place } = test
+  const model = models.find((each) => each.name === test.model)
+  if (model === undefined) {
+    const known = models.map((each) => each.name)
+    throw unknownName(place, 'model', test.model, known)
+  }
+  const given = test.given.map(({ input, rows }): GivenRows => ({
+    input: input.text,
+    alias: aliasOf(input.name),
+    relation: relationOf(input, model, names, place),
+    rows,
+  }))
+  const rendered = render(model.template, {
+    ...names,
+    vars: { ...names.vars, ...test.vars },
+    isIncremental: test.isIncremental,
+    self: aliasOf('this'),
+    models: new Map([...names.models.keys()].map((each) => [each, aliasOf(each)])),
+    sourceSql: (source, table) => aliasOf(`${source}.${table}`),
+  })
+  const isThisRead = rendered.sql.includes(aliasOf('this'))
+  compare([...rendered.refs, ...rendered.sources, ...(isThisRead ? ['this'] : [])], given, test)
+  const sql = rendered.sql.replace(/;\s*$/, '')
+  return { name, description, model: model.name, expect, place, sql, given }
+}
+
+/** What the rows stand for. */
+function relationOf(
+  { kind, name }: UnitTestInput,
+  model: Model,
+  names: Omit<Names, 'self'>,
+  place: Place,
+): string {
+  if (kind === 'this') {
+    // its table need not be there yet
+    const self = names.models.get(model.name) ?? model.name
+    const { sql } = render(model.template, { ...names, self })
+    return `(${sql.replace(/;\s*$/, '')}\n)`
+  }
+  if (kind === 'ref') {
+    const relation = names.models.get(name)
+    if (relation === undefined) throw unknownName(place, 'model', name, names.models.keys())
+    return relation
+  }
+  const known = [...names.sources].flatMap(([each, tables]) => tables.map((t) => `${each}.${t}`))
+  if (!known.includes(name)) throw unknownName(place, 'source', name, known)
+  const [source = '', table = ''] = name.split('.')
+  return names.sourceSql(source, table)
+}
+
+/** A name that no CTE of a model has. */
+function aliasOf(name: string): string {
+  return `given__${name.replace('.', '__')}`
+}
+
+function compare(read: readonly string[], given: readonly GivenRows[], test: UnitTest): void {
+  const aliases = read.map(aliasOf)
+  const lacking = read.find((name) => given.every(({ alias }) => alias !== aliasOf(name)))
+  if (lacking !== undefined) {
+    const problem = `unit test '${test.name}' gives no rows of '${lacking}', which '${test.model}' reads`
+    throw new ProjectError(test.place, problem, { hint: 'None at all is `rows: []`.' })
+  }
+  const idle = given.find(({ alias }) => !aliases.includes(alias))
+  if (idle === undefined) return
+  const problem = `unit test '${test.name}' gives rows of ${idle.input}, which '${test.model}' does not read`
+  throw new ProjectError(test.place, problem)
 }

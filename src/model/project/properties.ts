@@ -1,12 +1,12 @@
-import { ProjectError, type Place } from './errors.ts'
-import { unknownName } from './errors.ts'
+import { ProjectError, unknownName, type Place } from './errors.ts'
+import { settle, testSettings } from './settings.ts'
 import {
   columnTests,
   genericTestShape,
   modelTests,
   type DescribedProperties,
-  type Properties,
   type Period,
+  type Properties,
   type SeedType,
   type SourceConfig,
   type TestArguments,
@@ -15,265 +15,120 @@ import {
 } from './shapes.ts'
 import type {
   Column,
+  Described,
   FreshnessRule,
   GenericTest,
   ModelConfig,
-  ModelNode,
   ModelSettings,
-  Source,
   Snapshot,
-  TestSettings,
+  Source,
   UnitTest,
 } from './types.ts'
-import type { Fixture } from './unit-test-shapes.ts'
 import type { YamlFile } from './yaml.ts'
 
-/** What one yml says of one model or seed. */
-interface Note {
-  readonly name: string
-  readonly place: Place
-  readonly description: string
-  readonly columns: readonly Column[]
-  readonly tests: readonly GenericTest[]
-}
-
-export interface ModelNote extends Note {
+/** What a yml says of one model or seed; its file is another. */
+export interface Note extends Omit<Described, 'file'> {
   readonly config: ModelConfig
 }
 
-export interface SeedNote extends ModelNote {
+export interface SeedNote extends Note {
   readonly types: Readonly<Record<string, SeedType>>
 }
 
-/** @throws ProjectError at a test that is unknown, misplaced or has wrong arguments. */
-export function modelNotes(file: YamlFile<Properties>, shared: TestConfig): ModelNote[] {
-  return file.value.models.map((model, index) => ({
-    ...noteOf(model, ['models', index], file, shared),
-    config: model.config,
-  }))
+/** The file of a model or seed with its yml, and the settings of both and of its folders. */
+export interface DescribedFile<N extends Note> {
+  readonly file: string
+  readonly note: N
+  readonly config: ModelSettings
 }
 
-/** @throws ProjectError as for a model, and at a column without a type, or a type without a column. */
-export function seedNotes(file: YamlFile<Properties>, shared: TestConfig): SeedNote[] {
-  return file.value.seeds.map((seed, index) => {
-    const note = noteOf(seed, ['seeds', index], file, shared)
-    const { column_types: types, ...config } = seed.config
-    refuseUntyped(note, types, (name) =>
-      file.placeOf('seeds', index, 'config', 'column_types', name),
-    )
-    return { ...note, config, types }
-  })
+/** What the yml files say, each of its own things. */
+export interface Notes {
+  readonly models: readonly Note[]
+  readonly seeds: readonly SeedNote[]
+  readonly snapshots: readonly Snapshot[]
+  readonly sources: readonly Source[]
+  readonly unitTests: readonly UnitTest[]
 }
 
-/** @throws ProjectError as for a model, and at a setting that names an unknown column. */
-export function snapshotsOf(file: YamlFile<Properties>, shared: TestConfig): Snapshot[] {
-  return file.value.snapshots.map((snapshot, index) => {
-    const note = noteOf(snapshot, ['snapshots', index], file, shared)
-    const { unique_key, updated_at = null, check_cols = [], hard_deletes } = snapshot.config
-    const { schema, tags, meta } = settle([
-      { schema: snapshot.config.schema, tags: snapshot.config.tags, meta: snapshot.config.meta },
-    ])
-    const named = [...unique_key, ...(updated_at === null ? [] : [updated_at])]
-    const known = note.columns.map(({ name }) => name)
-    for (const name of check_cols === 'all' ? named : [...named, ...check_cols]) {
-      if (!known.includes(name)) throw unknownName(note.place, 'column', name, known)
-    }
-    return {
-      name: note.name,
-      file: note.place.file,
-      description: note.description,
-      columns: snapshotColumns(note),
-      tests: note.tests,
-      documented: note.place,
-      config: { schema, tags, meta },
-      of: snapshot.relation,
-      rule: { unique_key, updated_at, check_cols, hard_deletes },
-    }
-  })
-}
+/** The place of something in an item of a yml file; without a path, of the item. */
+type At = (...path: PropertyKey[]) => Place
 
-/** Columns that a snapshot has in addition to those of its source, named and filled as dbt does. */
-const SNAPSHOT_COLUMNS: Readonly<Record<string, string>> = {
-  dbt_scd_id: 'Names the row: a digest of its key and dbt_updated_at. Never NULL.',
-  dbt_updated_at: 'When the row was so, as far as is known, UTC. Never NULL.',
-  dbt_valid_from: 'From when on the row was so, UTC. Never NULL.',
-  dbt_valid_to: 'Until when the row was so, UTC. NULL where it still is.',
-}
-
-/** The described columns, and those that every snapshot has. */
-function snapshotColumns({ columns, place }: Note): Column[] {
-  const bare = { additivity: null, meta: {}, place }
-  const own = Object.entries(SNAPSHOT_COLUMNS)
-    .filter(([name]) => columns.every((column) => column.name !== name))
-    .map(([name, description]) => ({ name, description, ...bare }))
-  return [...columns, ...own]
-}
-
-/** The columns that a test says are unique, together or one alone. */
-export function keyOfTest({ column, arguments: test }: GenericTest): readonly string[] {
-  if (test.kind === 'unique_key') return test.columns
-  return test.kind === 'unique' && column !== null ? [column] : []
-}
-
-/** The columns that the yml says are unique, together or one alone. */
-export function keyOf({ tests }: Pick<ModelNode, 'tests'>): readonly string[] {
-  return tests.map(keyOfTest).find((key) => key.length > 0) ?? []
-}
-
-/** @throws ProjectError where rows to be expected do not all have the same columns. */
-export function unitTestsOf(file: YamlFile<Properties>): UnitTest[] {
-  return file.value.unit_tests.map(
-    ({ name, description, model, given, expect, overrides }, index) => {
-      refuseUneven(expect.rows, file.placeOf('unit_tests', index, 'expect'))
-      return {
-        name,
-        description: description ?? '',
-        model,
-        given: given.map(({ input, rows }) => ({ input, rows })),
-        expect: expect.rows,
-        isIncremental: overrides.macros.is_incremental ?? false,
-        vars: overrides.vars,
-        place: file.placeOf('unit_tests', index),
-      }
-    },
-  )
-}
-
-/** dbt puts the rows under one another as they are. */
-function refuseUneven(rows: Fixture, place: Place): void {
-  if (typeof rows === 'string') return
-  const columns = Object.keys(rows[0] ?? {}).join(', ')
-  const uneven = rows.find((row) => Object.keys(row).join(', ') !== columns)
-  if (uneven === undefined) return
-  const found = Object.keys(uneven).join(', ')
-  throw new ProjectError(place, `one row has the columns ${columns}, another ${found}`, {
-    hint: 'Write the same columns in the same order; null is a value.',
-  })
-}
-
-function refuseUntyped(
-  { columns }: Note,
-  types: Readonly<Record<string, SeedType>>,
-  placeOf: (name: string) => Place,
-): void {
-  const names = columns.map(({ name }) => name)
-  for (const name of Object.keys(types)) {
-    if (!names.includes(name)) throw unknownName(placeOf(name), 'column', name, names)
-  }
-  const bare = columns.find(({ name }) => types[name] === undefined)
-  if (bare === undefined) return
-  throw new ProjectError(bare.place, `column '${bare.name}' has no type`, {
-    hint: `Write it under config.column_types of the seed: ${bare.name}: varchar.`,
-  })
-}
-
-/** @throws ProjectError where a table has to be fresh, and it is not known when it was loaded. */
-export function sourcesOf(file: YamlFile<Properties>): Source[] {
-  return file.value.sources.map((source, index) => ({
-    name: source.name,
-    description: source.description ?? '',
-    tables: source.tables.map((table) => table.name),
-    descriptions: Object.fromEntries(
-      source.tables.map((table) => [table.name, table.description ?? '']),
-    ),
-    freshness: source.tables.flatMap(({ name: table, config }, at) => {
-      const place = file.placeOf('sources', index, 'tables', at)
-      const rule = freshnessRule(table, [source.config, config], place)
-      return rule === undefined ? [] : [rule]
-    }),
-    place: file.placeOf('sources', index),
-  }))
-}
-
-const SECONDS = { minute: 60, hour: 3600, day: 86_400 }
-
-function freshnessRule(
-  table: string,
-  configs: readonly SourceConfig[],
-  place: Place,
-): FreshnessRule | undefined {
-  const limits = last(configs.map(({ freshness }) => freshness))
-  if (limits === undefined || limits === null) return undefined
-  const secondsOf = (period: Period): number | null =>
-    period === undefined || period === null ? null : period.count * SECONDS[period.period]
-  const loadedAtField = last(configs.map((config) => config.loaded_at_field)) ?? null
-  const loadedAtQuery = last(configs.map((config) => config.loaded_at_query)) ?? null
-  if (loadedAtField === null && loadedAtQuery === null) {
-    throw new ProjectError(place, `it is not known when a row of '${table}' was loaded`, {
-      hint: 'Name the column: config.loaded_at_field.',
+/**
+ * Takes what the yml files say for what it means.
+ *
+ * @throws ProjectError at a test that is unknown, misplaced or has wrong arguments, at a name of
+ * a column that is unknown, and at what is described twice.
+ */
+export function notesIn(files: readonly YamlFile<Properties>[], shared: TestConfig): Notes {
+  const all = <Kind extends Exclude<keyof Properties, 'version'>, T>(
+    kind: Kind,
+    noteOf: (item: Properties[Kind][number], at: At) => T,
+  ): T[] =>
+    files.flatMap(({ value, placeOf }) => {
+      const items: readonly Properties[Kind][number][] = value[kind]
+      return items.map((item, index) => noteOf(item, (...path) => placeOf(kind, index, ...path)))
     })
+  const notes = {
+    models: all('models', ({ config, ...model }, at) => ({
+      ...describe(model, at, shared),
+      config,
+    })),
+    seeds: all('seeds', ({ config: { column_types: types, ...config }, ...seed }, at) => {
+      const note = { ...describe(seed, at, shared), config, types }
+      refuseUntyped(note, (name) => at('config', 'column_types', name))
+      return note
+    }),
+    snapshots: all('snapshots', (snapshot, at) => snapshotOf(snapshot, at, shared)),
+    sources: all('sources', sourceOf),
+    unitTests: all('unit_tests', unitTestOf),
   }
-  return {
-    table,
-    loadedAtField,
-    loadedAtQuery,
-    filter: limits.filter ?? null,
-    warnAfterSeconds: secondsOf(limits.warn_after),
-    errorAfterSeconds: secondsOf(limits.error_after),
-    place,
-  }
+  refuseTwice('model', notes.models)
+  refuseTwice('seed', notes.seeds)
+  refuseTwice('source', notes.sources)
+  refuseTwice('unit test', notes.unitTests)
+  return notes
 }
 
-/** A later setting overrules an earlier one; tags, meta and hooks add up, as they do in dbt. */
-export function settle(configs: readonly ModelConfig[]): ModelSettings {
-  return {
-    materialized: last(configs.map((config) => config.materialized)) ?? 'view',
-    schema: last(configs.map((config) => config.schema)) ?? 'main',
-    tags: [...new Set(configs.flatMap((config) => config.tags ?? []))],
-    meta: configs.reduce((all, each) => ({ ...all, ...each.meta }), {}),
-    unique_key: last(configs.map((config) => config.unique_key)) ?? [],
-    pre_hook: configs.flatMap((config) => config.pre_hook ?? []),
-  }
+function refuseTwice(
+  what: string,
+  described: readonly ({ name: string } & ({ place: Place } | { documented: Place }))[],
+): void {
+  const names = described.map(({ name }) => name)
+  const twin = described.find(({ name }, index) => names.indexOf(name) < index)
+  if (twin === undefined) return
+  const place = 'place' in twin ? twin.place : twin.documented
+  throw new ProjectError(place, `${what} '${twin.name}' is described twice`)
 }
 
-/** A later setting overrules an earlier one. The defaults are dbt's. */
-export function testSettings(configs: readonly TestConfig[]): TestSettings {
-  return {
-    severity: last(configs.map((config) => config.severity)) ?? 'error',
-    warn_if: last(configs.map((config) => config.warn_if)) ?? '!= 0',
-    error_if: last(configs.map((config) => config.error_if)) ?? '!= 0',
-    where: last(configs.map((config) => config.where)) ?? null,
-    limit: last(configs.map((config) => config.limit)) ?? null,
-    store_failures: last(configs.map((config) => config.store_failures)) ?? false,
-    schema: last(configs.map((config) => config.schema)) ?? 'dbt_test__audit',
-  }
-}
-
-function last<T>(values: readonly (T | undefined)[]): T | undefined {
-  return values.findLast((value) => value !== undefined)
-}
-
-type Path = readonly PropertyKey[]
-
-function noteOf(
-  model: DescribedProperties,
-  path: Path,
-  file: YamlFile<Properties>,
+function describe(
+  { name, description, columns: described, data_tests: tests }: DescribedProperties,
+  at: At,
   shared: TestConfig,
-): Note {
-  const columns = model.columns.map((column, index) => ({
-    name: column.name,
-    description: column.description,
-    additivity: textOrNull(column.config.meta?.['additivity']),
-    meta: column.config.meta ?? {},
-    place: file.placeOf(...path, 'columns', index),
-  }))
-  refuseTwice(columns)
-  const read = (entry: TestEntry, column: string | null, at: Path) =>
-    genericTest(entry, { model: model.name, column, columns, place: file.placeOf(...at), shared })
+): Omit<Note, 'config'> {
+  const columns = described.map(({ config: { meta = {} }, ...column }, index): Column => {
+    const additivity = typeof meta['additivity'] === 'string' ? meta['additivity'] : null
+    const place = at('columns', index)
+    if (described.findIndex((each) => each.name === column.name) < index) {
+      throw new ProjectError(place, `column '${column.name}' is there twice`)
+    }
+    return { name: column.name, description: column.description, additivity, meta, place }
+  })
+  const read = (entry: TestEntry, column: string | null, place: Place) =>
+    genericTest(entry, { model: name, column, columns, place, shared })
   return {
-    name: model.name,
-    place: file.placeOf(...path),
-    description: model.description,
+    name,
+    description,
     columns,
     tests: [
-      ...model.data_tests.map((entry, at) => read(entry, null, [...path, 'data_tests', at])),
-      ...model.columns.flatMap((column, index) =>
-        column.data_tests.map((entry, at) =>
-          read(entry, column.name, [...path, 'columns', index, 'data_tests', at]),
+      ...tests.map((entry, index) => read(entry, null, at('data_tests', index))),
+      ...described.flatMap((column, index) =>
+        column.data_tests.map((entry, test) =>
+          read(entry, column.name, at('columns', index, 'data_tests', test)),
         ),
       ),
     ],
+    documented: at(),
   }
 }
 
@@ -286,10 +141,10 @@ interface TestContext {
 }
 
 function genericTest(entry: TestEntry, context: TestContext): GenericTest {
+  const { model, column, columns, place, shared } = context
   const [[kind, body] = ['', undefined]] = Object.entries(entry)
-  const { column, place } = context
-  const allowed = column === null ? modelTests : columnTests
-  const what = column === null ? 'test of a model' : 'test of a column'
+  const [allowed, what] =
+    column === null ? [modelTests, 'test of a model'] : [columnTests, 'test of a column']
   if (!allowed.includes(kind)) throw unknownName(place, what, kind, allowed)
   const result = genericTestShape.safeParse({ ...body?.arguments, kind })
   if (!result.success) {
@@ -297,11 +152,11 @@ function genericTest(entry: TestEntry, context: TestContext): GenericTest {
     const where = ['arguments', ...(issue?.path ?? [])].map(String).join('.')
     throw new ProjectError(place, `${kind}: ${where}: ${issue?.message ?? 'wrong'}`)
   }
-  if (result.data.kind === 'unique_key') refuseUnknown(result.data.columns, context)
+  if (result.data.kind === 'unique_key') refuseUnknown(result.data.columns, columns, place)
   return {
-    name: body?.name ?? testName(result.data, context.model, context.column),
+    name: body?.name ?? testName(result.data, model, column),
     column,
-    ...testSettings([context.shared, body?.config ?? {}]),
+    ...testSettings([shared, body?.config ?? {}]),
     arguments: result.data,
     place,
   }
@@ -313,21 +168,122 @@ export function testName(test: TestArguments, model: string, column: string | nu
   return [test.kind, model, ...columns].join('_')
 }
 
-function refuseUnknown(names: readonly string[], context: TestContext): void {
-  const known = context.columns.map((column) => column.name)
-  for (const name of names) {
-    if (!known.includes(name)) throw unknownName(context.place, 'column', name, known)
+/** The columns that a test says are unique, together or one alone. */
+export function keyOfTest({ column, arguments: test }: GenericTest): readonly string[] {
+  if (test.kind === 'unique_key') return test.columns
+  return test.kind === 'unique' && column !== null ? [column] : []
+}
+
+/** The columns that the yml says are unique, together or one alone. */
+export function keyOf({ tests }: Pick<Described, 'tests'>): readonly string[] {
+  return tests.map(keyOfTest).find((key) => key.length > 0) ?? []
+}
+
+/** Columns that a snapshot has in addition to those of its source, named and filled as dbt does. */
+const SNAPSHOT_COLUMNS: Readonly<Record<string, string>> = {
+  dbt_scd_id: 'Names the row: a digest of its key and dbt_updated_at. Never NULL.',
+  dbt_updated_at: 'When the row was so, as far as is known, UTC. Never NULL.',
+  dbt_valid_from: 'From when on the row was so, UTC. Never NULL.',
+  dbt_valid_to: 'Until when the row was so, UTC. NULL where it still is.',
+}
+
+function snapshotOf(item: Properties['snapshots'][number], at: At, shared: TestConfig): Snapshot {
+  const { schema, tags, meta, ...config } = item.config
+  const { unique_key, updated_at = null, check_cols = [], hard_deletes } = config
+  const note = describe(item, at, shared)
+  const checked = check_cols === 'all' ? [] : check_cols
+  const named = [...unique_key, ...(updated_at === null ? [] : [updated_at]), ...checked]
+  refuseUnknown(named, note.columns, note.documented)
+  const own = Object.entries(SNAPSHOT_COLUMNS)
+    .filter(([name]) => note.columns.every((column) => column.name !== name))
+    .map(([name, description]) => ({ name, description, additivity: null, meta: {}, place: at() }))
+  return {
+    ...note,
+    file: note.documented.file,
+    columns: [...note.columns, ...own],
+    config: settle([{ schema, tags, meta }]),
+    of: item.relation,
+    rule: { unique_key, updated_at, check_cols, hard_deletes },
   }
 }
 
-function refuseTwice(columns: readonly Column[]): void {
-  const seen = new Set<string>()
-  for (const { name, place } of columns) {
-    if (seen.has(name)) throw new ProjectError(place, `column '${name}' is there twice`)
-    seen.add(name)
+/** dbt puts the rows that are expected under one another as they are. */
+function unitTestOf(
+  { name, description = '', model, given, expect, overrides }: Properties['unit_tests'][number],
+  at: At,
+): UnitTest {
+  const maps = typeof expect.rows === 'string' ? [] : expect.rows
+  const [columns = '', ...others] = maps.map((row) => Object.keys(row).join(', '))
+  const uneven = others.find((names) => names !== columns)
+  if (uneven !== undefined) {
+    const problem = `one row has the columns ${columns}, another ${uneven}`
+    throw new ProjectError(at('expect'), problem, {
+      hint: 'Write the same columns in the same order; null is a value.',
+    })
+  }
+  return {
+    name,
+    description,
+    model,
+    given: given.map(({ input, rows }) => ({ input, rows })),
+    expect: expect.rows,
+    isIncremental: overrides.macros.is_incremental ?? false,
+    vars: overrides.vars,
+    place: at(),
   }
 }
 
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
+function refuseUntyped({ columns, types }: SeedNote, placeOf: (name: string) => Place): void {
+  for (const name of Object.keys(types)) refuseUnknown([name], columns, placeOf(name))
+  const bare = columns.find(({ name }) => types[name] === undefined)
+  if (bare === undefined) return
+  throw new ProjectError(bare.place, `column '${bare.name}' has no type`, {
+    hint: `Write it under config.column_types of the seed: ${bare.name}: varchar.`,
+  })
+}
+
+function refuseUnknown(names: readonly string[], columns: readonly Column[], place: Place): void {
+  const known = columns.map(({ name }) => name)
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown !== undefined) throw unknownName(place, 'column', unknown, known)
+}
+
+/** @throws ProjectError where a table has to be fresh, and it is not known when it was loaded. */
+function sourceOf({ tables, ...source }: Properties['sources'][number], at: At): Source {
+  return {
+    name: source.name,
+    description: source.description ?? '',
+    tables: tables.map(({ name }) => name),
+    descriptions: Object.fromEntries(
+      tables.map(({ name, description = '' }) => [name, description]),
+    ),
+    freshness: tables.flatMap(({ name, config }, index) =>
+      freshnessRule(name, { ...source.config, ...config }, at('tables', index)),
+    ),
+    place: at(),
+  }
+}
+
+const SECONDS = { minute: 60, hour: 3600, day: 86_400 }
+
+function freshnessRule(table: string, config: SourceConfig, place: Place): FreshnessRule[] {
+  const { freshness, loaded_at_field: field = null, loaded_at_query: query = null } = config
+  if (freshness === undefined || freshness === null) return []
+  const secondsOf = (period: Period): number | null =>
+    period === undefined || period === null ? null : period.count * SECONDS[period.period]
+  if (field === null && query === null) {
+    throw new ProjectError(place, `it is not known when a row of '${table}' was loaded`, {
+      hint: 'Name the column: config.loaded_at_field.',
+    })
+  }
+  const rule = {
+    table,
+    loadedAtField: field,
+    loadedAtQuery: query,
+    filter: freshness.filter ?? null,
+    warnAfterSeconds: secondsOf(freshness.warn_after),
+    errorAfterSeconds: secondsOf(freshness.error_after),
+    place,
+  }
+  return [rule]
 }

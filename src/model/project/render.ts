@@ -1,6 +1,6 @@
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { ProjectError, type Place } from './errors.ts'
-import { plain } from './jinja.ts'
+import { plain } from './tags.ts'
 import { unknownName } from './errors.ts'
 import { PRINT, type ParsedTemplate } from './template.ts'
 
@@ -41,20 +41,10 @@ export interface Rendered {
  */
 export function render({ file, evaluate }: ParsedTemplate, names: Names): Rendered {
   const found = new Found(file, names)
-  const sql = run(() => evaluate(found.globals()), file)
-  return {
-    sql: sql.trimEnd(),
-    refs: [...found.refLines.keys()],
-    refLines: found.refLines,
-    sources: [...found.sources],
-    config: found.config,
-    configLine: found.configLine,
-  }
-}
-
-function run(work: () => string, file: string): string {
   try {
-    return work()
+    const sql = evaluate(found.globals()).trimEnd()
+    const { refLines, sources, config, configLine } = found
+    return { sql, refs: [...refLines.keys()], refLines, sources: [...sources], config, configLine }
   } catch (error) {
     if (error instanceof AppError) throw error
     throw new ProjectError({ file }, `the template cannot be rendered: ${messageOf(error)}`, {

@@ -1,12 +1,15 @@
-import { basename, join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { basename, extname, join } from 'node:path'
 import { listIfThere } from '../../lib/files.ts'
-import { readCsv } from './csv.ts'
-import { ProjectError } from './errors.ts'
-import { covers, type FolderConfig } from './folders.ts'
 import { suggestion } from '../../lib/text.ts'
-import { unknownName } from './errors.ts'
-import { settle, type SeedNote } from './properties.ts'
-import type { Seed, SeedFile } from './types.ts'
+import { ProjectError, unknownName } from './errors.ts'
+import { type DescribedFile, type SeedNote, keyOfTest } from './properties.ts'
+import type { Seed, SeedFile, GenericTest } from './types.ts'
+import { z } from 'zod'
+import { identifier, literal, type Database } from '../../lib/duckdb.ts'
+import { statement, fill } from '../../lib/package.ts'
+import type { SeedType } from './shapes.ts'
 
 /** Whose files are read. Default: the project's. */
 export interface SeedChoice {
@@ -18,63 +21,38 @@ export interface SeedChoice {
   readonly warn?: (message: string) => void
 }
 
-interface SeedOptions extends SeedChoice {
-  /** The project's folder. */
-  readonly folder: string
-}
-
-/** A CSV file of the project: its path below the project's folder, and below its seed path. */
-export interface SeedPath {
-  readonly file: string
-  readonly path: readonly string[]
-}
-
 /**
- * The seeds of the CSV files, each with its yml. A file in the user's folder
- * that is no seed's is reported.
+ * The seeds of the project's CSV files. A file in the user's folder that is no seed's is reported.
  *
- * @throws ProjectError for a seed without a yml, a yml without its seed, and a
- * file that does not begin with the columns of its yml.
+ * @throws ProjectError for a file that does not begin with the columns of its yml.
  */
 export async function seedsOf(
-  files: readonly SeedPath[],
-  notes: readonly SeedNote[],
-  folders: readonly FolderConfig[],
-  options: SeedOptions,
+  files: readonly DescribedFile<SeedNote>[],
+  folder: string,
+  choice: SeedChoice,
 ): Promise<Seed[]> {
-  const own = await ownFiles(options, new Set(files.map(({ file }) => nameOf(file))))
+  const own = await ownFiles(choice, new Set(files.map(({ note }) => note.name)))
   const seeds: Seed[] = []
-  for (const { file, path } of files) {
-    const name = nameOf(file)
-    const note = notes.find((each) => each.name === name)
-    if (note === undefined) throw undocumented(file, name)
-    const configs = folders.filter((config) => covers(config, path))
-    const { schema, tags, meta } = settle([...configs.map(({ config }) => config), note.config])
-    const { description, columns, tests, types, place: documented } = note
-    const ownPath = own.get(name)
-    const csv = await readCsv(ownPath ?? join(options.folder, file), ownPath ?? file)
+  for (const { file, note, config } of files) {
+    const ownPath = own.get(note.name)
+    const csv = await readCsv(ownPath ?? join(folder, file), ownPath ?? file)
     compareHeader(csv, note)
-    const config = { schema, tags, meta }
-    seeds.push({ name, file, description, columns, tests, documented, config, types, csv })
-  }
-  const known = seeds.map(({ name }) => name)
-  for (const { name, place } of notes) {
-    if (!known.includes(name)) throw unknownName(place, 'seed', name, known)
+    seeds.push({ ...note, file, config, csv })
   }
   return seeds
 }
 
 /** The user's files by the name of their seed. */
 async function ownFiles(
-  { seedFolder, notSeeds = [], warn }: SeedOptions,
+  { seedFolder, notSeeds = [], warn }: SeedChoice,
   known: ReadonlySet<string>,
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   if (seedFolder === undefined) return found
   for (const entry of await listIfThere(seedFolder)) {
-    if (!entry.name.toLowerCase().endsWith('.csv')) continue
-    const name = nameOf(entry.name)
-    if (notSeeds.includes(name)) continue
+    const ending = extname(entry.name)
+    const name = basename(entry.name, ending)
+    if (ending.toLowerCase() !== '.csv' || notSeeds.includes(name)) continue
     const path = join(seedFolder, entry.name)
     if (known.has(name)) found.set(name, path)
     else warn?.(`${path} is not used: there is no seed '${name}'. ${suggestion(name, known)}`)
@@ -87,28 +65,251 @@ function compareHeader({ header, place: file }: SeedFile, { columns }: SeedNote)
   const known = columns.map(({ name }) => name)
   for (const [index, name] of header.entries()) {
     if (!known.includes(name)) throw unknownName(place, 'column', name, known)
-    if (header.indexOf(name) < index) {
-      throw new ProjectError(place, `column '${name}' is there twice`)
-    }
+    if (header.indexOf(name) === index) continue
+    throw new ProjectError(place, `column '${name}' is there twice`)
   }
-  const lacking = columns.find(({ name, meta }) => !header.includes(name) && !isOptional(meta))
+  // with `config.meta.optional` a file without the column is as one with nothing in it
+  const lacking = columns.find(
+    ({ name, meta }) => !header.includes(name) && meta['optional'] !== true,
+  )
   if (lacking === undefined) return
   throw new ProjectError(place, `column '${lacking.name}' is missing`, {
     hint: `${lacking.name}: ${lacking.description}`,
   })
 }
 
-/** `config.meta.optional`: a file without the column is as one with nothing in it. */
-function isOptional(meta: Readonly<Record<string, unknown>>): boolean {
-  return meta['optional'] === true
+const BOM = '\u{FEFF}'
+const LINE_BREAK = /\r\n|\r|\n/
+
+/** Workbooks write the separator of their country; it is found in the first line. */
+const DELIMITERS = [',', ';', '\t']
+
+/**
+ * What the first line of a CSV file (RFC 4180, UTF-8, with or without a byte
+ * order mark, fields separated by commas, semicolons or tabs) says of it.
+ *
+ * @throws ProjectError at the line that is not UTF-8, and for an empty file.
+ */
+async function readCsv(path: string, place: string): Promise<SeedFile> {
+  const bytes = await readFile(path)
+  const [first = ''] = textOf(bytes, place).split(LINE_BREAK, 1)
+  if (first.trim() === '') {
+    throw new ProjectError({ file: place, line: 1 }, 'the first line must name the columns')
+  }
+  const delimiter = delimiterOf(first)
+  const header = first.split(delimiter).map((name) => name.trim().replace(/^"(.*)"$/, '$1'))
+  return {
+    path,
+    place,
+    digest: createHash('sha256').update(bytes).digest('hex'),
+    delimiter,
+    header,
+  }
 }
 
-function nameOf(file: string): string {
-  return basename(file).replace(/\.csv$/i, '')
+/** The line on which each record begins, the header's first: quoted fields may hold line breaks. */
+async function recordLines({ path, place }: SeedFile): Promise<number[]> {
+  const lines: number[] = []
+  let isQuoted = false
+  for (const [index, line] of textOf(await readFile(path), place)
+    .split(LINE_BREAK)
+    .entries()) {
+    if (!isQuoted && line !== '') lines.push(index + 1)
+    if (line.split('"').length % 2 === 0) isQuoted = !isQuoted
+  }
+  return lines
 }
 
-function undocumented(file: string, name: string): ProjectError {
-  return new ProjectError({ file }, `seed '${name}' has no yml`, {
-    hint: `Describe the seed and its columns in ${file.replace(/\.csv$/i, '.yml')}.`,
+function textOf(bytes: Buffer, place: string): string {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return text.startsWith(BOM) ? text.slice(BOM.length) : text
+  } catch {
+    throw new ProjectError({ file: place, line: brokenLine(bytes) }, 'the file is not UTF-8', {
+      hint: 'In a workbook, save it as "CSV UTF-8".',
+    })
+  }
+}
+
+/** The first line that is not UTF-8. */
+function brokenLine(bytes: Buffer): number {
+  const text = bytes.toString('utf8')
+  const broken = text.indexOf('\u{FFFD}')
+  return text.slice(0, Math.max(broken, 0)).split(LINE_BREAK).length
+}
+
+/** The one that parts the header into most columns. */
+function delimiterOf(header: string): string {
+  const count = (delimiter: string): number => header.split(delimiter).length
+  return DELIMITERS.reduce((best, each) => (count(each) > count(best) ? each : best))
+}
+
+/** The rows of a seed, typed; a column that the file has not is NULL. */
+export function seedSql({ csv, types, columns }: Seed): string {
+  const lacking = columns.filter(({ name }) => !csv.header.includes(name))
+  return readSql('rows', csv, types, {
+    expressions: [
+      ...csv.header.map(identifier),
+      ...lacking.map(({ name }) => `cast(null as ${types[name] ?? ''}) as ${identifier(name)}`),
+    ].join(', '),
   })
+}
+
+/**
+ * The lines of the file whose records a statement finds. In the statement
+ * `{{ texts }}` is a relation of the records as text, with their number as
+ * `record`; a column that the file lacks is NULL. It selects `record`.
+ */
+export async function seedLines(
+  db: Database,
+  { csv, columns }: Seed,
+  sql: string,
+): Promise<number[]> {
+  const lacking = columns
+    .filter(({ name }) => !csv.header.includes(name))
+    .map(({ name }) => `, cast(null as varchar) as ${identifier(name)}`)
+  const texts = `select *${lacking.join('')} from (${readSql('texts', csv, {}, {})})`
+  const rows = z.array(z.object({ record: whole })).parse(await db.rows(fill(sql, { texts })))
+  const lines = await recordLines(csv)
+  return rows.map(({ record }) => lines[record] ?? 1)
+}
+
+/** Why DuckDB would not read the file, with the line; undefined where it is not for its contents. */
+export async function explainSeed(db: Database, seed: Seed): Promise<ProjectError | undefined> {
+  const { csv, types } = seed
+  const sql = readSql('rows', csv, types, { expressions: '*' })
+  await db.run(`from (${sql.replace('strict_mode', 'store_rejects = true, strict_mode')})`)
+  const [row] = rejectRows.parse(await db.rows(statement('seeds/rejects')))
+  if (row === undefined) return undefined
+  const line = await lineAt(csv, row.position)
+  const place = { file: csv.place, line }
+  const type = types[row.column_name ?? '']
+  const [, value] = /Could not convert string "(.*)" to '/s.exec(row.message) ?? []
+  if (row.type === 'CAST' && type !== undefined && value !== undefined) {
+    return wrongValue(place, row.column_name ?? '', value, type)
+  }
+  const [, fields] = /Found: (\d+)/.exec(row.message) ?? []
+  if (fields === undefined) return new ProjectError(place, row.message)
+  const problem = `the line has ${count(Number(fields))}, the first line has ${csv.header.length}`
+  return new ProjectError(place, problem, {
+    hint: `A field with '${csv.delimiter}' in it stands in double quotes.`,
+  })
+}
+
+/**
+ * What DuckDB reads and the yml does not mean: a number that would be rounded,
+ * and a key that two lines have.
+ *
+ * @throws ProjectError with the line.
+ */
+export async function proveSeed(db: Database, seed: Seed): Promise<void> {
+  const texts = readSql('texts', seed.csv, {}, {})
+  for (const [name, type] of Object.entries(seed.types)) {
+    if (type !== 'bigint' || !seed.csv.header.includes(name)) continue
+    const sql = fill(statement('seeds/not_whole'), { texts, column: identifier(name) })
+    const [row] = valueRows.parse(await db.rows(sql))
+    if (row !== undefined) throw wrongValue(await placeOf(seed, row.record), name, row.value, type)
+  }
+  for (const test of seed.tests) {
+    if (test.severity === 'error') await refuseTwice(db, seed, test, texts)
+  }
+}
+
+async function refuseTwice(
+  db: Database,
+  seed: Seed,
+  test: GenericTest,
+  texts: string,
+): Promise<void> {
+  const names = keyOfTest(test).filter((name) => seed.csv.header.includes(name))
+  if (names.length === 0) return
+  const key = names.map((name) => {
+    const typed = `cast(${identifier(name)} as ${seed.types[name] ?? ''})`
+    return `cast(${typed} as varchar)`
+  })
+  // NULL is no value where one column alone is unique
+  const isKey = test.column === null ? 'true' : `${identifier(test.column)} is not null`
+  const sql = fill(statement('seeds/twice'), { texts, key: `[${key.join(', ')}]`, is_key: isKey })
+  const [row] = twiceRows.parse(await db.rows(sql))
+  if (row === undefined) return
+  const first = await placeOf(seed, row.first)
+  const values = row.key.map((value) => value ?? 'NULL').join(', ')
+  throw new ProjectError(
+    await placeOf(seed, row.second),
+    `the key (${names.join(', ')}) = (${values}) is already on line ${String(first.line)}`,
+    { hint: 'Take one of the two lines out.' },
+  )
+}
+
+const whole = z.coerce.number()
+const rejectRows = z.array(
+  z.object({
+    position: whole,
+    type: z.string(),
+    column_name: z.string().nullable(),
+    message: z.string(),
+  }),
+)
+const valueRows = z.array(z.object({ record: whole, value: z.string() }))
+const twiceRows = z.array(
+  z.object({ key: z.array(z.string().nullable()), first: whole, second: whole }),
+)
+
+/** A column that has no type is read as text. */
+function readSql(
+  name: 'rows' | 'texts',
+  { path, delimiter, header }: SeedFile,
+  types: Readonly<Record<string, SeedType>>,
+  values: Readonly<Record<string, string>>,
+): string {
+  const columns = header.map(
+    (column) => `${literal(column)}: ${literal(types[column] ?? 'varchar')}`,
+  )
+  return fill(statement(`seeds/${name}`), {
+    path: literal(path),
+    delimiter: literal(delimiter),
+    columns: `{${columns.join(', ')}}`,
+    ...values,
+  }).trim()
+}
+
+const EXPECTED: Readonly<Record<SeedType, string>> = {
+  varchar: 'text',
+  bigint: 'whole number: write digits alone, like 1200',
+  double: 'number: write it with a point, like 1200.50',
+  date: 'date: write YYYY-MM-DD, like 2026-01-31',
+  boolean: 'boolean: write true or false',
+}
+
+function wrongValue(
+  place: ProjectError['place'],
+  column: string,
+  value: string,
+  type: SeedType,
+): ProjectError {
+  const [what = type, hint = ''] = EXPECTED[type].split(': ')
+  return new ProjectError(place, `column '${column}': '${value}' is no ${what}`, {
+    hint: `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`,
+  })
+}
+
+/** Where the record stands, counted from 1 behind the header. */
+async function placeOf({ csv }: Seed, record: number): Promise<{ file: string; line: number }> {
+  const lines = await recordLines(csv)
+  return { file: csv.place, line: lines[record] ?? 1 }
+}
+
+/** The line of the record at a byte, from 1; DuckDB counts the empty lines before it in. */
+async function lineAt({ path }: SeedFile, position: number): Promise<number> {
+  const bytes = await readFile(path)
+  let start = position - 1
+  while (bytes[start] === 0x0a || bytes[start] === 0x0d) start++
+  return bytes
+    .subarray(0, start)
+    .toString('latin1')
+    .split(/\r\n|\r|\n/).length
+}
+
+function count(fields: number): string {
+  return fields === 1 ? '1 field' : `${fields} fields`
 }

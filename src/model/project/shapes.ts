@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { unitTestShape } from './unit-test-shapes.ts'
 
 /**
  * The shapes of the project's yml files: dbt's, in its strict form (custom keys
@@ -212,6 +211,108 @@ const source = z.strictObject({
   tables: z.array(sourceTable).min(1),
 })
 
+const SOURCE = /^source\(\s*['"](\w+)['"]\s*,\s*['"](\w+)['"]\s*\)$/
+
+const cell = z.union([z.string(), z.number(), z.boolean(), z.null()])
+const row = z.record(z.string(), cell)
+
+const formats = z
+  .enum(['dict', 'csv', 'sql'], "the built-in runner reads the formats 'dict', 'csv' and 'sql'")
+  .default('dict')
+
+const fixture = {
+  rows: z.union([z.array(row), z.string().trim().min(1)], 'a list of maps, or a text'),
+  format: formats,
+}
+
+interface Written {
+  readonly rows: z.output<typeof fixture.rows>
+  readonly format: z.output<typeof formats>
+}
+
+function isOfItsFormat({ rows, format }: Written): boolean {
+  return (format === 'dict') === (typeof rows !== 'string')
+}
+
+const formatRule = 'maps have the format dict, a text has the format csv or sql'
+
+/** The text of a CSV as maps, its empty fields NULL. */
+function asFixture<T extends Written>({ rows, ...rest }: T) {
+  if (rest.format !== 'csv' || typeof rows !== 'string') return { ...rest, rows }
+  const [header = [], ...records] = recordsOf(rows)
+  const cellOf = (text: string | undefined) => (text === '' || text === undefined ? null : text)
+  const maps = records.map((fields) =>
+    Object.fromEntries(header.map((name, index) => [name, cellOf(fields[index])])),
+  )
+  return { ...rest, rows: maps }
+}
+
+/** What a unit test gives rows of. */
+export interface UnitTestInput {
+  readonly kind: 'ref' | 'source' | 'this'
+  /** Of the model, or `source.table`. */
+  readonly name: string
+  /** As in yml: `ref('stg_user')`. */
+  readonly text: string
+}
+
+const unitTestInput = z
+  .string()
+  .refine(
+    (text) => text === 'this' || REF.test(text) || SOURCE.test(text),
+    "write ref('model'), source('source', 'table') or this",
+  )
+  .transform((text): UnitTestInput => {
+    const [, ref] = REF.exec(text) ?? []
+    if (ref !== undefined) return { kind: 'ref', name: ref, text: `ref('${ref}')` }
+    const [, source = '', table = ''] = SOURCE.exec(text) ?? []
+    if (text === 'this') return { kind: 'this', name: text, text }
+    return { kind: 'source', name: `${source}.${table}`, text: `source('${source}', '${table}')` }
+  })
+
+const unitTest = z.strictObject({
+  name,
+  description: description.optional(),
+  model: z.string(),
+  given: z
+    .array(
+      z
+        .strictObject({ input: unitTestInput, ...fixture })
+        .refine(isOfItsFormat, formatRule)
+        .transform((given) => asFixture(given)),
+    )
+    .default([]),
+  expect: z
+    .strictObject(fixture)
+    .refine(isOfItsFormat, formatRule)
+    .transform((expect) => asFixture(expect)),
+  overrides: z
+    .strictObject({
+      macros: z.strictObject({ is_incremental: z.boolean().optional() }).default({}),
+      vars: z.record(z.string(), z.unknown()).default({}),
+    })
+    .default({ macros: {}, vars: {} }),
+})
+
+/** Rows as maps, or a select. */
+export type Fixture = z.output<typeof unitTest>['expect']['rows']
+
+/** One field of a CSV text, quoted or not, and what ends it. */
+const FIELD = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g
+
+/** The records of a CSV text (RFC 4180) without its empty lines. */
+function recordsOf(text: string): string[][] {
+  const records: string[][] = []
+  let isOpen = false
+  for (const [, quoted, bare = '', end] of text.matchAll(FIELD)) {
+    const field = quoted?.replaceAll('""', '"') ?? bare
+    if (isOpen) records.at(-1)?.push(field)
+    else records.push([field])
+    isOpen = end === ','
+  }
+  return records.filter((record) => record.length > 1 || record[0] !== '')
+}
+
 /** A yml file under the model paths. */
 export const propertiesShape = z.strictObject({
   version: z.literal(2).optional(),
@@ -219,7 +320,7 @@ export const propertiesShape = z.strictObject({
   seeds: z.array(seed).default([]),
   snapshots: z.array(snapshot).default([]),
   sources: z.array(source).default([]),
-  unit_tests: z.array(unitTestShape).default([]),
+  unit_tests: z.array(unitTest).default([]),
 })
 
 export type Properties = z.output<typeof propertiesShape>

@@ -1,4 +1,62 @@
-import type { Token } from './jinja.ts'
+import * as library from '@huggingface/jinja'
+import { z } from 'zod'
+
+/** The one door to the template library. Its own types do not resolve, so it is typed here. */
+
+const tokenShape = z.object({ type: z.string(), value: z.string() })
+
+export type Token = z.output<typeof tokenShape>
+
+interface Environment {
+  set: (name: string, value: unknown) => unknown
+}
+
+const { tokenize, parse, Environment, Interpreter } = z
+  .object({
+    tokenize: z.custom<(text: string) => unknown>(isFunction),
+    parse: z.custom<(tokens: Token[]) => unknown>(isFunction),
+    Environment: z.custom<new () => Environment>(isFunction),
+    Interpreter:
+      z.custom<new (environment: Environment) => { run: (program: unknown) => unknown }>(
+        isFunction,
+      ),
+  })
+  .parse(library)
+
+/** Renders a parsed template; the functions among `globals` get plain arguments. */
+export type Template = (globals: Readonly<Record<string, unknown>>) => string
+
+/** Tokens of a template, with dbt's white space rules. */
+function lex(text: string): Token[] {
+  return z.array(tokenShape).parse(tokenize(text))
+}
+
+export function compile(tokens: readonly Token[]): Template {
+  const program = parse([...tokens])
+  return (globals) => {
+    const environment = new Environment()
+    for (const [name, value] of Object.entries(globals)) environment.set(name, value)
+    return z.object({ value: z.string() }).parse(new Interpreter(environment).run(program)).value
+  }
+}
+
+/**
+ * An argument of a called function as plain data. The library hands over the
+ * inside of each argument, and keyword arguments as one Map at the end, so
+ * lists and maps still hold its own wrappers.
+ */
+export function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain)
+  if (value instanceof Map) {
+    return Object.fromEntries([...value].map(([key, item]) => [String(key), plain(item)]))
+  }
+  if (typeof value === 'object' && value !== null && 'value' in value) return plain(value.value)
+  return value
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function'
+}
 
 /** A token inside a tag and the line (from 1) it stands on. */
 export interface PlacedToken extends Token {
@@ -21,76 +79,52 @@ export function isTag(part: Part): part is Tag {
   return 'kind' in part
 }
 
-/** Gathers the tokens of each tag, and finds each again in `text`, because they carry no line. */
-export function gather(text: string, tokens: readonly Token[]): Part[] {
+/** Gathers the tokens of each tag. @throws the library's error at what it cannot read. */
+export function gather(text: string): Part[] {
+  const lineOf = lineFinder(text)
   const parts: Part[] = []
-  const cursor = new Cursor(text)
-  let tag: (Omit<Tag, 'lastLine' | 'tokens'> & { tokens: PlacedToken[] }) | undefined
-  for (const token of tokens) {
-    switch (token.type) {
-      case 'Text':
-        parts.push(token)
-        break
-      case 'Comment':
-        cursor.pass('{#')
-        cursor.pass('#}')
-        parts.push(token)
-        break
-      case 'OpenStatement':
-      case 'OpenExpression':
-        tag = {
-          kind: token.type === 'OpenStatement' ? 'statement' : 'expression',
-          line: cursor.pass(token.value),
-          tokens: [],
-        }
-        break
-      case 'CloseStatement':
-      case 'CloseExpression':
-        if (tag !== undefined) parts.push({ ...tag, lastLine: cursor.pass(token.value) })
-        tag = undefined
-        break
-      default: {
-        const line = token.type === 'StringLiteral' ? cursor.passString() : cursor.pass(token.value)
-        tag?.tokens.push({ type: token.type, value: token.value, line })
-      }
+  let open: PlacedToken[] = []
+  for (const token of lex(text)) {
+    if (token.type === 'Text') {
+      parts.push(token)
+      continue
+    }
+    const placed = { ...token, line: lineOf(token) }
+    const [, end, kind] = /^(Open|Close)(Statement|Expression)$/.exec(token.type) ?? []
+    if (token.type === 'Comment') parts.push(token)
+    else if (end === 'Open') open = [placed]
+    else if (end === undefined) open.push(placed)
+    else {
+      const [first = placed, ...tokens] = open
+      const name = kind === 'Statement' ? 'statement' : 'expression'
+      parts.push({ kind: name, line: first.line, lastLine: placed.line, tokens })
     }
   }
   return parts
 }
 
-/** Walks a text forward, counting lines. */
-class Cursor {
-  readonly #text: string
-  #index = 0
-  #line = 1
+/** Tokens whose value is not as the text spells them. */
+const SPELLINGS: Readonly<Record<string, RegExp>> = {
+  Comment: /\{#.*?#\}/gs,
+  StringLiteral: /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"/gs,
+}
 
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  /** Moves behind the next `value` and returns the line it stands on. */
-  pass(value: string): number {
-    return this.#pass(this.#text.indexOf(value, this.#index), value.length)
-  }
-
-  /** Moves behind the next quoted string; its token carries the unescaped value. */
-  passString(): number {
-    const quoted = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"/gs
-    quoted.lastIndex = this.#index
-    const found = quoted.exec(this.#text)
-    return this.#pass(found?.index ?? this.#index, found?.[0].length ?? 0)
-  }
-
-  #pass(start: number, length: number): number {
-    this.#moveTo(start)
-    const line = this.#line
-    this.#moveTo(start + length)
+/** Finds each token again in the text, because it carries no line; to be asked in their order. */
+function lineFinder(text: string): (token: Token) => number {
+  let index = 0
+  let line = 1
+  const moveTo = (next: number): number => {
+    line += text.slice(index, next).split('\n').length - 1
+    index = next
     return line
   }
-
-  #moveTo(index: number): void {
-    for (; this.#index < index; this.#index++) {
-      if (this.#text[this.#index] === '\n') this.#line++
-    }
+  return ({ type, value }) => {
+    const spelling = SPELLINGS[type]
+    if (spelling !== undefined) spelling.lastIndex = index
+    const found = spelling?.exec(text)
+    const start = found?.index ?? text.indexOf(value, index)
+    const first = moveTo(start)
+    moveTo(start + (found?.[0] ?? value).length)
+    return first
   }
 }

@@ -1,8 +1,16 @@
 import { messageOf } from '../../lib/errors.ts'
 import { ProjectError } from './errors.ts'
-import { compile, lex, type Template, type Token } from './jinja.ts'
+import {
+  compile,
+  type Template,
+  type Token,
+  gather,
+  isTag,
+  type Part,
+  type PlacedToken,
+  type Tag,
+} from './tags.ts'
 import { checkNames, FUNCTIONS, type MacroScope } from './names.ts'
-import { gather, isTag, type Part, type PlacedToken, type Tag } from './tags.ts'
 
 /** The function around every `{{ … }}`: given the line and the value, it returns what to print. */
 export const PRINT = '__print'
@@ -69,24 +77,18 @@ export function readTemplate(text: string, file: string, macros = NO_MACROS): Pa
 }
 
 function partsOf(text: string, file: string): Part[] {
-  refuseGenerationTag(text, file)
-  return gather(
-    text,
-    attempt(file, () => lex(text)),
-  )
+  const generation = /\{%-?\s*(?:end)?generation\s*-?%\}/.exec(text)
+  if (generation !== null) {
+    // the library's lexer takes this tag of chat templates out without a word
+    const line = text.slice(0, generation.index).split('\n').length
+    throw new ProjectError({ file, line }, "unknown tag 'generation'")
+  }
+  return attempt(file, () => gather(text))
 }
 
 function checkedTokens(parts: readonly Part[], file: string, scope: MacroScope): Token[] {
   checkNames(parts.filter(isTag), file, scope)
-  return parts.flatMap((part) => (isTag(part) ? lined(part) : [part]))
-}
-
-/** The library's lexer takes this tag of chat templates out without a word. */
-function refuseGenerationTag(text: string, file: string): void {
-  const found = /\{%-?\s*(?:end)?generation\s*-?%\}/.exec(text)
-  if (found === null) return
-  const line = text.slice(0, found.index).split('\n').length
-  throw new ProjectError({ file, line }, "unknown tag 'generation'")
+  return parts.flatMap((part) => (isTag(part) ? armed(part) : [part]))
 }
 
 function attempt<T>(file: string, work: () => T): T {
@@ -100,27 +102,24 @@ function attempt<T>(file: string, work: () => T): T {
   }
 }
 
-/** As many lines as the tag stands on, so that what follows it keeps its line. */
-function lined(tag: Tag): Token[] {
-  if (tag.lastLine === tag.line) return armed(tag)
-  return [...armed(tag), make('Text', '\n'.repeat(tag.lastLine - tag.line))]
-}
-
-function armed(tag: Tag): Token[] {
-  const tokens = tag.tokens.flatMap((token, index) =>
-    isCall(tag.tokens, index) ? openCall(token.line) : [token],
+/** With as many lines as the tag stands on, so that what follows it keeps its line. */
+function armed({ kind, line, lastLine, tokens: own }: Tag): Token[] {
+  const tokens = own.flatMap((token, index) =>
+    isCall(own, index) ? openCall(token.line) : [token],
   )
-  if (tag.kind === 'statement') {
-    return [make('OpenStatement', '{%'), ...tokens, make('CloseStatement', '%}')]
+  const lines = lastLine === line ? [] : [make('Text', '\n'.repeat(lastLine - line))]
+  if (kind === 'statement') {
+    return [make('OpenStatement', '{%'), ...tokens, make('CloseStatement', '%}'), ...lines]
   }
   return [
     make('OpenExpression', '{{'),
     make('Identifier', PRINT),
-    ...openCall(tag.line),
+    ...openCall(line),
     ...tokens,
-    ...elseNothing(tag.tokens),
+    ...elseNothing(own),
     make('CloseParen', ')'),
     make('CloseExpression', '}}'),
+    ...lines,
   ]
 }
 

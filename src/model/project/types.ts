@@ -1,9 +1,8 @@
 import type { FreshnessLimits } from '../../lib/days.ts'
-import type { DocBlock } from './docs.ts'
+import type { DocBlock } from './yaml.ts'
 import type { Place } from './errors.ts'
-import type { SeedType, TestArguments, TestConfig } from './shapes.ts'
+import type { Fixture, SeedType, TestArguments, TestConfig, UnitTestInput } from './shapes.ts'
 import type { ParsedTemplate } from './template.ts'
-import type { Fixture, UnitTestInput } from './unit-test-shapes.ts'
 
 export type Severity = 'error' | 'warn'
 export type Materialized = 'view' | 'table' | 'incremental' | 'seed' | 'snapshot'
@@ -27,36 +26,34 @@ export interface Project {
   readonly docs: readonly DocBlock[]
 }
 
-export interface Model {
+/** What is described in a yml: a model, a seed or a snapshot. */
+export interface Described {
   readonly name: string
   /** Relative to the project's folder, with `/`. */
   readonly file: string
-  readonly template: ParsedTemplate
   readonly description: string
-  /** From `dbt_project.yml` and the yml; `config(…)` in the file may still overrule it. */
-  readonly config: ModelSettings
   readonly columns: readonly Column[]
   readonly tests: readonly GenericTest[]
   /** Where the yml speaks of it. */
   readonly documented: Place
 }
 
+export interface Model extends Described {
+  readonly template: ParsedTemplate
+  /** From `dbt_project.yml` and the yml; `config(…)` in the file may still overrule it. */
+  readonly config: ModelSettings
+}
+
 /** A table that is given as a CSV file. */
-export interface Seed extends Pick<
-  Model,
-  'name' | 'file' | 'description' | 'columns' | 'tests' | 'documented'
-> {
-  readonly config: Pick<ModelSettings, 'schema' | 'tags' | 'meta'>
+export interface Seed extends Described {
+  readonly config: ModelSettings
   readonly types: Readonly<Record<string, SeedType>>
   readonly csv: SeedFile
 }
 
 /** A table that keeps what a model, or seed, once said. */
-export interface Snapshot extends Pick<
-  Model,
-  'name' | 'file' | 'description' | 'columns' | 'tests' | 'documented'
-> {
-  readonly config: Pick<ModelSettings, 'schema' | 'tags' | 'meta'>
+export interface Snapshot extends Described {
+  readonly config: ModelSettings
   /** The name of what it is of. */
   readonly of: string
   readonly rule: SnapshotRule
@@ -182,8 +179,7 @@ export interface Making {
 }
 
 /** A model, seed or snapshot as it will be built. */
-export interface ModelNode
-  extends Omit<Model, 'template' | 'config'>, Omit<ModelSettings, 'pre_hook'>, Making {
+export interface ModelNode extends Described, Omit<ModelSettings, 'pre_hook'>, Making {
   /** `schema.name` */
   readonly relation: string
   /** What brings an incremental model's table up to date, where there is one; else null. */

@@ -1,0 +1,130 @@
+import { z } from 'zod'
+import { ProjectError, type Place } from './errors.ts'
+import { modelConfigShape, seedConfigShape, testConfigShape, type TestConfig } from './shapes.ts'
+import type { ModelConfig, ModelSettings, TestSettings } from './types.ts'
+
+/** What `dbt_project.yml` says of every model, or seed, under a folder. */
+export interface FolderConfig {
+  /** Folders below the model path; the last may be a model's name. */
+  readonly path: readonly string[]
+  readonly config: ModelConfig
+  readonly place: Place
+}
+
+type PlaceOf = (...path: PropertyKey[]) => Place
+type Tree = Readonly<Record<string, unknown>>
+
+/** `+persist_docs` is allowed for dbt; here comments are always written. */
+const docs = { persist_docs: z.unknown().optional() }
+const shapes: Readonly<Record<'models' | 'seeds', z.ZodType<ModelConfig>>> = {
+  models: modelConfigShape.extend(docs),
+  seeds: seedConfigShape.extend(docs),
+}
+
+/**
+ * The `models:` or the `seeds:` tree of `dbt_project.yml`, outermost folder first.
+ *
+ * @throws ProjectError with line at an unknown key.
+ */
+export function folderConfigs(
+  kind: keyof typeof shapes,
+  tree: Tree,
+  project: string,
+  placeOf: PlaceOf,
+): FolderConfig[] {
+  const collect = (folder: Tree, path: readonly string[]): FolderConfig[] => {
+    const placeIn = (name: string): Place => placeOf(kind, ...path, name)
+    const own = Object.entries(folder).filter(([key]) => key.startsWith('+'))
+    const config = own.length === 0 ? [] : [readConfig(shapes[kind], own, placeIn)]
+    const below = Object.entries(folder).flatMap(([key, value]) => {
+      if (key.startsWith('+')) return []
+      if (isTree(value)) return collect(value, [...path, key])
+      throw new ProjectError(placeIn(key), `'${key}' is neither a folder nor a setting`, {
+        hint: `Write settings with a plus: +${key}.`,
+      })
+    })
+    const inProject = path[0] === project ? path.slice(1) : path
+    const place = placeOf(kind, ...path)
+    return [...config.map((each) => ({ path: inProject, config: each, place })), ...below]
+  }
+  return collect(tree, [])
+}
+
+/**
+ * The `data_tests:` tree of `dbt_project.yml`: what holds of all tests, at the
+ * top or under the project's name.
+ *
+ * @throws ProjectError with line at an unknown key, and at a folder.
+ */
+export function testConfigOf(tree: Tree, project: string, placeOf: PlaceOf): TestConfig {
+  const { [project]: own, ...shared } = tree
+  const at = ['data_tests', project]
+  return {
+    ...readConfig(testConfigShape, Object.entries(shared), (name) => placeOf('data_tests', name)),
+    ...readConfig(testConfigShape, isTree(own) ? Object.entries(own) : [], (name) =>
+      placeOf(...at, name),
+    ),
+  }
+}
+
+function readConfig<T>(
+  shape: z.ZodType<T>,
+  entries: readonly (readonly [string, unknown])[],
+  placeOf: (name: string) => Place,
+): T {
+  const settings = entries.map(([key, value]) => [key.replace(/^\+/, ''), value] as const)
+  const result = shape.safeParse(Object.fromEntries(settings))
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  const key = issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path[0]
+  const name = `+${String(key ?? '')}`
+  throw new ProjectError(placeOf(name), `${name}: ${issue?.message ?? 'wrong'}`)
+}
+
+/** Whether a model or seed with these folders and name is under the setting's folder. */
+export function covers(config: FolderConfig, path: readonly string[]): boolean {
+  return config.path.every((step, index) => path[index] === step)
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+type Settings = Pick<ModelSettings, 'materialized' | 'schema' | 'unique_key'>
+const MODEL_DEFAULTS: Settings = { materialized: 'view', schema: 'main', unique_key: [] }
+
+/** A later setting overrules an earlier one; tags, meta and hooks add up, as they do in dbt. */
+export function settle(configs: readonly ModelConfig[]): ModelSettings {
+  return {
+    ...overrule(MODEL_DEFAULTS, configs),
+    tags: [...new Set(configs.flatMap((config) => config.tags ?? []))],
+    meta: configs.reduce((all, each) => ({ ...all, ...each.meta }), {}),
+    pre_hook: configs.flatMap((config) => config.pre_hook ?? []),
+  }
+}
+
+/** dbt's. */
+const TEST_DEFAULTS: TestSettings = {
+  severity: 'error',
+  warn_if: '!= 0',
+  error_if: '!= 0',
+  where: null,
+  limit: null,
+  store_failures: false,
+  schema: 'dbt_test__audit',
+}
+
+/** A later setting overrules an earlier one. */
+export function testSettings(configs: readonly TestConfig[]): TestSettings {
+  return overrule(TEST_DEFAULTS, configs)
+}
+
+/** The settings that have defaults; each is the last one that is given. */
+function overrule<T extends object>(defaults: T, configs: readonly object[]): T {
+  return configs.reduce<T>((settings, config) => {
+    const given = Object.entries(config).filter(
+      ([key, value]) => key in defaults && value !== undefined,
+    )
+    return { ...settings, ...Object.fromEntries(given) }
+  }, defaults)
+}
