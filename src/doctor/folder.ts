@@ -2,7 +2,7 @@ import { stat, lstat } from 'node:fs/promises'
 import { ExitCode, messageOf } from '../lib/errors.ts'
 import { size } from '../lib/text.ts'
 import { z } from 'zod'
-import { withWarehouse } from '../serve/warehouse.ts'
+import { openWarehouse } from '../serve/warehouse.ts'
 import type { Database } from '../lib/duckdb.ts'
 import { freeBytes, probeFolder, writableAncestor } from '../lib/disk.ts'
 import { orIfMissing, listIfThere } from '../lib/files.ts'
@@ -81,11 +81,10 @@ export async function checkWarehouse(dataFolder: string): Promise<Finding[]> {
     return [wrong('warehouse', ExitCode.partial, message, hint)]
   }
   try {
-    return await withWarehouse(path, async (database) => {
-      const [row] = await database.rows('select count(*) as runs from meta.runs')
-      const opens = `${path} opens; ${Number(row?.['runs'] ?? 0)} runs are on record in it`
-      return [ok('warehouse', opens), ...(await checkTeams(database))]
-    })
+    await using database = await openWarehouse(path)
+    const [row] = await database.rows('select count(*) as runs from meta.runs')
+    const opens = `${path} opens; ${Number(row?.['runs'] ?? 0)} runs are on record in it`
+    return [ok('warehouse', opens), ...(await checkTeams(database))]
   } catch (error) {
     const hint = 'Make it again: agent-warehouse build.'
     return [wrong('warehouse', ExitCode.partial, messageOf(error), hint)]

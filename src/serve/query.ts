@@ -3,7 +3,7 @@ import { UsageError } from '../lib/errors.ts'
 import { listLiteral, type Database, type Table } from '../lib/duckdb.ts'
 import { pastFolder } from '../lake/layout.ts'
 import { TABLES_HINT } from './tables.ts'
-import { sqlMessage, withWarehouse } from './warehouse.ts'
+import { openWarehouse, sqlMessage } from './warehouse.ts'
 import { z } from 'zod'
 
 /**
@@ -18,20 +18,14 @@ import { z } from 'zod'
 export async function query(path: string, sql: string): Promise<Table> {
   const dataFolder = resolve(dirname(path))
   const bases = [dataFolder, pastFolder(dataFolder)].map((folder) => join(folder, 'lake', 'base'))
-  return withWarehouse(path, async (database) => {
-    await database.run(`set allowed_directories = ${listLiteral(bases)}`)
-    await database.run('set enable_external_access = false')
-    await database.run('set lock_configuration = true')
-    return answer(database, await readingStatement(database, sql))
-  })
-}
-
-async function answer(database: Database, sql: string): Promise<Table> {
-  try {
-    return await database.table(sql)
-  } catch (error) {
+  await using database = await openWarehouse(path)
+  await database.run(`set allowed_directories = ${listLiteral(bases)}`)
+  await database.run('set enable_external_access = false')
+  await database.run('set lock_configuration = true')
+  const reading = await readingStatement(database, sql)
+  return await database.table(reading).catch((error: unknown) => {
     throw failureOf(sqlMessage(error), error)
-  }
+  })
 }
 
 function failureOf(message: string, cause: unknown): UsageError {

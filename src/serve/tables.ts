@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { UsageError } from '../lib/errors.ts'
 import { suggestion } from '../lib/text.ts'
-import { statement } from '../lib/package.ts'
-import { withWarehouse } from './warehouse.ts'
+import { publishedRows } from './warehouse.ts'
 
 /** What an error about a table or a column points to. */
 export const TABLES_HINT =
@@ -55,11 +54,8 @@ export async function describeTable(path: string, name: string): Promise<TableDe
       hint: suggestion(name, known, TABLES_HINT),
     })
   }
-  const { table_schema: schema, table_name: table } = entry
-  const rows = await withWarehouse(path, (database) =>
-    database.rows(statement('tables/columns'), { schema, name: table }),
-  )
-  return { ...entry, columns: z.array(columnEntry).parse(rows) }
+  const names = { schema: entry.table_schema, name: entry.table_name }
+  return { ...entry, columns: await publishedRows(path, 'tables/columns', columnEntry, names) }
 }
 
 /** A mart is named without its schema, too. */
@@ -68,7 +64,6 @@ function namesOf({ table_schema, table_name }: TableEntry): string[] {
   return table_schema === 'main' ? [full, table_name] : [full]
 }
 
-async function allTables(path: string): Promise<TableEntry[]> {
-  const rows = await withWarehouse(path, (database) => database.rows(statement('tables/list')))
-  return z.array(tableEntry).parse(rows)
+function allTables(path: string): Promise<TableEntry[]> {
+  return publishedRows(path, 'tables/list', tableEntry)
 }

@@ -3,10 +3,10 @@ import { dirname } from 'node:path'
 import { z } from 'zod'
 import { messageOf, UsageError } from '../lib/errors.ts'
 import { Database } from '../lib/duckdb.ts'
-import { isMissing } from '../lib/files.ts'
+import { orIfMissing } from '../lib/files.ts'
 import { statement } from '../lib/package.ts'
 import { ownSpillFolder } from '../lib/disk.ts'
-import { freshnessOf, type Freshness, type FreshnessLimits } from '../lib/days.ts'
+import { freshnessOf } from '../lib/days.ts'
 
 /**
  * Opens the published warehouse for reading. A run may publish meanwhile: it
@@ -15,7 +15,12 @@ import { freshnessOf, type Freshness, type FreshnessLimits } from '../lib/days.t
  * @throws UsageError when there is no file, or when it is not a database that can be read.
  */
 export async function openWarehouse(path: string): Promise<Database> {
-  await requireFile(path)
+  const file = await orIfMissing(stat(path), undefined)
+  if (file === undefined) {
+    throw new UsageError(`there is no published warehouse at ${path}`, {
+      hint: 'Run `agent-warehouse run` first, or `agent-warehouse demo`, which needs no credential.',
+    })
+  }
   try {
     const tempDirectory = ownSpillFolder(dirname(path))
     return await Database.open(path, { readOnly: true, tempDirectory })
@@ -27,17 +32,15 @@ export async function openWarehouse(path: string): Promise<Database> {
   }
 }
 
-/** What reading the published warehouse comes to. @throws UsageError as `openWarehouse` does. */
-export async function withWarehouse<T>(
+/** The rows of a statement of `sql/` on the published warehouse. @throws UsageError as `openWarehouse` does. */
+export async function publishedRows<T>(
   path: string,
-  read: (database: Database) => Promise<T>,
-): Promise<T> {
-  const database = await openWarehouse(path)
-  try {
-    return await read(database)
-  } finally {
-    database.close()
-  }
+  name: string,
+  row: z.ZodType<T>,
+  parameters?: Record<string, string>,
+): Promise<T[]> {
+  await using database = await openWarehouse(path)
+  return z.array(row).parse(await database.rows(statement(name), parameters))
 }
 
 /** What a warehouse says of how it was built. Times are ISO 8601, UTC. */
@@ -48,24 +51,20 @@ export interface PublishedBuild {
   readonly asOf: string | null
 }
 
-const buildRows = z.array(
-  z.object({ run_id: z.string(), built_ms: z.coerce.number(), as_of_ms: z.string().nullable() }),
-)
+const buildRow = z.object({
+  run_id: z.string(),
+  built_ms: z.coerce.number(),
+  as_of_ms: z.coerce.number().nullable(),
+})
 
 /** What the warehouse at `path` says of itself; null where there is none that can be read. */
 export async function publishedBuild(path: string): Promise<PublishedBuild | null> {
   try {
-    const rows = await withWarehouse(path, (database) =>
-      database.rows(statement('meta/published_build')),
-    )
-    const [build] = buildRows.parse(rows)
+    const [build] = await publishedRows(path, 'meta/published_build', buildRow)
     if (build === undefined) return null
-    const iso = (ms: number | string): string => new Date(Number(ms)).toISOString()
-    return {
-      runId: build.run_id,
-      builtAt: iso(build.built_ms),
-      asOf: build.as_of_ms === null ? null : iso(build.as_of_ms),
-    }
+    const { run_id: runId, built_ms, as_of_ms } = build
+    const asOf = as_of_ms === null ? null : new Date(as_of_ms).toISOString()
+    return { runId, builtAt: new Date(built_ms).toISOString(), asOf }
   } catch {
     return null // none, or one of an earlier version
   }
@@ -77,64 +76,38 @@ export function sqlMessage(error: unknown): string {
   return told.replaceAll(/\s+/g, ' ').trim()
 }
 
-async function requireFile(path: string): Promise<void> {
-  try {
-    await stat(path)
-  } catch (error) {
-    if (!isMissing(error)) throw error
-    throw new UsageError(`there is no published warehouse at ${path}`, {
-      hint: 'Run `agent-warehouse run` first, or `agent-warehouse demo`, which needs no credential.',
-      cause: error,
-    })
-  }
-}
+const freshnessRow = z.object({
+  source: z.string(),
+  loaded_ms: z.coerce.number(),
+  warn_after_seconds: z.coerce.number().nullable(),
+  error_after_seconds: z.coerce.number().nullable(),
+})
 
 /** How fresh a table of a source is now. */
-export interface SourceFreshness extends FreshnessLimits {
-  /** `source.table` */
-  readonly source: string
-  /** When its newest row was fetched, ISO 8601, UTC. */
-  readonly loadedAt: string
-  readonly ageSeconds: number
-  readonly status: Freshness
-}
-
-const rowsShape = z.array(
-  z.object({
-    source: z.string(),
-    loaded_ms: z.coerce.number(),
-    warn_after_seconds: z.coerce.number().nullable(),
-    error_after_seconds: z.coerce.number().nullable(),
-  }),
-)
+export type SourceFreshness = Readonly<Awaited<ReturnType<typeof readSourceFreshness>>[number]>
 
 /**
  * The sources that are expected to be fresh, as the warehouse at `path` knows
  * them, judged at `now` (milliseconds since the epoch). Empty where there is no
  * warehouse that can be read, and with one of an earlier version.
  */
-export async function readSourceFreshness(path: string, now: number): Promise<SourceFreshness[]> {
-  try {
-    const rows = await withWarehouse(path, (database) =>
-      database.rows(statement('meta/published_freshness')),
-    )
-    return rowsShape.parse(rows).map((row) => judged(row, now))
-  } catch {
-    return []
-  }
-}
-
-function judged(row: z.output<typeof rowsShape>[number], now: number): SourceFreshness {
-  const limits = {
-    warnAfterSeconds: row.warn_after_seconds,
-    errorAfterSeconds: row.error_after_seconds,
-  }
-  const ageMs = now - row.loaded_ms
-  return {
-    source: row.source,
-    loadedAt: new Date(row.loaded_ms).toISOString(),
-    ageSeconds: Math.floor(ageMs / 1000),
-    ...limits,
-    status: freshnessOf(ageMs, limits),
-  }
+export async function readSourceFreshness(path: string, now: number) {
+  const read = publishedRows(path, 'meta/published_freshness', freshnessRow)
+  const rows = await read.catch(() => []) // none, or one of an earlier version
+  return rows.map((row) => {
+    const ageMs = now - row.loaded_ms
+    const limits = {
+      warnAfterSeconds: row.warn_after_seconds,
+      errorAfterSeconds: row.error_after_seconds,
+    }
+    return {
+      /** `source.table` */
+      source: row.source,
+      /** When its newest row was fetched, ISO 8601, UTC. */
+      loadedAt: new Date(row.loaded_ms).toISOString(),
+      ageSeconds: Math.floor(ageMs / 1000),
+      ...limits,
+      status: freshnessOf(ageMs, limits),
+    }
+  })
 }

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { Database, identifier, literal } from '../../lib/duckdb.ts'
 import { packageRoot } from '../../lib/package.ts'
 import { ownSpillFolder } from '../../lib/disk.ts'
-import type { MartTable } from './files.ts'
+import type { MartTable } from './tables.ts'
 
 /** The oldest storage that holds all of a warehouse: DuckDB 1.0 and later open it. */
 const STORAGE_VERSION = 'v1.0.0'
@@ -18,29 +18,25 @@ export async function writeDatabase(
   path: string,
 ): Promise<number[]> {
   const tempDirectory = ownSpillFolder(dirname(warehouse))
-  const database = await Database.open(':memory:', { tempDirectory })
-  try {
+  await using database = await Database.open(':memory:', { tempDirectory })
+  await database.run(
+    `attach ${literal(warehouse)} as warehouse (read_only);
+    attach ${literal(path)} as export (storage_version ${literal(STORAGE_VERSION)});
+    use warehouse`,
+  )
+  const rows = []
+  for (const table of tables) {
+    const relation = relationOf(table)
     await database.run(
-      `attach ${literal(warehouse)} as warehouse (read_only);
-      attach ${literal(path)} as export (storage_version ${literal(STORAGE_VERSION)});
-      use warehouse`,
+      `create schema if not exists export.${identifier(table.schema)};
+      create table export.${relation} as ${selectOf(table, warehouse, tables)}`,
     )
-    const rows = []
-    for (const table of tables) {
-      const relation = relationOf(table)
-      await database.run(
-        `create schema if not exists export.${identifier(table.schema)};
-        create table export.${relation} as ${selectOf(table, warehouse, tables)}`,
-      )
-      await database.run(commentsOf(table))
-      const [row] = await database.rows(`select count(*) as rows from export.${relation}`)
-      rows.push(Number(row?.['rows'] ?? 0))
-    }
-    await database.run('use memory; checkpoint export; detach export')
-    return rows
-  } finally {
-    database.close()
+    await database.run(commentsOf(table))
+    const [row] = await database.rows(`select count(*) as rows from export.${relation}`)
+    rows.push(Number(row?.['rows'] ?? 0))
   }
+  await database.run('use memory; checkpoint export; detach export')
+  return rows
 }
 
 function relationOf({ schema, name }: MartTable): string {

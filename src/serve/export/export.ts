@@ -4,12 +4,12 @@ import { z } from 'zod'
 import { AppError, UsageError } from '../../lib/errors.ts'
 import type { RunEvent } from '../../lib/events.ts'
 import type { Database } from '../../lib/duckdb.ts'
-import { writeDatabase } from './duckdb.ts'
-import { readTables } from './tables.ts'
-import { pathSegment, sha256OfFile, syncFile, writeAtomic } from '../../lib/files.ts'
-import { MANIFEST, replaceFolder } from './folder-swap.ts'
-import { tableWriters, type ExportTarget, type MartTable, type TableWriter } from './files.ts'
+import { pathSegment, syncedSums, writeAtomic } from '../../lib/files.ts'
 import { openWarehouse, sqlMessage } from '../warehouse.ts'
+import { writeDatabase } from './duckdb.ts'
+import { writeFile, type ExportTarget } from './files.ts'
+import { MANIFEST, replaceFolder } from './folder-swap.ts'
+import { readTables, type MartTable } from './tables.ts'
 
 export interface ExportRequest {
   /** The published warehouse's file. */
@@ -50,105 +50,66 @@ export interface ExportedTable extends MartTable {
 }
 
 /**
- * Writes the marts to `<folder>/<target>/<table>.<extension>` with a manifest
- * beside them. The folder is replaced whole: it holds what this export wrote,
- * and nothing of an earlier one. Two exports to one folder must not overlap.
+ * Writes the marts to `<folder>/<target>/<table>.<target>` with a manifest beside
+ * them. The folder is replaced whole: it holds what this export wrote, and
+ * nothing of an earlier one. Two exports to one folder must not overlap.
  *
  * @throws UsageError without a published warehouse, for an unknown table, for a
  * schema with no tables, and for a target folder that no export made.
  */
 export async function exportTables(request: ExportRequest): Promise<ExportManifest> {
-  const database = await openWarehouse(request.warehouse)
-  try {
-    const all = await readTables(database)
-    const marts = wantedTables(
-      all.filter(({ schema }) => schema === request.schema),
-      request,
-    )
-    const meta = request.target === 'duckdb' ? all.filter(({ schema }) => schema === 'meta') : []
-    const tables = [...marts, ...meta]
-    const path = join(request.folder, request.target)
-    const manifest = await replaceFolder(path, (temporary) =>
-      fill(database, request, tables, temporary),
-    )
-    request.emit({
-      type: 'export.finished',
-      target: request.target,
-      path,
-      tables: manifest.tables.length,
-      rows: manifest.tables.reduce((sum, table) => sum + table.rows, 0),
-    })
-    return manifest
-  } finally {
-    database.close()
-  }
-}
-
-async function fill(
-  database: Database,
-  request: ExportRequest,
-  tables: readonly MartTable[],
-  temporary: string,
-): Promise<ExportManifest> {
-  const written =
-    request.target === 'duckdb'
-      ? await writeAll(request, tables, temporary)
-      : await writeEach(database, tableWriters[request.target], tables, temporary)
-  const manifest: ExportManifest = {
-    created_at: new Date(request.now()).toISOString(),
-    run_id: request.runId,
-    warehouse_run_id: await warehouseRun(database),
-    target: request.target,
-    tables: written,
-  }
-  await writeAtomic(join(temporary, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
+  const { target, runId, now, emit } = request
+  await using database = await openWarehouse(request.warehouse)
+  const all = await readTables(database)
+  const meta = target === 'duckdb' ? all.filter(({ schema }) => schema === 'meta') : []
+  const wanted = [...wantedTables(all, request), ...meta]
+  const path = join(request.folder, target)
+  const manifest = await replaceFolder(path, async (temporary) => {
+    const tables = await writeTables(database, request, wanted, temporary)
+    const written: ExportManifest = {
+      created_at: new Date(now()).toISOString(),
+      run_id: runId,
+      warehouse_run_id: await warehouseRun(database, all),
+      target,
+      tables,
+    }
+    await writeAtomic(join(temporary, MANIFEST), `${JSON.stringify(written, null, 2)}\n`)
+    return written
+  })
+  const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
+  emit({ type: 'export.finished', target, path, tables: manifest.tables.length, rows })
   return manifest
 }
 
-/** One file of all tables. */
-async function writeAll(
-  { warehouse }: ExportRequest,
+/** One file of all tables, or one of each. */
+async function writeTables(
+  database: Database,
+  { target, warehouse }: ExportRequest,
   tables: readonly MartTable[],
   folder: string,
 ): Promise<ExportedTable[]> {
-  const file = 'warehouse.duckdb'
-  const path = join(folder, file)
-  const rows = await written('the marts', path, () => writeDatabase(warehouse, tables, path))
-  const { bytes, sha256 } = await settled(path)
-  return tables.map((table, at) => ({ ...table, file, rows: rows[at] ?? 0, bytes, sha256 }))
+  if (target === 'duckdb') {
+    const file = 'warehouse.duckdb'
+    const path = join(folder, file)
+    const written = await writing('the marts', path, () => writeDatabase(warehouse, tables, path))
+    return tables.map((table, at) => ({ ...table, file, ...written, rows: written.rows[at] ?? 0 }))
+  }
+  const exported: ExportedTable[] = []
+  for (const table of tables) {
+    const file = `${pathSegment(table.name)}.${target}`
+    const path = join(folder, file)
+    const write = (): Promise<number> => writeFile(database, target, table, path)
+    exported.push({ ...table, file, ...(await writing(table.name, path, write)) })
+  }
+  return exported
 }
 
-async function writeEach(
-  database: Database,
-  writer: TableWriter,
-  tables: readonly MartTable[],
-  folder: string,
-): Promise<ExportedTable[]> {
-  const written: ExportedTable[] = []
-  for (const table of tables) written.push(await writeTable(database, writer, table, folder))
-  return written
-}
-
-async function writeTable(
-  database: Database,
-  writer: TableWriter,
-  table: MartTable,
-  folder: string,
-): Promise<ExportedTable> {
-  const file = `${pathSegment(table.name)}.${writer.extension}`
-  const path = join(folder, file)
-  const rows = await written(table.name, path, () => writer.write(database, table, path))
-  return { ...table, file, rows, ...(await settled(path)) }
-}
-
-async function settled(path: string): Promise<Pick<ExportedTable, 'bytes' | 'sha256'>> {
-  await syncFile(path)
-  return { bytes: (await stat(path)).size, sha256: await sha256OfFile(path) }
-}
-
-async function written<T>(what: string, path: string, write: () => Promise<T>): Promise<T> {
+/** The rows that were written, and the file that holds them, synced. */
+async function writing<T>(what: string, path: string, write: () => Promise<T>) {
   try {
-    return await write()
+    const rows = await write()
+    const { sha256 } = await syncedSums(path)
+    return { rows, bytes: (await stat(path)).size, sha256 }
   } catch (error) {
     throw new AppError(`${what} cannot be written to ${path}: ${sqlMessage(error)}`, {
       hint: 'The last export stays in place. Fix the cause, then export again.',
@@ -157,7 +118,8 @@ async function written<T>(what: string, path: string, write: () => Promise<T>): 
   }
 }
 
-function wantedTables(tables: readonly MartTable[], request: ExportRequest): readonly MartTable[] {
+function wantedTables(all: readonly MartTable[], request: ExportRequest): readonly MartTable[] {
+  const tables = all.filter(({ schema }) => schema === request.schema)
   const names = tables.map((table) => table.name)
   if (names.length === 0) {
     throw new UsageError(`${request.warehouse} has no tables in schema '${request.schema}'`, {
@@ -174,8 +136,10 @@ function wantedTables(tables: readonly MartTable[], request: ExportRequest): rea
 
 const newestRun = z.object({ run_id: z.string().nullable() })
 
-async function warehouseRun(database: Database): Promise<string | null> {
-  const tables = await readTables(database)
+async function warehouseRun(
+  database: Database,
+  tables: readonly MartTable[],
+): Promise<string | null> {
   const runs = tables.find(({ schema, name }) => schema === 'meta' && name === 'runs')
   const columns = runs?.columns.map((column) => column.name) ?? []
   if (!columns.includes('run_id') || !columns.includes('started_at')) return null

@@ -1,51 +1,14 @@
 import { identifier, literal, type Database } from '../../lib/duckdb.ts'
-import { columnType, isNumeric, defusedSql } from '../cells.ts'
+import { columnType, defusedSql, isNumeric } from '../cells.ts'
+import type { MartTable } from './tables.ts'
 
-/** A column of a mart, and what the warehouse says of it; null where it says nothing. */
-export interface Column {
-  readonly name: string
-  /** DuckDB's name of it. */
-  readonly type: string
-  readonly description: string | null
-  /** How a metric may be added up; null: the column is no metric. */
-  readonly additivity: string | null
-}
+type Column = MartTable['columns'][number]
 
-/** A table of the warehouse, its name and columns as stored, and what is said of it. */
-export interface MartTable {
-  readonly schema: string
-  readonly name: string
-  readonly description: string | null
-  /** What a row is of, e.g. `org, day and user`. */
-  readonly grain: string | null
-  /** The columns that name a row together; none where it has no key. */
-  readonly key: readonly string[]
-  readonly columns: readonly Column[]
-}
-
-const PARQUET_OPTIONS = 'format parquet, compression zstd'
-const CSV_OPTIONS = `format csv, header, timestampformat '%Y-%m-%dT%H:%M:%S.%fZ'`
 const BYTE_ORDER_MARK = '\ufeff'
 
-/** How a target writes one table to one file. */
-export interface TableWriter {
-  /** Of the file, without a dot. */
-  readonly extension: string
-  /** Writes every row in the order stored; resolves to their number. */
-  readonly write: (database: Database, table: MartTable, path: string) => Promise<number>
-}
-
-/** Targets of which each table is a file. */
-export type FileTarget = 'parquet' | 'csv'
-
-export type ExportTarget = FileTarget | 'duckdb'
-
-export const tableWriters: Readonly<Record<FileTarget, TableWriter>> = {
-  parquet: {
-    extension: 'parquet',
-    write: (database, table, path) =>
-      copy(database, table, table.columns.map(parquetColumn), path, PARQUET_OPTIONS),
-  },
+/** How each table becomes a file of a target, and the options of DuckDB's COPY. */
+const FILE_TARGETS = {
+  parquet: { column: parquetColumn, options: 'format parquet, compression zstd' },
   /**
    * UTF-8 with a byte order mark, because Excel takes a file without one for
    * the machine's old code page, and BI tools and DuckDB skip it. Text that a
@@ -53,14 +16,32 @@ export const tableWriters: Readonly<Record<FileTarget, TableWriter>> = {
    * empty cell and empty text `""`; timestamps are ISO 8601 in UTC.
    */
   csv: {
-    extension: 'csv',
-    write: (database, table, path) =>
-      copy(database, table, table.columns.map(csvColumn), path, CSV_OPTIONS),
+    column: csvColumn,
+    options: `format csv, header, timestampformat '%Y-%m-%dT%H:%M:%S.%fZ'`,
   },
+} as const
+
+/** Targets of which each table is a file, with this ending. */
+export type FileTarget = keyof typeof FILE_TARGETS
+
+export type ExportTarget = FileTarget | 'duckdb'
+
+/** Writes every row of a table in the order stored; resolves to their number. */
+export async function writeFile(
+  database: Database,
+  target: FileTarget,
+  { schema, name, columns }: MartTable,
+  path: string,
+): Promise<number> {
+  const { column, options } = FILE_TARGETS[target]
+  const source = `${identifier(schema)}.${identifier(name)}`
+  const select = `select ${columns.map(column).join(', ')} from ${source}`
+  const [row] = await database.rows(`copy (${select}) to ${literal(path)} (${options})`)
+  return Number(row?.['Count'] ?? 0)
 }
 
 /** DuckDB's Parquet writer turns 128-bit integers into doubles without a word. */
-function parquetColumn({ name, type }: Pick<Column, 'name' | 'type'>): string {
+function parquetColumn({ name, type }: Column): string {
   const column = identifier(name)
   if (type !== 'HUGEINT' && type !== 'UHUGEINT') return column
   return `cast(${column} as decimal(38, 0)) as ${column}`
@@ -74,26 +55,10 @@ function csvColumn({ name, type }: Column, at: number): string {
 
 function csvExpression(column: string, type: string): string {
   const known = columnType(type)
-  if (/^DECIMAL\(\d+,[1-9]/.test(type)) return withoutZeros(column)
+  const text = `cast(${column} as varchar)`
+  // Zeros behind the point say nothing.
+  if (/^DECIMAL\(\d+,[1-9]/.test(type)) return `regexp_replace(${text}, '[.]?0+$', '')`
   const isPlain = isNumeric(known) || known.kind === 'boolean' || known.kind === 'timestamp'
   if (isPlain || type === 'DATE') return column
-  return defusedSql(type === 'VARCHAR' ? column : `cast(${column} as varchar)`)
-}
-
-/** Zeros behind the point say nothing. */
-function withoutZeros(column: string): string {
-  return `regexp_replace(cast(${column} as varchar), '[.]?0+$', '')`
-}
-
-async function copy(
-  database: Database,
-  table: MartTable,
-  columns: readonly string[],
-  path: string,
-  options: string,
-): Promise<number> {
-  const source = `${identifier(table.schema)}.${identifier(table.name)}`
-  const select = `select ${columns.join(', ')} from ${source}`
-  const [row] = await database.rows(`copy (${select}) to ${literal(path)} (${options})`)
-  return Number(row?.['Count'] ?? 0)
+  return defusedSql(type === 'VARCHAR' ? column : text)
 }

@@ -61,7 +61,10 @@ async function swap(temporary: string, path: string): Promise<void> {
   confirmLease(path)
   try {
     if (replaces) await rename(path, previousOf(path))
-    await renameOrPutBack(temporary, path, replaces)
+    await rename(temporary, path).catch(async (error: unknown) => {
+      if (replaces) await rename(previousOf(path), path)
+      throw error
+    })
   } catch (error) {
     throw new AppError(`${path} cannot be replaced: ${messageOf(error)}`, {
       hint: 'The old files stay in place. Close the programs that have them open, then export again.',
@@ -70,15 +73,6 @@ async function swap(temporary: string, path: string): Promise<void> {
   }
   await syncFolder(dirname(path))
   await rm(previousOf(path), { recursive: true, force: true })
-}
-
-async function renameOrPutBack(temporary: string, path: string, replaces: boolean): Promise<void> {
-  try {
-    await rename(temporary, path)
-  } catch (error) {
-    if (replaces) await rename(previousOf(path), path)
-    throw error
-  }
 }
 
 async function requireOurs(path: string): Promise<void> {

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import type { Database } from '../../lib/duckdb.ts'
 import { statement } from '../../lib/package.ts'
-import type { MartTable } from './files.ts'
 
 const tableRows = z.array(
   z.object({
     schema: z.string(),
     name: z.string(),
     description: z.string().nullable(),
+    /** `type` is DuckDB's name of it. */
     columns: z.array(
       z.object({ name: z.string(), type: z.string(), description: z.string().nullable() }),
     ),
@@ -19,24 +19,28 @@ const columnRows = z.array(
     schema: z.string(),
     table: z.string(),
     column: z.string(),
+    /** How a metric may be added up; null: the column is no metric. */
     additivity: z.string().nullable(),
     key_position: z.coerce.number().nullable(),
   }),
 )
 
+/** A table of the warehouse, its name and columns as stored, and what is said of it. */
+export type MartTable = Readonly<Awaited<ReturnType<typeof readTables>>[number]>
+
 /** The tables and views of every schema of the database in use, and what is said of them. */
-export async function readTables(database: Database): Promise<MartTable[]> {
+export async function readTables(database: Database) {
   const tables = tableRows.parse(await database.rows(statement('meta/tables')))
   const facts = await readFacts(database, tables)
-  return tables.map(({ schema, name, description, columns }) => {
-    const own = facts.filter((fact) => fact.schema === schema && fact.table === name)
+  return tables.map(({ columns, ...table }) => {
+    const own = facts.filter((fact) => fact.schema === table.schema && fact.table === table.name)
     const key = own.filter(({ key_position: position }) => position !== null)
     key.sort((a, b) => Number(a.key_position) - Number(b.key_position))
     return {
-      schema,
-      name,
-      description,
-      grain: grainOf(description),
+      ...table,
+      /** What a row is of, e.g. `org, day and user`. */
+      grain: grainOf(table.description),
+      /** The columns that name a row together; none where it has no key. */
       key: key.map(({ column }) => column),
       columns: columns.map((column) => {
         const fact = own.find((each) => each.column === column.name)

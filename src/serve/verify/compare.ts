@@ -1,9 +1,10 @@
+import { z } from 'zod'
 import type { Day } from '../../lib/days.ts'
 import { UsageError } from '../../lib/errors.ts'
 import { Database, identifier, literal, type Row } from '../../lib/duckdb.ts'
 import { processLimits } from '../../lib/machine.ts'
 import { statement, fill } from '../../lib/package.ts'
-import { sqlMessage, withWarehouse } from '../warehouse.ts'
+import { publishedRows, sqlMessage } from '../warehouse.ts'
 import type { ScopedInterval } from './sample.ts'
 
 /** A table of facts with one row per day and key. */
@@ -59,62 +60,52 @@ export interface CompareOptions {
  * @throws UsageError when the published file lacks a table or a column.
  */
 export async function compareFacts(options: CompareOptions): Promise<Comparison> {
-  const { warehouse, tempDirectory } = options
-  const database = await Database.open(':memory:', { ...processLimits().build, tempDirectory })
-  try {
-    await database.run(`attach ${literal(warehouse)} as published (read_only)`)
-    await fillIntervals(database, options.intervals)
-    const facts = await options.makeFacts(database)
-    const days = daysOf(options.intervals)
-    const parts: Comparison[] = []
-    for (const fact of facts) parts.push(await compareFact(database, fact, days))
-    return sum(parts)
-  } finally {
-    database.close()
+  const { warehouse, intervals, tempDirectory } = options
+  const limits = processLimits().build
+  await using database = await Database.open(':memory:', { ...limits, tempDirectory })
+  await database.run(`attach ${literal(warehouse)} as published (read_only)`)
+  await database.run(statement('verify/intervals'))
+  const wanted = intervals.map(({ orgId, resource, day, isLanded }) => {
+    return { org_id: orgId, resource, activity_date: day, is_landed: isLanded }
+  })
+  await database.rows(statement('verify/intervals_fill'), { rows: JSON.stringify(wanted) })
+  const facts = await options.makeFacts(database)
+  const days = [...new Set(intervals.map(({ day }) => day))].sort()
+  const differences: Difference[] = []
+  let [rows, values] = [0, 0]
+  for (const fact of facts) {
+    const compared = await compareFact(database, fact, days)
+    differences.push(...compared.differences)
+    rows += compared.rows
+    values += compared.rows * fact.columns.length
   }
+  return { tables: facts.length, rows, values, differences }
 }
+
+const publishedRow = z.object({
+  org_id: z.string(),
+  resource: z.string(),
+  activity_date: z.string(),
+})
 
 /** What the published warehouse has: by organisation, keys `resource/day`. */
 export async function publishedIntervals(
   warehouse: string,
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const rows = await withWarehouse(warehouse, (database) =>
-    database.rows(statement('verify/published_intervals')),
-  )
+  const rows = await publishedRows(warehouse, 'verify/published_intervals', publishedRow)
   const known = new Map<string, Set<string>>()
-  for (const row of rows) {
-    const orgId = textOf(row, 'org_id') ?? ''
-    const keys = known.get(orgId) ?? new Set()
-    const key = `${textOf(row, 'resource') ?? ''}/${textOf(row, 'activity_date') ?? ''}`
-    known.set(orgId, keys.add(key))
+  for (const { org_id, resource, activity_date } of rows) {
+    const keys = known.get(org_id) ?? new Set()
+    known.set(org_id, keys.add(`${resource}/${activity_date}`))
   }
   return known
 }
-
-async function fillIntervals(
-  database: Database,
-  intervals: readonly ScopedInterval[],
-): Promise<void> {
-  const rows = intervals.map(({ orgId, resource, day, isLanded }) => ({
-    org_id: orgId,
-    resource,
-    activity_date: day,
-    is_landed: isLanded,
-  }))
-  await database.run(statement('verify/intervals'))
-  await database.rows(statement('verify/intervals_fill'), { rows: JSON.stringify(rows) })
-}
-
-const RESIDUALS = statement('verify/residuals')
-const ROW_COUNT = statement('verify/row_count')
-const LONE_ROWS = statement('verify/lone_rows')
-const CHANGED_VALUES = statement('verify/changed_values')
 
 async function compareFact(
   database: Database,
   fact: FactTable,
   days: readonly Day[],
-): Promise<Comparison> {
+): Promise<Pick<Comparison, 'rows' | 'differences'>> {
   const sides = {
     published: `published.${fact.relation}`,
     relation: `memory.${fact.relation}`,
@@ -122,11 +113,9 @@ async function compareFact(
     days: days.map((day) => `date ${literal(day)}`).join(', '),
   }
   try {
-    await database.run(fill(RESIDUALS, sides))
-    const [count] = await database.rows(fill(ROW_COUNT, sides))
-    const rows = Number(count?.['rows'] ?? 0)
-    const differences = await differencesOf(database, fact)
-    return { tables: 1, rows, values: rows * fact.columns.length, differences }
+    await database.run(fill(statement('verify/residuals'), sides))
+    const [count] = await database.rows(fill(statement('verify/row_count'), sides))
+    return { rows: Number(count?.['rows'] ?? 0), differences: await differencesOf(database, fact) }
   } catch (error) {
     throw new UsageError(`${fact.name} cannot be compared: ${sqlMessage(error)}`, {
       hint: 'A warehouse of another version has other columns: `agent-warehouse build`, then again.',
@@ -137,21 +126,17 @@ async function compareFact(
 
 async function differencesOf(database: Database, fact: FactTable): Promise<Difference[]> {
   const key = keySql(fact)
-  const sameKey = fact.key
+  const same_key = fact.key
     .map(identifier)
     .map((column) => `ours.${column} is not distinct from theirs.${column}`)
     .join(' and ')
   const values = fact.columns
     .filter((column) => !fact.key.includes(column))
-    .map((column) =>
-      fill(CHANGED_VALUES, {
-        key,
-        same_key: sameKey,
-        column: identifier(column),
-        column_name: literal(column),
-      }),
-    )
-  const lone = await database.rows(fill(LONE_ROWS, { key, same_key: sameKey }))
+    .map((column) => {
+      const names = { column: identifier(column), column_name: literal(column) }
+      return fill(statement('verify/changed_values'), { key, same_key, ...names })
+    })
+  const lone = await database.rows(fill(statement('verify/lone_rows'), { key, same_key }))
   const changed =
     values.length === 0
       ? []
@@ -169,37 +154,30 @@ function keySql(fact: FactTable): string {
   return `json_object(${pairs.join(', ')})`
 }
 
-function differenceOf(fact: FactTable, row: Row): Difference {
-  const column = textOf(row, 'column_name')
+const text = z.string().nullable().default(null)
+
+const differenceRow = z.object({
+  org_id: z.string(),
+  activity_date: z.string(),
+  row_key: z.string(),
+  is_extra: z.boolean().default(false),
+  column_name: text,
+  warehouse: text,
+  platform: text,
+})
+
+const rowKey = z.record(z.string(), z.string().nullable())
+
+function differenceOf({ name }: FactTable, row: Row): Difference {
+  const read = differenceRow.parse(row)
   return {
-    table: fact.name,
-    orgId: textOf(row, 'org_id') ?? '',
-    day: textOf(row, 'activity_date') ?? '',
-    key: JSON.parse(textOf(row, 'row_key') ?? '{}') as Record<string, string | null>,
-    kind: column !== null ? 'value' : row['is_extra'] === true ? 'extra' : 'missing',
-    column,
-    warehouse: textOf(row, 'warehouse'),
-    platform: textOf(row, 'platform'),
-  }
-}
-
-/** Of a VARCHAR column; null where it is NULL, and where the row has no such column. */
-function textOf(row: Row | undefined, column: string): string | null {
-  const cell = row?.[column]
-  return typeof cell === 'string' ? cell : null
-}
-
-function daysOf(intervals: readonly ScopedInterval[]): Day[] {
-  return [...new Set(intervals.map(({ day }) => day))].sort()
-}
-
-function sum(parts: readonly Comparison[]): Comparison {
-  const add = (count: (part: Comparison) => number): number =>
-    parts.reduce((total, part) => total + count(part), 0)
-  return {
-    tables: add(({ tables }) => tables),
-    rows: add(({ rows }) => rows),
-    values: add(({ values }) => values),
-    differences: parts.flatMap(({ differences }) => differences),
+    table: name,
+    orgId: read.org_id,
+    day: read.activity_date,
+    key: rowKey.parse(JSON.parse(read.row_key)),
+    kind: read.column_name !== null ? 'value' : read.is_extra ? 'extra' : 'missing',
+    column: read.column_name,
+    warehouse: read.warehouse,
+    platform: read.platform,
   }
 }

@@ -59,10 +59,13 @@ export interface ScopeOptions {
  * a compared day goes unproven.
  */
 export function scopeOf(options: ScopeOptions): Scope {
-  const days = options.days.map((day) => dayScope(options, day))
+  return joinedScopes(options.days.map((day) => dayScope(options, day)))
+}
+
+export function joinedScopes(scopes: readonly Scope[]): Scope {
   return {
-    intervals: days.flatMap(({ intervals }) => intervals),
-    leftOut: days.flatMap(({ leftOut }) => leftOut),
+    intervals: scopes.flatMap(({ intervals }) => intervals),
+    leftOut: scopes.flatMap(({ leftOut }) => leftOut),
   }
 }
 

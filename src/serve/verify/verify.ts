@@ -8,7 +8,7 @@ import { readOrganisations } from '../../lake/organisations.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { compareFacts, publishedIntervals, type Comparison, type FactTable } from './compare.ts'
 import { proveFiles, type FilesProof, notHeld, type NotHeld } from './evidence.ts'
-import { sampleDays, scopeOf, type LeftOut, type Scope } from './sample.ts'
+import { joinedScopes, sampleDays, scopeOf, type LeftOut, type Scope } from './sample.ts'
 
 /** Which days of history are to be verified. */
 export interface SampleChoice {
@@ -92,48 +92,43 @@ export interface VerifyOptions {
  * of the base in which those days are replaced by the fresh ones.
  */
 export async function verifyWarehouse(options: VerifyOptions): Promise<Verification> {
-  const { dataFolder, sample } = options
-  const { intervals, leftOut } = await scopeOfAll(options)
-  const files = await proveFiles(dataFolder, await knownOrganisations(dataFolder), sample.days)
-  const comparison =
-    intervals.length === 0
-      ? NOTHING
-      : await compareFacts({
-          warehouse: warehousePath(dataFolder),
-          intervals,
-          makeFacts: (database) =>
-            options.makeFacts(database, (_, table) => sourceSql(options, table)),
-          tempDirectory: join(options.scratch, 'spill'),
-        })
-  const days = [...new Set(intervals.map(({ day }) => day))].sort()
-  const unheld = await notHeld(options.scratch, days)
-  const { history } = sample
-  return { ...comparison, history, sampled: sample.days, days, leftOut, files, notHeld: unheld }
-}
-
-const NOTHING: Comparison = { tables: 0, rows: 0, values: 0, differences: [] }
-
-async function scopeOfAll({ scratch, sample, resources }: VerifyOptions): Promise<Scope> {
+  const { dataFolder, scratch, sample, resources } = options
   const scopes: Scope[] = []
   for (const orgId of await knownOrganisations(scratch)) {
     const published = sample.published.get(orgId) ?? new Set()
     const fresh = await LedgerFile.read(scratch, orgId)
     scopes.push(scopeOf({ orgId, days: sample.days, resources, published, fresh }))
   }
+  const { intervals, leftOut } = joinedScopes(scopes)
+  const files = await proveFiles(dataFolder, await knownOrganisations(dataFolder), sample.days)
+  const comparison =
+    intervals.length === 0
+      ? { tables: 0, rows: 0, values: 0, differences: [] }
+      : await compareFacts({
+          warehouse: warehousePath(dataFolder),
+          intervals,
+          makeFacts: (database) =>
+            options.makeFacts(database, (_, table) => sourceSql(options, table)),
+          tempDirectory: join(scratch, 'spill'),
+        })
+  const days = [...new Set(intervals.map(({ day }) => day))].sort()
   return {
-    intervals: scopes.flatMap(({ intervals }) => intervals),
-    leftOut: scopes.flatMap(({ leftOut }) => leftOut),
+    ...comparison,
+    history: sample.history,
+    sampled: sample.days,
+    days,
+    leftOut,
+    files,
+    notHeld: await notHeld(scratch, days),
   }
 }
-
-const SOURCE = statement('verify/source')
 
 /** The base, with the sampled days written again. What no resource's day makes stays as it is. */
 function sourceSql({ dataFolder, scratch, resourceOf }: VerifyOptions, table: string): string {
   const resource = resourceOf(table)
   const current = listLiteral([baseGlob(dataFolder, table)])
   if (resource === undefined) return `read_parquet(${current}, hive_partitioning = false)`
-  return fill(SOURCE, {
+  return fill(statement('verify/source'), {
     current,
     fresh: listLiteral([baseGlob(scratch, table)]),
     resource: literal(resource),
