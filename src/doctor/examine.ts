@@ -19,7 +19,7 @@ import { checkLake } from './lake.ts'
 import { checkPlatform } from './platform.ts'
 import type { DatabaseLimits } from '../lib/machine.ts'
 import { size } from '../lib/text.ts'
-import { spillFolder } from '../lib/disk.ts'
+import { spillFolder } from '../lib/spill.ts'
 
 export interface Examination {
   /** @throws UsageError when the configuration cannot be used. */

@@ -11,7 +11,7 @@ import { readProject } from './publish.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import { processLimits } from '../lib/machine.ts'
 import type { RawFile } from '../lake/quarantine.ts'
-import { spillFolder } from '../lib/disk.ts'
+import { spillFolder } from '../lib/spill.ts'
 import { latestData, type PointInTime } from './point-in-time.ts'
 
 /** What models are made from. */

@@ -30,7 +30,7 @@ import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
 import { quarantineBase } from '../lake/quarantine.ts'
 import { forgetRollback } from '../lake/rollback-record.ts'
 import { packageRoot, statement, version } from '../lib/package.ts'
-import { spillFolder } from '../lib/disk.ts'
+import { spillFolder } from '../lib/spill.ts'
 import { intervalsOf, latestData, type PointInTime } from './point-in-time.ts'
 
 /** The runs up to this one, which ends with the code if the warehouse it makes is published. */

@@ -5,7 +5,7 @@ import { messageOf, UsageError } from '../lib/errors.ts'
 import { Database } from '../lib/duckdb.ts'
 import { orIfMissing } from '../lib/files.ts'
 import { statement } from '../lib/package.ts'
-import { ownSpillFolder } from '../lib/disk.ts'
+import { ownSpillFolder } from '../lib/spill.ts'
 import { freshnessOf } from '../lib/days.ts'
 
 /**

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { limitsOf, processLimits, readMachine, setProcessLimits } from '../../src/lib/machine.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { listIfThere } from '../../src/lib/files.ts'
-import { ownSpillFolder, removeSpilled, spillFolder } from '../../src/lib/disk.ts'
+import { ownSpillFolder, removeSpilled, spillFolder } from '../../src/lib/spill.ts'
 import { temporaryFolder } from '../helpers.ts'
 
 /** A file system with these files. */

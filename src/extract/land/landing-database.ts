@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import { Database } from '../../lib/duckdb.ts'
 import { processLimits } from '../../lib/machine.ts'
-import { spillFolder } from '../../lib/disk.ts'
+import { spillFolder } from '../../lib/spill.ts'
 
 /**
  * The database that writes raw days, one on each thread. A day is one thread's: what it

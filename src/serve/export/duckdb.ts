@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { Database, identifier, literal } from '../../lib/duckdb.ts'
 import { packageRoot } from '../../lib/package.ts'
-import { ownSpillFolder } from '../../lib/disk.ts'
+import { ownSpillFolder } from '../../lib/spill.ts'
 import type { MartTable } from './tables.ts'
 
 /** The oldest storage that holds all of a warehouse: DuckDB 1.0 and later open it. */

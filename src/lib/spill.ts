@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto'
+import { rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { MS_PER_DAY } from './days.ts'
+import { listIfThere } from './files.ts'
+
+/** Where the databases of the run that holds the lock spill. */
+export function spillFolder(dataFolder: string): string {
+  return join(dataFolder, 'state', 'spill')
+}
+
+/**
+ * Where a database spills whose user may hold no lock: a folder of its own, which DuckDB makes
+ * when it needs it and removes when the database is closed.
+ */
+export function ownSpillFolder(dataFolder: string): string {
+  return join(dataFolder, 'state', `spill-${process.pid}-${randomBytes(4).toString('hex')}`)
+}
+
+/** Removes what a killed run or reader has spilled. The caller holds the lock. */
+export async function removeSpilled(dataFolder: string, now: number): Promise<void> {
+  await rm(spillFolder(dataFolder), { recursive: true, force: true })
+  const state = join(dataFolder, 'state')
+  for (const { name } of await listIfThere(state)) {
+    if (!/^spill-\d+-[0-9a-f]{8}$/.test(name)) continue
+    const folder = join(state, name)
+    if (!(await isInUse(folder, now))) await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** A reader may be at work on another host: what was not written to for a day is left over. */
+async function isInUse(folder: string, now: number): Promise<boolean> {
+  const paths = [folder, ...(await listIfThere(folder)).map(({ name }) => join(folder, name))]
+  const times = await Promise.all(
+    paths.map((path) =>
+      stat(path).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => 0, // it was removed in the meantime
+      ),
+    ),
+  )
+  return Math.max(...times) > now - MS_PER_DAY
+}
