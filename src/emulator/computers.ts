@@ -24,16 +24,7 @@ interface Step {
 }
 
 /** What a computer is made of; its status follows from the time. */
-interface Computer {
-  readonly id: string
-  readonly key: number
-  readonly name: string
-  readonly isManaged: boolean
-  readonly createdAt: number
-  readonly steps: readonly Step[]
-  /** Restarting until then; milliseconds. */
-  readonly restartsUntil: number
-}
+type Computer = Readonly<ReturnType<typeof madeUp>>
 
 interface Cast {
   readonly name: string
@@ -140,15 +131,16 @@ function installStep(computerId: string, startsAt: number, sessions: Sessions): 
   }
 }
 
-function madeUp(key: number, cast: Cast, createdAt: number, sessions: Sessions): Computer {
+function madeUp(key: number, cast: Cast, createdAt: number, sessions: Sessions) {
   const { name, isManaged, error } = cast
   const id = uuidOf(key)
   const [cloned, installed] = [createdAt + MINUTE, createdAt + 3 * MINUTE]
-  const steps = [
+  const steps: readonly Step[] = [
     { id: 'create-host', name: 'Create the host', startsAt: createdAt, endsAt: cloned },
     { id: 'clone-repos', name: 'Clone the repositories', startsAt: cloned, endsAt: installed },
     { ...installStep(id, installed, sessions), error },
   ]
+  /** `restartsUntil`: restarting until then; milliseconds. */
   return { id, key, name, isManaged, createdAt, restartsUntil: 0, steps }
 }
 

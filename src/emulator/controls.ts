@@ -70,21 +70,8 @@ function actorOf({ people }: Organisation, revision: number): object {
   return { ...actor, name }
 }
 
-/** What a revision changes, in turn. */
-const EDITS = [
-  'maxAutonomyLevel',
-  'apiKey',
-  'orderOfDenylist',
-  'allowedModels',
-  'sessionRetentionDays',
-  'userModelPolicies',
-  'signingSecret',
-  'allowedDomains',
-  'newProperty',
-  'plugins',
-] as const
-
-type Edit = (typeof EDITS)[number]
+/** So many things are changed in turn, one by each revision. */
+const EDITS = 10
 
 /**
  * The settings as of a revision, 1 or later: a pure function of it. Every
@@ -92,9 +79,9 @@ type Edit = (typeof EDITS)[number]
  * revision differs from the one before in one thing.
  */
 function settingsOf(revision: number): Readonly<Record<string, unknown>> {
-  /** One of the values that an edit goes through, by how often it was made. */
-  const now = <T>(edit: Edit, values: readonly T[]): T => {
-    const made = Math.floor((revision - 2 - EDITS.indexOf(edit) + EDITS.length) / EDITS.length)
+  /** One of the values that the edit goes through, by how often it was made; `edit` is its turn. */
+  const now = <T>(edit: number, values: readonly T[]): T => {
+    const made = Math.floor((revision - 2 - edit + EDITS) / EDITS)
     return entry(values, made % values.length)
   }
   return {
@@ -107,7 +94,7 @@ function settingsOf(revision: number): Readonly<Record<string, unknown>> {
       specModeModel: 'atlas-2-thinking',
       specModeReasoningEffort: 'high',
     },
-    maxAutonomyLevel: now('maxAutonomyLevel', ['medium', 'high']),
+    maxAutonomyLevel: now(0, ['medium', 'high']),
     mcpAutonomyOverrides: {
       linear: { defaultLevel: 'medium', tools: { linear___get_issue: 'high' } },
     },
@@ -120,13 +107,13 @@ function settingsOf(revision: number): Readonly<Record<string, unknown>> {
       'git status',
       `curl -H "Authorization: Bearer ${SECRETS.commandToken}" https://ci.acme.example`,
     ],
-    commandDenylist: now('orderOfDenylist', [
+    commandDenylist: now(2, [
       ['rm -rf /', 'shutdown', 'mkfs'],
       ['mkfs', 'rm -rf /', 'shutdown'],
     ]),
-    customModels: customModels(now('apiKey', SECRETS.apiKeys)),
+    customModels: customModels(now(1, SECRETS.apiKeys)),
     modelPolicy: {
-      allowedModelIds: now('allowedModels', [
+      allowedModelIds: now(3, [
         ['atlas-2', 'atlas-2-thinking', 'cobalt-1'],
         ['atlas-2', 'atlas-2-thinking', 'cobalt-1', LAUNCHED_MODEL.id],
       ]),
@@ -138,33 +125,22 @@ function settingsOf(revision: number): Readonly<Record<string, unknown>> {
     },
     mcpPolicy: { enabled: true, allowlist: ['linear', 'github', 'sentry'] },
     missionPolicy: { restrictedAccess: true, allowedUserIds: ['user_mission_1', 'user_mission_2'] },
-    userModelPolicies: now('userModelPolicies', [
+    userModelPolicies: now(5, [
       { user_policy_1: { allowedModelIds: ['atlas-2'], blockedModelIds: [] } },
       {
         user_policy_1: { allowedModelIds: ['atlas-2'], blockedModelIds: [] },
         user_policy_2: { allowedModelIds: [], blockedModelIds: ['cobalt-1-deep'] },
       },
     ]),
-    enabledPlugins: now('plugins', [
+    enabledPlugins: now(9, [
       { 'review@acme': true, 'wiki@acme': false },
       { 'review@acme': true, 'wiki@acme': true },
     ]),
     extraKnownMarketplaces: {
       acme: { source: { source: 'code-host', repo: 'acme/agent-plugins' } },
-      mirror: {
-        source: {
-          source: 'url',
-          url: `https://git:${SECRETS.marketplaceToken}@git.acme.example/plugins.git`,
-        },
-      },
+      mirror: { source: { source: 'url', url: MARKETPLACE_URL } },
       shared: { source: { source: 'local', path: '/srv/plugins' } },
-      monorepo: {
-        source: {
-          source: 'git-subdir',
-          url: 'https://git.acme.example/mono.git',
-          path: 'tools/plugins',
-        },
-      },
+      monorepo: { source: { source: 'git-subdir', url: MONOREPO_URL, path: 'tools/plugins' } },
     },
     strictKnownMarketplaces: [{ source: 'code-host', repo: 'acme/agent-plugins' }],
     networkPolicy: { allowedIps: ['192.0.2.0/24', '2001:db8::/32'] },
@@ -177,10 +153,7 @@ function settingsOf(revision: number): Readonly<Record<string, unknown>> {
         denyRead: ['/root'],
       },
       network: {
-        allowedDomains: now('allowedDomains', [
-          ['acme.example'],
-          ['acme.example', 'packages.acme.example'],
-        ]),
+        allowedDomains: now(7, [['acme.example'], ['acme.example', 'packages.acme.example']]),
         allowUnixSockets: ['/run/agent.sock'],
         allowAllUnixSockets: false,
         allowLocalBinding: true,
@@ -194,15 +167,18 @@ function settingsOf(revision: number): Readonly<Record<string, unknown>> {
     byomComputersEnabled: true,
     managedComputersAllowedEmails: ['ada.abara@acme.example', 'alan.backus@acme.example'],
     byomComputersAllowedEmails: ['alan.backus@acme.example'],
-    sessionRetentionDays: now('sessionRetentionDays', [30, 90]),
+    sessionRetentionDays: now(4, [30, 90]),
     auditStream: {
-      sink: { kind: 'webhook', signingSecret: now('signingSecret', SECRETS.unknownSigningSecrets) },
+      sink: { kind: 'webhook', signingSecret: now(6, SECRETS.unknownSigningSecrets) },
       fallbackPassword: Number(SECRETS.unknownNumber),
       routes: [{ region: SECRETS.unknownPlain }, [SECRETS.unknownInList]],
     },
-    ...now('newProperty', [{}, { betaPlanner: { isEnabled: true, seats: 12 } }]),
+    ...now(8, [{}, { betaPlanner: { isEnabled: true, seats: 12 } }]),
   }
 }
+
+const MARKETPLACE_URL = `https://git:${SECRETS.marketplaceToken}@git.acme.example/plugins.git`
+const MONOREPO_URL = 'https://git.acme.example/mono.git'
 
 function customModels(apiKey: string): readonly object[] {
   return [

@@ -66,8 +66,8 @@ export function withElement(text: string, container: Node, element: NewElement):
         : `${eol}${indent}${written(element, unit, eol + indent)}`
     return splice(text, endOf(last), endOf(last), `,${added}`)
   }
-  // Blanks in an empty container stay before the element, so that they can be told
-  // from those that come with it.
+  // Blanks in an empty container stay before the element, so that they can be
+  // distinguished from those that come with it.
   const closes = endOf(container) - 1
   const isBlank = closes > container.offset + 1
   if (isBlank || isInline) return splice(text, closes, closes, written(element))

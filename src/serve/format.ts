@@ -24,7 +24,7 @@ export function formatResult(
 
 /**
  * An array of objects, one row a line; `jsonText` says how a cell is written.
- * Columns of one name are told apart as `name`, `name_1`, `name_2`.
+ * Columns of one name become `name`, `name_1`, `name_2`.
  */
 export function formatJson(table: Table): string {
   const types = table.types.map(columnType)

@@ -72,8 +72,8 @@ export async function publishedBuild(path: string): Promise<PublishedBuild | nul
 
 /** DuckDB's message in one line: its hints stay, the picture of the statement goes. */
 export function sqlMessage(error: unknown): string {
-  const [told = ''] = messageOf(error).split(/\n\s*LINE \d+:/)
-  return told.replaceAll(/\s+/g, ' ').trim()
+  const [message = ''] = messageOf(error).split(/\n\s*LINE \d+:/)
+  return message.replaceAll(/\s+/g, ' ').trim()
 }
 
 const freshnessRow = z.object({

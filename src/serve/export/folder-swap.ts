@@ -16,7 +16,7 @@ export const MANIFEST = 'manifest.json'
  * Replaces a folder as a whole: `fill` writes into a temporary folder, which then
  * takes the place of `path` by renames. Readers see the old folder or the new
  * one, and nothing between but the instant in which there is neither. What an
- * earlier call left when it was killed is mended first. One caller at a time.
+ * earlier call left when it was killed is repaired first. One caller at a time.
  *
  * @throws UsageError when `path` holds files but no manifest: it is not ours to replace.
  */
