@@ -3,7 +3,7 @@ import { planChecks, type Check, type PlannedCheck } from '../checks/plan.ts'
 import { unitTestsDigest } from '../checks/unit-tests.ts'
 import type { Plan } from '../project/compile.ts'
 import { madeBy, type MadeBy, type SourceFacts } from './fingerprint.ts'
-import { select, type Past } from '../project/select.ts'
+import { reach, select, type Past } from '../project/select.ts'
 import { kindOf, type ModelNode, type UnitTestNode } from '../project/types.ts'
 import type { BaseFile } from './base-file.ts'
 import { isPartial, type BuildOptions } from './context.ts'
@@ -172,17 +172,10 @@ function reasonToCreate(
   if (!before.isSameEngine) return `it was made with ${before.engine}`
   if (before.whole === now.get(node.name)?.whole) return null
   const isChanged = (name: string): boolean => published.get(name)?.own !== now.get(name)?.own
-  return `changed since: ${lineage(node, models).filter(isChanged).join(', ')}`
-}
-
-/** The model and all that it is made from, in the order given. */
-function lineage(node: ModelNode, models: readonly ModelNode[]): string[] {
-  const byName = new Map(models.map((model) => [model.name, model]))
-  const reached = new Set([node.name])
-  for (const name of reached) {
-    for (const parent of byName.get(name)?.dependsOn ?? []) reached.add(parent)
-  }
-  return models.map(({ name }) => name).filter((name) => reached.has(name))
+  const lineage = reach([node.name], new Map(models.map((each) => [each.name, each.dependsOn])))
+  const names = models.map(({ name }) => name)
+  const changed = names.filter((name) => name === node.name || lineage.has(name)).filter(isChanged)
+  return `changed since: ${changed.join(', ')}`
 }
 
 function sourceFacts({ sourceMaking, sourceContent }: BuildOptions): SourceFacts {
@@ -204,9 +197,7 @@ async function historyFor(
   const made = madeBy(models, all, state.models, sourceFacts(options))
   const isAsked = retryOf !== undefined || `${select} ${exclude}`.includes('result:')
   const last = isAsked && artifacts !== undefined ? await readLastResults(artifacts.folder) : null
-  if (retryOf !== undefined && last?.runId !== retryOf) {
-    throw resultsLost(retryOf)
-  }
+  if (retryOf !== undefined && last?.runId !== retryOf) throw resultsLost(retryOf)
   return {
     isNew: (model) => !state.models.has(model),
     isModified: (model) => state.models.get(model)?.own !== made.get(model)?.own,

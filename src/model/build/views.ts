@@ -1,4 +1,3 @@
-import { messageOf } from '../../lib/errors.ts'
 import { identifier, type Database } from '../../lib/duckdb.ts'
 import { keyOf } from '../project/properties.ts'
 import { compilePlan, type CompileOptions } from '../project/compile.ts'
@@ -44,9 +43,7 @@ async function createView(database: Database, node: ModelNode): Promise<void> {
   try {
     await database.run(`create view ${node.relation} as ${node.sql}`)
   } catch (error) {
-    throw new StatementError(`${node.file}: model '${node.name}': ${messageOf(error)}`, {
-      cause: error,
-    })
+    throw StatementError.of(`${node.file}: model '${node.name}'`, error)
   }
 }
 

@@ -1,7 +1,6 @@
-import { z } from 'zod'
 import { ChecksFailedError } from '../../lib/errors.ts'
-import { identifier, literal, type Database, type Row } from '../../lib/duckdb.ts'
-import { statement } from '../../lib/package.ts'
+import { identifier, type Database, type Row } from '../../lib/duckdb.ts'
+import { commentsSql, relationsIn } from '../engines/duckdb.ts'
 import type { CheckResult } from './run.ts'
 
 /** Some of the rows that a failed check found wrong, by its name. */
@@ -25,7 +24,15 @@ export async function storeFailures(
     const relation = relationOf(result)
     await db.run(`create schema if not exists ${identifier(result.schema)};
       create or replace table ${relation} as ${result.sql}`)
-    await describe(db, result)
+    const { columns } = await db.table(`from ${relation} limit 0`)
+    await db.run(
+      commentsSql({
+        materialized: 'table',
+        relation,
+        description: `Rows that the check ${result.check} found wrong.`,
+        columns: columns.map((name) => ({ name, description: 'As reported by the check.' })),
+      }),
+    )
     if (isFailed) {
       examples.set(result.check, await db.rows(`from ${relation} limit ${String(EXAMPLES)}`))
     }
@@ -35,13 +42,13 @@ export async function storeFailures(
 
 /** Drops from a file that failed what it says of the checks that failed. */
 export async function forgetFailures(db: Database): Promise<void> {
-  for (const { schema, name } of tableRows.parse(await db.rows(statement('meta/failed_tables')))) {
-    await db.run(`drop table ${identifier(schema)}.${identifier(name)}`)
+  const failed = await db.rows(`select check_name from meta.check_results where status = 'fail'`)
+  const names = new Set(failed.map((row) => row['check_name']))
+  for (const [relation, { sql, kind }] of await relationsIn(db)) {
+    if (names.has(relation.split('.')[1] ?? '')) await db.run(`drop ${kind} ${sql}`)
   }
   await db.run(`delete from meta.check_results where status = 'fail'`)
 }
-
-const tableRows = z.array(z.object({ schema: z.string(), name: z.string() }))
 
 /**
  * The error of the checks that failed, where any did: their names, rows and queries.
@@ -77,21 +84,6 @@ function checkText(result: CheckResult, rows: readonly Row[], keptIn: string | u
     ...more,
     `${sql};`,
   ].join('\n')
-}
-
-async function describe(db: Database, result: CheckResult): Promise<void> {
-  const relation = relationOf(result)
-  const { columns } = await db.table(`select * from ${relation} limit 0`)
-  const text = `Rows that the check ${result.check} found wrong.`
-  await db.run(
-    [
-      `comment on table ${relation} is ${literal(text)}`,
-      ...columns.map(
-        (name) =>
-          `comment on column ${relation}.${identifier(name)} is ${literal('As reported by the check.')}`,
-      ),
-    ].join(';\n'),
-  )
 }
 
 function relationOf({ check, schema }: CheckResult): string {

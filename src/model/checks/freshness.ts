@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { messageOf } from '../../lib/errors.ts'
 import { freshnessOf, ageText, type Freshness } from '../../lib/days.ts'
 import type { Database } from '../../lib/duckdb.ts'
 import { statement } from '../../lib/package.ts'
@@ -60,8 +59,7 @@ async function newest(db: Database, relation: string, rule: FreshnessRule): Prom
     const sql = `select epoch_ms(cast((${loaded}) as timestamptz)) as ms`
     return loadedRows.parse(await db.rows(sql))[0]?.ms ?? null
   } catch (error) {
-    const where = `${placeText(place)}: freshness of '${rule.table}'`
-    throw new StatementError(`${where}: ${messageOf(error)}`, { cause: error })
+    throw StatementError.of(`${placeText(place)}: freshness of '${rule.table}'`, error)
   }
 }
 

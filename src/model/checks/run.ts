@@ -118,9 +118,7 @@ async function countFailures(
     const { rows } = await db.table(`select count(*) from (${sql}\n)`)
     return { failures: Number(rows[0]?.[0]) }
   } catch (error) {
-    throw new StatementError(`${check.file}: check '${check.check}': ${messageOf(error)}`, {
-      cause: error,
-    })
+    throw StatementError.of(`${check.file}: check '${check.check}'`, error)
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ChecksFailedError, messageOf } from '../../lib/errors.ts'
+import { ChecksFailedError } from '../../lib/errors.ts'
 import { identifier, literal, type Cell, type Database, type Row } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import type { BuildContext } from '../build/context.ts'
@@ -69,8 +69,7 @@ async function differencesOf(db: Database, test: UnitTestNode): Promise<Row[]> {
     return await db.rows(sql)
   } catch (error) {
     if (error instanceof ProjectError) throw error
-    const where = `${placeText(test.place)}: unit test '${test.name}'`
-    throw new StatementError(`${where}: ${messageOf(error)}`, { cause: error })
+    throw StatementError.of(`${placeText(test.place)}: unit test '${test.name}'`, error)
   }
 }
 

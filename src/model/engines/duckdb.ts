@@ -121,8 +121,13 @@ function asText(
   return JSON.stringify([comment ?? '', ...byName])
 }
 
+/** A table or view, and what is to be said of it. */
+interface Commented extends Pick<ModelNode, 'materialized' | 'relation' | 'description'> {
+  readonly columns: readonly { readonly name: string; readonly description: string }[]
+}
+
 /** The statements that make the model's descriptions the comments of its table or view. */
-export function commentsSql(node: ModelNode): string {
+export function commentsSql(node: Commented): string {
   const { relation, description, columns } = node
   return [
     `comment on ${kindOf(node)} ${relation} is ${literal(description)}`,

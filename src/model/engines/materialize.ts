@@ -72,9 +72,7 @@ async function make(
     return undefined
   } catch (error) {
     if (error instanceof AppError) throw error
-    throw new StatementError(`${node.file}: model '${node.name}': ${messageOf(error)}`, {
-      cause: error,
-    })
+    throw StatementError.of(`${node.file}: model '${node.name}'`, error)
   }
 }
 

@@ -1,5 +1,5 @@
 import { suggestion } from '../../lib/text.ts'
-import { AppError, UsageError, type ExitCode } from '../../lib/errors.ts'
+import { AppError, messageOf, UsageError, type ExitCode } from '../../lib/errors.ts'
 
 /** A file of the project and, where it is known, the line (from 1). */
 export interface Place {
@@ -23,7 +23,12 @@ export class ProjectError extends UsageError {
 }
 
 /** DuckDB refused the SQL of a model or a check. */
-export class StatementError extends AppError {}
+export class StatementError extends AppError {
+  /** `where` is the file and what in it was refused. */
+  static of(where: string, error: unknown): StatementError {
+    return new StatementError(`${where}: ${messageOf(error)}`, { cause: error })
+  }
+}
 
 /** The error for a name that is not there, saying which one was meant. */
 export function unknownName(

@@ -33,10 +33,8 @@ export function select<T extends Selectable>(
   exclude?: string,
   past?: Past,
 ): T[] {
-  const chosen =
-    selector === undefined
-      ? new Set(nodes.map(({ name }) => name))
-      : union(nodes, selector, '--select', past)
+  const all = new Set(nodes.map(({ name }) => name))
+  const chosen = selector === undefined ? all : union(nodes, selector, '--select', past)
   const left = exclude === undefined ? new Set() : union(nodes, exclude, '--exclude', past)
   return nodes.filter(({ name }) => chosen.has(name) && !left.has(name))
 }
@@ -67,9 +65,9 @@ function selectTerm(
   past: Past | undefined,
 ): Set<string> {
   const { all = '', up, core = '', down } = TERM.exec(term)?.groups ?? {}
-  const method = methodOf(core)
-  const matched = nodes.filter((node) => method.matches(node, past)).map(({ name }) => name)
-  if (matched.length === 0 && !method.mayBeNone) throw noMatch(nodes, flag, term, core)
+  const matched = nodes.filter(matcherOf(core, past)).map(({ name }) => name)
+  // that nothing is new, or failed, is no mistake
+  if (matched.length === 0 && !/^(state|result):/.test(core)) throw noMatch(nodes, flag, term, core)
   const parents = new Map(nodes.map((node) => [node.name, node.dependsOn]))
   const children = childrenOf(nodes)
   const below = reach(matched, children, all === '@' ? Infinity : steps(down))
@@ -83,65 +81,59 @@ function steps(count: string | undefined): number {
   return count === '' ? Infinity : Number(count)
 }
 
-interface Method {
-  readonly matches: (node: Selectable, past: Past | undefined) => boolean
-  /** Whether it is no mistake that it means no node. */
-  readonly mayBeNone: boolean
-}
+type Matcher = (node: Selectable) => boolean
 
-const STATES = ['modified', 'unmodified', 'new', 'old']
-const STATUSES = ['error', 'fail', 'warn', 'skipped', 'success', 'pass']
-const METHODS = ['tag', 'path', 'state', 'result', 'resource_type', 'config.materialized']
+/** What `method:value` means. */
+const METHODS: ReadonlyMap<string, (value: string, past: Past | undefined) => Matcher> = new Map(
+  Object.entries({
+    tag:
+      (value): Matcher =>
+      ({ tags }) =>
+        tags.includes(value),
+    path:
+      (value) =>
+      ({ file }) =>
+        isUnder(file, value.replace(/\/$/, '')),
+    'config.materialized':
+      (value) =>
+      ({ materialized }) =>
+        materialized === value,
+    resource_type:
+      (value) =>
+      ({ materialized = '' }) =>
+        value === (['seed', 'snapshot'].includes(materialized) ? materialized : 'model'),
+    state: (value, past) => {
+      requireOneOf('state', value, ['modified', 'unmodified', 'new', 'old'])
+      if (past === undefined) {
+        throw new UsageError(`--select: state:${value} needs a published file`)
+      }
+      const isOf = value.endsWith('modified') ? past.isModified : past.isNew
+      return ({ name }) => isOf(name) === ['modified', 'new'].includes(value)
+    },
+    result: (value, past) => {
+      requireOneOf('result', value, ['error', 'fail', 'warn', 'skipped', 'success', 'pass'])
+      const results = past?.results ?? null
+      if (results !== null) return ({ name }) => results.get(name)?.has(value) === true
+      const problem = `--select: result:${value}: the results of no last build are on record`
+      throw new UsageError(problem, { hint: 'Build everything first: agent-warehouse build.' })
+    },
+  } satisfies Record<string, (value: string, past: Past | undefined) => Matcher>),
+)
 
-function methodOf(core: string): Method {
+function matcherOf(core: string, past: Past | undefined): Matcher {
   const [, method, value = ''] = /^([a-z_.]+):(.*)$/.exec(core) ?? []
-  const plain = (matches: Method['matches']): Method => ({ matches, mayBeNone: false })
-  switch (method) {
-    case undefined:
-      return plain((node) => isNamed(node, core))
-    case 'tag':
-      return plain((node) => node.tags.includes(value))
-    case 'path':
-      return plain((node) => isUnder(node.file, value.replace(/\/$/, '')))
-    case 'config.materialized':
-      return plain((node) => node.materialized === value)
-    case 'resource_type':
-      return plain((node) => resourceTypeOf(node) === value)
-    case 'state':
-      requireOneOf('state', value, STATES)
-      return { matches: (node, past) => isInState(node.name, value, past), mayBeNone: true }
-    case 'result':
-      requireOneOf('result', value, STATUSES)
-      return { matches: (node, past) => hasResult(node.name, value, past), mayBeNone: true }
-    default:
-      throw new UsageError(`--select: there is no method '${method}'`, {
-        hint: suggestion(method, METHODS),
-      })
-  }
-}
-
-function resourceTypeOf({ materialized = '' }: Selectable): string {
-  return ['seed', 'snapshot'].includes(materialized) ? materialized : 'model'
+  if (method === undefined) return (node) => isNamed(node, core)
+  const matcher = METHODS.get(method)
+  if (matcher !== undefined) return matcher(value, past)
+  throw new UsageError(`--select: there is no method '${method}'`, {
+    hint: suggestion(method, METHODS.keys()),
+  })
 }
 
 function requireOneOf(method: string, value: string, known: readonly string[]): void {
   if (known.includes(value)) return
   throw new UsageError(`--select: '${method}:${value}' is not known`, {
     hint: suggestion(value, known),
-  })
-}
-
-function isInState(model: string, state: string, past: Past | undefined): boolean {
-  if (past === undefined) throw new UsageError(`--select: state:${state} needs a published file`)
-  const isOf = state.endsWith('modified') ? past.isModified(model) : past.isNew(model)
-  return isOf === (state === 'modified' || state === 'new')
-}
-
-function hasResult(model: string, status: string, past: Past | undefined): boolean {
-  const results = past?.results ?? null
-  if (results !== null) return results.get(model)?.has(status) === true
-  throw new UsageError(`--select: result:${status}: the results of no last build are on record`, {
-    hint: 'Build everything first: agent-warehouse build.',
   })
 }
 
@@ -195,24 +187,27 @@ interface Dependent {
   readonly dependsOn: readonly string[]
 }
 
-/** Where a node speaks of one that it depends on. */
-type PlaceOfReference = (node: Dependent, parent: string) => Place
-
 /**
  * The nodes with every one behind those it depends on, else in the order given.
- * Names that are no node are passed over.
+ * Names that are no node are passed over; `placeOf` says where a node speaks of a parent.
  *
  * @throws ProjectError that prints the cycle when there is one.
  */
 export function inOrder<T extends Dependent>(
   nodes: readonly T[],
-  placeOf: PlaceOfReference = ({ file }) => ({ file }),
+  placeOf: (node: Dependent, parent: string) => Place = ({ file }) => ({ file }),
 ): T[] {
   const byName = new Map(nodes.map((node) => [node.name, node]))
   const ordered = new Set<T>()
   const visit = (node: T, trail: readonly string[]): void => {
     if (ordered.has(node)) return
-    if (trail.includes(node.name)) throw cycleError(node, trail, placeOf)
+    if (trail.includes(node.name)) {
+      const cycle = [...trail.slice(trail.indexOf(node.name)), node.name]
+      const problem = `models go in a circle: ${cycle.join(' -> ')}`
+      throw new ProjectError(placeOf(node, cycle[1] ?? ''), problem, {
+        hint: 'Take one of these references out.',
+      })
+    }
     for (const name of node.dependsOn) {
       const parent = byName.get(name)
       if (parent !== undefined) visit(parent, [...trail, node.name])
@@ -223,23 +218,8 @@ export function inOrder<T extends Dependent>(
   return [...ordered]
 }
 
-function cycleError(
-  node: Dependent,
-  trail: readonly string[],
-  placeOf: PlaceOfReference,
-): ProjectError {
-  const cycle = [...trail.slice(trail.indexOf(node.name)), node.name]
-  return new ProjectError(
-    placeOf(node, cycle[1] ?? ''),
-    `models go in a circle: ${cycle.join(' -> ')}`,
-    {
-      hint: 'Take one of these references out.',
-    },
-  )
-}
-
 /** All that can be reached from `start` over one or more edges, `steps` at most. */
-function reach(
+export function reach(
   start: readonly string[],
   edges: ReadonlyMap<string, readonly string[]>,
   steps = Infinity,
