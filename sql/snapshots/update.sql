@@ -8,16 +8,16 @@ select
     {{ updated_at }} as dbt_updated_at
 from ({{ rows }});
 
-update {{ relation }} as held
+update {{ relation }} as stored
 set dbt_valid_to = fresh.dbt_updated_at
 from fresh
-where held.dbt_valid_to is null
+where stored.dbt_valid_to is null
     and {{ is_same_key }}
     and ({{ is_changed }});
 
-update {{ relation }} as held
+update {{ relation }} as stored
 set dbt_valid_to = {{ now }}
-where held.dbt_valid_to is null
+where stored.dbt_valid_to is null
     and {{ is_deleted }};
 
 insert into {{ relation }} by name
@@ -28,8 +28,8 @@ select
 from fresh
 where not exists (
     select 1
-    from {{ relation }} as held
-    where held.dbt_valid_to is null
+    from {{ relation }} as stored
+    where stored.dbt_valid_to is null
         and {{ is_same_key }}
 );
 

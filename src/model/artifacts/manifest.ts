@@ -109,7 +109,7 @@ function childMap(
   return Object.fromEntries([...children].map(([id, own]) => [id, own.sort()]))
 }
 
-/** What an entry is called, and where it stands in the project. */
+/** The name of an entry, and its place in the project. */
 function placed(type: string, id: string, name: string, file: string, { name: project }: Project) {
   const path = file.split('/').slice(1)
   return {

@@ -146,7 +146,7 @@ function toCreate(node: ModelNode, reason: string): NodePlan {
   return { node, action: 'create', reason, isDescribed: false }
 }
 
-/** What a check has to look at; `unchanged` are the models whose rows are the published ones. */
+/** What a check has to read; `unchanged` are the models whose rows are the published ones. */
 function scopeOf(
   { check, model, sql, changedSql, reads }: Check,
   nodes: readonly NodePlan[],

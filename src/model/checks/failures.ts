@@ -7,7 +7,7 @@ import type { CheckResult } from './run.ts'
 export type Examples = ReadonlyMap<string, readonly Row[]>
 
 const EXAMPLES = 3
-const TOLD_CHECKS = 3
+const LISTED_CHECKS = 3
 
 /**
  * Keeps the rows that checks found wrong as tables: of those that are to store
@@ -61,7 +61,7 @@ export function failedChecks(
 ): ChecksFailedError[] {
   const failed = results.filter((result) => result.status === 'fail')
   if (failed.length === 0) return []
-  const listed = failed.slice(0, TOLD_CHECKS)
+  const listed = failed.slice(0, LISTED_CHECKS)
   const names = listed.map(({ check, failures }) => `${check} (${rowCount(failures)})`)
   const rest = failed.length - listed.length
   const more = rest > 0 ? `, and ${String(rest)} more` : ''

@@ -23,7 +23,7 @@ export interface FreshnessResult {
 const loadedRows = z.array(z.object({ ms: z.coerce.number().nullable() }))
 
 /**
- * Looks how old the newest row of every source table is that is expected to be
+ * Finds the age of the newest row of every source table that is expected to be
  * fresh, writes `meta.source_freshness`, and warns of the stale ones.
  *
  * @throws StatementError when DuckDB refuses what the yml says of loading.

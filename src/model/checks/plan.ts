@@ -34,7 +34,7 @@ export interface Check extends TestSettings {
   readonly reads: readonly string[]
 }
 
-/** A check, and what it has to look at. */
+/** A check, and the rows that it has to read. */
 export interface PlannedCheck extends Check {
   /**
    * - `all`: every row;

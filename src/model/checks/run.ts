@@ -191,17 +191,17 @@ export async function watchReferences(
     const { relation, field } = reference
     const key = keyOf(reference)
     if (published.has(key) || relations.get(relation)?.kind !== 'table') continue
-    const before = `held_values_${String(published.size)}`
+    const before = `published_values_${String(published.size)}`
     published.set(key, before)
     await db.run(`create temp table ${before} as
-      select distinct ${identifier(field)} as held_value from ${relation}`)
+      select distinct ${identifier(field)} as published_value from ${relation}`)
   }
   return async (reference) => {
     const before = published.get(keyOf(reference))
     if (before === undefined) return true
     const field = identifier(reference.field)
     const { rows } = await db.table(
-      `select count(*) from ${before} where held_value not in (
+      `select count(*) from ${before} where published_value not in (
         select ${field} from ${reference.relation} where ${field} is not null
       )`,
     )

@@ -134,7 +134,7 @@ function failedError(failures: readonly Failure[]): ChecksFailedError {
   })
 }
 
-const TOLD_ROWS = 20
+const LISTED_ROWS = 20
 
 function failureText({ test, differences }: Failure): string {
   const lines = (rows: Fixture): string[] =>
@@ -153,6 +153,7 @@ function side(title: string, differences: readonly Row[], isExpected: boolean): 
     .map((row) => Object.entries(row).filter(([name]) => name !== IS_EXPECTED))
     .map((cells) => `    ${JSON.stringify(Object.fromEntries(cells))}`)
   if (rows.length === 0) return []
-  const more = rows.length > TOLD_ROWS ? [`    and ${String(rows.length - TOLD_ROWS)} more`] : []
-  return [`  ${title}`, ...rows.slice(0, TOLD_ROWS), ...more]
+  const more =
+    rows.length > LISTED_ROWS ? [`    and ${String(rows.length - LISTED_ROWS)} more`] : []
+  return [`  ${title}`, ...rows.slice(0, LISTED_ROWS), ...more]
 }

@@ -18,7 +18,7 @@ import { relationsIn } from './duckdb.ts'
 type SnapshotPlace = Pick<Building, 'target' | 'asOf' | 'now' | 'warn'>
 
 /**
- * The snapshots whose history has to be looked for in the published file: those without
+ * The snapshots whose history has to come from the published file: those without
  * a version, and those whose last version is damaged, which goes into quarantine.
  */
 export async function findLacking(
@@ -172,11 +172,11 @@ function expressions(
   const moment = `cast(${literal(new Date(now).toISOString().slice(0, -1))} as timestamp)`
   const time = updatedAt === null ? moment : `cast(${identifier(updatedAt)} as timestamp)`
   const isSame = key
-    .map((name) => `held.${identifier(name)} is not distinct from fresh.${identifier(name)}`)
+    .map((name) => `stored.${identifier(name)} is not distinct from fresh.${identifier(name)}`)
     .join(' and ')
   const compared = checked === 'all' ? columns : checked
   const isOtherwise = compared
-    .map((name) => `held.${identifier(name)} is distinct from fresh.${identifier(name)}`)
+    .map((name) => `stored.${identifier(name)} is distinct from fresh.${identifier(name)}`)
     .join(' or ')
   const parts = [...key.map(identifier), time].map(
     (part) => `coalesce(cast(${part} as varchar), '')`,
@@ -186,7 +186,7 @@ function expressions(
     updated_at: time,
     scd_id: `md5(${parts.join(" || '|' || ")})`,
     is_same_key: isSame,
-    is_changed: updatedAt === null ? isOtherwise : 'held.dbt_valid_from < fresh.dbt_updated_at',
+    is_changed: updatedAt === null ? isOtherwise : 'stored.dbt_valid_from < fresh.dbt_updated_at',
     is_deleted: deletes === 'ignore' ? 'false' : `not exists (select 1 from fresh where ${isSame})`,
   }
 }

@@ -2,7 +2,7 @@ import { seedSql } from './seeds.ts'
 import type { z } from 'zod'
 import { ProjectError, type Place, unknownName } from './errors.ts'
 import { inOrder } from './select.ts'
-import { settle, testSettings } from './settings.ts'
+import { mergeSettings, testSettings } from './settings.ts'
 import { render, type Names, type Rendered } from './render.ts'
 import { modelConfigShape, testConfigShape, type UnitTestInput } from './shapes.ts'
 import { readTemplate } from './template.ts'
@@ -82,7 +82,7 @@ export function compilePlan(project: Project, options: CompileOptions): Plan {
 }
 
 function settingsOf(model: Model, rendered: Rendered): ModelSettings {
-  const settings = settle([model.config, readConfig(modelConfigShape, rendered, model.file)])
+  const settings = mergeSettings([model.config, readConfig(modelConfigShape, rendered, model.file)])
   if ((settings.materialized === 'incremental') === settings.unique_key.length > 0) return settings
   const problem =
     settings.materialized === 'incremental'

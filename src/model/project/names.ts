@@ -96,7 +96,7 @@ class NameCheck {
     }
   }
 
-  /** Looks at the names that an expression reads. */
+  /** Checks the names that an expression reads. */
   use(tokens: readonly PlacedToken[]): void {
     for (const [index, token] of tokens.entries()) {
       if (token.type !== 'Identifier') continue

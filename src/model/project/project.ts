@@ -5,7 +5,13 @@ import { readDocs, readYaml, readYamls } from './yaml.ts'
 import { ProjectError, unknownName } from './errors.ts'
 import { notesIn, type DescribedFile, type Note } from './properties.ts'
 import { seedsOf, type SeedChoice } from './seeds.ts'
-import { covers, folderConfigs, settle, testConfigOf, type FolderConfig } from './settings.ts'
+import {
+  covers,
+  folderConfigs,
+  mergeSettings,
+  testConfigOf,
+  type FolderConfig,
+} from './settings.ts'
 import { projectShape, propertiesShape } from './shapes.ts'
 import { readMacros, readTemplate } from './template.ts'
 import type { Project } from './types.ts'
@@ -150,7 +156,7 @@ function described<N extends Note>(
     }
     const path = pathOf(file)
     const configs = folders.filter((each) => covers(each, path)).map(({ config }) => config)
-    return { file, note, config: settle([...configs, note.config]) }
+    return { file, note, config: mergeSettings([...configs, note.config]) }
   })
   const known = files.map(nameOf)
   for (const { name, documented } of notes) {

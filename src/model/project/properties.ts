@@ -1,5 +1,5 @@
 import { ProjectError, unknownName, type Place } from './errors.ts'
-import { settle, testSettings } from './settings.ts'
+import { mergeSettings, testSettings } from './settings.ts'
 import {
   columnTests,
   genericTestShape,
@@ -201,7 +201,7 @@ function snapshotOf(item: Properties['snapshots'][number], at: At, shared: TestC
     ...note,
     file: note.documented.file,
     columns: [...note.columns, ...own],
-    config: settle([{ schema, tags, meta }]),
+    config: mergeSettings([{ schema, tags, meta }]),
     of: item.relation,
     rule: { unique_key, updated_at, check_cols, hard_deletes },
   }

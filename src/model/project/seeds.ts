@@ -17,7 +17,7 @@ export interface SeedChoice {
   readonly seedFolder?: string
   /** Files there that are another's, by their names without `.csv`. */
   readonly notSeeds?: readonly string[]
-  /** Told of a file there that is no seed's. */
+  /** Called for a file there that is no seed's. */
   readonly warn?: (message: string) => void
 }
 
@@ -293,7 +293,7 @@ function wrongValue(
   })
 }
 
-/** Where the record stands, counted from 1 behind the header. */
+/** The place of the record, counted from 1 after the header. */
 async function placeOf({ csv }: Seed, record: number): Promise<{ file: string; line: number }> {
   const lines = await recordLines(csv)
   return { file: csv.place, line: lines[record] ?? 1 }

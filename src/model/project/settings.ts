@@ -94,7 +94,7 @@ type Settings = Pick<ModelSettings, 'materialized' | 'schema' | 'unique_key'>
 const MODEL_DEFAULTS: Settings = { materialized: 'view', schema: 'main', unique_key: [] }
 
 /** A later setting overrules an earlier one; tags, meta and hooks add up, as they do in dbt. */
-export function settle(configs: readonly ModelConfig[]): ModelSettings {
+export function mergeSettings(configs: readonly ModelConfig[]): ModelSettings {
   return {
     ...overrule(MODEL_DEFAULTS, configs),
     tags: [...new Set(configs.flatMap((config) => config.tags ?? []))],

@@ -58,12 +58,12 @@ function isFunction(value: unknown): boolean {
   return typeof value === 'function'
 }
 
-/** A token inside a tag and the line (from 1) it stands on. */
+/** A token inside a tag and its line, from 1. */
 export interface PlacedToken extends Token {
   readonly line: number
 }
 
-/** `{% … %}` or `{{ … }}`; `tokens` is what stands between. */
+/** `{% … %}` or `{{ … }}`; `tokens` is what is between. */
 export interface Tag {
   readonly kind: 'statement' | 'expression'
   readonly line: number

@@ -102,7 +102,7 @@ function attempt<T>(file: string, work: () => T): T {
   }
 }
 
-/** With as many lines as the tag stands on, so that what follows it keeps its line. */
+/** With as many line breaks as the tag has, so that what follows it keeps its line. */
 function armed({ kind, line, lastLine, tokens: own }: Tag): Token[] {
   const tokens = own.flatMap((token, index) =>
     isCall(own, index) ? openCall(token.line) : [token],

@@ -114,7 +114,7 @@ export interface TestSettings {
   /** Comparisons with the number of rows that are wrong: `!= 0`, `> 10`. */
   readonly warn_if: string
   readonly error_if: string
-  /** Only rows of which this holds are looked at. */
+  /** A condition; other rows are not read. */
   readonly where: string | null
   /** So many wrong rows are enough. */
   readonly limit: number | null
@@ -167,7 +167,7 @@ export interface FreshnessRule extends FreshnessLimits {
   /** A column or an expression; null where there is a query. */
   readonly loadedAtField: string | null
   readonly loadedAtQuery: string | null
-  /** Only rows of which this holds are looked at. */
+  /** A condition; other rows are not read. */
   readonly filter: string | null
   readonly place: Place
 }

@@ -10,7 +10,7 @@ type Path = readonly PropertyKey[]
 
 export interface YamlFile<T> {
   readonly value: T
-  /** Where the key or item at `path` stands. */
+  /** The place of the key or item at `path`. */
   readonly placeOf: (...path: PropertyKey[]) => Place
 }
 
@@ -126,7 +126,7 @@ const CALL = /\{\{-?\s*doc\(\s*(?:'(\w+)'|"(\w+)")\s*\)\s*-?\}\}/g
 const TAG = /\{[%{#]/
 
 /**
- * The blocks of the project's `.md` files; text around them is nobody's.
+ * The blocks of the project's `.md` files; text around them is left out.
  *
  * @throws ProjectError with the line at a block that has no end, no text or another tag in it,
  * and at a name that is taken.

@@ -120,7 +120,7 @@ const META: readonly (readonly [table: string, ofTheRun: readonly string[]])[] =
 /** Digest of the rows, whatever their order. */
 async function rowsOf(db: Database, relation: string): Promise<string> {
   const [row] = await db.rows(
-    `select count(*) || ' ' || coalesce(sum(hash(held)), 0) as digest from ${relation} as held`,
+    `select count(*) || ' ' || coalesce(sum(hash(stored)), 0) as digest from ${relation} as stored`,
   )
   return JSON.stringify(row?.['digest'])
 }
