@@ -1,17 +1,9 @@
 import type { Context, Hono } from 'hono'
 import { setImmediate } from 'node:timers/promises'
 import type { DayRange } from '../lib/days.ts'
-import {
-  activityRow,
-  activityRowsByClient,
-  productivityRow,
-  tokenRow,
-  tokenRowsByModel,
-  toolRow,
-  toolRowsByName,
-} from './day-rows.ts'
+import { DAY_RESOURCES, type DayResource } from './day-rows.ts'
 import { totalsOf, type DayTotals } from './day-totals.ts'
-import { asciiOf, unmarked } from './json.ts'
+import { asciiOf, jsonOf, unmarked } from './json.ts'
 import { createLru, type Lru } from './lru.ts'
 import { openDays, type Organisation } from './people.ts'
 import {
@@ -23,38 +15,6 @@ import {
   type Platform,
 } from './requests.ts'
 import { userPage } from './user-rows.ts'
-
-/** A resource with a row per day. */
-interface DayResource {
-  readonly name: string
-  /** The text of a day's row; a long one in pieces. */
-  readonly row: (totals: DayTotals, organisation: Organisation) => Iterable<string>
-  /** The value of `group_by` that the resource knows, and a day's rows then. */
-  readonly dimension: string | null
-  readonly groups: (totals: DayTotals) => readonly string[]
-}
-
-const DAY_RESOURCES: readonly DayResource[] = [
-  { name: 'tokens', row: tokenRow, dimension: 'model', groups: tokenRowsByModel },
-  {
-    name: 'tools',
-    row: (totals) => [toolRow(totals)],
-    dimension: 'tool_name',
-    groups: toolRowsByName,
-  },
-  {
-    name: 'activity',
-    row: (totals) => [activityRow(totals)],
-    dimension: 'client',
-    groups: activityRowsByClient,
-  },
-  {
-    name: 'productivity',
-    row: (totals) => [productivityRow(totals)],
-    dimension: null,
-    groups: () => [],
-  },
-]
 
 const KEPT_DAYS = 400
 const KEPT_PAGE_BYTES = 96 * 1_048_576
@@ -72,7 +32,7 @@ export function addAnalytics(app: Hono<Env>, { organisation, now }: Platform): v
   for (const resource of DAY_RESOURCES) {
     app.get(`${api}/${resource.name}`, (context) => {
       const range = rangeIn(context)
-      const rowsOf = isGrouped(context, resource.dimension) ? groupsOf(resource) : resource.row
+      const rowsOf = isGrouped(context, resource.dimension) ? groupRows(resource) : resource.row
       const chunks = dayChunks(organisation, range, totals, rowsOf)
       return context.body(streamOf(chunks), 200, JSON_TYPE)
     })
@@ -88,9 +48,13 @@ export function addAnalytics(app: Hono<Env>, { organisation, now }: Platform): v
   })
 }
 
-function groupsOf({ groups }: DayResource): DayResource['row'] {
+/** The rows of the grouped form. */
+function groupRows({ groups }: DayResource): DayResource['row'] {
   return (totals) => {
-    const rows = groups(totals)
+    const { day } = totals.workDay
+    const rows = groups(totals).map(([group_key, metrics]) =>
+      jsonOf({ date: day, group_key, ...metrics }),
+    )
     return rows.length === 0 ? [] : [rows.join(',')]
   }
 }
@@ -122,8 +86,8 @@ function userPageBody(
   from: number,
 ): Uint8Array<ArrayBuffer> {
   const days = openDays(organisation, range)
-  const { rows, hasMore, nextCursor } = userPage(organisation, days, limit, from)
-  const meta = metaOf(organisation, range, { has_more: hasMore, next_cursor: nextCursor })
+  const { rows, ...paging } = userPage(organisation, days, limit, from)
+  const meta = metaOf(organisation, range, paging)
   return Buffer.from(asciiOf(unmarked(`{"data":[${rows.join(',')}],"meta":${meta}}`)))
 }
 

@@ -14,8 +14,51 @@ import { asciiOf, jsonOf, spelled, spellExponent, spellFraction } from './json.t
 import { activePeople, emailOn, type Organisation } from './people.ts'
 import { userDayOf } from './user-day.ts'
 
+/** A resource with a row per day. */
+export interface DayResource {
+  readonly name: string
+  /** The text of a day's row; a long one in pieces. */
+  readonly row: (totals: DayTotals, organisation: Organisation) => Iterable<string>
+  /** The value of `group_by` that the resource knows. */
+  readonly dimension: string | null
+  /** The groups of a day then: a breakdown of the row, flattened. */
+  readonly groups: (totals: DayTotals) => readonly (readonly [key: string, metrics: object])[]
+}
+
+export const DAY_RESOURCES: readonly DayResource[] = [
+  {
+    name: 'tokens',
+    row: tokenRow,
+    dimension: 'model',
+    groups: (totals) =>
+      totals.models.map(([model, spent]) => [
+        model.id,
+        tokenFields(spent, surplusOf(totals, model)),
+      ]),
+  },
+  {
+    name: 'tools',
+    row: (totals) => [toolRow(totals)],
+    dimension: 'tool_name',
+    groups: (totals) => toolCounts(totals).map(([tool, calls]) => [tool, { tool_calls: calls }]),
+  },
+  {
+    name: 'activity',
+    row: (totals) => [activityRow(totals)],
+    dimension: 'client',
+    groups: ({ clients }) =>
+      [...clients].map(([client, users]) => [client, { daily_active_users: users }]),
+  },
+  {
+    name: 'productivity',
+    row: (totals) => [productivityRow(totals)],
+    dimension: null,
+    groups: () => [],
+  },
+]
+
 /** The day row of `/tools`. */
-export function toolRow(totals: DayTotals): string {
+function toolRow(totals: DayTotals): string {
   const { workDay, autonomy, sessions, toolCalls, mcpUsers, levels } = totals
   const named = (names: typeof SKILLS, total: number) =>
     namedCounts(totals, total, names).map(([name, count]) => ({ name, count }))
@@ -54,15 +97,8 @@ export function toolRow(totals: DayTotals): string {
   return workDay.offset % 2 === 0 ? row : asciiOf(row)
 }
 
-/** The rows of `/tools?group_by=tool_name`: `by_tool`, flattened. */
-export function toolRowsByName(totals: DayTotals): string[] {
-  return toolCounts(totals).map(([tool, calls]) =>
-    groupRow(totals.workDay, tool, { tool_calls: calls }),
-  )
-}
-
 /** The day row of `/activity`. */
-export function activityRow(totals: DayTotals): string {
+function activityRow(totals: DayTotals): string {
   return dayRow(totals.workDay, {
     daily_active_users: totals.activeUsers,
     weekly_active_users: totals.trailingUsers(7),
@@ -74,15 +110,8 @@ export function activityRow(totals: DayTotals): string {
   })
 }
 
-/** The rows of `/activity?group_by=client`: each client's users, flattened. */
-export function activityRowsByClient({ workDay, clients }: DayTotals): string[] {
-  return [...clients].map(([client, users]) =>
-    groupRow(workDay, client, { daily_active_users: users }),
-  )
-}
-
 /** The day row of `/productivity`. */
-export function productivityRow(totals: DayTotals): string {
+function productivityRow(totals: DayTotals): string {
   const { workDay, filesEdited, commits } = totals
   return dayRow(workDay, {
     files_created: totals.filesCreated,
@@ -95,7 +124,7 @@ export function productivityRow(totals: DayTotals): string {
 }
 
 /** The one day row of `/tokens`, with `by_model` and `by_user`, in pieces. Linear in the people. */
-export function* tokenRow(totals: DayTotals, organisation: Organisation): Generator<string> {
+function* tokenRow(totals: DayTotals, organisation: Organisation): Generator<string> {
   const { workDay, spent } = totals
   const surplus = surplusOf(totals)
   const row = dayRow(workDay, {
@@ -125,13 +154,6 @@ export function* tokenRow(totals: DayTotals, organisation: Organisation): Genera
 }
 
 const NO_USERS = '"by_user":[]'
-
-/** The rows of `/tokens?group_by=model`: `by_model`, flattened. */
-export function tokenRowsByModel(totals: DayTotals): string[] {
-  return totals.models.map(([model, spent]) =>
-    groupRow(totals.workDay, model.id, tokenFields(spent, surplusOf(totals, model))),
-  )
-}
 
 /** 2^53 + 1: a number that JSON can say and a double cannot hold. */
 const HUGE_NUMBER = 9_007_199_254_740_993n
@@ -172,11 +194,6 @@ const UNKNOWN_FIELD = {
     flags: ['early', { depth: 2, ratio: spelled('0.1000') }],
     window: spelled('1e3'),
   },
-}
-
-/** A row of a grouped form. */
-function groupRow(workDay: WorkDay, group: string, metrics: object): string {
-  return jsonOf({ date: workDay.day, group_key: group, ...metrics })
 }
 
 /** True on one day of `period`, never the first. */

@@ -41,14 +41,7 @@ interface Session {
 type All = ReadonlyMap<string, Session>
 
 /** What other parts of the platform need of its sessions. */
-export interface Sessions {
-  /** Those that there are by now. */
-  readonly ids: () => readonly string[]
-  /** The messages of a session, in order. */
-  readonly messageIds: (id: string) => readonly string[]
-  /** Makes a session that installs the dependencies of a computer. */
-  readonly install: (computerId: string, startedAt: number, durationMs: number) => string
-}
+export type Sessions = Readonly<ReturnType<typeof addSessions>>
 
 const MINUTE = 60_000
 const MADE = 12
@@ -60,7 +53,7 @@ export function addSessions(
   app: Hono<Env>,
   { seed, now, canInterrupt }: Platform,
   computerIds: readonly string[],
-): Sessions {
+) {
   const api = '/api/v0/sessions/:id'
   const began = now()
   const sessions = new Map<string, Session>()
@@ -106,9 +99,12 @@ export function addSessions(
   })
 
   return {
-    ids: () => [...sessions.keys()],
-    messageIds: (id) => messageIds(find(id)),
-    install: (computerId, startedAt, durationMs) =>
+    /** Those that there are by now. */
+    ids: (): readonly string[] => [...sessions.keys()],
+    /** The messages of a session, in order. */
+    messageIds: (id: string): readonly string[] => messageIds(find(id)),
+    /** Makes a session that installs the dependencies of a computer; returns its id. */
+    install: (computerId: string, startedAt: number, durationMs: number): string =>
       put({
         ...madeUp(seed, sessions.size, startedAt),
         title: 'Install dependencies',

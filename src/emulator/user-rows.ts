@@ -4,15 +4,6 @@ import { emailOn, isActive, type Organisation, type Person } from './people.ts'
 import { entry } from './random.ts'
 import { userDayOf } from './user-day.ts'
 
-/** A page of `/users`. */
-export interface UserPage {
-  /** JSON texts as `JSON.stringify` makes them, by user id and then by date. */
-  readonly rows: readonly string[]
-  readonly hasMore: boolean
-  /** The last user of the page, when there are more. */
-  readonly nextCursor: string | null
-}
-
 /**
  * The page of `limit` users (not rows) that begins at the place `from` in `people`.
  * Makes the rows of one page and of no other, so that paging is linear whatever the history.
@@ -22,18 +13,19 @@ export function userPage(
   days: readonly WorkDay[],
   limit: number,
   from: number,
-): UserPage {
+) {
+  /** JSON texts as `JSON.stringify` makes them, by user id and then by date. */
   const rows: string[] = []
   const users: string[] = []
   for (let place = from; place < people.length; place += 1) {
     const person = entry(people, place)
     const active = days.filter((workDay) => isActive(person, workDay))
     if (active.length === 0) continue
-    if (users.length === limit) return { rows, hasMore: true, nextCursor: users.at(-1) ?? null }
+    if (users.length === limit) return { rows, has_more: true, next_cursor: users.at(-1) ?? null }
     rows.push(...active.map((workDay) => userRow(person, workDay)))
     users.push(person.id)
   }
-  return { rows, hasMore: false, nextCursor: null }
+  return { rows, has_more: false, next_cursor: null }
 }
 
 /**
