@@ -82,10 +82,10 @@ final as (
     from last_sent
     inner join aged using (resource, field, org_id)
     where
-        last_sent.age between 2 and 4
-        and aged.age between last_sent.age and last_sent.age + 13
+        last_sent.age between 2 and {{ var('stopped_days') }} + 1
+        and aged.age - last_sent.age between 0 and {{ var('steady_days') }} - 1
     group by 1, 2, 3, 4
-    having sum(aged.is_sent) = 14
+    having sum(aged.is_sent) = {{ var('steady_days') }}
 
 )
 
