@@ -38,55 +38,49 @@ export interface Examination {
  * asked while a run is under way. One check that fails does not stop the others.
  */
 export async function examine(examination: Examination): Promise<Finding[]> {
-  const { world, nodeVersion, isThorough } = examination
+  const { loadConfig, beforeAsking, world, nodeVersion, isThorough } = examination
   const node = checkNode(nodeVersion)
-  const config = attempt('configuration', examination.loadConfig)
-  if ('finding' in config) return [node, config.finding]
-  const { dataFolder } = config.value
-  const organisations = attempt('configuration', () => config.value.organisations())
-  if ('value' in organisations) examination.beforeAsking?.(organisations.value)
-  return [
-    node,
-    ...checkMachine(config.value),
-    ...('finding' in organisations
-      ? [organisations.finding]
-      : await checkPlatforms(organisations.value, dataFolder, world)),
-    ...(await checkFolder(config.value, world.now(), isThorough)),
+  let config: Config
+  try {
+    config = loadConfig()
+  } catch (error) {
+    return [node, failure('configuration', error, ExitCode.usage)]
+  }
+  const { dataFolder, umask } = config
+  const platforms = await examined('configuration', ExitCode.usage, () => {
+    const organisations = config.organisations()
+    beforeAsking?.(organisations)
+    return checkPlatforms(organisations, dataFolder, world)
+  })
+  const before = [node, ...checkMachine(config), ...platforms, ...(await checkDisk(dataFolder))]
+  if (before.some(({ check, state }) => check === 'data folder' && state === 'wrong')) return before
+  const rest: readonly (readonly [string, () => Promise<Finding[]>])[] = [
+    ['lock', () => checkLock(dataFolder, world.now())],
+    ['redaction', () => checkKey(dataFolder)],
+    ['permissions', () => checkPermissions(dataFolder, umask)],
+    ['files', () => checkLake(dataFolder, isThorough)],
+    ['warehouse', () => checkWarehouse(dataFolder)],
+    ['rollback', () => checkKept(dataFolder)],
+    ['snapshots', () => checkSnapshots(dataFolder)],
   ]
+  const findings = [...before]
+  for (const [check, work] of rest) {
+    const otherwise = check === 'redaction' ? ExitCode.usage : ExitCode.partial
+    findings.push(...(await examined(check, otherwise, work)))
+  }
+  return findings
 }
 
-async function checkFolder(
-  { dataFolder, umask }: Config,
-  now: number,
-  isThorough: boolean,
+/** What a check finds; its failure, where it cannot be done, is a finding, too. */
+async function examined(
+  check: string,
+  otherwise: ExitCode,
+  work: () => Promise<Finding[]>,
 ): Promise<Finding[]> {
-  const disk = await checkDisk(dataFolder)
-  if (disk.some(({ state }) => state === 'wrong')) return disk
-  return [
-    ...disk,
-    ...(await endured('lock', async () => [await checkLock(dataFolder, now)])),
-    ...(await checkKey(dataFolder)),
-    ...(await endured('permissions', () => checkPermissions(dataFolder, umask))),
-    ...(await endured('files', () => checkLake(dataFolder, isThorough))),
-    ...(await endured('warehouse', () => checkWarehouse(dataFolder))),
-    ...(await endured('rollback', () => checkKept(dataFolder))),
-    ...(await endured('snapshots', () => checkSnapshots(dataFolder))),
-  ]
-}
-
-async function endured(check: string, work: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await work()
   } catch (error) {
-    return [failure(check, error, ExitCode.partial)]
-  }
-}
-
-function attempt<T>(check: string, work: () => T): { value: T } | { finding: Finding } {
-  try {
-    return { value: work() }
-  } catch (error) {
-    return { finding: failure(check, error, ExitCode.usage) }
+    return [failure(check, error, otherwise)]
   }
 }
 
@@ -121,15 +115,9 @@ function checkNode(version: string): Finding {
 
 /** Of the ranges that npm knows, the two that package.json uses: `^1.2.3` and `>=1.2.3`. */
 function isIn(version: string, range: string): boolean {
-  const [has = [], least = []] = [version, range].map((text) =>
-    text
-      .replace(/^[^\d]+/, '')
-      .split('.')
-      .map(Number),
-  )
-  if (range.startsWith('^') && has[0] !== least[0]) return false
-  const differs = [0, 1, 2].find((part) => has[part] !== least[part])
-  return differs === undefined || (has[differs] ?? 0) > (least[differs] ?? 0)
+  const least = range.replace(/^[^\d]+/, '')
+  const isNewer = version.localeCompare(least, 'en', { numeric: true }) >= 0
+  return isNewer && (!range.startsWith('^') || parseInt(version) === parseInt(least))
 }
 
 /** What a run may take of the machine, and what says so. */

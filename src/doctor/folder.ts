@@ -11,7 +11,7 @@ import { describeOwner, leaseStatus } from '../lib/lock.ts'
 import { verifyPublished, readRecords, recordPath, verifyFile } from '../lake/published-record.ts'
 import { hasRedactionKey } from '../lib/secrets/redaction.ts'
 import { statement } from '../lib/package.ts'
-import { failure, ok, warning, wrong, type Finding } from './finding.ts'
+import { ok, someOf, warning, wrong, type Finding } from './finding.ts'
 import { join, relative } from 'node:path'
 import { keptFiles } from '../lake/published.ts'
 import { snapshotDamage, snapshotFolders, snapshotVersions } from '../lake/snapshot-versions.ts'
@@ -48,24 +48,20 @@ async function room(folder: string, warehouse: string): Promise<Finding> {
 }
 
 /** Who works in the folder. */
-export async function checkLock(dataFolder: string, now: number): Promise<Finding> {
+export async function checkLock(dataFolder: string, now: number): Promise<Finding[]> {
   const lease = await leaseStatus(dataFolder, now)
-  if (lease === undefined) return ok('lock', 'no run is under way')
+  if (lease === undefined) return [ok('lock', 'no run is under way')]
   const who = describeOwner(lease, now)
   const beat = `last heartbeat ${lease.heartbeatAt}`
-  if (lease.state === 'alive') return ok('lock', `${who} is under way, ${beat}`)
+  if (lease.state === 'alive') return [ok('lock', `${who} is under way, ${beat}`)]
   const message = `${who} ${lease.state === 'dead' ? 'was killed' : `is silent, ${beat}`}`
-  return warning('lock', message, 'Nothing needs to be done: the next run takes over.')
+  return [warning('lock', message, 'Nothing needs to be done: the next run takes over.')]
 }
 
 /** Whether secrets can be redacted as they were; nothing before anything was. */
 export async function checkKey(dataFolder: string): Promise<Finding[]> {
-  try {
-    if (!(await hasRedactionKey(dataFolder))) return []
-    return [ok('redaction', 'the key of the data folder is there')]
-  } catch (error) {
-    return [failure('redaction', error, ExitCode.usage)]
-  }
+  if (!(await hasRedactionKey(dataFolder))) return []
+  return [ok('redaction', 'the key of the data folder is there')]
 }
 
 /** Whether readers can open what is published, and whether it is what was published. */
@@ -98,10 +94,9 @@ const userRows = z.array(z.object({ user_id: z.string() }))
 async function checkTeams(database: Database): Promise<Finding[]> {
   const users = userRows.parse(await database.rows(statement('seeds/users_without_team')))
   if (users.length === 0) return []
-  const ids = users.slice(0, LISTED_USERS).map(({ user_id }) => user_id)
-  const rest = users.length > LISTED_USERS ? ` and ${users.length - LISTED_USERS} more` : ''
+  const ids = users.map(({ user_id }) => user_id)
   const what = users.length === 1 ? 'user has' : 'users have'
-  const message = `${users.length} ${what} no team: ${ids.join(', ')}${rest}`
+  const message = `${users.length} ${what} no team: ${someOf(ids, LISTED_USERS)}`
   const query = 'select user_label from dim_user where team is null'
   return [warning('teams', message, `Add them to seeds/teams.csv. To list them: query "${query}"`)]
 }
@@ -120,11 +115,10 @@ export async function checkPermissions(dataFolder: string, umask: number): Promi
   const wide: string[] = []
   await collect(dataFolder, dataFolder, umask, wide)
   if (wide.length === 0) return [ok('permissions', `${who(umask)} can read the data folder`)]
-  const more = wide.length > LISTED ? ` and ${wide.length - LISTED} more` : ''
   return [
     warning(
       'permissions',
-      `more than ${who(umask)} can reach ${wide.slice(0, LISTED).join(', ')}${more}`,
+      `more than ${who(umask)} can reach ${someOf(wide, LISTED)}`,
       `To close them: chmod -R ${closing(umask)} '${dataFolder.replaceAll("'", `'\\''`)}'. A group may be let in with AGENT_WAREHOUSE_UMASK=027, or umask: 027 in the configuration`,
     ),
   ]
@@ -156,14 +150,10 @@ function who(umask: number): string {
 
 /** The mask as chmod's words: `g-rwx,o-rwx`. */
 function closing(umask: number): string {
-  return (['g', 'o'] as const)
-    .map((of) => `${of}-${letters(of === 'g' ? (umask >> 3) & 7 : umask & 7)}`)
-    .filter((clause) => clause.length > 2)
-    .join(',')
-}
-
-function letters(bits: number): string {
-  return `${(bits & 4) === 0 ? '' : 'r'}${(bits & 2) === 0 ? '' : 'w'}${(bits & 1) === 0 ? '' : 'x'}`
+  const letters = (bits: number): string =>
+    [...'rwx'].filter((_, at) => (bits & (4 >> at)) !== 0).join('')
+  const masked = [`g-${letters(umask >> 3)}`, `o-${letters(umask)}`]
+  return masked.filter((clause) => clause.length > 2).join(',')
 }
 
 /** Whether a rollback could put back the earlier files that are kept. */

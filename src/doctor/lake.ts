@@ -7,7 +7,7 @@ import { intervalRows, knownRange } from '../lake/intervals.ts'
 import { damagedLines, knownOrganisations, readJournal, type Ledger } from '../lake/ledger.ts'
 import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
 import { damageOf, intervalsWithoutFile, quarantined, type RawFile } from '../lake/quarantine.ts'
-import { ok, warning, wrong, type Finding } from './finding.ts'
+import { ok, someOf, warning, wrong, type Finding } from './finding.ts'
 
 const LISTED = 3
 
@@ -95,14 +95,12 @@ async function checkDays(dataFolder: string, orgId: string, ledger: Ledger): Pro
 
 async function checkQuarantine(dataFolder: string): Promise<Finding[]> {
   const files = await quarantined(dataFolder)
-  if (files === 0) return []
   const message = `${files} damaged files were taken out of the lake`
-  return [
-    warning('quarantine', message, `Nothing reads them: look at them, then delete the folder.`),
-  ]
+  const hint = 'Nothing reads them: look at them, then delete the folder.'
+  return files === 0 ? [] : [warning('quarantine', message, hint)]
 }
 
 function listed(days: readonly { readonly resource: string; readonly day: string }[]): string {
-  const shown = days.slice(0, LISTED).map(({ resource, day }) => `${resource} ${day}`)
-  return days.length > LISTED ? `${shown.join(', ')} …` : shown.join(', ')
+  const names = days.map(({ resource, day }) => `${resource} ${day}`)
+  return someOf(names, LISTED)
 }

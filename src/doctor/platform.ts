@@ -53,7 +53,7 @@ export async function checkPlatform(
   }
 }
 
-function answered({ baseUrl, name, keySource }: OrganisationConfig): Finding[] {
+function answered({ baseUrl, name, keySource }: OrganisationConfig): [Finding, Finding] {
   return [
     ok('address', `${baseUrl} answers`),
     ok('credential', `the key of '${name}' (${keySource}) is accepted`),
@@ -61,18 +61,15 @@ function answered({ baseUrl, name, keySource }: OrganisationConfig): Finding[] {
 }
 
 function refused(organisation: OrganisationConfig, error: unknown): Finding[] {
-  const { baseUrl } = organisation
+  const [address, credential] = answered(organisation)
   if (error instanceof RefusedError) {
-    const [address, credential] = answered(organisation)
-    const known = error.status === 403 ? [address, credential] : [address]
-    const check = error.status === 403 ? 'role' : 'credential'
-    return [...known.filter((each) => each !== undefined), failure(check, error, error.exitCode)]
+    return error.status === 403
+      ? [address, credential, failure('role', error, error.exitCode)]
+      : [address, failure('credential', error, error.exitCode)]
   }
-  if (error instanceof ClockError) {
-    return [...answered(organisation), failure('clock', error, error.exitCode)]
-  }
-  if (error instanceof OrganisationError) {
-    return [...answered(organisation), failure('organisation', error, error.exitCode)]
+  if (error instanceof ClockError || error instanceof OrganisationError) {
+    const check = error instanceof ClockError ? 'clock' : 'organisation'
+    return [address, credential, failure(check, error, error.exitCode)]
   }
   if (isWrongAddress(error)) return [failure('address', wrongAddress(error), ExitCode.usage)]
   if (error instanceof DeferredError) {
@@ -83,7 +80,7 @@ function refused(organisation: OrganisationConfig, error: unknown): Finding[] {
     wrong(
       'address',
       ExitCode.partial,
-      `${baseUrl} ${what}: ${messageOf(error)}`,
+      `${organisation.baseUrl} ${what}: ${messageOf(error)}`,
       'Look at AGENT_BASE_URL, the network and the proxy; if they are right, wait: a run asks again.',
     ),
   ]
@@ -109,7 +106,24 @@ function clock(identity: Identity): Finding {
   return warning('clock', message, 'Set it by a time server. Runs go by the platform’s clock.')
 }
 
-const ENDPOINTS = ['activity', 'tokens', 'tools', 'productivity', 'users'] as const
+/** Asks for each of the names; its error, or null where it may be read. */
+async function probe(
+  requests: Readonly<Record<string, () => Promise<unknown>>>,
+): Promise<[string, unknown][]> {
+  const answers: [string, unknown][] = []
+  for (const [name, request] of Object.entries(requests)) {
+    const error: unknown = await request().then(
+      () => null,
+      (reason: unknown) => reason,
+    )
+    answers.push([name, error])
+  }
+  return answers
+}
+
+function namesOf(answers: readonly [string, unknown][]): string {
+  return answers.map(([name]) => name).join(', ')
+}
 
 /** Which analytics endpoints the credential may read, by one small request each. */
 async function checkEndpoints(
@@ -119,32 +133,39 @@ async function checkEndpoints(
 ): Promise<Finding[]> {
   const yesterday = addDays(today, -1)
   const day = yesterday < HISTORY_START ? HISTORY_START : yesterday
-  const forbidden = new Map<string, RefusedError>()
-  const others: Finding[] = []
-  for (const endpoint of ENDPOINTS) {
-    try {
-      const limit = endpoint === 'users' ? { limit: 1 } : {}
-      await client.ask(endpoint, { range: { first: day, last: day }, ...limit })
-    } catch (error) {
-      if (error instanceof RefusedError) forbidden.set(endpoint, error)
-      else others.push(warning('role', `${endpoint} cannot be read: ${messageOf(error)}`, LATER))
-    }
-  }
-  return [roleOf(name, forbidden), ...others]
+  const range = { first: day, last: day }
+  const answers = await probe({
+    activity: () => client.ask('activity', { range }),
+    tokens: () => client.ask('tokens', { range }),
+    tools: () => client.ask('tools', { range }),
+    productivity: () => client.ask('productivity', { range }),
+    users: () => client.ask('users', { range, limit: 1 }),
+  })
+  const refused = answers.filter(([, error]) => error instanceof RefusedError)
+  const others = answers.filter((each) => each[1] !== null && !refused.includes(each))
+  const later = 'Runs ask again; ask again later whether the credential may read it.'
+  return [
+    roleOf(name, answers, refused),
+    ...others.map(([endpoint, error]) =>
+      warning('role', `${endpoint} cannot be read: ${messageOf(error)}`, later),
+    ),
+  ]
 }
 
-const LATER = 'Runs ask again; ask again later whether the credential may read it.'
-
-function roleOf(name: string, forbidden: ReadonlyMap<string, RefusedError>): Finding {
-  const [first] = forbidden.values()
+function roleOf(
+  name: string,
+  answers: readonly [string, unknown][],
+  refused: readonly [string, unknown][],
+): Finding {
   const credential = `the credential of '${name}'`
+  const [first] = refused
   if (first === undefined) return ok('role', `${credential} may read the analytics`)
-  const refused = [...forbidden.keys()].join(', ')
-  const allowed = ENDPOINTS.filter((endpoint) => !forbidden.has(endpoint)).join(', ')
+  const allowed = namesOf(answers.filter((each) => !refused.includes(each)))
+  const but = allowed === '' ? '' : `, but may read ${allowed}`
   return wrong(
     'role',
     ExitCode.credential,
-    `${credential} may not read ${refused}${allowed === '' ? '' : `, but may read ${allowed}`}: ${messageOf(first)}`,
+    `${credential} may not read ${namesOf(refused)}${but}: ${messageOf(first[1])}`,
     'A Manager or Owner may read all of them. A run lands what is allowed, and ends with 5.',
   )
 }
@@ -157,39 +178,29 @@ async function checkResources(
   client: PlatformClient,
   { name, appUrl }: OrganisationConfig,
 ): Promise<Finding[]> {
-  const probes: readonly (readonly [string, () => Promise<unknown>])[] = [
-    ['enterprise_controls', () => client.controls.fetchPage({ limit: 1 })],
-    ['usage_limits', () => client.limits.fetch()],
-    ['computers', () => client.computers.fetchAll()],
-    ...(appUrl === null
-      ? []
-      : [['readiness_reports', () => client.readiness.fetchPage({ limit: 1 })] as const]),
-  ]
-  const readable: string[] = []
-  const findings: Finding[] = []
-  for (const [resource, probe] of probes) {
-    try {
-      await probe()
-      readable.push(resource)
-    } catch (error) {
-      findings.push(unreadable(resource, error))
-    }
-  }
+  const reports = { readiness_reports: () => client.readiness.fetchPage({ limit: 1 }) }
+  const answers = await probe({
+    enterprise_controls: () => client.controls.fetchPage({ limit: 1 }),
+    usage_limits: () => client.limits.fetch(),
+    computers: () => client.computers.fetchAll(),
+    ...(appUrl === null ? {} : reports),
+  })
+  const readable = namesOf(answers.filter(([, error]) => error === null))
+  const unreadable = answers.filter(([, error]) => error !== null)
+  const noReports = `no application host of '${name}' is set: no reports are asked for`
   return [
-    ...(readable.length === 0
+    ...(readable === ''
       ? []
-      : [ok('resources', `the credential of '${name}' may read ${readable.join(', ')}`)]),
-    ...findings,
-    ...(appUrl === null
-      ? [ok('readiness', `no application host of '${name}' is set: no reports are asked for`)]
-      : []),
+      : [ok('resources', `the credential of '${name}' may read ${readable}`)]),
+    ...unreadable.map(([resource, error]) =>
+      warning(
+        'resources',
+        `${resource} cannot be read: ${messageOf(error)}`,
+        error instanceof RefusedError
+          ? 'Where the role or the plan does not include it, nothing is to be done: runs pass over it.'
+          : 'Runs ask again, and pass over what is not available.',
+      ),
+    ),
+    ...(appUrl === null ? [ok('readiness', noReports)] : []),
   ]
-}
-
-function unreadable(resource: string, error: unknown): Finding {
-  const hint =
-    error instanceof RefusedError
-      ? 'Where the role or the plan does not include it, nothing is to be done: runs pass over it.'
-      : 'Runs ask again, and pass over what is not to be had.'
-  return warning('resources', `${resource} cannot be read: ${messageOf(error)}`, hint)
 }
