@@ -13,8 +13,7 @@ import {
   dataOptions,
   defineCommand,
   flag,
-  jsonOption,
-  logOption,
+  reportOptions,
   text,
   type Answer,
   type Terminal,
@@ -23,7 +22,7 @@ import { runJob } from './job.ts'
 import { momentOf } from './options.ts'
 import { createWorld } from './world.ts'
 
-const options = { ...dataOptions, ...logOption, ...jsonOption }
+const options = { ...dataOptions, ...reportOptions }
 
 export const buildCommand = defineCommand({
   examples: [

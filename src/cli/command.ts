@@ -123,6 +123,9 @@ export const logOption = {
   },
 } as const
 
+/** Options of commands that work in the data folder and report on it. */
+export const reportOptions = { ...logOption, ...jsonOption }
+
 /**
  * The configuration of a command, whose process keeps to its limits from now on.
  *
@@ -157,6 +160,8 @@ export interface Group {
 /** What a command is run with, and who is told what came of it. */
 export interface Context {
   readonly terminal: Terminal
+  /** Gets the names of the options that the parser knows. */
+  readonly options: Set<string>
   readonly done: (exitCode: ExitCode) => void
 }
 
@@ -166,7 +171,7 @@ export function register(parser: Argv, [usage, purpose, what]: Entry, context: C
   const build = async (sub: Argv): Promise<void> => {
     const loaded = await load()
     if ('options' in loaded) {
-      declare(sub, loaded, context.terminal)
+      declare(sub, loaded, context)
       return
     }
     for (const entry of loaded.entries) register(sub, entry, context)
@@ -179,7 +184,7 @@ export function register(parser: Argv, [usage, purpose, what]: Entry, context: C
 }
 
 /** Tells the parser what a command takes. */
-function declare(parser: Argv, command: Command, terminal: Terminal): void {
+function declare(parser: Argv, command: Command, { terminal, options }: Context): void {
   if (repeatableOf(command).length > 0) {
     parser.parserConfiguration({ 'duplicate-arguments-array': true })
   }
@@ -187,6 +192,7 @@ function declare(parser: Argv, command: Command, terminal: Terminal): void {
   for (const [option, { isArgument, ...how }] of Object.entries(command.options)) {
     if (isArgument === true) parser.positional(option, how)
     else parser.option(option, how)
+    options.add(option)
   }
 }
 

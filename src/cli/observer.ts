@@ -1,8 +1,7 @@
 import { join } from 'node:path'
-import { messageOf, type ExitCode } from '../lib/errors.ts'
+import type { ExitCode } from '../lib/errors.ts'
 import type { RunEvent } from '../lib/events.ts'
 import type { RunRow } from '../model/publish/meta.ts'
-import type { RunsSoFar } from '../pipeline/publish.ts'
 import { createJsonLog, createTextLog } from '../observe/log.ts'
 import { createProgress, type Progress } from '../observe/progress.ts'
 import { createRedact, redactedEvent } from '../observe/redact.ts'
@@ -15,23 +14,7 @@ import type { Terminal } from './command.ts'
 export type LogMode = 'auto' | 'text' | 'json' | 'none'
 
 /** Everything that listens to one run: progress or log, the summary, the run record. */
-export interface Observer {
-  readonly emit: (event: RunEvent) => void
-  /** This run, as it will have ended, and the ones before it, for `meta.runs`. */
-  readonly runs: RunsSoFar
-  /** Writes the first run record: from here on the run is on file. */
-  readonly open: () => Promise<void>
-  /** Ends the run record. */
-  readonly close: (exitCode: ExitCode, error: unknown) => Promise<Closing>
-}
-
-export interface Closing {
-  /** The closing summary. */
-  readonly text: string
-  readonly record: RunRecord
-  /** False when the run ended before it asked for, built or wrote anything. */
-  readonly didWork: boolean
-}
+export type Observer = ReturnType<typeof createObserver>
 
 export interface ObserverOptions {
   readonly runId: string
@@ -42,7 +25,7 @@ export interface ObserverOptions {
   readonly now: () => number
 }
 
-export function createObserver(options: ObserverOptions, terminal: Terminal): Observer {
+export function createObserver(options: ObserverOptions, terminal: Terminal) {
   const { runId, command, dataFolder, now } = options
   const redact = createRedact(options.secrets)
   const { listener, summary } = createSummary(now, version)
@@ -55,22 +38,26 @@ export function createObserver(options: ObserverOptions, terminal: Terminal): Ob
   }
   return {
     emit,
-    runs: async (exitCode) => {
+    /** The runs up to this one, as it will have ended, for `meta.runs`. */
+    runs: async (exitCode: ExitCode): Promise<RunRow[]> => {
       const { records } = await readRunRecords(runsFolder)
       const earlier = records.filter((each) => each.run_id !== runId).map(ended)
       return [...earlier, summary(exitCode).record].map(runRow)
     },
-    open: async () => {
+    /** Writes the first run record: from here on the run is on file. */
+    open: async (): Promise<void> => {
       emit({ type: 'run.started', runId, command })
       await writeRunRecord(runsFolder, summary().record)
     },
-    close: async (exitCode, error) => {
-      const why = error === null ? {} : { error: messageOf(error) }
+    /** Ends the run record, and returns it with the closing summary. */
+    close: async (exitCode: ExitCode, error: Error | null) => {
+      const why = error === null ? {} : { error: error.message }
       emit({ type: 'run.finished', runId, exitCode, ...why })
       shown.stop()
       const { record } = summary()
       await writeRunRecord(runsFolder, record)
       const { organisations, totals, exports } = record
+      // Not where it ended before it asked for, built or wrote anything.
       const didWork = exitCode === 0 || organisations.length + totals.models + exports.length > 0
       return { text: renderSummary(summary()), record, didWork }
     },

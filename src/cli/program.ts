@@ -1,5 +1,4 @@
 import yargs, { type Argv } from 'yargs'
-import { z } from 'zod'
 import { AppError, ExitCode, messageOf, UsageError } from '../lib/errors.ts'
 import { nearest, oneLine, safeText } from '../lib/text.ts'
 import { diskFault } from '../lib/disk.ts'
@@ -25,6 +24,7 @@ const TOO_FEW = /^Not enough non-option arguments: got (\d+), need at least (\d+
 export async function program(argv: readonly string[], screen: Screen): Promise<ExitCode> {
   const terminal = safeTerminal(screen)
   let exitCode: ExitCode = ExitCode.complete
+  const options = new Set(['debug', 'help', 'version'])
   const parser: Argv = yargs()
     .scriptName(NAME)
     .usage('$0 <command>\n\nThe usage of an AI-agent platform as a warehouse.')
@@ -40,9 +40,9 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
     .epilogue(EPILOGUE)
     .fail((message: string | null, error: Error | undefined) => {
       const hint = argv[0] === 'query' ? UNQUOTED : ''
-      throw error ?? wrongArguments(message ?? 'the arguments cannot be read', hint, parser)
+      throw error ?? wrongArguments(message ?? 'the arguments cannot be read', hint, options)
     })
-  const context = { terminal, done: (code: ExitCode) => void (exitCode = code) }
+  const context = { terminal, options, done: (code: ExitCode) => void (exitCode = code) }
   for (const entry of COMMANDS) register(parser, entry, context)
   try {
     refuseEmpty(argv)
@@ -92,29 +92,16 @@ function safeTerminal({ out, err, ask, ...screen }: Screen): Terminal {
 const UNQUOTED = 'Quote the statement: agent-warehouse query "select …". '
 
 /** One line; of an unknown option the nearest one that there is. Never the whole help. */
-function wrongArguments(message: string, hint: string, parser?: unknown): UsageError {
+function wrongArguments(message: string, hint: string, options: Iterable<string> = []): UsageError {
   const line = message
     .trim()
     .replaceAll(/\s*\n\s*/g, ' ')
     .replace(TOO_FEW, 'arguments: $1 given, at least $2 needed')
   const [, unknown] = /^Unknown arguments?: ([^,]+)/.exec(message) ?? []
-  const near = unknown === undefined ? undefined : nearest(unknown, optionsOf(parser))
+  const near = unknown === undefined ? undefined : nearest(unknown, options)
   const otherwise = unknown === undefined ? '' : hint
   const meant = near === undefined ? otherwise : `Did you mean --${near}? `
   return new UsageError(line, { hint: `${meant}See --help.` })
-}
-
-const withOptions = z.object({ key: z.record(z.string(), z.unknown()) })
-
-/** The options that the parser knows where it failed; its types do not say how to ask it. */
-function optionsOf(parser: unknown): string[] {
-  if (!hasOptions(parser)) return []
-  const { data } = withOptions.safeParse(parser.getOptions())
-  return Object.keys(data?.key ?? {}).filter((name) => !/[A-Z]/.test(name) && name.length > 1)
-}
-
-function hasOptions(parser: unknown): parser is { getOptions: () => unknown } {
-  return typeof parser === 'object' && parser !== null && 'getOptions' in parser
 }
 
 /** The parser's own error, of which it says nothing where it was met in a command. */

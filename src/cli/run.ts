@@ -7,14 +7,7 @@ import type { SyncSelection } from '../pipeline/entity-resources.ts'
 import type { RunContext } from '../pipeline/run-context.ts'
 import { run } from '../pipeline/run.ts'
 import { sync } from '../pipeline/sync.ts'
-import {
-  configured,
-  dataOptions,
-  defineCommand,
-  jsonOption,
-  logOption,
-  type Terminal,
-} from './command.ts'
+import { configured, dataOptions, defineCommand, reportOptions, type Terminal } from './command.ts'
 import { configPath, MAIN } from './hooks/run.ts'
 import { runJob, type JobResult } from './job.ts'
 import type { Observer } from './observer.ts'
@@ -47,7 +40,7 @@ function nightly(
 ) {
   return defineCommand({
     examples,
-    options: { ...dataOptions, ...selectionOptions, ...paceOptions, ...logOption, ...jsonOption },
+    options: { ...dataOptions, ...selectionOptions, ...paceOptions, ...reportOptions },
     run: async (flags, terminal) => {
       const selection = selectionOf(flags)
       const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')

@@ -5,37 +5,36 @@ import type { Difference } from '../serve/verify/compare.ts'
 import type { DamagedFile, NotHeld } from '../serve/verify/evidence.ts'
 import type { LeftOut } from '../serve/verify/sample.ts'
 import { isEqual, type Verification } from '../serve/verify/verify.ts'
+import type { Answer } from './command.ts'
 
 const LISTED = 50
 
-/** What came of a verification, for people: the verdict, what differs, and what mends it. */
-export function verificationText(verification: Verification): string {
-  const { differences, files, leftOut } = verification
-  const commands = mendingCommands(verification)
+/** What came of a verification: the verdict, what differs, and what fixes it. */
+export function verificationAnswer(verification: Verification): Answer & { json: object } {
+  const { history, sampled, days, tables, rows, values, files } = verification
+  const { differences, leftOut, notHeld } = verification
+  const commands = fixingCommands(verification)
   const lines = [
     verdictOf(verification),
-    ...listed(files.damaged, damageLine),
-    ...listed(differences, differenceLine),
-    ...notCompared(leftOut),
-    ...unheldLines(verification.notHeld),
+    ...listed(files.damaged.map(damageLine)),
+    ...listed(differences.map(differenceLine)),
+    ...listed(leftOutLines(leftOut)),
+    ...listed(notHeldLines(notHeld)),
     ...(commands.length === 0 ? [] : ['What fixes it:', ...commands.map((each) => `  ${each}`)]),
   ]
-  return `${lines.join('\n')}\n`
-}
-
-/** The same for machines, whole. */
-export function verificationJson(verification: Verification): object {
-  const { history, sampled, days, tables, rows, values, files } = verification
   return {
-    is_equal: isEqual(verification),
-    history_days: history,
-    sampled_days: sampled,
-    compared: { days, tables, rows, values, files: files.files },
-    differences: verification.differences.map(ofDay),
-    damaged_files: files.damaged.map(ofDay),
-    not_compared: verification.leftOut.map(ofDay),
-    not_held: verification.notHeld.map(ofDay),
-    mend: mendingCommands(verification),
+    json: {
+      is_equal: isEqual(verification),
+      history_days: history,
+      sampled_days: sampled,
+      compared: { days, tables, rows, values, files: files.files },
+      differences: differences.map(ofDay),
+      damaged_files: files.damaged.map(ofDay),
+      not_compared: leftOut.map(ofDay),
+      not_held: notHeld.map(ofDay),
+      mend: commands,
+    },
+    text: `${lines.join('\n')}\n`,
   }
 }
 
@@ -61,15 +60,14 @@ function verdictOf(verification: Verification): string {
 function whatDiffers({ differences, files }: Verification): string {
   const number = (kind: Difference['kind']): number =>
     differences.filter((difference) => difference.kind === kind).length
-  return [
-    [number('value'), 'value', 'otherwise than the platform serves it'] as const,
-    [number('missing'), 'row', 'missing in the warehouse'] as const,
-    [number('extra'), 'row', 'that the platform does not serve'] as const,
-    [files.damaged.length, 'raw file', 'damaged'] as const,
+  const parts: readonly (readonly [number, string, string])[] = [
+    [number('value'), 'value', 'otherwise than the platform serves it'],
+    [number('missing'), 'row', 'missing in the warehouse'],
+    [number('extra'), 'row', 'that the platform does not serve'],
+    [files.damaged.length, 'raw file', 'damaged'],
   ]
-    .filter(([count]) => count > 0)
-    .map(([count, noun, what]) => `${counted(count, noun)} ${what}`)
-    .join(', ')
+  const present = parts.filter(([count]) => count > 0)
+  return present.map(([count, noun, what]) => `${counted(count, noun)} ${what}`).join(', ')
 }
 
 function differenceLine(difference: Difference): string {
@@ -87,65 +85,51 @@ function damageLine({ path, expected, found }: DamagedFile): string {
 }
 
 /** Days of a resource that are left out for one reason are one line. */
-function notCompared(leftOut: readonly LeftOut[]): string[] {
-  const groups = grouped(leftOut, ({ orgId, why, error, resource }) => [
-    orgId,
-    why,
-    error,
-    resource,
-  ])
-  return listed(groups, ([{ orgId, resource, why, error }, days]) => {
-    const reason =
-      why === 'absent'
-        ? 'the warehouse does not have it'
-        : `the platform did not give it${error === null ? '' : `: ${error}`}`
+function leftOutLines(leftOut: readonly LeftOut[]): string[] {
+  return byDays(leftOut, ({ orgId, resource, why, error }, days) => {
+    const noAnswer = `the platform did not give it${error === null ? '' : `: ${error}`}`
+    const reason = why === 'absent' ? 'the warehouse does not have it' : noAnswer
     return `not compared: ${resource} ${days} of ${orgId}: ${reason}`
   })
 }
 
 /** Days of a field are one line. */
-function unheldLines(numbers: readonly NotHeld[]): string[] {
-  const groups = grouped(numbers, ({ orgId, resource, path, kind }) => [
-    orgId,
-    resource,
-    path,
-    kind,
-  ])
-  return listed(groups, ([{ orgId, resource, path, kind }, days]) => {
+function notHeldLines(numbers: readonly NotHeld[]): string[] {
+  return byDays(numbers, ({ orgId, resource, path, kind }, days) => {
     const how = kind === 'rounded' ? 'rounded to six digits' : 'NULL'
     return `${path} of ${resource} ${days} of ${orgId}: served numbers that the warehouse has as ${how}`
   })
 }
 
-/** The first of each group of items with the same key, and the days of the group in words. */
-function grouped<T extends { readonly day: Day }>(
+/** One line for all items that are the same but for their days. */
+function byDays<T extends { readonly day: Day }>(
   items: readonly T[],
-  keyOf: (item: T) => readonly (string | null)[],
-): (readonly [T, string])[] {
-  const groups = new Map<string, [T, ...T[]]>()
+  lineOf: (item: T, days: string) => string,
+): string[] {
+  const groups = new Map<string, { readonly first: T; readonly days: Day[] }>()
   for (const item of items) {
-    const key = JSON.stringify(keyOf(item))
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [item])
-    else group.push(item)
+    const key = lineOf(item, '')
+    const group = groups.get(key) ?? { first: item, days: [] }
+    group.days.push(item.day)
+    groups.set(key, group)
   }
-  return [...groups.values()].map((group) => {
-    const ranges = rangesOf(group.map(({ day }) => day))
-    return [group[0], ranges.map(rangeText).join(', ')]
+  return [...groups.values()].map(({ first, days }) => {
+    const ranges = rangesOf(days).map((range) =>
+      range.first === range.last ? range.first : `${range.first} to ${range.last}`,
+    )
+    return lineOf(first, ranges.join(', '))
   })
 }
 
 /** Asking again for the days that differ, and building from what comes. */
-function mendingCommands({ differences, files }: Verification): string[] {
-  const texts = [...differences, ...files.damaged].map(({ day }) => day)
-  const ranges = rangesOf([...new Set(texts)].filter(isDay).sort())
+function fixingCommands({ differences, files }: Verification): string[] {
+  const days = new Set([...differences, ...files.damaged].map(({ day }) => day))
+  const ranges = rangesOf([...days].filter(isDay).sort())
   if (ranges.length === 0) return []
-  return [
-    ...ranges.map(
-      ({ first, last }) => `agent-warehouse sync --refetch --from ${first} --to ${last}`,
-    ),
-    'agent-warehouse build --full-refresh',
-  ]
+  const asking = ranges.map(
+    ({ first, last }) => `agent-warehouse sync --refetch --from ${first} --to ${last}`,
+  )
+  return [...asking, 'agent-warehouse build --full-refresh']
 }
 
 /** Sorted days as the fewest ranges. */
@@ -160,12 +144,8 @@ function rangesOf(days: readonly Day[]): DayRange[] {
   return ranges
 }
 
-function rangeText({ first, last }: DayRange): string {
-  return first === last ? first : `${first} to ${last}`
-}
-
-function listed<T>(items: readonly T[], line: (item: T) => string): string[] {
-  const shown = items.slice(0, LISTED).map((item) => `  ${oneLine(line(item))}`)
-  const more = items.length - shown.length
+function listed(lines: readonly string[]): string[] {
+  const shown = lines.slice(0, LISTED).map((line) => `  ${oneLine(line)}`)
+  const more = lines.length - shown.length
   return more === 0 ? shown : [...shown, `  and ${digits(more)} more: --json has them all`]
 }

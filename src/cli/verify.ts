@@ -6,14 +6,13 @@ import {
   dataOptions,
   defineCommand,
   flag,
-  jsonOption,
-  logOption,
+  reportOptions,
   number,
   type Flags,
 } from './command.ts'
 import { runJob } from './job.ts'
 import { durationOf, paceOptions, rangeOf, rangeOptions } from './options.ts'
-import { verificationJson, verificationText } from './verify-text.ts'
+import { verificationAnswer } from './verify-text.ts'
 
 const DEFAULT_DAYS = 7
 
@@ -34,8 +33,7 @@ export const verifyCommand = defineCommand({
     ...dataOptions,
     ...rangeOptions,
     ...paceOptions,
-    ...logOption,
-    ...jsonOption,
+    ...reportOptions,
     ...sampleOptions,
   },
   run: async (flags, terminal) => {
@@ -49,11 +47,8 @@ export const verifyCommand = defineCommand({
       async (context) => {
         const { verification, ...outcome } = await verify(context, choice)
         if (verification === null) return outcome
-        const report = {
-          text: verificationText(verification),
-          json: { run_id: context.runId, ...verificationJson(verification) },
-        }
-        return { ...outcome, report }
+        const { json, text } = verificationAnswer(verification)
+        return { ...outcome, report: { json: { run_id: context.runId, ...json }, text } }
       },
     )
   },

@@ -39,42 +39,34 @@ export function describeSource(source: KeySource): string {
   }
 }
 
-/** True when the source can be asked: a variable that is not set cannot. */
+/** The key that the source holds. @throws UsageError where it holds none */
 export function readCredential(
   source: KeySource,
   environment: Environment,
   hint: string,
 ): Credential {
-  const { text, warning } = textOf(source, environment, hint)
-  const key = text.trim()
+  const { key, warning } = read(source, environment)
   const what = describeSource(source)
-  if (key === '') throw new UsageError(`no API key: ${what} is empty`, { hint })
-  if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new UsageError(`the API key of ${what} has characters that no key has`, { hint })
+  if (key === '') {
+    const isUnset = source.kind === 'variable'
+    throw new UsageError(`no API key: ${what} is ${isUnset ? 'not set' : 'empty'}`, { hint })
   }
-  return { key, warning }
+  if (/^[\x21-\x7e]+$/.test(key)) return { key, warning }
+  throw new UsageError(`the API key of ${what} has characters that no key has`, { hint })
 }
 
-interface Text {
-  readonly text: string
-  readonly warning: string | null
-}
-
-function textOf(source: KeySource, environment: Environment, hint: string): Text {
+function read(source: KeySource, environment: Environment): Credential {
   switch (source.kind) {
-    case 'variable': {
-      const text = environment[source.variable]?.trim() ?? ''
-      if (text !== '') return { text, warning: null }
-      throw new UsageError(`no API key: ${source.variable} is not set`, { hint })
-    }
+    case 'variable':
+      return { key: environment[source.variable]?.trim() ?? '', warning: null }
     case 'file':
-      return fileText(source)
+      return keyInFile(source)
     case 'command':
-      return { text: commandText(source, environment), warning: null }
+      return { key: keyOfCommand(source, environment), warning: null }
   }
 }
 
-function fileText({ path, named }: Extract<KeySource, { kind: 'file' }>): Text {
+function keyInFile({ path, named }: Extract<KeySource, { kind: 'file' }>): Credential {
   const what = `${named}: ${path}`
   let file: number | undefined
   try {
@@ -84,7 +76,7 @@ function fileText({ path, named }: Extract<KeySource, { kind: 'file' }>): Text {
     if (status.size > MAX_BYTES) throw new UsageError(`${what} is too large to be a key`)
     const isOpen = process.platform !== 'win32' && (status.mode & OTHERS) !== 0
     const warning = isOpen ? `${what} can be read by other users: chmod 600 ${path}` : null
-    return { text: readFileSync(file, 'utf8'), warning }
+    return { key: readFileSync(file, 'utf8').trim(), warning }
   } catch (cause) {
     if (cause instanceof UsageError) throw cause
     throw new UsageError(`${what} cannot be read: ${messageOf(cause)}`, { cause })
@@ -94,7 +86,7 @@ function fileText({ path, named }: Extract<KeySource, { kind: 'file' }>): Text {
 }
 
 /** Without a shell, in a minimal environment; what it prints is in no message. */
-function commandText(
+function keyOfCommand(
   { argv, folder }: Extract<KeySource, { kind: 'command' }>,
   environment: Environment,
 ): string {
@@ -109,30 +101,20 @@ function commandText(
     maxBuffer: MAX_BYTES,
     windowsHide: true,
   })
-  const how = endOf(status, signal, error)
-  if (how === undefined) return stdout
+  if (error === undefined && status === 0) return stdout.trim()
+  const ended = signal === null ? `ended with ${status ?? 'nothing'}` : `was ended by ${signal}`
+  const how = error === undefined ? ended : failureOf(error)
   throw new UsageError(`key_command: '${program}' ${how}`, {
     hint: 'Run it yourself to see what it says. It is run without a shell, with PATH, HOME and the like alone in its environment.',
   })
 }
 
-function endOf(
-  status: number | null,
-  signal: NodeJS.Signals | null,
-  error: NodeJS.ErrnoException | undefined,
-): string | undefined {
-  switch (error?.code) {
-    case undefined:
-      break
-    case 'ENOENT':
-      return 'is not a program on this machine'
-    case 'ETIMEDOUT':
-      return `did not end within ${COMMAND_TIMEOUT_MS / 1000} s`
-    case 'ENOBUFS':
-      return 'prints more than a key'
-    default:
-      return `cannot be run (${error?.code ?? ''})`
+/** Why a program could not be run, or not to its end. */
+function failureOf({ code = '' }: NodeJS.ErrnoException): string {
+  const known: Readonly<Record<string, string>> = {
+    ENOENT: 'is not a program on this machine',
+    ETIMEDOUT: `did not end within ${COMMAND_TIMEOUT_MS / 1000} s`,
+    ENOBUFS: 'prints more than a key',
   }
-  if (status === 0) return undefined
-  return signal === null ? `ended with ${status ?? 'nothing'}` : `was ended by ${signal}`
+  return known[code] ?? `cannot be run (${code})`
 }

@@ -13,36 +13,33 @@ const HEADER = ['email', 'limit']
  */
 export function limitsOfCsv(bytes: Uint8Array, file: string): WantedLimit[] {
   const [header = '', ...lines] = textOf(bytes, file).split(/\r\n|\r|\n/)
-  const delimiter = delimiterOf(header)
+  const delimiter = DELIMITERS.find((each) => header.includes(each)) ?? ','
   const columns = columnsOf(header, delimiter, file)
-  const limits: WantedLimit[] = []
-  const broken: UsageError[] = []
-  const lineOf = new Map<string, number>()
+  const limits = new Map<string, { readonly line: number; readonly wanted: WantedLimit }>()
+  const broken: string[] = []
   for (const [index, text] of lines.entries()) {
     if (text.trim() === '') continue
     const line = index + 2
     try {
-      const limit = limitOfLine(fieldsOf(text, delimiter), columns)
-      const key = limit.email.toLowerCase()
-      const first = lineOf.get(key)
-      if (first !== undefined) throw new UsageError(`${limit.email} is in line ${first} already`)
-      lineOf.set(key, line)
-      limits.push(limit)
+      const wanted = limitOfLine(fieldsOf(text, delimiter), columns)
+      const user = wanted.email.toLowerCase()
+      const first = limits.get(user)?.line
+      if (first !== undefined) throw new UsageError(`${wanted.email} is in line ${first} already`)
+      limits.set(user, { line, wanted })
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      broken.push(new UsageError(`${file}:${line}: ${error.message}`))
+      broken.push(`${file}:${line}: ${error.message}`)
     }
   }
-  refuse(broken)
-  if (limits.length === 0) throw new UsageError(`${file}:2: there is no user in the file`)
-  return limits
+  if (broken.length > 0) throw brokenLines(broken)
+  if (limits.size === 0) throw new UsageError(`${file}:2: there is no user in the file`)
+  return [...limits.values()].map(({ wanted }) => wanted)
 }
 
-/** All that is wrong is counted, the first of it told. */
-function refuse([first, ...others]: readonly UsageError[]): void {
-  if (first === undefined) return
+/** The first broken line is told, the others are counted. */
+function brokenLines([first = '', ...others]: readonly string[]): UsageError {
   const more = others.length === 0 ? '' : ` (and ${counted(others.length, 'broken line')} after it)`
-  throw new UsageError(`${first.message}${more}`, {
+  return new UsageError(`${first}${more}`, {
     hint: 'Nothing was sent. A line is an e-mail address and a limit in credits, or the word none.',
   })
 }
@@ -78,10 +75,6 @@ function columnsOf(header: string, delimiter: string, file: string): string[] {
   throw new UsageError(`${file}:1: the header is '${header.trim()}', not email,limit`)
 }
 
-function delimiterOf(header: string): string {
-  return DELIMITERS.find((each) => header.includes(each)) ?? ','
-}
-
 function textOf(bytes: Uint8Array, file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -98,15 +91,16 @@ function textOf(bytes: Uint8Array, file: string): string {
  * empty must not remove one. @throws UsageError
  */
 export function limitOf(text: string): Credits {
-  if (text.trim() === 'none') return null
-  if (text.trim() === '') {
+  const digits = text.trim()
+  if (digits === 'none') return null
+  if (digits === '') {
     throw new UsageError('the limit is empty', { hint: 'The word none removes a limit.' })
   }
-  if (!/^[+-]?\d+$/.test(text.trim())) {
+  if (!/^[+-]?\d+$/.test(digits)) {
     throw new UsageError(`the limit: '${text}' is not a whole number`)
   }
-  const limit = Number(text)
-  return Number.isSafeInteger(limit) ? limit : BigInt(text.trim().replace('+', ''))
+  const limit = Number(digits)
+  return Number.isSafeInteger(limit) ? limit : BigInt(digits.replace('+', ''))
 }
 
 /** @throws UsageError for what is no e-mail address. */

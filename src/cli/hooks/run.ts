@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { messageOf } from '../../lib/errors.ts'
 import {
   logError,
@@ -90,20 +91,20 @@ function processOf(
   environment: NodeJS.ProcessEnv,
   cwd: string,
 ): HookProcess {
+  const string = { type: 'string' } as const
+  const { values } = parseArgs({
+    args: [...argv],
+    strict: false,
+    options: { data: string, config: string },
+  })
+  const given = (value: unknown): string => (typeof value === 'string' ? value : '')
   const variable = environment['AGENT_WAREHOUSE_DATA']?.trim() ?? ''
-  const data = valueOf(argv, '--data') ?? (variable === '' ? 'data' : variable)
-  const config = configPath(valueOf(argv, '--config'), cwd)
+  const data = given(values.data) || variable || 'data'
+  const config = configPath(given(values.config) || undefined, cwd)
   return { dataFolder: resolve(cwd, data), config, environment }
 }
 
 /** Where the configuration is, or would be. */
 export function configPath(named: string | undefined, cwd: string): string {
   return resolve(cwd, named ?? 'agent-warehouse.yaml')
-}
-
-function valueOf(argv: readonly string[], flag: string): string | undefined {
-  const at = argv.lastIndexOf(flag)
-  const joined = argv.findLast((each) => each.startsWith(`${flag}=`))?.slice(flag.length + 1)
-  const value = at >= 0 ? argv[at + 1] : joined
-  return value === '' ? undefined : value
 }
