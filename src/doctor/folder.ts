@@ -151,7 +151,7 @@ function who(umask: number): string {
 /** The mask as chmod's words: `g-rwx,o-rwx`. */
 function closing(umask: number): string {
   const letters = (bits: number): string =>
-    [...'rwx'].filter((_, at) => (bits & (4 >> at)) !== 0).join('')
+    ['r', 'w', 'x'].filter((_, at) => (bits & (4 >> at)) !== 0).join('')
   const masked = [`g-${letters(umask >> 3)}`, `o-${letters(umask)}`]
   return masked.filter((clause) => clause.length > 2).join(',')
 }
