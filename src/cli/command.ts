@@ -6,8 +6,9 @@ import type {
   PositionalOptions,
 } from 'yargs'
 import { loadConfig, type Config, type ConfigFlags } from '../config/config.ts'
-import { ExitCode, UsageError } from '../lib/errors.ts'
+import { AppError, ExitCode, messageOf, UsageError } from '../lib/errors.ts'
 import { setProcessLimits } from '../lib/machine.ts'
+import { oneLine } from '../lib/text.ts'
 
 /** The command's name. */
 export const NAME = 'agent-warehouse'
@@ -146,6 +147,12 @@ export function printed({ json, text: plain }: Answer, isJson: boolean): string 
   const exact = (_: string, value: unknown): unknown =>
     typeof value === 'bigint' ? String(value) : value
   return `${typeof json === 'string' ? json : JSON.stringify(json, exact, 2)}\n`
+}
+
+/** Says what went wrong in one line, and what to do next. */
+export function report(error: unknown, { err }: Pick<Terminal, 'err'>): void {
+  err(`${NAME}: ${oneLine(messageOf(error))}\n`)
+  if (error instanceof AppError && error.hint !== undefined) err(`  ${error.hint}\n`)
 }
 
 /** How a command is called, what it is for, and what it is, or what loads it when it is given. */

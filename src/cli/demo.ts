@@ -1,10 +1,9 @@
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config } from '../config/config.ts'
 import { MS_PER_DAY, parseDay } from '../lib/days.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
-import { startEmulator, type Emulator } from '../emulator/emulator.ts'
+import { startEmulator } from '../emulator/emulator.ts'
 import { run } from '../pipeline/run.ts'
 import { formatResult } from '../serve/format.ts'
 import { query } from '../serve/query.ts'
@@ -13,7 +12,7 @@ import { warehousePath } from '../lake/layout.ts'
 import { statement } from '../lib/package.ts'
 import { restateFrom, writeDemoData } from './demo-data.ts'
 import { configured, defineCommand, logOption, number, textOr, type Terminal } from './command.ts'
-import { runJob, type JobOptions } from './job.ts'
+import { runJob } from './job.ts'
 import { wholeOf } from './options.ts'
 
 const MARK = '.demo'
@@ -42,11 +41,24 @@ export const demoCommand = defineCommand({
       remember: 0,
       intercept: restateFrom(clock.now() + MS_PER_DAY, clock.now),
     })
+    const organisation = {
+      ...{ name: 'demo', baseUrl: emulator.url, appUrl: emulator.appUrl },
+      ...{ keySource: 'the stand-in platform', key: emulator.keys.manager },
+      ...{ isFromFile: false, keyWarning: null },
+    }
+    const organisations = [organisation]
+    const hosts = (): typeof organisations => organisations
+    const job = {
+      ...{ command: 'demo', log: flags.log, json: false, now: clock.now },
+      config: { ...config, rate: 1000, hosts, organisations: hosts },
+      maxDurationMs: MS_PER_DAY,
+      organisations,
+    }
     try {
       await writeDemoData(config.dataFolder, emulator, clock.now())
       for (const night of ['first', 'second']) {
         terminal.out(`The ${night} night\n\n`)
-        const exitCode = await oneNight(config, emulator, clock.now, flags.log, terminal)
+        const exitCode = await runJob(job, terminal, (context, { runs }) => run(context, {}, runs))
         if (exitCode !== ExitCode.complete) return exitCode
         terminal.out('\n')
         clock.advance(MS_PER_DAY)
@@ -58,35 +70,6 @@ export const demoCommand = defineCommand({
     return ExitCode.complete
   },
 })
-
-function oneNight(
-  config: Config,
-  emulator: Emulator,
-  now: () => number,
-  log: JobOptions['log'],
-  terminal: Terminal,
-): Promise<ExitCode> {
-  const organisation = {
-    name: 'demo',
-    baseUrl: emulator.url,
-    appUrl: emulator.appUrl,
-    keySource: 'the stand-in platform',
-    key: emulator.keys.manager,
-    isFromFile: false,
-    keyWarning: null,
-  }
-  const organisations = [organisation]
-  const hosts = (): typeof organisations => organisations
-  const demoConfig = { ...config, rate: 1000, hosts, organisations: hosts }
-  return runJob(
-    {
-      ...{ command: 'demo', config: demoConfig, log, json: false, now },
-      ...{ maxDurationMs: MS_PER_DAY, organisations },
-    },
-    terminal,
-    (context, observer) => run(context, {}, observer.runs),
-  )
-}
 
 async function answer(dataFolder: string, terminal: Terminal): Promise<void> {
   const warehouse = warehousePath(dataFolder)

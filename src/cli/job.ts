@@ -6,14 +6,13 @@ import { AppError, asError, ExitCode, messageOf, UsageError } from '../lib/error
 import { umaskOf } from '../lib/trust.ts'
 import { warner } from '../lib/world.ts'
 import type { RunContext } from '../pipeline/run-context.ts'
-import { oneLine } from '../lib/text.ts'
 import { removeScratch } from '../serve/verify/scratch.ts'
 import { keepOutOfGit } from '../lake/data-folder.ts'
 import { diskFault, makeFolder } from '../lib/disk.ts'
 import { removeSpilled } from '../lib/spill.ts'
 import { removeAsides } from '../lib/files.ts'
 import { lock, type Lease } from '../lib/lock.ts'
-import { printed, type Answer, type Terminal } from './command.ts'
+import { printed, report, type Answer, type Terminal } from './command.ts'
 import { createObserver, type LogMode, type Observer } from './observer.ts'
 import { announce, createWorld } from './world.ts'
 
@@ -65,7 +64,7 @@ export async function runJob(
       world: { ...world, now: () => Date.now() },
       warn: warner(world, 'lease'),
       onLost: (error) => {
-        say(error, terminal)
+        report(error, terminal)
         process.exit(error.exitCode)
       },
     })
@@ -80,7 +79,7 @@ export async function runJob(
     const { text = closing.text, json = closing.record } = result.report ?? {}
     if (options.json || closing.didWork) terminal.out(printed({ json, text }, options.json))
     if (result.unexpected !== undefined) throw result.unexpected
-    for (const problem of result.problems ?? []) say(problem, terminal)
+    for (const problem of result.problems ?? []) report(problem, terminal)
     return result.exitCode
   } finally {
     await close()
@@ -110,11 +109,6 @@ async function settled(
     if (failure instanceof AppError) return { exitCode: failure.exitCode, problems: [failure] }
     return { exitCode: ExitCode.unexpected, problems: [failure], unexpected: failure }
   }
-}
-
-function say(problem: Error, terminal: Terminal): void {
-  terminal.err(`agent-warehouse: ${oneLine(problem.message)}\n`)
-  if (problem instanceof AppError && problem.hint !== undefined) terminal.err(`  ${problem.hint}\n`)
 }
 
 /** Commands that ask the platform for nothing: they make no data folder. */

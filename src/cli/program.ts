@@ -1,9 +1,9 @@
 import yargs, { type Argv } from 'yargs'
-import { AppError, ExitCode, messageOf, UsageError } from '../lib/errors.ts'
-import { nearest, oneLine, safeText } from '../lib/text.ts'
+import { AppError, ExitCode, UsageError } from '../lib/errors.ts'
+import { nearest, safeText } from '../lib/text.ts'
 import { diskFault } from '../lib/disk.ts'
 import { version } from '../lib/package.ts'
-import { helpWidth, NAME, register, type Screen, type Terminal } from './command.ts'
+import { helpWidth, NAME, register, report, type Screen, type Terminal } from './command.ts'
 import { COMMANDS } from './commands.ts'
 
 const EPILOGUE = `Exit codes: 0 complete, 1 unexpected, 2 usage or configuration, 3 partial (some
@@ -110,8 +110,7 @@ function isOfParser(error: unknown): error is Error {
 }
 
 function say(error: unknown, isDebug: boolean, terminal: Terminal): ExitCode {
-  terminal.err(`agent-warehouse: ${oneLine(messageOf(error))}\n`)
-  if (error instanceof AppError && error.hint !== undefined) terminal.err(`  ${error.hint}\n`)
+  report(error, terminal)
   if (isDebug && error instanceof Error) terminal.err(`${stackOf(error)}\n`)
   else if (!(error instanceof AppError)) terminal.err('  --debug shows where it happened.\n')
   return error instanceof AppError ? error.exitCode : ExitCode.unexpected

@@ -16,11 +16,12 @@ import {
 import { readSourceFreshness, type SourceFreshness } from '../serve/warehouse.ts'
 import { warehousePath } from '../lake/layout.ts'
 import type { LeaseStatus } from '../lib/lock.ts'
+import type { RunEvent } from '../lib/events.ts'
 import { ageText } from '../lib/days.ts'
 import { size } from '../lib/text.ts'
 import { addressing, toSecond } from '../observe/words.ts'
 import { configured, dataOptions, defineCommand, flag, jsonOption } from './command.ts'
-import { announce, createWorld } from './world.ts'
+import { createWorld } from './world.ts'
 
 const LISTED_RUNS = 5
 const LISTED_GAPS = 20
@@ -115,7 +116,7 @@ function publishedText(published: Status['published']): string {
   const back =
     rollback === null
       ? ''
-      : `\n             warning: rolled back at ${toSecond(rollback.at)} to the file of run ${rollback.to}; the next build brings the present back`
+      : `\n             warning: rolled back at ${toSecond(rollback.at)} to the file of run ${rollback.to}; the next build returns to the latest data`
   return `${path}, ${toSecond(at)}, ${size(bytes)}${when}${back}`
 }
 
@@ -193,28 +194,20 @@ export const doctorCommand = defineCommand({
     all: flag('read every file of the lake and verify it'),
   },
   run: async (flags, terminal) => {
-    const { world, close } = createWorld(() => undefined, terminal.environment)
-    try {
-      const findings = await examine({
-        loadConfig: () => configured(flags, terminal),
-        beforeAsking: (organisations) => {
-          for (const each of organisations.filter(({ isFromFile }) => isFromFile)) {
-            announce(each, (event) => {
-              if (event.type === 'organisation.addressed') terminal.err(`${addressing(event)}\n`)
-            })
-          }
-        },
-        world,
-        nodeVersion: process.versions.node,
-        isThorough: flags.all,
-      })
-      return {
-        json: findings.map(findingJson),
-        text: findingsText(findings),
-        exitCode: exitCodeOf(findings),
-      }
-    } finally {
-      await close()
+    const emit = (event: RunEvent): void => {
+      if (event.type === 'organisation.addressed') terminal.err(`${addressing(event)}\n`)
+    }
+    const { world, close } = createWorld(emit, terminal.environment)
+    const findings = await examine({
+      loadConfig: () => configured(flags, terminal),
+      world,
+      nodeVersion: process.versions.node,
+      isThorough: flags.all,
+    }).finally(close)
+    return {
+      json: findings.map(findingJson),
+      text: findingsText(findings),
+      exitCode: exitCodeOf(findings),
     }
   },
 })

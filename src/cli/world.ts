@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { proxyOf } from '../client/index.ts'
 import type { OrganisationConfig } from '../config/config.ts'
+import { addressedEvent } from '../config/organisations.ts'
 import { DeferredError } from '../lib/errors.ts'
 import type { RunEvent } from '../lib/events.ts'
 import type { World } from '../lib/world.ts'
@@ -35,15 +36,11 @@ export function createWorld(
   }
 }
 
-/**
- * Says before the first request where a credential goes and where it comes from:
- * a configuration file can name any host, and any variable, file or command.
- */
+/** Says before the first request where a credential goes, and what is wrong with how it is kept. */
 export function announce(organisation: OrganisationConfig, emit: (event: RunEvent) => void): void {
-  const { name, baseUrl, appUrl, keySource, keyWarning } = organisation
-  const origins = [baseUrl, appUrl].flatMap((url) => (url === null ? [] : [new URL(url).origin]))
-  emit({ type: 'organisation.addressed', name, origins: [...new Set(origins)], keySource })
-  if (keyWarning !== null) emit({ type: 'warning', message: keyWarning })
+  emit(addressedEvent(organisation))
+  const message = organisation.keyWarning
+  if (message !== null) emit({ type: 'warning', message })
 }
 
 interface Stop extends Pick<World, 'signal' | 'hangUp'> {

@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { addressOf } from '../lib/trust.ts'
 import { UsageError } from '../lib/errors.ts'
+import type { EventOf } from '../lib/events.ts'
 import { isPlausibleOrgId } from '../lake/organisations.ts'
 import { describeSource, readCredential, type KeySource } from './credential.ts'
 
@@ -203,6 +204,18 @@ function keyHint(source: KeySource, appUrl: string | null): string {
     command: () => 'the command must print it',
   }[source.kind]()
   return `A Manager or Owner generates one at ${page}; ${then}`
+}
+
+/**
+ * Where the credential of an organisation goes, and where it comes from: a configuration
+ * file can name any host, and any variable, file or command.
+ */
+export function addressedEvent(
+  organisation: OrganisationConfig,
+): EventOf<'organisation.addressed'> {
+  const { name, baseUrl, appUrl, keySource } = organisation
+  const origins = [baseUrl, appUrl].flatMap((url) => (url === null ? [] : [new URL(url).origin]))
+  return { type: 'organisation.addressed', name, origins: [...new Set(origins)], keySource }
 }
 
 /** An environment variable that is set to nothing counts as not set. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Config, OrganisationConfig } from '../config/config.ts'
+import { addressedEvent } from '../config/organisations.ts'
 import { ExitCode } from '../lib/errors.ts'
 import type { World } from '../lib/world.ts'
 import { packageRoot } from '../lib/package.ts'
@@ -24,8 +25,6 @@ import { spillFolder } from '../lib/spill.ts'
 export interface Examination {
   /** @throws UsageError when the configuration cannot be used. */
   readonly loadConfig: () => Config
-  /** Called before the first request. */
-  readonly beforeAsking?: (organisations: readonly OrganisationConfig[]) => void
   readonly world: World
   /** Of the runtime, e.g. `20.19.0`. */
   readonly nodeVersion: string
@@ -38,7 +37,7 @@ export interface Examination {
  * asked while a run is under way. One check that fails does not stop the others.
  */
 export async function examine(examination: Examination): Promise<Finding[]> {
-  const { loadConfig, beforeAsking, world, nodeVersion, isThorough } = examination
+  const { loadConfig, world, nodeVersion, isThorough } = examination
   const node = checkNode(nodeVersion)
   let config: Config
   try {
@@ -49,7 +48,9 @@ export async function examine(examination: Examination): Promise<Finding[]> {
   const { dataFolder, umask } = config
   const platforms = await examined('configuration', ExitCode.usage, () => {
     const organisations = config.organisations()
-    beforeAsking?.(organisations)
+    for (const each of organisations.filter(({ isFromFile }) => isFromFile)) {
+      world.emit(addressedEvent(each))
+    }
     return checkPlatforms(organisations, dataFolder, world)
   })
   const before = [node, ...checkMachine(config), ...platforms, ...(await checkDisk(dataFolder))]

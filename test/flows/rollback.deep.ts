@@ -61,7 +61,7 @@ interface Kept {
 }
 
 describe('rollback', () => {
-  it('publishes the file before, says so until a build, and the build brings the present back', async () => {
+  it('publishes the file before, says so until a build, and the build returns to the latest data', async () => {
     const { data, ask, done, night, list } = await platform()
     const first = await night()
     const nothing = await ask('rollback', '--log', 'none')
@@ -82,7 +82,7 @@ describe('rollback', () => {
     ])
     const told = await done('status')
     expect(told).toContain(`warning: rolled back at `)
-    expect(told).toContain(`to the file of run ${to}; the next build brings the present back`)
+    expect(told).toContain(`to the file of run ${to}; the next build returns to the latest data`)
     expect(JSON.parse(await done('status', '--json'))).toMatchObject({
       published: { rollback: { runId: back.run_id, from, to } },
       runs: [{ command: 'rollback', status: 'complete', rolled_back: { from, to } }, {}, {}, {}],

@@ -80,11 +80,7 @@ const runCommand = defineCommand({
     ],
   ],
   options: dataOptions,
-  run: ({ data, config }, { environment, cwd }) => {
-    const folder = data === undefined ? [] : ['--data', data]
-    const file = config === undefined ? [] : ['--config', config]
-    return hooksRun([...folder, ...file], { ...environment }, cwd)
-  },
+  run: (_, { environment, cwd }) => hooksRun(process.argv, { ...environment }, cwd),
 })
 
 /** What the agent reports of itself while it works. */
