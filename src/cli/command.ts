@@ -164,7 +164,7 @@ export interface Group {
   readonly entries: readonly Entry[]
 }
 
-/** What a command is run with, and who is told what came of it. */
+/** What a command is run with, and who gets its exit code. */
 export interface Context {
   readonly terminal: Terminal
   /** Gets the names of the options that the parser knows. */

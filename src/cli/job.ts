@@ -89,7 +89,7 @@ export async function runJob(
 
 /**
  * After a run that was killed: the files it was writing are worth nothing, and
- * are made again. The pages it had in `state/parts` are the next sync's to go on with.
+ * are made again. The next sync goes on from the pages in `state/parts`.
  */
 async function tidyUp(dataFolder: string, observer: Observer): Promise<void> {
   const removed = await removeAsides(dataFolder)

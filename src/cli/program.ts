@@ -11,7 +11,7 @@ intervals or users failed, and are named), 4 deferred (the next run goes on), 5 
 or role refused, 6 checks failed (nothing published) or verify found a difference,
 7 another run holds the lock.`
 
-/** What the parser else says in other words; with these it speaks no language but this. */
+/** Messages of the parser in plain words; with these it does not use the machine's language. */
 const WORDS = {
   'Invalid values:': '',
   'Argument: %s, Given: %s, Choices: %s': '%s: %s is none of %s',
@@ -88,7 +88,7 @@ function safeTerminal({ out, err, ask, ...screen }: Screen): Terminal {
   }
 }
 
-/** What the words of a statement without quotes are told. */
+/** The hint for a statement without quotes. */
 const UNQUOTED = 'Quote the statement: agent-warehouse query "select …". '
 
 /** One line; of an unknown option the nearest one that there is. Never the whole help. */
@@ -104,7 +104,7 @@ function wrongArguments(message: string, hint: string, options: Iterable<string>
   return new UsageError(line, { hint: `${meant}See --help.` })
 }
 
-/** The parser's own error, of which it says nothing where it was met in a command. */
+/** An error of the parser itself, which it does not report when it occurs within a command. */
 function isOfParser(error: unknown): error is Error {
   return error instanceof Error && error.name === 'YError'
 }

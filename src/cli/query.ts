@@ -63,7 +63,7 @@ export const tablesCommand = defineCommand({
   },
 })
 
-/** Fewer columns than this beside the names are too few to read a sentence in. */
+/** With fewer columns than this next to the names, a sentence cannot be read. */
 const LEAST_WIDTH = 30
 
 /** Tables and what one row of each is, a line each where the terminal is wide enough. */

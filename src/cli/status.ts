@@ -123,7 +123,7 @@ function publishedText(published: Status['published']): string {
 function learnedText({ organisation, concurrency, ...limit }: LimitStatus): string {
   const atOnce = `${concurrency} at once`
   if (limit.rate === null) return `${organisation}: no rate limit met, ${atOnce}`
-  const how = limit.source === 'headers' ? 'told in headers' : 'measured'
+  const how = limit.source === 'headers' ? 'reported in headers' : 'measured'
   return `${organisation}: ${limit.rate} requests a second, ${limit.burst} after a rest, ${atOnce}, ${how} ${toSecond(limit.measuredAt ?? '')}`
 }
 
@@ -151,17 +151,18 @@ function organisationLines(organisation: OrganisationStatus): string[] {
       ? [`  and ${gaps.length - LISTED_GAPS} more gaps: --json has them all`]
       : []),
     ...notes,
-    ...(beside.length === 0 ? [] : ['', '  beside analytics']),
-    ...beside.map(besideLine),
+    ...(beside.length === 0 ? [] : ['', '  entity resources']),
+    ...beside.map(entityLine),
   ]
 }
 
-function besideLine({ resource, landed, latestDay, missed, error }: BesideStatus): string {
-  const had = latestDay === null ? 'never had' : `new on ${landed} days, last had ${latestDay}`
+function entityLine({ resource, landed, latestDay, missed, error }: BesideStatus): string {
+  const fetched =
+    latestDay === null ? 'never fetched' : `new on ${landed} days, last fetched ${latestDay}`
   const nights = missed.length === 1 ? '1 night' : `${missed.length} nights`
   const gone =
     missed.length === 0 ? '' : `; ${nights} missed for good, the last ${missed.at(-1) ?? ''}`
-  return `  ${resource.padEnd(20)} ${had}${gone}${error === null ? '' : `; last: ${error}`}`
+  return `  ${resource.padEnd(20)} ${fetched}${gone}${error === null ? '' : `; last: ${error}`}`
 }
 
 function noteLines({ resource, suspects, window }: ResourceStatus): string[] {
@@ -169,7 +170,7 @@ function noteLines({ resource, suspects, window }: ResourceStatus): string[] {
   return [
     ...(suspects.length === 0
       ? []
-      : [`  suspect: ${resource} ${days} came back much smaller; the next run looks again`]),
+      : [`  pending: ${resource} ${days} came back much smaller; the next run rechecks it`]),
     ...(window === null
       ? []
       : [

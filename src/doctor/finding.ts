@@ -29,7 +29,7 @@ export function wrong(
   return { check, state: 'wrong', message, hint, exitCode }
 }
 
-/** An expected failure as it would have been told. */
+/** An error as a finding: its message and its next step. */
 export function failure(check: string, error: unknown, otherwise: ExitCode): Finding {
   if (!(error instanceof AppError)) return wrong(check, otherwise, messageOf(error))
   const { exitCode, message, hint = null } = error

@@ -18,7 +18,7 @@ import { snapshotDamage, snapshotFolders, snapshotVersions } from '../lake/snaps
 
 const MB = 1024 * 1024
 
-/** A build writes the next warehouse beside the published one. */
+/** A build writes the next warehouse next to the published one. */
 const ROOM_FOR_RAW = 256 * MB
 
 /** Whether the folder can be worked in, and has room for the next build. */

@@ -32,7 +32,7 @@ export async function checkLake(dataFolder: string, isThorough: boolean): Promis
   }
   for (const orgId of await organisationsInLake(dataFolder)) {
     if (withLedger.includes(orgId)) continue
-    const message = `the lake holds days of ${orgId}, and no ledger tells of them`
+    const message = `the lake holds days of ${orgId}, and no ledger has them`
     findings.push(wrong('ledger', ExitCode.partial, message, TAKEN_IN))
   }
   return [...findings, ...(await checkQuarantine(dataFolder))]
@@ -46,11 +46,11 @@ function lacking(orgId: string, days: readonly RawDay[]): Finding {
 }
 
 function checkFiles(orgId: string, ledger: Ledger, inLake: readonly RawDay[]): Finding {
-  const lost = intervalsWithoutFile(ledger.values(), inLake)
+  const missing = intervalsWithoutFile(ledger.values(), inLake)
   const files = [...ledger.values()].filter(({ file }) => file !== null).length
-  if (lost.length === 0)
+  if (missing.length === 0)
     return ok('files', `${orgId}: all ${files} that the ledger names are there`)
-  const message = `${orgId}: ${lost.length} of ${files} that the ledger names are not in the lake: ${listed(lost)}`
+  const message = `${orgId}: ${missing.length} of ${files} that the ledger names are not in the lake: ${listed(missing)}`
   return wrong('files', ExitCode.partial, message, 'Restore them, or let the next run ask again.')
 }
 

@@ -73,7 +73,9 @@ function refused(organisation: OrganisationConfig, error: unknown): Finding[] {
   }
   if (isWrongAddress(error)) return [failure('address', wrongAddress(error), ExitCode.usage)]
   if (error instanceof DeferredError) {
-    return [warning('address', messageOf(error), 'Ask again later: nothing else can be told now.')]
+    return [
+      warning('address', messageOf(error), 'Ask again later: nothing else can be checked now.'),
+    ]
   }
   const what = error instanceof ApiError ? 'is not well' : 'cannot be reached'
   return [
@@ -171,8 +173,8 @@ function roleOf(
 }
 
 /**
- * What the credential may read beside analytics, by one small request each.
- * Sessions and messages cannot be told of without an id; samples are of computers.
+ * Which entity resources the credential may read, by one small request each. Sessions and
+ * messages cannot be asked for without an id; samples are of computers.
  */
 async function checkResources(
   client: PlatformClient,

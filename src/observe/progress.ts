@@ -26,8 +26,8 @@ const REDRAW_EVERY_MS = 100
 
 /**
  * A live view for a terminal: one line per resource with its days, rows, rows a
- * second, time left and failures, and one line for what the run does beside
- * that. Drawn when an event comes, at most ten times a second. Warnings are
+ * second, time left and failures, and one line for what else the run
+ * does. Drawn when an event comes, at most ten times a second. Warnings are
  * printed above it and stay.
  */
 export function createProgress({ write, now, columns, colour }: ProgressOptions): Progress {

@@ -167,7 +167,9 @@ it('status tells when each was had, and which nights were missed for good', asyn
   expect(told['hook_events']).toBeUndefined()
   const text = (await command(['status', '--data', data])).out
   expect(text).toContain("readiness    not asked for: 'default' has no application host")
-  expect(text).toMatch(/usage_limits +new on 2 days, last had 2026-03-12; 1 night missed for good/)
+  expect(text).toMatch(
+    /usage_limits +new on 2 days, last fetched 2026-03-12; 1 night missed for good/,
+  )
 })
 
 describe('a file that is lost', () => {

@@ -62,7 +62,7 @@ it.each(LOSSES)('the doctor tells that the ledger %s', async (_, lose) => {
   expect(await complaints()).toEqual([])
   await lose(ledger)
   expect((await complaints()).map(({ message }) => message).join()).toMatch(
-    /that the ledger does not know: |no ledger tells/,
+    /that the ledger does not know: |no ledger has/,
   )
 })
 

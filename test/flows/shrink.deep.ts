@@ -134,7 +134,7 @@ describe('a settled day of users that is served empty', () => {
     )
     expect(organisations[0]?.resources[0]).toMatchObject({ landed: 1, suspects: [HISTORY_START] })
     const { out } = await command(['status'], { AGENT_WAREHOUSE_DATA: data })
-    expect(out).toContain(`suspect: users ${HISTORY_START} came back much smaller`)
+    expect(out).toContain(`pending: users ${HISTORY_START} came back much smaller`)
   })
 })
 

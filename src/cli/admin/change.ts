@@ -70,8 +70,8 @@ interface Planned {
 class NotSent extends AppError {}
 
 /**
- * The requests themselves, held back at the last moment: what is said is what would
- * be sent, but for secrets.
+ * The requests themselves, stopped at the last moment: what is printed is what would
+ * be sent, without secrets.
  */
 async function requestsOf(sending: Sending, asks: readonly Ask[]): Promise<Planned[]> {
   const requests: Planned[] = []

@@ -110,7 +110,7 @@ function computerText(computer: unknown, terminal: Terminal): string {
   return `${header}\n${tableText(columns, steps, terminal)}`
 }
 
-/** A Unix time whose unit is not documented, told by its size, as sql/base tells it. */
+/** A Unix time whose unit is not documented: its size shows it, as in sql/base. */
 function epochTime(value: unknown): unknown {
   if (typeof value !== 'number') return timeOf(value)
   if (value < 1e11) return timeOf(value * 1e3)

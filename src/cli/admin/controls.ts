@@ -20,7 +20,7 @@ const listControls = platformCommand({
       const revisions: Clean[] = []
       for await (const revision of newestFirst(platform)) {
         revisions.push(revision)
-        if (revisions.length > limit) break // one more, to tell what the last one changed
+        if (revisions.length > limit) break // one more, to see what the last one changed
       }
       const listed = revisions.slice(0, limit)
       const rows = listed.map((each, index) => listRow(each, revisions[index + 1]))

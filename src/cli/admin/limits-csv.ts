@@ -36,7 +36,7 @@ export function limitsOfCsv(bytes: Uint8Array, file: string): WantedLimit[] {
   return [...limits.values()].map(({ wanted }) => wanted)
 }
 
-/** The first broken line is told, the others are counted. */
+/** Shows the first broken line and counts the others. */
 function brokenLines([first = '', ...others]: readonly string[]): UsageError {
   const more = others.length === 0 ? '' : ` (and ${counted(others.length, 'broken line')} after it)`
   return new UsageError(`${first}${more}`, {

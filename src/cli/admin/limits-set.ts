@@ -18,7 +18,7 @@ const SHOWN = 5
 /** What came of one user. `unknown`: sent, and no answer came; `not tried`: something failed before. */
 type Result = 'set' | 'removed' | 'unchanged' | 'failed' | 'unknown' | 'not tried'
 
-/** A wanted limit beside the present one, which is not exact beyond 2^53: then it is never the same. */
+/** A wanted limit and the present one, which is not exact beyond 2^53: then they are never equal. */
 interface Wish extends WantedLimit {
   readonly before: number | null
 }

@@ -83,7 +83,7 @@ function nameOf(value: Readonly<Record<string, unknown>>): string | null {
   return name ?? null
 }
 
-/** The second of a name is told by its number, and what has no name by its place. */
+/** The second of a name gets a number, and what has no name its place. */
 function distinctName(names: readonly (string | null)[], index: number): string {
   const name = names[index] ?? null
   if (name === null) return String(index)
