@@ -152,5 +152,22 @@ export type RunEvent =
       readonly error?: string
     }
 
+/** Every event by its type. */
+type EventMap = { readonly [Event in RunEvent as Event['type']]: Event }
+
 /** The event of one type. */
-export type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>
+export type EventOf<Type extends RunEvent['type']> = EventMap[Type]
+
+/** What is to be done with events, by type. */
+export type Handlers<Others extends unknown[], Result> = {
+  readonly [Type in RunEvent['type']]?: (event: EventMap[Type], ...others: Others) => Result
+}
+
+/** Hands an event to what handles its type; undefined where nothing does. */
+export function handle<Type extends RunEvent['type'], Others extends unknown[], Result>(
+  handlers: Handlers<Others, Result>,
+  event: EventMap[Type] & { readonly type: Type },
+  ...others: Others
+): Result | undefined {
+  return handlers[event.type]?.(event, ...others)
+}

@@ -1,5 +1,5 @@
 import { ExitCode } from '../lib/errors.ts'
-import type { EventOf, RunEvent } from '../lib/events.ts'
+import { handle, type EventOf, type Handlers, type RunEvent } from '../lib/events.ts'
 import { oneLine, size } from '../lib/text.ts'
 import { Tally, type Listener } from './summary.ts'
 import { addressing, counted, digits, duration, requestNote, shrinkage } from './words.ts'
@@ -26,7 +26,9 @@ export function createTextLog(write: Write): Listener {
     waiting.push(event)
     if (event.type === 'run.finished' && !hasBegun && event.exitCode === ExitCode.usage) return
     if (!hasBegun && event.type !== 'run.finished') return
-    for (const line of waiting.splice(0).flatMap((each) => [lineOf(each), quarter(tally, each)])) {
+    for (const line of waiting
+      .splice(0)
+      .flatMap((each) => [handle(LINES, each), quarter(tally, each)])) {
       if (line !== undefined) write(`${oneLine(line)}\n`)
     }
   }
@@ -49,54 +51,38 @@ export function createJsonLog(write: Write, now: () => number): Listener {
   }
 }
 
-function lineOf(event: RunEvent): string | undefined {
-  switch (event.type) {
-    case 'run.started':
-      return `${event.command} started, run ${event.runId}`
-    case 'organisation.addressed':
-      return addressing(event)
-    case 'organisation.identified':
-      return `organisation ${event.orgId}, where it is ${event.today}${skewOf(event.skewSeconds)}`
-    case 'plan.made':
-      return planLine(event)
-    case 'request.retried':
-      return `retry ${event.path} in ${duration(event.waitMs)} after attempt ${event.attempt}: ${event.reason}`
-    case 'governor.paused':
-      return `waiting ${duration(event.waitMs)}: ${event.reason}`
-    case 'walk.resumed':
-      return `${event.resource} ${event.day} of ${event.orgId} goes on after page ${digits(event.pages)}`
-    case 'interval.shrunk':
-      return `shrunk: ${shrinkage(event)}`
-    case 'interval.failed':
-      return `failed ${event.resource} ${event.day} of ${event.orgId}: ${event.error}${requestNote(event.requestId, event.error)}`
-    case 'model.built':
-      return event.durationMs < SLOW_MODEL_MS
-        ? undefined
-        : `built ${event.model}${rowsOf(event.rows)} in ${duration(event.durationMs)}`
-    case 'model.refreshed':
-      return `full refresh of ${event.model}: ${event.reason}`
-    case 'check.finished':
-      return event.failures === 0 ? undefined : checkLine(event)
-    case 'warehouse.published':
-      return `published ${event.path} (${size(event.bytes)})`
-    case 'warehouse.unchanged':
-      return `nothing changed: ${event.path} stays as it is`
-    case 'warehouse.rolled_back':
-      return `rolled back to the file of run ${event.to}`
-    case 'export.finished':
-      return `exported ${counted(event.tables, 'table')}, ${counted(event.rows, 'row')} to ${event.path}`
-    case 'warning':
-      return `warning: ${event.message}`
-    case 'stage.finished':
-      return `${event.stage} finished in ${duration(event.durationMs)}`
-    case 'run.finished':
-      return `run ${event.runId} finished with exit code ${event.exitCode}`
-    case 'request.finished':
-    case 'page.landed':
-    case 'interval.finished':
-    case 'base.written':
-      return undefined
-  }
+const LINES: Handlers<[], string | undefined> = {
+  'run.started': ({ command, runId }) => `${command} started, run ${runId}`,
+  'organisation.addressed': addressing,
+  'organisation.identified': ({ orgId, today, skewSeconds }) =>
+    `organisation ${orgId}, where it is ${today}${skewOf(skewSeconds)}`,
+  'plan.made': planLine,
+  'request.retried': ({ path, waitMs, attempt, reason }) =>
+    `retry ${path} in ${duration(waitMs)} after attempt ${attempt}: ${reason}`,
+  'governor.paused': ({ waitMs, reason }) => `waiting ${duration(waitMs)}: ${reason}`,
+  'walk.resumed': ({ resource, day, orgId, pages }) =>
+    `${resource} ${day} of ${orgId} goes on after page ${digits(pages)}`,
+  'interval.shrunk': (event) => `shrunk: ${shrinkage(event)}`,
+  'interval.failed': ({ resource, day, orgId, error, requestId }) =>
+    `failed ${resource} ${day} of ${orgId}: ${error}${requestNote(requestId, error)}`,
+  'model.built': ({ model, rows, durationMs }) => {
+    const rowsText = rows === null ? '' : `, ${counted(rows, 'row')},`
+    const line = `built ${model}${rowsText} in ${duration(durationMs)}`
+    return durationMs < SLOW_MODEL_MS ? undefined : line
+  },
+  'model.refreshed': ({ model, reason }) => `full refresh of ${model}: ${reason}`,
+  'check.finished': ({ check, severity, failures }) => {
+    const verdict = severity === 'error' ? 'failed' : 'warned'
+    return failures === 0 ? undefined : `check ${check} ${verdict}: ${counted(failures, 'row')}`
+  },
+  'warehouse.published': ({ path, bytes }) => `published ${path} (${size(bytes)})`,
+  'warehouse.unchanged': ({ path }) => `nothing changed: ${path} stays as it is`,
+  'warehouse.rolled_back': ({ to }) => `rolled back to the file of run ${to}`,
+  'export.finished': ({ tables, rows, path }) =>
+    `exported ${counted(tables, 'table')}, ${counted(rows, 'row')} to ${path}`,
+  warning: ({ message }) => `warning: ${message}`,
+  'stage.finished': ({ stage, durationMs }) => `${stage} finished in ${duration(durationMs)}`,
+  'run.finished': ({ runId, exitCode }) => `run ${runId} finished with exit code ${exitCode}`,
 }
 
 function planLine({ orgId, requests, days, reasons }: EventOf<'plan.made'>): string {
@@ -108,32 +94,19 @@ function planLine({ orgId, requests, days, reasons }: EventOf<'plan.made'>): str
   return `plan for ${orgId}: ${counted(requests, 'request')} for days of ${asked} (${whyText})`
 }
 
-function checkLine({ check, severity, failures }: EventOf<'check.finished'>): string {
-  const verdict = severity === 'error' ? 'failed' : 'warned'
-  return `check ${check} ${verdict}: ${counted(failures, 'row')}`
+function skewOf(seconds: number): string {
+  if (seconds === 0) return ''
+  return ` (its clock is ${digits(Math.abs(seconds))}s ${seconds > 0 ? 'ahead' : 'behind'})`
 }
 
 /** A line each time a further quarter of a resource's many days is done. */
 function quarter(tally: Tally, event: RunEvent): string | undefined {
-  if (event.type !== 'interval.finished' && event.type !== 'interval.failed') {
-    tally.add(event)
-    return undefined
-  }
-  const { resource } = event
-  const before = tally.done(resource)
+  const before = 'resource' in event ? tally.done(event.resource) : 0
   tally.add(event)
+  if (event.type !== 'interval.finished' && event.type !== 'interval.failed') return undefined
+  const { resource } = event
   const [all, done] = [tally.planned(resource), tally.done(resource)]
   const isFurther = Math.floor((4 * done) / all) > Math.floor((4 * before) / all)
   if (all < MANY_DAYS || done > all || !isFurther) return undefined
   return `${resource} ${digits(done)} of ${counted(all, 'day')}`
-}
-
-function skewOf(seconds: number): string {
-  return seconds === 0
-    ? ''
-    : ` (its clock is ${digits(Math.abs(seconds))}s ${seconds > 0 ? 'ahead' : 'behind'})`
-}
-
-function rowsOf(rows: number | null): string {
-  return rows === null ? '' : `, ${counted(rows, 'row')},`
 }

@@ -1,5 +1,11 @@
 import { ExitCode } from '../lib/errors.ts'
-import type { EventOf, IntervalOutcome, RunEvent } from '../lib/events.ts'
+import {
+  handle,
+  type EventOf,
+  type Handlers,
+  type IntervalOutcome,
+  type RunEvent,
+} from '../lib/events.ts'
 import { DAYS, type Days, type RunRecord, type RunStatus } from './run-record.ts'
 
 /** Gets every event of a run, in order, without secrets. */
@@ -32,7 +38,7 @@ export function createSummary(now: () => number, version: string): SummaryCollec
   return {
     listener: (event) => {
       tally.add(event)
-      note(record, event, isoOf(now()))
+      handle(NOTES, event, record, isoOf(now()))
       if (event.type === 'warning') warnings.push(event)
       if (event.type === 'warehouse.unchanged') unchanged = event.path
     },
@@ -46,80 +52,44 @@ export function createSummary(now: () => number, version: string): SummaryCollec
   }
 }
 
-/** Writes into the record what an event says, but for its intervals. */
-function note(record: RunRecord, event: RunEvent, now: string): void {
-  const { totals } = record
-  switch (event.type) {
-    case 'run.started':
-      record.run_id = event.runId
-      record.command = event.command
-      record.started_at = now
-      break
-    case 'organisation.identified':
-      record.organisations = [...new Set([...record.organisations, event.orgId])]
-      break
-    case 'interval.shrunk': {
-      const { orgId: org_id, resource, day, sizeBefore: size_before, size } = event
-      const is_confirmed = event.isConfirmed
-      record.shrunk.push({ org_id, resource, day, size_before, size, is_confirmed })
-      break
-    }
-    case 'request.finished':
-      totals.requests += 1
-      totals.bytes += event.bytes
-      break
-    case 'request.retried':
-      totals.retries += 1
-      break
-    case 'base.written':
-      totals.base_files += 1
-      break
-    case 'model.built':
-      totals.models += 1
-      break
-    case 'check.finished': {
-      const { check, severity, failures } = event
-      if (failures === 0) totals.checks_passed += 1
-      else {
-        totals[severity === 'error' ? 'checks_failed' : 'checks_warned'] += 1
-        record.failed_checks.push({ check, severity, failures })
-      }
-      break
-    }
-    case 'warehouse.published':
-      record.published = { path: event.path, bytes: event.bytes }
-      break
-    case 'warehouse.rolled_back':
-      record.rolled_back = { from: event.from, to: event.to }
-      break
-    case 'export.finished': {
-      const { target, path, tables, rows } = event
-      record.exports.push({ target, path, tables, rows })
-      break
-    }
-    case 'warning':
-      record.warnings.push(event.message)
-      break
-    case 'stage.finished':
-      record.stages.push({ stage: event.stage, duration_ms: event.durationMs })
-      break
-    case 'run.finished':
-      record.finished_at = now
-      record.exit_code = event.exitCode
-      record.error = event.error ?? null
-      break
-    // Shown while they happen, or counted by the Tally.
-    case 'organisation.addressed':
-    case 'plan.made':
-    case 'page.landed':
-    case 'walk.resumed':
-    case 'interval.finished':
-    case 'interval.failed':
-    case 'model.refreshed':
-    case 'warehouse.unchanged':
-    case 'governor.paused':
-      break
-  }
+/** What an event adds to the record; intervals are counted by the Tally. */
+const NOTES: Handlers<[record: RunRecord, now: string], void> = {
+  'run.started': ({ runId, command }, record, now) => {
+    record.run_id = runId
+    record.command = command
+    record.started_at = now
+  },
+  'organisation.identified': ({ orgId }, { organisations }) => {
+    if (!organisations.includes(orgId)) organisations.push(orgId)
+  },
+  'interval.shrunk': ({ orgId, resource, day, sizeBefore, size, isConfirmed }, { shrunk }) => {
+    const sizes = { size_before: sizeBefore, size, is_confirmed: isConfirmed }
+    shrunk.push({ org_id: orgId, resource, day, ...sizes })
+  },
+  'request.finished': ({ bytes }, { totals }) => {
+    totals.requests += 1
+    totals.bytes += bytes
+  },
+  'request.retried': (_, { totals }) => void (totals.retries += 1),
+  'base.written': (_, { totals }) => void (totals.base_files += 1),
+  'model.built': (_, { totals }) => void (totals.models += 1),
+  'check.finished': ({ check, severity, failures }, { totals, failed_checks }) => {
+    const kind = severity === 'error' ? 'checks_failed' : 'checks_warned'
+    totals[failures === 0 ? 'checks_passed' : kind] += 1
+    if (failures > 0) failed_checks.push({ check, severity, failures })
+  },
+  'warehouse.published': ({ path, bytes }, record) => void (record.published = { path, bytes }),
+  'warehouse.rolled_back': ({ from, to }, record) => void (record.rolled_back = { from, to }),
+  'export.finished': ({ target, path, tables, rows }, { exports }) =>
+    void exports.push({ target, path, tables, rows }),
+  warning: ({ message }, { warnings }) => void warnings.push(message),
+  'stage.finished': ({ stage, durationMs }, { stages }) =>
+    void stages.push({ stage, duration_ms: durationMs }),
+  'run.finished': ({ exitCode, error = null }, record, now) => {
+    record.exit_code = exitCode
+    record.error = error
+    record.finished_at = now
+  },
 }
 
 interface Interval {
