@@ -69,7 +69,7 @@ export const buildCommand = defineCommand({
       ...(asOf === undefined ? {} : { asOf }),
     }
     if (flags.plan === true) return planOf(config, choice, terminal)
-    return runJob({ ...flags, command: 'build', config }, terminal, (context, { runs }) =>
+    return runJob({ ...flags, command: 'build', config }, terminal, (context, runs) =>
       build(context, { runs, ...choice }),
     )
   },
@@ -102,7 +102,7 @@ export const rebuildCommand = defineCommand({
     runJob(
       { ...flags, command: 'rebuild', config: configured(flags, terminal) },
       terminal,
-      (context, { runs }) => rebuild(context, { runs }),
+      (context, runs) => rebuild(context, { runs }),
     ),
 })
 

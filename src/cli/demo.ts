@@ -58,7 +58,7 @@ export const demoCommand = defineCommand({
       await writeDemoData(config.dataFolder, emulator, clock.now())
       for (const night of ['first', 'second']) {
         terminal.out(`The ${night} night\n\n`)
-        const exitCode = await runJob(job, terminal, (context, { runs }) => run(context, {}, runs))
+        const exitCode = await runJob(job, terminal, (context, runs) => run(context, {}, runs))
         if (exitCode !== ExitCode.complete) return exitCode
         terminal.out('\n')
         clock.advance(MS_PER_DAY)

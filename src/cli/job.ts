@@ -4,7 +4,8 @@ import { access, stat } from 'node:fs/promises'
 import type { Config, OrganisationConfig } from '../config/config.ts'
 import { AppError, asError, ExitCode, messageOf, UsageError } from '../lib/errors.ts'
 import { umaskOf } from '../lib/trust.ts'
-import { warner } from '../lib/world.ts'
+import { warner, type World } from '../lib/world.ts'
+import type { RunsSoFar } from '../pipeline/publish.ts'
 import type { RunContext } from '../pipeline/run-context.ts'
 import { removeScratch } from '../serve/verify/scratch.ts'
 import { keepOutOfGit } from '../lake/data-folder.ts'
@@ -13,8 +14,19 @@ import { removeSpilled } from '../lib/spill.ts'
 import { removeAsides } from '../lib/files.ts'
 import { lock, type Lease } from '../lib/lock.ts'
 import { printed, report, type Answer, type Terminal } from './command.ts'
-import { createObserver, type LogMode, type Observer } from './observer.ts'
 import { announce, createWorld } from './world.ts'
+import { join } from 'node:path'
+import type { RunEvent } from '../lib/events.ts'
+import type { RunRow } from '../model/publish/meta.ts'
+import { createJsonLog, createTextLog } from '../observe/log.ts'
+import { createProgress, type Progress } from '../observe/progress.ts'
+import { createRedact, redactedEvent } from '../observe/redact.ts'
+import { readRunRecords, writeRunRecord, type RunRecord } from '../observe/run-record.ts'
+import { createSummary } from '../observe/summary.ts'
+import { renderSummary } from '../observe/summary-text.ts'
+import { version } from '../lib/package.ts'
+
+export type LogMode = 'auto' | 'text' | 'json' | 'none'
 
 export interface JobOptions {
   readonly command: string
@@ -44,7 +56,7 @@ export interface JobResult {
 export async function runJob(
   options: JobOptions,
   terminal: Terminal,
-  work: (context: RunContext, observer: Observer) => Promise<JobResult>,
+  work: (context: RunContext, runs: RunsSoFar) => Promise<JobResult>,
 ): Promise<ExitCode> {
   const { config, organisations = [], maxDurationMs = Infinity } = options
   const { dataFolder, umask } = config
@@ -71,9 +83,9 @@ export async function runJob(
     await observer.open()
     for (const each of organisations) announce(each, observer.emit)
     await removeSpilled(dataFolder, Date.now())
-    if (lease.wasLeft) await tidyUp(dataFolder, observer)
+    if (lease.wasLeft) await tidyUp(dataFolder, world)
     const context = { config, world, runId, deadline: now() + maxDurationMs }
-    const result = await settled(() => work(context, observer))
+    const result = await settled(() => work(context, observer.runs))
     const first = result.problems?.[0] ?? null
     const closing = await observer.close(result.exitCode, first)
     const { text = closing.text, json = closing.record } = result.report ?? {}
@@ -91,11 +103,11 @@ export async function runJob(
  * After a run that was killed: the files it was writing are worth nothing, and
  * are made again. The next sync goes on from the pages in `state/parts`.
  */
-async function tidyUp(dataFolder: string, observer: Observer): Promise<void> {
+async function tidyUp(dataFolder: string, { emit }: World): Promise<void> {
   const removed = await removeAsides(dataFolder)
   await removeScratch(dataFolder)
   const message = `the last run was killed; ${removed} unfinished files of it were removed`
-  observer.emit({ type: 'warning', message, about: 'lease' })
+  emit({ type: 'warning', message, about: 'lease' })
 }
 
 /** An expected failure becomes a result, so that its record and summary are written. */
@@ -141,4 +153,79 @@ async function checkWritable(dataFolder: string): Promise<void> {
 function newRunId(now: number): string {
   const time = new Date(now).toISOString().replaceAll(/[-:]/g, '').slice(0, 15)
   return `${time}Z-${randomBytes(3).toString('hex')}`
+}
+
+interface ObserverOptions {
+  readonly runId: string
+  readonly command: string
+  readonly dataFolder: string
+  readonly log: LogMode
+  readonly secrets: readonly string[]
+  readonly now: () => number
+}
+
+/** Everything that listens to one run: progress or log, the summary, the run record. */
+export function createObserver(options: ObserverOptions, terminal: Terminal) {
+  const { runId, command, dataFolder, now } = options
+  const redact = createRedact(options.secrets)
+  const { listener, summary } = createSummary(now, version)
+  const shown = shownProgress(options, terminal)
+  const runsFolder = join(dataFolder, 'runs')
+  const emit = (event: RunEvent): void => {
+    const clean = redactedEvent(event, redact)
+    listener(clean)
+    shown.listener(clean)
+  }
+  return {
+    emit,
+    /** The runs up to this one, as it will have ended, for `meta.runs`. */
+    runs: async (exitCode: ExitCode): Promise<RunRow[]> => {
+      const { records } = await readRunRecords(runsFolder)
+      const earlier = records.filter((each) => each.run_id !== runId).map(ended)
+      return [...earlier, summary(exitCode).record].map(runRow)
+    },
+    /** Writes the first run record: from here on the run is on file. */
+    open: async (): Promise<void> => {
+      emit({ type: 'run.started', runId, command })
+      await writeRunRecord(runsFolder, summary().record)
+    },
+    /** Ends the run record, and returns it with the closing summary. */
+    close: async (exitCode: ExitCode, error: Error | null) => {
+      const why = error === null ? {} : { error: error.message }
+      emit({ type: 'run.finished', runId, exitCode, ...why })
+      shown.stop()
+      const { record } = summary()
+      await writeRunRecord(runsFolder, record)
+      const { organisations, totals, exports } = record
+      // Not where it ended before it asked for, built or wrote anything.
+      const didWork = exitCode === 0 || organisations.length + totals.models + exports.length > 0
+      return { text: renderSummary(summary()), record, didWork }
+    },
+  }
+}
+
+function shownProgress({ log, now }: ObserverOptions, terminal: Terminal): Progress {
+  const { err: write, draw, hasColour: colour } = terminal
+  const stop = (): void => undefined
+  if (log === 'none') return { listener: stop, stop }
+  if (log === 'json') return { listener: createJsonLog(write, now), stop }
+  if (log === 'text' || !terminal.isTty) return { listener: createTextLog(write), stop }
+  return createProgress({ write: draw, now, columns: () => terminal.columns, colour })
+}
+
+/** Only the holder of the lock runs: an earlier run that has not ended never will. */
+function ended(record: RunRecord): RunRecord {
+  return record.status === 'running' ? { ...record, status: 'killed' } : record
+}
+
+function runRow(record: RunRecord): RunRow {
+  const { run_id, command, version, status, exit_code, started_at, finished_at, totals } = record
+  return {
+    ...{ run_id, command, version, status, exit_code, started_at, finished_at },
+    days_landed: totals.landed,
+    days_empty: totals.empty,
+    days_unchanged: totals.unchanged,
+    days_failed: totals.failed,
+    requests: totals.requests,
+  }
 }

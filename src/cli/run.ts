@@ -4,13 +4,13 @@ import { isSenderAtWork, startSender } from '../hooks/sender-start.ts'
 import { missingVariables } from '../notify/channels.ts'
 import { listIfThere } from '../lib/files.ts'
 import type { SyncSelection } from '../pipeline/entity-resources.ts'
+import type { RunsSoFar } from '../pipeline/publish.ts'
 import type { RunContext } from '../pipeline/run-context.ts'
 import { run } from '../pipeline/run.ts'
 import { sync } from '../pipeline/sync.ts'
 import { configured, dataOptions, defineCommand, reportOptions, type Terminal } from './command.ts'
 import { configPath, MAIN } from './hooks/run.ts'
 import { runJob, type JobResult } from './job.ts'
-import type { Observer } from './observer.ts'
 import { durationOf, paceOptions, selectionOf, selectionOptions } from './options.ts'
 
 export const runCommand = nightly(
@@ -19,7 +19,7 @@ export const runCommand = nightly(
     ['$0 run', 'the whole history the first time, then what is missing or due'],
     ['$0 run --data ./warehouse --log json', 'from cron, with a log for machines'],
   ],
-  (context, selection, { runs }) => run(context, selection, runs),
+  run,
 )
 
 export const syncCommand = nightly(
@@ -36,7 +36,7 @@ export const syncCommand = nightly(
 function nightly(
   command: string,
   examples: readonly [string, string][],
-  work: (context: RunContext, selection: SyncSelection, observer: Observer) => Promise<JobResult>,
+  work: (context: RunContext, selection: SyncSelection, runs: RunsSoFar) => Promise<JobResult>,
 ) {
   return defineCommand({
     examples,
@@ -49,7 +49,7 @@ function nightly(
       const exitCode = await runJob(
         { ...flags, command, config, maxDurationMs, organisations },
         terminal,
-        (context, observer) => work(context, selection, observer),
+        (context, runs) => work(context, selection, runs),
       )
       await resumeSender(config, configPath(flags.config, terminal.cwd), terminal)
       return exitCode

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createObserver, type LogMode } from '../../src/cli/observer.ts'
+import { createObserver, type LogMode } from '../../src/cli/job.ts'
 import { temporaryFolder } from '../helpers.ts'
 
 /** Without the form of a key: only that it is the credential tells that it is one. */

@@ -116,7 +116,7 @@ async function nextNight(command: Command, dataFolder: string): Promise<Ending> 
   const exitCode = await runJob(
     { command: 'run', config, log: 'none', json: false, maxDurationMs, organisations: [] },
     terminal,
-    (job, { runs }) => run(job, {}, runs),
+    (job, runs) => run(job, {}, runs),
   )
   return { exitCode, out }
 }
