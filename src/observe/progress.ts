@@ -3,7 +3,7 @@ import type { RunEvent } from '../lib/events.ts'
 import { oneLine } from '../lib/text.ts'
 import type { Write } from './log.ts'
 import { Tally, type Listener } from './summary.ts'
-import { addressing, counted, digits, duration, shrinkage } from './words.ts'
+import { addressing, aligned, counted, digits, duration, shrinkage } from './words.ts'
 
 export interface ProgressOptions {
   /** Writes to the terminal. */
@@ -112,35 +112,31 @@ class State {
 type Colours = ReturnType<typeof pc.createColors>
 
 function linesOf(state: State, now: number, width: number, colours: Colours): string[] {
-  const rows = [...state.tracks].map(([resource, track]) => cellsOf(state, resource, track, now))
-  const widths = [0, 1, 2, 3, 4].map((at) =>
-    Math.max(0, ...rows.map((row) => row[at]?.length ?? 0)),
-  )
-  const lines = rows.map(([name = '', ...numbers]) => {
-    const failed = numbers.pop() ?? ''
-    const padded = numbers.map((cell, at) => cell.padStart(widths[at + 1] ?? 0))
-    const plain = [name.padEnd(widths[0] ?? 0), ...padded].join('  ')
-    return fitted(plain, failed === '' ? '' : `  ${failed}`, width, colours.red)
+  const tracks = [...state.tracks]
+  const plain = aligned(tracks.map(([resource, track]) => cellsOf(state, resource, track, now)))
+  const lines = tracks.map(([resource], at) => {
+    const { failed } = state.tally.days(resource)
+    const failures = failed === 0 ? '' : `  ${digits(failed)} failed`
+    return fitted(plain[at] ?? '', failures, width, colours.red)
   })
   const note = noteOf(state, now)
   return note === undefined ? lines : [...lines, fitted('', note, width, colours.dim)]
 }
 
-/** Name, days, rows, rows a second, time left, failures. */
+/** Name, days, rows, rows a second, time left. */
 function cellsOf({ tally }: State, resource: string, track: Track, now: number): string[] {
-  const { asked, left, failed, rows: finished } = tally.days(resource)
+  const { asked, left, rows: finished } = tally.days(resource)
   const { startedAt, finishedAt, underWay } = track
   const elapsed = (finishedAt ?? now) - startedAt
   const rows = [...underWay.values()].reduce((sum, count) => sum + count, finished)
   const done = asked - left
-  const perDay = done === 0 ? '' : `${duration((left * elapsed) / done)} left`
+  const timeLeft = done === 0 ? '' : `${duration((left * elapsed) / done)} left`
   return [
     oneLine(resource),
     `${digits(done)}/${digits(asked)} days`,
     counted(rows, 'row'),
     elapsed > 0 ? `${digits((rows * 1000) / elapsed)} rows/s` : '',
-    finishedAt === undefined ? perDay : 'done',
-    failed === 0 ? '' : `${digits(failed)} failed`,
+    finishedAt === undefined ? timeLeft : 'done',
   ]
 }
 

@@ -2,7 +2,7 @@ import { oneLine, size } from '../lib/text.ts'
 import { DAYS, type Days, type RunRecord } from './run-record.ts'
 import type { Summary, Warning } from './summary.ts'
 import { checksRun, verdictOf } from './verdict.ts'
-import { counted, digits, duration, requestNote, shrinkage } from './words.ts'
+import { aligned, counted, digits, duration, requestNote, shrinkage } from './words.ts'
 
 const LISTED = 10
 /** A platform whose text is in warnings can make any number of kinds. */
@@ -17,7 +17,7 @@ const LABEL_WIDTH = 11
  */
 export function renderSummary(summary: Summary): string {
   const { record, warnings, unchanged } = summary
-  const chosen = chooseWarnings(warnings, LISTED, MOST_KINDS)
+  const chosen = chooseWarnings(warnings)
   const checks = record.failed_checks.toSorted((a, b) => rankOf(a) - rankOf(b))
   const sections = [
     section('asked', askedLines(record)),
@@ -53,18 +53,10 @@ function askedLines({ resources, organisations, totals }: RunRecord): string[] {
   if (rows.length === 0) return organisations.length > 0 ? ['nothing was due'] : []
   if (rows.length > 1) rows.push(['all', totals])
   const cells = rows.map(([name, days]) => [name, ...DAYS.map((each) => digits(days[each]))])
-  const table = [['', 'days', ...DAYS.slice(1)], ...cells]
-  const widths = ['', ...DAYS].map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0)))
-  const padded = table.map(([name = '', ...numbers]) =>
-    [
-      name.padEnd(widths[0] ?? 0),
-      ...numbers.map((cell, at) => cell.padStart(widths[at + 1] ?? 0)),
-    ].join('  '),
-  )
   const { requests, retries, bytes } = totals
   return [
     `${counted(requests, 'request')}, ${digits(retries)} retried, ${size(bytes)} read`,
-    ...padded,
+    ...aligned([['', 'days', ...DAYS.slice(1)], ...cells]),
   ]
 }
 
@@ -126,10 +118,10 @@ const BY_SEVERITY: readonly (Warning['about'] | null)[] = [
 ]
 
 /**
- * Some of the warnings, the most severe first: one of each kind, up to `most`, and
- * more of them where fewer than `usual` are chosen so.
+ * Some of the warnings, the most severe first: one of each kind, up to MOST_KINDS, and
+ * more of them where fewer than LISTED are chosen so.
  */
-function chooseWarnings(warnings: readonly Warning[], usual: number, most: number): string[] {
+function chooseWarnings(warnings: readonly Warning[]): string[] {
   const kinds = new Map<string, Warning[]>()
   for (const warning of warnings) {
     const key = `${warning.about ?? ''} ${warning.kind ?? kindOf(warning.message)}`
@@ -138,9 +130,9 @@ function chooseWarnings(warnings: readonly Warning[], usual: number, most: numbe
   const severity = ([first]: readonly Warning[]): number =>
     BY_SEVERITY.indexOf(first?.about ?? null)
   const groups = [...kinds.values()].sort((a, b) => severity(a) - severity(b))
-  const ones = groups.flatMap((group) => group.slice(0, 1)).slice(0, most)
+  const ones = groups.flatMap((group) => group.slice(0, 1)).slice(0, MOST_KINDS)
   const others = groups.flatMap((group) => group.slice(1))
-  const chosen = new Set([...ones, ...others.slice(0, Math.max(0, usual - ones.length))])
+  const chosen = new Set([...ones, ...others.slice(0, Math.max(0, LISTED - ones.length))])
   return groups.flatMap((group) => group.filter((each) => chosen.has(each))).map((w) => w.message)
 }
 

@@ -26,6 +26,16 @@ function twoDigits(count: number): string {
   return String(count).padStart(2, '0')
 }
 
+/** Rows of cells, one below the other: the first of each to the left, the others to the right. */
+export function aligned(rows: readonly (readonly string[])[]): string[] {
+  const widthAt = (at: number): number => Math.max(...rows.map((row) => row[at]?.length ?? 0))
+  const widths = (rows[0] ?? []).map((_, at) => widthAt(at))
+  return rows.map(([name = '', ...numbers]) => {
+    const padded = numbers.map((cell, at) => cell.padStart(widths[at + 1] ?? 0))
+    return [name.padEnd(widths[0] ?? 0), ...padded].join('  ')
+  })
+}
+
 /** An instant in ISO 8601, to the second: `2026-03-01T06:00:00Z`. Anything else stays. */
 export function toSecond(instant: string): string {
   return instant.replace(/^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)\.\d+/, '$1')
