@@ -5,7 +5,7 @@ import { command } from '../command.ts'
 import { temporaryFolder } from '../helpers.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 
-it('the demo leaves no mart empty', async () => {
+it('the demo leaves no mart empty, and its users are in teams', async () => {
   const data = join(await temporaryFolder(), 'demo')
   const { code, err } = await command(['demo', '--users', '8', '--data', data, '--log', 'none'], {})
   expect(code, err).toBe(0)
@@ -19,7 +19,9 @@ it('the demo leaves no mart empty', async () => {
       const [row] = await database.rows(`select count(*) as rows from main.${name}`)
       if (Number(row?.['rows']) === 0) empty.push(name)
     }
-    expect(empty).toEqual([])
+    expect(empty.join(' ')).toBe('')
+    const [of] = await database.rows(`select count(distinct team) as teams from dim_user`)
+    expect(Number(of?.['teams'])).toBeGreaterThan(1)
   } finally {
     database.close()
   }
