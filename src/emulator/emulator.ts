@@ -1,8 +1,9 @@
 import { getRequestListener } from '@hono/node-server'
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 
 import { parseDay } from '../lib/days.ts'
-import { UsageError } from '../lib/errors.ts'
+import { messageOf, UsageError } from '../lib/errors.ts'
 import { DEFAULT_KEYS, type Keys } from './admission.ts'
 import { createApp, type Intercept, type RequestRecord } from './app.ts'
 import { HISTORY_BEGINS } from './calendar.ts'
@@ -82,17 +83,16 @@ export interface Emulator {
  * @throws UsageError for an option out of its range, or a port that is taken.
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
-  const { host = '127.0.0.1', now, rate, limitStyle = 'retry-after' } = options
+  const { host = '127.0.0.1', now, orgId = 'org_demo', interrupt = true } = options
+  const { areSteady = false, firstDay = HISTORY_BEGINS } = options
+  const { rate, limitStyle = 'retry-after', intercept = null } = options
   const seed = wholeNumber('seed', options.seed ?? 1, 0)
   const organisation = createOrganisation({
-    id: options.orgId ?? 'org_demo',
+    id: orgId,
     seed,
     users: wholeNumber('users', options.users ?? 40, 1),
-    areSteady: options.areSteady ?? false,
-    firstDay: parseDay(
-      options.firstDay ?? HISTORY_BEGINS,
-      'the first day of the stand-in platform',
-    ),
+    areSteady,
+    firstDay: parseDay(firstDay, 'the first day of the stand-in platform'),
   })
   const burst = wholeNumber('burst', options.burst ?? Math.max(1, Math.ceil(rate ?? 1)), 1)
   const remember = wholeNumber('remember', options.remember ?? 1_000, 0)
@@ -101,9 +101,9 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     organisation,
     seed,
     now,
-    canInterrupt: options.interrupt ?? true,
+    canInterrupt: interrupt,
     limit: rate === undefined ? null : { rate: positive('rate', rate), burst, limitStyle, now },
-    intercept: options.intercept ?? null,
+    intercept,
     record: (request) => {
       requests.push(request)
       if (requests.length > remember) requests.shift()
@@ -141,26 +141,23 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   }
 }
 
-function listen(server: Server, port: number, host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) => {
-      const hint = 'Choose another port, or 0 for a free one.'
-      reject(new UsageError(`cannot listen on ${host}:${port}: ${cause.message}`, { hint, cause }))
-    })
-    server.listen(port, host, () => {
-      const address = server.address()
-      resolve(typeof address === 'object' && address !== null ? address.port : port)
-    })
-  })
+/** The port that the server took. */
+async function listen(server: Server, port: number, host: string): Promise<number> {
+  try {
+    await once(server.listen(port, host), 'listening')
+  } catch (cause) {
+    const hint = 'Choose another port, or 0 for a free one.'
+    throw new UsageError(`cannot listen on ${host}:${port}: ${messageOf(cause)}`, { hint, cause })
+  }
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : port
 }
 
-function stop(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => {
-      resolve() // its one error is that the server was closed before
-    })
-    server.closeAllConnections()
-  })
+async function stop(server: Server): Promise<void> {
+  if (!server.listening) return // it was stopped before
+  server.close()
+  server.closeAllConnections()
+  await once(server, 'close')
 }
 
 function wholeNumber(
