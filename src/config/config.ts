@@ -246,19 +246,15 @@ function check<T>(schema: z.ZodType<T>, value: unknown, where: string, hint?: st
   throw new UsageError(message, hint === undefined ? {} : { hint })
 }
 
-const schemaNode = z.looseObject({
-  properties: z.record(z.string(), z.unknown()).optional(),
-  additionalProperties: z.unknown().optional(),
-  items: z.unknown().optional(),
-  anyOf: z.array(z.unknown()).optional(),
-  oneOf: z.array(z.unknown()).optional(),
-})
+type JsonSchema = z.core.JSONSchema._JSONSchema
 
 /** The settings that there may be at a path of the file, as its schema says. */
-function keysAt(schema: unknown, path: readonly PropertyKey[]): string[] {
-  const { data } = schemaNode.safeParse(schema)
-  if (data === undefined) return []
-  const { properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = data
+function keysAt(
+  schema: JsonSchema | JsonSchema[] | undefined,
+  path: readonly PropertyKey[],
+): string[] {
+  if (typeof schema !== 'object' || Array.isArray(schema)) return []
+  const { properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = schema
   const [step, ...rest] = path
   const own =
     step === undefined
