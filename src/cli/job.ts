@@ -11,7 +11,7 @@ import { removeScratch } from '../serve/verify/scratch.ts'
 import { keepOutOfGit } from '../lake/data-folder.ts'
 import { diskFault, makeFolder } from '../lib/disk.ts'
 import { removeSpilled } from '../lib/spill.ts'
-import { removeAsides } from '../lib/files.ts'
+import { removeTemporaryFiles } from '../lib/files.ts'
 import { lock, type Lease } from '../lib/lock.ts'
 import { printed, report, type Answer, type Terminal } from './command.ts'
 import { announce, createWorld } from './world.ts'
@@ -104,7 +104,7 @@ export async function runJob(
  * are made again. The next sync goes on from the pages in `state/parts`.
  */
 async function tidyUp(dataFolder: string, { emit }: World): Promise<void> {
-  const removed = await removeAsides(dataFolder)
+  const removed = await removeTemporaryFiles(dataFolder)
   await removeScratch(dataFolder)
   const message = `the last run was killed; ${removed} unfinished files of it were removed`
   emit({ type: 'warning', message, about: 'lease' })

@@ -120,12 +120,9 @@ export class PlatformClient extends Analytics {
   async #days<T extends { readonly date: string }>(
     endpoint: AnalyticsEndpoint,
     range: DateRangeOptions,
-    groupBy?: NonNullable<AnalyticsQuery['groupBy']>,
+    groupBy?: AnalyticsQuery['groupBy'],
   ): Promise<T[]> {
-    const answer = await this.ask(endpoint, {
-      range: rangeOf(range),
-      ...(groupBy === undefined ? {} : { groupBy }),
-    })
+    const answer = await this.ask(endpoint, { range: rangeOf(range), groupBy })
     return answer.rows.map((row) => typed<T>(row.value))
   }
 }
@@ -146,11 +143,7 @@ export async function* userPages<Page extends AnalyticsTail>(
   const seen = new Set(followed)
   let cursor = followed.at(-1)
   for (;;) {
-    const answer: Page = await ask({
-      range,
-      limit: MAX_PAGE_SIZE,
-      ...(cursor === undefined ? {} : { cursor }),
-    })
+    const answer: Page = await ask({ range, limit: MAX_PAGE_SIZE, cursor })
     const next = answer.hasMore ? nextCursor(answer, seen) : undefined
     yield answer
     if (next === undefined) return

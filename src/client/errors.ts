@@ -109,12 +109,15 @@ export class RefusedError extends CredentialError {
   }
 }
 
+/** What this run cannot wait for, the next one can. */
+export function deferral(message: string, cause?: unknown): DeferredError {
+  const hint = 'What has landed is kept; the next run goes on from there.'
+  return new DeferredError(message, { hint, cause })
+}
+
 /** The run may last no longer. */
-export function outOfTime({ cause }: Pick<FailureOptions, 'cause'> = {}): DeferredError {
-  return new DeferredError('the time that --max-duration gives is over', {
-    hint: 'What has landed is kept; the next run goes on from there.',
-    cause,
-  })
+export function outOfTime(cause?: unknown): DeferredError {
+  return deferral('the time that --max-duration gives is over', cause)
 }
 
 /** The platform's id of the request that failed, where the answer named one. */

@@ -41,14 +41,14 @@ export function nameOfTemporary(name: string): string | undefined {
  * Removes temporary files that a crash left, in the folder and below it. Only for the
  * holder of the lock: another's temporary file is being written.
  */
-export async function removeAsides(folder: string): Promise<number> {
+export async function removeTemporaryFiles(folder: string): Promise<number> {
   let removed = 0
   for (const entry of await listIfThere(folder)) {
     const path = join(folder, entry.name)
     if (nameOfTemporary(entry.name) !== undefined) {
       await rm(path, { recursive: true, force: true })
       removed += 1
-    } else if (entry.isDirectory()) removed += await removeAsides(path)
+    } else if (entry.isDirectory()) removed += await removeTemporaryFiles(path)
   }
   return removed
 }

@@ -5,7 +5,7 @@ export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | undefined
   /** Milliseconds from the request to the last byte of the body. */
   readonly timeoutMs: number
   /** A longer body is an error: BodyTooLargeError. */

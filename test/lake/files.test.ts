@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/lib/errors.ts'
 import { diskFault } from '../../src/lib/disk.ts'
-import { temporaryPath, removeAsides } from '../../src/lib/files.ts'
+import { temporaryPath, removeTemporaryFiles } from '../../src/lib/files.ts'
 import { temporaryFolder } from '../helpers.ts'
 
 describe('what a crash left aside', () => {
@@ -17,7 +17,7 @@ describe('what a crash left aside', () => {
     for (const left of [name, `${name}.wal`, `tmp_${name}`]) await writeFile(join(folder, left), '')
     const kept = ['.part', 'data.parquet', 'notes.part', 'tmp_data.parquet']
     for (const each of kept) await writeFile(join(folder, each), '')
-    expect(await removeAsides(data)).toBe(4)
+    expect(await removeTemporaryFiles(data)).toBe(4)
     expect(await readdir(folder)).toEqual(kept)
   })
 })

@@ -27,11 +27,11 @@ export type AnalyticsEndpoint = 'tokens' | 'tools' | 'activity' | 'productivity'
 
 export interface AnalyticsQuery {
   readonly range: DayRange
-  readonly groupBy?: 'model' | 'tool_name' | 'client'
+  readonly groupBy?: 'model' | 'tool_name' | 'client' | undefined
   /** `/users` only: users a page, 1 to 100. */
   readonly limit?: number
   /** `/users` only: `next_cursor` of the page before. */
-  readonly cursor?: string
+  readonly cursor?: string | undefined
   /** See Call. */
   readonly isDivisible?: boolean
 }

@@ -21,7 +21,7 @@ export interface ControlsQuery {
   /** Revisions a page, 1 to 100; the platform's default is 20. */
   readonly limit?: number
   /** `pagination.nextCursor` of the page before. */
-  readonly cursor?: string
+  readonly cursor?: string | undefined
 }
 
 /** Revisions on a page, at most (PLATFORM_API, "Limits"). */
@@ -46,10 +46,8 @@ export class Controls extends Endpoints {
     const seen = new Set<string>()
     let cursor: string | undefined
     do {
-      const page: Served<ControlsPage> = await this.fetchPage({
-        limit: MAX_CONTROLS_PAGE,
-        ...(cursor === undefined ? {} : { cursor }),
-      })
+      const query = { limit: MAX_CONTROLS_PAGE, cursor }
+      const page: Served<ControlsPage> = await this.fetchPage(query)
       cursor = nextCursor(page, seen)
       yield page
     } while (cursor !== undefined)

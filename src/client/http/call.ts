@@ -72,7 +72,7 @@ export function send<T>(
   body?: object | string,
 ): Promise<T> {
   const text = typeof body === 'object' ? JSON.stringify(body) : body
-  const call = { ...callOf(baseUrl, method, path), ...(text === undefined ? {} : { body: text }) }
+  const call = { ...callOf(baseUrl, method, path), body: text }
   return transport.call(call, (response, requestId) =>
     readAnswer(DOCUMENTED, { method, path, requestId }, response, () => {
       const answer = utf8().decode(response.body)

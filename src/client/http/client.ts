@@ -89,7 +89,7 @@ async function exchange(agent: Dispatcher, request: HttpRequest): Promise<HttpRe
       dispatcher: agent,
       method: request.method,
       headers: { 'accept-encoding': 'gzip, deflate, br', ...request.headers },
-      ...(request.body === undefined ? {} : { body: request.body }),
+      body: request.body ?? null,
       signal,
       headersTimeout: request.timeoutMs,
       bodyTimeout: request.timeoutMs,

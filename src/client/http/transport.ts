@@ -4,6 +4,7 @@ import { KnownSecrets } from '../../lib/secrets/known-secrets.ts'
 import type { Learned } from '../../lib/learned.ts'
 import type { BodyTaker, HttpHead, HttpRequest, HttpResponse, World } from '../../lib/world.ts'
 import {
+  deferral,
   outOfTime,
   TransportError,
   UnknownOutcomeError,
@@ -40,7 +41,7 @@ export interface Call {
   readonly path: string
   readonly maxBytes: number
   /** JSON text. */
-  readonly body?: string
+  readonly body?: string | undefined
   /** The caller asks for less when this takes too long, so that it is not repeated as it is. */
   readonly isDivisible?: boolean
 }
@@ -184,7 +185,7 @@ export class Transport {
           accept: 'application/json',
           ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
         },
-        ...(call.body === undefined ? {} : { body: call.body }),
+        body: call.body,
         timeoutMs,
         maxBytes: call.maxBytes,
         signal: this.#world.hangUp,
@@ -198,7 +199,7 @@ export class Transport {
       const isCut = isLate && timeoutMs < patienceMs
       const health = isLate && !isCut ? 'overloaded' : 'faulty'
       this.#governor.answered({ kind: kindOf(call), sentAt, headers: {}, health })
-      throw isCut && call.method === 'GET' ? outOfTime({ cause: error }) : error
+      throw isCut && call.method === 'GET' ? outOfTime(error) : error
     }
   }
 
@@ -216,7 +217,7 @@ export class Transport {
     const path = withoutCursors(call.path)
     this.#world.emit({ type: 'request.retried', path, attempt, reason: error.message, waitMs })
     if (held !== undefined) return // by the governor, as every request is
-    if (this.#world.now() + waitMs >= this.#options.deadline) throw outOfTime({ cause: error })
+    if (this.#world.now() + waitMs >= this.#options.deadline) throw outOfTime(error)
     await this.#world.sleep(waitMs, this.#world.signal)
   }
 }
@@ -267,14 +268,12 @@ function mayRepeat(call: Call, error: unknown): boolean {
   return call.isDivisible !== true || !isTooSlow(error)
 }
 
-function toDeferred(call: Call, error: ApiError): DeferredError {
-  const waited = REPEATABLE.has(call.method) ? `: still refused after ${RATE_RETRIES} waits` : ''
-  return new DeferredError(`${error.message}${waited}`, {
-    hint: REPEATABLE.has(call.method)
-      ? 'What has landed is kept; the next run goes on from there.'
-      : 'Nothing was done; ask again later.',
-    cause: error,
-  })
+function toDeferred({ method }: Call, error: ApiError): DeferredError {
+  if (REPEATABLE.has(method)) {
+    return deferral(`${error.message}: still refused after ${RATE_RETRIES} waits`, error)
+  }
+  const hint = 'Nothing was done; ask again later.'
+  return new DeferredError(error.message, { hint, cause: error })
 }
 
 /**

@@ -1,11 +1,11 @@
 import { MS_PER_DAY } from '../../lib/days.ts'
 import PQueue from 'p-queue'
-import { DeferredError } from '../../lib/errors.ts'
+import type { DeferredError } from '../../lib/errors.ts'
 import type { Learned } from '../../lib/learned.ts'
 import type { World } from '../../lib/world.ts'
 import { Concurrency, type Health } from './concurrency.ts'
 import { Pacer } from './pacer.ts'
-import { outOfTime } from '../errors.ts'
+import { deferral, outOfTime } from '../errors.ts'
 import { quotasOf, type Headers } from './headers.ts'
 import { serverClock } from './header-values.ts'
 
@@ -112,7 +112,7 @@ export class Governor {
     const limit = this.#pacer.isRecovered ? this.#concurrency.limit : 1
     if (limit !== this.#queue.concurrency) this.#queue.concurrency = limit
     const isTooLong = hold !== undefined && this.#pacer.resumeAt > this.#deadline
-    if (isTooLong) this.#deferral ??= deferral(hold)
+    if (isTooLong) this.#deferral ??= tooLong(hold)
     else if (hold !== undefined && this.#pacer.resumeAt > resumeAt) {
       this.#world.emit({ type: 'governor.paused', ...hold })
     }
@@ -159,7 +159,7 @@ export class Governor {
   #isPointless(wait: number): boolean {
     const now = this.#world.now()
     if (now + wait <= this.#deadline || this.#pacer.flying > 0) return false
-    this.#deferral ??= deferral({ waitMs: wait, reason: 'its quota is used up' })
+    this.#deferral ??= tooLong({ waitMs: wait, reason: 'its quota is used up' })
     return true
   }
 
@@ -181,9 +181,9 @@ function quotasIn(headers: Headers, now: number): ReturnType<typeof quotasOf> {
   return quotasOf(headers, Math.min(Math.max(now, second), second + 999))
 }
 
-function deferral({ waitMs, reason }: Hold): DeferredError {
-  return new DeferredError(
-    `${reason}: the platform asks to wait ${Math.ceil(waitMs / 1000)} s, longer than this run may last`,
-    { hint: 'What has landed is kept; the next run goes on from there.' },
+function tooLong({ waitMs, reason }: Hold): DeferredError {
+  const seconds = Math.ceil(waitMs / 1000)
+  return deferral(
+    `${reason}: the platform asks to wait ${seconds} s, longer than this run may last`,
   )
 }

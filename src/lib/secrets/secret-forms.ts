@@ -43,9 +43,9 @@ export function withoutAddressed(text: string, mark: Mark): string {
  */
 export function withoutSecrets(text: string, mark: Mark): string {
   const once = marker(mark)
-  const named = withoutIntroduced(withoutKnownForms(text, mark), once)
-  const told = withoutAssigned(withoutNamed(named, once), once)
-  return withoutAddresses(told, once).replaceAll(RUN, (run) => {
+  const introduced = withoutIntroduced(withoutKnownForms(text, mark), once)
+  const named = withoutAssigned(withoutNamed(introduced, once), once)
+  return withoutAddresses(named, once).replaceAll(RUN, (run) => {
     if (isPublic(run)) return run
     return isMixed(run)
       ? once(run)
