@@ -1,4 +1,4 @@
-import { compilePlan } from './project/compile.ts'
+import { compileProject } from './project/compile.ts'
 import { select } from './project/select.ts'
 import type { ModelNode, Project } from './project/types.ts'
 
@@ -20,6 +20,6 @@ export type { Column, GenericTest, ModelNode, Project } from './project/types.ts
  * @throws ProjectError, and UsageError at a selector that matches no models.
  */
 export function listModels(project: Project, selector?: string): readonly ModelNode[] {
-  const { models } = compilePlan(project, { sourceSql: (source, table) => `${source}.${table}` })
+  const { models } = compileProject(project, { sourceSql: (source, table) => `${source}.${table}` })
   return selector === undefined ? models : select(models, selector)
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { compilePlan } from '../../src/model/project/compile.ts'
+import { compileProject } from '../../src/model/project/compile.ts'
 import { loadProject } from '../../src/model/index.ts'
 import { Database, type Row } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
@@ -7,7 +7,7 @@ import { packageRoot } from '../../src/lib/package.ts'
 /** The project of this repository. */
 export const project = await loadProject(join(packageRoot, 'dbt-like-models'))
 
-const { models, tests } = compilePlan(project, { sourceSql: (_, table) => `platform.${table}` })
+const { models, tests } = compileProject(project, { sourceSql: (_, table) => `platform.${table}` })
 
 /** The rows that a model makes of these relations alone, each a statement; by the order given. */
 export async function rowsOf(

@@ -1,5 +1,5 @@
 import { identifier } from '../../lib/duckdb.ts'
-import type { Plan } from '../project/compile.ts'
+import type { Compiled } from '../project/compile.ts'
 import type { ModelNode, Project, TestNode, TestSettings, UnitTestNode } from '../project/types.ts'
 import {
   compact,
@@ -16,7 +16,7 @@ import { metadata, type Invocation } from './results.ts'
 /** What every entry of a manifest is made with. */
 export interface EntryContext {
   readonly project: Project
-  readonly plan: Plan
+  readonly compiled: Compiled
   /** What dbt calls a database: the stem of the published file's name. */
   readonly database: string
   readonly sourceSql: (source: string, table: string) => string
@@ -30,7 +30,7 @@ type Entries = Readonly<Record<string, Entry>>
 
 /** All that can be run, by its kind and name in a build's outcomes: `model fct_org_day`. */
 export function nodesOf(context: EntryContext): ReadonlyMap<string, Entry> {
-  const { models, tests, unitTests } = context.plan
+  const { models, tests, unitTests } = context.compiled
   return new Map<string, Entry>([
     ...models.map((node) => [`model ${node.name}`, modelEntry(node, context)] as const),
     ...models.flatMap((node) => genericTestEntries(node, context)),
@@ -141,8 +141,8 @@ const CONTRACT = { enforced: false, alias_types: true }
 
 /** What is read by a node with a statement. */
 function reads(names: readonly string[], sources: readonly string[], context: EntryContext) {
-  const { project, plan } = context
-  const nodes = names.flatMap((name) => plan.models.find((node) => node.name === name) ?? [])
+  const { project, compiled } = context
+  const nodes = names.flatMap((name) => compiled.models.find((node) => node.name === name) ?? [])
   return {
     language: 'sql',
     refs: names.map((name) => ({ name, package: null, version: null })),
@@ -315,10 +315,10 @@ function testEntry(test: TestSettings, names: readonly string[], context: EntryC
   }
 }
 
-function unitTestEntry(test: UnitTestNode, { project, plan }: EntryContext): Entry {
+function unitTestEntry(test: UnitTestNode, { project, compiled }: EntryContext): Entry {
   const { name, place, description } = test
   const id = `unit_test.${project.name}.${test.model}.${name}`
-  const model = plan.models.find((node) => node.name === test.model)
+  const model = compiled.models.find((node) => node.name === test.model)
   const found = placed('unit_test', id, name, place.file, project)
   return {
     ...found,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { writeAtomic } from '../../lib/files.ts'
-import type { Plan } from '../project/compile.ts'
+import type { Compiled } from '../project/compile.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { FreshnessResult } from '../checks/freshness.ts'
 import type { Building, Outcome } from '../build/context.ts'
@@ -31,7 +31,7 @@ interface BuildResults {
  */
 export async function writeArtifacts(
   building: Building,
-  plan: Plan,
+  compiled: Compiled,
   { startedAt, outcomes, freshness, isPublished }: BuildResults,
 ): Promise<void> {
   const { artifacts, project, sourceSql, target, runId, now, emit, select = null } = building
@@ -44,8 +44,8 @@ export async function writeArtifacts(
   try {
     const database = basename(target).replace(/\.duckdb$/, '')
     const createdAt = invocation.finishedAt / 1000
-    const fileChecksums = await checksumsOf(project, plan)
-    const context = { project, plan, database, sourceSql, createdAt, fileChecksums }
+    const fileChecksums = await checksumsOf(project, compiled)
+    const context = { project, compiled, database, sourceSql, createdAt, fileChecksums }
     const nodes = nodesOf(context)
     await Promise.all([
       write('manifest', manifest(context, nodes, invocation)),
@@ -58,7 +58,7 @@ export async function writeArtifacts(
   }
 }
 
-async function checksumsOf(project: Project, { models }: Plan): Promise<Map<string, string>> {
+async function checksumsOf(project: Project, { models }: Compiled): Promise<Map<string, string>> {
   const checksums = new Map<string, string>()
   for (const { name, file, seed, snapshot } of models) {
     if (seed !== null) {
@@ -90,11 +90,11 @@ type ColumnRow = z.output<typeof columnRows>[number]
 /** `catalog.json` (v1): the tables and views of the published file `path` that models made. */
 async function catalog(
   path: string,
-  { project, plan, database }: EntryContext,
+  { project, compiled, database }: EntryContext,
   invocation: Invocation,
 ): Promise<JsonObject> {
   const columns = await readColumns(path)
-  const nodes = plan.models.flatMap((node): [string, JsonObject][] => {
+  const nodes = compiled.models.flatMap((node): [string, JsonObject][] => {
     const own = columns.filter((row) => row.schema === node.schema && row.relation === node.name)
     const [first] = own
     if (first === undefined) return []

@@ -4,7 +4,7 @@ import { messageOf, UsageError } from '../../lib/errors.ts'
 import { listIfThere, nameOfTemporary, removeFile, temporaryPath } from '../../lib/files.ts'
 import { writeArtifacts } from '../artifacts/write.ts'
 import { executePlan, snapshotsOf, type Filled } from '../engines/execute.ts'
-import { compilePlan } from '../project/compile.ts'
+import { compileProject } from '../project/compile.ts'
 import { mayBeDamaged, throwAll } from '../project/errors.ts'
 import { publish, removeDatabase } from '../publish/publish.ts'
 import { openBaseFile, readBaseFile, type BaseFile } from './base-file.ts'
@@ -24,7 +24,7 @@ export interface PlannedModel extends Pick<NodePlan, 'action' | 'reason'> {
 
 /** What a build would do with each model, in its order. Writes nothing, and needs no lock. */
 export async function planOfBuild(options: BuildOptions): Promise<readonly PlannedModel[]> {
-  const compiled = compilePlan(options.project, options)
+  const compiled = compileProject(options.project, options)
   const { nodes } = await planBuild(options, compiled, await readBaseFile(options.target))
   return nodes.map(({ node, action, reason }) => ({ model: node.name, action, reason }))
 }
@@ -86,7 +86,7 @@ async function removeLeftovers(target: string, copy: string): Promise<void> {
 
 /** Opens the file to continue from, and decides what the build does. */
 async function decide(building: Building): Promise<{ plan: BuildPlan; baseFile: BaseFile }> {
-  const compiled = compilePlan(building.project, building)
+  const compiled = compileProject(building.project, building)
   const baseFile = await openBaseFile(building, snapshotsOf(compiled.models))
   try {
     return { plan: await planBuild(building, compiled, baseFile), baseFile }

@@ -1,7 +1,7 @@
 import { readLastResults } from '../artifacts/results.ts'
 import { planChecks, type Check, type PlannedCheck } from '../checks/plan.ts'
 import { unitTestsDigest } from '../checks/unit-tests.ts'
-import type { Plan } from '../project/compile.ts'
+import type { Compiled } from '../project/compile.ts'
 import { madeBy, type MadeBy, type SourceFacts } from './fingerprint.ts'
 import { reach, select, type Past } from '../project/select.ts'
 import { kindOf, type ModelNode, type UnitTestNode } from '../project/types.ts'
@@ -27,7 +27,7 @@ export interface NodePlan {
 
 /** All that a build decides before it writes. */
 export interface BuildPlan {
-  readonly compiled: Plan
+  readonly compiled: Compiled
   /** Whether the models that are not selected stay as they are in the published file. */
   readonly isPartial: boolean
   /** Whether a table of the published file is updated or reused: the build continues in a copy of it. */
@@ -49,7 +49,7 @@ const NEW = 'it is new'
 /** @throws ProjectError, and UsageError at a selector that matches no models. */
 export async function planBuild(
   options: BuildOptions,
-  compiled: Plan,
+  compiled: Compiled,
   { state, retryOf }: BaseFile,
 ): Promise<BuildPlan> {
   const { fullRefresh = false, exclude } = options
@@ -188,7 +188,7 @@ const RETRY_SELECTOR = 'result:error+ result:fail+ result:skipped+ state:modifie
 /** @throws UsageError when the results of the build that is retried are not on record. */
 async function historyFor(
   options: BuildOptions,
-  { models }: Plan,
+  { models }: Compiled,
   state: PublishedState,
   retryOf: string | undefined,
 ): Promise<Past> {

@@ -1,6 +1,6 @@
 import { identifier, type Database } from '../../lib/duckdb.ts'
 import { keyOf } from '../project/properties.ts'
-import { compilePlan, type CompileOptions } from '../project/compile.ts'
+import { compileProject, type CompileOptions } from '../project/compile.ts'
 import { StatementError } from '../project/errors.ts'
 import type { ModelNode, Project } from '../project/types.ts'
 
@@ -26,7 +26,7 @@ export async function createFactViews(
   project: Project,
   sourceSql: CompileOptions['sourceSql'],
 ): Promise<FactView[]> {
-  const { models } = compilePlan(project, { sourceSql })
+  const { models } = compileProject(project, { sourceSql })
   for (const schema of new Set(models.map((node) => node.schema))) {
     await database.run(`create schema if not exists ${identifier(schema)}`)
   }

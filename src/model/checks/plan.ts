@@ -1,7 +1,7 @@
 import { literal } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { changedRows } from '../engines/duckdb.ts'
-import type { Plan } from '../project/compile.ts'
+import type { Compiled } from '../project/compile.ts'
 import { ProjectError } from '../project/errors.ts'
 import type { GenericTest, ModelNode, TestSettings } from '../project/types.ts'
 
@@ -51,12 +51,12 @@ export interface PlannedCheck extends Check {
  *
  * @throws ProjectError when two checks have one name.
  */
-export function planChecks(plan: Plan, chosen: readonly ModelNode[]): Check[] {
-  const relations = new Map(plan.models.map((node) => [node.name, node.relation]))
+export function planChecks(compiled: Compiled, chosen: readonly ModelNode[]): Check[] {
+  const relations = new Map(compiled.models.map((node) => [node.name, node.relation]))
   const names = new Set(chosen.map((node) => node.name))
-  const isWhole = chosen.length === plan.models.length
+  const isWhole = chosen.length === compiled.models.length
   const generic = chosen.flatMap((node) => node.tests.map((test) => toCheck(test, node, relations)))
-  const singular = plan.tests
+  const singular = compiled.tests
     .filter((test) => isWhole || test.dependsOn.some((name) => names.has(name)))
     .map(({ name, file, sql, dependsOn, ...settings }) => ({
       ...settings,

@@ -30,7 +30,8 @@ export interface CompileOptions {
   readonly sourceSql: (source: string, table: string) => string
 }
 
-export interface Plan {
+/** A project as it will be built. */
+export interface Compiled {
   /** Each behind the models that it reads, else by name. */
   readonly models: readonly ModelNode[]
   readonly tests: readonly TestNode[]
@@ -44,7 +45,7 @@ export interface Plan {
  *
  * @throws ProjectError with file and line.
  */
-export function compilePlan(project: Project, options: CompileOptions): Plan {
+export function compileProject(project: Project, options: CompileOptions): Compiled {
   const names = {
     sources: new Map(project.sources.map((source) => [source.name, source.tables])),
     sourceSql: options.sourceSql,

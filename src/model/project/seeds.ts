@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { listIfThere } from '../../lib/files.ts'
 import { suggestion } from '../../lib/text.ts'
-import { ProjectError, unknownName } from './errors.ts'
+import { ProjectError, unknownName, type Place } from './errors.ts'
 import { type DescribedFile, type SeedNote, keyOfTest } from './properties.ts'
 import type { Seed, SeedFile, GenericTest } from './types.ts'
 import { z } from 'zod'
@@ -125,17 +125,12 @@ function textOf(bytes: Buffer, place: string): string {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
     return text.startsWith(BOM) ? text.slice(BOM.length) : text
   } catch {
-    throw new ProjectError({ file: place, line: brokenLine(bytes) }, 'the file is not UTF-8', {
+    const [before = ''] = bytes.toString('utf8').split('\u{FFFD}', 1)
+    const line = before.split(LINE_BREAK).length
+    throw new ProjectError({ file: place, line }, 'the file is not UTF-8', {
       hint: 'In a workbook, save it as "CSV UTF-8".',
     })
   }
-}
-
-/** The first line that is not UTF-8. */
-function brokenLine(bytes: Buffer): number {
-  const text = bytes.toString('utf8')
-  const broken = text.indexOf('\u{FFFD}')
-  return text.slice(0, Math.max(broken, 0)).split(LINE_BREAK).length
 }
 
 /** The one that parts the header into most columns. */
@@ -145,14 +140,17 @@ function delimiterOf(header: string): string {
 }
 
 /** The rows of a seed, typed; a column that the file has not is NULL. */
-export function seedSql({ csv, types, columns }: Seed): string {
-  const lacking = columns.filter(({ name }) => !csv.header.includes(name))
-  return readSql('rows', csv, types, {
-    expressions: [
-      ...csv.header.map(identifier),
-      ...lacking.map(({ name }) => `cast(null as ${types[name] ?? ''}) as ${identifier(name)}`),
-    ].join(', '),
-  })
+export function seedSql(seed: Seed): string {
+  const { csv, types } = seed
+  const expressions = [...csv.header.map(identifier), ...absent(seed, (name) => types[name] ?? '')]
+  return readSql('rows', csv, types, { expressions: expressions.join(', ') })
+}
+
+/** The columns that the file has not, as NULL of a type. */
+function absent({ csv, columns }: Seed, typeOf: (name: string) => string): string[] {
+  return columns
+    .filter(({ name }) => !csv.header.includes(name))
+    .map(({ name }) => `cast(null as ${typeOf(name)}) as ${identifier(name)}`)
 }
 
 /**
@@ -160,17 +158,11 @@ export function seedSql({ csv, types, columns }: Seed): string {
  * `{{ texts }}` is a relation of the records as text, with their number as
  * `record`; a column that the file lacks is NULL. It selects `record`.
  */
-export async function seedLines(
-  db: Database,
-  { csv, columns }: Seed,
-  sql: string,
-): Promise<number[]> {
-  const lacking = columns
-    .filter(({ name }) => !csv.header.includes(name))
-    .map(({ name }) => `, cast(null as varchar) as ${identifier(name)}`)
-  const texts = `select *${lacking.join('')} from (${readSql('texts', csv, {}, {})})`
+export async function seedLines(db: Database, seed: Seed, sql: string): Promise<number[]> {
+  const columns = ['*', ...absent(seed, () => 'varchar')].join(', ')
+  const texts = `select ${columns} from (${readSql('texts', seed.csv, {}, {})})`
   const rows = z.array(z.object({ record: whole })).parse(await db.rows(fill(sql, { texts })))
-  const lines = await recordLines(csv)
+  const lines = await recordLines(seed.csv)
   return rows.map(({ record }) => lines[record] ?? 1)
 }
 
@@ -190,7 +182,8 @@ export async function explainSeed(db: Database, seed: Seed): Promise<ProjectErro
   }
   const [, fields] = /Found: (\d+)/.exec(row.message) ?? []
   if (fields === undefined) return new ProjectError(place, row.message)
-  const problem = `the line has ${count(Number(fields))}, the first line has ${csv.header.length}`
+  const found = fields === '1' ? '1 field' : `${fields} fields`
+  const problem = `the line has ${found}, the first line has ${csv.header.length}`
   return new ProjectError(place, problem, {
     hint: `A field with '${csv.delimiter}' in it stands in double quotes.`,
   })
@@ -273,28 +266,21 @@ function readSql(
   }).trim()
 }
 
-const EXPECTED: Readonly<Record<SeedType, string>> = {
-  varchar: 'text',
-  bigint: 'whole number: write digits alone, like 1200',
-  double: 'number: write it with a point, like 1200.50',
-  date: 'date: write YYYY-MM-DD, like 2026-01-31',
-  boolean: 'boolean: write true or false',
+const EXPECTED: Readonly<Record<SeedType, readonly [what: string, hint: string]>> = {
+  varchar: ['text', 'Write text.'],
+  bigint: ['whole number', 'Write digits alone, like 1200.'],
+  double: ['number', 'Write it with a point, like 1200.50.'],
+  date: ['date', 'Write YYYY-MM-DD, like 2026-01-31.'],
+  boolean: ['boolean', 'Write true or false.'],
 }
 
-function wrongValue(
-  place: ProjectError['place'],
-  column: string,
-  value: string,
-  type: SeedType,
-): ProjectError {
-  const [what = type, hint = ''] = EXPECTED[type].split(': ')
-  return new ProjectError(place, `column '${column}': '${value}' is no ${what}`, {
-    hint: `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`,
-  })
+function wrongValue(place: Place, column: string, value: string, type: SeedType): ProjectError {
+  const [what, hint] = EXPECTED[type]
+  return new ProjectError(place, `column '${column}': '${value}' is no ${what}`, { hint })
 }
 
 /** The place of the record, counted from 1 after the header. */
-async function placeOf({ csv }: Seed, record: number): Promise<{ file: string; line: number }> {
+async function placeOf({ csv }: Seed, record: number): Promise<Place> {
   const lines = await recordLines(csv)
   return { file: csv.place, line: lines[record] ?? 1 }
 }
@@ -304,12 +290,5 @@ async function lineAt({ path }: SeedFile, position: number): Promise<number> {
   const bytes = await readFile(path)
   let start = position - 1
   while (bytes[start] === 0x0a || bytes[start] === 0x0d) start++
-  return bytes
-    .subarray(0, start)
-    .toString('latin1')
-    .split(/\r\n|\r|\n/).length
-}
-
-function count(fields: number): string {
-  return fields === 1 ? '1 field' : `${fields} fields`
+  return bytes.subarray(0, start).toString('latin1').split(LINE_BREAK).length
 }
