@@ -158,21 +158,11 @@ function statusOf({ severity, error_if, warn_if }: TestSettings, failures: numbe
   return holds(warn_if, failures) ? 'warn' : 'pass'
 }
 
-const COMPARISONS: Readonly<Record<string, (value: number, other: number) => boolean>> = {
-  '>': (value, other) => value > other,
-  '>=': (value, other) => value >= other,
-  '<': (value, other) => value < other,
-  '<=': (value, other) => value <= other,
-  '=': (value, other) => value === other,
-  '==': (value, other) => value === other,
-  '!=': (value, other) => value !== other,
-  '<>': (value, other) => value !== other,
-}
-
-/** Whether a comparison like `> 10` holds of the number. */
+/** Whether a comparison like `> 10` holds: an operator is spelled by the signs that it allows. */
 function holds(comparison: string, value: number): boolean {
   const [, operator = '', number = ''] = /^([^\d\s]+)\s*(\d+)$/.exec(comparison) ?? []
-  return COMPARISONS[operator]?.(value, Number(number)) ?? false
+  const sign = ['<', '=', '>'][Math.sign(value - Number(number)) + 1] ?? ''
+  return operator === '!=' ? sign !== '=' : operator.includes(sign)
 }
 
 /** True where a value is gone from the column, or where that is not known. */

@@ -30,6 +30,9 @@ export interface CompileOptions {
   readonly sourceSql: (source: string, table: string) => string
 }
 
+/** What all templates of a project can speak of. */
+type ProjectNames = Omit<Names, 'self'>
+
 /** A project as it will be built. */
 export interface Compiled {
   /** Each behind the models that it reads, else by name. */
@@ -92,7 +95,7 @@ function settingsOf(model: Model, rendered: Rendered): ModelSettings {
   throw new ProjectError(placeOfConfig(rendered, model.file), `config: ${problem}`)
 }
 
-function modelNode(model: Model, settings: ModelSettings, names: Omit<Names, 'self'>): ModelNode {
+function modelNode(model: Model, settings: ModelSettings, names: ProjectNames): ModelNode {
   const { pre_hook: hooks } = settings
   const own = { ...names, self: `${settings.schema}.${model.name}` }
   const whole = makingOf(model, hooks, own)
@@ -151,11 +154,7 @@ function makingOf(
   return { making: { preHooks, sql: needSql(body, file) }, rendered: [body, ...before] }
 }
 
-function testNode(
-  test: SingularTest,
-  { testConfig }: Project,
-  names: Omit<Names, 'self'>,
-): TestNode {
+function testNode(test: SingularTest, { testConfig }: Project, names: ProjectNames): TestNode {
   const rendered = render(test.template, { ...names, self: test.name })
   return {
     name: test.name,
@@ -204,11 +203,7 @@ function refuseUnknownTargets(models: readonly Pick<Model, 'name' | 'tests'>[]):
  * @throws ProjectError for an unknown model or input, and where the model
  * reads what the test gives no rows of.
  */
-function unitTestNode(
-  test: UnitTest,
-  models: readonly Model[],
-  names: Omit<Names, 'self'>,
-): UnitTestNode {
+function unitTestNode(test: UnitTest, models: readonly Model[], names: ProjectNames): UnitTestNode {
   const { name, description, expect, place } = test
   const model = models.find((each) => each.name === test.model)
   if (model === undefined) {
@@ -239,7 +234,7 @@ function unitTestNode(
 function relationOf(
   { kind, name }: UnitTestInput,
   model: Model,
-  names: Omit<Names, 'self'>,
+  names: ProjectNames,
   place: Place,
 ): string {
   if (kind === 'this') {
