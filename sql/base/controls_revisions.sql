@@ -20,17 +20,11 @@ typed as (
         fetched_at
     from parsed
 
-),
-
-final as (
-
-    select * exclude (place)
-    from typed
-    qualify revision is null or row_number() over (
-        partition by org_id, activity_date, revision
-        order by place desc
-    ) = 1
-
 )
 
-select * from final
+select * exclude (place)
+from typed
+qualify revision is null or row_number() over (
+    partition by org_id, activity_date, revision
+    order by place desc
+) = 1

@@ -73,24 +73,18 @@ leaves as (
     from nodes
     where settings_path != '' and coalesce(len(below), 0) = 0
 
-),
-
--- A key that an object has twice is one setting.
-final as (
-
-    select
-        org_id,
-        activity_date,
-        revision,
-        settings_path,
-        max(value_json) as value_json,
-        regexp_matches(
-            max(value_json), '\[redacted:[0-9a-f]{8}\]'
-        ) as is_redacted,
-        max(fetched_at) as fetched_at
-    from leaves
-    group by 1, 2, 3, 4
-
 )
 
-select * from final
+-- A key that an object has twice is one setting.
+select
+    org_id,
+    activity_date,
+    revision,
+    settings_path,
+    max(value_json) as value_json,
+    regexp_matches(
+        max(value_json), '\[redacted:[0-9a-f]{8}\]'
+    ) as is_redacted,
+    max(fetched_at) as fetched_at
+from leaves
+group by 1, 2, 3, 4

@@ -10,21 +10,15 @@ entries as (
         fetched_at
     from parsed
 
-),
-
-final as (
-
-    select
-        org_id,
-        activity_date,
-        entry.extension,
-        to_count(entry.count) as count_value,
-        fetched_at
-    from entries
-    where
-        entry.extension is not null
-        or entry.count is not null
-
 )
 
-select * from final
+select
+    org_id,
+    activity_date,
+    entry.extension,
+    to_count(entry.count) as count_value,
+    fetched_at
+from entries
+where
+    entry.extension is not null
+    or entry.count is not null

@@ -28,25 +28,19 @@ read as (
         fetched_at
     from entries
 
-),
-
-final as (
-
-    select
-        org_id,
-        activity_date,
-        report_id,
-        criterion_id,
-        to_count(evaluation.numerator) as numerator,
-        to_count(evaluation.denominator) as denominator,
-        evaluation.rationale,
-        fetched_at
-    from read
-    qualify criterion_id is null or report_id is null or row_number() over (
-        partition by org_id, activity_date, report_id, criterion_id
-        order by numerator desc nulls last, denominator desc nulls last
-    ) = 1
-
 )
 
-select * from final
+select
+    org_id,
+    activity_date,
+    report_id,
+    criterion_id,
+    to_count(evaluation.numerator) as numerator,
+    to_count(evaluation.denominator) as denominator,
+    evaluation.rationale,
+    fetched_at
+from read
+qualify criterion_id is null or report_id is null or row_number() over (
+    partition by org_id, activity_date, report_id, criterion_id
+    order by numerator desc nulls last, denominator desc nulls last
+) = 1

@@ -13,20 +13,14 @@ children as (
         fetched_at
     from parsed
 
-),
-
-final as (
-
-    select
-        org_id,
-        activity_date,
-        session_id,
-        child_session_id,
-        max(fetched_at) as fetched_at
-    from children
-    where child_session_id != ''
-    group by 1, 2, 3, 4
-
 )
 
-select * from final
+select
+    org_id,
+    activity_date,
+    session_id,
+    child_session_id,
+    max(fetched_at) as fetched_at
+from children
+where child_session_id != ''
+group by 1, 2, 3, 4

@@ -11,20 +11,14 @@ tags as (
         fetched_at
     from parsed
 
-),
-
-final as (
-
-    select
-        org_id,
-        activity_date,
-        session_id,
-        tag.name as tag_name,
-        max(fetched_at) as fetched_at
-    from tags
-    where tag.name != ''
-    group by 1, 2, 3, 4
-
 )
 
-select * from final
+select
+    org_id,
+    activity_date,
+    session_id,
+    tag.name as tag_name,
+    max(fetched_at) as fetched_at
+from tags
+where tag.name != ''
+group by 1, 2, 3, 4

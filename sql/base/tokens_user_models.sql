@@ -46,23 +46,18 @@ typed as (
         or entry.input_tokens is not null
         or entry.output_tokens is not null
 
-),
-
-final as (
-
-    select
-        org_id,
-        activity_date,
-        user_id,
-        model_id,
-        max(model_tier) as model_tier,
-        sum(billable_tokens) as billable_tokens,
-        sum_of_counts(input_tokens) as input_tokens,
-        sum_of_counts(output_tokens) as output_tokens,
-        max(fetched_at) as fetched_at
-    from typed
-    group by 1, 2, 3, 4
-
 )
 
-select * from final order by 1, 2, 3, 4
+select
+    org_id,
+    activity_date,
+    user_id,
+    model_id,
+    max(model_tier) as model_tier,
+    sum(billable_tokens) as billable_tokens,
+    sum_of_counts(input_tokens) as input_tokens,
+    sum_of_counts(output_tokens) as output_tokens,
+    max(fetched_at) as fetched_at
+from typed
+group by 1, 2, 3, 4
+order by 1, 2, 3, 4

@@ -10,18 +10,12 @@ entries as (
         fetched_at
     from parsed
 
-),
-
-final as (
-
-    select
-        org_id,
-        activity_date,
-        entry.key as level_key,
-        to_ratio(entry.value) as share,
-        fetched_at
-    from entries
-
 )
 
-select * from final
+select
+    org_id,
+    activity_date,
+    entry.key as level_key,
+    to_ratio(entry.value) as share,
+    fetched_at
+from entries

@@ -10,25 +10,19 @@ entries as (
         fetched_at
     from parsed
 
-),
-
-final as (
-
-    select
-        org_id,
-        activity_date,
-        entry.event,
-        entry.matcher,
-        entry.command,
-        to_count(entry.count) as count_value,
-        fetched_at
-    from entries
-    where
-        entry.event is not null
-        or entry.matcher is not null
-        or entry.command is not null
-        or entry.count is not null
-
 )
 
-select * from final
+select
+    org_id,
+    activity_date,
+    entry.event,
+    entry.matcher,
+    entry.command,
+    to_count(entry.count) as count_value,
+    fetched_at
+from entries
+where
+    entry.event is not null
+    or entry.matcher is not null
+    or entry.command is not null
+    or entry.count is not null

@@ -10,22 +10,16 @@ entries as (
         fetched_at
     from parsed
 
-),
-
-final as (
-
-    select
-        org_id,
-        activity_date,
-        entry.server,
-        folded(entry.server) as server_key,
-        to_count(entry.invocations) as invocations,
-        fetched_at
-    from entries
-    where
-        entry.server is not null
-        or entry.invocations is not null
-
 )
 
-select * from final
+select
+    org_id,
+    activity_date,
+    entry.server,
+    folded(entry.server) as server_key,
+    to_count(entry.invocations) as invocations,
+    fetched_at
+from entries
+where
+    entry.server is not null
+    or entry.invocations is not null

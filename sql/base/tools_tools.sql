@@ -12,23 +12,17 @@ entries as (
         fetched_at
     from parsed
 
-),
-
-final as (
-
-    select
-        org_id,
-        activity_date,
-        entry.tool,
-        tool_key(entry.tool) as tool_key,
-        is_tool_name(entry.tool) as is_clean_name,
-        to_count(entry.invocations) as invocations,
-        fetched_at
-    from entries
-    where
-        entry.tool is not null
-        or entry.invocations is not null
-
 )
 
-select * from final
+select
+    org_id,
+    activity_date,
+    entry.tool,
+    tool_key(entry.tool) as tool_key,
+    is_tool_name(entry.tool) as is_clean_name,
+    to_count(entry.invocations) as invocations,
+    fetched_at
+from entries
+where
+    entry.tool is not null
+    or entry.invocations is not null

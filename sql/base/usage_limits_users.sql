@@ -12,23 +12,17 @@ entries as (
         fetched_at
     from parsed
 
-),
-
-final as (
-
-    select
-        org_id,
-        activity_date,
-        nullif(trimmed(entry.email), '') as user_email,
-        to_count(entry.limit) as credit_limit,
-        fetched_at
-    from entries
-    where entry.email is not null or entry.limit is not null
-    qualify row_number() over (
-        partition by org_id, activity_date, lower(trimmed(entry.email))
-        order by place desc
-    ) = 1
-
 )
 
-select * from final
+select
+    org_id,
+    activity_date,
+    nullif(trimmed(entry.email), '') as user_email,
+    to_count(entry.limit) as credit_limit,
+    fetched_at
+from entries
+where entry.email is not null or entry.limit is not null
+qualify row_number() over (
+    partition by org_id, activity_date, lower(trimmed(entry.email))
+    order by place desc
+) = 1

@@ -12,13 +12,7 @@ languages as (
         fetched_at
     from parsed
 
-),
-
-final as (
-
-    select * from languages
-    where trimmed(language) != ''
-
 )
 
-select * from final
+select * from languages
+where trimmed(language) != ''

@@ -2,9 +2,8 @@ import { identifier, type Database } from '../lib/duckdb.ts'
 import { rawFolder, versionsUpTo, versionTime } from '../lake/layout.ts'
 import { statement, fill } from '../lib/package.ts'
 import { BATCH_STATEMENTS, type DaySource } from './batch.ts'
-import { isAnalytics } from './entities.ts'
+import { ENTITIES, isAnalytics, keySql, type Entity } from './entities.ts'
 import { MACROS, parsedSql } from './items.ts'
-import { keySql, METRICS, type EntityMetrics } from './metrics.ts'
 import { makerOf, type BaseEntity, type NormalizeOptions } from './plan.ts'
 
 const VERSIONS = statement('restatements/versions')
@@ -12,6 +11,8 @@ const CURRENT = statement('restatements/current')
 const SERVED_TABLE = statement('restatements/served_table')
 const SERVED = statement('restatements/served')
 const CHANGES = statement('restatements/changes')
+
+const COMPARED = ENTITIES.filter(({ metrics }) => metrics.size > 0)
 
 /**
  * What the platform said of a day and later said otherwise: every metric of every
@@ -23,7 +24,7 @@ export const RESTATEMENTS: BaseEntity = {
   madeBy: 'restatements',
   maker: makerOf(() => [
     ...[MACROS, ...BATCH_STATEMENTS, VERSIONS, CURRENT, SERVED_TABLE, CHANGES],
-    ...everyServed(''),
+    ...COMPARED.flatMap((each) => [parsedSql(each.resource), servedSql(each, '')]),
   ]),
   sources: restatedDays,
   select: async (database, batch) => {
@@ -33,8 +34,8 @@ export const RESTATEMENTS: BaseEntity = {
     if (restated.length > 0) {
       await database.run(CURRENT)
       await batch.parseEarlier()
-      for (const metrics of METRICS[batch.resource] ?? []) {
-        await database.run(servedSql(metrics, batch.orgId))
+      for (const entity of COMPARED.filter(({ resource }) => resource === batch.resource)) {
+        await database.run(servedSql(entity, batch.orgId))
       }
     }
     return batch.daysSql(CHANGES)
@@ -65,19 +66,13 @@ async function prepare(database: Database, days: readonly DaySource[]): Promise<
   await database.run(SERVED_TABLE)
 }
 
-function servedSql(metrics: EntityMetrics, orgId: string): string {
-  const columns = [...metrics.metrics].map(([name, column]) => `${column} as ${identifier(name)}`)
+function servedSql(entity: Entity, orgId: string): string {
+  const { name, metrics } = entity
+  const columns = [...metrics].map(([metric, column]) => `${column} as ${identifier(metric)}`)
   return fill(SERVED, {
-    key: keySql(metrics, orgId),
+    key: keySql(entity, orgId),
     metrics: columns.join(', '),
-    names: [...metrics.metrics.keys()].map(identifier).join(', '),
-    select: statement(`base/${metrics.entity}`),
+    names: [...metrics.keys()].map(identifier).join(', '),
+    select: statement(`base/${name}`),
   })
-}
-
-function everyServed(orgId: string): string[] {
-  return Object.entries(METRICS).flatMap(([resource, all]) => [
-    parsedSql(resource),
-    ...all.map((metrics) => servedSql(metrics, orgId)),
-  ])
 }
