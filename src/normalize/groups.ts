@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { mapLimit } from '../lib/concurrency.ts'
 import { rawFolder } from '../lake/layout.ts'
 import type { DaySource } from './batch.ts'
-import { LIMITS } from './limits.ts'
 import { placeOf, type BaseTask, type NormalizeOptions } from './plan.ts'
+import { processLimits } from '../lib/machine.ts'
 
 /** A base file to be written, and what it is made of. */
 export interface MonthTask extends BaseTask {
@@ -21,7 +21,7 @@ interface Sized {
 }
 
 /** One month of a resource, for all entities that are made from it. */
-export interface ResourceMonth extends Sized {
+interface ResourceMonth extends Sized {
   readonly resource: string
   /** `YYYY-MM`. */
   readonly month: string
@@ -105,3 +105,20 @@ async function sizedDays(
 }
 
 const DAYS_AT_ONCE = 31
+
+/** What making base may use of the machine. */
+export const LIMITS = {
+  /** Enough for any number of rows, and for rows of a few megabytes. */
+  get memory(): string {
+    return processLimits().base.memoryLimit
+  },
+  get memoryForHugeRows(): string {
+    return processLimits().base.memoryForHugeRows
+  },
+  /** What is made at once, each on one thread. */
+  get lanes(): number {
+    return processLimits().base.concurrency
+  },
+  /** Bytes of raw Parquet that are read at once: some 20,000 user days, and twenty times as much in memory. */
+  rawBytes: 1_000_000,
+}

@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdtemp, rm, mkdir } from 'node:fs/promises'
+import { join, dirname } from 'node:path'
 import { z } from 'zod'
 import { listLiteral, literal, type Database } from '../lib/duckdb.ts'
-import type { FileSums } from '../lib/files.ts'
+import { type FileSums, temporaryPath, putInPlace, removeFile, syncedSums } from '../lib/files.ts'
 import { baseFile } from '../lake/layout.ts'
 import { statement, fill } from '../lib/package.ts'
-import { putBaseFile, withPlace } from './base-file.ts'
 import { BASE_ENTITIES } from './base-entities.ts'
 import { DayBatch, type DaySource } from './batch.ts'
 import type { Documented, Fields } from './documented.ts'
@@ -17,6 +16,7 @@ import {
   type BaseTask,
   type NormalizeOptions,
 } from './plan.ts'
+import { AppError, messageOf } from '../lib/errors.ts'
 
 const WRITE = statement('base/steps/month')
 const VERSIONS = statement('base/steps/month_versions')
@@ -151,28 +151,41 @@ function parquet(files: readonly string[]): string {
   return `read_parquet(${listLiteral(files)}, hive_partitioning = false)`
 }
 
+/**
+ * Writes a base file aside and then in its place, and tells of it.
+ *
+ * @throws AppError that names the month; the file in place is as it was.
+ */
 async function writeMonth(
-  options: NormalizeOptions,
+  { baseIn, orgId, emit }: NormalizeOptions,
   database: Database,
-  task: MonthTask,
+  { entity, month, days, kept, due, parts }: MonthTask,
 ): Promise<FileSums> {
-  const { entity, month, days, kept, due, parts } = task
+  const inPlace = baseFile(baseIn, orgId, entity.name, month)
+  const temporary = temporaryPath(inPlace)
+  const inOrder = [...parts].sort(([a], [b]) => (a < b ? -1 : 1))
+  const made = inOrder.map(([, relation]) => `from ${relation}`).join(' union all by name ')
+  const before = kept.length === 0 ? [] : [daysSql(entity, parquet([inPlace]), kept)]
   const versions = Object.fromEntries(days.map((day) => [placeOf(day), versionsOf(day)]))
-  const file = { entity: entity.name, month, madeBy: entity.madeBy }
-  return putBaseFile(options, file, async ({ inPlace, temporary }) => {
-    const inOrder = [...parts].sort(([a], [b]) => (a < b ? -1 : 1))
-    const made = inOrder.map(([, relation]) => `from ${relation}`).join(' union all by name ')
-    const before = kept.length === 0 ? [] : [daysSql(entity, parquet([inPlace]), kept)]
-    const select = [...before, daysSql(entity, `(${made})`, due)].join(' union all by name ')
-    const [count] = await database.rows(
-      fill(WRITE, {
-        select,
-        file: literal(temporary),
-        made_by: literal(entity.maker()),
-        versions: literal(JSON.stringify(versions)),
-      }),
-    )
-    return Number(count?.['Count'] ?? 0)
+  const write = fill(WRITE, {
+    select: [...before, daysSql(entity, `(${made})`, due)].join(' union all by name '),
+    file: literal(temporary),
+    made_by: literal(entity.maker()),
+    versions: literal(JSON.stringify(versions)),
+  })
+  return withPlace(entity.madeBy, month, async () => {
+    try {
+      await mkdir(dirname(inPlace), { recursive: true })
+      const [count] = await database.rows(write)
+      const written = await syncedSums(temporary)
+      await putInPlace(temporary, inPlace)
+      const rows = Number(count?.['Count'] ?? 0)
+      emit({ type: 'base.written', orgId, entity: entity.name, month, rows })
+      return written
+    } catch (error) {
+      await removeFile(temporary)
+      throw error
+    }
   })
 }
 
@@ -185,4 +198,13 @@ function daysSql({ resource }: BaseEntity, relation: string, days: readonly DayS
       : // few enough to be held against each other: takes half the time for few rows
         `list_contains(cast(${dates} as date[]), activity_date)`
   return `select * from ${relation} where ${isOfDays}`
+}
+
+/** @throws AppError that names the statement and the month. */
+async function withPlace<T>(madeBy: string, month: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw new AppError(`${madeBy}, month ${month}: ${messageOf(error)}`, { cause: error })
+  }
 }

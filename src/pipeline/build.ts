@@ -1,14 +1,19 @@
 import { rm } from 'node:fs/promises'
 import { landHooks } from './entity-resources.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
-import { downgradeToPartial, type BuildOutcome, type RunContext } from './run-context.ts'
+import {
+  downgradeToPartial,
+  type BuildOutcome,
+  type RunContext,
+  openLedgers,
+  hasLanded,
+} from './run-context.ts'
 import type { PlannedModel } from '../model/index.ts'
 import { normalizeAndRead, type Ready } from './normalize.ts'
 import { planModels, publishModels, readProject, type BuildChoice } from './publish.ts'
 import { refusePast } from '../serve/rollback.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import { dataAsOf } from './point-in-time.ts'
-import { openLedgers, hasLanded } from './ledgers.ts'
 
 /** Base → models → published warehouse. Needs no network. */
 export async function build(context: RunContext, options: BuildChoice): Promise<BuildOutcome> {

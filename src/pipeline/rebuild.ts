@@ -1,13 +1,12 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { rebuildLedger } from '../extract/rebuild.ts'
-import { timed, warner, type BuildOutcome, type RunContext } from './run-context.ts'
+import { timed, warner, type BuildOutcome, type RunContext, union } from './run-context.ts'
 import { normalizeAndRead } from './normalize.ts'
 import type { BuildChoice } from './publish.ts'
 import { organisationsInLake } from '../lake/layout.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import { publishWhatIsLeft, requireSome } from './build.ts'
-import { union } from './ledgers.ts'
 
 /** Raw → ledger, base, models → published warehouse, all from scratch. Needs no network. */
 export async function rebuild(context: RunContext, options: BuildChoice): Promise<BuildOutcome> {

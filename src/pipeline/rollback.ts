@@ -1,5 +1,5 @@
 import { ExitCode } from '../lib/errors.ts'
-import { type BuildOutcome, type RunContext } from './run-context.ts'
+import type { BuildOutcome, RunContext } from './run-context.ts'
 import { rollBack } from '../serve/rollback.ts'
 
 /** Publishes a file that was published before: the one of the run `to`, or the one before. */

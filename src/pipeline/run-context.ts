@@ -2,6 +2,9 @@ import type { Config } from '../config/config.ts'
 import { ExitCode, PartialError } from '../lib/errors.ts'
 import type { WarningSubject } from '../lib/events.ts'
 import { warner as warnerOf, type Warn, type World } from '../lib/world.ts'
+import { openLedger } from '../extract/open-ledger.ts'
+import { organisationsInLake } from '../lake/layout.ts'
+import { knownOrganisations, LedgerFile } from '../lake/ledger.ts'
 
 /** One invocation of the pipeline: what it works on, and with what. */
 export interface RunContext {
@@ -53,4 +56,28 @@ export async function timed<T>(
 /** Warns by an event of the run. */
 export function warner({ world }: RunContext, about?: WarningSubject): Warn {
   return warnerOf(world, about)
+}
+
+/** Holds the ledgers of all organisations but these against the lake: of those whose ledger is lost too. */
+export async function openLedgers(
+  context: RunContext,
+  opened: readonly (string | null)[] = [],
+): Promise<void> {
+  const { dataFolder } = context.config
+  const all = union(await organisationsInLake(dataFolder), await knownOrganisations(dataFolder))
+  for (const orgId of all)
+    if (!opened.includes(orgId)) await openLedger(dataFolder, orgId, warner(context))
+}
+
+/** Whether any day has landed, with rows or without: base and models are made of nothing else. */
+export async function hasLanded(dataFolder: string, orgIds: readonly string[]): Promise<boolean> {
+  for (const orgId of orgIds) {
+    const ledger = await LedgerFile.read(dataFolder, orgId)
+    if ([...ledger.values()].some(({ file }) => file !== null)) return true
+  }
+  return false
+}
+
+export function union(a: readonly string[], b: readonly string[]): readonly string[] {
+  return [...new Set([...a, ...b])].sort()
 }

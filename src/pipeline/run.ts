@@ -1,6 +1,6 @@
 import { Prefetch } from './prefetch.ts'
 import type { SyncSelection } from './entity-resources.ts'
-import { downgradeToPartial, type RunContext } from './run-context.ts'
+import { downgradeToPartial, type RunContext, hasLanded } from './run-context.ts'
 import type { WorkingCopy } from '../model/index.ts'
 import { normalizeAll } from './normalize.ts'
 import type { BaseFiles } from '../normalize/state.ts'
@@ -8,7 +8,6 @@ import { copyOfPublished, exportMarts, publishModels, type RunsSoFar } from './p
 import { knownOrganisations } from '../lake/ledger.ts'
 import { latestData } from './point-in-time.ts'
 import { type SyncOutcome, land, isStopped } from './sync.ts'
-import { hasLanded } from './ledgers.ts'
 
 /** The nightly job: land what is due, build, check, publish, export. */
 export async function run(

@@ -3,12 +3,11 @@ import { PlatformClient, TransportError } from '../client/index.ts'
 import type { OrganisationConfig } from '../config/config.ts'
 import { asError, ExitCode, messageOf, PartialError, type AppError } from '../lib/errors.ts'
 import { syncOrganisation, type SyncListeners, type SyncResult } from '../extract/sync.ts'
-import { inLowMemoryMode } from './low-memory.ts'
-import { downgradeToPartial, timed, type RunContext } from './run-context.ts'
+import { downgradeToPartial, timed, type RunContext, openLedgers } from './run-context.ts'
 import { normalizeAll } from './normalize.ts'
 import { readLearned, writeLearned } from '../lake/governor-state.ts'
 import { latestData } from './point-in-time.ts'
-import { openLedgers } from './ledgers.ts'
+import { setFlagsFromString } from 'node:v8'
 
 export interface SyncOutcome {
   readonly results: readonly SyncResult[]
@@ -144,4 +143,18 @@ function unreachableError(error: Error): PartialError {
     hint: 'Nothing new was published; the next run asks again.',
     cause: error,
   })
+}
+
+/**
+ * Runs `work` with a heap that stays near what is alive: garbage would otherwise
+ * make up most of the memory of a sync, more of a long history than of a short
+ * one. Where a database takes far more anyway it would cost time for nothing.
+ */
+async function inLowMemoryMode<T>(work: () => Promise<T>): Promise<T> {
+  setFlagsFromString('--optimize-for-size')
+  try {
+    return await work()
+  } finally {
+    setFlagsFromString('--no-optimize-for-size')
+  }
 }
