@@ -19,7 +19,7 @@ import type { LeaseStatus } from '../lib/lock.ts'
 import type { RunEvent } from '../lib/events.ts'
 import { ageText } from '../lib/days.ts'
 import { size } from '../lib/text.ts'
-import { addressing, toSecond } from '../observe/words.ts'
+import { addressing, counted, toSecond } from '../observe/words.ts'
 import { configured, dataOptions, defineCommand, flag, jsonOption } from './command.ts'
 import { createWorld } from './world.ts'
 
@@ -70,22 +70,14 @@ function statusText(report: Report): string {
   return [
     line('data folder', report.dataFolder),
     line('published', publishedText(published)),
-    ...(running === null
-      ? []
-      : [
-          line(
-            'running',
-            `${ownerOf(running)}, since ${toSecond(running.since)}, last heartbeat ${toSecond(running.heartbeatAt)}`,
-          ),
-        ]),
-    ...(left === null
-      ? []
-      : [
-          line(
-            'left',
-            `${ownerOf(left)}, last heartbeat ${toSecond(left.heartbeatAt)}; the next run takes over`,
-          ),
-        ]),
+    ...[
+      running &&
+        line(
+          'running',
+          `${ownerOf(running)}, since ${toSecond(running.since)}, ${heartbeatOf(running)}`,
+        ),
+      left && line('left', `${ownerOf(left)}, ${heartbeatOf(left)}; the next run takes over`),
+    ].filter((each) => each !== null),
     line('limits', `at most ${limits.rate} requests a second, ${limits.concurrency} at once`),
     ...withoutApp.map((name) =>
       line('readiness', `not asked for: '${name}' has no application host (AGENT_APP_URL)`),
@@ -107,6 +99,10 @@ function statusText(report: Report): string {
 
 function ownerOf({ runId, pid, host }: LeaseStatus): string {
   return `run ${runId}, process ${pid} on ${host}`
+}
+
+function heartbeatOf({ heartbeatAt }: LeaseStatus): string {
+  return `last heartbeat ${toSecond(heartbeatAt)}`
 }
 
 function publishedText(published: Status['published']): string {
@@ -159,24 +155,21 @@ function organisationLines(organisation: OrganisationStatus): string[] {
 function entityLine({ resource, landed, latestDay, missed, error }: BesideStatus): string {
   const fetched =
     latestDay === null ? 'never fetched' : `new on ${landed} days, last fetched ${latestDay}`
-  const nights = missed.length === 1 ? '1 night' : `${missed.length} nights`
   const gone =
-    missed.length === 0 ? '' : `; ${nights} missed for good, the last ${missed.at(-1) ?? ''}`
+    missed.length === 0
+      ? ''
+      : `; ${counted(missed.length, 'night')} missed for good, the last ${missed.at(-1) ?? ''}`
   return `  ${resource.padEnd(20)} ${fetched}${gone}${error === null ? '' : `; last: ${error}`}`
 }
 
 function noteLines({ resource, suspects, window }: ResourceStatus): string[] {
   const days = suspects.length > 3 ? `${suspects.length} days` : suspects.join(', ')
   return [
-    ...(suspects.length === 0
-      ? []
-      : [`  pending: ${resource} ${days} came back much smaller; the next run rechecks it`]),
-    ...(window === null
-      ? []
-      : [
-          `  window: ${resource} is asked for ${window.maxDays} ${window.maxDays === 1 ? 'day' : 'days'} at once at most, learned ${toSecond(window.learntAt)}`,
-        ]),
-  ]
+    suspects.length > 0 &&
+      `  pending: ${resource} ${days} came back much smaller; the next run rechecks it`,
+    window !== null &&
+      `  window: ${resource} is asked for ${counted(window.maxDays, 'day')} at once at most, learned ${toSecond(window.learntAt)}`,
+  ].filter((each) => each !== false)
 }
 
 function gapLine(resource: string, gap: Gap): string {
