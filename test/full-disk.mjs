@@ -3,7 +3,7 @@
 // A disk that is full from the FULL_AT-th write on, counted from 1. It can still
 // be read, and what is there can be renamed over and removed. A write that does
 // not fit is cut off in the middle, as the system does it.
-import { existsSync } from 'node:fs'
+import fs, { existsSync } from 'node:fs'
 import fsp from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 
@@ -20,7 +20,8 @@ function refusal(operation) {
   return Object.assign(error, { errno: -28, code: 'ENOSPC', syscall: operation })
 }
 
-const half = (data) => (typeof data === 'string' ? data.slice(0, data.length >> 1) : data)
+const half = (data) =>
+  typeof data === 'string' ? data.slice(0, data.length >> 1) : data.subarray(0, data.length >> 1)
 
 function guardCreation(name, creates) {
   const real = fsp[name]
@@ -45,6 +46,24 @@ guardCreation('mkdir', (path) => !existsSync(path))
 guardCreation('open', (_, flags = 'r') => /[wa]/.test(flags))
 guardContent(fsp, 'writeFile', 1)
 guardContent(fsp, 'appendFile', 1)
+
+for (const name of ['writeFileSync', 'appendFileSync']) {
+  const real = fs[name]
+  fs[name] = (path, data, ...options) => {
+    if (!isFull()) return real(path, data, ...options)
+    real(path, half(data), ...options)
+    throw refusal('write')
+  }
+}
+const { mkdirSync, fsync } = fs
+fs.mkdirSync = (path, ...options) => {
+  if (!existsSync(path) && isFull()) throw refusal('mkdir')
+  return mkdirSync(path, ...options)
+}
+fs.fsync = (file, done) => {
+  if (isFull()) done(refusal('fsync'))
+  else fsync(file, done)
+}
 
 const handle = await fsp.open(process.execPath)
 const prototype = Object.getPrototypeOf(handle)

@@ -1,4 +1,3 @@
-import { mapLimit } from '../lib/concurrency.ts'
 import { quarantineFolder, rawDays, versionsIn, type RawDay } from '../lake/layout.ts'
 import { intervalKey, LedgerFile, readJournal, type Interval, type Ledger } from '../lake/ledger.ts'
 import { intervalsWithoutFile, quarantine, type DamagedFile } from '../lake/quarantine.ts'
@@ -67,7 +66,7 @@ async function compare(
   inLake: readonly RawDay[],
   said: Said,
 ): Promise<Differences> {
-  const days = await unrecordedDays(dataFolder, orgId, inLake, said)
+  const days = unrecordedDays(dataFolder, orgId, inLake, said)
   const { found, damaged } = await readDays(dataFolder, orgId, days, said)
   const keys = new Set(found.map(({ resource, day }) => intervalKey(resource, day)))
   const gone = days.flatMap(({ resource, day }) => {
@@ -86,12 +85,12 @@ async function compare(
  * it knows none. A day whose newest version was missing is none of them: it is
  * missing until it is landed again.
  */
-export async function unrecordedDays(
+export function unrecordedDays(
   dataFolder: string,
   orgId: string,
   inLake: readonly RawDay[],
   said: Said,
-): Promise<readonly RawDay[]> {
+): readonly RawDay[] {
   const newer = inLake.filter((each) => {
     const newest = each.versions.at(-1)
     if (newest === undefined) return false
@@ -100,15 +99,12 @@ export async function unrecordedDays(
     if (interval?.file == null) return newest >= (knownFile(key, said) ?? '')
     return newest > interval.file && mayHoldNewer(each, interval)
   })
-  const isLeft = await mapLimit(newer, FOLDERS_AT_ONCE, async ({ resource, day, versions }) => {
+  return newer.filter(({ resource, day, versions }) => {
     if (knownFile(intervalKey(resource, day), said) !== undefined) return true
-    const failed = await versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
+    const failed = versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
     return (versions.at(-1) ?? '') >= (failed.at(-1) ?? '')
   })
-  return newer.filter((_, index) => isLeft[index])
 }
-
-const FOLDERS_AT_ONCE = 64
 
 /** How many days are listed. */
 const LISTED = 5

@@ -94,7 +94,7 @@ export async function readDays(
     const key = intervalKey(resource, day)
     const known = said.intervals.get(key)
     const versions = (verifiedFiles.get(key) ?? []).sort((a, b) => (a.file < b.file ? -1 : 1))
-    const failed = await failedVersions(dataFolder, orgId, each, damaged)
+    const failed = failedVersions(dataFolder, orgId, each, damaged)
     const isNamed = known !== undefined && !mayHoldNewer(each, known)
     const named = isNamed ? versions.find(({ file }) => file === known.file) : undefined
     const newest = named ?? versions.at(-1)
@@ -108,13 +108,13 @@ export async function readDays(
 }
 
 /** Versions of the day that failed their proof, now or before; oldest first. */
-async function failedVersions(
+function failedVersions(
   dataFolder: string,
   orgId: string,
   { resource, day }: RawDay,
   damaged: readonly DamagedFile[],
-): Promise<string[]> {
-  const before = await versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
+): string[] {
+  const before = versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
   const now = damaged
     .filter((each) => each.resource === resource && each.day === day)
     .filter(({ isGone, isStray }) => !isGone && isStray !== true)

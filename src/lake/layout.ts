@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, type Dirent } from 'node:fs'
 import { join } from 'node:path'
 import { isDay, type Day } from '../lib/days.ts'
 import { mapLimit } from '../lib/concurrency.ts'
@@ -57,7 +57,7 @@ export function versionTime(name: string): number {
  * younger than the one that counts is not known of yet.
  */
 export async function versionsUpTo(folder: string, current: string): Promise<string[]> {
-  const earlier = (await versionsIn(folder)).filter(
+  const earlier = versionsAmong(await listIfThere(folder)).filter(
     (name) => versionTime(name) < versionTime(current),
   )
   const latest = new Map(earlier.map((name) => [versionTime(name), name]))
@@ -67,10 +67,13 @@ export async function versionsUpTo(folder: string, current: string): Promise<str
 const VERSION = /^\d{8}T\d{9}Z-[0-9a-f]{16}\.parquet$/
 
 /** The versions in a day's folder, oldest first. Files of other names are not ours. */
-export async function versionsIn(folder: string): Promise<string[]> {
-  const entries = await listIfThere(folder)
+export function versionsIn(folder: string): string[] {
+  return existsSync(folder) ? versionsAmong(readdirSync(folder, { withFileTypes: true })) : []
+}
+
+function versionsAmong(entries: readonly Dirent[]): string[] {
   return entries
-    .map((entry) => entry.name)
+    .map(({ name }) => name)
     .filter((name) => VERSION.test(name))
     .sort()
 }
@@ -90,11 +93,10 @@ export async function rawDays(dataFolder: string, orgId: string): Promise<RawDay
     const org = join(dataFolder, 'lake', 'raw', resource, `org=${pathSegment(orgId)}`)
     for (const day of await namesIn(org, 'date=')) if (isDay(day)) days.push({ resource, day })
   }
-  return mapLimit(days, FOLDERS_AT_ONCE, async ({ resource, day }) => ({
-    resource,
-    day,
-    versions: await versionsIn(rawFolder(dataFolder, orgId, resource, day)),
-  }))
+  return mapLimit(days, FOLDERS_AT_ONCE, async ({ resource, day }) => {
+    const entries = await listIfThere(rawFolder(dataFolder, orgId, resource, day))
+    return { resource, day, versions: versionsAmong(entries) }
+  })
 }
 
 const FOLDERS_AT_ONCE = 64

@@ -1,7 +1,8 @@
-import { join } from 'node:path'
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Day } from '../lib/days.ts'
-import { pathSegment, readJson, writeAtomic } from '../lib/files.ts'
+import { confirmLease, pathSegment, readJson, temporaryPath } from '../lib/files.ts'
 
 const whole = z.number().int().nonnegative()
 const shape = z.object({
@@ -29,13 +30,19 @@ export async function readPaginatedDay(
   return found?.digest === digest ? found : null
 }
 
-export async function writePaginatedDay(
+/** It is not synced: what a power cut makes of it is no such day, and not believed. */
+export function writePaginatedDay(
   dataFolder: string,
   orgId: string,
   day: Day,
   paginated: PaginatedDay,
-): Promise<void> {
-  await writeAtomic(pathOf(dataFolder, orgId, day), `${JSON.stringify(paginated)}\n`)
+): void {
+  const path = pathOf(dataFolder, orgId, day)
+  mkdirSync(dirname(path), { recursive: true })
+  const temporary = temporaryPath(path)
+  writeFileSync(temporary, `${JSON.stringify(paginated)}\n`)
+  confirmLease(path)
+  renameSync(temporary, path)
 }
 
 function pathOf(dataFolder: string, orgId: string, day: Day): string {

@@ -168,7 +168,7 @@ describe('a day whose pages were landed before', () => {
     await look(paged, data)
     const before = await toldOf(data)
     const folder = rawFolder(data, 'o', 'users', DAY)
-    const [file = ''] = await versionsIn(folder)
+    const [file = ''] = versionsIn(folder)
     await writeFile(join(folder, file), 'damaged')
     const { world } = await look(paged, data)
     expect(world.events).toContainEqual(

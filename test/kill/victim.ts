@@ -54,7 +54,7 @@ export function pointsOf({ writes }: Course): Point[] {
   })
 }
 
-const TEARABLE = /^(handle\.)?(appendFile|writeFile) /
+const TEARABLE = /^(handle\.)?(appendFile|writeFile)(Sync)? /
 
 /** Runs a command until a point. @returns false when it ended without coming to it. */
 export async function killAt(command: Command, dataFolder: string, point: Point): Promise<boolean> {

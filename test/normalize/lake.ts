@@ -49,7 +49,7 @@ export class Lake {
       status: items.length === 0 ? 'empty' : 'landed',
       fetchedAt: Date.parse(at),
       rowCount: items.length,
-      versions: (await versionsIn(folder)).length,
+      versions: versionsIn(folder).length,
       attempts: 1,
       requestId: `req ${at}`,
       file,

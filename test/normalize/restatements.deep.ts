@@ -274,7 +274,7 @@ describe('the base of restatements', () => {
   it('takes the days that did not change from the file that is there', async () => {
     const lake = await restated('activity', [[{ sessions: 1 }], [{ sessions: 2 }]])
     const folder = rawFolder(lake.data, ORG, 'activity', parseDay('2026-01-14', 'the day'))
-    const [older = ''] = await versionsIn(folder)
+    const [older = ''] = versionsIn(folder)
     await writeFile(join(folder, older), 'to read it again would fail')
     await lake.land('activity', '2026-01-15', '2026-01-16T03:00:00Z', [{ sessions: 4 }])
     await lake.land('activity', '2026-01-15', '2026-01-17T03:00:00Z', [{ sessions: 5 }])

@@ -97,10 +97,10 @@ export async function lakeOf(
   } finally {
     database.close()
   }
-  return async (day) => {
+  return (day) => {
     const folder = rawFolder(dataFolder, ORGANISATION, resource, day)
-    const versions = await versionsIn(folder)
-    return versions.map((name) => items.get(join(folder, name)) ?? [])
+    const versions = versionsIn(folder)
+    return Promise.resolve(versions.map((name) => items.get(join(folder, name)) ?? []))
   }
 }
 

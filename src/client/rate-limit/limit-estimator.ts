@@ -14,17 +14,21 @@ import type { LearnedLimit } from '../../lib/learned.ts'
 interface Candidate {
   readonly rate: number
   /** Tokens that are missing: at least, and at most. */
-  readonly missing: readonly [number, number]
+  low: number
+  high: number
   /** Tokens that a full bucket holds: at least, and at most. */
-  readonly least: number
-  readonly most: number
+  least: number
+  most: number
   /** Tokens by which what was seen of late contradicts it. */
-  readonly error: number
+  error: number
 }
 
-/** All that it may be, by ascending rate, at a time in milliseconds. */
+/**
+ * All that it may be, by ascending rate, at a time in milliseconds. It changes in place:
+ * a thousand new candidates with every request were most of the garbage of a night.
+ */
 export interface Bucket {
-  readonly at: number
+  at: number
   readonly candidates: readonly Candidate[]
 }
 
@@ -42,7 +46,7 @@ const FULL = 0.1
 
 /** A full bucket of which nothing is known. */
 export function unknownBucket(at: number): Bucket {
-  const full = { missing: [0, 0] as const, least: SMALLEST, most: Infinity, error: 0 }
+  const full = { low: 0, high: 0, least: SMALLEST, most: Infinity, error: 0 }
   return { at, candidates: RATES.map((rate) => ({ rate, ...full })) }
 }
 
@@ -70,31 +74,42 @@ const WORST = 10
 const SLOWER = STEP ** -0.5
 const FASTER = STEP ** 0.5
 
-/** Takes in a request that arrived at that time. */
+/** Takes in a request that arrived at that time. Returns the bucket, which is changed. */
 export function withRequest(bucket: Bucket, at: number, isRefused: boolean): Bucket {
   const seconds = Math.max(0, at - bucket.at) / 1000
-  const candidates = bucket.candidates.map((before): Candidate => {
-    const { rate, least, most, missing } = before
-    const low = Math.max(0, missing[0] - rate * FASTER * seconds) + 1
-    const high = Math.max(0, missing[1] - rate * SLOWER * seconds) + 1
-    if (isRefused) {
-      const taken = [Math.max(low, least), Math.max(high, least)] as const
-      const impossible = (low + high) / 2 < 1 + FULL ? IMPOSSIBLE : 0
-      const error = Math.min(WORST, before.error + taken[1] - high + impossible)
-      const left = [taken[0] - 1, taken[1] - 1] as const
-      return { rate, missing: left, least, most: Math.min(most, taken[1]), error }
-    }
-    const taken = [Math.min(low, most), Math.min(high, most)] as const
-    const error = Math.min(WORST, before.error + low - taken[0])
-    return { rate, missing: taken, least: Math.max(least, taken[0]), most, error }
-  })
-  return { at: Math.max(at, bucket.at), candidates }
+  const take = isRefused ? takeRefused : takePassed
+  for (const each of bucket.candidates) {
+    each.low = Math.max(0, each.low - each.rate * FASTER * seconds) + 1
+    each.high = Math.max(0, each.high - each.rate * SLOWER * seconds) + 1
+    each.error = Math.min(WORST, each.error + take(each))
+  }
+  bucket.at = Math.max(at, bucket.at)
+  return bucket
 }
 
-/** What was seen before counts for half of what it did. */
+/** Returns by how many tokens that contradicts the candidate. */
+function takePassed(each: Candidate): number {
+  const contradicted = Math.max(0, each.low - each.most)
+  each.low = Math.min(each.low, each.most)
+  each.high = Math.min(each.high, each.most)
+  each.least = Math.max(each.least, each.low)
+  return contradicted
+}
+
+function takeRefused(each: Candidate): number {
+  const { low, high } = each
+  const taken = Math.max(high, each.least)
+  const impossible = (low + high) / 2 < 1 + FULL ? IMPOSSIBLE : 0
+  each.low = Math.max(low, each.least) - 1
+  each.high = taken - 1
+  each.most = Math.min(each.most, taken)
+  return taken - high + impossible
+}
+
+/** What was seen before counts for half of what it did. Returns the bucket, which is changed. */
 export function faded(bucket: Bucket): Bucket {
-  const candidates = bucket.candidates.map((each) => ({ ...each, error: each.error / 2 }))
-  return { ...bucket, candidates }
+  for (const each of bucket.candidates) each.error /= 2
+  return bucket
 }
 
 /** What the bucket may be. */

@@ -66,7 +66,7 @@ async function guarded(
     return true
   } catch (error) {
     const isUseless = error instanceof ContradictionError || isRefusedCursor(pagination, error)
-    await (isUseless ? pagination.buffer.discard() : pagination.buffer.keep())
+    if (isUseless) pagination.buffer.discard()
     if (abortsRun(error) && !isForbidden(error)) throw error
     context.breaker.failed(name, error)
     await context.recorder.failed(name, [pagination.day], error)
@@ -93,7 +93,7 @@ async function openPagination(
   if (first === undefined) return pagination
   const age = context.world.now() + context.skewMs - first.origin.fetchedAt
   const isLost = buffer.arePagesKnown && !isAsKnown(pagination)
-  if (Math.abs(age) > MAX_AGE_MS || isLost) await startAgain(pagination)
+  if (Math.abs(age) > MAX_AGE_MS || isLost) startAgain(pagination)
   else context.recorder.paginationResumed(resource.name, day, buffer.pages)
   return pagination
 }
@@ -111,15 +111,15 @@ async function readPages(context: FetchContext, pagination: Pagination): Promise
     if (!isRefusedCursor(pagination, error)) throw error
     const message = `${pagination.resource.name} ${pagination.day} starts again from its first page, because its cursor was refused: ${messageOf(error)}`
     context.world.emit({ type: 'warning', message })
-    await startAgain(pagination)
+    startAgain(pagination)
     await requestPages(context, pagination)
   }
 }
 
-async function startAgain(pagination: Pagination): Promise<void> {
+function startAgain(pagination: Pagination): void {
   pagination.users.clear()
   pagination.known = null
-  await pagination.buffer.restart()
+  pagination.buffer.restart()
 }
 
 /**
@@ -145,7 +145,7 @@ async function requestPages(context: FetchContext, pagination: Pagination): Prom
     }
     const origin = originOf(context, page, buffer.pages + 1)
     const nextCursor = page.hasMore ? page.nextCursor : null
-    await buffer.addPage(page, { origin, nextCursor, witness })
+    buffer.addPage(page, { origin, nextCursor, witness })
     context.recorder.pageLanded(resource.name, day, page.sum.rows)
   }
   const isAsBefore = buffer.pages === pagination.known?.pages.length
@@ -162,17 +162,17 @@ async function readKnown(context: FetchContext, pagination: Pagination): Promise
   const { resource, day, buffer } = pagination
   if (pagination.known === null) return true
   const headers = buffer.headers
-  await startAgain(pagination)
+  startAgain(pagination)
   const { file = null } = context.recorder.interval(resource.name, day) ?? {}
   if (file === null) return headers.length === 0
   for (const header of headers) {
     const rows = await context.writer.pageInLake(resource.name, day, file, header)
     if (rows === null) {
-      await startAgain(pagination)
+      startAgain(pagination)
       return false
     }
     for (const row of rows) pagination.users.add(entityOf(row))
-    await buffer.addPage({ rows, sum: header.sum }, header)
+    buffer.addPage({ rows, sum: header.sum }, header)
   }
   return true
 }
@@ -194,9 +194,9 @@ async function land(context: FetchContext, pagination: Pagination): Promise<void
   const [landed] = await landDays(context, resource, [{ day, content, rowCount: size, size }])
   if (known === null && landed !== undefined) {
     const paginated = { digest: content.digest, users: size, pages: buffer.sums }
-    await context.writer.rememberPages(day, paginated)
+    context.writer.rememberPages(day, paginated)
   }
-  await buffer.discard()
+  buffer.discard()
   if (landed === undefined) return
   const isVerified = buffer.pages === 1 || isVerifiedAs(landed.result.file, before)
   await context.recorder.landed(resource.name, [

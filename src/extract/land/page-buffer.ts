@@ -1,9 +1,9 @@
-import { mkdir, open, truncate, type FileHandle } from 'node:fs/promises'
+import { appendFileSync, existsSync, mkdirSync, truncateSync, unlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { RowsSum, ServedRow, UsersPage } from '../../client/index.ts'
 import { AppError } from '../../lib/errors.ts'
-import { crc32OfFile, removeFile } from '../../lib/files.ts'
+import { crc32OfFile } from '../../lib/files.ts'
 import type { DayContent } from './day-content.ts'
 import { pageText, verifiedPages, type PageHeader } from './page-format.ts'
 import { lineWriter, type LineFile, type PageOrigin } from './row-lines.ts'
@@ -12,17 +12,14 @@ import { RowsDigest } from './rows-digest.ts'
 /** The rows of a page; null where they are the ones that were landed before. */
 export type Page = Pick<UsersPage, 'rows' | 'sum'>
 
-/** Pages that a power cut may take, and that are then asked for again. A killed run loses none. */
-const PAGES_PER_SYNC = 64
-
 /**
  * The pages of one day on their way to the lake: in a file, so that memory
  * does not grow with the day, and as the lines that are landed, each page with
- * the cursor that it leads to: a killed run resumes.
+ * the cursor that it leads to: a killed run resumes. The pages that a power cut takes are
+ * asked for again.
  */
 export class PageBuffer {
   readonly #path: string
-  readonly #file: FileHandle
   readonly #lineOf = lineWriter()
   #digest = new RowsDigest()
   #headers: PageHeader[] = []
@@ -30,9 +27,8 @@ export class PageBuffer {
   #crc = 0
   #room = Buffer.alloc(0)
 
-  private constructor(path: string, file: FileHandle) {
+  private constructor(path: string) {
     this.#path = path
-    this.#file = file
   }
 
   /**
@@ -40,8 +36,9 @@ export class PageBuffer {
    * written, or an empty one. `onItem` is called with its rows, in order.
    */
   static async open(path: string, onItem: (item: string) => void): Promise<PageBuffer> {
-    await mkdir(dirname(path), { recursive: true })
-    const buffer = new PageBuffer(path, await open(path, 'a'))
+    const buffer = new PageBuffer(path)
+    mkdirSync(dirname(path), { recursive: true })
+    if (!existsSync(path)) return buffer
     let end = 0
     for await (const { items, header, bytes } of verifiedPages(path)) {
       if (header.origin.page !== buffer.pages + 1) break
@@ -52,7 +49,7 @@ export class PageBuffer {
       buffer.#added(header, bytes)
       end += bytes.byteLength
     }
-    await truncate(path, end)
+    truncateSync(path, end)
     return buffer
   }
 
@@ -87,21 +84,20 @@ export class PageBuffer {
   }
 
   /** Adds a page. Rows that are known are not in the digest. */
-  async addPage(
+  addPage(
     { rows, sum }: Page,
     header: Pick<PageHeader, 'origin' | 'nextCursor' | 'witness'>,
-  ): Promise<void> {
+  ): void {
     const lines = this.#linesOf(rows ?? [], header.origin)
     const whole = { ...header, sum, isKnown: rows === null }
     const text = pageText(lines, whole, (bytes) => this.#roomFor(bytes))
-    await this.#file.appendFile(text)
+    appendFileSync(this.#path, text)
     this.#added(whole, text)
-    if (this.pages % PAGES_PER_SYNC === 0) await this.#file.datasync()
   }
 
   /** Forgets every page. */
-  async restart(): Promise<void> {
-    await truncate(this.#path, 0)
+  restart(): void {
+    this.discard()
     this.#digest = new RowsDigest()
     this.#headers = []
     this.#crc = 0
@@ -124,15 +120,9 @@ export class PageBuffer {
     return { digest: this.#digest.value(), count, last, source: { openFile } }
   }
 
-  /** Leaves the pages for the run that goes on with them. */
-  async keep(): Promise<void> {
-    if (this.pages === 0) await this.discard()
-    else await this.#file.close()
-  }
-
-  async discard(): Promise<void> {
-    await this.#file.close()
-    await removeFile(this.#path)
+  /** Removes the file; until then its pages are there for a run that goes on with them. */
+  discard(): void {
+    if (existsSync(this.#path)) unlinkSync(this.#path)
   }
 
   /** One piece of memory for page after page. */

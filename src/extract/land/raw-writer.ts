@@ -117,8 +117,8 @@ export class RawWriter {
     return isSame ? items.map(servedRow) : null
   }
 
-  async rememberPages(day: Day, paginated: PaginatedDay): Promise<void> {
-    await writePaginatedDay(this.#dataFolder, this.#orgId, day, paginated)
+  rememberPages(day: Day, paginated: PaginatedDay): void {
+    writePaginatedDay(this.#dataFolder, this.#orgId, day, paginated)
   }
 
   /**
@@ -170,10 +170,8 @@ export class RawWriter {
    * is not goes into quarantine; the one before it is not the newest truth.
    */
   async #newestOf(resource: string, day: Day, digest: string): Promise<KnownVersions> {
-    const [landed, inQuarantine] = await Promise.all([
-      versionsIn(this.#folder(rawFolder, resource, day)),
-      versionsIn(this.#folder(quarantineFolder, resource, day)),
-    ])
+    const landed = versionsIn(this.#folder(rawFolder, resource, day))
+    const inQuarantine = versionsIn(this.#folder(quarantineFolder, resource, day))
     const known = { landed: landed.length, times: [...landed, ...inQuarantine].map(versionTime) }
     const file = landed.at(-1)
     if (file === undefined || !isVersionOf(file, digest)) return known

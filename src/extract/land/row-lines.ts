@@ -1,4 +1,4 @@
-import { mkdir, open } from 'node:fs/promises'
+import { appendFileSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Day } from '../../lib/days.ts'
 
@@ -80,25 +80,20 @@ export interface DayRows {
 
 /** Writes a new file of lines, each with its day behind its other fields. */
 export async function writeLines(path: string, days: readonly DayRows[]): Promise<LineFile> {
-  await mkdir(dirname(path), { recursive: true })
+  mkdirSync(dirname(path), { recursive: true })
   let longestLine = 0
   let piece = ''
-  const file = await open(path, 'wx')
-  try {
-    for (const { day, rows } of days) {
-      const lineOf = lineWriter(day)
-      for await (const row of rows) {
-        const line = lineOf(row)
-        longestLine = Math.max(longestLine, Buffer.byteLength(line))
-        piece += line
-        if (piece.length < PIECE) continue
-        await file.writeFile(piece)
-        piece = ''
-      }
+  for (const { day, rows } of days) {
+    const lineOf = lineWriter(day)
+    for await (const row of rows) {
+      const line = lineOf(row)
+      longestLine = Math.max(longestLine, Buffer.byteLength(line))
+      piece += line
+      if (piece.length < PIECE) continue
+      appendFileSync(path, piece)
+      piece = ''
     }
-    await file.writeFile(piece)
-  } finally {
-    await file.close()
   }
+  appendFileSync(path, piece)
   return { path, longestLine }
 }

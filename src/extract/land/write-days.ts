@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Day } from '../../lib/days.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -47,7 +47,7 @@ export async function writeDays(
     batch(versions).map(async (batch) => {
       const files = batch.map((version) => ({ ...version, temporary: temporaryPath(version.path) }))
       try {
-        await Promise.all(files.map(({ path }) => mkdir(dirname(path), { recursive: true })))
+        for (const { path } of files) mkdirSync(dirname(path), { recursive: true })
         await withLines(batch, linesPath, (lines) =>
           database.use((connection) => copyDays(connection, ids, files, lines)),
         )

@@ -1,7 +1,7 @@
 import { appendFile, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sumOf } from '../../../src/client/index.ts'
 import type { DayContent } from '../../../src/extract/land/day-content.ts'
 import type { PageHeader } from '../../../src/extract/land/page-format.ts'
@@ -43,15 +43,10 @@ function pageOf(items: readonly string[]): Page {
 /** The same where its rows were landed before. */
 const knownPageOf = (items: readonly string[]): Page => ({ ...pageOf(items), rows: null })
 
-const opened: PageBuffer[] = []
-afterEach(async () => {
-  for (const buffer of opened.splice(0)) await buffer.keep()
-})
-
 async function write(path: string, pages: readonly (readonly string[])[]): Promise<PageBuffer> {
   const { buffer } = await open(path)
   for (const [at, items] of pages.entries()) {
-    await buffer.addPage(pageOf(items), headerOf(at + 1, `cursor-${at + 1}`))
+    buffer.addPage(pageOf(items), headerOf(at + 1, `cursor-${at + 1}`))
   }
   return buffer
 }
@@ -59,7 +54,6 @@ async function write(path: string, pages: readonly (readonly string[])[]): Promi
 async function open(path: string): Promise<{ buffer: PageBuffer; items: string[] }> {
   const items: string[] = []
   const buffer = await PageBuffer.open(path, (item) => items.push(item))
-  opened.push(buffer)
   return { buffer, items }
 }
 
@@ -79,7 +73,6 @@ describe('a page buffer that an earlier run left', () => {
   it('has the same rows, pages, cursors and content as before', async () => {
     const path = join(await temporaryFolder(), 'buffer')
     const before = await write(path, PAGES)
-    await before.keep()
     const { buffer, items } = await open(path)
     expect(items).toEqual(PAGES.flat())
     expect(buffer).toMatchObject({
@@ -107,17 +100,16 @@ describe('a page buffer that an earlier run left', () => {
   it('is complete once it has the last page', async () => {
     const path = join(await temporaryFolder(), 'buffer')
     const before = await write(path, PAGES)
-    await before.addPage(pageOf(['{"user_id":"d"}']), headerOf(4, null))
-    await before.keep()
+    before.addPage(pageOf(['{"user_id":"d"}']), headerOf(4, null))
     expect((await open(path)).buffer).toMatchObject({ pages: 4, isComplete: true })
   })
 
   it('continues after its last page as if nothing had interrupted it', async () => {
     const folder = await temporaryFolder()
     const [left, undisturbed] = [join(folder, 'left'), join(folder, 'undisturbed')]
-    await (await write(left, PAGES.slice(0, 2))).keep()
+    await write(left, PAGES.slice(0, 2))
     const { buffer } = await open(left)
-    await buffer.addPage(pageOf(PAGES[2] ?? []), headerOf(3, 'cursor-3'))
+    buffer.addPage(pageOf(PAGES[2] ?? []), headerOf(3, 'cursor-3'))
     const { content } = await write(undisturbed, PAGES)
     expect(await fieldsOf(buffer.content)).toEqual(await fieldsOf(content))
     expect(await readFile(left, 'utf8')).toBe(await readFile(undisturbed, 'utf8'))
@@ -128,10 +120,9 @@ describe('a page buffer that an earlier run left', () => {
     const ends: number[] = []
     const { buffer } = await open(path)
     for (const [at, items] of PAGES.entries()) {
-      await buffer.addPage(pageOf(items), headerOf(at + 1, `cursor-${at + 1}`))
+      buffer.addPage(pageOf(items), headerOf(at + 1, `cursor-${at + 1}`))
       ends.push((await stat(path)).size)
     }
-    await buffer.keep()
     const whole = await readFile(path)
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: whole.byteLength }), async (length) => {
@@ -140,7 +131,6 @@ describe('a page buffer that an earlier run left', () => {
         const again = await open(path)
         expect(again.buffer.pages).toBe(pages)
         expect((await stat(path)).size).toBe(ends[pages - 1] ?? 0)
-        await again.buffer.keep()
       }),
       { numRuns: 60 },
     )
@@ -150,8 +140,7 @@ describe('a page buffer that an earlier run left', () => {
     const path = join(await temporaryFolder(), 'buffer')
     const buffer = await write(path, PAGES.slice(0, 1))
     const end = (await stat(path)).size
-    await buffer.addPage(pageOf(PAGES[2] ?? []), headerOf(2, 'cursor-2'))
-    await buffer.keep()
+    buffer.addPage(pageOf(PAGES[2] ?? []), headerOf(2, 'cursor-2'))
     const whole = await readFile(path)
     const inSecondPage = fc.integer({ min: end, max: whole.byteLength - 1 })
     await fc.assert(
@@ -161,7 +150,6 @@ describe('a page buffer that an earlier run left', () => {
         await writeFile(path, damaged)
         const again = await open(path)
         expect(again.buffer).toMatchObject({ pages: 1, cursors: ['cursor-1'] })
-        await again.buffer.keep()
       }),
       { numRuns: 60 },
     )
@@ -180,15 +168,13 @@ describe('a page buffer that an earlier run left', () => {
 
   it('does not take a page twice, or one whose page before is missing', async () => {
     const path = join(await temporaryFolder(), 'buffer')
-    const buffer = await write(path, PAGES.slice(0, 1))
+    await write(path, PAGES.slice(0, 1))
     const first = await readFile(path)
-    await buffer.keep()
     await appendFile(path, first)
     const { buffer: again } = await open(path)
     expect(again.pages).toBe(1)
-    await again.keep()
     await truncate(path, 0)
-    await (await write(path, PAGES.slice(0, 2))).keep()
+    await write(path, PAGES.slice(0, 2))
     await writeFile(path, (await readFile(path)).subarray(first.byteLength))
     expect((await open(path)).buffer.pages).toBe(0)
   })
@@ -197,9 +183,8 @@ describe('a page buffer that an earlier run left', () => {
     const path = join(await temporaryFolder(), 'buffer')
     const { buffer: before } = await open(path)
     for (const [at, items] of PAGES.entries()) {
-      await before.addPage(knownPageOf(items), headerOf(at + 1, `cursor-${at + 1}`))
+      before.addPage(knownPageOf(items), headerOf(at + 1, `cursor-${at + 1}`))
     }
-    await before.keep()
     const { buffer, items } = await open(path)
     expect(items).toEqual([])
     expect(buffer).toMatchObject({ pages: 3, arePagesKnown: true, headers: before.headers })
@@ -209,14 +194,14 @@ describe('a page buffer that an earlier run left', () => {
 
   it('forgets everything at a restart', async () => {
     const path = join(await temporaryFolder(), 'buffer')
-    await (await write(path, PAGES)).keep()
+    await write(path, PAGES)
     const { buffer } = await open(path)
-    await buffer.restart()
+    buffer.restart()
     expect(buffer).toMatchObject({ pages: 0, headers: [], cursors: [], isComplete: false })
-    await buffer.addPage(pageOf(PAGES[0] ?? []), headerOf(1, null))
+    buffer.addPage(pageOf(PAGES[0] ?? []), headerOf(1, null))
     const fresh = join(await temporaryFolder(), 'buffer')
     const { buffer: other } = await open(fresh)
-    await other.addPage(pageOf(PAGES[0] ?? []), headerOf(1, null))
+    other.addPage(pageOf(PAGES[0] ?? []), headerOf(1, null))
     expect(await readFile(path, 'utf8')).toBe(await readFile(fresh, 'utf8'))
     expect(await fieldsOf(buffer.content)).toEqual(await fieldsOf(other.content))
   })
@@ -231,8 +216,7 @@ describe('a page buffer that an earlier run left', () => {
 
   it('is no file when it is left without a page', async () => {
     const path = join(await temporaryFolder(), 'buffer')
-    const { buffer } = await open(path)
-    await buffer.keep()
+    await open(path)
     await expect(stat(path)).rejects.toThrow('ENOENT')
   })
 })

@@ -27,7 +27,7 @@ it.each([
     }
     const first = await land('{"n":1}', NOW)
     const second = await land('{"n":2}', at)
-    expect(await versionsIn(rawFolder(dataFolder, 'o', 'tokens', DAY))).toEqual([first, second])
+    expect(versionsIn(rawFolder(dataFolder, 'o', 'tokens', DAY))).toEqual([first, second])
   } finally {
     database.close()
   }
