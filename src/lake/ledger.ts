@@ -1,4 +1,4 @@
-import { appendFile, mkdir, open } from 'node:fs/promises'
+import { appendFileSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { MS_PER_DAY, startOf, type Day } from '../lib/days.ts'
 import {
@@ -7,6 +7,7 @@ import {
   listIfThere,
   pathSegment,
   readIfThere,
+  syncFile,
   writeAtomic,
 } from '../lib/files.ts'
 import { readLine, type Forgotten } from './ledger-line.ts'
@@ -168,15 +169,13 @@ export class LedgerFile {
     try {
       const lines = this.#pending
       this.#pending = []
-      await mkdir(dirname(this.#path), { recursive: true })
+      mkdirSync(dirname(this.#path), { recursive: true })
       const opening = this.#opening
       confirmLease(this.#path)
       this.#opening = '\n' // until the append is whole: a full disk may cut it off
-      await appendFile(this.#path, opening + lines.map((line) => `${line}\n`).join(''))
+      appendFileSync(this.#path, opening + lines.map((line) => `${line}\n`).join(''))
       this.#opening = ''
-      const handle = await open(this.#path, 'r+')
-      await handle.datasync()
-      await handle.close()
+      await syncFile(this.#path)
     } finally {
       this.#writing = undefined
     }

@@ -5,12 +5,12 @@ import { pointsOf } from '../kill/victim.ts'
 
 /** One write of each stage; `make test-kill` kills at all of them. */
 const WRITES = [
-  /^handle\.appendFile extract\/land\/page-buffer/,
+  /^appendFileSync extract\/land\/page-buffer/,
   /^duckdb .*extract\/land\/write-days/,
-  /^rename .*extract\/land\/write-days/,
-  /^appendFile lake\/ledger/,
-  /^rename .*normalize/,
-  /^rename .*lake\/published\.js/,
+  /^rename(Sync)? .*extract\/land\/write-days/,
+  /^appendFileSync lake\/ledger/,
+  /^rename(Sync)? .*normalize/,
+  /^rename(Sync)? .*lake\/published\.js/,
 ]
 
 it('a run that is killed leaves nothing half done: the next one makes the same warehouse', async () => {
@@ -24,7 +24,7 @@ it('a run that is killed leaves nothing half done: the next one makes the same w
     if (point === undefined) throw new Error(`nothing is written by ${String(write)}`)
     return point
   })
-  const recorded = points.find(({ site }) => /^rename .*lake\/published-record/.test(site))
+  const recorded = points.find(({ site }) => /^rename(Sync)? .*lake\/published-record/.test(site))
   if (recorded === undefined) throw new Error('what is published is not recorded before')
   expect(await brokenAt(scenario, [...chosen, recorded])).toEqual([])
 })
