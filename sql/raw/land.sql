@@ -1,5 +1,5 @@
 copy (
-    select * exclude (activity_date)
+    select * exclude (source)
     from {{ rows }}
 ) to {{ file }} (
     format parquet,

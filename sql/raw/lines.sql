@@ -1,9 +1,12 @@
--- The rows in a file of lines. Lines without an ordinal are the marks of pages; the
--- day is told where the file has rows of several.
+-- The rows in files of lines. Lines without an ordinal are the marks of pages; the
+-- day is told where a file has rows of several.
 create or replace temp view lines as
-select *
+select
+    * exclude (activity_date, filename),
+    coalesce(activity_date, filename) as source
 from read_csv(
-    {{ file }},
+    {{ files }},
+    filename = true,
     auto_detect = false,
     header = false,
     delim = chr(1),

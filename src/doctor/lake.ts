@@ -24,7 +24,7 @@ export async function checkLake(dataFolder: string, isThorough: boolean): Promis
     const { intervals, damaged, path } = journal
     const inLake = await rawDays(dataFolder, orgId)
     if (damaged.length > 0) findings.push(warning('ledger', damagedLines(path, damaged)))
-    const unrecorded = await unrecordedDays(dataFolder, orgId, inLake, journal)
+    const unrecorded = unrecordedDays(dataFolder, orgId, inLake, journal)
     if (unrecorded.length > 0) findings.push(lacking(orgId, unrecorded))
     findings.push(checkFiles(orgId, intervals, inLake))
     if (isThorough) findings.push(await checkContents(dataFolder, orgId, intervals, inLake))

@@ -21,6 +21,7 @@ import { ClockError } from './plan/platform-clock.ts'
 import { Breaker, abortsRun } from './fetch/failures.ts'
 import type { FetchContext } from './fetch/context.ts'
 import { fetchAll, completionListener } from './fetch/fetch.ts'
+import { landPaginatedDays } from './fetch/pagination.ts'
 import {
   isWrongAddress,
   organisationMismatch,
@@ -163,22 +164,26 @@ async function execute(
   const checks = checksOf(options, now)
   const recorder = new IntervalRecorder(ledger, orgId, world, checks)
   const sizes = new WindowSizes(windowSizes)
-  const behind = new Background(DAYS_BEHIND)
   const database = await LandingDatabase.open(dataFolder)
+  const context: FetchContext = {
+    client: options.client,
+    writer: new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn }),
+    background: new Background({
+      work: (days) => landPaginatedDays(context, days),
+      atOnce: 2,
+      sizeOf: ({ users }) => MOST_WAITING / 32 + users.size,
+      mostWaiting: MOST_WAITING,
+    }),
+    recorder,
+    breaker: new Breaker(),
+    windowSizes: sizes,
+    checks,
+    world,
+    runId: options.runId,
+    servedAs,
+    skewMs: identity.skewMs,
+  }
   try {
-    const context: FetchContext = {
-      client: options.client,
-      writer: new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn }),
-      background: behind,
-      recorder,
-      breaker: new Breaker(),
-      windowSizes: sizes,
-      checks,
-      world,
-      runId: options.runId,
-      servedAs,
-      skewMs: identity.skewMs,
-    }
     const users = resources.find(({ grain }) => grain === 'users')
     const done = completionListener(tasks, (resource) => {
       options.listeners?.onResourceComplete?.(orgId, resource, ledger.intervals)
@@ -193,14 +198,14 @@ async function execute(
     const counts = { ...recorder.counts, missing: stillMissing(missing, ledger.intervals) }
     return { ...nothing(orgId), ...counts, isReached: true, stoppedBy }
   } finally {
-    await behind.ended().finally(() => {
+    await context.background.ended().finally(() => {
       database.close()
     })
   }
 }
 
-/** Days that are landed while others are asked for. */
-const DAYS_BEHIND = 4
+/** Users of days that wait to be landed, or 32 days: they are in memory. */
+const MOST_WAITING = 16_384
 
 /** The entity resources. Resolves to what must stop the run. */
 async function fetchEntities(

@@ -38,9 +38,9 @@ it('law 8: older content with the later name never counts again when the ledger 
   const { missing } = await openLedger(data, 'o', (message) => told.push(message))
   expect([missing, told]).toEqual([[], []])
   expect((await current(data))?.file).toBe(file)
-  expect(
-    await unrecordedDays(data, 'o', await rawDays(data, 'o'), await readJournal(data, 'o')),
-  ).toEqual([])
+  expect(unrecordedDays(data, 'o', await rawDays(data, 'o'), await readJournal(data, 'o'))).toEqual(
+    [],
+  )
   there.value = 3
   await sync(LOOK)
   expect((await current(data))?.file).toBe((await versions(data)).at(-1))

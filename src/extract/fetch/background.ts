@@ -1,35 +1,64 @@
 /**
- * Work that goes on while the platform is asked for more, of which a bounded amount
- * runs at once. Errors are thrown by the next `add`, and by `ended`.
+ * Work that goes on while the platform is asked for more. What comes while there is no room
+ * waits, and is then worked on together. Errors are thrown by the next `add`, and by `ended`.
  */
-export class Background {
-  readonly #most: number
+export class Background<T> {
+  readonly #options: BackgroundOptions<T>
   readonly #underWay = new Set<Promise<void>>()
+  #waiting: T[] = []
   #failure: { readonly error: unknown } | undefined
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(options: BackgroundOptions<T>) {
+    this.#options = options
   }
 
-  /** Begins the work as soon as there is room. @throws what earlier work threw. */
-  async add(work: () => Promise<void>): Promise<void> {
-    while (this.#underWay.size >= this.#most) await Promise.race(this.#underWay)
+  /** Begins the work as soon as there is room; resolves when more may come. @throws what earlier work threw. */
+  async add(item: T): Promise<void> {
     this.#throwFailure()
-    const done = work()
-      .catch((error: unknown) => {
-        this.#failure ??= { error }
-      })
-      .finally(() => this.#underWay.delete(done))
-    this.#underWay.add(done)
+    this.#waiting.push(item)
+    this.#begin()
+    while (this.#isFull()) await Promise.race(this.#underWay)
   }
 
   /** Resolves when nothing is under way. @throws what some work threw. */
   async ended(): Promise<void> {
-    await Promise.all(this.#underWay)
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
     this.#throwFailure()
+  }
+
+  #begin(): void {
+    if (this.#waiting.length === 0 || this.#underWay.size >= this.#options.atOnce) return
+    const items = this.#waiting
+    this.#waiting = []
+    const done = this.#options
+      .work(items)
+      .catch((error: unknown) => {
+        this.#failure ??= { error }
+        this.#waiting = []
+      })
+      .finally(() => {
+        this.#underWay.delete(done)
+        this.#begin()
+      })
+    this.#underWay.add(done)
+  }
+
+  #isFull(): boolean {
+    const { sizeOf, mostWaiting } = this.#options
+    return this.#waiting.reduce((sum, item) => sum + sizeOf(item), 0) > mostWaiting
   }
 
   #throwFailure(): void {
     if (this.#failure !== undefined) throw this.#failure.error
   }
+}
+
+export interface BackgroundOptions<T> {
+  /** Works on items together. */
+  readonly work: (items: readonly T[]) => Promise<void>
+  /** How often it works at the same time, at most. */
+  readonly atOnce: number
+  readonly sizeOf: (item: T) => number
+  /** The size of all that wait, beyond which no more may come. */
+  readonly mostWaiting: number
 }

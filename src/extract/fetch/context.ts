@@ -1,3 +1,4 @@
+import type { Day } from '../../lib/days.ts'
 import type { World } from '../../lib/world.ts'
 import {
   ContradictionError,
@@ -5,20 +6,36 @@ import {
   type AnswerOrigin,
   type PlatformClient,
 } from '../../client/index.ts'
+import type { PaginatedDay } from '../../lake/paginated-days.ts'
 import type { IntervalRecorder } from '../land/interval-recorder.ts'
 import type { Background } from './background.ts'
 import type { Breaker } from './failures.ts'
+import type { PageBuffer } from '../land/page-buffer.ts'
 import type { RawWriter } from '../land/raw-writer.ts'
 import type { PageOrigin } from '../land/row-lines.ts'
+import type { Resource } from '../resources.ts'
 import type { ChecksOfRun } from '../plan/volume-anomaly.ts'
 import type { WindowSizes } from './window-sizes.ts'
+
+/** One day of users in progress. */
+export interface Pagination {
+  readonly resource: Resource
+  readonly day: Day
+  readonly buffer: PageBuffer
+  /** All users so far, but those of known pages. */
+  readonly users: Set<string>
+  /** How the day came before, as long as it comes so again. */
+  known: PaginatedDay | null
+  /** To be called when the day has landed or failed. */
+  readonly landed: () => void
+}
 
 /** What every task of one organisation's plan works with. */
 export interface FetchContext {
   readonly client: PlatformClient
   readonly writer: RawWriter
   /** Days whose pages have come are landed while others are asked for. */
-  readonly background: Background
+  readonly background: Background<Pagination>
   readonly recorder: IntervalRecorder
   readonly breaker: Breaker
   readonly windowSizes: WindowSizes

@@ -12,24 +12,13 @@ import {
 import type { Interval } from '../../lake/ledger.ts'
 import type { PaginatedDay } from '../../lake/paginated-days.ts'
 import type { DayContent } from '../land/day-content.ts'
-import { originOf, ownAnswer, type FetchContext } from './context.ts'
+import { originOf, ownAnswer, type FetchContext, type Pagination } from './context.ts'
 import { abortsRun, isForbidden } from './failures.ts'
 import { totalsVersion } from './day-totals.ts'
+import type { LandedInterval } from '../land/interval-recorder.ts'
 import { landDays } from '../land/land-days.ts'
-import type { PageBuffer } from '../land/page-buffer.ts'
 import type { Resource } from '../resources.ts'
 import { entityOf, usersOfPage } from './rows.ts'
-
-/** One day of users in progress. */
-interface Pagination {
-  readonly resource: Resource
-  readonly day: Day
-  readonly buffer: PageBuffer
-  /** All users so far, but those of known pages. */
-  readonly users: Set<string>
-  /** How the day came before, as long as it comes so again. */
-  known: PaginatedDay | null
-}
 
 /**
  * Fetches one day of users, page by page; it is landed behind the requests, and
@@ -43,35 +32,20 @@ export async function fetchUsersDay(
   day: Day,
   landed: () => void = () => undefined,
 ): Promise<void> {
-  const pagination = await openPagination(context, resource, day)
-  const landPaginatedDay = async (): Promise<void> => {
-    await guarded(context, pagination, () => land(context, pagination))
-    landed()
-  }
-  if (await guarded(context, pagination, () => readPages(context, pagination))) {
-    await context.background.add(landPaginatedDay)
-  } else landed()
-}
-
-/** Does some of the work on a day. @returns false where that failed, which is recorded. */
-async function guarded(
-  context: FetchContext,
-  pagination: Pagination,
-  work: () => Promise<void>,
-): Promise<boolean> {
-  const { name } = pagination.resource
+  const pagination = await openPagination(context, resource, day, landed)
   try {
-    await work()
-    context.breaker.succeeded(name)
-    return true
+    await readPages(context, pagination)
   } catch (error) {
     const isUseless = error instanceof ContradictionError || isRefusedCursor(pagination, error)
     if (isUseless) pagination.buffer.discard()
     if (abortsRun(error) && !isForbidden(error)) throw error
-    context.breaker.failed(name, error)
-    await context.recorder.failed(name, [pagination.day], error)
-    return false
+    context.breaker.failed(resource.name, error)
+    await context.recorder.failed(resource.name, [day], error)
+    landed()
+    return
   }
+  context.breaker.succeeded(resource.name)
+  await context.background.add(pagination)
 }
 
 /** Pages that are further apart would not be one picture of the day. */
@@ -81,12 +55,13 @@ async function openPagination(
   context: FetchContext,
   resource: Resource,
   day: Day,
+  landed: () => void,
 ): Promise<Pagination> {
   const users = new Set<string>()
   const buffer = await context.writer.openPageBuffer(resource.name, day, (item) => {
     users.add(entityOf(servedRow(item)))
   })
-  const pagination: Pagination = { resource, day, buffer, users, known: null }
+  const pagination: Pagination = { resource, day, buffer, users, known: null, landed }
   const [first] = buffer.headers
   if (first === undefined || buffer.arePagesKnown)
     pagination.known = await context.writer.paginatedDay(resource.name, day)
@@ -184,24 +159,37 @@ function endless({ request, requestId }: AnswerOrigin): ContradictionError {
   )
 }
 
-async function land(context: FetchContext, pagination: Pagination): Promise<void> {
-  const { resource, day, buffer, known } = pagination
-  const [first] = buffer.headers
+/** Lands days whose pages have all come. They are of one resource. */
+export async function landPaginatedDays(
+  context: FetchContext,
+  paginations: readonly Pagination[],
+): Promise<void> {
+  const { recorder, writer } = context
+  const [first] = paginations
   if (first === undefined) return
-  const before = context.recorder.interval(resource.name, day)
-  const size = known?.users ?? pagination.users.size
-  const content = known === null ? buffer.content : { ...buffer.content, ...rowsOf(known) }
-  const [landed] = await landDays(context, resource, [{ day, content, rowCount: size, size }])
-  if (known === null && landed !== undefined) {
-    const paginated = { digest: content.digest, users: size, pages: buffer.sums }
-    context.writer.rememberPages(day, paginated)
-  }
-  buffer.discard()
-  if (landed === undefined) return
-  const isVerified = buffer.pages === 1 || isVerifiedAs(landed.result.file, before)
-  await context.recorder.landed(resource.name, [
-    { ...landed, witness: isVerified ? null : first.witness },
-  ])
+  const { resource } = first
+  const days = new Map(
+    paginations.map((pagination) => {
+      const { day, buffer, known, users } = pagination
+      const content = known === null ? buffer.content : { ...buffer.content, ...rowsOf(known) }
+      const size = known?.users ?? users.size
+      const before = recorder.interval(resource.name, day)
+      return [day, { day, content, rowCount: size, size, before, pagination }]
+    }),
+  )
+  const landed = await landDays(context, resource, [...days.values()])
+  const intervals = landed.flatMap((each): LandedInterval[] => {
+    const day = days.get(each.day)
+    if (day === undefined) return []
+    const { buffer, known } = day.pagination
+    const paginated = { digest: day.content.digest, users: day.size, pages: buffer.sums }
+    if (known === null) writer.rememberPages(each.day, paginated)
+    const isVerified = buffer.pages === 1 || isVerifiedAs(each.result.file, day.before)
+    return [{ ...each, witness: isVerified ? null : (buffer.headers[0]?.witness ?? null) }]
+  })
+  for (const { buffer } of paginations) buffer.discard()
+  if (intervals.length > 0) await recorder.landed(resource.name, intervals)
+  for (const { landed } of paginations) landed()
 }
 
 function rowsOf({ digest, pages }: PaginatedDay): Pick<DayContent, 'digest' | 'count'> {

@@ -13,13 +13,13 @@ export interface DayContent {
 }
 
 /** Rows in their order, or a file that has them as lines already. */
-export type RowSource =
-  | {
-      readonly rows: () => AsyncIterable<RawRow> | Iterable<RawRow>
-      /** Of all rows. */
-      readonly characters: number
-    }
+export type RowSource = {
+  /** Of all rows, or more. */
+  readonly characters: number
+} & (
+  | { readonly rows: () => AsyncIterable<RawRow> | Iterable<RawRow> }
   | { readonly openFile: () => Promise<LineFile> }
+)
 
 export function contentOf(rows: readonly RawRow[], last: PageOrigin): DayContent {
   const digest = new RowsDigest()

@@ -24,6 +24,7 @@ export class PageBuffer {
   #digest = new RowsDigest()
   #headers: PageHeader[] = []
   #longestLine = 0
+  #bytes = 0
   #crc = 0
   #room = Buffer.alloc(0)
 
@@ -39,7 +40,6 @@ export class PageBuffer {
     const buffer = new PageBuffer(path)
     mkdirSync(dirname(path), { recursive: true })
     if (!existsSync(path)) return buffer
-    let end = 0
     for await (const { items, header, bytes } of verifiedPages(path)) {
       if (header.origin.page !== buffer.pages + 1) break
       for (const item of items) {
@@ -47,9 +47,8 @@ export class PageBuffer {
         onItem(item)
       }
       buffer.#added(header, bytes)
-      end += bytes.byteLength
     }
-    truncateSync(path, end)
+    truncateSync(path, buffer.#bytes)
     return buffer
   }
 
@@ -101,6 +100,7 @@ export class PageBuffer {
     this.#digest = new RowsDigest()
     this.#headers = []
     this.#crc = 0
+    this.#bytes = 0
     this.#longestLine = 0
   }
 
@@ -117,7 +117,12 @@ export class PageBuffer {
       await this.#verify()
       return { path: this.#path, longestLine: this.#longestLine }
     }
-    return { digest: this.#digest.value(), count, last, source: { openFile } }
+    return {
+      digest: this.#digest.value(),
+      count,
+      last,
+      source: { openFile, characters: this.#bytes },
+    }
   }
 
   /** Removes the file; until then its pages are there for a run that goes on with them. */
@@ -143,6 +148,7 @@ export class PageBuffer {
   #added(header: PageHeader, bytes: Uint8Array): void {
     this.#headers.push(header)
     this.#crc = crc32(bytes, this.#crc)
+    this.#bytes += bytes.byteLength
     this.#longestLine = Math.max(this.#longestLine, bytes.byteLength)
   }
 

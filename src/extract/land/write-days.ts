@@ -3,12 +3,12 @@ import { dirname } from 'node:path'
 import type { Day } from '../../lib/days.ts'
 import { AppError } from '../../lib/errors.ts'
 import { allOrThrow } from '../../lib/concurrency.ts'
-import { literal, type Database } from '../../lib/duckdb.ts'
+import { listLiteral, literal, type Database } from '../../lib/duckdb.ts'
 import { temporaryPath, putInPlace, removeFile, syncedSums } from '../../lib/files.ts'
 import { statement, fill } from '../../lib/package.ts'
 import type { DayContent } from './day-content.ts'
 import type { LandingDatabase } from './landing-database.ts'
-import { writeLines, type LineFile } from './row-lines.ts'
+import { writeLines, type DayRows, type LineFile } from './row-lines.ts'
 
 /** A version of a day that is to be written. */
 export interface NewVersion {
@@ -76,13 +76,12 @@ async function putDay({ day, path, temporary }: File): Promise<[Day, WrittenFile
   return [day, { path, sha256 }]
 }
 
-/** Days in turn, together as long as they are few characters; one with a file of its own is alone. */
+/** Days in turn, together as long as they are few characters. */
 function batch(versions: readonly NewVersion[]): NewVersion[][] {
   const batches: NewVersion[][] = []
   let left = 0
   for (const version of versions) {
-    const { source } = version.content
-    const characters = 'openFile' in source ? Infinity : source.characters
+    const { characters } = version.content.source
     const batch = batches.at(-1)
     left -= characters
     if (batch !== undefined && left >= 0) batch.push(version)
@@ -94,22 +93,33 @@ function batch(versions: readonly NewVersion[]): NewVersion[][] {
   return batches
 }
 
-/** Runs `work` with a file of the lines of all days. */
+/** Files of lines, and the source of the lines of each day: the file that has them alone, or else the day. */
+interface Lines {
+  readonly files: readonly LineFile[]
+  readonly sourceOf: ReadonlyMap<Day, string>
+}
+
+/** Runs `work` with the lines of all days: in files of their own, or in one for the others. */
 async function withLines(
   batch: readonly NewVersion[],
   linesPath: (day: Day) => string,
-  work: (lines: LineFile) => Promise<void>,
+  work: (lines: Lines) => Promise<void>,
 ): Promise<void> {
-  const days = batch.flatMap(({ day, content: { source } }) =>
-    'rows' in source ? [{ day, rows: source.rows() }] : [],
-  )
-  const [first] = batch
-  if (first === undefined) return
-  const { source } = first.content
-  if ('openFile' in source) return work(await source.openFile())
+  const files: LineFile[] = []
+  const sourceOf = new Map<Day, string>()
+  const others: DayRows[] = []
+  for (const { day, content } of batch) {
+    const own = 'openFile' in content.source ? await content.source.openFile() : undefined
+    if (own !== undefined) files.push(own)
+    else if ('rows' in content.source) others.push({ day, rows: content.source.rows() })
+    sourceOf.set(day, own?.path ?? day)
+  }
+  const [first] = others
+  if (first === undefined) return work({ files, sourceOf })
   const path = temporaryPath(linesPath(first.day))
   try {
-    await work(await writeLines(path, days))
+    files.push(await writeLines(path, others))
+    await work({ files, sourceOf })
   } finally {
     await removeFile(path)
   }
@@ -120,12 +130,15 @@ async function copyDays(
   database: Database,
   { orgId, resource }: { readonly orgId: string; readonly resource: string },
   files: readonly File[],
-  lines: LineFile,
+  lines: Lines,
 ): Promise<void> {
-  const longest = Math.max(BUFFER_BYTES, lines.longestLine)
+  const longest = Math.max(BUFFER_BYTES, ...lines.files.map(({ longestLine }) => longestLine))
   const copies = files.map(({ day, content: { last, digest }, fetchedAt, temporary }) =>
     fill(LAND, {
-      rows: files.length === 1 ? 'lines' : `batch where activity_date = ${literal(day)}`,
+      rows:
+        files.length === 1
+          ? 'lines'
+          : `batch where source = ${literal(lines.sourceOf.get(day) ?? day)}`,
       file: literal(temporary),
       org_id: literal(orgId),
       resource: literal(resource),
@@ -137,14 +150,14 @@ async function copyDays(
     }),
   )
   const pointInTime = fill(LINES, {
-    file: literal(lines.path),
+    files: listLiteral(lines.files.map(({ path }) => path)),
     longest_line: String(longest),
     buffer_size: String(longest + 1),
   })
   const batch = files.length === 1 ? [] : ['create or replace temp table batch as from lines']
   await database.run([pointInTime, ...batch, ...copies].join(';\n'))
-  const temporaries = files.map(({ temporary }) => literal(temporary))
-  const written = await database.rows(fill(WRITTEN, { files: `[${temporaries.join(', ')}]` }))
+  const temporaries = listLiteral(files.map(({ temporary }) => temporary))
+  const written = await database.rows(fill(WRITTEN, { files: temporaries }))
   const countOf = new Map(written.map(({ file, rows }) => [file, Number(rows)]))
   for (const { day, content, temporary } of files) {
     const rows = countOf.get(temporary) ?? 0

@@ -1,48 +1,72 @@
 import { describe, expect, it } from 'vitest'
 import { Background } from '../../../src/extract/fetch/background.ts'
 
-/** Work that has begun when it is asked for, and ends when it is told to. */
-class Work {
-  begun = false
-  end: (error?: Error) => void = () => undefined
-  readonly run = async (): Promise<void> => {
-    this.begun = true
-    await new Promise<void>((resolve, reject) => {
-      this.end = (error) => {
+interface Begun {
+  readonly items: readonly string[]
+  readonly end: (error?: Error) => void
+}
+
+/** Work that ends when it is told to, twice at the same time; an item is as large as its name is long. */
+function background(mostWaiting: number): { behind: Background<string>; begun: Begun[] } {
+  const begun: Begun[] = []
+  const work = (items: readonly string[]): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const end = (error?: Error): void => {
         if (error === undefined) resolve()
         else reject(error)
       }
+      begun.push({ items, end })
     })
-  }
+  const behind = new Background<string>({
+    work,
+    atOnce: 2,
+    sizeOf: ({ length }) => length,
+    mostWaiting,
+  })
+  return { behind, begun }
 }
 
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
 describe('work behind the requests', () => {
-  it('begins at once, up to as much as there is room for', async () => {
-    const behind = new Background(2)
-    const [first, second, third] = [new Work(), new Work(), new Work()]
-    await behind.add(first.run)
-    await behind.add(second.run)
-    const added = behind.add(third.run)
-    expect([first.begun, second.begun, third.begun]).toEqual([true, true, false])
-    second.end()
+  it('begins at once where there is room; what waits is worked on together', async () => {
+    const { behind, begun } = background(10)
+    for (const item of ['a', 'b', 'c', 'd']) await behind.add(item)
+    expect(begun.map(({ items }) => items)).toEqual([['a'], ['b']])
+    begun[1]?.end()
+    await turn()
+    expect(begun.map(({ items }) => items)).toEqual([['a'], ['b'], ['c', 'd']])
+    const ended = behind.ended()
+    begun[0]?.end()
+    begun[2]?.end()
+    await ended
+  })
+
+  it('lets more come only when what waits is small enough', async () => {
+    const { behind, begun } = background(3)
+    for (const item of ['a', 'b', 'ccc']) await behind.add(item)
+    let isAdded = false
+    const added = behind.add('d').then(() => (isAdded = true))
+    await turn()
+    expect(isAdded).toBe(false)
+    begun[0]?.end()
     await added
-    expect(third.begun).toBe(true)
-    first.end()
-    third.end()
-    await behind.ended()
+    expect(begun.map(({ items }) => items)).toEqual([['a'], ['b'], ['ccc', 'd']])
+    const ended = behind.ended()
+    begun[1]?.end()
+    begun[2]?.end()
+    await ended
   })
 
   it('that fails is told to whoever adds more, and at the end, when all has ended', async () => {
-    const behind = new Background(3)
-    const [failing, slow, never] = [new Work(), new Work(), new Work()]
-    await behind.add(failing.run)
-    await behind.add(slow.run)
-    failing.end(new Error('no room on the disk'))
-    await new Promise(setImmediate)
-    await expect(behind.add(never.run)).rejects.toThrow('no room')
-    expect(never.begun).toBe(false)
+    const { behind, begun } = background(10)
+    for (const item of ['failing', 'slow', 'waiting']) await behind.add(item)
+    begun[0]?.end(new Error('no room on the disk'))
+    await turn()
+    await expect(behind.add('never')).rejects.toThrow('no room')
+    expect(begun).toHaveLength(2)
     const ended = behind.ended()
-    slow.end()
+    begun[1]?.end()
     await expect(ended).rejects.toThrow('no room')
   })
 })
