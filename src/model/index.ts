@@ -10,7 +10,7 @@ export type { CheckResult, CheckStatus } from './checks/run.ts'
 export { ProjectError, StatementError } from './project/errors.ts'
 export { loadProject } from './project/project.ts'
 export { seedLines } from './project/seeds.ts'
-export { createFactViews } from './build/views.ts'
+export { createFactViews } from './engines/materialize.ts'
 export type { Column, GenericTest, ModelNode, Project } from './project/types.ts'
 
 /**

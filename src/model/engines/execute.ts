@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import { identifier, type Database } from '../../lib/duckdb.ts'
+import type { Database } from '../../lib/duckdb.ts'
 import { reportSkipped, type BuildContext, type Building } from '../build/context.ts'
 import type { BuildPlan, NodePlan } from '../build/plan.ts'
 import { failedChecks, forgetFailures, storeFailures } from '../checks/failures.ts'
@@ -10,7 +10,7 @@ import type { ModelNode } from '../project/types.ts'
 import { contentsOf, type Contents } from '../publish/publish.ts'
 import { createMeta, writeCheckResults, writeColumns, writeModels } from '../publish/meta.ts'
 import { inFile, commentsSql, relationsIn } from './duckdb.ts'
-import { materialize, type BuiltModel } from './materialize.ts'
+import { createSchemas, materialize, type BuiltModel } from './materialize.ts'
 import { loadSnapshot, saveSnapshot } from './snapshots.ts'
 
 /** What a file was filled with. */
@@ -93,9 +93,10 @@ interface BuiltModels extends Pick<Filled, 'models' | 'unitTests'> {
  */
 async function buildModels(context: BuildContext, plan: BuildPlan): Promise<BuiltModels> {
   const { nodes } = plan
-  for (const schema of new Set(nodes.map(({ node }) => node.schema))) {
-    await context.db.run(`create schema if not exists ${identifier(schema)}`)
-  }
+  await createSchemas(
+    context.db,
+    nodes.map(({ node }) => node),
+  )
   const models = new Map<string, BuiltModel>()
   const results = new Map<string, readonly UnitTestResult[]>()
   const failures = new Map<string, AppError>()

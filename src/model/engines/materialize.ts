@@ -6,9 +6,10 @@ import type { NodePlan } from '../build/plan.ts'
 import { ProjectError, StatementError } from '../project/errors.ts'
 import { keyOf } from '../project/properties.ts'
 import { explainSeed, proveSeed } from '../project/seeds.ts'
-import { kindOf, type Making, type ModelNode } from '../project/types.ts'
+import { kindOf, type Making, type ModelNode, type Project } from '../project/types.ts'
 import { changedIntervals, changedRows } from './duckdb.ts'
 import { takeSnapshot } from './snapshots.ts'
+import { compileProject, type CompileOptions } from '../project/compile.ts'
 
 export interface BuiltModel {
   readonly name: string
@@ -17,6 +18,13 @@ export interface BuiltModel {
   /** Intervals that were built again, where not the whole model was. */
   readonly intervals?: number
   readonly durationMs: number
+}
+
+/** Makes the schemas of the models, where they are missing. */
+export async function createSchemas(db: Database, nodes: readonly ModelNode[]): Promise<void> {
+  for (const schema of new Set(nodes.map((node) => node.schema))) {
+    await db.run(`create schema if not exists ${identifier(schema)}`)
+  }
 }
 
 /**
@@ -169,4 +177,50 @@ function countRows(db: Database, relation: string): Promise<number> {
 async function count(db: Database, sql: string): Promise<number> {
   const { rows } = await db.table(sql)
   return Number(rows[0]?.[0])
+}
+
+/** A mart with facts of days, as a view. */
+interface FactView {
+  readonly name: string
+  /** `schema.name` */
+  readonly relation: string
+  readonly columns: readonly string[]
+  /** The columns that together are unique; the organisation and the day are among them. */
+  readonly key: readonly string[]
+}
+
+/**
+ * Makes every model a view in the database in use, unchecked: nothing is
+ * computed before it is asked for, and then only the days that are asked for.
+ *
+ * @returns the facts of days among them.
+ * @throws StatementError when DuckDB refuses a model.
+ */
+export async function createFactViews(
+  database: Database,
+  project: Project,
+  sourceSql: CompileOptions['sourceSql'],
+): Promise<FactView[]> {
+  const { models } = compileProject(project, { sourceSql })
+  await createSchemas(database, models)
+  for (const { file, name, relation, sql } of models) {
+    await database.run(`create view ${relation} as ${sql}`).catch((error: unknown) => {
+      throw StatementError.of(`${file}: model '${name}'`, error)
+    })
+  }
+  return models.filter(isFactOfDays).map((node) => ({
+    name: node.name,
+    relation: node.relation,
+    columns: node.columns.map(({ name }) => name),
+    key: keyOf(node),
+  }))
+}
+
+/** What one fetch cannot give again: it is made from every version that landed. */
+const HISTORY_OF_VERSIONS = 'fct_restatement'
+
+function isFactOfDays(node: ModelNode): boolean {
+  const key = keyOf(node)
+  const isFact = node.name.startsWith('fct_') && node.name !== HISTORY_OF_VERSIONS
+  return isFact && key.includes('org_id') && key.includes('activity_date')
 }

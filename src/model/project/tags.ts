@@ -1,5 +1,6 @@
 import * as library from '@huggingface/jinja'
 import { z } from 'zod'
+import { ProjectError, unknownName, type Place } from './errors.ts'
 
 /** The one door to the template library. Its own types do not resolve, so it is typed here. */
 
@@ -127,4 +128,181 @@ function lineFinder(text: string): (token: Token) => number {
     moveTo(start + (found?.[0] ?? value).length)
     return first
   }
+}
+
+/** The functions of templates; nothing else can be called by name. */
+export const FUNCTIONS: readonly string[] = ['ref', 'source', 'config', 'var', 'is_incremental']
+
+const STATEMENTS = ['set', 'endset', 'if', 'elif', 'else', 'endif', 'for', 'endfor']
+const WORDS = new Set([
+  ...['in', 'not', 'and', 'or', 'is', 'if', 'else'],
+  ...['true', 'false', 'none', 'True', 'False', 'None'],
+])
+const FILTERS = ['default', 'first', 'join', 'last', 'length', 'lower', 'replace', 'trim', 'upper']
+const TESTS = ['even', 'none', 'number', 'odd', 'string']
+
+/** What can stand behind the dot of a name; behind that of any other name, anything. */
+const ATTRIBUTES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['this', []],
+  ['target', ['name', 'schema', 'type']],
+  [
+    'loop',
+    [
+      ...['index', 'index0', 'revindex', 'revindex0'],
+      ...['first', 'last', 'length', 'previtem', 'nextitem'],
+    ],
+  ],
+])
+
+/** What is open at a place of the template, and the names that it brought. */
+interface Block {
+  readonly kind: string
+  readonly line: number
+  readonly names: Set<string>
+}
+
+export interface MacroScope {
+  /** The project's own macros, which can be called. */
+  readonly macros?: readonly string[]
+  /** True in a file of macros, where alone they can be defined. */
+  readonly definesMacros?: boolean
+}
+
+/**
+ * Holds every tag and name of a template against the allowed ones: a name is a
+ * function, `this`, or one that `set` or `for` brought into scope before.
+ *
+ * @throws ProjectError with file and line.
+ */
+export function checkNames(tags: readonly Tag[], file: string, scope: MacroScope): void {
+  const check = new NameCheck(file, scope)
+  for (const tag of tags) {
+    if (tag.kind === 'expression') check.use(tag.tokens)
+    else check.statement(tag)
+  }
+  check.finish()
+}
+
+class NameCheck {
+  readonly #file: string
+  readonly #functions: readonly string[]
+  readonly #statements: readonly string[]
+  readonly #blocks: Block[] = []
+  readonly #top = new Set(['this', 'target'])
+
+  constructor(file: string, { macros = [], definesMacros = false }: MacroScope) {
+    this.#file = file
+    this.#functions = [...FUNCTIONS, ...macros]
+    this.#statements = definesMacros ? [...STATEMENTS, 'macro', 'endmacro'] : STATEMENTS
+  }
+
+  statement({ tokens: [keyword, ...rest], line }: Tag): void {
+    const kind = keyword?.value ?? ''
+    if (!this.#statements.includes(kind)) {
+      throw unknownName(this.#at(line), 'tag', kind, this.#statements)
+    }
+    if (kind.startsWith('end')) {
+      this.#need(kind, [kind.slice('end'.length)], line)
+      this.#blocks.pop()
+    } else if (kind === 'set') {
+      const equals = rest.findIndex(({ type }) => type === 'Equals')
+      if (equals !== -1) this.use(rest.slice(equals + 1))
+      this.#declare(equals === -1 ? rest : rest.slice(0, equals), this.#scope())
+      if (equals === -1) this.#open(kind, line)
+    } else if (kind === 'for') {
+      const within = rest.findIndex((token) => isWord(token, 'in'))
+      const names = new Set(['loop'])
+      this.#declare(rest.slice(0, Math.max(within, 0)), names)
+      this.#open(kind, line, names)
+      this.use(rest.slice(within + 1))
+    } else if (kind === 'macro') {
+      const parameters = rest.slice(1).filter(({ type }) => type === 'Identifier')
+      this.#open(kind, line, new Set(parameters.map(({ value }) => value)))
+    } else {
+      if (kind === 'if') this.#open(kind, line)
+      else this.#need(kind, kind === 'elif' ? ['if'] : ['if', 'for'], line)
+      this.use(rest)
+    }
+  }
+
+  /** Checks the names that an expression reads. */
+  use(tokens: readonly PlacedToken[]): void {
+    for (const [index, token] of tokens.entries()) {
+      if (token.type !== 'Identifier') continue
+      const next = tokens[index + 1]
+      const [what, known] = expectedAt(tokens, index) ?? []
+      if (what !== undefined) this.#among(known, what, token)
+      else if (!WORDS.has(token.value) && next?.type !== 'Equals') this.#freeName(token, next)
+    }
+  }
+
+  finish(): void {
+    const open = this.#blocks.at(-1)
+    if (open === undefined) return
+    throw new ProjectError(this.#at(open.line), `'${open.kind}' has no 'end${open.kind}'`)
+  }
+
+  #freeName(token: PlacedToken, next: PlacedToken | undefined): void {
+    const { value, line } = token
+    if (!this.#functions.includes(value)) {
+      const visible = [this.#top, ...this.#blocks.map(({ names }) => names)]
+      this.#among([...this.#functions, ...visible.flatMap((names) => [...names])], 'name', token)
+    } else if (next?.type !== 'OpenParen') {
+      const hint = `Write ${value}(…).`
+      throw new ProjectError(this.#at(line), `'${value}' is a function`, { hint })
+    }
+  }
+
+  #among(known: readonly string[] | undefined, what: string, { value, line }: PlacedToken): void {
+    if (known?.includes(value) === false) throw unknownName(this.#at(line), what, value, known)
+  }
+
+  #declare(tokens: readonly PlacedToken[], scope: Set<string>): void {
+    for (const { type, value, line } of tokens) {
+      if (type !== 'Identifier') continue
+      const isTaken = [...this.#functions, 'this', 'target'].includes(value)
+      if (isTaken) throw new ProjectError(this.#at(line), `'${value}' cannot be set`)
+      scope.add(value)
+    }
+  }
+
+  #open(kind: string, line: number, names = new Set<string>()): void {
+    this.#blocks.push({ kind, line, names })
+  }
+
+  #need(kind: string, openers: readonly string[], line: number): void {
+    if (openers.includes(this.#blocks.at(-1)?.kind ?? '')) return
+    throw new ProjectError(this.#at(line), `'${kind}' without '${openers[0] ?? ''}'`)
+  }
+
+  /** Where `set` puts a name: only `for` and `macro` have a scope of their own. */
+  #scope(): Set<string> {
+    const own = this.#blocks.findLast(({ kind }) => kind === 'for' || kind === 'macro')
+    return own?.names ?? this.#top
+  }
+
+  #at(line: number): Place {
+    return { file: this.#file, line }
+  }
+}
+
+/** What a name behind a dot, a pipe or `is` is, and the ones that are known, where not all are. */
+function expectedAt(
+  tokens: readonly PlacedToken[],
+  index: number,
+): [what: string, known: readonly string[] | undefined] | undefined {
+  const [before, previous, token] = [tokens[index - 2], tokens[index - 1], tokens[index]]
+  if (previous?.type === 'Dot') {
+    const owner = before?.type === 'Identifier' ? before.value : ''
+    return [`attribute of ${owner}`, ATTRIBUTES.get(owner)]
+  }
+  if (previous?.type === 'Pipe') return ['filter', FILTERS]
+  const isTest = isWord(previous, 'not')
+    ? isWord(before, 'is')
+    : isWord(previous, 'is') && token?.value !== 'not'
+  return isTest ? ['test', TESTS] : undefined
+}
+
+function isWord(token: PlacedToken | undefined, word: string): boolean {
+  return token?.type === 'Identifier' && token.value === word
 }

@@ -9,8 +9,10 @@ import {
   type Part,
   type PlacedToken,
   type Tag,
+  checkNames,
+  FUNCTIONS,
+  type MacroScope,
 } from './tags.ts'
-import { checkNames, FUNCTIONS, type MacroScope } from './names.ts'
 
 /** The function around every `{{ … }}`: given the line and the value, it returns what to print. */
 export const PRINT = '__print'
