@@ -2,7 +2,7 @@
 // the day endpoints that agree with them, in the layout of the contract.
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { digestOf } from '../dist/extract/land/rows-digest.js'
+import { digestOf } from '../dist/extract/land/row-lines.js'
 import { Database, literal } from '../dist/lib/duckdb.js'
 import { sha256OfFile } from '../dist/lib/files.js'
 import { LedgerFile } from '../dist/lake/ledger.js'

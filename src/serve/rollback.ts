@@ -6,9 +6,11 @@ import {
   verifyFile,
   verifyPublished,
   type PublishedRecord,
+  readRollback,
+  writeRollback,
+  type Rollback,
 } from '../lake/published-record.ts'
 import { keepPublished, keptFiles, putBack, type KeptFile } from '../lake/published.ts'
-import { readRollback, writeRollback, type Rollback } from '../lake/rollback-record.ts'
 import { openWarehouse, publishedBuild, type PublishedBuild } from './warehouse.ts'
 
 /** A file that is published, or was. */

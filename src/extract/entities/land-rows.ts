@@ -4,8 +4,7 @@ import type { EntityResource } from '../../lib/resource-names.ts'
 import { AppError } from '../../lib/errors.ts'
 import { rawFolder } from '../../lake/layout.ts'
 import { readRows } from '../../lake/raw-items.ts'
-import { contentOf } from '../land/day-content.ts'
-import type { PageOrigin, RawRow } from '../land/row-lines.ts'
+import { contentOf, type PageOrigin, type RawRow } from '../land/row-lines.ts'
 import type { LandingContext } from './context.ts'
 
 /** Tells rows of one day apart. */

@@ -8,7 +8,7 @@ import {
 } from '../../client/index.ts'
 import type { PaginatedDay } from '../../lake/paginated-days.ts'
 import type { IntervalRecorder } from '../land/interval-recorder.ts'
-import type { Background } from './background.ts'
+import type { Background } from './concurrency.ts'
 import type { Breaker } from './failures.ts'
 import type { PageBuffer } from '../land/page-buffer.ts'
 import type { RawWriter } from '../land/raw-writer.ts'

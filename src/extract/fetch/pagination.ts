@@ -11,7 +11,7 @@ import {
 } from '../../client/index.ts'
 import type { Interval } from '../../lake/ledger.ts'
 import type { PaginatedDay } from '../../lake/paginated-days.ts'
-import type { DayContent } from '../land/day-content.ts'
+import type { DayContent } from '../land/row-lines.ts'
 import { originOf, ownAnswer, type FetchContext, type Pagination } from './context.ts'
 import { abortsRun, isForbidden } from './failures.ts'
 import { totalsVersion } from './day-totals.ts'

@@ -8,7 +8,7 @@ import {
   type ServedRow,
 } from '../../client/index.ts'
 import type { RowBuffer } from '../land/row-buffer.ts'
-import { digestOfRow } from '../land/rows-digest.ts'
+import { digestOfRow } from '../land/row-lines.ts'
 
 /**
  * Takes what an answer says of the days that are due, and passes over those between

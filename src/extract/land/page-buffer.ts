@@ -4,10 +4,14 @@ import { crc32 } from 'node:zlib'
 import type { RowsSum, ServedRow, UsersPage } from '../../client/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import { crc32OfFile } from '../../lib/files.ts'
-import type { DayContent } from './day-content.ts'
+import {
+  type DayContent,
+  lineWriter,
+  type LineFile,
+  type PageOrigin,
+  RowsDigest,
+} from './row-lines.ts'
 import { pageText, verifiedPages, type PageHeader } from './page-format.ts'
-import { lineWriter, type LineFile, type PageOrigin } from './row-lines.ts'
-import { RowsDigest } from './rows-digest.ts'
 
 /** The rows of a page; null where they are the ones that were landed before. */
 export type Page = Pick<UsersPage, 'rows' | 'sum'>

@@ -21,7 +21,7 @@ import {
   type PaginatedDay,
 } from '../../lake/paginated-days.ts'
 import { servedRow, sumOf, type ServedRow } from '../../client/index.ts'
-import type { DayContent } from './day-content.ts'
+import type { DayContent } from './row-lines.ts'
 import type { LandingDatabase } from './landing-database.ts'
 import type { PageHeader } from './page-format.ts'
 import { PageBuffer } from './page-buffer.ts'

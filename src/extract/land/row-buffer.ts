@@ -2,9 +2,7 @@ import { mkdir, open, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Day } from '../../lib/days.ts'
 import { removeFile } from '../../lib/files.ts'
-import type { DayContent } from './day-content.ts'
-import type { RawRow, PageOrigin } from './row-lines.ts'
-import { RowsDigest } from './rows-digest.ts'
+import { type DayContent, type RawRow, type PageOrigin, RowsDigest } from './row-lines.ts'
 
 /** Characters that are kept in memory: enough for most answers of a night. */
 const MOST_IN_MEMORY = 1024 * 1024

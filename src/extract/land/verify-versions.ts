@@ -11,7 +11,7 @@ import { readThrough, type DamagedFile, type RawFile } from '../../lake/quaranti
 import { readItems } from '../../lake/raw-items.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { RESOURCES } from '../resources.ts'
-import { digestOf } from './rows-digest.ts'
+import { digestOf } from './row-lines.ts'
 
 /** A version that was opened, and whose rows are those it was landed with. */
 export interface VerifiedVersion extends RawFile {

@@ -6,9 +6,8 @@ import { allOrThrow } from '../../lib/concurrency.ts'
 import { listLiteral, literal, type Database } from '../../lib/duckdb.ts'
 import { temporaryPath, putInPlace, removeFile, syncedSums } from '../../lib/files.ts'
 import { statement, fill } from '../../lib/package.ts'
-import type { DayContent } from './day-content.ts'
+import { type DayContent, writeLines, type DayRows, type LineFile } from './row-lines.ts'
 import type { LandingDatabase } from './landing-database.ts'
-import { writeLines, type DayRows, type LineFile } from './row-lines.ts'
 
 /** A version of a day that is to be written. */
 export interface NewVersion {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { parseDay, type Day } from '../../../src/lib/days.ts'
 import { RowBuffer } from '../../../src/extract/land/row-buffer.ts'
 import { takerOf } from '../../../src/extract/fetch/rows.ts'
-import { digestOfRow } from '../../../src/extract/land/rows-digest.ts'
+import { digestOfRow } from '../../../src/extract/land/row-lines.ts'
 import { temporaryFolder } from '../../helpers.ts'
 
 const day = (text: string): Day => parseDay(text, 'day')

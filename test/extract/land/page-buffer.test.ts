@@ -3,10 +3,14 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sumOf } from '../../../src/client/index.ts'
-import type { DayContent } from '../../../src/extract/land/day-content.ts'
+import {
+  type DayContent,
+  lineWriter,
+  type RawRow,
+  type PageOrigin,
+} from '../../../src/extract/land/row-lines.ts'
 import type { PageHeader } from '../../../src/extract/land/page-format.ts'
 import { PageBuffer, type Page } from '../../../src/extract/land/page-buffer.ts'
-import { lineWriter, type RawRow, type PageOrigin } from '../../../src/extract/land/row-lines.ts'
 import { temporaryFolder } from '../../helpers.ts'
 
 const originOf = (page: number): PageOrigin => ({

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Day } from '../../../src/lib/days.ts'
-import { contentOf } from '../../../src/extract/land/day-content.ts'
+import { contentOf } from '../../../src/extract/land/row-lines.ts'
 import { RawWriter } from '../../../src/extract/land/raw-writer.ts'
 import { LandingDatabase } from '../../../src/extract/land/landing-database.ts'
 import { rawFolder, versionsIn } from '../../../src/lake/layout.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { RowsDigest } from '../../../src/extract/land/rows-digest.ts'
+import { RowsDigest } from '../../../src/extract/land/row-lines.ts'
 
 function digestOf(rows: readonly string[]): string {
   const digest = new RowsDigest()

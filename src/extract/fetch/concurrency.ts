@@ -1,3 +1,36 @@
+import { asError, CredentialError, DeferredError } from '../../lib/errors.ts'
+
+/** What ends a run before its plan is done, and is expected. */
+export type Stop = CredentialError | DeferredError
+
+/** Does the work for every item in order, some at once. The first error that must stop the run ends it. */
+export async function forEachLimit<T>(
+  items: readonly T[],
+  concurrency: number,
+  execute: (item: T) => Promise<unknown>,
+): Promise<Stop | null> {
+  const queue = items.values()
+  const stops: Error[] = []
+  const work = async (): Promise<void> => {
+    for (const item of queue) {
+      if (stops.length > 0) return
+      try {
+        await execute(item)
+      } catch (error) {
+        stops.push(asError(error))
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, work))
+  const unexpected = stops.find((stop) => !isExpected(stop))
+  if (unexpected !== undefined) throw unexpected
+  return stops.find(isExpected) ?? null
+}
+
+export function isExpected(stop: unknown): stop is Stop {
+  return stop instanceof CredentialError || stop instanceof DeferredError
+}
+
 /**
  * Work that goes on while the platform is asked for more. What comes while there is no room
  * waits, and is then worked on together. Errors are thrown by the next `add`, and by `ended`.
@@ -53,7 +86,7 @@ export class Background<T> {
   }
 }
 
-export interface BackgroundOptions<T> {
+interface BackgroundOptions<T> {
   /** Works on items together. */
   readonly work: (items: readonly T[]) => Promise<void>
   /** How often it works at the same time, at most. */
