@@ -27,6 +27,7 @@ export interface EntryContext {
 }
 
 type Entries = Readonly<Record<string, Entry>>
+type Links = Readonly<Record<string, readonly string[]>>
 
 /** All that can be run, by its kind and name in a build's outcomes: `model fct_org_day`. */
 export function nodesOf(context: EntryContext): ReadonlyMap<string, Entry> {
@@ -89,7 +90,7 @@ function byId(entries: readonly Entry[]): Entries {
   return Object.fromEntries(entries.map((entry) => [entry.unique_id, entry]))
 }
 
-function parentMap(entries: Entries): Record<string, readonly string[]> {
+function parentMap(entries: Entries): Links {
   return Object.fromEntries(
     Object.entries(entries).map(([id, { depends_on: dependsOn = null }]) => {
       const isMap = typeof dependsOn === 'object' && dependsOn !== null && 'nodes' in dependsOn
@@ -99,9 +100,7 @@ function parentMap(entries: Entries): Record<string, readonly string[]> {
   )
 }
 
-function childMap(
-  parents: Readonly<Record<string, readonly string[]>>,
-): Record<string, readonly string[]> {
+function childMap(parents: Links): Links {
   const children = new Map<string, string[]>(Object.keys(parents).map((id) => [id, []]))
   for (const [id, own] of Object.entries(parents)) {
     for (const parent of own) children.get(parent)?.push(id)
