@@ -6,7 +6,7 @@ import { ledgerOnceOpened } from '../extract/open-ledger.ts'
 import { planSync, type FetchTask } from '../extract/plan/plan.ts'
 import type { Ledger } from '../lake/ledger.ts'
 import { readOrganisations } from '../lake/organisations.ts'
-import { readWindowSizes, type KnownWindowSizes } from '../lake/window-sizes.ts'
+import { learnedSizes } from '../lake/window-sizes.ts'
 import { counted } from '../observe/words.ts'
 import { configured, dataOptions, defineCommand, jsonOption } from './command.ts'
 import { selectionOf, selectionOptions } from './options.ts'
@@ -46,8 +46,7 @@ async function plansOf(
     names.map(async (name) => {
       const { orgId, skewMs } = known.get(name) ?? { orgId: null, skewMs: 0 }
       const ledger: Ledger = orgId === null ? new Map() : await ledgerOnceOpened(dataFolder, orgId)
-      const windowSizes: KnownWindowSizes =
-        orgId === null ? new Map() : await readWindowSizes(dataFolder, orgId)
+      const windowSizes = await learnedSizes.read(dataFolder, orgId ?? '')
       const there = now + skewMs
       const when = { today: dayOf(there), now: there }
       const tasks = planSync(ledger, { ...selection, ...when, windowSizes })

@@ -8,7 +8,7 @@ import { freeBytes, probeFolder, writableAncestor } from '../lib/disk.ts'
 import { orIfMissing, listIfThere } from '../lib/files.ts'
 import { warehousePath } from '../lake/layout.ts'
 import { describeOwner, leaseStatus } from '../lib/lock.ts'
-import { verifyPublished, readRecords, recordPath, verifyFile } from '../lake/published-record.ts'
+import { verifyPublished, readRecords, recordPath } from '../lake/published-record.ts'
 import { hasRedactionKey } from '../lib/secrets/redaction.ts'
 import { statement } from '../lib/package.ts'
 import { ok, someOf, warning, wrong, type Finding } from './finding.ts'
@@ -166,7 +166,7 @@ export async function checkKept(dataFolder: string): Promise<Finding[]> {
   }
   const findings: Finding[] = []
   for (const { path, runId } of kept) {
-    const verdict = await verifyFile(target, path)
+    const verdict = await verifyPublished(target, path)
     if (verdict.state === 'published' && verdict.record.runId === runId) continue
     const reason = verdict.state === 'changed' ? verdict.reason : 'another run published it'
     const message = `${path} is not the file that run ${runId} published: ${reason}`

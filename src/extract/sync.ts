@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { addDays, dayOf, type Day } from '../lib/days.ts'
 import { AppError, asError, CredentialError, DeferredError } from '../lib/errors.ts'
 import type { PlanReason } from '../lib/events.ts'
@@ -11,7 +12,7 @@ import {
   type KnownOrganisation,
 } from '../lake/organisations.ts'
 import { openRedaction } from '../lib/secrets/redaction.ts'
-import { readWindowSizes, writeWindowSizes } from '../lake/window-sizes.ts'
+import { learnedSizes } from '../lake/window-sizes.ts'
 import type { EntitySelection } from './entities/context.ts'
 import { ownHooks } from './entities/hooks.ts'
 import { syncEntities } from './entities/sync.ts'
@@ -149,7 +150,7 @@ async function execute(
   const warn = warner(world)
   await forgetMissing(orgId, ledger, missing, warn)
   const now = world.now() + identity.skewMs
-  const windowSizes = await readWindowSizes(dataFolder, orgId)
+  const windowSizes = (await learnedSizes.read(dataFolder, orgId)) ?? new Map()
   const tasks = planSync(ledger.intervals, {
     ...options.plan,
     today: identity.today,
@@ -193,7 +194,9 @@ async function execute(
     options.listeners?.onWaiting?.(orgId)
     const stop = (await fetching) ?? (await fetchEntities(options, context, ledger, orgId))
     const stoppedBy = stop ?? context.breaker.forbidden
-    await writeWindowSizes(dataFolder, orgId, windowSizes, sizes.learned(now))
+    const learned = sizes.learned(now)
+    if (!isDeepStrictEqual(windowSizes, learned))
+      await learnedSizes.write(dataFolder, orgId, learned)
     const counts = { ...recorder.counts, missing: stillMissing(missing, ledger.intervals) }
     return { ...nothing(orgId), ...counts, isReached: true, stoppedBy }
   } finally {

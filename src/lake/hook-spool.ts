@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { isTooDeep } from '../lib/json.ts'
+import { isTooDeep, jsonObject } from '../lib/json.ts'
 import { listIfThere, removeFile, syncFolder } from '../lib/files.ts'
 
 /** `<data>/state/hooks/spool`: one file for each hook event that has not landed yet. */
-export function spoolFolder(dataFolder: string): string {
+function spoolFolder(dataFolder: string): string {
   return join(dataFolder, 'state', 'hooks', 'spool')
 }
 
@@ -50,7 +50,7 @@ export async function removeFromSpool(
 
 async function readEvent(path: string, file: string): Promise<SpooledEvent> {
   const text = await readFile(path, 'utf8')
-  const known = event.safeParse(parsed(text)).data
+  const known = event.safeParse(isTooDeep(text) ? undefined : jsonObject(text)).data
   if (known !== undefined) return { file, text, recordedAt: Date.parse(known.recorded_at) }
   const recordedAt = Math.floor((await stat(path)).mtimeMs)
   return { file, recordedAt, text: unreadable(file, text, recordedAt) }
@@ -65,13 +65,4 @@ function unreadable(file: string, text: string, recordedAt: number): string {
     recorded_at: new Date(recordedAt).toISOString(),
     input: { unreadable: text.slice(0, 4096) },
   })
-}
-
-function parsed(text: string): unknown {
-  if (isTooDeep(text)) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

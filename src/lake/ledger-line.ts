@@ -1,60 +1,79 @@
 import { z } from 'zod'
 import { isDay, type Day } from '../lib/days.ts'
 
-/** A journal line that says that the day is missing again. */
-export interface Forgotten {
-  readonly resource: string
-  readonly day: Day
-  readonly status: 'missing'
-  /** The version that was lost: none before it may take its place. */
-  readonly file?: string
-}
-
 const text = z.string().min(1)
 const count = z.number().int().nonnegative()
-const day = z.custom<Day>((value) => typeof value === 'string' && isDay(value))
 const fileName = text.refine((name) => !/[/\\]/.test(name))
+const day = z.custom<Day>((value) => typeof value === 'string' && isDay(value))
 
-const suspect = z.object({ digest: text, rowCount: count, seenAt: z.number() })
+const pendingConfirmation = z.object({
+  /** Of the rows, whatever their order. */
+  digest: text,
+  rowCount: count,
+  /** When they were first found, by the platform's clock, milliseconds since the epoch. */
+  seenAt: z.number(),
+})
 
-const landed = z.looseObject({
+/** Rows that are believed when they are found a second time. */
+export type PendingConfirmation = Readonly<z.infer<typeof pendingConfirmation>>
+
+const interval = z.object({
   resource: text,
   day,
-  status: z.enum(['landed', 'empty']),
-  fetchedAt: z.number(),
+  /** `failed` only while nothing has ever landed for the day. */
+  status: z.enum(['landed', 'empty', 'failed']),
+  /** When the current version was last seen to be what the platform serves; null while failed. */
+  fetchedAt: z.number().nullable(),
   rowCount: count.nullable(),
+  /** Versions in the lake. */
   versions: count,
+  /** Times the day was asked for, failures counted. */
   attempts: count,
   requestId: z.string().nullable(),
-  file: fileName,
-  sha256: text,
-  digest: text,
+  /** File name of the current version, in the day's folder of the lake. */
+  file: fileName.nullable(),
+  /** Of the file's bytes, hex. */
+  sha256: text.nullable(),
+  /** Of the rows, whatever their order. */
+  digest: text.nullable(),
+  /** Why the last attempt failed; null when it did not. */
   error: z.string().nullable(),
+  /**
+   * What the day's totals were when the first of several pages was asked for,
+   * as long as it is not proven that they stayed so up to the last; else null.
+   */
   witness: z.exactOptional(z.string().nullable()),
+  /** When the platform last refused to serve the landed day again, milliseconds since the epoch. */
   refusedAt: z.exactOptional(z.number()),
-  suspect: z.exactOptional(suspect),
+  /** What the last recheck found of a final day that came back much smaller, until a second one confirms it. */
+  suspect: z.exactOptional(pendingConfirmation),
 })
 
-const failed = landed.extend({
-  status: z.literal('failed'),
-  fetchedAt: z.null(),
-  rowCount: z.null(),
-  file: z.null(),
-  sha256: z.null(),
-  digest: z.null(),
-})
+/** What is known of one organisation's resource on one day. No entry: the day is missing. */
+export type Interval = Readonly<z.infer<typeof interval>>
 
-const forgotten: z.ZodType<Forgotten> = z.object({
+/** A failed day has nothing, and any other has all that its file says. */
+function isConsistent({ status, fetchedAt, rowCount, file, sha256, digest }: Interval): boolean {
+  const isFailed = status === 'failed'
+  const isNull = [fetchedAt, file, sha256, digest].map((value) => value === null)
+  return isNull.every((each) => each === isFailed) && !(isFailed && rowCount !== null)
+}
+
+const forgotten = z.object({
   resource: text,
   day,
   status: z.literal('missing'),
+  /** The version that was lost: none before it may take its place. */
   file: z.exactOptional(fileName),
 })
 
-const line = z.union([landed, failed, forgotten])
+/** A journal line that says that the day is missing again. */
+export type Forgotten = Readonly<z.infer<typeof forgotten>>
+
+const line = z.union([interval.loose().refine(isConsistent), forgotten])
 
 /** What a line of the journal says; undefined for a line that no ledger wrote so. */
-export function readLine(json: string): z.infer<typeof line> | undefined {
+export function readLine(json: string): Interval | Forgotten | undefined {
   try {
     return line.safeParse(JSON.parse(json)).data
   } catch {

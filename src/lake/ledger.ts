@@ -10,49 +10,9 @@ import {
   syncFile,
   writeAtomic,
 } from '../lib/files.ts'
-import { readLine, type Forgotten } from './ledger-line.ts'
+import { readLine, type Forgotten, type Interval } from './ledger-line.ts'
 
-/** What is known of one organisation's resource on one day. No entry: the day is missing. */
-export interface Interval {
-  readonly resource: string
-  readonly day: Day
-  /** `failed` only while nothing has ever landed for the day. */
-  readonly status: 'landed' | 'empty' | 'failed'
-  /** When the current version was last seen to be what the platform serves; null while failed. */
-  readonly fetchedAt: number | null
-  readonly rowCount: number | null
-  /** Versions in the lake. */
-  readonly versions: number
-  /** Times the day was asked for, failures counted. */
-  readonly attempts: number
-  readonly requestId: string | null
-  /** File name of the current version, in the day's folder of the lake. */
-  readonly file: string | null
-  /** Of the file's bytes, hex. */
-  readonly sha256: string | null
-  /** Of the rows, whatever their order. */
-  readonly digest: string | null
-  /** Why the last attempt failed; null when it did not. */
-  readonly error: string | null
-  /**
-   * What the day's totals were when the first of several pages was asked for,
-   * as long as it is not proven that they stayed so up to the last; else null.
-   */
-  readonly witness?: string | null
-  /** When the platform last refused to serve the landed day again, milliseconds since the epoch. */
-  readonly refusedAt?: number
-  /** What the last recheck found of a final day that came back much smaller, until a second one confirms it. */
-  readonly suspect?: PendingConfirmation
-}
-
-/** Rows that are believed when they are found a second time. */
-export interface PendingConfirmation {
-  /** Of the rows, whatever their order. */
-  readonly digest: string
-  readonly rowCount: number
-  /** When they were first found, by the platform's clock, milliseconds since the epoch. */
-  readonly seenAt: number
-}
+export type { Interval, PendingConfirmation } from './ledger-line.ts'
 
 /** One organisation's intervals. The lake is the truth; this is its index. */
 export type Ledger = ReadonlyMap<string, Interval>

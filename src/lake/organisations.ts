@@ -1,17 +1,20 @@
 import { join } from 'node:path'
+import { z } from 'zod'
 import { isDay, type Day } from '../lib/days.ts'
 import { pathSegment, readJson, writeAtomic } from '../lib/files.ts'
 
-/** Which organisation of the platform a name in the configuration turned out to be. */
-export interface KnownOrganisation {
-  readonly orgId: string
+const knownOrganisation = z.object({
+  orgId: z.string(),
   /** What the platform calls it; null while it never named it, and the configuration's name counts. */
-  readonly servedAs: string | null
+  servedAs: z.string().nullable(),
   /** The last day that a run has planned for, by the platform's clock. */
-  readonly lastDay: Day
+  lastDay: z.custom<Day>((day) => typeof day === 'string' && isDay(day)),
   /** The platform's clock less this machine's, milliseconds, as last seen. */
-  readonly skewMs: number
-}
+  skewMs: z.number(),
+})
+
+/** Which organisation of the platform a name in the configuration turned out to be. */
+export type KnownOrganisation = Readonly<z.infer<typeof knownOrganisation>>
 
 /** Bytes of an id as a part of a path, at most: with what is put around it, a file name holds 255. */
 const LONGEST_SEGMENT = 200
@@ -36,7 +39,8 @@ export async function readOrganisations(
   const content = await readJson(pathIn(dataFolder), warn)
   const known = new Map<string, KnownOrganisation>()
   for (const [name, value] of Object.entries(content ?? {})) {
-    if (isKnown(value)) known.set(name, value)
+    const { data } = knownOrganisation.safeParse(value)
+    if (data !== undefined) known.set(name, data)
   }
   return known
 }
@@ -69,20 +73,6 @@ export function lastPlannedDay(
     .filter((each) => each.orgId === orgId)
     .map((each) => each.lastDay)
   return days.sort().at(-1)
-}
-
-function isKnown(value: unknown): value is KnownOrganisation {
-  if (typeof value !== 'object' || value === null) return false
-  if (!('orgId' in value) || !('servedAs' in value)) return false
-  if (!('lastDay' in value) || !('skewMs' in value)) return false
-  const { orgId, servedAs, lastDay, skewMs } = value
-  return (
-    typeof orgId === 'string' &&
-    (typeof servedAs === 'string' || servedAs === null) &&
-    typeof lastDay === 'string' &&
-    isDay(lastDay) &&
-    Number.isFinite(skewMs)
-  )
 }
 
 function pathIn(dataFolder: string): string {

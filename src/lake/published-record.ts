@@ -2,7 +2,7 @@ import { existsSync, type Stats } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
-import { isMissing, readJson, sha256OfFile, writeAtomic, removeFile } from '../lib/files.ts'
+import { orIfMissing, readJson, sha256OfFile, writeAtomic, removeFile } from '../lib/files.ts'
 
 /** A file as a run published it. Times are ISO 8601, UTC. */
 export interface PublishedRecord {
@@ -75,13 +75,9 @@ export async function writeRecords(
 /**
  * Whether the file is one that was published, read from end to end: size and time
  * of the last change say nothing of a file that was changed and set back.
+ * `path`: where it is kept, if not in its place.
  */
-export async function verifyPublished(target: string): Promise<Verdict> {
-  return verifyFile(target, target)
-}
-
-/** The same of a file that was published and is kept at `path`. */
-export async function verifyFile(target: string, path: string): Promise<Verdict> {
+export async function verifyPublished(target: string, path = target): Promise<Verdict> {
   const first = await inspectPublished(target, path)
   return first ?? judge(target, path, await sha256OfFile(path))
 }
@@ -125,12 +121,7 @@ function changed(reason: string): { readonly state: 'changed'; readonly reason: 
 }
 
 async function statusOf(path: string): Promise<Stats | undefined> {
-  try {
-    return await lstat(path)
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
+  return orIfMissing(lstat(path), undefined)
 }
 
 const rollbackShape = z.object({

@@ -4,8 +4,8 @@ import { basename, dirname, join } from 'node:path'
 import {
   temporaryPath,
   fromPathSegment,
-  isMissing,
   listIfThere,
+  orIfMissing,
   makeReadOnly,
   removeFile,
   codeOf,
@@ -153,10 +153,7 @@ async function putInPlace(temporary: string, target: string, runId: string): Pro
 
 /** A folder in the place of the file is none of ours: nothing in it is deleted. */
 async function moveFolderAway(target: string, runId: string): Promise<void> {
-  const found = await lstat(target).catch((error: unknown) => {
-    if (isMissing(error)) return undefined
-    throw error
-  })
+  const found = await orIfMissing(lstat(target), undefined)
   if (found?.isDirectory() !== true) return
   const quarantine = join(dirname(target), 'quarantine')
   await mkdir(quarantine, { recursive: true })

@@ -3,18 +3,7 @@ import { Database, literal, type Row } from '../lib/duckdb.ts'
 import { processLimits } from '../lib/machine.ts'
 import { statement, fill } from '../lib/package.ts'
 
-const ITEMS = statement('raw/items')
 const ROWS = statement('raw/rows')
-
-/**
- * The rows of one version in the lake, as served, in order.
- *
- * @returns null for a file that cannot be read.
- */
-export async function readItems(path: string): Promise<readonly string[] | null> {
-  const rows = await read(ITEMS, path)
-  return rows?.map(({ item }) => (typeof item === 'string' ? item : '')) ?? null
-}
 
 const rawRow = z.object({
   item: z.string(),
@@ -40,9 +29,13 @@ export interface StoredRow {
   }
 }
 
-/** The same with where each row comes from. @returns null for a file that cannot be read. */
+/**
+ * The rows of one version in the lake, as served, in order.
+ *
+ * @returns null for a file that cannot be read.
+ */
 export async function readRows(path: string): Promise<readonly StoredRow[] | null> {
-  const rows = z.array(rawRow).safeParse(await read(ROWS, path)).data ?? null
+  const rows = z.array(rawRow).safeParse(await read(path)).data ?? null
   return rows?.map(storedRow) ?? null
 }
 
@@ -52,10 +45,10 @@ function storedRow(row: z.infer<typeof rawRow>): StoredRow {
 }
 
 /** In a database of its own: one that met a damaged file may be unusable after it. */
-async function read(sql: string, path: string): Promise<readonly Row[] | null> {
+async function read(path: string): Promise<readonly Row[] | null> {
   const database = await Database.open(':memory:', processLimits().verificationOfOne)
   try {
-    return await database.rows(fill(sql, { file: literal(path) }))
+    return await database.rows(fill(ROWS, { file: literal(path) }))
   } catch {
     return null
   } finally {

@@ -5,7 +5,7 @@ import { asError, ExitCode, messageOf, PartialError, type AppError } from '../li
 import { syncOrganisation, type SyncListeners, type SyncResult } from '../extract/sync.ts'
 import { downgradeToPartial, timed, type RunContext, openLedgers } from './run-context.ts'
 import { normalizeAll } from './normalize.ts'
-import { readLearned, writeLearned } from '../lake/governor-state.ts'
+import { learnedLimits } from '../lake/governor-state.ts'
 import { latestData } from './point-in-time.ts'
 import { setFlagsFromString } from 'node:v8'
 
@@ -92,7 +92,7 @@ async function withClient<T>(
   work: (client: PlatformClient) => Promise<T>,
 ): Promise<T> {
   const { dataFolder, rate, concurrency } = config
-  const learned = await readLearned(dataFolder, name)
+  const learned = await learnedLimits.read(dataFolder, name)
   const addresses = appUrl === null ? { baseUrl } : { baseUrl, appUrl }
   const options = { ...addresses, credential: key, rate, concurrency, deadline }
   const client = new PlatformClient(
@@ -102,7 +102,7 @@ async function withClient<T>(
   try {
     return await work(client)
   } finally {
-    await writeLearned(dataFolder, name, client.learned()).catch((error: unknown) => {
+    await learnedLimits.write(dataFolder, name, client.learned()).catch((error: unknown) => {
       const message = `the learned limits could not be saved: ${messageOf(error)}`
       world.emit({ type: 'warning', message })
     })

@@ -3,7 +3,6 @@ import { warehousePath } from '../lake/layout.ts'
 import {
   readRecords,
   recordByTime,
-  verifyFile,
   verifyPublished,
   type PublishedRecord,
   readRollback,
@@ -121,7 +120,7 @@ export async function rollBack(options: RollbackOptions): Promise<Rollback> {
 
 /** @throws UsageError when the file is not the one that its run published. */
 async function verified(target: string, { path, runId }: KeptFile): Promise<PublishedRecord> {
-  const verdict = await verifyFile(target, path)
+  const verdict = await verifyPublished(target, path)
   if (verdict.state === 'published' && verdict.record.runId === runId) return verdict.record
   const reason = verdict.state === 'changed' ? verdict.reason : 'another run published it'
   throw new UsageError(`${path} is not the file that run ${runId} published: ${reason}`, LIST)

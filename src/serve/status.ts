@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
-import { readAllLearned } from '../lake/governor-state.ts'
+import { learnedLimits } from '../lake/governor-state.ts'
 import { entityRows, intervalRows, knownRange, type IntervalRow } from '../lake/intervals.ts'
 import { organisationsInLake, warehousePath } from '../lake/layout.ts'
 import { knownOrganisations, type Ledger } from '../lake/ledger.ts'
 import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
-import { readWindowSizes, type WindowSize } from '../lake/window-sizes.ts'
+import { learnedSizes, type WindowSize } from '../lake/window-sizes.ts'
 import { addDays, type DayRange } from '../lib/days.ts'
 import { orIfMissing } from '../lib/files.ts'
 import type { Learned } from '../lib/learned.ts'
@@ -45,21 +45,21 @@ export async function readStatus(
     const ledger = await ledgerOf(orgId)
     const range = knownRange(ledger, lastPlannedDay(known, orgId))
     const rows = intervalRows(orgId, ledger, resources, range)
-    const windows = await readWindowSizes(dataFolder, orgId)
+    const windows = await learnedSizes.read(dataFolder, orgId)
     organisations.push({
       orgId,
       firstDay: range.first,
       lastDay: range.last,
       resources: resources.map((resource) => {
         const own = rows.filter((row) => row.resource === resource)
-        return resourceStatus(resource, own, windows.get(resource))
+        return resourceStatus(resource, own, windows?.get(resource))
       }),
       /** Of what is not analytics, as far as it was ever asked for. */
       beside: besideStatus(entityRows(orgId, ledger)),
     })
   }
   const isAlive = lease?.state === 'alive'
-  const learned = [...(await readAllLearned(dataFolder))]
+  const learned = [...(await learnedLimits.readAll(dataFolder))]
   return {
     dataFolder,
     /** Null while nothing is published. */

@@ -7,7 +7,7 @@ import type { RunEvent } from '../../src/lib/events.ts'
 import type { World } from '../../src/lib/world.ts'
 import { RESOURCES } from '../../src/extract/resources.ts'
 import { readStatus } from '../../src/serve/status.ts'
-import { readWindowSizes } from '../../src/lake/window-sizes.ts'
+import { learnedSizes } from '../../src/lake/window-sizes.ts'
 import { command } from '../command.ts'
 import { sendJson, temporaryFolder, testServer, testWorld } from '../helpers.ts'
 import { ledgerOf, syncFrom } from './platform.ts'
@@ -84,7 +84,7 @@ async function platformWith(
         refused: log.filter((status) => status !== 200).length,
       }
     },
-    cap: async () => (await readWindowSizes(data, 'o')).get('tokens'),
+    cap: async () => (await learnedSizes.read(data, 'o'))?.get('tokens'),
   }
 }
 
@@ -226,8 +226,8 @@ describe('a cap of 31 days on every resource', () => {
     const data = await temporaryFolder()
     await refusedOf(['tokens'], 0, data)
     expect(await refusedOf(['tools', 'productivity'], 0, data)).toBe(0)
-    const caps = await readWindowSizes(data, 'o')
-    expect(caps.get('tools')?.maxDays).toBe(caps.get('tokens')?.maxDays)
+    const caps = await learnedSizes.read(data, 'o')
+    expect(caps?.get('tools')?.maxDays).toBe(caps?.get('tokens')?.maxDays ?? NaN)
   })
 })
 

@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Learned } from '../../src/lib/learned.ts'
-import { readAllLearned, readLearned, writeLearned } from '../../src/lake/governor-state.ts'
+import { learnedLimits } from '../../src/lake/governor-state.ts'
 import { temporaryFolder } from '../helpers.ts'
 
 const LEARNT: Learned = {
@@ -18,11 +18,11 @@ const LEARNT: Learned = {
 describe('what was learned of the limits', () => {
   it('is kept by the organisation’s name, whatever the name', async () => {
     const folder = await temporaryFolder()
-    await writeLearned(folder, '../ACME & söhne', LEARNT)
-    await writeLearned(folder, 'other', { limit: null, concurrency: 2 })
+    await learnedLimits.write(folder, '../ACME & söhne', LEARNT)
+    await learnedLimits.write(folder, 'other', { limit: null, concurrency: 2 })
     expect(await readdir(join(folder, 'state', 'governor'))).toHaveLength(2)
-    expect(await readLearned(folder, '../ACME & söhne')).toEqual(LEARNT)
-    expect(new Map(await readAllLearned(folder))).toEqual(
+    expect(await learnedLimits.read(folder, '../ACME & söhne')).toEqual(LEARNT)
+    expect(new Map(await learnedLimits.readAll(folder))).toEqual(
       new Map([
         ['../ACME & söhne', LEARNT],
         ['other', { limit: null, concurrency: 2 }],
@@ -32,8 +32,8 @@ describe('what was learned of the limits', () => {
 
   it('is nothing before the first run', async () => {
     const folder = await temporaryFolder()
-    expect(await readLearned(folder, 'default')).toBeUndefined()
-    expect((await readAllLearned(folder)).size).toBe(0)
+    expect(await learnedLimits.read(folder, 'default')).toBeUndefined()
+    expect((await learnedLimits.readAll(folder)).size).toBe(0)
   })
 
   it.each([
@@ -48,6 +48,6 @@ describe('what was learned of the limits', () => {
     const folder = await temporaryFolder()
     await mkdir(join(folder, 'state', 'governor'), { recursive: true })
     await writeFile(join(folder, 'state', 'governor', 'default.json'), text)
-    expect(await readLearned(folder, 'default')).toBeUndefined()
+    expect(await learnedLimits.read(folder, 'default')).toBeUndefined()
   })
 })

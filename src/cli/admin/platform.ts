@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { ApiError, PlatformClient, RefusedError, UnknownOutcomeError } from '../../client/index.ts'
 import type { Config, OrganisationConfig } from '../../config/config.ts'
-import { readLearned } from '../../lake/governor-state.ts'
+import { learnedLimits } from '../../lake/governor-state.ts'
 import { AppError, DeferredError, ExitCode, messageOf, UsageError } from '../../lib/errors.ts'
 import type { RunEvent } from '../../lib/events.ts'
 import { readIfThere } from '../../lib/files.ts'
@@ -113,7 +113,7 @@ async function withPlatform(
     const { baseUrl, appUrl, key: credential } = organisation
     const { rate, concurrency } = config
     const deadline = world.now() + patienceMs
-    const learned = await readLearned(config.dataFolder, organisation.name)
+    const learned = await learnedLimits.read(config.dataFolder, organisation.name)
     const options = {
       ...{ baseUrl, credential, rate, concurrency, deadline },
       ...(appUrl === null ? {} : { appUrl }),

@@ -13,7 +13,7 @@ import {
 } from '../../lake/layout.ts'
 import { intervalKey, type Ledger } from '../../lake/ledger.ts'
 import { damageOf, quarantine, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'
-import { readItems } from '../../lake/raw-items.ts'
+import { readRows } from '../../lake/raw-items.ts'
 import { statement, fill } from '../../lib/package.ts'
 import {
   readPaginatedDay,
@@ -162,7 +162,8 @@ export class RawWriter {
 
   /** The rows of a version, as served; null for one that cannot be read. */
   async items(resource: string, day: Day, file: string): Promise<readonly string[] | null> {
-    return readItems(join(rawFolder(this.#dataFolder, this.#orgId, resource, day), file))
+    const rows = await readRows(join(this.#folder(rawFolder, resource, day), file))
+    return rows?.map(({ item }) => item) ?? null
   }
 
   /**

@@ -8,7 +8,7 @@ import { Database, listLiteral } from '../../lib/duckdb.ts'
 import { isVersionOf, rawFolder, versionName } from '../../lake/layout.ts'
 import { processLimits } from '../../lib/machine.ts'
 import { readThrough, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'
-import { readItems } from '../../lake/raw-items.ts'
+import { readRows } from '../../lake/raw-items.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { RESOURCES } from '../resources.ts'
 import { digestOf } from './row-lines.ts'
@@ -185,7 +185,7 @@ async function verify(
   }
   if (digestOf(rows, found.lanes) !== digest)
     return { reason: 'its rows are not those that were landed' }
-  if (found.may_be_deep && (await readItems(path))?.some(isTooDeep) === true) {
+  if (found.may_be_deep && (await readRows(path))?.some(({ item }) => isTooDeep(item)) === true) {
     return { reason: `a row is nested deeper than ${MAX_DEPTH} levels` }
   }
   return {

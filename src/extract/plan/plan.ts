@@ -42,7 +42,7 @@ export interface PlanOptions {
   /** Ask for every day of the range, landed or not. */
   readonly refetch?: boolean
   /** What is known of how wide a window may be. */
-  readonly windowSizes?: KnownWindowSizes
+  readonly windowSizes?: KnownWindowSizes | undefined
 }
 
 /**

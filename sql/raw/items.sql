@@ -1,3 +1,0 @@
-select item
-from read_parquet({{ file }}, hive_partitioning = false)
-order by page, ordinal
