@@ -43,6 +43,8 @@ describe('hooks run holds no agent up, and writes no secret', { timeout: 60_000 
     ['options, 1 MB', eventWith(filled('mysql -p ', MOST))],
     ['blanks, 1 MB', eventWith(filled(' ', MOST))],
     ['JSON as deep as is read', nested(5_000)],
+    ['a name of capitals', `{"password":"${PASSWORD}","${filled('A', MOST - 100)}":1}`],
+    ['a name of digits', `{"password":"${PASSWORD}","${filled('1', MOST - 100)}a":1}`],
     ['many members', `{"password":"${PASSWORD}",${'"a":1,'.repeat(150_000)}"b":1}`],
   ])('%s: the event is recorded', async (_, input) => {
     const data = await temporaryFolder()

@@ -26,13 +26,13 @@ export function isIdName(name: string): boolean {
   )
 }
 
-/** `relayAPIKey_2` is relay, api, key. */
+/** `relayAPIKey_2` is relay, api, key. A name may be as long as an item: each run is passed once. */
 function wordsOf(name: string): string[] {
   return name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
+    .replaceAll(/(?<=[A-Z])(?=[A-Z][a-z])/g, ' ')
     .split(/[^A-Za-z0-9]+/)
-    .map((word) => word.toLowerCase().replace(/\d+$/, ''))
+    .map((word) => word.toLowerCase().replace(/(?<!\d)\d+$/, ''))
     .filter((word) => word !== '')
 }
 
