@@ -1,4 +1,6 @@
 import { mapLimit } from '../lib/concurrency.ts'
+import { isEntityResource, isSnapshot } from '../lib/resource-names.ts'
+import type { Warn } from '../lib/world.ts'
 import { damageOf, quarantine, type DamagedFile, type RawFile } from '../lake/quarantine.ts'
 import { intervalKey, LedgerFile, type Interval, type Ledger } from '../lake/ledger.ts'
 import { listedDays } from './open-ledger.ts'
@@ -12,7 +14,7 @@ export async function forgetMissing(
   orgId: string,
   ledger: LedgerFile,
   missing: readonly Interval[],
-  warn: (message: string) => void,
+  warn: Warn,
 ): Promise<void> {
   if (missing.length === 0) return
   await ledger.forget(missing)
@@ -29,24 +31,49 @@ export function stillMissing(missing: readonly Interval[], ledger: Ledger): numb
 /**
  * Proves files of the lake before they are read, and takes the damaged ones out
  * of it. A day whose current version was damaged is missing, and due.
+ *
+ * @param opened the ledger, where it is open.
  */
 export async function quarantineDamaged(
   dataFolder: string,
   orgId: string,
   files: readonly RawFile[],
   known: Ledger,
-  warn: (message: string) => void,
+  warn: Warn,
+  opened?: LedgerFile,
 ): Promise<readonly DamagedFile[]> {
   const damaged = await damagedFiles(dataFolder, orgId, files, known)
   if (damaged.length === 0) return damaged
+  const isCurrent = (raw: RawFile): boolean => known.get(keyOf(raw))?.file === raw.file
   for (const each of damaged) {
-    const isCurrent = known.get(keyOf(each))?.file === each.file
     const found = await quarantine(dataFolder, orgId, each)
-    warn(`${found}; ${isCurrent ? 'the day is missing again' : 'it was not the newest of its day'}`)
+    warn(`${found}; ${isCurrent(each) ? consequenceOf(each) : 'it was not the newest of its day'}`)
   }
-  const ledger = await LedgerFile.open(dataFolder, orgId, warn)
-  await ledger.forget(damaged.filter((each) => known.get(keyOf(each))?.file === each.file))
+  const ledger = opened ?? (await LedgerFile.open(dataFolder, orgId, warn))
+  await ledger.forget(damaged.filter(isCurrent))
   return damaged
+}
+
+function consequenceOf({ resource }: RawFile): string {
+  if (!isEntityResource(resource)) return 'the day is missing again'
+  const isGone = isSnapshot(resource) || resource === 'hook_events'
+  return isGone ? 'it is no longer served' : 'what it held is requested again'
+}
+
+/**
+ * Proves every file that later nights of the entity resources build on, before it is read:
+ * what fails goes into quarantine. What a day held is asked for again, but for a snapshot.
+ */
+export async function quarantineDamagedEntities(
+  dataFolder: string,
+  orgId: string,
+  ledger: LedgerFile,
+  warn: Warn,
+): Promise<void> {
+  const files = [...ledger.intervals.values()].flatMap(({ resource, day, file }) =>
+    isEntityResource(resource) && file !== null ? [{ resource, day, file }] : [],
+  )
+  await quarantineDamaged(dataFolder, orgId, files, ledger.intervals, warn, ledger)
 }
 
 /**

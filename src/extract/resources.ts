@@ -22,3 +22,11 @@ export const RESOURCES: readonly Resource[] = [
   { name: 'tools_by_name', endpoint: 'tools', groupBy: 'tool_name', grain: 'days' },
   { name: 'users', endpoint: 'users', grain: 'users' },
 ]
+
+/**
+ * What a day's pages of users are held against: when none of these moved while
+ * the pages were read, the pages are of one snapshot.
+ */
+export const DAY_TOTALS: readonly Resource[] = RESOURCES.filter(({ name }) =>
+  ['activity', 'tokens_by_model', 'productivity'].includes(name),
+)

@@ -20,7 +20,7 @@ import { Background, isExpected, forEachLimit, type Stop } from './fetch/concurr
 import { IntervalRecorder } from './land/interval-recorder.ts'
 import { ClockError } from './plan/platform-clock.ts'
 import { Breaker, abortsRun } from './fetch/failures.ts'
-import type { FetchContext } from './fetch/context.ts'
+import type { FetchContext } from './context.ts'
 import { fetchAll, completionListener } from './fetch/fetch.ts'
 import { landPaginatedDays } from './fetch/pagination.ts'
 import {
@@ -35,7 +35,7 @@ import {
 } from './identity.ts'
 import { RawWriter } from './land/raw-writer.ts'
 import { LandingDatabase } from './land/landing-database.ts'
-import { forgetMissing, stillMissing } from './missing-files.ts'
+import { forgetMissing, quarantineDamagedEntities, stillMissing } from './missing-files.ts'
 import { removePageBuffers } from './land/buffer-paths.ts'
 import { openLedger, type OpenLedger } from './open-ledger.ts'
 import { planSync, type FetchTask, type PlanOptions } from './plan/plan.ts'
@@ -146,58 +146,46 @@ async function execute(
   identity: Identity,
   { ledger, missing }: OpenLedger,
 ): Promise<SyncResult> {
-  const { world, dataFolder } = options
+  const { client, world, dataFolder, runId, concurrency } = options
   const warn = warner(world)
   await forgetMissing(orgId, ledger, missing, warn)
   const now = world.now() + identity.skewMs
-  const windowSizes = (await learnedSizes.read(dataFolder, orgId)) ?? new Map()
-  const tasks = planSync(ledger.intervals, {
-    ...options.plan,
-    today: identity.today,
-    now,
-    windowSizes,
-  })
+  const known = (await learnedSizes.read(dataFolder, orgId)) ?? new Map()
+  const when = { today: identity.today, now }
+  const tasks = planSync(ledger.intervals, { ...options.plan, ...when, windowSizes: known })
   announce(tasks, orgId, world)
-  const resources = options.plan.resources ?? RESOURCES
-  const due = planSync(ledger.intervals, { today: identity.today, now })
+  const due = planSync(ledger.intervals, when)
   await removePageBuffers(dataFolder, orgId, paginatedDays([...tasks, ...due]))
   const checks = checksOf(options, now)
   const recorder = new IntervalRecorder(ledger, orgId, world, checks)
-  const sizes = new WindowSizes(windowSizes)
+  const windowSizes = new WindowSizes(known)
   const database = await LandingDatabase.open(dataFolder)
+  const writer = new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn })
+  const landing = { dataFolder, orgId, runId, world, skewMs: identity.skewMs, writer, recorder }
   const context: FetchContext = {
-    client: options.client,
-    writer: new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn }),
+    ...landing,
+    client,
+    forEach: (items, work) => forEachLimit(items, concurrency, work),
     background: new Background({
       work: (days) => landPaginatedDays(context, days),
       atOnce: 2,
       sizeOf: ({ users }) => MOST_WAITING / 32 + users.size,
       mostWaiting: MOST_WAITING,
     }),
-    recorder,
     breaker: new Breaker(),
-    windowSizes: sizes,
+    windowSizes,
     checks,
-    world,
-    runId: options.runId,
     servedAs,
-    skewMs: identity.skewMs,
   }
   try {
-    const users = resources.find(({ grain }) => grain === 'users')
-    const done = completionListener(tasks, (resource) => {
-      options.listeners?.onResourceComplete?.(orgId, resource, ledger.intervals)
+    const stop = await stopOf(async () => {
+      await fetchPlan(options, context, ledger, tasks)
+      await fetchEntities(options, context, ledger)
     })
-    const forAll = <T>(items: readonly T[], work: (item: T) => Promise<unknown>) =>
-      forEachLimit(items, options.concurrency, work)
-    const fetching = fetchAll(context, tasks, users, forAll, done)
-    options.listeners?.onWaiting?.(orgId)
-    const stop = (await fetching) ?? (await fetchEntities(options, context, ledger, orgId))
-    const stoppedBy = stop ?? context.breaker.forbidden
-    const learned = sizes.learned(now)
-    if (!isDeepStrictEqual(windowSizes, learned))
-      await learnedSizes.write(dataFolder, orgId, learned)
+    const learned = windowSizes.learned(now)
+    if (!isDeepStrictEqual(known, learned)) await learnedSizes.write(dataFolder, orgId, learned)
     const counts = { ...recorder.counts, missing: stillMissing(missing, ledger.intervals) }
+    const stoppedBy = stop ?? context.breaker.forbidden
     return { ...nothing(orgId), ...counts, isReached: true, stoppedBy }
   } finally {
     await context.background.ended().finally(() => {
@@ -209,31 +197,44 @@ async function execute(
 /** Users of days that wait to be landed, or 32 days: they are in memory. */
 const MOST_WAITING = 16_384
 
-/** The entity resources. Resolves to what must stop the run. */
-async function fetchEntities(
-  options: SyncOptions,
-  context: FetchContext,
-  ledger: LedgerFile,
-  orgId: string,
-): Promise<Stop | null> {
-  const { entities, dataFolder, concurrency } = options
-  if (entities === undefined || entities.resources.length === 0) return null
-  const selection = await ownHooks(entities, dataFolder, orgId)
-  const redaction = await openRedaction(dataFolder, entities.redactionKey)
-  const forEach = async <T>(
-    items: readonly T[],
-    work: (item: T) => Promise<void>,
-  ): Promise<void> => {
-    const stop = await forEachLimit(items, concurrency, work)
-    if (stop !== null) throw stop
-  }
+/** What must stop the run and is expected. @throws any other error */
+async function stopOf(work: () => Promise<void>): Promise<Stop | null> {
   try {
-    await syncEntities({ ...context, dataFolder, orgId, selection, redaction, forEach }, ledger)
+    await work()
     return null
   } catch (error) {
     if (isExpected(error)) return error
     throw error
   }
+}
+
+/** The resources of analytics. */
+async function fetchPlan(
+  { plan, listeners }: SyncOptions,
+  context: FetchContext,
+  { intervals }: LedgerFile,
+  tasks: readonly FetchTask[],
+): Promise<void> {
+  const users = (plan.resources ?? RESOURCES).find(({ grain }) => grain === 'users')
+  const done = completionListener(tasks, (resource) => {
+    listeners?.onResourceComplete?.(context.orgId, resource, intervals)
+  })
+  const fetching = fetchAll(context, tasks, users, done)
+  listeners?.onWaiting?.(context.orgId)
+  await fetching
+}
+
+async function fetchEntities(
+  { entities }: SyncOptions,
+  context: FetchContext,
+  ledger: LedgerFile,
+): Promise<void> {
+  const { dataFolder, orgId, world } = context
+  if (entities === undefined || entities.resources.length === 0) return
+  const selection = await ownHooks(entities, dataFolder, orgId)
+  const redaction = await openRedaction(dataFolder, entities.redactionKey)
+  await quarantineDamagedEntities(dataFolder, orgId, ledger, warner(world))
+  await syncEntities({ ...context, selection, redaction })
 }
 
 function checksOf({ plan }: SyncOptions, now: number): ChecksOfRun {

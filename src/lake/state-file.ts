@@ -37,3 +37,11 @@ export function stateFile<T>(folder: string, schema: z.ZodType<T>, indent = 2): 
     },
   }
 }
+
+/** An object of values as a map of them. */
+export function mapOf<T>(value: z.ZodType<T, T>): z.ZodType<ReadonlyMap<string, T>> {
+  return z.codec(z.record(z.string(), value), z.custom<ReadonlyMap<string, T>>(), {
+    decode: (object) => new Map(Object.entries(object)),
+    encode: (map) => Object.fromEntries(map),
+  })
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { stateFile } from './state-file.ts'
+import { mapOf, stateFile } from './state-file.ts'
 
 const days = z.number().int().positive()
 
@@ -19,10 +19,5 @@ export type WindowSize = Readonly<z.infer<typeof windowSize>>
 /** By resource. One that is not here was not asked since a window of any was refused for its width. */
 export type KnownWindowSizes = ReadonlyMap<string, WindowSize>
 
-const byResource = z.codec(z.record(z.string(), windowSize), z.custom<KnownWindowSizes>(), {
-  decode: (sizes) => new Map(Object.entries(sizes)),
-  encode: (sizes) => Object.fromEntries(sizes),
-})
-
 /** The window sizes learned for an organisation. */
-export const learnedSizes = stateFile('windows', byResource)
+export const learnedSizes = stateFile<KnownWindowSizes>('windows', mapOf(windowSize))

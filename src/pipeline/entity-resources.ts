@@ -1,7 +1,7 @@
 import type { OrganisationConfig } from '../config/config.ts'
 import { ENTITY_RESOURCES } from '../lib/resource-names.ts'
 import type { EntitySelection } from '../extract/entities/context.ts'
-import { landSpool } from '../extract/entities/hook-spool.ts'
+import { landSpool } from '../extract/entities/hooks.ts'
 import type { PlanOptions } from '../extract/plan/plan.ts'
 import type { RunContext } from './run-context.ts'
 

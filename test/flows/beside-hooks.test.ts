@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { landSpool } from '../../src/extract/entities/hook-spool.ts'
+import { landSpool } from '../../src/extract/entities/hooks.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
 import { temporaryFolder, testWorld } from '../helpers.ts'
 import { landed, night, NIGHT, platform } from './beside-night.ts'

@@ -1,19 +1,13 @@
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
 import { RefusedError, type Served } from '../../client/index.ts'
 import { asError } from '../../lib/errors.ts'
 import { warner } from '../../lib/world.ts'
-import type { EntityResource } from '../../lib/resource-names.ts'
+import { mapOf, stateFile } from '../../lake/state-file.ts'
 import { abortsRun, isNotGranted } from '../fetch/failures.ts'
-import type { PageOrigin, RawRow } from '../land/row-lines.ts'
-import {
-  inOrderOfRequests,
-  originNow,
-  pathOf,
-  rowsOf,
-  today,
-  type EntityContext,
-} from './context.ts'
-import { addToDay } from './land-rows.ts'
-import { UnknownSessions } from './unknown-sessions.ts'
+import { Answers, pathOf } from './answers.ts'
+import { today, type EntityContext } from './context.ts'
+import { idOf, type Candidate, type IsGivenUp, type SessionResource } from './session-ids.ts'
 
 /** Ids that one night asks for at most. */
 const MOST_A_NIGHT = 500
@@ -25,67 +19,87 @@ const MOST_REFUSALS = 3
 /** Ids that a warning lists. */
 const LISTED = 5
 
+/** Nights on which an id that the platform does not know is asked for. */
+const PATIENCE = 3
+
+const misses = z.object({ nights: z.number().int().positive(), last: z.string() })
+
+/** By id, how often the platform did not know it: `<data>/state/unknown-sessions/<org>.json`. */
+type Unknown = ReadonlyMap<string, z.infer<typeof misses>>
+
+const unknownFile = stateFile<Unknown>('unknown-sessions', mapOf(misses), 1)
+
+/** Tells which ids were asked for in vain often enough. */
+export async function givenUpIds(dataFolder: string, orgId: string): Promise<IsGivenUp> {
+  return isGivenUpIn((await unknownFile.read(dataFolder, orgId)) ?? new Map())
+}
+
+function isGivenUpIn(unknown: Unknown): IsGivenUp {
+  return (id) => (unknown.get(id)?.nights ?? 0) >= PATIENCE
+}
+
 /** Asks for items one by one, by ids that may be wrong, and lands those that were served. */
 export class Asking {
+  readonly isGivenUp: IsGivenUp
   readonly #context: EntityContext
-  readonly #resource: EntityResource
+  readonly #resource: SessionResource
   readonly #named: readonly string[]
-  readonly #unknown: UnknownSessions
-  readonly #rows: RawRow[] = []
+  readonly #before: Unknown
+  readonly #unknown: Map<string, z.infer<typeof misses>>
+  readonly #answers: Answers
   readonly #errors: Error[] = []
-  /** Each id that was not served, and whether it was refused: else there is no such item. */
-  readonly #missed = new Map<string, boolean>()
-  #refused: RefusedError | undefined
-  #refusals = 0
+  /** Each id that was not served, and why. */
+  readonly #missed = new Map<string, Error>()
   #asked = 0
   #left = 0
   #failuresInARow = 0
-  #last: PageOrigin
 
   private constructor(
     context: EntityContext,
-    resource: EntityResource,
+    resource: SessionResource,
     named: readonly string[],
-    unknown: UnknownSessions,
+    unknown: Unknown,
   ) {
     this.#context = context
     this.#resource = resource
     this.#named = named
-    this.#unknown = unknown
-    this.#last = originNow(context, '')
+    this.#before = unknown
+    this.#unknown = new Map(unknown)
+    this.isGivenUp = isGivenUpIn(this.#unknown)
+    this.#answers = new Answers(context, resource)
   }
 
   /** `named`: ids that were asked for by argument, due or not. */
   static async open(
     context: EntityContext,
-    resource: EntityResource,
+    resource: SessionResource,
     named: readonly string[],
   ): Promise<Asking> {
     const { dataFolder, orgId, world } = context
-    const unknown = await UnknownSessions.open(dataFolder, orgId, warner(world))
-    return new Asking(context, resource, named, unknown)
-  }
-
-  /** Whether the id was asked for in vain often enough. */
-  isGivenUp(id: string): boolean {
-    return this.#unknown.isGivenUp(id)
+    const unknown = await unknownFile.read(dataFolder, orgId, warner(world))
+    return new Asking(context, resource, named, unknown ?? new Map())
   }
 
   /** Asks for as many as a night may have; of those that were not answered, the others are asked for. */
-  async askAll<T>(
-    items: readonly T[],
-    idOf: (item: T) => string,
-    request: (item: T) => Promise<Served<unknown>>,
+  async askAll(
+    candidates: readonly Candidate[],
+    request: (candidate: Candidate) => Promise<Served<unknown>>,
   ): Promise<void> {
     const room = MOST_A_NIGHT - this.#asked
-    this.#left += Math.max(0, items.length - room)
-    await this.#context.forEach(items.slice(0, room), async (item) => {
+    this.#left += Math.max(0, candidates.length - room)
+    await this.#context.forEach(candidates.slice(0, room), async (candidate) => {
       if (this.#isTripped()) {
         this.#left += 1
         return
       }
       this.#asked += 1
-      await this.#ask(idOf(item), () => request(item))
+      try {
+        this.#answers.add(await request(candidate))
+        this.#failuresInARow = 0
+        this.#unknown.delete(idOf(candidate))
+      } catch (error) {
+        this.#failed(idOf(candidate), error)
+      }
     })
   }
 
@@ -95,47 +109,39 @@ export class Asking {
    * @throws RefusedError when nothing was served, now or before, and it was refused.
    */
   async land(): Promise<Error | null> {
-    const context = this.#context
-    await this.#unknown.save()
+    const { dataFolder, orgId, recorder } = this.#context
+    if (!isDeepStrictEqual(this.#unknown, this.#before))
+      await unknownFile.write(dataFolder, orgId, this.#unknown)
     this.#report()
     if (this.#asked === 0) return null
-    const isKnown = context.recorder.hasLanded(this.#resource)
-    if (this.#refused !== undefined && this.#rows.length === 0 && !isKnown) throw this.#refused
-    if (this.#rows.length > 0 || this.#errors.length === 0) {
-      const rows = inOrderOfRequests(this.#rows)
-      await addToDay(context, this.#resource, today(context), rows, pathOf, this.#last)
-    }
+    const isServed = this.#answers.rows.length > 0
+    const refusal = this.#refusals().at(-1)
+    if (refusal !== undefined && !isServed && !recorder.hasLanded(this.#resource)) throw refusal
+    if (isServed || this.#errors.length === 0)
+      await this.#answers.addToDay(pathOf, this.#answers.inOrderOfRequests())
     return this.#errors[0] ?? null
   }
 
-  async #ask(id: string, request: () => Promise<Served<unknown>>): Promise<void> {
-    try {
-      const served = await request()
-      this.#rows.push(...rowsOf(this.#context, this.#resource, served))
-      this.#last = originNow(this.#context, served.request, served.requestId)
-      this.#failuresInARow = 0
-      this.#unknown.found(id)
-    } catch (error) {
-      if (isNotGranted(error)) this.#miss(id, error)
-      else if (abortsRun(error)) throw error
-      else {
-        this.#errors.push(asError(error))
-        this.#failuresInARow += 1
-      }
+  #failed(id: string, error: unknown): void {
+    if (!isNotGranted(error)) {
+      if (abortsRun(error)) throw error
+      this.#errors.push(asError(error))
+      this.#failuresInARow += 1
+      return
     }
+    this.#missed.set(id, asError(error))
+    this.#failuresInARow = 0
+    const last = today(this.#context)
+    const before = this.#unknown.get(id)
+    if (before?.last !== last) this.#unknown.set(id, { nights: (before?.nights ?? 0) + 1, last })
   }
 
-  #miss(id: string, error: unknown): void {
-    this.#missed.set(id, error instanceof RefusedError)
-    this.#failuresInARow = 0
-    this.#unknown.missed(id, today(this.#context))
-    if (!(error instanceof RefusedError)) return
-    this.#refused = error
-    this.#refusals += 1
+  #refusals(): Error[] {
+    return [...this.#missed.values()].filter((error) => error instanceof RefusedError)
   }
 
   #isTripped(): boolean {
-    const isRefused = this.#rows.length === 0 && this.#refusals >= MOST_REFUSALS
+    const isRefused = this.#answers.rows.length === 0 && this.#refusals().length >= MOST_REFUSALS
     return isRefused || this.#failuresInARow >= MOST_FAILURES
   }
 
@@ -145,21 +151,31 @@ export class Asking {
       warner(world)(`${this.#resource} of ${orgId}: ${message}`)
     }
     const missed = [...this.#missed]
-    const named = missed.filter(([id]) => this.#named.includes(id))
-    const absent = named.filter(([, isRefused]) => !isRefused)
-    const refused = named.filter(([, isRefused]) => isRefused)
-    const others = missed.filter(([id]) => !this.#named.includes(id))
-    if (absent.length > 0) warn(`named, and not on the platform (404): ${listed(absent)}`)
-    if (refused.length > 0) warn(`named, and refused to this key (403): ${listed(refused)}`)
-    if (others.length > 0) {
-      warn(`the platform does not serve ${listed(others)}; an id is asked for on three nights`)
+    const report = (
+      isListed: (id: string, error: Error) => boolean,
+      text: (ids: string) => string,
+    ) => {
+      const ids = missed.filter(([id, error]) => isListed(id, error)).map(([id]) => id)
+      if (ids.length > 0) warn(text(listed(ids)))
     }
+    const isNamed = (id: string): boolean => this.#named.includes(id)
+    report(
+      (id, error) => isNamed(id) && !(error instanceof RefusedError),
+      (ids) => `named, and not on the platform (404): ${ids}`,
+    )
+    report(
+      (id, error) => isNamed(id) && error instanceof RefusedError,
+      (ids) => `named, and refused to this key (403): ${ids}`,
+    )
+    report(
+      (id) => !isNamed(id),
+      (ids) => `the platform does not serve ${ids}; an id is asked for on three nights`,
+    )
     if (this.#left > 0) warn(`${this.#left} are left for the next night`)
   }
 }
 
-function listed(missed: readonly (readonly [id: string, isRefused: boolean])[]): string {
-  const first = missed.slice(0, LISTED).map(([id]) => id)
-  const more = missed.length - first.length
-  return `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+function listed(ids: readonly string[]): string {
+  const more = ids.length - LISTED
+  return `${ids.slice(0, LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

@@ -1,21 +1,24 @@
 import { basename } from 'node:path'
 import { dayOf, type Day } from '../../lib/days.ts'
-import { fieldOf } from '../../client/index.ts'
-import { knownOrganisations } from '../../lake/ledger.ts'
+import { openRedaction } from '../../lib/secrets/redaction.ts'
+import { warner, type World } from '../../lib/world.ts'
+import { knownOrganisations, LedgerFile } from '../../lake/ledger.ts'
 import { readOrganisations } from '../../lake/organisations.ts'
-import { readSpool, removeFromSpool, type SpooledEvent } from '../../lake/hook-spool.ts'
-import type { PageOrigin, RawRow } from '../land/row-lines.ts'
-import { nowThere, originNow, type EntitySelection, type LandingContext } from './context.ts'
-import { addToDay } from './land-rows.ts'
+import { readSpool, removeFromSpool } from '../../lake/hook-spool.ts'
+import { nowThere, originOf } from '../context.ts'
+import { IntervalRecorder } from '../land/interval-recorder.ts'
+import { LandingDatabase } from '../land/landing-database.ts'
+import { RawWriter } from '../land/raw-writer.ts'
+import type { RawRow } from '../land/row-lines.ts'
+import { quarantineDamagedEntities } from '../missing-files.ts'
+import { addToDay, keyIn } from './answers.ts'
+import type { EntityLandingContext, EntitySelection } from './context.ts'
 
 /**
  * The organisation that hook events are of: the one that is configured, by its
  * name or its id; else the only one that is known; else `default`.
  */
-export async function organisationOf(
-  dataFolder: string,
-  configured: string | null,
-): Promise<string> {
+async function organisationOf(dataFolder: string, configured: string | null): Promise<string> {
   const named = await readOrganisations(dataFolder)
   if (configured !== null) return named.get(configured)?.orgId ?? configured
   const ids = [...named.values()].map(({ orgId }) => orgId)
@@ -43,41 +46,50 @@ const EVENTS_AT_ONCE = 10_000
 /**
  * Lands the recorded hook events on the days they were recorded, then empties
  * the buffer of them. An event is there once, whatever crashes in between.
- *
- * @returns how many were landed.
  */
-export async function landHookEvents(context: LandingContext): Promise<number> {
-  let landed = 0
+export async function landHookEvents(context: EntityLandingContext): Promise<void> {
+  const { dataFolder, redaction } = context
   for (;;) {
-    const events = await readSpool(context.dataFolder, EVENTS_AT_ONCE)
-    if (events.length === 0) return landed
-    const origin = originNow(context, 'hooks')
-    for (const [day, rows] of rowsByDay(context, events, origin)) {
-      await addToDay(context, RESOURCE, day, rows, eventOf, origin)
+    const events = await readSpool(dataFolder, EVENTS_AT_ONCE)
+    if (events.length === 0) return
+    const origin = originOf(context, { request: 'hooks', requestId: null })
+    const days = new Map<Day, RawRow[]>()
+    for (const [ordinal, { file, text, recordedAt }] of events.entries()) {
+      const day = dayOf(recordedAt ?? nowThere(context))
+      const item = redaction.item(RESOURCE, text.trim())
+      const row = { item, ordinal, origin: { ...origin, request: `hooks/${basename(file)}` } }
+      days.set(day, days.get(day) ?? [])
+      days.get(day)?.push(row)
     }
-    await removeFromSpool(context.dataFolder, events)
-    landed += events.length
+    for (const [day, rows] of days)
+      await addToDay(context, RESOURCE, day, rows, keyIn('event_id'), origin)
+    await removeFromSpool(dataFolder, events)
   }
 }
 
-function rowsByDay(
-  context: LandingContext,
-  events: readonly SpooledEvent[],
-  origin: PageOrigin,
-): ReadonlyMap<Day, RawRow[]> {
-  const days = new Map<Day, RawRow[]>()
-  for (const [ordinal, event] of events.entries()) {
-    const item = context.redaction.item(RESOURCE, event.text.trim())
-    const day = dayOf(event.recordedAt ?? nowThere(context))
-    const row = { item, ordinal, origin: { ...origin, request: `hooks/${basename(event.file)}` } }
-    const rows = days.get(day)
-    if (rows === undefined) days.set(day, [row])
-    else rows.push(row)
-  }
-  return days
+interface SpoolOptions extends Pick<EntitySelection, 'organisationOfHookEvents' | 'redactionKey'> {
+  readonly dataFolder: string
+  readonly runId: string
+  readonly world: World
 }
 
-function eventOf({ item }: RawRow): string {
-  const id = fieldOf(JSON.parse(item), 'event_id')
-  return typeof id === 'string' && id !== '' ? id : item
+/** Lands the hook events that were recorded, without the network. Does nothing where there are none. */
+export async function landSpool(options: SpoolOptions): Promise<void> {
+  const { dataFolder, runId, world, organisationOfHookEvents, redactionKey } = options
+  if ((await readSpool(dataFolder, 1)).length === 0) return
+  const warn = warner(world)
+  const orgId = await organisationOf(dataFolder, organisationOfHookEvents)
+  const ledger = await LedgerFile.open(dataFolder, orgId, warn)
+  await quarantineDamagedEntities(dataFolder, orgId, ledger, warn)
+  const redaction = await openRedaction(dataFolder, redactionKey)
+  const checks = { plannedAt: world.now(), isForced: false }
+  const recorder = new IntervalRecorder(ledger, orgId, world, checks)
+  const database = await LandingDatabase.open(dataFolder)
+  try {
+    const writer = new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn })
+    const to = { dataFolder, orgId, runId, world, skewMs: 0, writer, recorder }
+    await landHookEvents({ ...to, redaction })
+  } finally {
+    database.close()
+  }
 }

@@ -1,9 +1,13 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import type { EntityResource } from '../../lib/resource-names.ts'
+import { z } from 'zod'
+import { isDay, type Day } from '../../lib/days.ts'
+import { ENTITY_RESOURCES, type EntityResource } from '../../lib/resource-names.ts'
 import { listLiteral, literal, type Row } from '../../lib/duckdb.ts'
+import type { Warn } from '../../lib/world.ts'
 import { rawFolder } from '../../lake/layout.ts'
 import type { Ledger } from '../../lake/ledger.ts'
+import { mapOf, stateFile } from '../../lake/state-file.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { LandingDatabase } from '../land/landing-database.ts'
 import type { RawRow } from '../land/row-lines.ts'
@@ -22,24 +26,11 @@ export function textIn(row: Row, column: string): string {
 }
 
 /** The items of a resource that have landed, on whatever day. */
-export class KnownItems {
-  readonly #hashes: ReadonlySet<string>
-  readonly #keys: ReadonlySet<string>
-
-  constructor(rows: readonly Row[]) {
-    this.#hashes = new Set(rows.map((row) => textIn(row, 'hash')))
-    this.#keys = new Set(rows.map((row) => textIn(row, 'key')))
-  }
-
+interface KnownItems {
   /** True when the very item is known. */
-  has({ item }: RawRow): boolean {
-    return this.#hashes.has(hash('sha256', item))
-  }
-
+  readonly has: (row: RawRow) => boolean
   /** True when an item with the key is known, as it is or otherwise. */
-  hasKey(key: string): boolean {
-    return this.#keys.has(key)
-  }
+  readonly hasKey: (key: string) => boolean
 }
 
 /** `key`: the JSON path of what identifies an item. */
@@ -48,7 +39,10 @@ export async function knownItems(
   resource: EntityResource,
   key: string,
 ): Promise<KnownItems> {
-  return new KnownItems(await askLake(lake, resource, 'known_items', { key: literal(key) }))
+  const rows = await askLake(lake, resource, 'known_items', { key: literal(key) })
+  const hashes = new Set(rows.map((row) => textIn(row, 'hash')))
+  const keys = new Set(rows.map((row) => textIn(row, 'key')))
+  return { has: ({ item }) => hashes.has(hash('sha256', item)), hasKey: (key) => keys.has(key) }
 }
 
 /**
@@ -74,5 +68,60 @@ export async function askLake(
     })
   } finally {
     database.close()
+  }
+}
+
+const day = z.custom<Day>((value) => typeof value === 'string' && isDay(value))
+
+const daysFile = stateFile('beside', mapOf(z.array(day).readonly()), 0)
+
+/** By resource. */
+type DaysOf = ReadonlyMap<string, readonly Day[]>
+
+/**
+ * Which days had landed when a resource was last fetched whole, so that a day that is
+ * missing since is known to be: `<data>/state/beside/<org>.json`.
+ */
+export class LandedDays {
+  readonly #lake: LakeOf
+  readonly #days: DaysOf
+
+  private constructor(lake: LakeOf, days: DaysOf) {
+    this.#lake = lake
+    this.#days = days
+  }
+
+  static async open(lake: LakeOf, warn?: Warn): Promise<LandedDays> {
+    return new LandedDays(
+      lake,
+      (await daysFile.read(lake.dataFolder, lake.orgId, warn)) ?? new Map(),
+    )
+  }
+
+  /** The days that are missing, in order; undefined where the resource was never fetched whole. */
+  missing(resource: EntityResource): readonly Day[] | undefined {
+    const landed = new Set(this.#landed(resource))
+    return this.#days
+      .get(resource)
+      ?.filter((day) => !landed.has(day))
+      .sort()
+  }
+
+  /** Keeps what has landed of the resources that were fetched whole. */
+  async fetched(resources: readonly EntityResource[]): Promise<void> {
+    const { dataFolder, orgId } = this.#lake
+    const days = ENTITY_RESOURCES.flatMap((resource) => {
+      const known = this.#days.get(resource)
+      const now = resources.includes(resource) ? this.#landed(resource) : known
+      return now === undefined ? [] : [[resource, now] as const]
+    })
+    await daysFile.write(dataFolder, orgId, new Map(days))
+  }
+
+  #landed(resource: EntityResource): Day[] {
+    return [...this.#lake.recorder.intervals.values()]
+      .filter((interval) => interval.resource === resource && interval.file !== null)
+      .map(({ day }) => day)
+      .sort()
   }
 }

@@ -1,17 +1,10 @@
 import { fieldOf, ApiError, type Computer } from '../../client/index.ts'
 import { asError } from '../../lib/errors.ts'
 import { abortsRun } from '../fetch/failures.ts'
-import type { PageOrigin, RawRow } from '../land/row-lines.ts'
-import {
-  inOrderOfRequests,
-  originNow,
-  pathOf,
-  rowsOf,
-  today,
-  type EntityContext,
-} from './context.ts'
+import type { RawRow } from '../land/row-lines.ts'
+import { Answers, pathOf } from './answers.ts'
+import type { EntityContext } from './context.ts'
 import { askLake, textIn } from './known.ts'
-import { addToDay } from './land-rows.ts'
 import { isId } from './session-ids.ts'
 
 const RESOURCE = 'computer_metrics'
@@ -31,32 +24,24 @@ export async function fetchMetrics(
 ): Promise<Error | null> {
   const computers = await computerIds(context, served)
   const lastOf = await lastSamples(context)
-  const rows: RawRow[] = []
+  const answers = new Answers(context, RESOURCE)
   const errors: Error[] = []
-  let last = originNow(context, '')
   await context.forEach(computers, async (computerId) => {
     try {
       const since = earliest(lastOf.get(computerId), from)
-      const answer = await context.client.computers.fetchMetrics(computerId, startOf(since))
-      last = originNow(context, answer.request, answer.requestId)
-      rows.push(...newSamples(rowsOf(context, RESOURCE, answer), lastOf.get(computerId), from))
+      answers.add(await context.client.computers.fetchMetrics(computerId, startOf(since)))
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return
       if (abortsRun(error)) throw error
       errors.push(asError(error))
     }
   })
-  const isAnyHad = errors.length < computers.length || computers.length === 0
-  if (isAnyHad) await landSamples(context, rows, last)
+  /** The last known sample is served once more, and is no new one. */
+  const isNew = (row: RawRow): boolean =>
+    from !== undefined || !(timeOf(row) <= (lastOf.get(computerOf(pathOf(row))) ?? -Infinity))
+  if (errors.length < computers.length || computers.length === 0)
+    await answers.addToDay(keyOf, answers.inOrderOfRequests().filter(isNew))
   return errors[0] ?? null
-}
-
-async function landSamples(
-  context: EntityContext,
-  rows: readonly RawRow[],
-  last: PageOrigin,
-): Promise<void> {
-  await addToDay(context, RESOURCE, today(context), inOrderOfRequests(rows), keyOf, last)
 }
 
 /** Of the list that was fetched in this run, else of the last that landed; where none did, it is asked for. */
@@ -94,16 +79,6 @@ function earliest(last: number | undefined, from: number | undefined): number | 
 
 function startOf(since: number | undefined): { start?: string } {
   return since === undefined ? {} : { start: new Date(since).toISOString() }
-}
-
-/** The last known sample is served once more, and is no new one. */
-function newSamples(
-  rows: readonly RawRow[],
-  last: number | undefined,
-  from: number | undefined,
-): readonly RawRow[] {
-  if (last === undefined || from !== undefined) return rows
-  return rows.filter((row) => !(timeOf(row) <= last))
 }
 
 /** Milliseconds since the epoch; NaN for a sample that does not say. */

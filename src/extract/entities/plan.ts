@@ -1,10 +1,9 @@
 import type { EntityResource } from '../../lib/resource-names.ts'
 import { readSpool } from '../../lake/hook-spool.ts'
+import { givenUpIds } from './asking.ts'
 import type { EntitySelection } from './context.ts'
-import { askLake, textIn, type LakeOf } from './known.ts'
-import { LandedDays } from './missing-files.ts'
-import { messagesToAsk, seenSessions, sessionsToAsk, type IsGivenUp } from './session-ids.ts'
-import { UnknownSessions } from './unknown-sessions.ts'
+import { askLake, LandedDays, textIn, type LakeOf } from './known.ts'
+import { allSeen, candidatesToAsk, namedIn } from './session-ids.ts'
 
 /** What a sync would ask for of one resource, in words, and how many requests that is at least. */
 export interface EntityPlan {
@@ -47,35 +46,20 @@ async function planOf(
       return { what: `of ${length} known computers, from the last sample on`, requests: length }
     }
     case 'sessions':
-      return due(await dueSessions(lake, selection))
-    case 'messages':
-      return due(await dueMessages(lake, selection))
+    case 'messages': {
+      const isGivenUp = await givenUpIds(lake.dataFolder, lake.orgId)
+      const named = namedIn(selection, resource)
+      const seen = await allSeen(lake, resource)
+      const { length } = await candidatesToAsk(lake, resource, named, seen, isGivenUp)
+      return { what: `${length} due`, requests: length }
+    }
   }
 }
 
 async function revisions(lake: LakeOf, isForced: boolean): Promise<string> {
-  const landed = await LandedDays.open(lake.dataFolder, lake.orgId, () => undefined)
-  const missing = landed.missing('enterprise_controls', lake.recorder.intervals)
+  const missing = (await LandedDays.open(lake)).missing('enterprise_controls')
   if (isForced || missing?.length !== 0) return 'the whole history'
   const known = await askLake(lake, 'enterprise_controls', 'known_items', { key: "'$.revision'" })
   const newest = Math.max(...known.map((row) => Number(textIn(row, 'key'))))
   return Number.isFinite(newest) ? `revisions after ${newest}` : 'the whole history'
-}
-
-function due(count: number): Omit<EntityPlan, 'resource'> {
-  return { what: `${count} due`, requests: count }
-}
-
-async function dueSessions(lake: LakeOf, { sessions }: EntitySelection): Promise<number> {
-  const seen = await seenSessions(lake)
-  return (await sessionsToAsk(lake, seen, sessions, await givenUp(lake))).length
-}
-
-async function dueMessages(lake: LakeOf, { messages }: EntitySelection): Promise<number> {
-  return (await messagesToAsk(lake, messages, await givenUp(lake))).size
-}
-
-async function givenUp({ dataFolder, orgId }: LakeOf): Promise<IsGivenUp> {
-  const unknown = await UnknownSessions.open(dataFolder, orgId, () => undefined)
-  return (id) => unknown.isGivenUp(id)
 }

@@ -3,21 +3,25 @@ import { join } from 'node:path'
 import { UsageError } from '../../lib/errors.ts'
 import type { Row } from '../../lib/duckdb.ts'
 import { readIfThere } from '../../lib/files.ts'
-import type { MessageId } from './context.ts'
+import type { EntitySelection } from './context.ts'
 import { askLake, textIn, type LakeOf } from './known.ts'
 
-/** A session to ask for, and the computer to ask directly. */
+export type SessionResource = 'sessions' | 'messages'
+
+/** A session or a message of one to ask for, and the computer to ask directly. */
 export interface Candidate {
   readonly sessionId: string
+  readonly messageId?: string
   readonly computerId?: string
 }
 
-export interface MessageCandidate extends MessageId {
-  readonly computerId?: string
+/** As `--session` and `--message` take it: `<session id>`, `<session id>/<message id>`. */
+export function idOf({ sessionId, messageId }: Candidate): string {
+  return messageId === undefined ? sessionId : `${sessionId}/${messageId}`
 }
 
 /** What is known of a session or a message since it was last served. Times are milliseconds since the epoch. */
-export interface LastSeen {
+interface LastSeen {
   readonly fetchedAt: number
   /** Null where it did not say. */
   readonly updatedAt: number | null
@@ -27,121 +31,19 @@ export interface LastSeen {
   readonly children: readonly string[]
 }
 
-const WEEK_MS = 7 * MS_PER_DAY
+export type AllSeen = ReadonlyMap<string, LastSeen>
 
-/** Whether it may have changed since: it was under way, or was changed within a week before. */
-function isDue(seen: LastSeen | undefined): boolean {
-  if (seen === undefined || (seen.status !== null && seen.status !== 'idle')) return true
-  return seen.updatedAt === null || seen.fetchedAt - seen.updatedAt <= WEEK_MS
-}
-
-/** Whether an id was asked for in vain often enough. */
-export type IsGivenUp = (id: string) => boolean
-
-/** The sessions that are named, due or not, then all others that are due. */
-export async function sessionsToAsk(
-  lake: LakeOf,
-  seen: ReadonlyMap<string, LastSeen>,
-  named: readonly string[],
-  isGivenUp: IsGivenUp,
-): Promise<Candidate[]> {
-  const candidates = await sessionCandidates(lake, seen)
-  const others = candidates.filter(({ sessionId }) => !named.includes(sessionId))
-  return [
-    ...eachOnce(named.map((sessionId) => ({ sessionId }))),
-    ...dueSessions(others, seen, isGivenUp),
-  ]
-}
-
-/** Those that never landed first, then those that were fetched the longest ago. */
-export function dueSessions(
-  candidates: readonly Candidate[],
-  seen: ReadonlyMap<string, LastSeen>,
-  isGivenUp: IsGivenUp,
-): Candidate[] {
-  return candidates
-    .filter(({ sessionId }) => isDue(seen.get(sessionId)) && !isGivenUp(sessionId))
-    .toSorted((a, b) => fetchedAt(seen, a.sessionId) - fetchedAt(seen, b.sessionId))
-}
-
-/** The messages that are named, due or not, then all others that are due, by their keys. */
-export async function messagesToAsk(
-  lake: LakeOf,
-  named: readonly MessageId[],
-  isGivenUp: IsGivenUp,
-): Promise<ReadonlyMap<string, MessageCandidate>> {
-  const seen = await seenMessages(lake)
-  const due = (await messageCandidates(lake))
-    .map((each) => [messageKey(each), each] as const)
-    .filter(([key]) => isDue(seen.get(key)) && !isGivenUp(key))
-    .toSorted(([a], [b]) => fetchedAt(seen, a) - fetchedAt(seen, b))
-  const forced = new Map(named.map((each) => [messageKey(each), each]))
-  return new Map<string, MessageCandidate>([...forced, ...due.filter(([key]) => !forced.has(key))])
-}
-
-function fetchedAt(seen: ReadonlyMap<string, LastSeen>, id: string): number {
-  return seen.get(id)?.fetchedAt ?? 0
-}
-
-/** Every session that any resource names, each once; the user's own list first. */
-async function sessionCandidates(
-  lake: LakeOf,
-  seen: ReadonlyMap<string, LastSeen>,
-): Promise<Candidate[]> {
-  const listed = await readSeed(lake.dataFolder, 'sessions', ['session_id'])
-  const hooks = await askLake(lake, 'hook_events', 'hook_sessions')
-  const installs = await askLake(lake, 'computers', 'install_sessions')
-  const candidates = [
-    ...listed.map(({ session_id: sessionId = '', computer_id: computerId }) => ({
-      sessionId,
-      ...(computerId === undefined ? {} : { computerId }),
-    })),
-    ...[...hooks, ...installs].map((row) => ({ sessionId: textIn(row, 'session_id') })),
-    ...[...seen].flatMap(([sessionId, { children }]) =>
-      [sessionId, ...children].map((id) => ({ sessionId: id })),
-    ),
-  ]
-  return eachOnce(candidates)
-}
-
-/** The first of those with one id, without what is no id. */
-export function eachOnce(candidates: readonly Candidate[]): Candidate[] {
-  const once = new Map<string, Candidate>()
-  for (const each of candidates) {
-    if (isId(each.sessionId) && !once.has(each.sessionId)) once.set(each.sessionId, each)
-  }
-  return [...once.values()]
-}
-
-/** Every message of the user's own list, each once. */
-async function messageCandidates(lake: LakeOf): Promise<MessageCandidate[]> {
-  const rows = await readSeed(lake.dataFolder, 'messages', ['session_id', 'message_id'])
-  const listed = rows.map(({ session_id = '', message_id = '', computer_id: computerId }) => ({
-    sessionId: session_id,
-    messageId: message_id,
-    ...(computerId === undefined ? {} : { computerId }),
-  }))
-  return listed.filter(({ sessionId, messageId }) => isId(sessionId) && isId(messageId))
-}
-
-export async function seenSessions(lake: LakeOf): Promise<Map<string, LastSeen>> {
-  const rows = await askLake(lake, 'sessions', 'known_sessions')
-  return new Map(rows.map((row) => [textIn(row, 'session_id'), lastSeen(row)]))
-}
-
-async function seenMessages(lake: LakeOf): Promise<Map<string, LastSeen>> {
-  const rows = await askLake(lake, 'messages', 'known_messages')
+/** All that have landed, by their ids. */
+export async function allSeen(lake: LakeOf, resource: SessionResource): Promise<AllSeen> {
+  const rows = await askLake(lake, resource, `known_${resource}`)
   return new Map(
-    rows.map((row) => [
-      messageKey({ sessionId: textIn(row, 'session_id'), messageId: textIn(row, 'message_id') }),
-      lastSeen(row),
-    ]),
+    rows.map((row) => [idOf(idsIn(resource, (column) => textIn(row, column))), lastSeen(row)]),
   )
 }
 
-/** As `--message` takes it: `<session id>/<message id>`. */
-export function messageKey({ sessionId, messageId }: MessageId): string {
-  return `${sessionId}/${messageId}`
+function idsIn(resource: SessionResource, textOf: (column: string) => string): Candidate {
+  const sessionId = textOf('session_id')
+  return resource === 'sessions' ? { sessionId } : { sessionId, messageId: textOf('message_id') }
 }
 
 function lastSeen(row: Row): LastSeen {
@@ -152,6 +54,74 @@ function lastSeen(row: Row): LastSeen {
     status: typeof status === 'string' ? status : null,
     children: Array.isArray(children) ? children.map(String) : [],
   }
+}
+
+const WEEK_MS = 7 * MS_PER_DAY
+
+/** Whether it may have changed since: it was under way, or was changed within a week before. */
+function mayHaveChanged(seen: LastSeen | undefined): boolean {
+  if (seen === undefined || (seen.status !== null && seen.status !== 'idle')) return true
+  return seen.updatedAt === null || seen.fetchedAt - seen.updatedAt <= WEEK_MS
+}
+
+/** Whether an id was asked for in vain often enough. */
+export type IsGivenUp = (id: string) => boolean
+
+/** Those that are named by argument. */
+export function namedIn(selection: EntitySelection, resource: SessionResource): Candidate[] {
+  if (resource === 'messages') return [...selection.messages]
+  return selection.sessions.map((sessionId) => ({ sessionId }))
+}
+
+/** Those that are named, due or not, then all others that are due. */
+export async function candidatesToAsk(
+  lake: LakeOf,
+  resource: SessionResource,
+  named: readonly Candidate[],
+  seen: AllSeen,
+  isGivenUp: IsGivenUp,
+): Promise<Candidate[]> {
+  const all = await candidates(lake, resource, seen)
+  const namedIds = new Set(named.map(idOf))
+  const others = all.filter((candidate) => !namedIds.has(idOf(candidate)))
+  return [...eachOnce(named), ...dueOf(others, seen, isGivenUp)]
+}
+
+/** Those that never landed first, then those that were fetched the longest ago. */
+export function dueOf(
+  candidates: readonly Candidate[],
+  seen: AllSeen,
+  isGivenUp: IsGivenUp,
+): Candidate[] {
+  const fetchedAt = (candidate: Candidate): number => seen.get(idOf(candidate))?.fetchedAt ?? 0
+  return eachOnce(candidates)
+    .filter((each) => mayHaveChanged(seen.get(idOf(each))) && !isGivenUp(idOf(each)))
+    .toSorted((a, b) => fetchedAt(a) - fetchedAt(b))
+}
+
+/** The user's own list first, then every session that any resource names. */
+async function candidates(
+  lake: LakeOf,
+  resource: SessionResource,
+  seen: AllSeen,
+): Promise<Candidate[]> {
+  const listed = await readSeed(lake.dataFolder, resource)
+  if (resource === 'messages') return listed
+  const hooks = await askLake(lake, 'hook_events', 'hook_sessions')
+  const installs = await askLake(lake, 'computers', 'install_sessions')
+  const named = [...hooks, ...installs].map((row) => textIn(row, 'session_id'))
+  const known = [...seen].flatMap(([id, { children }]) => [id, ...children])
+  return [...listed, ...[...named, ...known].map((sessionId) => ({ sessionId }))]
+}
+
+/** The first of those with one id, without what is no id. */
+function eachOnce(candidates: readonly Candidate[]): Candidate[] {
+  const once = new Map<string, Candidate>()
+  for (const each of candidates) {
+    const isWhole = isId(each.sessionId) && (each.messageId === undefined || isId(each.messageId))
+    if (isWhole && !once.has(idOf(each))) once.set(idOf(each), each)
+  }
+  return [...once.values()]
 }
 
 /** What would make no path of its own is no id. */
@@ -166,12 +136,9 @@ export function isId(id: unknown): id is string {
  *
  * @throws UsageError for a header without the columns, and for a row of another length.
  */
-async function readSeed(
-  dataFolder: string,
-  name: string,
-  required: readonly string[],
-): Promise<Partial<Record<string, string>>[]> {
-  const path = join(dataFolder, 'seeds', `${name}.csv`)
+async function readSeed(dataFolder: string, resource: SessionResource): Promise<Candidate[]> {
+  const path = join(dataFolder, 'seeds', `${resource}.csv`)
+  const required = resource === 'sessions' ? ['session_id'] : ['session_id', 'message_id']
   const text = await readIfThere(path)
   if (text === undefined) return []
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
@@ -193,8 +160,10 @@ async function readSeed(
         `${path}:${index + 2}: ${cells.length} values in ${header.length} columns`,
       )
     }
-    const filled = header.map((column, at) => [column, cells[at]] as const)
-    return [Object.fromEntries(filled.filter(([, cell]) => cell !== ''))]
+    const cellOf = (column: string): string => cells[header.lastIndexOf(column)] ?? ''
+    const computerId = cellOf('computer_id')
+    const candidate = { ...idsIn(resource, cellOf), ...(computerId === '' ? {} : { computerId }) }
+    return [candidate]
   })
 }
 

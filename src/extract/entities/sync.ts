@@ -3,28 +3,25 @@ import { ENTITY_RESOURCES, isSnapshot, type EntityResource } from '../../lib/res
 import { messageOf } from '../../lib/errors.ts'
 import { warner } from '../../lib/world.ts'
 import type { Computer } from '../../client/index.ts'
-import type { LedgerFile } from '../../lake/ledger.ts'
 import { abortsRun, isNotGranted } from '../fetch/failures.ts'
 import { today, type EntityContext } from './context.ts'
-import { fetchControls } from './controls.ts'
 import { landHookEvents } from './hooks.ts'
-import { LandedDays, quarantineDamagedEntities } from './missing-files.ts'
+import { LandedDays } from './known.ts'
+import { fetchComputers, fetchControls, fetchLimits, fetchReadiness } from './lists.ts'
 import { fetchMetrics } from './metrics.ts'
-import { fetchReadiness } from './readiness.ts'
-import { fetchMessages, fetchSessions } from './sessions.ts'
-import { fetchComputers, fetchLimits } from './snapshots.ts'
+import { fetchSessions } from './sessions.ts'
 
 /**
- * Lands the entity resources. One resource that is not available does not stop the others: it is recorded as failed. What this credential
+ * Lands the entity resources, whose files are verified. One resource that is not available
+ * does not stop the others: it is recorded as failed. What this credential
  * was never given is said once, and makes no night partial.
  *
- * @throws what must stop the run (see `isFatal`).
+ * @throws what must stop the run (see `abortsRun`).
  */
-export async function syncEntities(context: EntityContext, ledger: LedgerFile): Promise<void> {
-  const { dataFolder, orgId, world, selection } = context
+export async function syncEntities(context: EntityContext): Promise<void> {
+  const { orgId, world, selection } = context
   const warn = warner(world)
-  await quarantineDamagedEntities(dataFolder, orgId, ledger, warn)
-  const landed = await LandedDays.open(dataFolder, orgId, warn)
+  const landed = await LandedDays.open(context, warn)
   const run: Run = { context, landed, computers: undefined }
   const fetched: EntityResource[] = []
   const withheld: string[] = []
@@ -35,7 +32,7 @@ export async function syncEntities(context: EntityContext, ledger: LedgerFile): 
       else if (outcome !== 'failed') withheld.push(outcome)
     }
   } finally {
-    if (fetched.length > 0) await landed.fetched(fetched, ledger.intervals)
+    if (fetched.length > 0) await landed.fetched(fetched)
   }
   if (withheld.length > 0)
     warn(`not available of ${orgId} with this credential: ${withheld.join('; ')}`)
@@ -53,55 +50,41 @@ interface Run {
 async function attempt(run: Run, resource: EntityResource): Promise<string> {
   const { context } = run
   const { recorder } = context
-  try {
-    const error = await fetchResource(run, resource)
-    if (error === null) {
-      if (!isSnapshot(resource)) await recorder.recovered(resource)
-      return 'fetched'
-    }
+  const failed = async (error: unknown): Promise<string> => {
     await recorder.failed(resource, [today(context)], error)
     return 'failed'
+  }
+  try {
+    const error = await FETCH[resource](run)
+    if (error instanceof Error) return await failed(error)
   } catch (error) {
-    const isRefused = isNotGranted(error)
-    if (!isRefused && abortsRun(error)) throw error
-    if (!isRefused || recorder.hasLanded(resource)) {
-      await recorder.failed(resource, [today(context)], error)
-      return 'failed'
-    }
+    if (!isNotGranted(error) && abortsRun(error)) throw error
+    if (!isNotGranted(error) || recorder.hasLanded(resource)) return failed(error)
     await recorder.withheld(resource, today(context), error)
     return `${resource} (${messageOf(error)})`
   }
+  if (!isSnapshot(resource)) await recorder.recovered(resource)
+  return 'fetched'
 }
 
-/** Resolves to the error of what was not available. */
-async function fetchResource(run: Run, resource: EntityResource): Promise<Error | null> {
-  const { context, landed } = run
-  const missing = landed.missing(resource, context.recorder.intervals)
-  switch (resource) {
-    case 'hook_events':
-      await landHookEvents(context)
-      return null
-    case 'enterprise_controls':
-      await fetchControls(context, context.selection.refetch || missing?.length !== 0)
-      return null
-    case 'usage_limits':
-      await fetchLimits(context)
-      return null
-    case 'readiness_reports':
-      await fetchReadiness(context)
-      return null
-    case 'computers':
-      run.computers = await fetchComputers(context)
-      return null
-    case 'computer_metrics': {
-      const [first] = missing ?? []
-      // the samples of a day are those since the night before
-      const from = first === undefined ? undefined : startOf(addDays(first, -1))
-      return fetchMetrics(context, run.computers, from)
-    }
-    case 'sessions':
-      return fetchSessions(context)
-    case 'messages':
-      return fetchMessages(context)
-  }
+/** What comes to an error was not available, at least in part. */
+const FETCH: Record<EntityResource, (run: Run) => Promise<unknown>> = {
+  hook_events: ({ context }) => landHookEvents(context),
+  enterprise_controls: ({ context, landed }) => {
+    const isWhole = landed.missing('enterprise_controls')?.length !== 0
+    return fetchControls(context, context.selection.refetch || isWhole)
+  },
+  usage_limits: ({ context }) => fetchLimits(context),
+  readiness_reports: ({ context }) => fetchReadiness(context),
+  computers: async (run) => {
+    run.computers = await fetchComputers(run.context)
+  },
+  computer_metrics: ({ context, landed, computers }) => {
+    const [first] = landed.missing('computer_metrics') ?? []
+    // the samples of a day are those since the night before
+    const from = first === undefined ? undefined : startOf(addDays(first, -1))
+    return fetchMetrics(context, computers, from)
+  },
+  sessions: ({ context }) => fetchSessions(context, 'sessions'),
+  messages: ({ context }) => fetchSessions(context, 'messages'),
 }

@@ -3,28 +3,27 @@ import { asError, CredentialError, DeferredError } from '../../lib/errors.ts'
 /** What ends a run before its plan is done, and is expected. */
 export type Stop = CredentialError | DeferredError
 
-/** Does the work for every item in order, some at once. The first error that must stop the run ends it. */
+/**
+ * Does the work for every item in order, some at once. The first error ends it.
+ *
+ * @throws the first error that was not expected, else the first one.
+ */
 export async function forEachLimit<T>(
   items: readonly T[],
   concurrency: number,
-  execute: (item: T) => Promise<unknown>,
-): Promise<Stop | null> {
+  work: (item: T) => Promise<unknown>,
+): Promise<void> {
   const queue = items.values()
   const stops: Error[] = []
-  const work = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const item of queue) {
       if (stops.length > 0) return
-      try {
-        await execute(item)
-      } catch (error) {
-        stops.push(asError(error))
-      }
+      await work(item).catch((error: unknown) => stops.push(asError(error)))
     }
   }
-  await Promise.all(Array.from({ length: concurrency }, work))
-  const unexpected = stops.find((stop) => !isExpected(stop))
-  if (unexpected !== undefined) throw unexpected
-  return stops.find(isExpected) ?? null
+  await Promise.all(Array.from({ length: concurrency }, worker))
+  const stop = stops.find((each) => !isExpected(each)) ?? stops[0]
+  if (stop !== undefined) throw stop
 }
 
 export function isExpected(stop: unknown): stop is Stop {

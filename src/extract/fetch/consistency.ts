@@ -1,33 +1,25 @@
 import type { Day } from '../../lib/days.ts'
 import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
-import type { FetchContext } from './context.ts'
-import { DAY_TOTALS, totalsVersion } from './day-totals.ts'
+import type { FetchContext } from '../context.ts'
 import type { FetchTask } from '../plan/plan.ts'
-import type { Resource } from '../resources.ts'
-import { fetchUsersDay } from './pagination.ts'
+import { DAY_TOTALS, type Resource } from '../resources.ts'
+import { fetchUsersDay, totalsVersion } from './pagination.ts'
 import { fetchRange } from './window.ts'
 
 /** Times that a day is fetched in a run because its totals moved, the first time included. */
 const MAX_ROUNDS = 3
 
-/** Does the work for every item, some at once; resolves to what must stop the run. */
-export type ForAll<Stop> = <T>(
-  items: readonly T[],
-  work: (item: T) => Promise<unknown>,
-) => Promise<Stop | null>
-
 /**
  * Lands the totals of days whose users are about to be fetched, where they have never
  * landed and are not planned: with `--only users`.
  */
-export async function landDayTotals<Stop>(
+export async function landDayTotals(
   context: FetchContext,
   tasks: readonly FetchTask[],
-  forAll: ForAll<Stop>,
-): Promise<Stop | null> {
+): Promise<void> {
   const known = context.recorder.intervals
   const usersDays = daysOf(tasks.filter(({ resource }) => resource.grain === 'users')).sort()
-  return forAll(DAY_TOTALS, (total) => {
+  await context.forEach(DAY_TOTALS, (total) => {
     const planned = new Set(daysOf(tasks.filter(({ resource }) => resource.name === total.name)))
     const isLanded = (day: Day): boolean => known.get(intervalKey(total.name, day))?.file != null
     const days = usersDays.filter((day) => !planned.has(day) && !isLanded(day))
@@ -41,30 +33,27 @@ export async function landDayTotals<Stop>(
  * its first page is fetched again, until nothing moves in between, or they moved too
  * often. A day whose totals are not available stays unverified, and the next run asks.
  */
-export async function verifyPagesConsistent<Stop>(
-  context: FetchContext,
-  users: Resource,
-  forAll: ForAll<Stop>,
-): Promise<Stop | null> {
+export async function verifyPagesConsistent(context: FetchContext, users: Resource): Promise<void> {
   const { recorder } = context
   let unverified = [...recorder.intervals.values()].filter(isUnverified(users))
   for (let round = 1; unverified.length > 0; round += 1) {
     const before = new Map(recorder.intervals)
     const days = unverified.map(({ day }) => day).sort()
-    const stop = await forAll(DAY_TOTALS, (total) => fetchRange(context, total, days))
     const found = (verdict: Verdict): UnverifiedDay[] =>
       unverified.filter((each) => verdictOf(each, before, recorder.intervals) === verdict)
+    try {
+      await context.forEach(DAY_TOTALS, (total) => fetchRange(context, total, days))
+    } finally {
+      await recorder.verified(found('consistent'))
+    }
     const moved = found('moved')
-    await recorder.verified(found('consistent'))
-    if (stop !== null) return stop
-    if (round === MAX_ROUNDS) return keepUnverified(context, moved)
-    for (const { day } of moved) warn(context, day, 'it is read again')
-    const stopAgain = await forAll(moved, ({ day }) => fetchUsersDay(context, users, day))
-    if (stopAgain !== null) return stopAgain
+    const isLast = round === MAX_ROUNDS
+    for (const { day } of moved) warnOfMove(context, day, isLast)
+    if (isLast) return recorder.verified(moved)
+    await context.forEach(moved, ({ day }) => fetchUsersDay(context, users, day))
     await context.background.ended()
     unverified = moved.flatMap((each) => fetchedAgain(each, users, recorder.intervals))
   }
-  return null
 }
 
 /** A landed day of several pages that are not known to be of one snapshot. */
@@ -98,22 +87,10 @@ function fetchedAgain(before: UnverifiedDay, users: Resource, known: Ledger): Un
   return [now].filter(isUnverified(users))
 }
 
-async function keepUnverified(
-  context: FetchContext,
-  moved: readonly UnverifiedDay[],
-): Promise<null> {
-  for (const { day } of moved) {
-    warn(
-      context,
-      day,
-      `it is kept as it is after it was read ${MAX_ROUNDS} times; a later recheck may change it`,
-    )
-  }
-  await context.recorder.verified(moved)
-  return null
-}
-
-function warn({ world }: FetchContext, day: Day, then: string): void {
+function warnOfMove({ world }: FetchContext, day: Day, isLast: boolean): void {
+  const then = isLast
+    ? `it is kept as it is after it was read ${MAX_ROUNDS} times; a later recheck may change it`
+    : 'it is read again'
   const message = `the totals of ${day} moved while its users were read: ${then}`
   world.emit({ type: 'warning', message })
 }

@@ -1,10 +1,9 @@
 import type { Day } from '../../lib/days.ts'
 import { spanOf } from '../plan/window-size.ts'
-import type { FetchContext } from './context.ts'
-import { DAY_TOTALS } from './day-totals.ts'
+import type { FetchContext } from '../context.ts'
 import type { FetchTask } from '../plan/plan.ts'
-import type { Resource } from '../resources.ts'
-import { landDayTotals, verifyPagesConsistent, type ForAll } from './consistency.ts'
+import { DAY_TOTALS, type Resource } from '../resources.ts'
+import { landDayTotals, verifyPagesConsistent } from './consistency.ts'
 import { fetchUsersDay } from './pagination.ts'
 import { fetchWithin } from './window.ts'
 
@@ -12,38 +11,37 @@ import { fetchWithin } from './window.ts'
  * Executes the plan. The users of a day are asked for when the totals have landed that
  * they are held against; everything else at once. `users`: their resource, where it is
  * selected. `done` is called with each task that has come to its end.
+ *
+ * @throws what must stop the run, when what is under way has landed.
  */
-export async function fetchAll<Stop>(
+export async function fetchAll(
   context: FetchContext,
   tasks: readonly FetchTask[],
   users: Resource | undefined,
-  forAll: ForAll<Stop>,
   done: (task: FetchTask) => void,
-): Promise<Stop | null> {
+): Promise<void> {
   const totals = tasks.filter(({ resource }) => DAY_TOTALS.includes(resource))
   const others = tasks.filter((task) => !totals.includes(task))
   const inOrder = [
     ...totals,
     ...others.toSorted((a, b) => Number(isOfUsers(a)) - Number(isOfUsers(b))),
   ]
-  const landing: Promise<boolean>[] = []
+  const landing: Promise<void>[] = []
   const fetch = async (task: FetchTask): Promise<void> => {
     // Totals come first in order: all of them are in progress when users are requested.
-    if (isOfUsers(task) && (await Promise.all(landing)).includes(false)) return
+    const outcomes = isOfUsers(task) ? await Promise.allSettled(landing) : []
+    if (outcomes.some(({ status }) => status === 'rejected')) return
     const fetching = fetchTask(context, task, done)
-    if (totals.includes(task)) {
-      landing.push(
-        fetching.then(
-          () => true,
-          () => false,
-        ),
-      )
-    }
+    if (totals.includes(task)) landing.push(fetching)
     await fetching
   }
-  const stop = (await landDayTotals(context, tasks, forAll)) ?? (await forAll(inOrder, fetch))
-  await context.background.ended()
-  return stop ?? (users === undefined ? null : await verifyPagesConsistent(context, users, forAll))
+  try {
+    await landDayTotals(context, tasks)
+    await context.forEach(inOrder, fetch)
+  } finally {
+    await context.background.ended()
+  }
+  if (users !== undefined) await verifyPagesConsistent(context, users)
 }
 
 function isOfUsers({ resource }: FetchTask): boolean {
@@ -69,7 +67,7 @@ function isForMissingDays({ days }: FetchTask): boolean {
 
 /**
  * Executes one task of the plan, and calls `done` with it. Days that are not available
- * are recorded as failed; only what must stop the run is thrown (see `isFatal`).
+ * are recorded as failed; only what must stop the run is thrown (see `abortsRun`).
  */
 async function fetchTask(
   context: FetchContext,
@@ -78,16 +76,20 @@ async function fetchTask(
 ): Promise<void> {
   const { resource } = task
   const days = task.days.map(({ day }) => day)
-  const tripped = context.breaker.tripped(resource.name)
-  if (tripped === undefined && resource.grain === 'users') {
-    const left = new Set(days)
-    const landed = (day: Day) => (): void => {
-      if (left.delete(day) && left.size === 0) done(task)
-    }
-    for (const day of days) await fetchUsersDay(context, resource, day, landed(day))
+  if (resource.grain === 'days') {
+    await fetchWithin(context, resource, days, spanOf(task.range))
+    done(task)
     return
   }
-  if (tripped === undefined) await fetchWithin(context, resource, days, spanOf(task.range))
-  else await context.recorder.failed(resource.name, days, tripped)
-  done(task)
+  const tripped = context.breaker.tripped(resource.name)
+  if (tripped !== undefined) {
+    await context.recorder.failed(resource.name, days, tripped)
+    done(task)
+    return
+  }
+  const left = new Set(days)
+  const landed = (day: Day) => (): void => {
+    if (left.delete(day) && left.size === 0) done(task)
+  }
+  for (const day of days) await fetchUsersDay(context, resource, day, landed(day))
 }

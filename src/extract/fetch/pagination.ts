@@ -9,15 +9,14 @@ import {
   type AnswerOrigin,
   type UsersPage,
 } from '../../client/index.ts'
-import type { Interval } from '../../lake/ledger.ts'
+import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
 import type { PaginatedDay } from '../../lake/paginated-days.ts'
 import type { DayContent } from '../land/row-lines.ts'
-import { originOf, ownAnswer, type FetchContext, type Pagination } from './context.ts'
+import { nowThere, originOf, ownAnswer, type FetchContext, type Pagination } from '../context.ts'
 import { abortsRun, isForbidden } from './failures.ts'
-import { totalsVersion } from './day-totals.ts'
 import type { LandedInterval } from '../land/interval-recorder.ts'
 import { landDays } from '../land/land-days.ts'
-import type { Resource } from '../resources.ts'
+import { DAY_TOTALS, type Resource } from '../resources.ts'
 import { entityOf, usersOfPage } from './rows.ts'
 
 /**
@@ -66,7 +65,7 @@ async function openPagination(
   if (first === undefined || buffer.arePagesKnown)
     pagination.known = await context.writer.paginatedDay(resource.name, day)
   if (first === undefined) return pagination
-  const age = context.world.now() + context.skewMs - first.origin.fetchedAt
+  const age = nowThere(context) - first.origin.fetchedAt
   const isLost = buffer.arePagesKnown && !isAsKnown(pagination)
   if (Math.abs(age) > MAX_AGE_MS || isLost) startAgain(pagination)
   else context.recorder.paginationResumed(resource.name, day, buffer.pages)
@@ -150,6 +149,11 @@ async function readKnown(context: FetchContext, pagination: Pagination): Promise
     buffer.addPage({ rows, sum: header.sum }, header)
   }
   return true
+}
+
+/** The versions of a day's totals, as known. Clocks have no say in it. */
+export function totalsVersion(known: Ledger, day: Day): string {
+  return DAY_TOTALS.map(({ name }) => known.get(intervalKey(name, day))?.file ?? 'none').join(' ')
 }
 
 function endless({ request, requestId }: AnswerOrigin): ContradictionError {

@@ -1,7 +1,7 @@
 import type { Day, DayRange } from '../../lib/days.ts'
 import { ApiError } from '../../client/index.ts'
 import { countWithin } from '../plan/window-size.ts'
-import { ForeignAnswerError, originOf, ownAnswer, type FetchContext } from './context.ts'
+import { ForeignAnswerError, originOf, ownAnswer, type FetchContext } from '../context.ts'
 import { abortsRun, isForbidden } from './failures.ts'
 import { landDays, type ServedDay } from '../land/land-days.ts'
 import type { PageOrigin } from '../land/row-lines.ts'

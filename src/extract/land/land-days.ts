@@ -1,7 +1,7 @@
 import type { Day } from '../../lib/days.ts'
 import type { Interval } from '../../lake/ledger.ts'
 import type { LandedInterval, VolumeAnomaly } from './interval-recorder.ts'
-import type { FetchContext } from '../fetch/context.ts'
+import type { FetchContext } from '../context.ts'
 import type { DayContent } from './row-lines.ts'
 import type { Resource } from '../resources.ts'
 import {

@@ -1,21 +1,21 @@
-import type { Day } from '../../lib/days.ts'
-import type { World } from '../../lib/world.ts'
+import type { Day } from '../lib/days.ts'
+import type { World } from '../lib/world.ts'
 import {
   ContradictionError,
   type AnalyticsTail,
   type AnswerOrigin,
   type PlatformClient,
-} from '../../client/index.ts'
-import type { PaginatedDay } from '../../lake/paginated-days.ts'
-import type { IntervalRecorder } from '../land/interval-recorder.ts'
-import type { Background } from './concurrency.ts'
-import type { Breaker } from './failures.ts'
-import type { PageBuffer } from '../land/page-buffer.ts'
-import type { RawWriter } from '../land/raw-writer.ts'
-import type { PageOrigin } from '../land/row-lines.ts'
-import type { Resource } from '../resources.ts'
-import type { ChecksOfRun } from '../plan/volume-anomaly.ts'
-import type { WindowSizes } from './window-sizes.ts'
+} from '../client/index.ts'
+import type { PaginatedDay } from '../lake/paginated-days.ts'
+import type { IntervalRecorder } from './land/interval-recorder.ts'
+import type { Background } from './fetch/concurrency.ts'
+import type { Breaker } from './fetch/failures.ts'
+import type { PageBuffer } from './land/page-buffer.ts'
+import type { RawWriter } from './land/raw-writer.ts'
+import type { PageOrigin } from './land/row-lines.ts'
+import type { Resource } from './resources.ts'
+import type { ChecksOfRun } from './plan/volume-anomaly.ts'
+import type { WindowSizes } from './fetch/window-sizes.ts'
 
 /** One day of users in progress. */
 export interface Pagination {
@@ -30,22 +30,30 @@ export interface Pagination {
   readonly landed: () => void
 }
 
-/** What every task of one organisation's plan works with. */
-export interface FetchContext {
-  readonly client: PlatformClient
+/** What landing needs, with or without the network. */
+export interface LandingContext {
+  readonly dataFolder: string
+  readonly orgId: string
+  readonly runId: string
+  readonly world: World
+  /** The platform's clock less this machine's, milliseconds. */
+  readonly skewMs: number
   readonly writer: RawWriter
+  readonly recorder: IntervalRecorder
+}
+
+/** What every task of one organisation's plan works with. */
+export interface FetchContext extends LandingContext {
+  readonly client: PlatformClient
+  /** Does the work for every item in order, some at once. @throws the first error that must stop the run */
+  readonly forEach: <T>(items: readonly T[], work: (item: T) => Promise<unknown>) => Promise<void>
   /** Days whose pages have come are landed while others are asked for. */
   readonly background: Background<Pagination>
-  readonly recorder: IntervalRecorder
   readonly breaker: Breaker
   readonly windowSizes: WindowSizes
   readonly checks: ChecksOfRun
-  readonly world: World
-  readonly runId: string
   /** The organisation's id as the first answer named it; null where none did. */
   readonly servedAs: string | null
-  /** The platform's clock less this machine's, milliseconds. */
-  readonly skewMs: number
 }
 
 /** An answer that says it is of another organisation: a proxy's cache, a wrong route, a changed key. */
@@ -66,13 +74,13 @@ export function ownAnswer<T extends AnalyticsTail>({ servedAs }: FetchContext, a
   )
 }
 
+/** Milliseconds since the epoch, by the platform's clock. */
+export function nowThere({ world, skewMs }: LandingContext): number {
+  return world.now() + skewMs
+}
+
 /** Where the rows of an answer come from. */
-export function originOf(context: FetchContext, answer: AnswerOrigin, page: number): PageOrigin {
-  return {
-    page,
-    fetchedAt: context.world.now() + context.skewMs,
-    request: answer.request,
-    requestId: answer.requestId,
-    runId: context.runId,
-  }
+export function originOf(context: LandingContext, answer: AnswerOrigin, page = 1): PageOrigin {
+  const { request, requestId } = answer
+  return { page, fetchedAt: nowThere(context), request, requestId, runId: context.runId }
 }
