@@ -1,7 +1,8 @@
+import type { Warn } from '../lib/world.ts'
 import { quarantineFolder, rawDays, versionsIn, type RawDay } from '../lake/layout.ts'
 import { intervalKey, LedgerFile, readJournal, type Interval, type Ledger } from '../lake/ledger.ts'
-import { intervalsWithoutFile, quarantine, type DamagedFile } from '../lake/quarantine.ts'
-import { knownFile, mayHoldNewer, readDays, type Said } from './rebuild.ts'
+import { intervalsWithoutFile, quarantine } from '../lake/quarantine.ts'
+import { knownFile, mayHoldNewer, readDays, type Reading, type Said } from './rebuild.ts'
 
 /** A ledger, and what it names that is not in the lake. */
 export interface OpenLedger {
@@ -17,11 +18,10 @@ export interface OpenLedger {
 export async function openLedger(
   dataFolder: string,
   orgId: string,
-  warn: (message: string) => void,
+  warn: Warn,
 ): Promise<OpenLedger> {
   const ledger = await LedgerFile.open(dataFolder, orgId, warn)
-  const inLake = await rawDays(dataFolder, orgId)
-  const { unknownFiles, gone, damaged } = await compare(dataFolder, orgId, inLake, ledger)
+  const { unknownFiles, gone, damaged, inLake } = await compare(dataFolder, orgId, ledger)
   for (const each of damaged) warn(await quarantine(dataFolder, orgId, each))
   if (gone.length > 0) await ledger.forget(gone)
   if (unknownFiles.length > 0) {
@@ -41,43 +41,30 @@ export async function openLedger(
  */
 export async function ledgerOnceOpened(dataFolder: string, orgId: string): Promise<Ledger> {
   const said = await readJournal(dataFolder, orgId)
-  const inLake = await rawDays(dataFolder, orgId)
-  const { unknownFiles, gone } = await compare(dataFolder, orgId, inLake, said)
+  const { unknownFiles, gone, inLake } = await compare(dataFolder, orgId, said)
   const ledger = new Map(said.intervals)
-  for (const { resource, day } of gone) ledger.delete(intervalKey(resource, day))
+  const forget = ({ resource, day }: Interval) => ledger.delete(intervalKey(resource, day))
+  gone.forEach(forget)
   for (const each of unknownFiles) ledger.set(intervalKey(each.resource, each.day), each)
-  for (const { resource, day } of intervalsWithoutFile(ledger.values(), inLake))
-    ledger.delete(intervalKey(resource, day))
+  intervalsWithoutFile(ledger.values(), inLake).forEach(forget)
   return ledger
 }
 
 /** How the lake differs from what the ledger says of it. */
-interface Differences {
-  /** What the ledger does not know. */
+interface Differences extends Reading {
+  readonly inLake: readonly RawDay[]
+  /** What was found and the ledger does not know. */
   readonly unknownFiles: readonly Interval[]
-  /** What no version in the lake bears out. */
-  readonly gone: readonly Interval[]
-  readonly damaged: readonly DamagedFile[]
 }
 
-async function compare(
-  dataFolder: string,
-  orgId: string,
-  inLake: readonly RawDay[],
-  said: Said,
-): Promise<Differences> {
+async function compare(dataFolder: string, orgId: string, said: Said): Promise<Differences> {
+  const inLake = await rawDays(dataFolder, orgId)
   const days = unrecordedDays(dataFolder, orgId, inLake, said)
-  const { found, damaged } = await readDays(dataFolder, orgId, days, said)
-  const keys = new Set(found.map(({ resource, day }) => intervalKey(resource, day)))
-  const gone = days.flatMap(({ resource, day }) => {
-    const interval = said.intervals.get(intervalKey(resource, day))
-    const isGone = interval?.file != null && !keys.has(intervalKey(resource, day))
-    return isGone ? [interval] : []
-  })
-  const unknownFiles = found.filter(({ resource, day, file }) => {
+  const reading = await readDays(dataFolder, orgId, days, said)
+  const unknownFiles = reading.found.filter(({ resource, day, file }) => {
     return said.intervals.get(intervalKey(resource, day))?.file !== file
   })
-  return { unknownFiles, gone, damaged }
+  return { ...reading, inLake, unknownFiles }
 }
 
 /**

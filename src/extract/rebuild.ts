@@ -1,8 +1,9 @@
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { sha256OfFile } from '../lib/files.ts'
 import { quarantineFolder, rawDays, rawFolder, versionsIn, type RawDay } from '../lake/layout.ts'
-import type { Forgotten } from '../lake/ledger-line.ts'
-import { intervalKey, LedgerFile, readJournal, type Interval, type Ledger } from '../lake/ledger.ts'
+import { intervalKey, LedgerFile, type Interval } from '../lake/ledger.ts'
+import type { Warn } from '../lib/world.ts'
 import { damageOf, quarantine, type DamagedFile } from '../lake/quarantine.ts'
 import {
   verifyVersions,
@@ -11,10 +12,7 @@ import {
 } from './land/verify-versions.ts'
 
 /** What a ledger says. */
-export interface Said {
-  readonly intervals: Ledger
-  readonly forgotten: ReadonlyMap<string, Forgotten>
-}
+export type Said = Pick<LedgerFile, 'intervals' | 'forgotten'>
 
 /**
  * Makes an organisation's ledger again from the lake. What the lake does not say
@@ -26,30 +24,23 @@ export interface Said {
 export async function rebuildLedger(
   dataFolder: string,
   orgId: string,
-  warn: (message: string) => void,
+  warn: Warn,
 ): Promise<number> {
-  const said = await readJournal(dataFolder, orgId)
-  const { intervals: known, forgotten } = said
-  const days = new Map(
-    [...known.values(), ...forgotten.values()]
-      .filter(({ file }) => file !== null)
-      .map(({ resource, day }) => [intervalKey(resource, day), { resource, day }]),
-  )
-  const all = new Map<string, RawDay>()
-  for (const [key, day] of days) all.set(key, { ...day, versions: [] })
+  const ledger = await LedgerFile.open(dataFolder, orgId, warn)
+  const { intervals, forgotten } = ledger
+  const days = new Map<string, RawDay>()
+  for (const { resource, day, file } of [...intervals.values(), ...forgotten.values()])
+    if (file !== null) days.set(intervalKey(resource, day), { resource, day, versions: [] })
   for (const day of await rawDays(dataFolder, orgId))
-    all.set(intervalKey(day.resource, day.day), day)
-  const { found, damaged } = await readDays(dataFolder, orgId, [...all.values()], said)
+    days.set(intervalKey(day.resource, day.day), day)
+  const { found, gone, damaged } = await readDays(dataFolder, orgId, [...days.values()], ledger)
   for (const each of damaged) warn(await quarantine(dataFolder, orgId, each))
-  const lines = new Map<string, Interval>()
-  for (const [key, interval] of known) if (interval.file === null) lines.set(key, interval)
-  for (const interval of found) lines.set(intervalKey(interval.resource, interval.day), interval)
-  const missing = [...all].flatMap(([key, { resource, day }]) => {
-    const file = knownFile(key, said)
-    const isLost = file !== undefined && (lines.get(key)?.file ?? null) === null
-    return isLost ? [{ resource, day, status: 'missing', file } as const] : []
-  })
-  await LedgerFile.replace(dataFolder, orgId, [...missing, ...lines.values()])
+  await ledger.forget(gone)
+  await ledger.record(
+    found.filter((each) => {
+      return !isDeepStrictEqual(each, intervals.get(intervalKey(each.resource, each.day)))
+    }),
+  )
   return damaged.filter(({ isStray }) => isStray !== true).length
 }
 
@@ -68,6 +59,14 @@ export function mayHoldNewer({ versions }: RawDay, { file, versions: known }: In
   return versions.length > known
 }
 
+/** What the lake says of days, and how it differs from what the ledger says of them. */
+export interface Reading {
+  readonly found: readonly Interval[]
+  /** What no version in the lake bears out. */
+  readonly gone: readonly Interval[]
+  readonly damaged: readonly DamagedFile[]
+}
+
 /**
  * What the lake says of days: every version is opened and verified; what fails belongs
  * in quarantine. The newest that is verified counts, which is the ledger's where none
@@ -81,30 +80,33 @@ export async function readDays(
   orgId: string,
   days: readonly RawDay[],
   said: Said,
-): Promise<{ readonly found: readonly Interval[]; readonly damaged: readonly DamagedFile[] }> {
+): Promise<Reading> {
   const { verified, damaged } = await verifyAll(dataFolder, orgId, days, said)
-  const verifiedFiles = new Map<string, VerifiedVersion[]>()
+  const verifiedOf = new Map<string, VerifiedVersion[]>()
   for (const version of verified) {
     const key = intervalKey(version.resource, version.day)
-    verifiedFiles.set(key, [...(verifiedFiles.get(key) ?? []), version])
+    verifiedOf.set(key, [...(verifiedOf.get(key) ?? []), version])
   }
   const found: Interval[] = []
+  const gone: Interval[] = []
   for (const each of days) {
     const { resource, day } = each
     const key = intervalKey(resource, day)
     const known = said.intervals.get(key)
-    const versions = (verifiedFiles.get(key) ?? []).sort((a, b) => (a.file < b.file ? -1 : 1))
+    const versions = (verifiedOf.get(key) ?? []).sort((a, b) => (a.file < b.file ? -1 : 1))
     const failed = failedVersions(dataFolder, orgId, each, damaged)
     const isNamed = known !== undefined && !mayHoldNewer(each, known)
     const named = isNamed ? versions.find(({ file }) => file === known.file) : undefined
     const newest = named ?? versions.at(-1)
     const least = knownFile(key, said) ?? failed.at(-1) ?? ''
-    if (newest === undefined || newest.file < least) continue
+    if (newest === undefined || newest.file < least) {
+      if (known?.file != null) gone.push(known)
+      continue
+    }
     const path = join(rawFolder(dataFolder, orgId, resource, day), newest.file)
-    const sha256 = await sha256OfFile(path)
-    found.push(intervalOf(newest, sha256, versions.length, known))
+    found.push(intervalOf(newest, await sha256OfFile(path), versions.length, known))
   }
-  return { found, damaged }
+  return { found, gone, damaged }
 }
 
 /** Versions of the day that failed their proof, now or before; oldest first. */
@@ -151,20 +153,8 @@ function intervalOf(
   versions: number,
   known: Interval | undefined,
 ): Interval {
-  const { resource, day, file, digest, fetchedAt, requestId, rowCount } = version
-  if (known?.file === file && known.digest === digest) return { ...known, versions }
-  return {
-    resource,
-    day,
-    status: version.rows === 0 ? 'empty' : 'landed',
-    fetchedAt,
-    rowCount,
-    versions,
-    attempts: versions,
-    requestId,
-    file,
-    sha256,
-    digest,
-    error: null,
-  }
+  const { rows, ...seen } = version
+  if (known?.file === seen.file && known.digest === seen.digest) return { ...known, versions }
+  const status = rows === 0 ? 'empty' : 'landed'
+  return { ...seen, status, versions, attempts: versions, sha256, error: null }
 }

@@ -71,15 +71,6 @@ export class LedgerFile {
     return new LedgerFile(journal)
   }
 
-  /** Writes the journal again with these lines alone. */
-  static async replace(
-    dataFolder: string,
-    orgId: string,
-    lines: Iterable<Interval | Forgotten>,
-  ): Promise<void> {
-    await writeAtomic(ledgerPath(dataFolder, orgId), journalOf(lines))
-  }
-
   /** Reads without the right to write. */
   static async read(dataFolder: string, orgId: string): Promise<Ledger> {
     return (await readJournal(dataFolder, orgId)).intervals
