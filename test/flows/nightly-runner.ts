@@ -3,28 +3,46 @@ import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { existsSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { parse } from 'yaml'
+import { z } from 'zod'
 import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from '../helpers.ts'
 
-export interface Step {
-  readonly name?: string
-  readonly id?: string
-  readonly if?: string
-  readonly uses?: string
-  readonly run?: string
-  readonly with?: Readonly<Record<string, string>>
-  readonly env?: Readonly<Record<string, string>>
+/** What this runner knows of a workflow. It refuses the rest, which would go untested. */
+const stepSchema = z.strictObject({
+  name: z.string().optional(),
+  id: z.string().optional(),
+  if: z.string().optional(),
+  uses: z.string().optional(),
+  run: z.string().optional(),
+  with: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+  env: z.record(z.string(), z.string()).optional(),
+})
+
+const workflowSchema = z.strictObject({
+  name: z.string(),
+  on: z.record(z.string(), z.unknown()),
+  concurrency: z.strictObject({ group: z.string(), 'cancel-in-progress': z.boolean() }),
+  permissions: z.record(z.string(), z.string()),
+  jobs: z.strictObject({
+    nightly: z.strictObject({
+      'runs-on': z.string(),
+      'timeout-minutes': z.number(),
+      env: z.record(z.string(), z.union([z.string(), z.number()])),
+      steps: z.array(stepSchema),
+    }),
+  }),
+})
+
+/** Inputs of actions that this runner plays. */
+const INPUTS: Readonly<Record<string, readonly string[]>> = {
+  'actions/checkout': ['persist-credentials'],
+  'actions/setup-node': ['node-version', 'cache'],
+  'actions/cache/restore': ['path', 'key', 'restore-keys'],
+  'actions/cache/save': ['path', 'key'],
+  'actions/upload-artifact': ['name', 'path', 'if-no-files-found', 'retention-days'],
 }
 
-export interface Workflow {
-  readonly permissions: unknown
-  readonly jobs: Readonly<
-    Record<
-      string,
-      { readonly steps: readonly Step[]; readonly env?: Record<string, string | number> }
-    >
-  >
-}
+type Step = z.infer<typeof stepSchema>
 
 export interface NightOptions {
   readonly secrets?: Readonly<Record<string, string>>
@@ -35,6 +53,8 @@ export interface NightOptions {
   readonly tracked?: Readonly<Record<string, string>>
   /** Called with the workspace before the first step that runs a command. */
   readonly prepare?: (workspace: string) => Promise<void>
+  /** Beyond 1 it is the last night's run that is tried again. */
+  readonly attempt?: number
 }
 
 export interface NightResult {
@@ -47,10 +67,10 @@ export interface NightResult {
   readonly workspace: string
 }
 
-const FOLDER = join(packageRoot, '.github', 'workflows')
-
-export async function readWorkflow(name: string): Promise<Workflow> {
-  return parse(await readFile(join(FOLDER, name), 'utf8')) as Workflow
+/** The workflow, as far as the runner plays it. */
+export async function readWorkflow() {
+  const path = join(packageRoot, '.github', 'workflows', 'nightly.yml')
+  return workflowSchema.parse(parse(await readFile(path, 'utf8')))
 }
 
 /** A runner of GitHub Actions as far as nightly.yml needs one: fresh checkouts, a cache, artifacts. */
@@ -58,14 +78,15 @@ export async function startRunner() {
   const root = await temporaryFolder()
   const cache = join(root, 'cache')
   const artifacts = join(root, 'artifacts')
-  const { jobs } = await readWorkflow('nightly.yml')
-  const job = jobs['nightly']
-  if (job === undefined) throw new Error('the workflow has no job nightly')
+  const job = (await readWorkflow()).jobs.nightly
+  /** Keys under which something was saved. None is saved again, as on the platform; `cache` is the last. */
+  const saved: string[] = []
   let count = 0
 
   const night = async (options: NightOptions): Promise<NightResult> => {
-    count += 1
-    const home = join(root, `night-${count}`)
+    const { attempt = 1 } = options
+    if (attempt === 1) count += 1
+    const home = join(root, `night-${count}-${attempt}`)
     const workspace = join(home, 'workspace')
     const temp = join(home, 'temp')
     const summary = join(home, 'summary.md')
@@ -76,7 +97,12 @@ export async function startRunner() {
     const byId: Record<string, string> = {}
     let log = ''
     const context: Record<string, Readonly<Record<string, string>>> = {
-      github: { workspace, token: 'ghs_token', run_id: String(count), run_attempt: '1' },
+      github: {
+        workspace,
+        token: 'ghs_token',
+        run_id: String(count),
+        run_attempt: String(attempt),
+      },
       secrets: options.secrets ?? {},
       vars: options.vars ?? {},
     }
@@ -97,6 +123,8 @@ export async function startRunner() {
         ...options.environment,
       }
     }
+    const inputOf = ({ with: inputs }: Step, name: string): string =>
+      expand(String(inputs?.[name] ?? ''))
     const actions: Record<string, (step: Step) => Promise<void>> = {
       'actions/checkout': async () => {
         await checkOut(workspace, options.tracked ?? {})
@@ -105,14 +133,21 @@ export async function startRunner() {
       },
       'actions/setup-node': () => Promise.resolve(),
       'actions/cache/restore': async (step) => {
-        if (existsSync(cache)) await copy(cache, join(workspace, step.with?.['path'] ?? ''))
+        const prefix = inputOf(step, 'restore-keys')
+        const key = saved.at(-1)
+        if (key === undefined) return
+        if (key === inputOf(step, 'key') || (prefix !== '' && key.startsWith(prefix)))
+          await copy(cache, join(workspace, inputOf(step, 'path')))
       },
       'actions/cache/save': async (step) => {
+        const key = inputOf(step, 'key')
+        if (saved.includes(key)) return
         await rm(cache, { recursive: true, force: true })
-        await copy(join(workspace, step.with?.['path'] ?? ''), cache)
+        await copy(join(workspace, inputOf(step, 'path')), cache)
+        saved.push(key)
       },
       'actions/upload-artifact': async (step) => {
-        const pattern = join(workspace, step.with?.['path'] ?? '')
+        const pattern = join(workspace, inputOf(step, 'path'))
         const names = existsSync(dirname(pattern)) ? await readdir(dirname(pattern)) : []
         for (const name of names) {
           if (name.startsWith(basename(pattern).replace('*', '')))
@@ -122,7 +157,7 @@ export async function startRunner() {
     }
     const perform = async (step: Step): Promise<boolean> => {
       if (step.run === undefined) {
-        await actions[step.uses?.split('@')[0] ?? '']?.(step)
+        await actions[actionOf(step)]?.(step)
         return true
       }
       const { code, output } = await shell(step.run, workspace, environmentOf(step))
@@ -139,6 +174,16 @@ export async function startRunner() {
     return { conclusion, outcomes, log, summary: await readFile(summary, 'utf8'), workspace }
   }
   return { night, cache, artifacts }
+}
+
+/** The action that a step uses. @throws for one, or an input of one, that the runner does not know. */
+function actionOf(step: Step): string {
+  const action = step.uses?.split('@')[0] ?? ''
+  const known = INPUTS[action]
+  const unknown = Object.keys(step.with ?? {}).filter((name) => known?.includes(name) !== true)
+  if (known === undefined || unknown.length > 0)
+    throw new Error(`this runner does not know ${action} with ${unknown.join(', ') || 'nothing'}`)
+  return action
 }
 
 /** `!cancelled() && steps.x.outcome == 'success'`, or nothing: only while no step has failed. */

@@ -1,6 +1,13 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { commandsIn } from './nightly-runner.ts'
+import { z } from 'zod'
+import { packageRoot } from '../../src/lib/package.ts'
+import { commandsIn, readWorkflow } from './nightly-runner.ts'
 import { commandIs, stage } from './nightly-stage.ts'
+
+const WORKFLOW = await readWorkflow()
+const JOB = WORKFLOW.jobs.nightly
 
 /** Whole nights, one after the other: nightly-workflow.deep.ts. */
 describe('the nightly workflow', () => {
@@ -50,6 +57,91 @@ describe('the nightly workflow', () => {
     expect(summary.split('\n').filter((line) => line.startsWith(fence))).toHaveLength(2)
     expect(summary.trimEnd().endsWith(`\n${fence}`)).toBe(true)
     expect(summary).not.toMatch(/[\r\u001b]/)
+  })
+
+  it('starts by cron and by hand alone, one at a time, on machines of the platform', () => {
+    expect(WORKFLOW.on).toEqual({
+      schedule: [{ cron: expect.stringMatching(/^\d+ \d+ \* \* \*$/) as string }],
+      workflow_dispatch: {},
+    })
+    expect(WORKFLOW.concurrency).toEqual({
+      group: 'agent-warehouse-nightly',
+      'cancel-in-progress': false,
+    })
+    expect(JOB['runs-on']).toMatch(/^ubuntu-\d\d\.04$/)
+  })
+
+  it('refuses before anything else runs and before the cache is read', () => {
+    const refusal = JOB.steps.findIndex(({ name }) => name === 'Refuse a public repository')
+    expect(JOB.steps.slice(0, refusal).map(({ uses }) => uses?.split('@')[0])).toEqual([
+      'actions/checkout',
+      'actions/setup-node',
+    ])
+  })
+
+  it('gives each secret to the steps that need it alone', () => {
+    const secretsIn = (part: unknown): string[] =>
+      JSON.stringify(part).match(/\bsecrets\b[.\w]*|github\.token/g) ?? []
+    const given = JOB.steps.flatMap((step) => secretsIn(step).map((name) => [name, step.name]))
+    expect(given).toEqual([
+      ['github.token', 'Refuse a public repository'],
+      ['secrets.AGENT_WAREHOUSE_PASSPHRASE', 'Unpack'],
+      ['secrets.AGENT_API_KEY', 'Run'],
+      ['secrets.AGENT_WAREHOUSE_REDACTION_KEY', 'Run'],
+      ['secrets.AGENT_WAREHOUSE_PASSPHRASE', 'Pack'],
+      ['secrets.AGENT_WAREHOUSE_PASSPHRASE', 'Prepare artifacts'],
+    ])
+    expect(secretsIn(WORKFLOW)).toHaveLength(given.length)
+  })
+
+  it('runs with the key, the hosts and the key of redaction that the repository has', async () => {
+    const { night, options } = await stage()
+    const given = {
+      secrets: { AGENT_API_KEY: 'fk-a', AGENT_WAREHOUSE_REDACTION_KEY: 'b' },
+      vars: { AGENT_BASE_URL: 'https://api.test', AGENT_APP_URL: 'https://app.test' },
+    }
+    const program = `
+      const names = ${JSON.stringify([...Object.keys(given.secrets), ...Object.keys(given.vars)])}
+      if (process.argv[2] === 'run') console.log(names.map((name) => process.env[name]).join(' '))`
+    const { log } = await night({ ...options, ...given, prepare: commandIs(program) })
+    expect(log).toContain('\nfk-a b https://api.test https://app.test\n')
+  })
+
+  it('keeps each night, and each attempt of one, for the next', async () => {
+    const { night, options } = await stage()
+    const program = `
+      import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
+      const lake = process.env.AGENT_WAREHOUSE_DATA + '/lake'
+      mkdirSync(lake, { recursive: true })
+      if (process.argv[2] === 'run') appendFileSync(lake + '/raw', 'x')
+      console.log('nights: ' + readFileSync(lake + '/raw'))`
+    const told: (string | undefined)[] = []
+    for (const attempt of [1, 1, 2, 3, 1]) {
+      const { log } = await night({ ...options, attempt, prepare: commandIs(program) })
+      told.push(/^nights: (x+)$/m.exec(log)?.[1])
+    }
+    expect(told).toEqual(['x', 'xx', 'xxx', 'xxxx', 'xxxxx'])
+  })
+
+  it('has the limits that README names: of the cache, and of the days of artifacts', async () => {
+    const readme = await readFile(join(packageRoot, 'README.md'), 'utf8')
+    const [, gigabytes] = /fails beyond (\d+) GB/.exec(readme) ?? []
+    expect(JOB.env['CACHE_LIMIT_BYTES']).toBe(Number(gigabytes) * 1e9)
+    const [, days] = /are artifacts for (\d+) days/.exec(readme) ?? []
+    const offers = JOB.steps.filter(({ uses }) => uses?.startsWith('actions/upload-artifact@'))
+    expect(offers.map((offer) => offer.with?.['retention-days'])).toEqual([
+      Number(days),
+      Number(days),
+    ])
+  })
+
+  it('uses a version of Node.js that package.json supports', async () => {
+    const { engines } = z
+      .object({ engines: z.object({ node: z.string() }) })
+      .parse(JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8')))
+    const node = JOB.steps.find(({ uses }) => uses?.startsWith('actions/setup-node@'))
+    const supported = [...engines.node.matchAll(/\^?(\d+)\.\d+/g)].map(([, major]) => Number(major))
+    expect(supported).toContain(node?.with?.['node-version'])
   })
 
   it('warns near the limit of the cache, and fails beyond it', async () => {

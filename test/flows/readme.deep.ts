@@ -102,28 +102,3 @@ describe('the README', () => {
     for (const [, name = ''] of used) expect(commands).toContain(name)
   })
 })
-
-describe('the nightly workflow', () => {
-  it('runs by cron, one at a time, with the key from secrets, and keeps the data folder', async () => {
-    const workflow = parse(await read('.github/workflows/nightly.yml')) as {
-      on: { schedule: { cron: string }[] }
-      concurrency: { group: string; 'cancel-in-progress': boolean }
-      jobs: { nightly: { steps: { uses?: string; env?: Record<string, string>; if?: string }[] } }
-    }
-    expect(workflow.on.schedule[0]?.cron).toMatch(/^\d+ \d+ \* \* \*$/)
-    expect(workflow.concurrency['cancel-in-progress']).toBe(false)
-    const { steps } = workflow.jobs.nightly
-    const keyed = steps.filter((step) => step.env?.['AGENT_API_KEY'] !== undefined)
-    expect(keyed.map((step) => step.env?.['AGENT_API_KEY'])).toEqual([
-      '${{ secrets.AGENT_API_KEY }}',
-    ])
-    const uses = steps.map((step) => step.uses?.split('@')[0])
-    expect(uses).toEqual(
-      expect.arrayContaining([
-        'actions/cache/restore',
-        'actions/cache/save',
-        'actions/upload-artifact',
-      ]),
-    )
-  })
-})
