@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/dbt/*.dbt.ts'],
-    globalSetup: ['test/build-once.ts', 'test/dbt/install.ts'],
+    globalSetup: ['test/support/build-once.ts', 'test/dbt/install.ts'],
     testTimeout: 900_000,
     pool: 'forks',
     maxWorkers: 1,

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/kill/*.loop.ts'],
-    globalSetup: ['test/build-once.ts'],
+    globalSetup: ['test/support/build-once.ts'],
     testTimeout: 3_600_000,
     pool: 'forks',
     maxWorkers: 1,

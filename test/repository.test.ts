@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { allowedImports } from '../.dependency-cruiser.mjs'
 import { packageRoot } from '../src/lib/package.ts'
-import { hasTest } from './titles.ts'
+import { hasTest } from './support/titles.ts'
 
 const read = (name: string): string => readFileSync(join(packageRoot, name), 'utf8')
 

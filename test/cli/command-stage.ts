@@ -2,8 +2,8 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
-import { command } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { command } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 export const NOW = Date.parse('2026-02-03T05:00:00Z')
 

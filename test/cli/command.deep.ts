@@ -2,7 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import { command } from '../command.ts'
+import { command } from '../support/command.ts'
 import { lines, NOW, stage } from './command-stage.ts'
 
 describe('bad usage ends with 2 and one line, and touches nothing', () => {

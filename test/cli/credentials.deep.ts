@@ -9,7 +9,7 @@ import {
   type Told,
 } from './platform-stage.ts'
 import { commandEnvironment, distrustOf, readTrusted } from '../../src/lib/trust.ts'
-import { sendJson, temporaryFolder, testServer } from '../helpers.ts'
+import { sendJson, temporaryFolder, testServer } from '../support/helpers.ts'
 
 const NOTHING = { AGENT_BASE_URL: '', AGENT_APP_URL: '', AGENT_API_KEY: '' }
 const LIST = ['computers', 'list', '--json']

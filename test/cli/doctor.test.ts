@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { lock } from '../../src/lib/lock.ts'
-import { command } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
-import { waiting } from '../lease.ts'
+import { command } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
+import { waiting } from '../support/lease.ts'
 
 async function stage() {
   const emulator = await startEmulator({ users: 3, now: () => Date.now() })

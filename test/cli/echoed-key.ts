@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { Database, identifier, literal } from '../../src/lib/duckdb.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { everyCommand, run, type Invocation, type Shown } from './every-command.ts'
 import type { Answer, HostilePlatform } from './hostile-platform.ts'
 

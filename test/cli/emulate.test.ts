@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import { command, startCommand } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { command, startCommand } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 describe('emulate', () => {
   it('prints the address of each of its two hosts, and the commands of its own work on them', async () => {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { onTestFinished } from 'vitest'
 import { program } from '../../src/cli/program.ts'
-import { MAIN } from '../command.ts'
+import { MAIN } from '../support/command.ts'
 import { registered } from './registry.ts'
 
 /** What there is on the platform to name in arguments. */

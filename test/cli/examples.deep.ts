@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { MAIN, startCommand } from '../command.ts'
+import { MAIN, startCommand } from '../support/command.ts'
 import { ALL, exampleStage, isSlow, testExamples, wordsOf } from './examples.ts'
 
 /** Examples that build or compare all there is: examples-builds.deep.ts. */

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { testServer } from '../helpers.ts'
+import { testServer } from '../support/helpers.ts'
 import { configured, published, type Published } from './published-stage.ts'
 import { examples } from './registry.ts'
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts'
 import { onTestFinished } from 'vitest'
-import { testServer } from '../helpers.ts'
+import { testServer } from '../support/helpers.ts'
 
 export interface Answer {
   readonly status: number

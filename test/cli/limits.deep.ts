@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
-import { command } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { command } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 const NOW = Date.parse('2026-02-03T05:00:00Z')
 const SYNC = ['sync', '--only', 'users', '--log', 'none']

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createObserver, type LogMode } from '../../src/cli/job.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 /** Without the form of a key: only that it is the credential tells that it is one. */
 const KEY = 'Qx7Zp9vL2mR8tN4kW6yB1sD5'

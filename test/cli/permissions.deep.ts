@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { runHook } from '../hooks/support.ts'
-import { command } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { command } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 async function stage(): Promise<{ data: string; environment: Record<string, string> }> {
   const emulator = await startEmulator({ users: 3, now: () => Date.now() })

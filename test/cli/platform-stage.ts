@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { program } from '../../src/cli/program.ts'
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 export const NOW = Date.parse('2026-03-10T05:00:00Z')
 

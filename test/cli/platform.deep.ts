@@ -2,8 +2,8 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { openRedaction } from '../../src/lib/secrets/redaction.ts'
-import { command } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { command } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { linesOf, NOW, stage, type Stage } from './platform-stage.ts'
 
 /** One command of each kind that changes something; `@` is a session that runs. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { program } from '../../src/cli/program.ts'
-import { command } from '../command.ts'
+import { command } from '../support/command.ts'
 import { writeWarehouse } from '../serve/support.ts'
 
 /** Colours, a window's title, C1, directions, no room, ends of lines, a tag, a byte order mark. */

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { command } from '../command.ts'
+import { command } from '../support/command.ts'
 import { ask, filesIn, lines, stage } from './command-stage.ts'
 
 describe('a refused key', () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { everyCommand, run, type Invocation } from './every-command.ts'
 import { hostilePlatform, type Answer } from './hostile-platform.ts'
 

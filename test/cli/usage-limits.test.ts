@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { linesOf, stage, type Stage } from './platform-stage.ts'
 
 const USERS = '/api/v0/organization/usage/limits/users'

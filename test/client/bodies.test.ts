@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { BodyError, createHttp, PlatformClient, TransportError } from '../../src/client/index.ts'
 import { DeferredError } from '../../src/lib/errors.ts'
 import type { HttpRequest } from '../../src/lib/world.ts'
-import { sendJson, testServer, testWorld, type Handler } from '../helpers.ts'
+import { sendJson, testServer, testWorld, type Handler } from '../support/helpers.ts'
 import { failureOf, onServer } from './support.ts'
 
 const RANGE = { startDate: '2026-03-01', endDate: '2026-03-02' }

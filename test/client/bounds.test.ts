@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Credits, PlatformClient } from '../../src/client/index.ts'
 import { parseDay } from '../../src/lib/days.ts'
 import { UsageError } from '../../src/lib/errors.ts'
-import { sendJson } from '../helpers.ts'
+import { sendJson } from '../support/helpers.ts'
 import { failureOf, onServer } from './support.ts'
 
 type Call = (client: PlatformClient) => Promise<unknown>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError, type PlatformClient } from '../../src/client/index.ts'
-import { sendJson, type Handler } from '../helpers.ts'
+import { sendJson, type Handler } from '../support/helpers.ts'
 import { failureOf, onServer, wordsOf } from './support.ts'
 
 /** The platform's cursor is the id of a user, and an id may be a name. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { BodyError, ContradictionError, type PlatformClient } from '../../src/client/index.ts'
-import { sendJson, type Handler } from '../helpers.ts'
+import { sendJson, type Handler } from '../support/helpers.ts'
 import { failureOf, onServer, wordsOf } from './support.ts'
 
 const SECRET = 'sk-never-shown-4711'

@@ -9,7 +9,7 @@ import {
 import { RATE_RETRIES, RETRIES } from '../../src/client/http/failures.ts'
 import { Transport } from '../../src/client/http/transport.ts'
 import { DeferredError } from '../../src/lib/errors.ts'
-import { sendJson, type Handler } from '../helpers.ts'
+import { sendJson, type Handler } from '../support/helpers.ts'
 import { failureOf, onServer } from './support.ts'
 import { VirtualTime } from './virtual-time.ts'
 

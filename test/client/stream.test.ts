@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { BodyError, BodyTooLargeError, TransportError } from '../../src/client/index.ts'
 import type { AnswerOrigin, ServedRow } from '../../src/client/index.ts'
 import { parseDay } from '../../src/lib/days.ts'
-import { sendJson, type Handler } from '../helpers.ts'
+import { sendJson, type Handler } from '../support/helpers.ts'
 import { failureOf, onServer } from './support.ts'
 
 const RANGE = { first: parseDay('2026-03-01', 'first'), last: parseDay('2026-03-02', 'last') }

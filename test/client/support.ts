@@ -1,7 +1,7 @@
 import { PlatformClient, type ClientOptions } from '../../src/client/index.ts'
 import type { Emulator, EmulatorOptions } from '../../src/emulator/emulator.ts'
 import { start, TODAY } from '../emulator/support.ts'
-import { testPlatform, testWorld, type Handler, type TestWorld } from '../helpers.ts'
+import { testPlatform, testWorld, type Handler, type TestWorld } from '../support/helpers.ts'
 
 const OPTIONS = { credential: 'key-1', rate: 1000, concurrency: 4, deadline: Infinity }
 

@@ -13,7 +13,13 @@ import type { Day } from '../../src/lib/days.ts'
 import { DeferredError } from '../../src/lib/errors.ts'
 import type { HttpRequest } from '../../src/lib/world.ts'
 import { wordsOf } from './support.ts'
-import { sendJson, testServer, testWorld, type Handler, type TestWorld } from '../helpers.ts'
+import {
+  sendJson,
+  testServer,
+  testWorld,
+  type Handler,
+  type TestWorld,
+} from '../support/helpers.ts'
 
 const RANGE = { startDate: '2026-03-01', endDate: '2026-03-02' }
 const EMPTY = { data: [], meta: { org_id: 'org-1' } }

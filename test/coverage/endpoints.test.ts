@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ApiError, PlatformClient, RefusedError } from '../../src/client/index.ts'
 import { failureOf } from '../client/support.ts'
-import { sendJson, testPlatform, testWorld, type Handler } from '../helpers.ts'
+import { sendJson, testPlatform, testWorld, type Handler } from '../support/helpers.ts'
 import {
   ENDPOINTS,
   escapedPath,

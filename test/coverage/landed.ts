@@ -11,7 +11,7 @@ import { inputOf } from '../../src/hooks/event.ts'
 import { run } from '../../src/pipeline/run.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
-import { sendJson, testPlatform, type AtEnd } from '../helpers.ts'
+import { sendJson, testPlatform, type AtEnd } from '../support/helpers.ts'
 import { HOOK_INPUTS } from './specification/hooks.ts'
 import * as samples from './specification/samples.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { packageRoot } from '../../src/lib/package.ts'
-import { hasTest } from '../titles.ts'
+import { hasTest } from '../support/titles.ts'
 import { page, pageRows, titlesMade } from './page.ts'
 
 const rows = [...pageRows().values()].flat()

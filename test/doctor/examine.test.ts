@@ -14,8 +14,8 @@ import {
   testServer,
   testWorld,
   type Handler,
-} from '../helpers.ts'
-import { ELSEWHERE, leaveLease, waiting } from '../lease.ts'
+} from '../support/helpers.ts'
+import { ELSEWHERE, leaveLease, waiting } from '../support/lease.ts'
 import { syncFrom } from '../flows/platform.ts'
 
 // As the command does before it makes any file.

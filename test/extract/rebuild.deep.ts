@@ -8,7 +8,7 @@ import { LandingDatabase } from '../../src/extract/land/landing-database.ts'
 import { rebuildLedger } from '../../src/extract/rebuild.ts'
 import { rawFolder } from '../../src/lake/layout.ts'
 import { intervalKey, type Interval } from '../../src/lake/ledger.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { ledgerOf, readLake } from '../flows/platform.ts'
 import {
   ASKED,

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promi
 import { join } from 'node:path'
 import type { Day } from '../../src/lib/days.ts'
 import { quarantineFolder, rawFolder } from '../../src/lake/layout.ts'
-import { sendJson, temporaryFolder, testServer, testWorld } from '../helpers.ts'
+import { sendJson, temporaryFolder, testServer, testWorld } from '../support/helpers.ts'
 import { syncFrom } from '../flows/platform.ts'
 
 export const NOW = Date.parse('2026-01-17T06:00:00Z')

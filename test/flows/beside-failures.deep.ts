@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { EntityResource } from '../../src/lib/resource-names.ts'
 import { entityRows } from '../../src/lake/intervals.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { DAY, landed, night, NIGHT, platform } from './beside-night.ts'
 import { ledgerOf } from './platform.ts'
 

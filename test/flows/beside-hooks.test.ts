@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { landSpool } from '../../src/extract/entities/hooks.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
-import { temporaryFolder, testWorld } from '../helpers.ts'
+import { temporaryFolder, testWorld } from '../support/helpers.ts'
 import { landed, night, NIGHT, platform } from './beside-night.ts'
 
 const SPOOL = 'state/hooks/spool'

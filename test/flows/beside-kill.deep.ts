@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { rawFolder } from '../../src/lake/layout.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { DAY, night, NIGHT, platform, wholeLake } from './beside-night.ts'
 import { ledgerOf } from './platform.ts'
 

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest'
 import { ENTITY_RESOURCES, type EntityResource } from '../../src/lib/resource-names.ts'
 import type { EntitySelection } from '../../src/extract/entities/context.ts'
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
-import { testWorld } from '../helpers.ts'
+import { testWorld } from '../support/helpers.ts'
 import { ledgerOf, readLake, syncFrom, type Sync } from './platform.ts'
 
 export const NIGHT = Date.parse('2026-03-10T02:00:00Z')

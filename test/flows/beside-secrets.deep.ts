@@ -4,8 +4,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { DEMO_SECRETS, startEmulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
-import { command } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { command } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 const NOW = Date.parse('2026-01-18T02:00:00Z')
 

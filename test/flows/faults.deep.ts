@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { KINDS, WELL_TOLD, type Ask, type FaultKind } from '../fault-kinds.ts'
-import { startFaultyPlatform, whereOf, type FaultRule, type FaultyPlatform } from '../faults.ts'
-import { temporaryFolder, testWorld } from '../helpers.ts'
+import { KINDS, WELL_TOLD, type Ask, type FaultKind } from '../support/fault-kinds.ts'
+import {
+  startFaultyPlatform,
+  whereOf,
+  type FaultRule,
+  type FaultyPlatform,
+} from '../support/faults.ts'
+import { temporaryFolder, testWorld } from '../support/helpers.ts'
 import { breaches, lakeOf, type Ended, type Lake } from './fault-law.ts'
 import { versionsOf } from './likeness.ts'
 import { syncFrom } from './platform.ts'

@@ -3,12 +3,12 @@ import { cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { packageRoot } from '../../src/lib/package.ts'
-import { type Outcome } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { type Outcome } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { martsOf, MS_PER_DAY, publishedNight } from './published.ts'
 
 const MAIN = join(packageRoot, 'dist', 'cli', 'main.js')
-const FULL_DISK = join(packageRoot, 'test', 'full-disk.mjs')
+const FULL_DISK = join(packageRoot, 'test', 'support', 'full-disk.mjs')
 
 /** Runs a line of the shell in which `$NODE` and `$MAIN` are the command. */
 function shell(line: string, environment: Record<string, string>): Promise<Outcome> {

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { Database, type Cell, type Row } from '../../src/lib/duckdb.ts'
-import { command, type Outcome } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { command, type Outcome } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 const FIRST_NIGHT = Date.parse('2026-02-03T05:00:00Z')
 const MS_PER_DAY = 86_400_000

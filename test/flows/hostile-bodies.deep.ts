@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { command } from '../command.ts'
-import { sendJson, temporaryFolder, testServer, type Handler } from '../helpers.ts'
+import { command } from '../support/command.ts'
+import { sendJson, temporaryFolder, testServer, type Handler } from '../support/helpers.ts'
 
 const EMPTY = { data: [], meta: { org_id: 'org-1' } }
 const PAGE = Buffer.from(`<html>${'<p>maintenance</p>'.repeat(70_000)}</html>`)

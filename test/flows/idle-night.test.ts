@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { addDays, dayOf, eachDay, HISTORY_START, startOf, type Day } from '../../src/lib/days.ts'
-import { temporaryFolder, testServer, testWorld } from '../helpers.ts'
+import { temporaryFolder, testServer, testWorld } from '../support/helpers.ts'
 import { syncFrom } from './platform.ts'
 
 const USERS = 250

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { Database, type Row } from '../../src/lib/duckdb.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
-import { command } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { command } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { martsOf, MS_PER_DAY, publishedNight } from './published.ts'
 
 async function statusOf(data: string): Promise<Row[]> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { startFaultyPlatform } from '../faults.ts'
+import { startFaultyPlatform } from '../support/faults.ts'
 import { brokenAt, scenarioOf } from '../kill/loop.ts'
 import { pointsOf } from '../kill/victim.ts'
 

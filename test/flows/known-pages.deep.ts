@@ -6,7 +6,7 @@ import type { Day } from '../../src/lib/days.ts'
 import { RESOURCES } from '../../src/extract/resources.ts'
 import { rawFolder, versionsIn } from '../../src/lake/layout.ts'
 import { readPaginatedDay } from '../../src/lake/paginated-days.ts'
-import { sendJson, temporaryFolder } from '../helpers.ts'
+import { sendJson, temporaryFolder } from '../support/helpers.ts'
 import { LAST_DAY, MORNING, pagedPlatform, partsIn, refuse, usersIn, type Paged } from './paged.ts'
 import { ledgerOf, syncFrom } from './platform.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sendJson, temporaryFolder, testServer, testWorld } from '../helpers.ts'
+import { sendJson, temporaryFolder, testServer, testWorld } from '../support/helpers.ts'
 import { DATE, platform, TODAY } from './landing-platform.ts'
 import { ledgerOf, syncFrom } from './platform.ts'
 

@@ -1,4 +1,4 @@
-import type { Handler } from '../helpers.ts'
+import type { Handler } from '../support/helpers.ts'
 
 export const TODAY = Date.parse('2026-01-17T06:00:00Z')
 export const DATE = new Date(TODAY).toUTCString()

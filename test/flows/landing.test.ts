@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sendJson, temporaryFolder, testServer, testWorld } from '../helpers.ts'
+import { sendJson, temporaryFolder, testServer, testWorld } from '../support/helpers.ts'
 import { Lake } from '../normalize/lake.ts'
 import { DATE, inRange, platform, TODAY } from './landing-platform.ts'
 import { ledgerOf, readLake, syncFrom } from './platform.ts'

@@ -2,7 +2,7 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { command } from '../command.ts'
+import { command } from '../support/command.ts'
 import { DAY, flip, newest, NOW, platform, unrecord } from '../extract/three-days.ts'
 
 const plans = z.array(

@@ -6,7 +6,7 @@ import { checkLake } from '../../src/doctor/lake.ts'
 import type { RunContext } from '../../src/pipeline/run-context.ts'
 import { build } from '../../src/pipeline/build.ts'
 import { knownOrganisations } from '../../src/lake/ledger.ts'
-import { temporaryFolder, testWorld } from '../helpers.ts'
+import { temporaryFolder, testWorld } from '../support/helpers.ts'
 import { DAY, landed, night, NIGHT, platform } from './beside-night.ts'
 
 const ORG = 'org_demo'

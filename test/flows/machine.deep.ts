@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { limitsOf, processLimits, readMachine, setProcessLimits } from '../../src/lib/machine.ts'
 import { spillFolder } from '../../src/lib/spill.ts'
 import { ask, stage } from '../cli/command-stage.ts'
-import { command } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { command } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { Bench, TINY } from '../model/fixture.ts'
 
 const own = processLimits()

@@ -5,7 +5,7 @@ import { basename, delimiter, dirname, join } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { packageRoot } from '../../src/lib/package.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 /** What this runner knows of a workflow. It refuses the rest, which would go untested. */
 const stepSchema = z.strictObject({

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { command } from '../command.ts'
-import { startFaultyPlatform } from '../faults.ts'
-import { sendJson, testServer } from '../helpers.ts'
+import { command } from '../support/command.ts'
+import { startFaultyPlatform } from '../support/faults.ts'
+import { sendJson, testServer } from '../support/helpers.ts'
 import { startRunner, type NightOptions } from './nightly-runner.ts'
 
 /** A tracked seed, and its first line. */

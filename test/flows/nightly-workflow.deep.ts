@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { FaultRule } from '../faults.ts'
+import type { FaultRule } from '../support/faults.ts'
 import type { NightOptions } from './nightly-runner.ts'
 import { archived, commandIs, EVENTS, HEADER, query, stage } from './nightly-stage.ts'
 

@@ -4,8 +4,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts'
 import { RESOURCES } from '../../src/extract/resources.ts'
 import { Database, type Row } from '../../src/lib/duckdb.ts'
-import { command } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { command } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 const MS_PER_DAY = 86_400_000
 const FIRST_NIGHT = Date.parse('2026-01-22T05:00:00Z')

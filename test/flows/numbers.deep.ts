@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { startEmulator, type Intercept } from '../../src/emulator/emulator.ts'
-import { command, type Outcome } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { command, type Outcome } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 /** The platform's clock: its last day is the 16th, its first the 14th. */
 const NOW = Date.parse('2026-01-17T05:00:00Z')

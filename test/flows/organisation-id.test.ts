@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { sendJson, temporaryFolder, testServer, testWorld } from '../helpers.ts'
+import { sendJson, temporaryFolder, testServer, testWorld } from '../support/helpers.ts'
 import { syncFrom } from './platform.ts'
 
 const TODAY = Date.parse('2026-01-17T06:00:00Z')

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { listIfThere } from '../../src/lib/files.ts'
-import { sendJson, testServer, testWorld, type TestWorld } from '../helpers.ts'
+import { sendJson, testServer, testWorld, type TestWorld } from '../support/helpers.ts'
 import { readLake } from './platform.ts'
 
 /** A request as a test sees it. */

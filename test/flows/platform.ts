@@ -4,7 +4,7 @@ import type { EntitySelection } from '../../src/extract/entities/context.ts'
 import { RESOURCES } from '../../src/extract/resources.ts'
 import { Database, type Row } from '../../src/lib/duckdb.ts'
 import { LedgerFile, type Ledger } from '../../src/lake/ledger.ts'
-import { testWorld, type TestWorld } from '../helpers.ts'
+import { testWorld, type TestWorld } from '../support/helpers.ts'
 
 export interface Sync {
   readonly result: SyncResult

@@ -8,7 +8,7 @@ import { startEmulator } from '../../src/emulator/emulator.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { run } from '../../src/pipeline/run.ts'
-import { temporaryFolder, testWorld } from '../helpers.ts'
+import { temporaryFolder, testWorld } from '../support/helpers.ts'
 
 /**
  * A data folder of four people of the stand-in (seed 7) after its nights of 2026-02-01 and

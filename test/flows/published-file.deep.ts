@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { Database } from '../../src/lib/duckdb.ts'
 import { makeWritable } from '../../src/lib/files.ts'
-import { holdOpen } from '../helpers.ts'
+import { holdOpen } from '../support/helpers.ts'
 import { martsOf, MS_PER_DAY, publishedNight, twoNights, type Kept } from './published.ts'
 
 it('a client that changes the published file changes nothing that is published next (law 7)', async () => {

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { Database, identifier, type Row } from '../../src/lib/duckdb.ts'
-import { command, type Outcome } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { command, type Outcome } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 const NOW = Date.parse('2026-02-03T05:00:00Z')
 export const MS_PER_DAY = 86_400_000

@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { Database, identifier, type Row } from '../../src/lib/duckdb.ts'
-import { command } from '../command.ts'
-import { sendJson, temporaryFolder, testServer } from '../helpers.ts'
+import { command } from '../support/command.ts'
+import { sendJson, temporaryFolder, testServer } from '../support/helpers.ts'
 
 const MS_PER_DAY = 86_400_000
 const TODAY = Math.floor(Date.now() / MS_PER_DAY) * MS_PER_DAY

@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { registered } from '../cli/registry.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 const read = (name: string): Promise<string> => readFile(join(packageRoot, name), 'utf8')
 

@@ -6,7 +6,7 @@ import { PageBuffer, type Page } from '../../src/extract/land/page-buffer.ts'
 import { RESOURCES } from '../../src/extract/resources.ts'
 import type { Day } from '../../src/lib/days.ts'
 import { rebuildLedger } from '../../src/extract/rebuild.ts'
-import { sendJson, temporaryFolder } from '../helpers.ts'
+import { sendJson, temporaryFolder } from '../support/helpers.ts'
 import {
   LAST_DAY,
   MORNING,

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { sha256OfFile } from '../../src/lib/files.ts'
-import { command } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { command } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 it('seeds of the user are in the warehouse; a broken one leaves it as it was', async () => {
   const now = Date.parse('2026-01-18T05:00:00Z')

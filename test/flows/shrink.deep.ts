@@ -5,8 +5,8 @@ import type { RunEvent } from '../../src/lib/events.ts'
 import { HISTORY_START } from '../../src/lib/days.ts'
 import { readStatus } from '../../src/serve/status.ts'
 import { intervalKey, type Interval } from '../../src/lake/ledger.ts'
-import { command } from '../command.ts'
-import { sendJson, temporaryFolder, testServer, testWorld } from '../helpers.ts'
+import { command } from '../support/command.ts'
+import { sendJson, temporaryFolder, testServer, testWorld } from '../support/helpers.ts'
 import { ledgerOf, syncFrom } from './platform.ts'
 
 const HOUR = 3_600_000

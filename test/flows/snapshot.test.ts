@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { RESOURCES } from '../../src/extract/resources.ts'
 import { DeferredError } from '../../src/lib/errors.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { LAST_DAY, pagedPlatform, refuse, usersIn, type Paged } from './paged.ts'
 import { ledgerOf, syncFrom } from './platform.ts'
 

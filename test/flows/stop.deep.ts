@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { command, startCommand, type Running } from '../command.ts'
-import { sendJson, temporaryFolder } from '../helpers.ts'
+import { command, startCommand, type Running } from '../support/command.ts'
+import { sendJson, temporaryFolder } from '../support/helpers.ts'
 import { LAST_DAY, pagedPlatform, partsIn, usersIn, type Paged } from './paged.ts'
 
 const DAY = LAST_DAY

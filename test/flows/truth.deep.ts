@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import { command } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { command } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { compare, expectedMarts, fetchEverything, type ActualRow } from '../truth/index.ts'
 
 /** Lands and builds a stand-in of 40 users with the command, and returns the truth beside it. */

@@ -2,12 +2,12 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { packageRoot } from '../../src/lib/package.ts'
-import { command, startCommand, type Running } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { command, startCommand, type Running } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { LAST_DAY, pagedPlatform } from './paged.ts'
 
 const SYNC = ['sync', '--only', 'users', '--from', LAST_DAY, '--to', LAST_DAY, '--log', 'text']
-const PRELOAD = join(packageRoot, 'test', 'other-host.mjs')
+const PRELOAD = join(packageRoot, 'test', 'support', 'other-host.mjs')
 
 /** One volume, and the command on hosts that share it. */
 async function stage() {

@@ -8,8 +8,8 @@ import { startEmulator, type Emulator, type Intercept } from '../../src/emulator
 import { Database } from '../../src/lib/duckdb.ts'
 import { sha256OfFile } from '../../src/lib/files.ts'
 import { packageRoot } from '../../src/lib/package.ts'
-import { command, type Outcome } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { command, type Outcome } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 const NOW = Date.parse('2026-01-24T05:00:00Z')
 

@@ -8,8 +8,8 @@ import type { World } from '../../src/lib/world.ts'
 import { RESOURCES } from '../../src/extract/resources.ts'
 import { readStatus } from '../../src/serve/status.ts'
 import { learnedSizes } from '../../src/lake/window-sizes.ts'
-import { command } from '../command.ts'
-import { sendJson, temporaryFolder, testServer, testWorld } from '../helpers.ts'
+import { command } from '../support/command.ts'
+import { sendJson, temporaryFolder, testServer, testWorld } from '../support/helpers.ts'
 import { ledgerOf, syncFrom } from './platform.ts'
 
 const DAY = 86_400_000

@@ -9,7 +9,7 @@ import type { Channel } from '../../src/notify/channels.ts'
 import { deliver } from '../../src/notify/deliver.ts'
 import { desktopProgram, players } from '../../src/notify/local.ts'
 import type { Notification } from '../../src/hooks/outbox.ts'
-import { temporaryFolder, testServer, testWorld } from '../helpers.ts'
+import { temporaryFolder, testServer, testWorld } from '../support/helpers.ts'
 import { smtpServer } from './smtp-server.ts'
 
 const INPUT = '{"hook_event_name":"Notification", "big": 9007199254740993}'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { hookFolders } from '../../src/hooks/record.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { runHook, spooled } from './support.ts'
 
 const SILENT = { code: 0, out: '', err: '' }

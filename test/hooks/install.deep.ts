@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readCommandLine } from '../../src/hooks/command-line.ts'
 import { registeredIn } from '../../src/hooks/settings.ts'
-import { command, type Outcome } from '../command.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { command, type Outcome } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { runHook, spooled } from './support.ts'
 
 const SETTINGS = '{\n    "model": "m", // no\n}'.replace(', // no', '')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hookFolders } from '../../src/hooks/record.ts'
 import { packageRoot } from '../../src/lib/package.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { namesIn, runHook, spooled } from './support.ts'
 
 const EVENT = { hook_event_name: 'Stop', session_id: 'session-1', cwd: '/work/project' }
@@ -133,7 +133,7 @@ describe('hooks run ends with 0', () => {
   })
 
   it('at every write from which on the disk is full, and leaves no half event', async () => {
-    const node = ['--import', join(packageRoot, 'test', 'full-disk-sync.mjs')]
+    const node = ['--import', join(packageRoot, 'test', 'support', 'full-disk-sync.mjs')]
     let refusals = 0
     for (let fullAt = 1; ; fullAt += 1) {
       const data = await temporaryFolder()

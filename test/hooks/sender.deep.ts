@@ -9,8 +9,8 @@ import { hookFolders, type HookFolders, handToSender, spoolEvent } from '../../s
 import { takeInbox } from '../../src/hooks/inbox.ts'
 import { readItems, type Notification } from '../../src/hooks/outbox.ts'
 import { send, type Sending, type Sent } from '../../src/hooks/sender.ts'
-import { temporaryFolder, testServer, testWorld, type TestWorld } from '../helpers.ts'
-import { ELSEWHERE, leaveLease } from '../lease.ts'
+import { temporaryFolder, testServer, testWorld, type TestWorld } from '../support/helpers.ts'
+import { ELSEWHERE, leaveLease } from '../support/lease.ts'
 import { namesIn } from './support.ts'
 
 const HOUR_MS = 3_600_000

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { hookFolders } from '../../src/hooks/record.ts'
 import { packageRoot } from '../../src/lib/package.ts'
-import type { Outcome } from '../command.ts'
+import type { Outcome } from '../support/command.ts'
 
 const MAIN = join(packageRoot, 'dist', 'cli', 'main.js')
 

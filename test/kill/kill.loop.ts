@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { chanceOf } from '../chance.ts'
-import { startFaultyPlatform } from '../faults.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { chanceOf } from '../support/chance.ts'
+import { startFaultyPlatform } from '../support/faults.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { brokenAfterTimes, brokenAt, scenarioOf, type Scenario } from './loop.ts'
 import { courseOf, killAt, pointsOf, type Command, type Point } from './victim.ts'
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/lib/errors.ts'
 import { diskFault } from '../../src/lib/disk.ts'
 import { temporaryPath, removeTemporaryFiles } from '../../src/lib/files.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 describe('what a crash left aside', () => {
   it('is removed in every folder, by every name it may have, and nothing else is', async () => {

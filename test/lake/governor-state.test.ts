@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Learned } from '../../src/lib/learned.ts'
 import { learnedLimits } from '../../src/lake/governor-state.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 const LEARNT: Learned = {
   limit: {

@@ -11,7 +11,7 @@ import {
   type Interval,
   type Journal,
 } from '../../src/lake/ledger.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 function landed(offset: number, rowCount = 1): Interval {
   return {

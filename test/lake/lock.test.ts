@@ -11,8 +11,8 @@ import { LockedError } from '../../src/lib/errors.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
 import { leaseStatus, lock, type LeaseOptions } from '../../src/lib/lock.ts'
 import { thisPlace, thisProcess } from '../../src/lib/place.ts'
-import { temporaryFolder } from '../helpers.ts'
-import { ELSEWHERE, leaveLease, waiting } from '../lease.ts'
+import { temporaryFolder } from '../support/helpers.ts'
+import { ELSEWHERE, leaveLease, waiting } from '../support/lease.ts'
 
 const HOUR = 3_600_000
 const place = thisPlace()

@@ -5,7 +5,7 @@ import { limitsOf, processLimits, readMachine, setProcessLimits } from '../../sr
 import { Database } from '../../src/lib/duckdb.ts'
 import { listIfThere } from '../../src/lib/files.ts'
 import { ownSpillFolder, removeSpilled, spillFolder } from '../../src/lib/spill.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 /** A file system with these files. */
 async function rootWith(files: Readonly<Record<string, string>>): Promise<string> {

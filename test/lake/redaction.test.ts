@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
 import { redactionKeyIn, openRedaction, Redaction } from '../../src/lib/secrets/redaction.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 const redaction = new Redaction('0'.repeat(64))
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadProject, listModels } from '../../src/model/index.ts'
 import { makeWritable } from '../../src/lib/files.ts'
-import { holdOpen } from '../helpers.ts'
+import { holdOpen } from '../support/helpers.ts'
 import { Bench, writeFiles, type Files } from './fixture.ts'
 
 /** A snapshot of a table of values, and a model that reads it. */

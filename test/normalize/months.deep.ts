@@ -13,7 +13,7 @@ import { Database, literal, type Row } from '../../src/lib/duckdb.ts'
 import { crc32OfFile, sha256OfFile } from '../../src/lib/files.ts'
 import { baseFile, baseGlob, rawFolder, versionName } from '../../src/lake/layout.ts'
 import { intervalKey, type Interval, type Ledger } from '../../src/lake/ledger.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 const ORG = 'org-1'
 

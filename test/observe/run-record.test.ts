@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readRunRecords, writeRunRecord, type RunRecord } from '../../src/observe/run-record.ts'
 import { createSummary } from '../../src/observe/summary.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { clock, night } from './support.ts'
 
 function recordOf(runId: string, startsAt: string, whole = true, version = '0.1.0'): RunRecord {

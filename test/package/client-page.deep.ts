@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { packageRoot } from '../../src/lib/package.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 interface Example {
   readonly code: string

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { PlatformClient, UsageError, type PlatformClientOptions } from '../../src/index.ts'
 import { failureOf } from '../client/support.ts'
 import { start } from '../emulator/support.ts'
-import { sendJson, testServer } from '../helpers.ts'
+import { sendJson, testServer } from '../support/helpers.ts'
 
 const OPTIONS = { baseUrl: 'https://api.example.com', credential: 'key-1' }
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/lib/errors.ts'
 import { formatJson } from '../../src/serve/format.ts'
 import { query } from '../../src/serve/query.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { warehouseOf, writeWarehouse } from './support.ts'
 
 const SESSIONS = `

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Database, type Table } from '../../src/lib/duckdb.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 /** The answer of an in-memory DuckDB. */
 export async function ask(sql: string): Promise<Table> {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { tableListText, tableText } from '../../src/cli/query.ts'
 import { describeTable, listTables } from '../../src/serve/tables.ts'
 import { Database } from '../../src/lib/duckdb.ts'
-import { temporaryFolder } from '../helpers.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 
 async function warehouse(): Promise<string> {
   const path = `${await temporaryFolder()}/warehouse.duckdb`

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { startCommand, type Running } from '../../command.ts'
+import { startCommand, type Running } from '../../support/command.ts'
 import { startEmulator } from '../../../src/emulator/emulator.ts'
 import type { Said } from '../published-stage.ts'
 import { eventsOf, ok, on, rowsOf, type Kit, type Row, type Rows } from './rows.ts'

@@ -4,7 +4,7 @@ import { parseDay, type Day } from '../../../src/lib/days.ts'
 import { RowBuffer } from '../../../src/extract/land/row-buffer.ts'
 import { takerOf } from '../../../src/extract/fetch/rows.ts'
 import { digestOfRow } from '../../../src/extract/land/row-lines.ts'
-import { temporaryFolder } from '../../helpers.ts'
+import { temporaryFolder } from '../../support/helpers.ts'
 
 const day = (text: string): Day => parseDay(text, 'day')
 const RANGE = { first: day('2026-03-01'), last: day('2026-03-04') }

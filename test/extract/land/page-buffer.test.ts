@@ -11,7 +11,7 @@ import {
 } from '../../../src/extract/land/row-lines.ts'
 import type { PageHeader } from '../../../src/extract/land/page-format.ts'
 import { PageBuffer, type Page } from '../../../src/extract/land/page-buffer.ts'
-import { temporaryFolder } from '../../helpers.ts'
+import { temporaryFolder } from '../../support/helpers.ts'
 
 const originOf = (page: number): PageOrigin => ({
   page,

@@ -4,7 +4,7 @@ import { contentOf } from '../../../src/extract/land/row-lines.ts'
 import { RawWriter } from '../../../src/extract/land/raw-writer.ts'
 import { LandingDatabase } from '../../../src/extract/land/landing-database.ts'
 import { rawFolder, versionsIn } from '../../../src/lake/layout.ts'
-import { temporaryFolder } from '../../helpers.ts'
+import { temporaryFolder } from '../../support/helpers.ts'
 
 const DAY = '2026-03-09' as Day
 const NOW = Date.parse('2026-03-10T06:00:00Z')

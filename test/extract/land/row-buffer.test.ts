@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { parseDay } from '../../../src/lib/days.ts'
 import { RowBuffer } from '../../../src/extract/land/row-buffer.ts'
-import { temporaryFolder } from '../../helpers.ts'
+import { temporaryFolder } from '../../support/helpers.ts'
 
 const DAYS = ['2026-03-01', '2026-03-02', '2026-03-03'].map((day) => parseDay(day, 'a day'))
 const day = fc.constantFrom(...DAYS)

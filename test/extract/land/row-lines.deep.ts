@@ -9,7 +9,7 @@ import { LandingDatabase } from '../../../src/extract/land/landing-database.ts'
 import { writeDays } from '../../../src/extract/land/write-days.ts'
 import { rawFolder } from '../../../src/lake/layout.ts'
 import { readRows } from '../../../src/lake/raw-items.ts'
-import { temporaryFolder } from '../../helpers.ts'
+import { temporaryFolder } from '../../support/helpers.ts'
 
 const DAY = '2026-03-09' as Day
 const MEGABYTE = 1024 * 1024

@@ -8,7 +8,7 @@ import { rebuildLedger } from '../../../src/extract/rebuild.ts'
 import { normalize } from '../../../src/normalize/normalize.ts'
 import { rawFolder } from '../../../src/lake/layout.ts'
 import { intervalKey } from '../../../src/lake/ledger.ts'
-import { sendJson, testServer, testWorld } from '../../helpers.ts'
+import { sendJson, testServer, testWorld } from '../../support/helpers.ts'
 import { ledgerOf, readLake, syncFrom } from '../../flows/platform.ts'
 import {
   DAMAGE,

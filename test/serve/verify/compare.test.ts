@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Day } from '../../../src/lib/days.ts'
 import { compareFacts, type FactTable } from '../../../src/serve/verify/compare.ts'
 import { Database } from '../../../src/lib/duckdb.ts'
-import { temporaryFolder } from '../../helpers.ts'
+import { temporaryFolder } from '../../support/helpers.ts'
 
 const FACT: FactTable = {
   name: 'fct_x',

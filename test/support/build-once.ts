@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { packageRoot } from '../src/lib/package.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 
 /** The command is tested as users have it: compiled. */
 export function setup(): void {

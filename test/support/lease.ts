@@ -1,7 +1,7 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { LeaseOptions } from '../src/lib/lock.ts'
-import { thisPlace, type Place, type ProcessId } from '../src/lib/place.ts'
+import type { LeaseOptions } from '../../src/lib/lock.ts'
+import { thisPlace, type Place, type ProcessId } from '../../src/lib/place.ts'
 
 export interface Waiting {
   readonly options: LeaseOptions

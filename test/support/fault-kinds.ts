@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { sliceEnvelope } from '../src/client/json/envelope.ts'
-import type { Day } from '../src/lib/days.ts'
+import { sliceEnvelope } from '../../src/client/json/envelope.ts'
+import type { Day } from '../../src/lib/days.ts'
 
 /** What a request to an analytics endpoint asks for. */
 export interface Ask {

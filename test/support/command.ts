@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { packageRoot } from '../src/lib/package.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 
 export interface Outcome {
   readonly code: number | null

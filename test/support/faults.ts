@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { onTestFinished } from 'vitest'
-import { addDays, daysBetween, parseDay } from '../src/lib/days.ts'
-import { sliceEnvelope } from '../src/client/json/envelope.ts'
-import { MAX_PAGE_SIZE } from '../src/client/index.ts'
-import { startEmulator, type Emulator } from '../src/emulator/emulator.ts'
+import { addDays, daysBetween, parseDay } from '../../src/lib/days.ts'
+import { sliceEnvelope } from '../../src/client/json/envelope.ts'
+import { MAX_PAGE_SIZE } from '../../src/client/index.ts'
+import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts'
 import { chanceOf } from './chance.ts'
 import { FAULTS, send, type Ask, type Fault, type FaultKind, type Served } from './fault-kinds.ts'
 

@@ -1,4 +1,4 @@
-// node --import test/full-disk-sync.mjs dist/cli/main.js hooks run
+// node --import test/support/full-disk-sync.mjs dist/cli/main.js hooks run
 //
 // The same as full-disk.mjs for the synchronous writes of `hooks run`: the disk is
 // full from the FULL_AT-th write on, and what does not fit is cut off in the middle.

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
-import { createHttp } from '../src/client/index.ts'
-import type { RunEvent } from '../src/lib/events.ts'
-import type { World } from '../src/lib/world.ts'
-import { packageRoot } from '../src/lib/package.ts'
+import { createHttp } from '../../src/client/index.ts'
+import type { RunEvent } from '../../src/lib/events.ts'
+import type { World } from '../../src/lib/world.ts'
+import { packageRoot } from '../../src/lib/package.ts'
 
 /** A folder that is gone when the test is over. */
 export async function temporaryFolder(): Promise<string> {

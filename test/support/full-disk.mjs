@@ -1,4 +1,4 @@
-// node --import test/full-disk.mjs dist/cli/main.js run
+// node --import test/support/full-disk.mjs dist/cli/main.js run
 //
 // A disk that is full from the FULL_AT-th write on, counted from 1. It can still
 // be read, and what is there can be renamed over and removed. A write that does

@@ -1,4 +1,4 @@
-// node --import test/other-host.mjs dist/cli/main.js run
+// node --import test/support/other-host.mjs dist/cli/main.js run
 //
 // Gives the process another host name, as on another computer with the same volume.
 //   HOST_NAME     the name
