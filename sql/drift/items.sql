@@ -12,15 +12,12 @@ select
     stands_for
 from (
     select
-        parsed.activity_date,
-        strange.place,
-        readable(parsed.served) as item,
-        json_valid(parsed.served) as is_valid,
-        parsed.request_id,
-        strange.stands_for,
-        strange.alike is null as is_unlike
-    from parsed
-    inner join strange
-        on strange.activity_date = parsed.activity_date
-        and strange.place = parsed.item_place
+        activity_date,
+        place,
+        readable(item) as item,
+        json_valid(item) as is_valid,
+        request_id,
+        stands_for,
+        alike is null as is_unlike
+    from strange
 ) as items_read

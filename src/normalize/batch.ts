@@ -3,7 +3,14 @@ import type { Day } from '../lib/days.ts'
 import { listLiteral, literal, type Cell, type Database } from '../lib/duckdb.ts'
 import { rawFolder } from '../lake/layout.ts'
 import { statement, fill } from '../lib/package.ts'
-import { keysOf, shapeOf, type Documented, type ReadShape, type Sample } from './documented.ts'
+import {
+  keysOf,
+  NO_FIELDS,
+  shapeOf,
+  type Documented,
+  type ReadShape,
+  type Sample,
+} from './documented.ts'
 import { isAnalytics } from './entities.ts'
 import { isKeyed, parsedSql } from './items.ts'
 
@@ -23,7 +30,8 @@ interface RawLake {
 const RAW = statement('base/steps/raw')
 const RAW_EMPTY = statement('base/steps/raw_empty')
 const SAMPLE = statement('drift/sample')
-const STRANGE = statement('drift/strange')
+const READ_BACK = statement('drift/read_back')
+const NEXT_SHAPE = statement('drift/next_shape')
 const REPEATED_KEYS = statement('base/steps/repeated_keys')
 const REPEATED = statement('drift/repeated')
 const DROP_RAW = 'drop table raw'
@@ -34,7 +42,7 @@ const DAYS = statement('base/steps/days')
 export const BATCH_STATEMENTS: readonly string[] = [RAW, REPEATED_KEYS, DISPLACED, DAYS]
 
 /** What the findings of a batch are read by. */
-export const FOUND_STATEMENTS: readonly string[] = [SAMPLE, STRANGE, REPEATED]
+export const FOUND_STATEMENTS: readonly string[] = [SAMPLE, READ_BACK, NEXT_SHAPE, REPEATED]
 
 /** The name of its file stands in the place of the organisation: a version is known by it. */
 const FILE_NAME = String.raw`regexp_extract(filename, '[^/\\]+$')`
@@ -42,42 +50,80 @@ const FILE_NAME = String.raw`regexp_extract(filename, '[^/\\]+$')`
 /** One day in so many tells how items are served. */
 const DAYS_PER_SAMPLE = 8
 
-/** Days of one resource, few enough to be read at once by the statements on a connection. */
+const ALL_ITEMS = `select activity_date, item_place(page, ordinal) as place, item, request_id from raw`
+const UNLIKE_ITEMS = `select activity_date, place, item, request_id from compared where alike is null`
+const HAS_UNLIKE = 'from compared where alike is null limit 1'
+
+/** From it no item comes back. */
+const NO_SHAPE: ReadShape = { shape: NO_FIELDS, conditions: ['false'], isDocumented: false }
+
+/** What is read of one resource, a batch of days at a time, by the statements on a connection. */
+export interface ItemsOptions {
+  readonly resource: string
+  readonly documented: Documented
+  /** Whether items that may be otherwise than documented are looked for. */
+  readonly isExamined: boolean
+}
+
+/** The items of one resource, of as many days at a time as are read at once. */
 export class DayBatch {
   readonly #database: Database
   readonly #lake: RawLake
   readonly resource: string
-  readonly days: readonly DaySource[]
   readonly documented: Documented
-  #shapes: readonly ReadShape[] = []
+  readonly #isExamined: boolean
+  /** Days whose items wait in `strange`. */
+  #unexamined: DaySource[] = []
+  #days: readonly DaySource[] = []
+  #isLast = false
   #hasDisplaced = false
 
   constructor(
     database: Database,
     lake: RawLake,
-    days: Pick<DayBatch, 'resource' | 'days' | 'documented'>,
+    { resource, documented, isExamined }: ItemsOptions,
   ) {
     this.#database = database
     this.#lake = lake
-    this.resource = days.resource
-    this.days = days.days
-    this.documented = days.documented
+    this.resource = resource
+    this.documented = documented
+    this.#isExamined = isExamined
   }
 
   get orgId(): string {
     return this.#lake.orgId
   }
 
+  /** The days that were read last. */
+  get days(): readonly DaySource[] {
+    return this.#days
+  }
+
+  /** Whether no more days follow. */
+  get isLast(): boolean {
+    return this.#isLast
+  }
+
   /**
-   * Makes the table `parsed` of the current versions, the only time that raw is read for
-   * them, `strange` of items that may be otherwise than documented, and `repeated_keys`.
+   * Reads the current versions of the next days, the only time that this is done, and makes
+   * of them the tables `parsed` and `repeated_keys`; adds those that may be otherwise than
+   * documented to `strange`.
    */
-  async parse(): Promise<void> {
+  async parse(days: readonly DaySource[], isLast: boolean): Promise<void> {
+    this.#days = days
+    this.#isLast = isLast
+    if (this.resource === '') return
     await this.#read(literal(this.orgId), -1)
-    this.#shapes = await this.#shapesServed()
-    await this.#database.run(parsedSql(this.resource, this.#shapes))
-    await this.#database.run(`${DROP_RAW}; ${STRANGE}`)
+    if (this.#isExamined) await this.#findStrange()
+    await this.#database.run(`${parsedSql(this.resource)}; ${DROP_RAW}`)
     await this.#findDisplaced()
+  }
+
+  /** The days whose items wait in `strange`, which is begun anew by the next ones. */
+  takeUnexamined(): readonly DaySource[] {
+    const days = this.#unexamined
+    this.#unexamined = []
+    return days
   }
 
   /** The select of items of one key that differ; null where there are none, or where they may. */
@@ -98,18 +144,43 @@ export class DayBatch {
   /** Adds the earlier versions to `parsed`, each as an organisation of its own. */
   async parseEarlier(): Promise<void> {
     await this.#read(FILE_NAME, 0, -1)
-    const into = 'insert into parsed by name'
-    await this.#database.run(parsedSql(this.resource, this.#shapes, into))
-    await this.#database.run(DROP_RAW)
+    const insert = parsedSql(this.resource, 'insert into parsed by name')
+    await this.#database.run(`${insert}; ${DROP_RAW}`)
     await this.#findDisplaced()
     await this.leaveOutDisplaced()
   }
 
-  /** The select of the rows of all days of the batch; a day without any is one row. */
-  daysSql(select: string): string {
-    const dates = listLiteral(this.days.map(({ day }) => day))
+  /** The select of the rows of the days; a day without any is one row. */
+  daysSql(days: readonly DaySource[], select: string): string {
+    const dates = listLiteral(days.map(({ day }) => day))
     const [org, resource] = [literal(this.orgId), literal(this.resource)]
     return fill(DAYS, { select, org_id: org, resource, days: dates })
+  }
+
+  /**
+   * Adds to `strange` the items in `raw` that may be otherwise than documented, and of those of
+   * one shape and day the first: a shape at a time, since most items come back from the first.
+   */
+  async #findStrange(): Promise<void> {
+    const [first = NO_SHAPE, ...others] = await this.#shapesServed()
+    const readBack = (into: string, items: string, at: number, shape: ReadShape): string =>
+      fill(READ_BACK, {
+        into,
+        items,
+        shape: literal(JSON.stringify(shape.shape)),
+        conditions: ['true', ...shape.conditions].join(' and '),
+        alike: String(shape.isDocumented ? 0 : at + 1),
+      })
+    await this.#database.run(readBack('compared', ALL_ITEMS, 0, first))
+    for (const [at, shape] of others.entries()) {
+      if ((await this.#database.table(HAS_UNLIKE)).rows.length === 0) break
+      await this.#database.run(readBack('compared_next', UNLIKE_ITEMS, at + 1, shape))
+      await this.#database.run(NEXT_SHAPE)
+    }
+    const isFirst = this.#unexamined.length === 0
+    const into = isFirst ? 'create or replace temp table strange as' : 'insert into strange'
+    await this.#database.run(`${into} from compared where alike is distinct from 0`)
+    this.#unexamined.push(...this.#days)
   }
 
   async #findDisplaced(): Promise<void> {
@@ -128,7 +199,7 @@ export class DayBatch {
       const object = kind.includes('[]') ? `coalesce(${first}, ${all}[1])` : first
       return `try(json_keys(${object}))`
     })
-    const days = this.days.filter((_, at) => at % DAYS_PER_SAMPLE === 0).map(({ day }) => day)
+    const days = this.#days.filter((_, at) => at % DAYS_PER_SAMPLE === 0).map(({ day }) => day)
     const values = { fields: fields.join(', '), days: listLiteral(days) }
     const { rows } = await this.#database.table(fill(SAMPLE, values))
     return rows.flatMap(([keys, found]) => {
@@ -144,7 +215,7 @@ export class DayBatch {
 
   /** Makes the table `raw` of the versions of the days from one place in their order to another. */
   async #read(orgId: string, from: number, to?: number): Promise<void> {
-    const paths = this.days.flatMap(({ resource, day, files }) => {
+    const paths = this.#days.flatMap(({ resource, day, files }) => {
       const folder = rawFolder(this.#lake.dataFolder, this.orgId, resource, day)
       return files.slice(from, to).map((file) => join(folder, file))
     })

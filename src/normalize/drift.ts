@@ -55,13 +55,18 @@ export const SCHEMA_DRIFT: BaseEntity = {
   ]),
   sources: landedDays,
   select: async (database, batch) => {
-    if (batch.days.length === 0) return batch.daysSql(NO_FINDINGS)
-    const isStrange = await hasStrangeItems(database, batch)
+    if (batch.days.length === 0) return batch.daysSql([], NO_FINDINGS)
+    const strange = await strangeItems(database)
     const repeated = batch.repeatedSql()
+    const hasLarge = await hasLargeNumbers(database)
+    const isDue = batch.isLast || strange.bytes > GATHERED_BYTES || repeated !== null || hasLarge
+    if (!isDue) return null
+    if (strange.bytes > 0) await makeSuspects(database, batch, strange)
     return batch.daysSql(
+      batch.takeUnexamined(),
       union([
-        isStrange ? await findingsSql(database) : NO_FINDINGS,
-        ...((await hasLargeNumbers(database)) ? [`from (${OVERFLOWS})`] : []),
+        strange.bytes > 0 ? await findingsSql(database) : NO_FINDINGS,
+        ...(hasLarge ? [`from (${OVERFLOWS})`] : []),
         ...(repeated === null ? [] : [`from (${repeated})`]),
       ]),
     )
@@ -80,31 +85,47 @@ async function hasLargeNumbers(database: Database): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Items of this size are gathered if they are few, shorter ones in any number: gathered items are read once. */
-const GATHERED_BYTES = 8 * 2 ** 20
+/** Items of this size are gathered from several batches: to examine them takes some 50 ms, however few they are. */
+const GATHERED_BYTES = 2 ** 20
+/** Items of this size are read once if they are few, shorter ones in any number. */
+const READ_ONCE_BYTES = 8 * 2 ** 20
 const SHORT_ITEM_BYTES = 16 * 2 ** 10
 
-/** Makes `suspects` of the items that may be otherwise than documented, if there are any. */
-async function hasStrangeItems(
-  database: Database,
-  { resource, documented }: Pick<DayBatch, 'resource' | 'documented'>,
-): Promise<boolean> {
+/** The items that may be otherwise than documented. */
+interface Strange {
+  readonly bytes: number
+  readonly isReadOnce: boolean
+  /** Whether some come back from no shape. */
+  readonly hasUnlike: boolean
+}
+
+async function strangeItems(database: Database): Promise<Strange> {
   const { rows } = await database.table(STRANGE_SIZES)
   const [bytes, longest, hasUnlike] = rows[0] ?? []
-  if (bytes === null || bytes === undefined) return false
-  const isShort = Number(bytes) <= GATHERED_BYTES || Number(longest) <= SHORT_ITEM_BYTES
-  await database.run(fill(ITEMS, { kind: isShort ? 'table' : 'view' }))
+  return {
+    bytes: Number(bytes ?? 0),
+    isReadOnce: Number(bytes) <= READ_ONCE_BYTES || Number(longest) <= SHORT_ITEM_BYTES,
+    hasUnlike: hasUnlike === true,
+  }
+}
+
+/** Makes `suspects` of the items that may be otherwise than documented. */
+async function makeSuspects(
+  database: Database,
+  { resource, documented }: Pick<DayBatch, 'resource' | 'documented'>,
+  { isReadOnce, hasUnlike }: Strange,
+): Promise<void> {
+  await database.run(fill(ITEMS, { kind: isReadOnce ? 'table' : 'view' }))
   const shapes = [...documented].flatMap(([object, fields]) =>
-    fields.get('')?.type === 'any' || (object !== '$' && hasUnlike !== true)
+    fields.get('')?.type === 'any' || (object !== '$' && !hasUnlike)
       ? []
       : [shapesSql(object, fields)],
   )
   await database.run(`create or replace temp table shapes as ${union(shapes)}`)
-  await database.run(`${EXPECTED};${fill(SUSPECTS, { resource: literal(resource) })}`)
-  return true
+  await database.run(fill(SUSPECTS, { resource: literal(resource) }))
 }
 
-/** What is documented of each resource. */
+/** What is documented of each resource; makes the table of it that findings need on the connection. */
 export async function readDocumented(database: Database): Promise<ReadonlyMap<string, Documented>> {
   await database.run(EXPECTED)
   const { rows } = await database.table(FIELDS)

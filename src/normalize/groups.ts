@@ -119,6 +119,6 @@ export const LIMITS = {
   get lanes(): number {
     return processLimits().base.concurrency
   },
-  /** Bytes of raw Parquet that are read at once: some 10,000 user days, and more than a hundred times as much in memory. */
-  rawBytes: 500_000,
+  /** Bytes of raw Parquet that are read at once: some 6,000 user days, and ten times as much in memory. */
+  rawBytes: 1_000_000,
 }

@@ -1,6 +1,6 @@
-import { identifier, literal } from '../lib/duckdb.ts'
+import { literal } from '../lib/duckdb.ts'
 import { statement, fill } from '../lib/package.ts'
-import { isFieldset, isList, type Fieldset, type ReadShape, type Shape } from './documented.ts'
+import type { Fieldset } from './documented.ts'
 import { isAnalytics } from './entities.ts'
 
 /** The macros of the statements that make base. */
@@ -9,8 +9,6 @@ export const MACROS = ['lake/macros', 'base/_numbers', 'base/_macros', 'drift/ma
   .join(';\n')
 
 const PARSED = statement('base/steps/parsed')
-const READ_BACK = statement('base/steps/read_back')
-const RAW_UNREAD = statement('base/steps/unread')
 
 /** How base reads the items of a resource. */
 interface Items {
@@ -162,32 +160,15 @@ export function isKeyed(resource: string): boolean {
   return ITEMS[resource]?.key !== DAY
 }
 
-/**
- * Makes the table `parsed` of the items in `raw`, and says of each which shape it
- * comes back from. From one of analytics base reads what it reads of the text.
- */
+/** Makes the table `parsed` of the items in `raw`. */
 export function parsedSql(
   resource: string,
-  shapes: readonly ReadShape[] = [],
   into = 'create or replace temp table parsed as',
 ): string {
   const read = ITEMS[resource]
   if (read === undefined) throw new RangeError(`there are no items of ${resource}`)
-  const type = typeOf(read.item)
-  const items = shapes.reduce(
-    (from, { shape, conditions, isDocumented }, at) =>
-      fill(READ_BACK, {
-        items: from,
-        shape: literal(JSON.stringify(shape)),
-        conditions: ['true', ...conditions].join(' and '),
-        alike: String(isDocumented ? 0 : at + 1),
-        item: isAnalytics(resource) && isLike(shape, read.item) ? `cast(read as ${type})` : 'null',
-      }),
-    fill(RAW_UNREAD, { type }),
-  )
   return fill(PARSED, {
     into,
-    items,
     shape: literal(JSON.stringify(read.item)),
     // what is fetched again of an analytics day is a day of its own
     place: `{${isAnalytics(resource) ? '' : "'fetched_at': fetched_at, "}'page': page, 'ordinal': ordinal}`,
@@ -195,21 +176,4 @@ export function parsedSql(
     columns: read.columns === undefined ? '' : `${read.columns},`,
     key: read.key,
   })
-}
-
-/** Whether structs of the one shape can be cast to the other: each has a field of its name. */
-function isLike(one: Shape, other: Shape): boolean {
-  if (isList(one) && isList(other)) return one.every((own, at) => isLike(own, other[at] ?? ''))
-  if (!isFieldset(one) || !isFieldset(other)) return true
-  const common = Object.entries(one).flatMap(([name, own]) =>
-    name in other ? [isLike(own, other[name] ?? '')] : [],
-  )
-  return common.length > 0 && common.every(Boolean)
-}
-
-function typeOf(shape: Shape): string {
-  if (typeof shape === 'string') return shape
-  if (isList(shape)) return `${shape.map(typeOf).join('')}[]`
-  const fields = Object.entries(shape).map(([name, own]) => `${identifier(name)} ${typeOf(own)}`)
-  return `struct(${fields.join(', ')})`
 }

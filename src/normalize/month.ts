@@ -8,6 +8,7 @@ import { statement, fill } from '../lib/package.ts'
 import { BASE_ENTITIES } from './base-entities.ts'
 import { DayBatch, type DaySource } from './batch.ts'
 import type { Documented, Fields } from './documented.ts'
+import { SCHEMA_DRIFT } from './drift.ts'
 import { packed, resourcesOf, type MonthGroup, type MonthTask } from './groups.ts'
 import {
   placeOf,
@@ -123,13 +124,18 @@ async function makeParts(
   const batches = days.length === 0 ? [[]] : packed(days)
   const parts = await mkdtemp(join(folder, 'made-'))
   const made = new Map<BaseEntity, Made>()
+  const items = new DayBatch(database, options, {
+    resource,
+    documented: documented.get(resource) ?? new Map<string, Fields>(),
+    isExamined: due.has(SCHEMA_DRIFT),
+  })
   for (const [at, some] of batches.entries()) {
-    const fields = documented.get(resource) ?? new Map<string, Fields>()
-    const batch = new DayBatch(database, options, { resource, days: some, documented: fields })
-    if (resource !== '') await withPlace(`items of ${resource}`, months, () => batch.parse())
+    const isLast = at === batches.length - 1
+    await withPlace(`items of ${resource}`, months, () => items.parse(some, isLast))
     for (const entity of entities) {
       await withPlace(entity.madeBy, months, async () => {
-        const select = await entity.select(database, batch)
+        const select = await entity.select(database, items)
+        if (select === null) return
         if (entity.resource !== null && batches.length === 1) {
           const table = `made_${entity.name}`
           await database.run(`create or replace temp table ${table} as ${select}`)

@@ -132,6 +132,7 @@ async function inLanes(
     const own = await lane.database.another()
     try {
       await own.run(MACROS)
+      await readDocumented(own)
       for (let group = queue.shift(); group !== undefined; group = queue.shift()) {
         const together = group
         await work({ ...lane, database: own }, together).catch(() => failed.push(together))

@@ -41,8 +41,11 @@ export interface BaseEntity {
   readonly maker: () => string
   /** The days that it has. */
   readonly sources: (options: NormalizeOptions) => readonly DaySource[] | Promise<DaySource[]>
-  /** The select of the rows of a batch that is parsed; of more days than are due, the others are left out. */
-  readonly select: (database: Database, batch: DayBatch) => string | Promise<string>
+  /**
+   * The select of the rows of a batch that is parsed; of more days than are due, the others are
+   * left out. Null: they come with those of a later batch.
+   */
+  readonly select: (database: Database, batch: DayBatch) => string | Promise<string | null>
 }
 
 /** One base file to be written whole. */

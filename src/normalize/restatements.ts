@@ -38,7 +38,7 @@ export const RESTATEMENTS: BaseEntity = {
         await database.run(servedSql(entity, batch.orgId))
       }
     }
-    return batch.daysSql(CHANGES)
+    return batch.daysSql(batch.days, CHANGES)
   },
 }
 
