@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { allowedImports } from '../.dependency-cruiser.mjs'
 import { packageRoot } from '../src/lib/package.ts'
-import { hasTest } from './support/titles.ts'
+import { hasTest, titlesOf } from './support/titles.ts'
 
 const read = (name: string): string => readFileSync(join(packageRoot, name), 'utf8')
 
@@ -41,6 +41,27 @@ describe('the table of folders in docs/architecture.md', () => {
     const folders = readdirSync(join(packageRoot, 'src'), { withFileTypes: true })
     const names = folders.filter((each) => each.isDirectory()).map(({ name }) => name)
     expect(table.map(([name]) => name)).toEqual(names.sort())
+  })
+})
+
+describe('the laws of docs/architecture.md', () => {
+  const [, list = ''] = read('docs/architecture.md').split('\n## Laws\n')
+  const [laws = ''] = list.split('\n## ')
+  const numbers = [...laws.matchAll(/^(\d+)\. \*\*/gm)].map(([, number]) => Number(number))
+  const titles = readdirSync(join(packageRoot, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts') || name.endsWith('.deep.ts'))
+    .flatMap((name) => titlesOf(join(packageRoot, 'test', name)))
+  const held = titles.flatMap(({ source }) => {
+    const [, all = ''] = /\blaws? (\d+(?: and \d+)*)/.exec(source) ?? []
+    return all === '' ? [] : all.split(' and ').map(Number)
+  })
+
+  it('are thirteen', () => {
+    expect(numbers).toEqual(Array.from({ length: 13 }, (_, index) => index + 1))
+  })
+
+  it.each(numbers)('number %i stands in the title of a test', (number) => {
+    expect(held).toContain(number)
   })
 })
 

@@ -6,7 +6,7 @@ import { hostilePlatform } from './hostile-platform.ts'
 const PATIENCE = { timeout: 900_000 }
 
 describe(
-  'the API key appears in no output and in no file, whatever the platform echoes',
+  'law 11: the API key appears in no output and in no file, whatever the platform echoes',
   PATIENCE,
   () => {
     test('in values: every command runs, and what lands has a mark in its place', async () => {

@@ -251,7 +251,7 @@ describe('waiting', () => {
     expect(requests).toHaveLength(6)
   })
 
-  it('defers at once when Retry-After is longer than the run has left', async () => {
+  it('law 10: defers at once when Retry-After is longer than the run has left', async () => {
     const world = testWorld()
     const { client, requests } = await clientOf(
       (_, response) => {
@@ -335,7 +335,7 @@ describe('pages of users', () => {
     return users
   }
 
-  it('end when has_more is false, whatever the cursor says', async () => {
+  it('law 9: end when has_more is false, whatever the cursor says', async () => {
     const { client, requests } = await clientOf((_, response, count) => {
       sendJson(response, 200, count === 1 ? page(['a'], true, 'a') : page(['b'], false, 'b'))
     })

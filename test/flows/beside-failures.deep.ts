@@ -185,7 +185,7 @@ it('nobody answering is recorded of what has landed before', async () => {
   })
 })
 
-it('a rate limit that outlasts the run defers it; what has landed is kept', async () => {
+it('law 10: a rate limit that outlasts the run defers it; what has landed is kept', async () => {
   const emulator = await platform({
     intercept: ({ path }) =>
       path.includes('maturity-level')

@@ -17,7 +17,7 @@ async function sync(handler: Handler, args: readonly string[] = DAY) {
   return { ...outcome, requests }
 }
 
-describe('a hostile body', () => {
+describe('law 13: a hostile body', () => {
   const write =
     (encoding: string, body: Uint8Array, isOver = false): Handler =>
     (_, response) => {

@@ -122,7 +122,7 @@ describe('what cannot be had', () => {
     expect(requests).toHaveLength(3)
   })
 
-  it('defers when the platform asks to wait longer than the run has', async () => {
+  it('law 10: defers when the platform asks to wait longer than the run has', async () => {
     const data = await temporaryFolder()
     const world = testWorld(TODAY)
     const { url, requests } = await testServer((_, response, count) => {
@@ -137,7 +137,7 @@ describe('what cannot be had', () => {
     expect(world.slept).toEqual([])
   })
 
-  it('is recorded as failed when nobody answers and the organisation is known', async () => {
+  it('law 5: is recorded as failed when nobody answers and the organisation is known', async () => {
     const data = await temporaryFolder()
     const { url } = await testServer(platform(() => []))
     await syncFrom(url, data, { only: ['tokens'], world: testWorld(TODAY) })

@@ -25,7 +25,7 @@ describe('landing', () => {
     expect(await readdir(join(data, 'state', 'parts'))).toEqual([])
   })
 
-  it('keeps every row byte for byte, one day a folder, an empty day as a file without rows', async () => {
+  it('law 1: keeps every row byte for byte, one day a folder, an empty day as a file without rows', async () => {
     const data = await temporaryFolder()
     const days = {
       '2026-01-14':
@@ -76,7 +76,7 @@ describe('landing', () => {
     ])
   })
 
-  it('asks for nothing the second time but who it is', async () => {
+  it('law 2: asks for nothing the second time but who it is', async () => {
     const data = await temporaryFolder()
     const { url, requests } = await testServer(platform(() => []))
     await syncFrom(url, data, { world: testWorld(TODAY) })
@@ -129,7 +129,7 @@ describe('landing', () => {
   })
 })
 
-describe('a row that is nested', () => {
+describe('law 13: a row that is nested', () => {
   const nested = (levels: number, begin: string, end: string): string =>
     `{"date":"2026-01-15","n":${begin.repeat(levels)}1${end.repeat(levels)}}`
   const rows = (row: string) =>

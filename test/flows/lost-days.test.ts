@@ -58,7 +58,7 @@ function folder(data: string): Record<string, string> {
 const WHOLE = { landed: 3, missing: 0, gaps: [] }
 const LACKING = { landed: 2, missing: 1, gaps: [`${DAY} missing`] }
 
-describe('plan and status say what the next run will do where', () => {
+describe('law 5: plan and status say what the next run will do where', () => {
   it.each([
     [
       'a file of the lake is gone',

@@ -41,7 +41,7 @@ const LOSSES: readonly [string, (ledger: string) => Promise<void>][] = [
   ],
 ]
 
-describe('a night after which the ledger', () => {
+describe('law 3: a night after which the ledger', () => {
   it.each(LOSSES)('%s: the next takes in again what the lake holds', async (_, lose) => {
     const { data, ledger, third, before } = await twoNights()
     await lose(ledger)

@@ -143,7 +143,7 @@ async function rowsOf(data: string, sql: string): Promise<readonly Row[]> {
   return found
 }
 
-describe('the same nights one by one and all at once', () => {
+describe('law 6: the same nights one by one and all at once', () => {
   it('make equal marts, restated days included; and so does a build of everything anew', async () => {
     let now = FIRST_NIGHT
     const platform = await changingPlatform(() => now)

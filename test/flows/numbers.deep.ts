@@ -46,7 +46,7 @@ async function recordedWarnings(data: string): Promise<string> {
   return readFile(join(data, 'runs', record), 'utf8')
 }
 
-it('numbers come through as served, and what the warehouse cannot hold is NULL and said', async () => {
+it('law 1: numbers come through as served, and what the warehouse cannot hold is NULL and said', async () => {
   const { data, run, query } = await stage(
     serving({
       '2026-01-14': { billable_tokens: '12345678901.654321', files_edited: '9223372036854775807' },

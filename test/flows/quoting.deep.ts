@@ -80,7 +80,7 @@ async function metaOf(data: string): Promise<string> {
   }
 }
 
-it('rows of wrong answers are quoted nowhere: not on the terminal, in logs, the ledger, or meta', async () => {
+it('law 11: rows of wrong answers are quoted nowhere: not on the terminal, in logs, the ledger, or meta', async () => {
   const data = await temporaryFolder()
   const kinds = Object.values(WRONG)
   const { url } = await testServer((request, response) => {

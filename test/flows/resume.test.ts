@@ -59,7 +59,7 @@ async function cutOff(paged: Paged, data: string): Promise<void> {
   expect(await partsIn(data)).toEqual([PART])
 }
 
-describe('a walk that was cut off', () => {
+describe('law 4: a walk that was cut off', () => {
   it('goes on with the page it did not get, and makes the rows of an undisturbed walk', async () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
     await cutOff(paged, data)
@@ -171,7 +171,7 @@ describe('a walk that was cut off', () => {
   })
 })
 
-describe('a refused cursor', () => {
+describe('law 4: a refused cursor', () => {
   it.each([400, 404, 410, 422])('(%i) starts that day again, that day alone', async (status) => {
     const [paged, data] = [await platform(), await temporaryFolder()]
     const resources = RESOURCES.filter(({ name }) => name === 'users')
@@ -258,7 +258,7 @@ describe('a row that names no user', () => {
   })
 })
 
-describe('pages that contradict themselves', () => {
+describe('law 9: pages that contradict themselves', () => {
   const page = (users: string[], more: unknown, next: unknown, date: string = DAY) => ({
     data: users.map((user) => ({ user_id: user, date })),
     meta: { org_id: 'o', has_more: more, next_cursor: next },

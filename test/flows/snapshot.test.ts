@@ -82,7 +82,7 @@ describe('an idle night', () => {
   })
 })
 
-describe('a day whose totals moved between its first and its last page', () => {
+describe('law 9: a day whose totals moved between its first and its last page', () => {
   it('is read again: what stands in the end is of one snapshot', async () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
     paged.disturb = ({ day, cursor }) => {

@@ -45,7 +45,7 @@ async function committed(data: string): Promise<string[]> {
   return [...files.sort(), ledger]
 }
 
-describe('two hosts on one volume', () => {
+describe('law 12: two hosts on one volume', () => {
   it('a run that lives is not disturbed: the other host names it and ends with 7', async () => {
     const { on, startHeld } = await stage()
     const { running, answer } = await startHeld()

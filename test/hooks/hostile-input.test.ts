@@ -32,7 +32,7 @@ const MOST = 1_000_000
  * The agent waits while this runs. What took quadratic time took minutes for the longest of
  * these and is ended by the limit of the test, which says nothing of how fast it is.
  */
-describe('hooks run holds no agent up, and writes no secret', { timeout: 60_000 }, () => {
+describe('law 13: hooks run holds no agent up, and writes no secret', { timeout: 60_000 }, () => {
   it.each([
     ['a token that does not end, 128 kB', eventWith(`eyJ${filled('aaaa-', 128_000)}`)],
     ['a token that does not end, 1 MB', eventWith(`eyJ${filled('aaaa-', MOST)}`)],

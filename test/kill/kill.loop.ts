@@ -53,7 +53,7 @@ async function afterFirstRun(
 const lastOf = (points: readonly Point[]): Point[] =>
   points.filter(({ site, nth }) => points.every((each) => each.site !== site || each.nth <= nth))
 
-describe('a process that is killed', () => {
+describe('law 3: a process that is killed', () => {
   it('at every write of a first run leaves nothing that the next run does not mend', async () => {
     const scenario = await firstRun()
     const points = pointsOf(scenario.course)

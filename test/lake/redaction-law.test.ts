@@ -17,7 +17,7 @@ function shapeOf(value: unknown, isSecret = false): unknown {
 
 const control = (settings: unknown): string => JSON.stringify({ revision: 1, settings })
 
-describe('the law', () => {
+describe('law 11', () => {
   const name = fc.oneof(
     fc.constantFrom(
       'apiKey',

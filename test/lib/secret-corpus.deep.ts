@@ -113,7 +113,7 @@ const UNITS = [
   '[redacted',
 ]
 
-describe('is linear and bounded', () => {
+describe('law 13: redaction is linear and bounded', () => {
   test.each(UNITS)('the work for %j over and over grows as its length', (unit) => {
     const redaction = new Redaction('0'.repeat(64))
     for (const work of [

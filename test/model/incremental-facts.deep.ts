@@ -88,7 +88,7 @@ const place = fc
 /** What one night changes: days that are new or restated, and days that are gone (null). */
 const night = fc.array(fc.tuple(place, fc.option(day, { freq: 3 })), { maxLength: 4 })
 
-it('N nights of incremental builds equal a full refresh, row for row', async () => {
+it('law 6: N nights of incremental builds equal a full refresh, row for row', async () => {
   const project = await factsAlone()
   await fc.assert(
     fc.asyncProperty(fc.array(night, { minLength: 2, maxLength: 3 }), async (nights) => {

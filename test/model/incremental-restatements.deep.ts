@@ -17,7 +17,7 @@ const history = fc.dictionary(
   fc.subarray([1, 2, 3, 4], { minLength: 2 }),
 )
 
-it('restatements of N nights equal a full refresh, row for row', async () => {
+it('law 6: restatements of N nights equal a full refresh, row for row', async () => {
   const project = await restatementsAlone()
   await fc.assert(
     fc.asyncProperty(fc.array(history, { minLength: 2, maxLength: 4 }), async (nights) => {

@@ -49,7 +49,7 @@ it('writes the storage format that DuckDB 1.0 reads', async () => {
   expect(await bench.rows('select * from duckdb_constraints()')).toEqual([])
 })
 
-describe('a failed check', () => {
+describe('law 7: a failed check', () => {
   it('of severity error leaves the old file as it was, to the byte', async () => {
     const bench = await Bench.open()
     await bench.build(TINY)
