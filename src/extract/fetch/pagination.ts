@@ -10,7 +10,9 @@ import {
   type UsersPage,
 } from '../../client/index.ts'
 import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
-import type { PaginatedDay } from '../../lake/paginated-days.ts'
+import { writePaginatedDay, type PaginatedDay } from '../../lake/paginated-days.ts'
+import { bufferPath } from '../land/buffer-paths.ts'
+import { PageBuffer } from '../land/page-buffer.ts'
 import type { DayContent } from '../land/row-lines.ts'
 import { nowThere, originOf, ownAnswer, type FetchContext, type Pagination } from '../context.ts'
 import { abortsRun, isForbidden } from './failures.ts'
@@ -57,7 +59,8 @@ async function openPagination(
   landed: () => void,
 ): Promise<Pagination> {
   const users = new Set<string>()
-  const buffer = await context.writer.openPageBuffer(resource.name, day, (item) => {
+  const path = bufferPath(context, resource.name, day, 'pages')
+  const buffer = await PageBuffer.open(path, (item) => {
     users.add(entityOf(servedRow(item)))
   })
   const pagination: Pagination = { resource, day, buffer, users, known: null, landed }
@@ -68,7 +71,8 @@ async function openPagination(
   const age = nowThere(context) - first.origin.fetchedAt
   const isLost = buffer.arePagesKnown && !isAsKnown(pagination)
   if (Math.abs(age) > MAX_AGE_MS || isLost) startAgain(pagination)
-  else context.recorder.paginationResumed(resource.name, day, buffer.pages)
+  else
+    context.world.emit({ type: 'walk.resumed', ...idOf(context, pagination), pages: buffer.pages })
   return pagination
 }
 
@@ -103,8 +107,9 @@ function startAgain(pagination: Pagination): void {
 const MAX_IDLE_PAGES = 50
 
 async function requestPages(context: FetchContext, pagination: Pagination): Promise<void> {
-  const { resource, day, buffer, users } = pagination
+  const { day, buffer, users } = pagination
   if (buffer.isComplete) return
+  const id = idOf(context, pagination)
   const witness = totalsVersion(context.recorder.intervals, day)
   const ask = async (query: AnalyticsQuery): Promise<UsersPage> =>
     ownAnswer(context, await context.client.page(query, pagination.known?.pages[buffer.pages]))
@@ -120,7 +125,7 @@ async function requestPages(context: FetchContext, pagination: Pagination): Prom
     const origin = originOf(context, page, buffer.pages + 1)
     const nextCursor = page.hasMore ? page.nextCursor : null
     buffer.addPage(page, { origin, nextCursor, witness })
-    context.recorder.pageLanded(resource.name, day, page.sum.rows)
+    context.world.emit({ type: 'page.landed', ...id, rows: page.sum.rows })
   }
   const isAsBefore = buffer.pages === pagination.known?.pages.length
   if (!isAsBefore && !(await readKnown(context, pagination)))
@@ -151,6 +156,10 @@ async function readKnown(context: FetchContext, pagination: Pagination): Promise
   return true
 }
 
+function idOf({ orgId }: FetchContext, { resource, day }: Pagination) {
+  return { orgId, resource: resource.name, day }
+}
+
 /** The versions of a day's totals, as known. Clocks have no say in it. */
 export function totalsVersion(known: Ledger, day: Day): string {
   return DAY_TOTALS.map(({ name }) => known.get(intervalKey(name, day))?.file ?? 'none').join(' ')
@@ -168,7 +177,7 @@ export async function landPaginatedDays(
   context: FetchContext,
   paginations: readonly Pagination[],
 ): Promise<void> {
-  const { recorder, writer } = context
+  const { recorder, dataFolder, orgId } = context
   const [first] = paginations
   if (first === undefined) return
   const { resource } = first
@@ -187,7 +196,7 @@ export async function landPaginatedDays(
     if (day === undefined) return []
     const { buffer, known } = day.pagination
     const paginated = { digest: day.content.digest, users: day.size, pages: buffer.sums }
-    if (known === null) writer.rememberPages(each.day, paginated)
+    if (known === null) writePaginatedDay(dataFolder, orgId, each.day, paginated)
     const isVerified = buffer.pages === 1 || isVerifiedAs(each.result.file, day.before)
     return [{ ...each, witness: isVerified ? null : (buffer.headers[0]?.witness ?? null) }]
   })

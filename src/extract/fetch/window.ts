@@ -6,7 +6,8 @@ import { abortsRun, isForbidden } from './failures.ts'
 import { landDays, type ServedDay } from '../land/land-days.ts'
 import type { PageOrigin } from '../land/row-lines.ts'
 import type { Resource } from '../resources.ts'
-import type { RowBuffer } from '../land/row-buffer.ts'
+import { bufferPath } from '../land/buffer-paths.ts'
+import { RowBuffer } from '../land/row-buffer.ts'
 import { takerOf } from './rows.ts'
 import { sizeOf } from '../plan/volume-anomaly.ts'
 
@@ -75,7 +76,7 @@ async function landWindow(
     ...(resource.groupBy === undefined ? {} : { groupBy: resource.groupBy }),
     isDivisible: days.length > 1,
   }
-  const rows = context.writer.rowBuffer(resource.name, range.first)
+  const rows = new RowBuffer(bufferPath(context, resource.name, range.first, 'rows'))
   try {
     const digestOf = (day: Day): string | null => {
       const { rowCount = null, digest = null } = context.recorder.interval(resource.name, day) ?? {}

@@ -3,29 +3,17 @@ import { isDay, type Day } from '../../lib/days.ts'
 import { listIfThere, pathSegment, removeFile } from '../../lib/files.ts'
 import { intervalKey } from '../../lake/ledger.ts'
 
-/** Where the page buffer of a day is while the day is fetched. */
-export function pageBufferPath(
-  dataFolder: string,
-  orgId: string,
+/**
+ * Where what was served of a day is while it is fetched and landed: its page buffer, the rows
+ * of an answer by the first day of its range, or rows as lines.
+ */
+export function bufferPath(
+  { dataFolder, orgId }: { readonly dataFolder: string; readonly orgId: string },
   resource: string,
   day: Day,
+  kind: 'pages' | 'rows' | 'ndjson',
 ): string {
-  return join(folderOf(dataFolder), `${pathSegment(orgId)}-${resource}-${day}.pages`)
-}
-
-/** Where the rows of a day stand as lines while they are landed. */
-export function linesPath(dataFolder: string, orgId: string, resource: string, day: Day): string {
-  return join(folderOf(dataFolder), `${pathSegment(orgId)}-${resource}-${day}.ndjson`)
-}
-
-/** Where rows of an answer stand while it comes, by the first day of its range. */
-export function rowBufferPath(
-  dataFolder: string,
-  orgId: string,
-  resource: string,
-  day: Day,
-): string {
-  return join(folderOf(dataFolder), `${pathSegment(orgId)}-${resource}-${day}.rows`)
+  return join(folderOf(dataFolder), `${pathSegment(orgId)}-${resource}-${day}.${kind}`)
 }
 
 /**

@@ -52,12 +52,14 @@ export class IntervalRecorder {
     return this.#ledger.intervals
   }
 
-  paginationResumed(resource: string, day: Day, pages: number): void {
-    this.#world.emit({ type: 'walk.resumed', orgId: this.#orgId, resource, day, pages })
+  /** What is known of the day; undefined before it was ever asked for. */
+  interval(resource: string, day: Day): Interval | undefined {
+    return this.intervals.get(intervalKey(resource, day))
   }
 
-  pageLanded(resource: string, day: Day, rows: number): void {
-    this.#world.emit({ type: 'page.landed', orgId: this.#orgId, resource, day, rows })
+  /** Whether a day of the resource is in the lake. */
+  hasLanded(resource: string): boolean {
+    return this.#of(resource).some(({ file }) => file !== null)
   }
 
   async landed(resource: string, landed: readonly LandedInterval[]): Promise<void> {
@@ -74,22 +76,20 @@ export class IntervalRecorder {
   }
 
   /** Rows that wait for confirmation: the day stays as it landed until they are served again. */
-  async pending(
-    resource: string,
-    anomaly: VolumeAnomaly,
-    suspect: PendingConfirmation,
-  ): Promise<void> {
+  async pending(anomaly: VolumeAnomaly, suspect: PendingConfirmation): Promise<void> {
     const { known } = anomaly
     const attempts = known.attempts + 1
     await this.#ledger.record([{ ...known, attempts, error: null, suspect }])
     this.counts.landed += 1
-    this.#finished(resource, known.day, 'unchanged', known.rowCount ?? 0)
-    this.#anomalyFound(resource, anomaly, false)
+    this.#finished(known.resource, known.day, 'unchanged', known.rowCount ?? 0)
+    this.anomalyFound(anomaly, false)
   }
 
-  /** Rows that were served a second time: they count. */
-  confirmed(resource: string, anomaly: VolumeAnomaly): void {
-    this.#anomalyFound(resource, anomaly, true)
+  /** `isConfirmed`: the rows were served a second time, and count. */
+  anomalyFound({ known, sizeBefore, size }: VolumeAnomaly, isConfirmed: boolean): void {
+    const { resource, day } = known
+    const what = { orgId: this.#orgId, resource, day, sizeBefore, size, isConfirmed }
+    this.#world.emit({ type: 'interval.shrunk', ...what })
   }
 
   /**
@@ -110,8 +110,15 @@ export class IntervalRecorder {
     ])
     this.counts.failed += failed.length
     this.counts.landed += kept.length
-    this.#emitFailed(resource, failed, error)
-    this.#emitKept(resource, kept, error)
+    const why = { error: messageOf(error), requestId: requestIdOf(error) }
+    for (const { day } of failed)
+      this.#world.emit({ type: 'interval.failed', orgId: this.#orgId, resource, day, ...why })
+    for (const { day, rowCount } of kept) this.#finished(resource, day, 'unchanged', rowCount ?? 0)
+    const [first, last] = [kept[0], kept.at(-1)]
+    if (first === undefined || last === undefined) return
+    const range = first === last ? first.day : `${first.day} to ${last.day}`
+    const message = `${resource} ${range} of ${this.#orgId}: what has landed is kept, but the platform no longer serves it: ${why.error}`
+    this.#world.emit({ type: 'warning', message })
   }
 
   /** What this credential was never given: on record, and no failure of the night. */
@@ -121,76 +128,41 @@ export class IntervalRecorder {
 
   /** What failed days of a resource lacked has landed on a later one: nothing is missing. */
   async recovered(resource: string): Promise<void> {
-    const failed = [...this.#ledger.intervals.values()].filter(
-      (interval) => interval.resource === resource && interval.status === 'failed',
-    )
+    const failed = this.#of(resource).filter(({ status }) => status === 'failed')
     if (failed.length > 0) await this.#ledger.forget(failed)
+  }
+
+  #of(resource: string): Interval[] {
+    return [...this.intervals.values()].filter((interval) => interval.resource === resource)
+  }
+
+  #known(resource: string, day: Day): Interval {
+    return this.interval(resource, day) ?? { resource, day, ...NEVER_LANDED }
   }
 
   #intervalOf(resource: string, landed: LandedInterval): Interval {
     const { day, origin, result, rowCount, witness = null } = landed
+    const { versions, file, sha256, digest } = result
     return {
       resource,
       day,
       status: result.rows === 0 ? 'empty' : 'landed',
       fetchedAt: origin.fetchedAt,
       rowCount,
-      versions: result.versions,
+      versions,
       attempts: this.#known(resource, day).attempts + 1,
       requestId: origin.requestId,
-      file: result.file,
-      sha256: result.sha256,
-      digest: result.digest,
+      file,
+      sha256,
+      digest,
       error: null,
       witness,
     }
   }
 
-  /** What is known of the day; undefined before it was ever asked for. */
-  interval(resource: string, day: Day): Interval | undefined {
-    return this.#ledger.intervals.get(intervalKey(resource, day))
-  }
-
-  /** Whether a day of the resource is in the lake. */
-  hasLanded(resource: string): boolean {
-    return [...this.intervals.values()].some(
-      (interval) => interval.resource === resource && interval.file !== null,
-    )
-  }
-
-  #known(resource: string, day: Day): Interval {
-    return this.interval(resource, day) ?? neverLanded(resource, day)
-  }
-
-  #emitFailed(resource: string, intervals: readonly Interval[], thrown: unknown): void {
-    const [error, requestId] = [messageOf(thrown), requestIdOf(thrown)]
-    for (const { day } of intervals) {
-      const { type, orgId } = { type: 'interval.failed', orgId: this.#orgId } as const
-      this.#world.emit({ type, orgId, resource, day, error, requestId })
-    }
-  }
-
-  #emitKept(resource: string, intervals: readonly Interval[], thrown: unknown): void {
-    const first = intervals[0]
-    const last = intervals.at(-1)
-    if (first === undefined || last === undefined) return
-    for (const { day, rowCount } of intervals) {
-      this.#finished(resource, day, 'unchanged', rowCount ?? 0)
-    }
-    const days = first === last ? first.day : `${first.day} to ${last.day}`
-    const message = `${resource} ${days} of ${this.#orgId}: what has landed is kept, but the platform no longer serves it: ${messageOf(thrown)}`
-    this.#world.emit({ type: 'warning', message })
-  }
-
   #finished(resource: string, day: Day, outcome: IntervalOutcome, rows: number): void {
-    const { type, orgId } = { type: 'interval.finished', orgId: this.#orgId } as const
-    this.#world.emit({ type, orgId, resource, day, outcome, rows })
-  }
-
-  #anomalyFound(resource: string, anomaly: VolumeAnomaly, isConfirmed: boolean): void {
-    const { type, orgId } = { type: 'interval.shrunk', orgId: this.#orgId } as const
-    const { known, sizeBefore, size } = anomaly
-    this.#world.emit({ type, orgId, resource, day: known.day, sizeBefore, size, isConfirmed })
+    const what = { orgId: this.#orgId, resource, day, outcome, rows }
+    this.#world.emit({ type: 'interval.finished', ...what })
   }
 }
 
@@ -222,19 +194,15 @@ function outcomeOf(result: LandedDay): IntervalOutcome {
   return result.rows === 0 ? 'empty' : 'landed'
 }
 
-function neverLanded(resource: string, day: Day): Interval {
-  return {
-    resource,
-    day,
-    status: 'failed',
-    fetchedAt: null,
-    rowCount: null,
-    versions: 0,
-    attempts: 0,
-    requestId: null,
-    file: null,
-    sha256: null,
-    digest: null,
-    error: null,
-  }
-}
+const NEVER_LANDED = {
+  status: 'failed',
+  fetchedAt: null,
+  rowCount: null,
+  versions: 0,
+  attempts: 0,
+  requestId: null,
+  file: null,
+  sha256: null,
+  digest: null,
+  error: null,
+} as const

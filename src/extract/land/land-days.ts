@@ -1,3 +1,6 @@
+import { join } from 'node:path'
+import { rawFolder } from '../../lake/layout.ts'
+import { readRows } from '../../lake/raw-items.ts'
 import type { Day } from '../../lib/days.ts'
 import type { Interval } from '../../lake/ledger.ts'
 import type { LandedInterval, VolumeAnomaly } from './interval-recorder.ts'
@@ -43,8 +46,7 @@ export async function landDays(
     const anomaly = isChecked ? await anomalyOf(context, resource, known, volume, each.size) : null
     if (anomaly === null || isConfirmed(anomaly.known.suspect, volume, checks)) {
       believed.push({ served: each, anomaly })
-    } else
-      await recorder.pending(resource.name, anomaly, pendingConfirmation(anomaly.known, volume))
+    } else await recorder.pending(anomaly, pendingConfirmation(anomaly.known, volume))
   }
   const results = await writer.land(
     resource.name,
@@ -53,7 +55,7 @@ export async function landDays(
   return results.flatMap((result, at) => {
     const { served: day, anomaly } = believed[at] ?? {}
     if (day === undefined) return []
-    if (anomaly != null) recorder.confirmed(resource.name, anomaly)
+    if (anomaly != null) recorder.anomalyFound(anomaly, true)
     return [{ day: day.day, origin: day.content.last, result, rowCount: day.rowCount }]
   })
 }
@@ -72,13 +74,18 @@ async function anomalyOf(
 
 /** From the rows in the lake where they say it; a file that cannot be read is counted by its rows. */
 async function landedSize(
-  context: FetchContext,
+  { dataFolder, orgId }: FetchContext,
   resource: Resource,
   { day, file, rowCount }: Interval,
 ): Promise<number> {
   const count = rowCount ?? 0
   const { name, sizeField } = resource
   if (sizeField === undefined || file === null) return count
-  const items = await context.writer.items(name, day, file)
-  return items === null ? count : sizeOf(sizeField, items)
+  const rows = await readRows(join(rawFolder(dataFolder, orgId, name, day), file))
+  return rows === null
+    ? count
+    : sizeOf(
+        sizeField,
+        rows.map(({ item }) => item),
+      )
 }

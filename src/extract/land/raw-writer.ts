@@ -13,20 +13,13 @@ import {
 } from '../../lake/layout.ts'
 import { intervalKey, type Ledger } from '../../lake/ledger.ts'
 import { damageOf, quarantine, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'
-import { readRows } from '../../lake/raw-items.ts'
+import type { Warn } from '../../lib/world.ts'
 import { statement, fill } from '../../lib/package.ts'
-import {
-  readPaginatedDay,
-  writePaginatedDay,
-  type PaginatedDay,
-} from '../../lake/paginated-days.ts'
+import { readPaginatedDay, type PaginatedDay } from '../../lake/paginated-days.ts'
 import { servedRow, sumOf, type ServedRow } from '../../client/index.ts'
 import type { DayContent } from './row-lines.ts'
 import type { LandingDatabase } from './landing-database.ts'
 import type { PageHeader } from './page-format.ts'
-import { PageBuffer } from './page-buffer.ts'
-import { linesPath, pageBufferPath, rowBufferPath } from './buffer-paths.ts'
-import { RowBuffer } from './row-buffer.ts'
 import { verifyVersions } from './verify-versions.ts'
 import { writeDays, type WrittenFile } from './write-days.ts'
 
@@ -53,50 +46,29 @@ interface KnownVersions {
 
 const PAGE = statement('raw/page')
 
-export interface RawWriterOptions {
+interface RawWriterOptions {
   readonly dataFolder: string
   readonly orgId: string
   /** What the files are verified against. */
   readonly ledger: Ledger
   readonly database: LandingDatabase
-  readonly warn: (message: string) => void
+  readonly warn: Warn
 }
 
 /** Writes raw days of one organisation: temporary file, synced, renamed. */
 export class RawWriter {
-  readonly #dataFolder: string
-  readonly #orgId: string
-  readonly #ledger: Ledger
-  readonly #database: LandingDatabase
-  readonly #warn: RawWriterOptions['warn']
+  readonly #options: RawWriterOptions
 
   constructor(options: RawWriterOptions) {
-    this.#dataFolder = options.dataFolder
-    this.#orgId = options.orgId
-    this.#ledger = options.ledger
-    this.#database = options.database
-    this.#warn = options.warn
-  }
-
-  /** A place for the rows of an answer, named after its first day. */
-  rowBuffer(resource: string, first: Day): RowBuffer {
-    return new RowBuffer(rowBufferPath(this.#dataFolder, this.#orgId, resource, first))
-  }
-
-  /** Opens the page buffer that an earlier run left of the day, and passes on its rows in order; or begins one. */
-  async openPageBuffer(
-    resource: string,
-    day: Day,
-    onItem: (item: string) => void,
-  ): Promise<PageBuffer> {
-    return PageBuffer.open(pageBufferPath(this.#dataFolder, this.#orgId, resource, day), onItem)
+    this.#options = options
   }
 
   /** How the pages came of the version that the ledger names; null where that is not known for certain. */
   async paginatedDay(resource: string, day: Day): Promise<PaginatedDay | null> {
-    const { file, digest, sha256 } = this.#ledger.get(intervalKey(resource, day)) ?? {}
+    const { dataFolder, orgId, ledger, warn } = this.#options
+    const { file, digest, sha256 } = ledger.get(intervalKey(resource, day)) ?? {}
     if (file == null || digest == null || sha256 == null) return null
-    const paginated = await readPaginatedDay(this.#dataFolder, this.#orgId, day, digest, this.#warn)
+    const paginated = await readPaginatedDay(dataFolder, orgId, day, digest, warn)
     const damage = paginated === null ? null : await this.#damageOf({ resource, day, file }, sha256)
     return damage === undefined ? paginated : null
   }
@@ -111,14 +83,10 @@ export class RawWriter {
     // The file was verified when its pagination was opened: no damaged one reaches this database.
     const path = join(this.#folder(rawFolder, resource, day), file)
     const sql = fill(PAGE, { file: literal(path), page: String(origin.page) })
-    const rows = await this.#database.use((database) => database.rows(sql).catch(() => []))
+    const rows = await this.#options.database.use((database) => database.rows(sql).catch(() => []))
     const items = rows.flatMap(({ item }) => (typeof item === 'string' ? [item] : []))
     const isSame = sumOf(`[${items.join(',')}]`, items.length).sha256 === sum.sha256
     return isSame ? items.map(servedRow) : null
-  }
-
-  rememberPages(day: Day, paginated: PaginatedDay): void {
-    writePaginatedDay(this.#dataFolder, this.#orgId, day, paginated)
   }
 
   /**
@@ -140,10 +108,7 @@ export class RawWriter {
       const file = versionName(fetchedAt, content.digest)
       return [{ day, content, fetchedAt, path: join(this.#folder(rawFolder, resource, day), file) }]
     })
-    const ids = { orgId: this.#orgId, resource }
-    const written = await writeDays(this.#database, ids, fresh, (day) =>
-      linesPath(this.#dataFolder, this.#orgId, resource, day),
-    )
+    const written = await writeDays(this.#options, resource, fresh)
     return allOrThrow(
       asked.map(async ({ day, content: { digest, count: rows }, known }) => {
         const isNew = known.newest === undefined
@@ -160,12 +125,6 @@ export class RawWriter {
     )
   }
 
-  /** The rows of a version, as served; null for one that cannot be read. */
-  async items(resource: string, day: Day, file: string): Promise<readonly string[] | null> {
-    const rows = await readRows(join(this.#folder(rawFolder, resource, day), file))
-    return rows?.map(({ item }) => item) ?? null
-  }
-
   /**
    * The newest version, where it holds these rows and is as it landed. One that
    * is not goes into quarantine; the one before it is not the newest truth.
@@ -177,26 +136,27 @@ export class RawWriter {
     const file = landed.at(-1)
     if (file === undefined || !isVersionOf(file, digest)) return known
     if ((inQuarantine.at(-1) ?? '') > file) return known
-    const interval = this.#ledger.get(intervalKey(resource, day))
+    const interval = this.#options.ledger.get(intervalKey(resource, day))
     const sha256 = interval?.file === file ? interval.sha256 : null
     const damage = await this.#damageOf({ resource, day, file }, sha256)
     if (damage === undefined) {
       const path = join(this.#folder(rawFolder, resource, day), file)
       return { ...known, newest: { path, sha256 } }
     }
-    const found = await quarantine(this.#dataFolder, this.#orgId, damage)
-    this.#warn(`${found}; the day is landed again`)
+    const { dataFolder, orgId, warn } = this.#options
+    warn(`${await quarantine(dataFolder, orgId, damage)}; the day is landed again`)
     return { ...known, landed: landed.length - 1 }
   }
 
   /** A file that the ledger does not know was left by a crash: it is opened. */
   async #damageOf(raw: RawFile, sha256: string | null): Promise<DamagedFile | undefined> {
-    if (sha256 !== null) return damageOf(this.#dataFolder, this.#orgId, raw, sha256)
-    return (await verifyVersions(this.#dataFolder, this.#orgId, [raw])).damaged[0]
+    const { dataFolder, orgId } = this.#options
+    if (sha256 !== null) return damageOf(dataFolder, orgId, raw, sha256)
+    return (await verifyVersions(dataFolder, orgId, [raw])).damaged[0]
   }
 
   #folder(place: typeof rawFolder, resource: string, day: Day): string {
-    return place(this.#dataFolder, this.#orgId, resource, day)
+    return place(this.#options.dataFolder, this.#options.orgId, resource, day)
   }
 }
 

@@ -6,6 +6,7 @@ import { allOrThrow } from '../../lib/concurrency.ts'
 import { listLiteral, literal, type Database } from '../../lib/duckdb.ts'
 import { temporaryPath, putInPlace, removeFile, syncedSums } from '../../lib/files.ts'
 import { statement, fill } from '../../lib/package.ts'
+import { bufferPath } from './buffer-paths.ts'
 import { type DayContent, writeLines, type DayRows, type LineFile } from './row-lines.ts'
 import type { LandingDatabase } from './landing-database.ts'
 
@@ -32,23 +33,20 @@ const BUFFER_BYTES = 1024 * 1024
  * Writes versions of days of one resource, each to a temporary file, synced, renamed. Small days are
  * written together: a statement of its own takes one longer than its rows do.
  *
- * @param ids what each file says of itself with its day.
- * @param linesPath where a file of lines may be kept for the time.
  * @returns the files, by their days.
  */
 export async function writeDays(
-  database: LandingDatabase,
-  ids: { readonly orgId: string; readonly resource: string },
+  to: Destination,
+  resource: string,
   versions: readonly NewVersion[],
-  linesPath: (day: Day) => string,
 ): Promise<Map<Day, WrittenFile>> {
   const all = await allOrThrow(
     batch(versions).map(async (batch) => {
       const files = batch.map((version) => ({ ...version, temporary: temporaryPath(version.path) }))
       try {
         for (const { path } of files) mkdirSync(dirname(path), { recursive: true })
-        await withLines(batch, linesPath, (lines) =>
-          database.use((connection) => copyDays(connection, ids, files, lines)),
+        await withLines(to, resource, batch, (lines) =>
+          to.database.use((database) => copyDays(database, to.orgId, resource, files, lines)),
         )
         return await allOrThrow(files.map(putDay))
       } catch (error) {
@@ -58,6 +56,12 @@ export async function writeDays(
     }),
   )
   return new Map(all.flat())
+}
+
+interface Destination {
+  readonly dataFolder: string
+  readonly orgId: string
+  readonly database: LandingDatabase
 }
 
 export interface WrittenFile {
@@ -100,8 +104,9 @@ interface Lines {
 
 /** Runs `work` with the lines of all days: in files of their own, or in one for the others. */
 async function withLines(
+  to: Destination,
+  resource: string,
   batch: readonly NewVersion[],
-  linesPath: (day: Day) => string,
   work: (lines: Lines) => Promise<void>,
 ): Promise<void> {
   const files: LineFile[] = []
@@ -115,7 +120,7 @@ async function withLines(
   }
   const [first] = others
   if (first === undefined) return work({ files, sourceOf })
-  const path = temporaryPath(linesPath(first.day))
+  const path = temporaryPath(bufferPath(to, resource, first.day, 'ndjson'))
   try {
     files.push(await writeLines(path, others))
     await work({ files, sourceOf })
@@ -127,7 +132,8 @@ async function withLines(
 /** @throws AppError when a file has not the rows of its day. */
 async function copyDays(
   database: Database,
-  { orgId, resource }: { readonly orgId: string; readonly resource: string },
+  orgId: string,
+  resource: string,
   files: readonly File[],
   lines: Lines,
 ): Promise<void> {

@@ -121,14 +121,13 @@ it('nothing is left when the rows of a day cannot be read', async () => {
   }
   const content = { ...contentOf([], origin), source: { rows: failing, characters: 1 } }
   try {
-    const ids = { orgId: 'o', resource: 'users' }
     const path = join(dataFolder, 'day', 'x.parquet')
     const version = { day: DAY, content, fetchedAt: origin.fetchedAt, path }
-    const writing = writeDays(database, ids, [version], () => join(dataFolder, 'parts', 'x'))
+    const writing = writeDays({ dataFolder, orgId: 'o', database }, 'users', [version])
     await expect(writing).rejects.toThrow('the rows end here')
   } finally {
     database.close()
   }
   expect(await readdir(join(dataFolder, 'day'))).toEqual([])
-  expect(await readdir(join(dataFolder, 'parts'))).toEqual([])
+  expect(await readdir(join(dataFolder, 'state', 'parts'))).toEqual([])
 })
