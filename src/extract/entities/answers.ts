@@ -99,8 +99,7 @@ async function landDay(
   rows: readonly RawRow[],
   last: PageOrigin,
 ): Promise<void> {
-  const results = await writer.land(resource, [{ day, content: contentOf(rows, last) }])
-  const landed = results.map((result) => ({ day, origin: last, result, rowCount: rows.length }))
+  const landed = await writer.land(resource, [{ day, content: contentOf(rows, last) }])
   await recorder.landed(resource, landed)
 }
 

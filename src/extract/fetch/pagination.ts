@@ -16,7 +16,6 @@ import { PageBuffer } from '../land/page-buffer.ts'
 import type { DayContent } from '../land/row-lines.ts'
 import { nowThere, originOf, ownAnswer, type FetchContext, type Pagination } from '../context.ts'
 import { abortsRun, isForbidden } from './failures.ts'
-import type { LandedInterval } from '../land/interval-recorder.ts'
 import { landDays } from '../land/land-days.ts'
 import { DAY_TOTALS, type Resource } from '../resources.ts'
 import { entityOf, usersOfPage } from './rows.ts'
@@ -181,24 +180,20 @@ export async function landPaginatedDays(
   const [first] = paginations
   if (first === undefined) return
   const { resource } = first
-  const days = new Map(
-    paginations.map((pagination) => {
-      const { day, buffer, known, users } = pagination
-      const content = known === null ? buffer.content : { ...buffer.content, ...rowsOf(known) }
-      const size = known?.users ?? users.size
-      const before = recorder.interval(resource.name, day)
-      return [day, { day, content, rowCount: size, size, before, pagination }]
-    }),
-  )
-  const landed = await landDays(context, resource, [...days.values()])
-  const intervals = landed.flatMap((each): LandedInterval[] => {
-    const day = days.get(each.day)
-    if (day === undefined) return []
-    const { buffer, known } = day.pagination
-    const paginated = { digest: day.content.digest, users: day.size, pages: buffer.sums }
-    if (known === null) writePaginatedDay(dataFolder, orgId, each.day, paginated)
-    const isVerified = buffer.pages === 1 || isVerifiedAs(each.result.file, day.before)
-    return [{ ...each, witness: isVerified ? null : (buffer.headers[0]?.witness ?? null) }]
+  const served = paginations.map((pagination) => {
+    const { day, buffer, known, users } = pagination
+    const content = known === null ? buffer.content : { ...buffer.content, ...rowsOf(known) }
+    const rowCount = known?.users ?? users.size
+    return { day, content, rowCount, size: rowCount, buffer, known }
+  })
+  const landed = await landDays(context, resource, served)
+  const intervals = landed.map(({ buffer, known, ...each }) => {
+    const { day, content, file, rowCount: users } = each
+    const paginated = { digest: content.digest, users, pages: buffer.sums }
+    if (known === null) writePaginatedDay(dataFolder, orgId, day, paginated)
+    const before = recorder.interval(resource.name, day)
+    const isVerified = buffer.pages === 1 || isVerifiedAs(file, before)
+    return { ...each, witness: isVerified ? null : (buffer.headers[0]?.witness ?? null) }
   })
   for (const { buffer } of paginations) buffer.discard()
   if (intervals.length > 0) await recorder.landed(resource.name, intervals)

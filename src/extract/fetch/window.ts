@@ -3,7 +3,7 @@ import { ApiError } from '../../client/index.ts'
 import { countWithin } from '../plan/window-size.ts'
 import { ForeignAnswerError, originOf, ownAnswer, type FetchContext } from '../context.ts'
 import { abortsRun, isForbidden } from './failures.ts'
-import { landDays, type ServedDay } from '../land/land-days.ts'
+import { landDays, type SizedDay } from '../land/land-days.ts'
 import type { PageOrigin } from '../land/row-lines.ts'
 import type { Resource } from '../resources.ts'
 import { bufferPath } from '../land/buffer-paths.ts'
@@ -205,12 +205,12 @@ async function landAnswer(
 ): Promise<void> {
   const { sizeField } = resource
   for (let start = 0; start < days.length; start += DAYS_AT_ONCE) {
-    const served: ServedDay[] = []
+    const served: SizedDay[] = []
     for (const day of days.slice(start, start + DAYS_AT_ONCE)) {
       const content = rows.contentOf(day, origin)
-      const rowCount = content.count
-      const size = sizeField === undefined ? rowCount : sizeOf(sizeField, await rows.rowsOf(day))
-      served.push({ day, content, rowCount, size })
+      const { count } = content
+      const size = sizeField === undefined ? count : sizeOf(sizeField, await rows.rowsOf(day))
+      served.push({ day, content, size })
     }
     const landed = await landDays(context, resource, served)
     if (landed.length > 0) await context.recorder.landed(resource.name, landed)

@@ -9,28 +9,13 @@ import {
   type Interval,
   type Ledger,
   type LedgerFile,
-  type PendingConfirmation,
 } from '../../lake/ledger.ts'
 import type { LandedDay } from './raw-writer.ts'
-import type { PageOrigin } from './row-lines.ts'
-import type { ChecksOfRun } from '../plan/volume-anomaly.ts'
+import type { ChecksOfRun, VolumeAnomaly } from '../plan/volume-anomaly.ts'
 
-export interface LandedInterval {
-  readonly day: Day
-  /** Of the last page. */
-  readonly origin: PageOrigin
-  readonly result: LandedDay
-  /** Rows, or users where a user can be served twice. */
-  readonly rowCount: number
+interface LandedInterval extends LandedDay {
   /** See Interval. */
   readonly witness?: string | null
-}
-
-/** A final day that came back much smaller. Sizes are users, daily active users, or rows. */
-export interface VolumeAnomaly {
-  readonly known: Interval
-  readonly sizeBefore: number
-  readonly size: number
 }
 
 /** Keeps the ledger of one organisation during a run, and reports what happened. */
@@ -65,9 +50,8 @@ export class IntervalRecorder {
   async landed(resource: string, landed: readonly LandedInterval[]): Promise<void> {
     await this.#ledger.record(landed.map((each) => this.#intervalOf(resource, each)))
     this.counts.landed += landed.length
-    for (const { day, result, rowCount } of landed) {
-      this.#finished(resource, day, outcomeOf(result), rowCount)
-    }
+    for (const each of landed)
+      this.#finished(resource, each.day, outcomeOf(each), each.rowCount ?? each.content.count)
   }
 
   /** All pages of the day are of one snapshot, as far as can be known. */
@@ -76,9 +60,10 @@ export class IntervalRecorder {
   }
 
   /** Rows that wait for confirmation: the day stays as it landed until they are served again. */
-  async pending(anomaly: VolumeAnomaly, suspect: PendingConfirmation): Promise<void> {
-    const { known } = anomaly
+  async pending(anomaly: VolumeAnomaly): Promise<void> {
+    const { known, served } = anomaly
     const attempts = known.attempts + 1
+    const suspect = known.suspect?.digest === served.digest ? known.suspect : served
     await this.#ledger.record([{ ...known, attempts, error: null, suspect }])
     this.counts.landed += 1
     this.#finished(known.resource, known.day, 'unchanged', known.rowCount ?? 0)
@@ -141,17 +126,17 @@ export class IntervalRecorder {
   }
 
   #intervalOf(resource: string, landed: LandedInterval): Interval {
-    const { day, origin, result, rowCount, witness = null } = landed
-    const { versions, file, sha256, digest } = result
+    const { day, content, versions, file, sha256, witness = null } = landed
+    const { digest, count, last } = content
     return {
       resource,
       day,
-      status: result.rows === 0 ? 'empty' : 'landed',
-      fetchedAt: origin.fetchedAt,
-      rowCount,
+      status: count === 0 ? 'empty' : 'landed',
+      fetchedAt: last.fetchedAt,
+      rowCount: landed.rowCount ?? count,
       versions,
       attempts: this.#known(resource, day).attempts + 1,
-      requestId: origin.requestId,
+      requestId: last.requestId,
       file,
       sha256,
       digest,
@@ -189,9 +174,9 @@ function withoutPending(interval: Interval): Interval {
   return copy
 }
 
-function outcomeOf(result: LandedDay): IntervalOutcome {
-  if (!result.isNew) return 'unchanged'
-  return result.rows === 0 ? 'empty' : 'landed'
+function outcomeOf({ isNew, content }: LandedDay): IntervalOutcome {
+  if (!isNew) return 'unchanged'
+  return content.count === 0 ? 'empty' : 'landed'
 }
 
 const NEVER_LANDED = {

@@ -1,28 +1,20 @@
 import { join } from 'node:path'
 import { rawFolder } from '../../lake/layout.ts'
-import { readRows } from '../../lake/raw-items.ts'
-import type { Day } from '../../lib/days.ts'
 import type { Interval } from '../../lake/ledger.ts'
-import type { LandedInterval, VolumeAnomaly } from './interval-recorder.ts'
+import { readRows } from '../../lake/raw-items.ts'
 import type { FetchContext } from '../context.ts'
-import type { DayContent } from './row-lines.ts'
-import type { Resource } from '../resources.ts'
 import {
   isConfirmed,
   isGuarded,
   isVolumeAnomaly,
   sizeOf,
-  pendingConfirmation,
-  type ServedVolume,
+  type VolumeAnomaly,
 } from '../plan/volume-anomaly.ts'
+import type { Resource } from '../resources.ts'
+import type { LandedDay, ServedDay } from './raw-writer.ts'
 
-/** What the platform served of one day. */
-export interface ServedDay {
-  readonly day: Day
-  readonly content: DayContent
-  /** Rows, or users where a user can be served twice. */
-  readonly rowCount: number
-  /** See `sizeOf`. */
+/** A day to land, and how large it is (see `sizeOf`). */
+export interface SizedDay extends ServedDay {
   readonly size: number
 }
 
@@ -32,60 +24,50 @@ export interface ServedDay {
  *
  * @returns what to record; nothing of a day that stays as it is, which is recorded.
  */
-export async function landDays(
+export async function landDays<T extends SizedDay>(
   context: FetchContext,
   resource: Resource,
-  served: readonly ServedDay[],
-): Promise<LandedInterval[]> {
+  served: readonly T[],
+): Promise<(T & LandedDay)[]> {
   const { recorder, writer, checks } = context
-  const believed: { served: ServedDay; anomaly: VolumeAnomaly | null }[] = []
+  const believed: T[] = []
+  const confirmed: VolumeAnomaly[] = []
   for (const each of served) {
-    const volume = { ...each, digest: each.content.digest, at: each.content.last.fetchedAt }
-    const known = recorder.interval(resource.name, each.day)
-    const isChecked = isGuarded(known, volume)
-    const anomaly = isChecked ? await anomalyOf(context, resource, known, volume, each.size) : null
-    if (anomaly === null || isConfirmed(anomaly.known.suspect, volume, checks)) {
-      believed.push({ served: each, anomaly })
-    } else await recorder.pending(anomaly, pendingConfirmation(anomaly.known, volume))
+    const anomaly = await anomalyOf(context, resource, each)
+    if (anomaly !== null && !isConfirmed(anomaly, checks)) await recorder.pending(anomaly)
+    else {
+      believed.push(each)
+      if (anomaly !== null) confirmed.push(anomaly)
+    }
   }
-  const results = await writer.land(
-    resource.name,
-    believed.map(({ served }) => served),
-  )
-  return results.flatMap((result, at) => {
-    const { served: day, anomaly } = believed[at] ?? {}
-    if (day === undefined) return []
-    if (anomaly != null) recorder.anomalyFound(anomaly, true)
-    return [{ day: day.day, origin: day.content.last, result, rowCount: day.rowCount }]
-  })
+  const landed = await writer.land(resource.name, believed)
+  for (const anomaly of confirmed) recorder.anomalyFound(anomaly, true)
+  return landed
 }
 
 /** Why what was served has to be confirmed; null when it has not. */
 async function anomalyOf(
   context: FetchContext,
   resource: Resource,
-  known: Interval,
-  volume: ServedVolume,
-  size: number,
+  { day, content, size, rowCount = content.count }: SizedDay,
 ): Promise<VolumeAnomaly | null> {
+  const known = context.recorder.interval(resource.name, day)
+  if (!isGuarded(known, content.digest)) return null
   const sizeBefore = await landedSize(context, resource, known)
-  return isVolumeAnomaly(known, sizeBefore, volume, size) ? { known, sizeBefore, size } : null
+  const served = { digest: content.digest, rowCount, seenAt: content.last.fetchedAt }
+  const anomaly = { known, served, sizeBefore, size }
+  return isVolumeAnomaly(anomaly) ? anomaly : null
 }
 
 /** From the rows in the lake where they say it; a file that cannot be read is counted by its rows. */
 async function landedSize(
   { dataFolder, orgId }: FetchContext,
-  resource: Resource,
+  { name, sizeField }: Resource,
   { day, file, rowCount }: Interval,
 ): Promise<number> {
   const count = rowCount ?? 0
-  const { name, sizeField } = resource
   if (sizeField === undefined || file === null) return count
   const rows = await readRows(join(rawFolder(dataFolder, orgId, name, day), file))
-  return rows === null
-    ? count
-    : sizeOf(
-        sizeField,
-        rows.map(({ item }) => item),
-      )
+  const items = rows?.map(({ item }) => item)
+  return items === undefined ? count : sizeOf(sizeField, items)
 }

@@ -23,12 +23,18 @@ import type { PageHeader } from './page-format.ts'
 import { verifyVersions } from './verify-versions.ts'
 import { writeDays, type WrittenFile } from './write-days.ts'
 
+/** What was served of one day. */
+export interface ServedDay {
+  readonly day: Day
+  readonly content: DayContent
+  /** Users, where a user can be served twice; by default its rows. */
+  readonly rowCount?: number
+}
+
 /** What the lake holds of one day after it was landed. */
-export interface LandedDay {
+export interface LandedDay extends ServedDay {
   readonly file: string
   readonly sha256: string
-  readonly digest: string
-  readonly rows: number
   readonly versions: number
   /** False when the newest version in the lake had these rows already. */
   readonly isNew: boolean
@@ -93,16 +99,16 @@ export class RawWriter {
    * Makes the rows of each day a version of it, unless the newest version holds the
    * same rows already.
    */
-  async land(
+  async land<T extends ServedDay>(
     resource: string,
-    days: readonly { readonly day: Day; readonly content: DayContent }[],
-  ): Promise<LandedDay[]> {
+    days: readonly T[],
+  ): Promise<(T & LandedDay)[]> {
     const asked = await allOrThrow(
-      days.map(async ({ day, content }) => {
-        return { day, content, known: await this.#newestOf(resource, day, content.digest) }
+      days.map(async (served) => {
+        return { served, known: await this.#newestOf(resource, served.day, served.content.digest) }
       }),
     )
-    const fresh = asked.flatMap(({ day, content, known: { newest, times } }) => {
+    const fresh = asked.flatMap(({ served: { day, content }, known: { newest, times } }) => {
       if (newest !== undefined) return []
       const fetchedAt = Math.max(content.last.fetchedAt, ...times.map((time) => time + 1))
       const file = versionName(fetchedAt, content.digest)
@@ -110,15 +116,14 @@ export class RawWriter {
     })
     const written = await writeDays(this.#options, resource, fresh)
     return allOrThrow(
-      asked.map(async ({ day, content: { digest, count: rows }, known }) => {
-        const isNew = known.newest === undefined
-        const { path, sha256 } = known.newest ?? writtenOf(written, day)
+      asked.map(async ({ served, known: { newest, landed } }) => {
+        const isNew = newest === undefined
+        const { path, sha256 } = newest ?? writtenOf(written, served.day)
         return {
+          ...served,
           file: basename(path),
           sha256: sha256 ?? (await sha256OfFile(path)),
-          digest,
-          rows,
-          versions: isNew ? known.landed + 1 : known.landed,
+          versions: isNew ? landed + 1 : landed,
           isNew,
         }
       }),

@@ -17,28 +17,21 @@ export interface ChecksOfRun {
   readonly isForced: boolean
 }
 
-/** How much of a day was served. */
-export interface ServedVolume {
-  /** Of the rows, whatever their order. */
-  readonly digest: string
-  /** Rows, or users where a user can be served twice. */
-  readonly rowCount: number
-  /** By the platform's clock, milliseconds since the epoch. */
-  readonly at: number
+/** A final day that came back much smaller. Sizes are users, daily active users, or rows. */
+export interface VolumeAnomaly {
+  readonly known: Interval
+  readonly served: PendingConfirmation
+  readonly sizeBefore: number
+  readonly size: number
 }
 
 /** True where other rows than those that have landed have to be confirmed: the day is settled. */
-export function isGuarded(known: Interval | undefined, served: ServedVolume): known is Interval {
-  return known !== undefined && isSettled(known) && known.digest !== served.digest
+export function isGuarded(known: Interval | undefined, digest: string): known is Interval {
+  return known !== undefined && isSettled(known) && known.digest !== digest
 }
 
 /** Too little of a day to be believed at first sight: nothing, or less than half. */
-export function isVolumeAnomaly(
-  known: Interval,
-  sizeBefore: number,
-  served: ServedVolume,
-  size: number,
-): boolean {
+export function isVolumeAnomaly({ known, served, sizeBefore, size }: VolumeAnomaly): boolean {
   return (served.rowCount === 0 && known.rowCount !== 0) || 2 * size < sizeBefore
 }
 
@@ -47,20 +40,11 @@ export function isVolumeAnomaly(
  * where the user asks again, one of an earlier run.
  */
 export function isConfirmed(
-  suspect: PendingConfirmation | undefined,
-  served: ServedVolume,
-  run: ChecksOfRun,
+  { known: { suspect }, served }: VolumeAnomaly,
+  { isForced, plannedAt }: ChecksOfRun,
 ): boolean {
   if (suspect?.digest !== served.digest) return false
-  return isConfirmationDue(suspect, served.at) || (run.isForced && suspect.seenAt < run.plannedAt)
-}
-
-/** What is remembered of rows that are not believed yet. */
-export function pendingConfirmation(
-  { suspect }: Interval,
-  { digest, rowCount, at }: ServedVolume,
-): PendingConfirmation {
-  return suspect?.digest === digest ? suspect : { digest, rowCount, seenAt: at }
+  return isConfirmationDue(suspect, served.seenAt) || (isForced && suspect.seenAt < plannedAt)
 }
 
 /** How large a day is by a field of its rows, JSON texts. What is no number counts nothing. */
