@@ -66,9 +66,9 @@ export interface RowTaker {
   /** Whether a row, by its JSON text, is to be handed on. One that is not is not even parsed. */
   readonly isWanted: (text: string) => boolean
   /** `ordinal`: of the row in the answer, from 0. */
-  readonly row: (row: ServedRow, ordinal: number) => Promise<void>
+  readonly row: (row: ServedRow, ordinal: number) => void
   /** Rows that may be known, and takes those that are: they are not parsed again. */
-  readonly known: KnownRows & { readonly take: (text: string) => Promise<void> }
+  readonly known: KnownRows & { readonly take: (text: string) => void }
 }
 
 /** Users on a page of `/users`, at most (PLATFORM_API, "Limits"). */
@@ -161,7 +161,7 @@ function readerOf(
   let unreadable: { readonly error: unknown } | undefined
   let refused: { readonly error: unknown } | undefined
   /** How each wanted row is handed on, all of them parsed. */
-  const deliveriesOf = (rows: readonly ScannedRow[]): (() => Promise<void>)[] => {
+  const deliveriesOf = (rows: readonly ScannedRow[]): (() => void)[] => {
     const first = rowsRead
     rowsRead += rows.length
     return rows.flatMap(({ text, isKnown }, index) => {
@@ -171,11 +171,11 @@ function readerOf(
       return [() => taker.row(row, first + index)]
     })
   }
-  const handOn = async (scan: () => readonly ScannedRow[]): Promise<void> => {
+  const handOn = (scan: () => readonly ScannedRow[]): void => {
     try {
       const deliveries = deliveriesOf(scan())
       try {
-        for (const deliver of deliveries) await deliver()
+        for (const deliver of deliveries) deliver()
       } catch (error) {
         refused = { error }
       }
@@ -186,13 +186,13 @@ function readerOf(
   const isGood = (): boolean => (unreadable ?? refused) === undefined
   taker.begin(origin)
   return {
-    take: async (piece) => {
+    take: (piece) => {
       byteLength += piece.byteLength
-      await handOn(() => scanner.write(decoder.decode(piece, { stream: true })))
-      return isGood()
+      handOn(() => scanner.write(decoder.decode(piece, { stream: true })))
+      return Promise.resolve(isGood())
     },
-    end: async () => {
-      if (isGood()) await handOn(() => scanner.flush())
+    end: () => {
+      if (isGood()) handOn(() => scanner.flush())
       if (refused !== undefined) return rethrow(refused.error)
       const { rest } = whole(origin, { ...head, body: { byteLength } }, () => {
         if (unreadable !== undefined) throw unreadable.error

@@ -33,9 +33,9 @@ export function takerOf(
       const day = onlyDayOf(text)
       return day === undefined || due.has(day) || !isWithin(day, range)
     },
-    row: async (row, ordinal) => {
+    row: (row, ordinal) => {
       const day = dayOfRow(origin, row, ordinal, range)
-      if (due.has(day)) await rows.add(day, row.text)
+      if (due.has(day)) rows.add(day, row.text)
     },
     known: {
       beginningOf: (text, at) => {
@@ -47,9 +47,9 @@ export function takerOf(
         const day = dayAtFirst(text)?.day
         return day !== undefined && digestOfRow(text) === knownDigest(day)
       },
-      take: async (text) => {
+      take: (text) => {
         const day = dayAtFirst(text)?.day
-        if (day !== undefined && due.has(day)) await rows.add(day, text)
+        if (day !== undefined && due.has(day)) rows.add(day, text)
       },
     },
   }

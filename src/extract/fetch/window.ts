@@ -209,7 +209,7 @@ async function landAnswer(
     for (const day of days.slice(start, start + DAYS_AT_ONCE)) {
       const content = rows.contentOf(day, origin)
       const { count } = content
-      const size = sizeField === undefined ? count : sizeOf(sizeField, await rows.rowsOf(day))
+      const size = sizeField === undefined ? count : sizeOf(sizeField, rows.rowsOf(day))
       served.push({ day, content, size })
     }
     const landed = await landDays(context, resource, served)

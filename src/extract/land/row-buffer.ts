@@ -1,4 +1,4 @@
-import { mkdir, open, type FileHandle } from 'node:fs/promises'
+import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, readSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Day } from '../../lib/days.ts'
 import { removeFile } from '../../lib/files.ts'
@@ -30,16 +30,15 @@ export class RowBuffer {
   #days = new Map<Day, BufferedDay>()
   #inMemory: BufferedRow[] = []
   #characters = 0
-  #file: FileHandle | undefined
-  /** Bytes of the file that hold rows. */
+  #file: number | undefined
+  /** Bytes of the file. */
   #end = 0
-  #isStale = false
 
   constructor(path: string) {
     this.#path = path
   }
 
-  async add(day: Day, text: string): Promise<void> {
+  add(day: Day, text: string): void {
     const row = { text, start: 0, length: text.length }
     const buffered = this.#days.get(day) ?? { rows: [], digest: new RowsDigest() }
     this.#days.set(day, buffered)
@@ -47,14 +46,12 @@ export class RowBuffer {
     buffered.digest.add(text)
     this.#inMemory.push(row)
     this.#characters += text.length
-    if (this.#characters > MOST_IN_MEMORY) await this.#moveToFile()
+    if (this.#characters > MOST_IN_MEMORY) this.#moveToFile()
   }
 
   /** In the order in which they came. */
-  async rowsOf(day: Day): Promise<string[]> {
-    const texts: string[] = []
-    for (const row of this.#days.get(day)?.rows ?? []) texts.push(await this.#textOf(row))
-    return texts
+  rowsOf(day: Day): string[] {
+    return this.#days.get(day)?.rows.map((row) => this.#textOf(row)) ?? []
   }
 
   /** A day to be landed: its rows are read where they are new. */
@@ -76,63 +73,48 @@ export class RowBuffer {
     this.#days = new Map()
     this.#inMemory = []
     this.#characters = 0
-    this.#isStale = true
+    this.#end = 0
+    if (this.#file !== undefined) ftruncateSync(this.#file)
   }
 
   async close(): Promise<void> {
-    await this.#file?.close()
-    if (this.#file !== undefined) await removeFile(this.#path)
+    if (this.#file === undefined) return
+    closeSync(this.#file)
+    await removeFile(this.#path)
   }
 
-  async #moveToFile(): Promise<void> {
-    const file = await this.#writable()
-    const bytes: Buffer[] = []
-    for (const row of this.#inMemory) {
+  #moveToFile(): void {
+    const bytes = this.#inMemory.map((row) => {
       const text = Buffer.from(row.text ?? '')
-      bytes.push(text)
       Object.assign(row, { text: null, start: this.#end, length: text.byteLength })
       this.#end += text.byteLength
-    }
+      return text
+    })
     this.#inMemory = []
     this.#characters = 0
     const [first] = bytes
     const isOne = first !== undefined && bytes.length === 1
-    await file.appendFile(isOne ? first : Buffer.concat(bytes))
+    appendFileSync(this.#opened(), isOne ? first : Buffer.concat(bytes))
   }
 
-  /** An empty file before the first row, and after the rows were forgotten. */
-  async #writable(): Promise<FileHandle> {
-    if (this.#file !== undefined && !this.#isStale) return this.#file
-    await this.#file?.close()
-    await mkdir(dirname(this.#path), { recursive: true })
-    this.#file = await open(this.#path, 'w+')
-    this.#end = 0
-    this.#isStale = false
+  /** The file, which is empty before the first row. */
+  #opened(): number {
+    if (this.#file !== undefined) return this.#file
+    mkdirSync(dirname(this.#path), { recursive: true })
+    this.#file = openSync(this.#path, 'a+')
+    ftruncateSync(this.#file)
     return this.#file
   }
 
-  async *#rawRows(
-    rows: readonly BufferedRow[],
-    origin: PageOrigin,
-  ): AsyncGenerator<RawRow, void, undefined> {
-    for (const [ordinal, row] of rows.entries()) {
-      yield { item: await this.#textOf(row), ordinal, origin }
-    }
+  *#rawRows(rows: readonly BufferedRow[], origin: PageOrigin): Generator<RawRow> {
+    for (const [ordinal, row] of rows.entries()) yield { item: this.#textOf(row), ordinal, origin }
   }
 
-  async #textOf(row: BufferedRow): Promise<string> {
-    return row.text ?? this.#read(row)
-  }
-
-  async #read({ start, length }: BufferedRow): Promise<string> {
+  #textOf({ text, start, length }: BufferedRow): string {
+    if (text !== null) return text
     const bytes = Buffer.allocUnsafe(length)
-    for (let read = 0; read < length;) {
-      const found = await this.#file?.read(bytes, read, length - read, start + read)
-      if (found === undefined || found.bytesRead === 0) {
-        throw new RangeError(`${this.#path} ends before byte ${start + length}`)
-      }
-      read += found.bytesRead
-    }
+    if (readSync(this.#opened(), bytes, 0, length, start) < length)
+      throw new RangeError(`${this.#path} ends before byte ${start + length}`)
     return bytes.toString('utf8')
   }
 }

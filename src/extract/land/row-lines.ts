@@ -76,17 +76,17 @@ const PIECE = 256 * 1024
 /** The rows of a day. */
 export interface DayRows {
   readonly day: Day
-  readonly rows: AsyncIterable<RawRow> | Iterable<RawRow>
+  readonly rows: Iterable<RawRow>
 }
 
 /** Writes a new file of lines, each with its day behind its other fields. */
-export async function writeLines(path: string, days: readonly DayRows[]): Promise<LineFile> {
+export function writeLines(path: string, days: readonly DayRows[]): LineFile {
   mkdirSync(dirname(path), { recursive: true })
   let longestLine = 0
   let piece = ''
   for (const { day, rows } of days) {
     const lineOf = lineWriter(day)
-    for await (const row of rows) {
+    for (const row of rows) {
       const line = lineOf(row)
       longestLine = Math.max(longestLine, Buffer.byteLength(line))
       piece += line
@@ -158,10 +158,7 @@ export interface DayContent {
 type RowSource = {
   /** Of all rows, or more. */
   readonly characters: number
-} & (
-  | { readonly rows: () => AsyncIterable<RawRow> | Iterable<RawRow> }
-  | { readonly openFile: () => Promise<LineFile> }
-)
+} & ({ readonly rows: () => Iterable<RawRow> } | { readonly openFile: () => Promise<LineFile> })
 
 export function contentOf(rows: readonly RawRow[], last: PageOrigin): DayContent {
   const digest = new RowsDigest()

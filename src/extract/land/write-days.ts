@@ -122,7 +122,7 @@ async function withLines(
   if (first === undefined) return work({ files, sourceOf })
   const path = temporaryPath(bufferPath(to, resource, first.day, 'ndjson'))
   try {
-    files.push(await writeLines(path, others))
+    files.push(writeLines(path, others))
     await work({ files, sourceOf })
   } finally {
     await removeFile(path)

@@ -42,10 +42,10 @@ it('a row is known when it is the landed one of its day', async () => {
 
 it('of known rows those of due days are taken, with the digest that they had', async () => {
   const { known, spool } = await taker()
-  await known.take(row('2026-03-01'))
-  await known.take(row('2026-03-02'))
-  expect(await spool.rowsOf(day('2026-03-01'))).toEqual([])
-  expect(await spool.rowsOf(day('2026-03-02'))).toEqual([row('2026-03-02')])
+  known.take(row('2026-03-01'))
+  known.take(row('2026-03-02'))
+  expect(spool.rowsOf(day('2026-03-01'))).toEqual([])
+  expect(spool.rowsOf(day('2026-03-02'))).toEqual([row('2026-03-02')])
   const last = { page: 1, fetchedAt: 0, request: '/', requestId: null, runId: 'r' }
   const { digest, count } = spool.contentOf(day('2026-03-02'), last)
   expect({ digest, count }).toEqual({ digest: digestOfRow(row('2026-03-02')), count: 1 })

@@ -23,13 +23,13 @@ it('gives back the rows of each day, in order, wherever they were kept', async (
       fc.array(fc.tuple(day, text), { maxLength: 12 }),
       async (before, rows) => {
         const spool = new RowBuffer(join(folder, 'parts', `${(spools += 1)}.rows`))
-        for (const row of before) await spool.add(...row)
+        for (const row of before) spool.add(...row)
         spool.clear()
-        for (const row of rows) await spool.add(...row)
+        for (const row of rows) spool.add(...row)
         for (const each of DAYS) {
           const expected = rows.filter(([of]) => of === each).map(([, text]) => text)
-          expect((await spool.rowsOf(each)).every((text, at) => text === expected[at])).toBe(true)
-          expect(await spool.rowsOf(each)).toHaveLength(expected.length)
+          expect(spool.rowsOf(each).every((text, at) => text === expected[at])).toBe(true)
+          expect(spool.rowsOf(each)).toHaveLength(expected.length)
         }
         await spool.close()
       },
@@ -42,7 +42,7 @@ it('gives back the rows of each day, in order, wherever they were kept', async (
 it('needs no file for little', async () => {
   const folder = await temporaryFolder()
   const spool = new RowBuffer(join(folder, 'one.rows'))
-  for (const each of DAYS) await spool.add(each, 'a row')
+  for (const each of DAYS) spool.add(each, 'a row')
   expect(await readdir(folder)).toEqual([])
   await spool.close()
 })

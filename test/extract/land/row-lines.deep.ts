@@ -106,7 +106,7 @@ it('law 1: whatever JSON text and whatever origin lands as it was served', async
 
 it('a file of lines knows its longest line', async () => {
   const path = join(await temporaryFolder(), 'x')
-  const file = await writeLines(path, [{ day: DAY, rows: rows(['1', '"é"', '2']) }])
+  const file = writeLines(path, [{ day: DAY, rows: rows(['1', '"é"', '2']) }])
   const lines = (await readFile(path, 'utf8')).split('\n')
   expect(file.longestLine).toBe(Math.max(...lines.map((line) => Buffer.byteLength(line) + 1)))
   expect(lines).toHaveLength(4)
