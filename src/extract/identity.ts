@@ -2,7 +2,7 @@ import { addDays, dayOf, HISTORY_START, type Day, type DayRange } from '../lib/d
 import { isPlausibleOrgId, type KnownOrganisation } from '../lake/organisations.ts'
 import { UsageError } from '../lib/errors.ts'
 import { ApiError, type AnalyticsAnswer, type PlatformClient } from '../client/index.ts'
-import type { World } from '../lib/world.ts'
+import { warner, type World } from '../lib/world.ts'
 import { platformClock, type PlatformClock } from './plan/platform-clock.ts'
 import { isForbidden } from './fetch/failures.ts'
 
@@ -37,8 +37,15 @@ const FIRST_ENDPOINTS = ['activity', 'tokens', 'tools'] as const
 async function firstAnswer(client: PlatformClient, world: World): Promise<AnalyticsAnswer> {
   let forbidden: unknown
   for (const endpoint of FIRST_ENDPOINTS) {
+    const ask = (day: Day): Promise<AnalyticsAnswer> =>
+      client.ask(endpoint, { range: { first: day, last: day } })
     try {
-      return await anAnswerOf(endpoint, client, world)
+      return await ask(HISTORY_START).catch((error: unknown) => {
+        // The platform may one day forget its first days. Then a recent one is asked for:
+        // without an answer it would not be known whose credential this is.
+        if (!(error instanceof ApiError) || error.status !== 400) throw error
+        return ask(addDays(dayOf(world.now()), -2))
+      })
     } catch (error) {
       if (!isForbidden(error)) throw error
       forbidden ??= error
@@ -47,26 +54,7 @@ async function firstAnswer(client: PlatformClient, world: World): Promise<Analyt
   throw forbidden
 }
 
-/**
- * The platform may one day forget its first days. Then a recent one is asked
- * for: without an answer it would not be known whose credential this is.
- */
-async function anAnswerOf(
-  endpoint: (typeof FIRST_ENDPOINTS)[number],
-  client: PlatformClient,
-  world: World,
-): Promise<AnalyticsAnswer> {
-  const ask = (day: Day): Promise<AnalyticsAnswer> =>
-    client.ask(endpoint, { range: { first: day, last: day } })
-  try {
-    return await ask(HISTORY_START)
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 400) {
-      return ask(addDays(dayOf(world.now()), -2))
-    }
-    throw error
-  }
-}
+const HINT = 'Is AGENT_BASE_URL the platform’s public API host? Nothing was asked for beyond that.'
 
 /**
  * The first request is for what every such platform has: 404 or a redirect is
@@ -77,10 +65,7 @@ export function isWrongAddress(error: unknown): error is ApiError {
 }
 
 export function wrongAddress(error: ApiError): UsageError {
-  return new UsageError(error.message, {
-    hint: 'Is AGENT_BASE_URL the platform’s public API host? Nothing was asked for beyond that.',
-    cause: error,
-  })
+  return new UsageError(error.message, { hint: HINT, cause: error })
 }
 
 /** Characters of an implausible id that are shown. */
@@ -94,9 +79,7 @@ function implausible(orgId: string): OrganisationError {
   const bytes = Buffer.byteLength(orgId)
   return new OrganisationError(
     `the platform names the organisation ${shown} (${bytes} bytes), which no id of an organisation is`,
-    {
-      hint: 'Is AGENT_BASE_URL the platform’s public API host? Nothing was asked for beyond that.',
-    },
+    { hint: HINT },
   )
 }
 
@@ -114,11 +97,24 @@ export function organisationMismatch(
 
 export const TOLERATED_SKEW_MS = 5 * 60_000
 
-/** Says so when this machine's clock is off. */
-export function warnOfClockSkew(identity: Identity, world: World): void {
-  if (Math.abs(identity.skewMs) < TOLERATED_SKEW_MS) return
-  const message = `this machine's clock is ${skewText(identity)} the platform's, where it is ${identity.today}; the platform's counts`
-  world.emit({ type: 'warning', message })
+/** Warns when this machine's clock is off, and when days were named that are not available. */
+export function warnOfClockAndRange(
+  identity: Identity,
+  { first, last }: Partial<DayRange> = {},
+  world: World,
+): void {
+  const { today, skewMs } = identity
+  const warn = warner(world)
+  if (Math.abs(skewMs) >= TOLERATED_SKEW_MS) {
+    const skew = skewText(identity)
+    warn(
+      `this machine's clock is ${skew} the platform's, where it is ${today}; the platform's counts`,
+    )
+  }
+  if (first !== undefined && first < HISTORY_START)
+    warn(`the platform's history begins ${HISTORY_START}`)
+  if ([first, last].some((day) => day !== undefined && day >= today))
+    warn(`it is ${today} at the platform: days before that can be asked for`)
 }
 
 /** `7 minutes behind`, `12 days ahead of`. */
@@ -131,20 +127,4 @@ export function skewText({ skewMs }: PlatformClock): string {
         ? [Math.round(seconds / 60), 'minutes']
         : [Math.round(seconds / 86_400), 'days']
   return `${count} ${unit} ${skewMs > 0 ? 'behind' : 'ahead of'}`
-}
-
-/** Warns when days were named that are not available. */
-export function warnOfRange(
-  { first, last }: Partial<DayRange> = {},
-  identity: Identity,
-  world: World,
-): void {
-  if (first !== undefined && first < HISTORY_START) {
-    world.emit({ type: 'warning', message: `the platform's history begins ${HISTORY_START}` })
-  }
-  const end = [first, last].some((day) => day !== undefined && day >= identity.today)
-  if (end) {
-    const message = `it is ${identity.today} at the platform: days before that can be asked for`
-    world.emit({ type: 'warning', message })
-  }
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { addDays, dayOf, type Day } from '../lib/days.ts'
+import { addDays, dayOf, latest } from '../lib/days.ts'
 import { AppError, asError, CredentialError, DeferredError } from '../lib/errors.ts'
 import type { PlanReason } from '../lib/events.ts'
 import { warner, type World } from '../lib/world.ts'
@@ -28,8 +28,7 @@ import {
   organisationMismatch,
   OrganisationError,
   identifyOrganisation,
-  warnOfRange,
-  warnOfClockSkew,
+  warnOfClockAndRange,
   wrongAddress,
   type Identity,
 } from './identity.ts'
@@ -106,8 +105,7 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   const lastDay = latest(addDays(identity.today, -1), remembered?.lastDay)
   const remember = { orgId, servedAs, lastDay, skewMs: identity.skewMs }
   await rememberOrganisation(dataFolder, organisation, remember, warner(world))
-  warnOfClockSkew(identity, world)
-  warnOfRange(options.plan.within, identity, world)
+  warnOfClockAndRange(identity, options.plan.within, world)
   world.emit({
     type: 'organisation.identified',
     orgId,
@@ -275,10 +273,6 @@ async function unreachable(
       await recorder.failed(resource, [dayOf(now)], failure)
   }
   return { ...nothing(orgId), ...recorder.counts, unreachable: failure }
-}
-
-function latest(a: Day, b: Day | undefined): Day {
-  return b !== undefined && b > a ? b : a
 }
 
 function nothing(orgId: string | null): SyncResult {

@@ -55,6 +55,16 @@ export function eachDay(range: DayRange): Day[] {
   return Array.from({ length: Math.max(0, count) }, (_, index) => addDays(range.first, index))
 }
 
+/** The earlier of two days; a day that is not given is none of them. */
+export function earliest(a: Day, b: Day | undefined): Day {
+  return b !== undefined && b < a ? b : a
+}
+
+/** The later of two days; a day that is not given is none of them. */
+export function latest(a: Day, b: Day | undefined): Day {
+  return b !== undefined && b > a ? b : a
+}
+
 /** `YYYY-MM` of a day. */
 export function monthOf(day: Day): string {
   return day.slice(0, 7)

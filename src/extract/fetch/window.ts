@@ -1,6 +1,6 @@
-import type { Day, DayRange } from '../../lib/days.ts'
+import type { Day } from '../../lib/days.ts'
 import { ApiError } from '../../client/index.ts'
-import { countWithin } from '../plan/window-size.ts'
+import { countWithin, rangeOf } from '../plan/window-size.ts'
 import { ForeignAnswerError, originOf, ownAnswer, type FetchContext } from '../context.ts'
 import { abortsRun, isForbidden } from './failures.ts'
 import { landDays, type SizedDay } from '../land/land-days.ts'
@@ -184,13 +184,6 @@ async function giveUp(
   if (days.length === 0) return
   context.windowSizes.failed(resource.name, days)
   await context.recorder.failed(resource.name, days, error)
-}
-
-function rangeOf(days: readonly Day[]): DayRange {
-  const first = days[0]
-  const last = days.at(-1)
-  if (first === undefined || last === undefined) throw new RangeError('a window without days')
-  return { first, last }
 }
 
 /** Days landed and recorded at once: syncs of many small files at once take little more than one. */

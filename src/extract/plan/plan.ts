@@ -1,15 +1,17 @@
 import {
   addDays,
   daysBetween,
+  earliest,
   eachDay,
   HISTORY_START,
+  latest,
   type Day,
   type DayRange,
 } from '../../lib/days.ts'
 import type { PlanReason } from '../../lib/events.ts'
 import { intervalKey, isSettled, type Interval, type Ledger } from '../../lake/ledger.ts'
 import type { WindowSize, KnownWindowSizes } from '../../lake/window-sizes.ts'
-import { knownSize, countWithin, probeSize, spanOf } from './window-size.ts'
+import { knownSize, countWithin, probeSize, rangeOf, spanOf } from './window-size.ts'
 import { dueRecheck } from './recheck.ts'
 import { RESOURCES, type Resource } from '../resources.ts'
 import { isConfirmationDue } from './volume-anomaly.ts'
@@ -53,8 +55,8 @@ export interface PlanOptions {
  */
 export function planSync(ledger: Ledger, options: PlanOptions): FetchTask[] {
   const range = {
-    first: later(HISTORY_START, options.within?.first),
-    last: earlier(addDays(options.today, -1), options.within?.last),
+    first: latest(HISTORY_START, options.within?.first),
+    last: earliest(addDays(options.today, -1), options.within?.last),
   }
   const sizes = options.windowSizes ?? new Map()
   return (options.resources ?? RESOURCES).flatMap((resource) => {
@@ -64,7 +66,7 @@ export function planSync(ledger: Ledger, options: PlanOptions): FetchTask[] {
       resource.grain === 'users'
         ? byUrgency(due)
         : withinSize(runs(ledger, resource, due), knownSize(sizes, resource.name), options.now)
-    return windows.map((days) => taskOf(resource, days))
+    return windows.map((days) => ({ resource, range: rangeOf(daysOf(days)), days }))
   })
 }
 
@@ -103,16 +105,16 @@ function recheckOf(
  * two due days share a window when no day between them is settled.
  */
 function runs(ledger: Ledger, resource: Resource, due: readonly PlannedDay[]): PlannedDay[][] {
+  const isLandedAndSettled = (day: Day): boolean => {
+    const interval = ledger.get(intervalKey(resource.name, day))
+    return interval !== undefined && isSettled(interval)
+  }
   const windows: PlannedDay[][] = []
   for (const planned of due) {
-    const last = windows.at(-1)?.at(-1)
-    const between =
-      last === undefined
-        ? []
-        : eachDay({ first: addDays(last.day, 1), last: addDays(planned.day, -1) })
-    const joins =
-      last !== undefined && !between.some((day) => isLandedAndSettled(ledger, resource, day))
-    if (joins) windows.at(-1)?.push(planned)
+    const window = windows.at(-1) ?? []
+    const last = window.at(-1)?.day ?? addDays(planned.day, -1)
+    const between = eachDay({ first: addDays(last, 1), last: addDays(planned.day, -1) })
+    if (window.length > 0 && !between.some(isLandedAndSettled)) window.push(planned)
     else windows.push([planned])
   }
   return windows
@@ -125,7 +127,8 @@ function withinSize(
   now: number,
 ): readonly (readonly PlannedDay[])[] {
   if (size === undefined) return windows
-  const widest = windows.toSorted((a, b) => spanOf(rangeOf(b)) - spanOf(rangeOf(a)))[0]
+  const span = (days: readonly PlannedDay[]): number => spanOf(rangeOf(daysOf(days)))
+  const [widest] = windows.toSorted((a, b) => span(b) - span(a))
   return windows.flatMap((days) =>
     cut(days, size.maxDays, days === widest ? probeSize(size, now) : size.maxDays),
   )
@@ -135,36 +138,13 @@ function withinSize(
 function cut(days: readonly PlannedDay[], width: number, first: number): PlannedDay[][] {
   const windows: PlannedDay[][] = []
   for (let left = days, limit = first; left.length > 0; limit = width) {
-    const count = countWithin(
-      left.map(({ day }) => day),
-      limit,
-    )
+    const count = countWithin(daysOf(left), limit)
     windows.push(left.slice(-count))
     left = left.slice(0, -count)
   }
   return windows
 }
 
-function isLandedAndSettled(ledger: Ledger, resource: Resource, day: Day): boolean {
-  const interval = ledger.get(intervalKey(resource.name, day))
-  return interval !== undefined && isSettled(interval)
-}
-
-function taskOf(resource: Resource, days: readonly PlannedDay[]): FetchTask {
-  return { resource, range: rangeOf(days), days }
-}
-
-function rangeOf(days: readonly PlannedDay[]): DayRange {
-  const first = days[0]
-  const last = days.at(-1)
-  if (first === undefined || last === undefined) throw new RangeError('a window without days')
-  return { first: first.day, last: last.day }
-}
-
-function later(a: Day, b: Day | undefined): Day {
-  return b !== undefined && b > a ? b : a
-}
-
-function earlier(a: Day, b: Day | undefined): Day {
-  return b !== undefined && b < a ? b : a
+function daysOf(days: readonly PlannedDay[]): Day[] {
+  return days.map(({ day }) => day)
 }

@@ -18,6 +18,14 @@ export function spanOf({ first, last }: DayRange): number {
   return daysBetween(first, last) + 1
 }
 
+/** @throws RangeError for no days. `days` are in order. */
+export function rangeOf(days: readonly Day[]): DayRange {
+  const [first] = days
+  const last = days.at(-1)
+  if (first === undefined || last === undefined) throw new RangeError('a window without days')
+  return { first, last }
+}
+
 /** How many of the newest days a window of `width` days holds; at least one. `days` are in order. */
 export function countWithin(days: readonly Day[], width: number): number {
   const last = days.at(-1)
