@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path'
+import { z } from 'zod'
 import { Database, listLiteral } from '../lib/duckdb.ts'
 import { rawFolder, versionTime, versionsUpTo } from './layout.ts'
 import { intervalKey, LedgerFile, type Interval, type Ledger } from './ledger.ts'
@@ -14,22 +15,20 @@ import { statement, fill } from '../lib/package.ts'
 export async function ledgerAsOf(dataFolder: string, orgId: string, at: number): Promise<Ledger> {
   const known: Known[] = []
   for (const interval of (await LedgerFile.read(dataFolder, orgId)).values()) {
-    const { resource, day, file } = interval
+    const { resource, day, file, fetchedAt } = interval
     if (file === null) continue
     const folder = rawFolder(dataFolder, orgId, resource, day)
     const files = (await versionsUpTo(folder, file)).filter((name) => versionTime(name) <= at)
     const last = files.at(-1)
     if (last === undefined) continue
-    known.push({ interval, path: join(folder, last), versions: files.length })
+    const isPast = last !== file || (fetchedAt ?? 0) > at
+    known.push({ interval, path: join(folder, last), versions: files.length, isPast })
   }
-  const isPast = ({ interval, path }: Known): boolean =>
-    basename(path) !== interval.file || (interval.fetchedAt ?? 0) > at
-  const facts = await factsOf(known.filter(isPast).map(({ path }) => path))
+  const facts = await factsOf(known.filter(({ isPast }) => isPast).map(({ path }) => path))
   return new Map(
-    known.map((each) => {
-      const { resource, day } = each.interval
-      const then = isPast(each) ? intervalThen(each, facts) : each.interval
-      return [intervalKey(resource, day), { ...then, versions: each.versions, error: null }]
+    known.map(({ interval, path, versions, isPast }) => {
+      const then = isPast ? intervalThen(interval, path, facts.get(path)) : interval
+      return [intervalKey(then.resource, then.day), { ...then, versions, error: null }]
     }),
   )
 }
@@ -55,18 +54,22 @@ interface Known {
   readonly interval: Interval
   readonly path: string
   readonly versions: number
+  /** Whether the ledger says something else by now. */
+  readonly isPast: boolean
 }
 
-interface Facts {
-  readonly rows: number
-  readonly users: number
-  readonly requestId: string | null
-}
+const facts = z.object({
+  file: z.string(),
+  request_id: z.string().nullable(),
+  row_count: z.coerce.number(),
+  users: z.coerce.number(),
+})
 
-function intervalThen({ interval, path }: Known, facts: ReadonlyMap<string, Facts>): Interval {
+type Facts = z.infer<typeof facts>
+
+function intervalThen(interval: Interval, path: string, facts?: Facts): Interval {
+  const { request_id: requestId = null, row_count: rows = 0, users = 0 } = facts ?? {}
   const file = basename(path)
-  const isCurrent = file === interval.file
-  const { rows, users, requestId } = facts.get(path) ?? { rows: 0, users: 0, requestId: null }
   return {
     ...interval,
     file,
@@ -74,8 +77,7 @@ function intervalThen({ interval, path }: Known, facts: ReadonlyMap<string, Fact
     fetchedAt: versionTime(file),
     rowCount: interval.resource === 'users' ? users : rows,
     requestId,
-    sha256: isCurrent ? interval.sha256 : null,
-    digest: isCurrent ? interval.digest : null,
+    ...(file === interval.file ? {} : { sha256: null, digest: null }),
   }
 }
 
@@ -83,20 +85,9 @@ async function factsOf(paths: readonly string[]): Promise<ReadonlyMap<string, Fa
   if (paths.length === 0) return new Map()
   const database = await Database.open(':memory:', processLimits().verification)
   try {
-    const files = listLiteral(paths)
-    const counts = await database.rows(fill(statement('lake/version_rows'), { files }))
-    const requests = await database.rows(fill(statement('lake/version_requests'), { files }))
-    const countOf = new Map(counts.map((row) => [row['file'], row]))
-    const requestOf = new Map(requests.map((row) => [row['file'], row['request_id']]))
-    return new Map(
-      paths.map((path) => {
-        const count = countOf.get(path)
-        const request = requestOf.get(path)
-        const requestId = typeof request === 'string' ? request : null
-        const [rows, users] = [Number(count?.['row_count'] ?? 0), Number(count?.['users'] ?? 0)]
-        return [path, { rows, users, requestId }]
-      }),
-    )
+    const sql = fill(statement('lake/version_facts'), { files: listLiteral(paths) })
+    const found = z.array(facts).parse(await database.rows(sql))
+    return new Map(found.map((each) => [each.file, each]))
   } finally {
     database.close()
   }
