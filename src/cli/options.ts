@@ -1,7 +1,11 @@
 import { addDays, isDay, parseDay, startOf, type DayRange } from '../lib/days.ts'
-import { ENTITY_RESOURCES, isEntityResource, type EntityResource } from '../lib/resource-names.ts'
+import {
+  ENTITY_RESOURCES,
+  isEntityResource,
+  type EntityResource,
+  RESOURCES,
+} from '../lake/resources.ts'
 import { UsageError } from '../lib/errors.ts'
-import { RESOURCES } from '../extract/resources.ts'
 import type { SyncSelection } from '../pipeline/entity-resources.ts'
 import { flag, number, text, textOr, texts, type Flags } from './command.ts'
 

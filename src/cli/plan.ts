@@ -6,6 +6,7 @@ import { ledgerOnceOpened } from '../extract/open-ledger.ts'
 import { planSync, type FetchTask } from '../extract/plan/plan.ts'
 import type { Ledger } from '../lake/ledger.ts'
 import { readOrganisations } from '../lake/organisations.ts'
+import { isOfUsers } from '../lake/resources.ts'
 import { learnedSizes } from '../lake/window-sizes.ts'
 import { counted } from '../observe/words.ts'
 import { configured, dataOptions, defineCommand, jsonOption } from './command.ts'
@@ -105,6 +106,6 @@ function analyticsText(name: string, tasks: readonly FetchTask[]): string {
     const count = days.filter((each) => each.reason === reason).length
     return count === 0 ? [] : [`${count} ${words}`]
   })
-  const asking = name === 'users' ? 'page by page' : `in ${counted(tasks.length, 'request')}`
+  const asking = isOfUsers(name) ? 'page by page' : `in ${counted(tasks.length, 'request')}`
   return `${String(days.length).padStart(4)} days, ${sorted[0] ?? ''} to ${sorted.at(-1) ?? ''}, ${asking}: ${why.join(', ')}`
 }

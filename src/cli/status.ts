@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { examine } from '../doctor/examine.ts'
 import { exitCodeOf, type Finding } from '../doctor/finding.ts'
 import { ledgerOnceOpened } from '../extract/open-ledger.ts'
-import { RESOURCES } from '../extract/resources.ts'
+import { RESOURCES } from '../lake/resources.ts'
 import { readRunRecords, type RunRecord } from '../observe/run-record.ts'
 import {
   readStatus,

@@ -1,5 +1,5 @@
 import { ExitCode } from '../lib/errors.ts'
-import { RESOURCES } from '../extract/resources.ts'
+import { RESOURCES } from '../lake/resources.ts'
 import { verifyVersions } from '../extract/land/verify-versions.ts'
 import { listedDays, unrecordedDays } from '../extract/open-ledger.ts'
 import { organisationsInLake, rawDays, type RawDay } from '../lake/layout.ts'

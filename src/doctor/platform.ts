@@ -14,6 +14,7 @@ import {
   type Identity,
 } from '../extract/identity.ts'
 import { isSame, readOrganisations, type KnownOrganisation } from '../lake/organisations.ts'
+import { RESOURCES } from '../lake/resources.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
 import { addDays, HISTORY_START, type Day } from '../lib/days.ts'
 
@@ -136,13 +137,11 @@ async function checkEndpoints(
   const yesterday = addDays(today, -1)
   const day = yesterday < HISTORY_START ? HISTORY_START : yesterday
   const range = { first: day, last: day }
-  const answers = await probe({
-    activity: () => client.ask('activity', { range }),
-    tokens: () => client.ask('tokens', { range }),
-    tools: () => client.ask('tools', { range }),
-    productivity: () => client.ask('productivity', { range }),
-    users: () => client.ask('users', { range, limit: 1 }),
+  const requests = RESOURCES.map(({ endpoint, grain }) => {
+    const query = grain === 'users' ? { range, limit: 1 } : { range }
+    return [endpoint, () => client.ask(endpoint, query)] as const
   })
+  const answers = await probe(Object.fromEntries(requests))
   const refused = answers.filter(([, error]) => error instanceof RefusedError)
   const others = answers.filter((each) => each[1] !== null && !refused.includes(each))
   const later = 'Runs ask again; ask again later whether the credential may read it.'

@@ -13,7 +13,7 @@ import type { Breaker } from './fetch/failures.ts'
 import type { PageBuffer } from './land/page-buffer.ts'
 import type { RawWriter } from './land/raw-writer.ts'
 import type { PageOrigin } from './land/row-lines.ts'
-import type { Resource } from './resources.ts'
+import type { Resource } from '../lake/resources.ts'
 import type { ChecksOfRun } from './plan/volume-anomaly.ts'
 import type { WindowSizes } from './fetch/window-sizes.ts'
 

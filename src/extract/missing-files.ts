@@ -1,5 +1,5 @@
 import { mapLimit } from '../lib/concurrency.ts'
-import { isEntityResource, isSnapshot } from '../lib/resource-names.ts'
+import { isEntityResource, isSnapshot } from '../lake/resources.ts'
 import type { Warn } from '../lib/world.ts'
 import { damageOf, quarantine, type DamagedFile, type RawFile } from '../lake/quarantine.ts'
 import { intervalKey, LedgerFile, type Interval, type Ledger } from '../lake/ledger.ts'

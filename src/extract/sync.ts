@@ -38,7 +38,7 @@ import { forgetMissing, quarantineDamagedEntities, stillMissing } from './missin
 import { removePageBuffers } from './land/buffer-paths.ts'
 import { openLedger, type OpenLedger } from './open-ledger.ts'
 import { planSync, type FetchTask, type PlanOptions } from './plan/plan.ts'
-import { RESOURCES } from './resources.ts'
+import { RESOURCES } from '../lake/resources.ts'
 import type { ChecksOfRun } from './plan/volume-anomaly.ts'
 import { WindowSizes } from './fetch/window-sizes.ts'
 
@@ -213,11 +213,10 @@ async function fetchPlan(
   { intervals }: LedgerFile,
   tasks: readonly FetchTask[],
 ): Promise<void> {
-  const users = (plan.resources ?? RESOURCES).find(({ grain }) => grain === 'users')
   const done = completionListener(tasks, (resource) => {
     listeners?.onResourceComplete?.(context.orgId, resource, intervals)
   })
-  const fetching = fetchAll(context, tasks, users, done)
+  const fetching = fetchAll(context, tasks, plan.resources ?? RESOURCES, done)
   listeners?.onWaiting?.(context.orgId)
   await fetching
 }

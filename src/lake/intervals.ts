@@ -1,4 +1,4 @@
-import { isEntityResource, isSnapshot } from '../lib/resource-names.ts'
+import { isEntityResource, isSnapshot } from './resources.ts'
 import { eachDay, HISTORY_START, type Day, type DayRange } from '../lib/days.ts'
 import { intervalKey, isSettled, type Ledger } from './ledger.ts'
 

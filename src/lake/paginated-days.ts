@@ -4,6 +4,11 @@ import { z } from 'zod'
 import type { Day } from '../lib/days.ts'
 import { confirmLease, pathSegment, readJson, temporaryPath } from '../lib/files.ts'
 
+interface Lake {
+  readonly dataFolder: string
+  readonly orgId: string
+}
+
 const whole = z.number().int().nonnegative()
 const shape = z.object({
   digest: z.string(),
@@ -20,24 +25,24 @@ export type PaginatedDay = Readonly<z.infer<typeof shape>>
 
 /** What was remembered of a day whose rows in the lake have this digest; null where that is nothing. */
 export async function readPaginatedDay(
-  dataFolder: string,
-  orgId: string,
+  lake: Lake,
+  resource: string,
   day: Day,
   digest: string,
   warn: (message: string) => void,
 ): Promise<PaginatedDay | null> {
-  const found = shape.safeParse(await readJson(pathOf(dataFolder, orgId, day), warn)).data
+  const found = shape.safeParse(await readJson(pathOf(lake, resource, day), warn)).data
   return found?.digest === digest ? found : null
 }
 
 /** It is not synced: what a power cut makes of it is no such day, and not believed. */
 export function writePaginatedDay(
-  dataFolder: string,
-  orgId: string,
+  lake: Lake,
+  resource: string,
   day: Day,
   paginated: PaginatedDay,
 ): void {
-  const path = pathOf(dataFolder, orgId, day)
+  const path = pathOf(lake, resource, day)
   mkdirSync(dirname(path), { recursive: true })
   const temporary = temporaryPath(path)
   writeFileSync(temporary, `${JSON.stringify(paginated)}\n`)
@@ -45,6 +50,8 @@ export function writePaginatedDay(
   renameSync(temporary, path)
 }
 
-function pathOf(dataFolder: string, orgId: string, day: Day): string {
-  return join(dataFolder, 'state', 'walks', pathSegment(orgId), `${day}.json`)
+/** Those of `/users`, which were the first, are in no folder of their own. */
+function pathOf({ dataFolder, orgId }: Lake, resource: string, day: Day): string {
+  const folder = join(dataFolder, 'state', 'walks', pathSegment(orgId))
+  return join(folder, resource === 'users' ? '' : resource, `${day}.json`)
 }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Database, listLiteral } from '../lib/duckdb.ts'
 import { rawFolder, versionTime, versionsUpTo } from './layout.ts'
 import { intervalKey, LedgerFile, type Interval, type Ledger } from './ledger.ts'
+import { isOfUsers } from './resources.ts'
 import { processLimits } from '../lib/machine.ts'
 import { statement, fill } from '../lib/package.ts'
 
@@ -75,7 +76,7 @@ function intervalThen(interval: Interval, path: string, facts?: Facts): Interval
     file,
     status: rows === 0 ? 'empty' : 'landed',
     fetchedAt: versionTime(file),
-    rowCount: interval.resource === 'users' ? users : rows,
+    rowCount: isOfUsers(interval.resource) ? users : rows,
     requestId,
     ...(file === interval.file ? {} : { sha256: null, digest: null }),
   }

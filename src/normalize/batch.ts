@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Day } from '../lib/days.ts'
 import { listLiteral, literal, type Cell, type Database } from '../lib/duckdb.ts'
 import { rawFolder } from '../lake/layout.ts'
+import { isAnalytics } from '../lake/resources.ts'
 import { statement, fill } from '../lib/package.ts'
 import {
   keysOf,
@@ -11,7 +12,6 @@ import {
   type ReadShape,
   type Sample,
 } from './documented.ts'
-import { isAnalytics } from './entities.ts'
 import { isKeyed, parsedSql } from './items.ts'
 
 /** The raw files that the rows of one day are made from, the oldest first. */

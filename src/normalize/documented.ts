@@ -1,4 +1,5 @@
 import { identifier, literal } from '../lib/duckdb.ts'
+import type { Fieldset, Shape } from '../lake/resources.ts'
 
 /** What a field is documented to be, in the words of `sql/drift/expected.sql`. */
 export type FieldType =
@@ -17,10 +18,6 @@ export type Fields = ReadonlyMap<string, Field>
 
 /** The kinds of objects in the items of a resource: `$`, `$.by_user[]`, … */
 export type Documented = ReadonlyMap<string, Fields>
-
-/** The shape of something served, as DuckDB's `from_json` takes it in JSON. */
-export type Shape = string | readonly Shape[] | Fieldset
-export type Fieldset = Readonly<{ [field: string]: Shape }>
 
 /** What items can come back from letter by letter; each then has exactly its fields, in its order. */
 export interface ReadShape {

@@ -115,6 +115,7 @@ async function makeSuspects(
   { resource, documented }: Pick<DayBatch, 'resource' | 'documented'>,
   { isReadOnce, hasUnlike }: Strange,
 ): Promise<void> {
+  if (documented.size === 0) throw new Error(`nothing of ${resource} is in drift/expected.sql`)
   await database.run(fill(ITEMS, { kind: isReadOnce ? 'table' : 'view' }))
   const shapes = [...documented].flatMap(([object, fields]) =>
     fields.get('')?.type === 'any' || (object !== '$' && !hasUnlike)

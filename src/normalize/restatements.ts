@@ -1,8 +1,9 @@
 import { identifier, type Database } from '../lib/duckdb.ts'
 import { rawFolder, versionsUpTo, versionTime } from '../lake/layout.ts'
+import { isAnalytics } from '../lake/resources.ts'
 import { statement, fill } from '../lib/package.ts'
 import { BATCH_STATEMENTS, type DaySource } from './batch.ts'
-import { ENTITIES, isAnalytics, keySql, type Entity } from './entities.ts'
+import { ENTITIES, keySql, type Entity } from './entities.ts'
 import { MACROS, parsedSql } from './items.ts'
 import { makerOf, type BaseEntity, type NormalizeOptions } from './plan.ts'
 

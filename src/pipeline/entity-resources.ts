@@ -1,5 +1,5 @@
 import type { OrganisationConfig } from '../config/config.ts'
-import { ENTITY_RESOURCES } from '../lib/resource-names.ts'
+import { ENTITY_RESOURCES } from '../lake/resources.ts'
 import type { EntitySelection } from '../extract/entities/context.ts'
 import { landSpool } from '../extract/entities/hooks.ts'
 import type { PlanOptions } from '../extract/plan/plan.ts'

@@ -1,10 +1,9 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExportTarget } from '../config/config.ts'
-import { isEntityResource } from '../lib/resource-names.ts'
+import { isEntityResource, RESOURCES } from '../lake/resources.ts'
 import type { Day } from '../lib/days.ts'
 import { ExitCode } from '../lib/errors.ts'
-import { RESOURCES } from '../extract/resources.ts'
 import { timed, warner, type RunContext } from './run-context.ts'
 import {
   buildAndPublish,

@@ -1,5 +1,5 @@
 import { ChecksFailedError, ExitCode, PartialError } from '../lib/errors.ts'
-import { RESOURCES } from '../extract/resources.ts'
+import { RESOURCES } from '../lake/resources.ts'
 import { createFactViews } from '../model/index.ts'
 import { ENTITIES } from '../normalize/entities.ts'
 import { timed, type RunContext } from './run-context.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { EntityResource } from '../../src/lib/resource-names.ts'
+import type { EntityResource } from '../../src/lake/resources.ts'
 import { entityRows } from '../../src/lake/intervals.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { DAY, landed, night, NIGHT, platform } from './beside-night.ts'

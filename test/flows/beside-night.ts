@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { ENTITY_RESOURCES, type EntityResource } from '../../src/lib/resource-names.ts'
+import { ENTITY_RESOURCES, type EntityResource } from '../../src/lake/resources.ts'
 import type { EntitySelection } from '../../src/extract/entities/context.ts'
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
 import { testWorld } from '../support/helpers.ts'

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ENTITY_RESOURCES, type EntityResource } from '../../src/lib/resource-names.ts'
+import { ENTITY_RESOURCES, type EntityResource } from '../../src/lake/resources.ts'
 import { planEntities } from '../../src/extract/entities/plan.ts'
 import { readStatus } from '../../src/serve/status.ts'
 import { entityRows } from '../../src/lake/intervals.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { RESOURCES } from '../../src/extract/resources.ts'
+import { RESOURCES } from '../../src/lake/resources.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { chanceOf } from '../support/chance.ts'
 import { command, type Outcome } from '../support/command.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Day } from '../../src/lib/days.ts'
-import { RESOURCES } from '../../src/extract/resources.ts'
+import { RESOURCES } from '../../src/lake/resources.ts'
 import { rawFolder, versionsIn } from '../../src/lake/layout.ts'
 import { readPaginatedDay } from '../../src/lake/paginated-days.ts'
 import { sendJson, temporaryFolder } from '../support/helpers.ts'
@@ -231,7 +231,8 @@ describe('what is remembered of pages', () => {
     const data = await temporaryFolder()
     await look(paged, data)
     const { digest = null } = (await ledgerOf(data, 'o')).get(`users/${DAY}`) ?? {}
-    const read = (of: string) => readPaginatedDay(data, 'o', DAY, of, () => undefined)
+    const lake = { dataFolder: data, orgId: 'o' }
+    const read = (of: string) => readPaginatedDay(lake, 'users', DAY, of, () => undefined)
     expect(await read(digest ?? '')).toMatchObject({ digest, users: 7 })
     expect(await read('another')).toBeNull()
   })

@@ -1,7 +1,7 @@
 import { PlatformClient } from '../../src/client/index.ts'
 import { syncOrganisation, type SyncOptions, type SyncResult } from '../../src/extract/sync.ts'
 import type { EntitySelection } from '../../src/extract/entities/context.ts'
-import { RESOURCES } from '../../src/extract/resources.ts'
+import { RESOURCES } from '../../src/lake/resources.ts'
 import { Database, type Row } from '../../src/lib/duckdb.ts'
 import { LedgerFile, type Ledger } from '../../src/lake/ledger.ts'
 import { testWorld, type TestWorld } from '../support/helpers.ts'

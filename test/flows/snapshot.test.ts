@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RESOURCES } from '../../src/extract/resources.ts'
+import { RESOURCES } from '../../src/lake/resources.ts'
 import { DeferredError } from '../../src/lib/errors.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { LAST_DAY, pagedPlatform, refuse, usersIn, type Paged } from './paged.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { HISTORY_START, type Day } from '../../src/lib/days.ts'
-import { RESOURCES } from '../../src/extract/resources.ts'
+import { RESOURCES } from '../../src/lake/resources.ts'
 import { buildAndPublish, loadProject, type BuildResult } from '../../src/model/index.ts'
 import { writeIntervals } from '../../src/normalize/intervals.ts'
 import { literal } from '../../src/lib/duckdb.ts'

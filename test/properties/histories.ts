@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { addDays, HISTORY_START } from '../../src/lib/days.ts'
-import { RESOURCES } from '../../src/extract/resources.ts'
+import { RESOURCES } from '../../src/lake/resources.ts'
 import {
   firstContent,
   NO_FAULTS,

@@ -21,16 +21,17 @@ import {
   type ServedRow,
 } from '../json/row-scanner.ts'
 import type { AnswerReader, Call } from '../http/transport.ts'
+import type { OpenEnum } from '../types.ts'
 
-/** The five analytics endpoints (PLATFORM_API, "Analytics"). */
-export type AnalyticsEndpoint = 'tokens' | 'tools' | 'activity' | 'productivity' | 'users'
+/** The analytics endpoints (PLATFORM_API, "Analytics"), each below `/api/v1/analytics/`. */
+export type AnalyticsEndpoint = OpenEnum<'tokens' | 'tools' | 'activity' | 'productivity' | 'users'>
 
 export interface AnalyticsQuery {
   readonly range: DayRange
   readonly groupBy?: 'model' | 'tool_name' | 'client' | undefined
-  /** `/users` only: users a page, 1 to 100. */
+  /** Of what comes in pages, as `/users`: users a page, 1 to 100. */
   readonly limit?: number
-  /** `/users` only: `next_cursor` of the page before. */
+  /** Of what comes in pages: `next_cursor` of the page before. */
   readonly cursor?: string | undefined
   /** See Call. */
   readonly isDivisible?: boolean
@@ -53,7 +54,7 @@ export interface AnalyticsAnswer extends AnalyticsTail {
   readonly rows: readonly ServedRow[]
 }
 
-/** A page of `/users` whose rows may be known: see `SummedEnvelope`. */
+/** A page of users whose rows may be known: see `SummedEnvelope`. */
 export type UsersPage = AnalyticsTail & Omit<SummedEnvelope, 'rest'>
 
 /** Where an answer comes from. */
@@ -92,14 +93,19 @@ export class Analytics extends Endpoints {
    * @throws UsageError for a limit out of 1 to 100.
    */
   async ask(endpoint: AnalyticsEndpoint, query: AnalyticsQuery): Promise<AnalyticsAnswer> {
-    const isDay = endpoint !== 'users' && query.range.first === query.range.last
-    const maxBytes = isDay ? MAX_DAY_BYTES : MAX_ANSWER_BYTES
+    const { range, limit } = query
+    const isPage = endpoint === 'users' || limit !== undefined
+    const maxBytes = !isPage && range.first === range.last ? MAX_DAY_BYTES : MAX_ANSWER_BYTES
     return this.#askWhole(this.#callOf(endpoint, query, maxBytes), sliceEnvelope)
   }
 
-  /** Asks for one page of `/users`, whose rows are not read where they are the `known` ones. */
-  async page(query: AnalyticsQuery, known: RowsSum | undefined): Promise<UsersPage> {
-    const call = this.#callOf('users', query, MAX_ANSWER_BYTES)
+  /** Asks for one page of users, whose rows are not read where they are the `known` ones. */
+  async page(
+    endpoint: AnalyticsEndpoint,
+    query: AnalyticsQuery,
+    known: RowsSum | undefined,
+  ): Promise<UsersPage> {
+    const call = this.#callOf(endpoint, query, MAX_ANSWER_BYTES)
     return this.#askWhole(call, (text) => sliceUnlessKnown(text, known))
   }
 

@@ -96,7 +96,7 @@ export function sliceWhole(text: string): ServedRow {
 
 /**
  * Holds an analytics answer to what it says of itself: the range that `meta`
- * names is the one that was asked for, and a page of `/users` has a `meta` to say
+ * names is the one that was asked for, and a page of users has a `meta` to say
  * whether it is the last. A stale cache, or a platform that cuts a wide range without a
  * word, would else make days without rows out of days that have them.
  *
@@ -114,7 +114,8 @@ export function checkClaims(path: string, rest: unknown): void {
     const said = isDay(day) ? day : kindOf(claimed)
     throw new SyntaxError(`'meta.${field}' is ${said}, but ${asked ?? 'none'} was asked for`)
   }
-  if (pathname.endsWith('/users') && (typeof meta !== 'object' || meta === null)) {
+  const isPage = pathname.endsWith('/users') || searchParams.has('limit')
+  if (isPage && (typeof meta !== 'object' || meta === null)) {
     throw new SyntaxError("there is no 'meta': is this the last page?")
   }
 }

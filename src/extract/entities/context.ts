@@ -1,5 +1,5 @@
 import { dayOf, type Day } from '../../lib/days.ts'
-import type { EntityResource } from '../../lib/resource-names.ts'
+import type { EntityResource } from '../../lake/resources.ts'
 import type { Redaction } from '../../lib/secrets/redaction.ts'
 import type { PlatformClient } from '../../client/index.ts'
 import { nowThere, type FetchContext, type LandingContext } from '../context.ts'

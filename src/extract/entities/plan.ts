@@ -1,4 +1,4 @@
-import type { EntityResource } from '../../lib/resource-names.ts'
+import type { EntityResource } from '../../lake/resources.ts'
 import { readSpool } from '../../lake/hook-spool.ts'
 import { givenUpIds } from './asking.ts'
 import type { EntitySelection } from './context.ts'

@@ -1,5 +1,5 @@
 import { addDays, startOf } from '../../lib/days.ts'
-import { ENTITY_RESOURCES, isSnapshot, type EntityResource } from '../../lib/resource-names.ts'
+import { ENTITY_RESOURCES, isSnapshot, type EntityResource } from '../../lake/resources.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { warner } from '../../lib/world.ts'
 import type { Computer } from '../../client/index.ts'

@@ -2,7 +2,7 @@ import type { Day } from '../../lib/days.ts'
 import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
 import type { FetchContext } from '../context.ts'
 import type { FetchTask } from '../plan/plan.ts'
-import { DAY_TOTALS, type Resource } from '../resources.ts'
+import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
 import { fetchUsersDay, totalsVersion } from './pagination.ts'
 import { fetchRange } from './window.ts'
 
@@ -18,7 +18,8 @@ export async function landDayTotals(
   tasks: readonly FetchTask[],
 ): Promise<void> {
   const known = context.recorder.intervals
-  const usersDays = daysOf(tasks.filter(({ resource }) => resource.grain === 'users')).sort()
+  const ofUsers = tasks.filter(({ resource }) => resource.grain === 'users')
+  const usersDays = [...new Set(daysOf(ofUsers))].sort()
   await context.forEach(DAY_TOTALS, (total) => {
     const planned = new Set(daysOf(tasks.filter(({ resource }) => resource.name === total.name)))
     const isLanded = (day: Day): boolean => known.get(intervalKey(total.name, day))?.file != null

@@ -2,22 +2,22 @@ import type { Day } from '../../lib/days.ts'
 import { spanOf } from '../plan/window-size.ts'
 import type { FetchContext } from '../context.ts'
 import type { FetchTask } from '../plan/plan.ts'
-import { DAY_TOTALS, type Resource } from '../resources.ts'
+import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
 import { landDayTotals, verifyPagesConsistent } from './consistency.ts'
 import { fetchUsersDay } from './pagination.ts'
 import { fetchWithin } from './window.ts'
 
 /**
  * Executes the plan. The users of a day are asked for when the totals have landed that
- * they are held against; everything else at once. `users`: their resource, where it is
- * selected. `done` is called with each task that has come to its end.
+ * they are held against; everything else at once. `resources`: those that are selected.
+ * `done` is called with each task that has come to its end.
  *
  * @throws what must stop the run, when what is under way has landed.
  */
 export async function fetchAll(
   context: FetchContext,
   tasks: readonly FetchTask[],
-  users: Resource | undefined,
+  resources: readonly Resource[],
   done: (task: FetchTask) => void,
 ): Promise<void> {
   const totals = tasks.filter(({ resource }) => DAY_TOTALS.includes(resource))
@@ -41,7 +41,8 @@ export async function fetchAll(
   } finally {
     await context.background.ended()
   }
-  if (users !== undefined) await verifyPagesConsistent(context, users)
+  for (const resource of resources)
+    if (resource.grain === 'users') await verifyPagesConsistent(context, resource)
 }
 
 function isOfUsers({ resource }: FetchTask): boolean {

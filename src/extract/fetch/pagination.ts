@@ -17,7 +17,7 @@ import type { DayContent } from '../land/row-lines.ts'
 import { nowThere, originOf, ownAnswer, type FetchContext, type Pagination } from '../context.ts'
 import { abortsRun, isForbidden } from './failures.ts'
 import { landDays } from '../land/land-days.ts'
-import { DAY_TOTALS, type Resource } from '../resources.ts'
+import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
 import { entityOf, usersOfPage } from './rows.ts'
 
 /**
@@ -106,12 +106,15 @@ function startAgain(pagination: Pagination): void {
 const MAX_IDLE_PAGES = 50
 
 async function requestPages(context: FetchContext, pagination: Pagination): Promise<void> {
-  const { day, buffer, users } = pagination
+  const { resource, day, buffer, users } = pagination
   if (buffer.isComplete) return
   const id = idOf(context, pagination)
   const witness = totalsVersion(context.recorder.intervals, day)
   const ask = async (query: AnalyticsQuery): Promise<UsersPage> =>
-    ownAnswer(context, await context.client.page(query, pagination.known?.pages[buffer.pages]))
+    ownAnswer(
+      context,
+      await context.client.page(resource.endpoint, query, pagination.known?.pages[buffer.pages]),
+    )
   let idle = 0
   for await (const page of userPages(ask, { first: day, last: day }, buffer.cursors)) {
     if (page.rows !== null) {
@@ -171,15 +174,16 @@ function endless({ request, requestId }: AnswerOrigin): ContradictionError {
   )
 }
 
-/** Lands days whose pages have all come. They are of one resource. */
+/** Lands days whose pages have all come, those of one resource together. */
 export async function landPaginatedDays(
   context: FetchContext,
-  paginations: readonly Pagination[],
+  all: readonly Pagination[],
 ): Promise<void> {
-  const { recorder, dataFolder, orgId } = context
-  const [first] = paginations
+  const { recorder } = context
+  const [first] = all
   if (first === undefined) return
   const { resource } = first
+  const paginations = all.filter((each) => each.resource === resource)
   const served = paginations.map((pagination) => {
     const { day, buffer, known, users } = pagination
     const content = known === null ? buffer.content : { ...buffer.content, ...rowsOf(known) }
@@ -190,7 +194,7 @@ export async function landPaginatedDays(
   const intervals = landed.map(({ buffer, known, ...each }) => {
     const { day, content, file, rowCount: users } = each
     const paginated = { digest: content.digest, users, pages: buffer.sums }
-    if (known === null) writePaginatedDay(dataFolder, orgId, day, paginated)
+    if (known === null) writePaginatedDay(context, resource.name, day, paginated)
     const before = recorder.interval(resource.name, day)
     const isVerified = buffer.pages === 1 || isVerifiedAs(file, before)
     return { ...each, witness: isVerified ? null : (buffer.headers[0]?.witness ?? null) }
@@ -198,6 +202,8 @@ export async function landPaginatedDays(
   for (const { buffer } of paginations) buffer.discard()
   if (intervals.length > 0) await recorder.landed(resource.name, intervals)
   for (const { landed } of paginations) landed()
+  const others = all.filter((each) => each.resource !== resource)
+  await landPaginatedDays(context, others)
 }
 
 function rowsOf({ digest, pages }: PaginatedDay): Pick<DayContent, 'digest' | 'count'> {

@@ -5,7 +5,7 @@ import { ForeignAnswerError, originOf, ownAnswer, type FetchContext } from '../c
 import { abortsRun, isForbidden } from './failures.ts'
 import { landDays, type SizedDay } from '../land/land-days.ts'
 import type { PageOrigin } from '../land/row-lines.ts'
-import type { Resource } from '../resources.ts'
+import type { Resource } from '../../lake/resources.ts'
 import { bufferPath } from '../land/buffer-paths.ts'
 import { RowBuffer } from '../land/row-buffer.ts'
 import { takerOf } from './rows.ts'

@@ -10,7 +10,7 @@ import {
   sizeOf,
   type VolumeAnomaly,
 } from '../plan/volume-anomaly.ts'
-import type { Resource } from '../resources.ts'
+import type { Resource } from '../../lake/resources.ts'
 import type { LandedDay, ServedDay } from './raw-writer.ts'
 
 /** A day to land, and how large it is (see `sizeOf`). */

@@ -71,10 +71,10 @@ export class RawWriter {
 
   /** How the pages came of the version that the ledger names; null where that is not known for certain. */
   async paginatedDay(resource: string, day: Day): Promise<PaginatedDay | null> {
-    const { dataFolder, orgId, ledger, warn } = this.#options
+    const { ledger, warn } = this.#options
     const { file, digest, sha256 } = ledger.get(intervalKey(resource, day)) ?? {}
     if (file == null || digest == null || sha256 == null) return null
-    const paginated = await readPaginatedDay(dataFolder, orgId, day, digest, warn)
+    const paginated = await readPaginatedDay(this.#options, resource, day, digest, warn)
     const damage = paginated === null ? null : await this.#damageOf({ resource, day, file }, sha256)
     return damage === undefined ? paginated : null
   }

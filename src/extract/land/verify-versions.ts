@@ -10,7 +10,7 @@ import { processLimits } from '../../lib/machine.ts'
 import { readThrough, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'
 import { readRows } from '../../lake/raw-items.ts'
 import { statement, fill } from '../../lib/package.ts'
-import { RESOURCES } from '../resources.ts'
+import { isOfUsers } from '../../lake/resources.ts'
 import { digestOf } from './row-lines.ts'
 
 /** A version that was opened, and whose rows are those it was landed with. */
@@ -108,8 +108,6 @@ async function openAll(
   }
 }
 
-const USERS = RESOURCES.filter(({ grain }) => grain === 'users').map(({ name }) => name)
-
 /** What rows of users are counted by: those that name none are one each. */
 const USER_OR_ROW = `coalesce(nullif(try(item ->> '$.user_id'), ''), item)`
 
@@ -125,7 +123,7 @@ async function openTogether(
   })
   try {
     await database.run(statement('raw/versions_macros'))
-    const entity = USERS.includes(resource) ? USER_OR_ROW : 'null'
+    const entity = isOfUsers(resource) ? USER_OR_ROW : 'null'
     const sql = fill(statement('raw/versions'), {
       files: listLiteral(paths),
       entity,
@@ -194,6 +192,6 @@ async function verify(
     requestId: found.request_id === '' ? null : found.request_id,
     digest,
     rows,
-    rowCount: USERS.includes(resource) ? found.entity_count : rows,
+    rowCount: isOfUsers(resource) ? found.entity_count : rows,
   }
 }

@@ -13,7 +13,7 @@ import { intervalKey, isSettled, type Interval, type Ledger } from '../../lake/l
 import type { WindowSize, KnownWindowSizes } from '../../lake/window-sizes.ts'
 import { knownSize, countWithin, probeSize, rangeOf, spanOf } from './window-size.ts'
 import { dueRecheck } from './recheck.ts'
-import { RESOURCES, type Resource } from '../resources.ts'
+import { RESOURCES, type Resource } from '../../lake/resources.ts'
 import { isConfirmationDue } from './volume-anomaly.ts'
 
 export interface PlannedDay {

@@ -1,11 +1,11 @@
 import { MS_PER_DAY, daysBetween, HISTORY_START, startOf, type Day } from '../../lib/days.ts'
 import { SETTLED_AGE, type Interval } from '../../lake/ledger.ts'
-import { RESOURCES, type Resource } from '../resources.ts'
+import { RESOURCES, type Resource } from '../../lake/resources.ts'
 
 /** Ages in days at which a day is looked at again (law 8). Older days are swept. */
 const LOOK_AGES = [1, 2, 3, 7, 14, SETTLED_AGE]
 
-/** Nights in which everything older than that is looked at once more. */
+/** Nights in which every older day of users is looked at once more. */
 const SWEEP_NIGHTS = 28
 
 /**
@@ -37,7 +37,7 @@ function sweptSingly(age: number): number | undefined {
 
 const DAY_RESOURCES = RESOURCES.filter(({ grain }) => grain === 'days').map(({ name }) => name)
 const SLOTS = DAY_RESOURCES.length
-const QUARTERS = SWEEP_NIGHTS / SLOTS
+const QUARTERS = 4
 
 /**
  * Windows of days: one resource a night, of which one quarter of history is
@@ -48,7 +48,7 @@ function sweptByQuarter(resource: Resource, day: Day, today: Day): number | unde
   const tonight = startOf(today) / MS_PER_DAY
   const position = daysBetween(HISTORY_START, day)
   const last = tonight - ((tonight + SLOTS - DAY_RESOURCES.indexOf(resource.name)) % SLOTS)
-  for (let night = last; night > last - SWEEP_NIGHTS; night -= SLOTS) {
+  for (let night = last; night > last - QUARTERS * SLOTS; night -= SLOTS) {
     if (isInQuarter(position, night)) return night - FIRST_DAY - position
   }
   return undefined
