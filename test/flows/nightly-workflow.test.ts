@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -107,20 +107,34 @@ describe('the nightly workflow', () => {
     expect(log).toContain('\nfk-a b https://api.test https://app.test\n')
   })
 
-  it('keeps each night, and each attempt of one, for the next', async () => {
-    const { night, options } = await stage()
+  it('keeps each partial night and attempt for the next, offers its files, and fails from the third on', async () => {
+    const { night, options, cache, artifacts } = await stage()
     const program = `
-      import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
-      const lake = process.env.AGENT_WAREHOUSE_DATA + '/lake'
-      mkdirSync(lake, { recursive: true })
-      if (process.argv[2] === 'run') appendFileSync(lake + '/raw', 'x')
-      console.log('nights: ' + readFileSync(lake + '/raw'))`
-    const told: (string | undefined)[] = []
-    for (const attempt of [1, 1, 2, 3, 1]) {
-      const { log } = await night({ ...options, attempt, prepare: commandIs(program) })
-      told.push(/^nights: (x+)$/m.exec(log)?.[1])
-    }
+      import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+      process.chdir(process.env.AGENT_WAREHOUSE_DATA)
+      for (const folder of ['lake', 'runs', 'exports']) mkdirSync(folder, { recursive: true })
+      writeFileSync('exports/' + process.argv[2], '')
+      if (process.argv[2] === 'run') {
+        appendFileSync('lake/raw', 'x')
+        const nights = String(readFileSync('lake/raw'))
+        const record = { command: 'run', status: 'partial', started_at: nights }
+        writeFileSync('runs/' + nights + '.json', JSON.stringify(record))
+        writeFileSync('warehouse.duckdb', nights)
+        console.log('nights: ' + nights)
+        process.exit(3)
+      }`
+    const nights = []
+    for (const attempt of [1, 1, 2, 3, 1])
+      nights.push(await night({ ...options, attempt, prepare: commandIs(program) }))
+    const told = nights.map(({ log }) => /^nights: (x+)$/m.exec(log)?.[1])
     expect(told).toEqual(['x', 'xx', 'xxx', 'xxxx', 'xxxxx'])
+    expect(nights.map(({ conclusion }) => conclusion)).toEqual([
+      ...['success', 'success'],
+      ...['failure', 'failure', 'failure'],
+    ])
+    expect(await readdir(cache)).toEqual(['data.tar.gz'])
+    expect((await readdir(artifacts)).sort()).toEqual(['exports', 'warehouse.duckdb'])
+    expect((await readdir(join(artifacts, 'exports'))).sort()).toEqual(['export', 'run'])
   })
 
   it('has the limits that README names: of the cache, and of the days of artifacts', async () => {
