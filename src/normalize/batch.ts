@@ -119,7 +119,7 @@ export class DayBatch {
     await this.#findDisplaced()
   }
 
-  /** The days whose items wait in `strange`, which is begun anew by the next ones. */
+  /** The days whose items wait in `strange`, which is begun again by the next ones. */
   takeUnexamined(): readonly DaySource[] {
     const days = this.#unexamined
     this.#unexamined = []
