@@ -15,7 +15,6 @@ const written = await normalize({
   orgId,
   ledger: await LedgerFile.read(dataFolder, orgId),
   firstMonth: HISTORY_BEGINS.slice(0, 7),
-  isLowMemory: true,
   quarantineDamaged: () => Promise.resolve([]),
   emit: () => undefined,
 })

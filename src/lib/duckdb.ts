@@ -27,8 +27,8 @@ export interface OpenOptions {
   /** Where queries spill when they outgrow the memory limit, within the bound of the process. */
   readonly tempDirectory?: string
   /**
-   * Freed memory goes back to the system at once and files are not cached, so that
-   * memory does not grow with the number of statements. Some 10 % slower.
+   * Freed memory soon goes back to the system and files are not cached, so that
+   * memory does not grow with the number of statements.
    */
   readonly isLowMemory?: boolean
 }
@@ -135,7 +135,7 @@ function boundOf(spill: number): string {
 
 /** By default DuckDB keeps hundreds of megabytes that it has freed. */
 function allocation(isLowMemory: boolean): Record<string, string> {
-  const threshold = isLowMemory ? '1MB' : '16MB'
+  const threshold = isLowMemory ? '4MB' : '16MB'
   return {
     allocator_flush_threshold: threshold,
     allocator_bulk_deallocation_flush_threshold: threshold,

@@ -39,8 +39,6 @@ export interface Limits {
   readonly memory: Bound
   readonly landing: DatabaseLimits
   readonly base: {
-    /** Whether memory matters more than time. */
-    readonly isLowMemory: boolean
     readonly memoryLimit: string
     /** One row of a day can name a hundred thousand people: it is read whole. */
     readonly memoryForHugeRows: string
@@ -89,12 +87,11 @@ export function limitsOf(machine: Machine, settings: MachineSettings): Limits {
     memory,
     landing: { threads: Math.min(threads.value, 8), memoryLimit: atMost(512 * MB) },
     base: {
-      isLowMemory: threads.value === 1 || memory.value < 512 * MB,
       memoryLimit: atMost(256 * MB),
       memoryForHugeRows: atMost(4000 * MB),
-      // several statements side by side take less CPU time than one on several threads; one more
-      // than threads, because of those that wait for the disk; few, because they share the memory
-      concurrency: threads.value === 1 ? 1 : Math.min(threads.value, 3) + 1,
+      // several statements side by side take less CPU time than one on several threads; few,
+      // because they share the memory
+      concurrency: Math.min(threads.value, 4),
     },
     build: { threads: threads.value, memoryLimit: atMost(forBuild) },
     query: { threads: threads.value, memoryLimit: atMost(Infinity) },

@@ -35,6 +35,7 @@ const NEXT_SHAPE = statement('drift/next_shape')
 const REPEATED_KEYS = statement('base/steps/repeated_keys')
 const REPEATED = statement('drift/repeated')
 const DROP_RAW = 'drop table raw'
+export const DROP_PARSED = 'drop table if exists parsed'
 const DISPLACED = statement('base/steps/displaced')
 const DAYS = statement('base/steps/days')
 
@@ -113,6 +114,7 @@ export class DayBatch {
     this.#days = days
     this.#isLast = isLast
     if (this.resource === '') return
+    await this.#database.run(DROP_PARSED) // before there are others: it is what takes most memory
     await this.#read(literal(this.orgId), -1)
     if (this.#isExamined) await this.#findStrange()
     await this.#database.run(`${parsedSql(this.resource)}; ${DROP_RAW}`)

@@ -6,7 +6,7 @@ import { type FileSums, temporaryPath, putInPlace, removeFile, syncedSums } from
 import { baseFile } from '../lake/layout.ts'
 import { statement, fill } from '../lib/package.ts'
 import { BASE_ENTITIES } from './base-entities.ts'
-import { DayBatch, type DaySource } from './batch.ts'
+import { DayBatch, DROP_PARSED, type DaySource } from './batch.ts'
 import type { Documented, Fields } from './documented.ts'
 import { SCHEMA_DRIFT } from './drift.ts'
 import { packed, resourcesOf, type MonthGroup, type MonthTask } from './groups.ts'
@@ -22,7 +22,6 @@ import { AppError, messageOf } from '../lib/errors.ts'
 const WRITE = statement('base/steps/month')
 const VERSIONS = statement('base/steps/month_versions')
 const PART = statement('base/steps/write')
-const NOT_PARSED = 'drop table if exists parsed'
 
 /**
  * What of a base month is to be made. Days whose versions are those that the file
@@ -149,7 +148,7 @@ async function makeParts(
       })
     }
   }
-  await database.run(NOT_PARSED)
+  await database.run(DROP_PARSED)
   return made
 }
 

@@ -84,7 +84,7 @@ async function writeMonths(
   tasks: readonly BaseTask[],
   present: BaseFiles,
 ): Promise<void> {
-  const { baseIn, dataFolder, orgId, isLowMemory, signal } = options
+  const { baseIn, dataFolder, orgId, signal } = options
   const before = new Map(present)
   for (const task of tasks) present.delete(baseKey(task))
   await writeBaseState(baseIn, orgId, present) // of a killed run, nothing is claimed
@@ -93,7 +93,7 @@ async function writeMonths(
   const database = await Database.open(':memory:', {
     memoryLimit: LIMITS.memory,
     threads: 1,
-    isLowMemory,
+    isLowMemory: true,
     tempDirectory: folder,
   })
   try {

@@ -15,8 +15,6 @@ export interface NormalizeOptions {
   readonly ledger: Ledger
   /** `YYYY-MM` in which history begins. */
   readonly firstMonth: string
-  /** Whether memory matters more than time. */
-  readonly isLowMemory: boolean
   readonly emit: World['emit']
   /**
    * Proves raw files before they are read; returns those that are in the lake no longer,

@@ -9,7 +9,6 @@ import type { NormalizeOptions } from '../normalize/plan.ts'
 import type { BaseFiles } from '../normalize/state.ts'
 import { readProject } from './publish.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
-import { processLimits } from '../lib/machine.ts'
 import type { RawFile } from '../lake/quarantine.ts'
 import { spillFolder } from '../lib/spill.ts'
 import { latestData, type PointInTime } from './point-in-time.ts'
@@ -31,21 +30,16 @@ export async function normalizeAndRead(
   return { missing, project: await reading }
 }
 
-export interface Normalization {
-  /** Whether memory matters more than time: where no build follows, which takes far more anyway. */
-  readonly isLowMemory: boolean
-  /** The base files of an organisation that are there. Default: they are read. */
-  readonly openBase?: (orgId: string) => Promise<BaseFiles>
-}
-
-/** Raw → base, every organisation in turn. Returns how many days were lost to damaged files. */
+/**
+ * Raw → base, every organisation in turn. Returns how many days were lost to damaged files.
+ * `openBase`: the base files of an organisation that are there; default: they are read.
+ */
 export async function normalizeAll(
   context: RunContext,
   pointInTime: PointInTime,
-  { isLowMemory, openBase }: Normalization = { isLowMemory: false },
+  openBase?: (orgId: string) => Promise<BaseFiles>,
 ): Promise<number> {
   const { config } = context
-  const { isLowMemory: isShort } = processLimits().base
   let missing = 0
   await timed(context, 'normalize', async () => {
     for (const orgId of await knownOrganisations(config.dataFolder)) {
@@ -64,7 +58,7 @@ export async function normalizeAll(
         return damaged
       }
       await normalize(
-        { ...options, ledger, isLowMemory: isLowMemory || isShort, quarantineDamaged: quarantine },
+        { ...options, ledger, quarantineDamaged: quarantine },
         await openBase?.(orgId),
       )
     }

@@ -81,7 +81,7 @@ export class Prefetch implements SyncListeners {
       only,
       quarantineDamaged,
     }
-    await normalize({ ...options, isLowMemory: false, signal: world.signal }, files)
+    await normalize({ ...options, signal: world.signal }, files)
     return files
   }
 

@@ -40,8 +40,5 @@ async function landAndNormalize(
   copy.begin() // little else is written or read until the build
   const openBase = (orgId: string): Promise<BaseFiles> => prefetch.base(orgId)
   const pointInTime = latestData(context.config.dataFolder)
-  return downgradeToPartial(
-    await normalizeAll(context, pointInTime, { isLowMemory: false, openBase }),
-    landed,
-  )
+  return downgradeToPartial(await normalizeAll(context, pointInTime, openBase), landed)
 }

@@ -24,7 +24,7 @@ export async function sync(context: RunContext, selection: SyncSelection): Promi
     const landed = await land(context, selection)
     if (!landed.isAnyReached || isStopped(context)) return landed
     return downgradeToPartial(
-      await normalizeAll(context, latestData(context.config.dataFolder), { isLowMemory: true }),
+      await normalizeAll(context, latestData(context.config.dataFolder)),
       landed,
     )
   })

@@ -31,7 +31,7 @@ const group = (value: number) => ({ value, from: 'group' })
 
 const ROWS: Readonly<Record<string, Row>> = {
   'two processors': {
-    threads: [2, 3, 2, 2],
+    threads: [2, 2, 2, 2],
     memory: ['512MB', '256MB', '1024MB', '16000MB'],
     from: ['the machine', '80 % of the machine'],
   },
@@ -49,7 +49,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   'a container of one and a half processors and a gigabyte': {
     machine: { processors: 16, processorQuota: group(1.5), memoryLimit: group(GB) },
-    threads: [2, 3, 2, 2],
+    threads: [2, 2, 2, 2],
     memory: ['512MB', '256MB', '800MB', '800MB'],
     from: ['group', '80 % of group'],
   },
@@ -61,7 +61,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   'a container that may take more than there is': {
     machine: { processorQuota: group(8), memoryLimit: group(64 * GB) },
-    threads: [2, 3, 2, 2],
+    threads: [2, 2, 2, 2],
     memory: ['512MB', '256MB', '1024MB', '16000MB'],
     from: ['the machine', '80 % of the machine'],
   },
@@ -73,19 +73,19 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   'a setting is what a build may take': {
     settings: { memory: given(8 * GB) },
-    threads: [2, 3, 2, 2],
+    threads: [2, 2, 2, 2],
     memory: ['512MB', '256MB', '8000MB', '8000MB'],
     from: ['the machine', 'setting'],
   },
   'settings beyond the machine': {
     settings: { threads: given(32), memory: given(64 * GB) },
-    threads: [2, 3, 2, 2],
+    threads: [2, 2, 2, 2],
     memory: ['512MB', '256MB', '16000MB', '16000MB'],
     from: ['the machine', '80 % of the machine'],
   },
   'a setting that says what is there': {
     settings: { threads: given(2) },
-    threads: [2, 3, 2, 2],
+    threads: [2, 2, 2, 2],
     memory: ['512MB', '256MB', '1024MB', '16000MB'],
     from: ['setting', '80 % of the machine'],
   },
@@ -111,12 +111,11 @@ describe('what the stages may take', () => {
     expect([proofs.memoryLimit, proof.memoryLimit]).toEqual(['256MB', '128MB'])
   })
 
-  it('is one database for base where there is one thread, or little memory', () => {
-    const isFrugal = (settings: Partial<MachineSettings>): boolean =>
-      limitsIn({ settings }).base.isLowMemory
-    expect(isFrugal({})).toBe(false)
-    expect(isFrugal({ threads: given(1) })).toBe(true)
-    expect(isFrugal({ memory: given(0.4 * GB) })).toBe(true)
+  it('makes base on one connection a thread, four at most', () => {
+    const concurrency = (threads: number): number =>
+      limitsIn({ machine: { processors: 8 }, settings: { threads: given(threads) } }).base
+        .concurrency
+    expect([1, 2, 4, 8].map(concurrency)).toEqual([1, 2, 4, 4])
   })
 
   it('spills to half of the free disk, or as DuckDB does where it is not known', () => {

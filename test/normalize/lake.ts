@@ -71,7 +71,6 @@ export class Lake {
       baseIn,
       orgId: ORG,
       ledger: await LedgerFile.read(this.data, ORG),
-      isLowMemory: false,
       firstMonth: '2026-01',
       emit: (event) => this.events.push(event),
       quarantineDamaged: () => Promise.resolve([]),

@@ -85,7 +85,6 @@ function toBase(
     baseIn: data,
     orgId: ORG,
     ledger,
-    isLowMemory: true,
     firstMonth: '2026-01',
     emit: () => undefined,
     quarantineDamaged: () => Promise.resolve([]),
@@ -160,7 +159,7 @@ it('base made night by night has the rows of base made at once, frugally or not,
         }
         const whole = await temporaryFolder()
         LIMITS.rawBytes = mostBytes
-        await toBase(whole, await land(whole, served), { isLowMemory: false })
+        await toBase(whole, await land(whole, served))
         expect(await differences(nightly, whole)).toEqual([])
       },
     ),

@@ -157,7 +157,6 @@ const toBase = async (data: string) => {
     baseIn: data,
     orgId: 'o',
     ledger,
-    isLowMemory: true,
     firstMonth: '2026-01',
     emit: () => undefined,
     quarantineDamaged: (files) => quarantineDamaged(data, 'o', files, ledger, () => undefined),
