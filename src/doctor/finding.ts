@@ -42,9 +42,3 @@ export function exitCodeOf(findings: readonly Finding[]): ExitCode {
   const worst = order.find((code) => findings.some(({ exitCode }) => exitCode === code))
   return worst ?? ExitCode.complete
 }
-
-/** The first few, and how many more there are. */
-export function someOf(names: readonly string[], most: number): string {
-  const more = names.length > most ? ` and ${names.length - most} more` : ''
-  return `${names.slice(0, most).join(', ')}${more}`
-}

@@ -7,7 +7,8 @@ import { intervalRows, knownRange } from '../lake/intervals.ts'
 import { damagedLines, knownOrganisations, readJournal, type Ledger } from '../lake/ledger.ts'
 import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
 import { damageOf, intervalsWithoutFile, quarantined, type RawFile } from '../lake/quarantine.ts'
-import { ok, someOf, warning, wrong, type Finding } from './finding.ts'
+import { someOf } from '../lib/text.ts'
+import { ok, warning, wrong, type Finding } from './finding.ts'
 
 const LISTED = 3
 

@@ -1,4 +1,5 @@
 import type { Warn } from '../lib/world.ts'
+import { someOf } from '../lib/text.ts'
 import { quarantineFolder, rawDays, versionsIn, type RawDay } from '../lake/layout.ts'
 import { intervalKey, LedgerFile, readJournal, type Interval, type Ledger } from '../lake/ledger.ts'
 import { intervalsWithoutFile, quarantine } from '../lake/quarantine.ts'
@@ -93,11 +94,7 @@ export function unrecordedDays(
   })
 }
 
-/** How many days are listed. */
-const LISTED = 5
-
 /** `users 2026-01-15, users 2026-01-16 and 3 more`. */
 export function listedDays(days: readonly Pick<RawDay, 'resource' | 'day'>[]): string {
-  const listed = days.slice(0, LISTED).map(({ resource, day }) => `${resource} ${day}`)
-  return `${listed.join(', ')}${days.length > LISTED ? ` and ${days.length - LISTED} more` : ''}`
+  return someOf(days.map(({ resource, day }) => `${resource} ${day}`))
 }

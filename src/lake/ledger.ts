@@ -10,6 +10,7 @@ import {
   syncFile,
   writeAtomic,
 } from '../lib/files.ts'
+import { someOf } from '../lib/text.ts'
 import { readLine, type Forgotten, type Interval } from './ledger-line.ts'
 
 export type { Interval, PendingConfirmation } from './ledger-line.ts'
@@ -175,10 +176,8 @@ export async function readJournal(dataFolder: string, orgId: string): Promise<Jo
 
 /** What to say of lines that no run wrote so: more than a crash happened to the file. */
 export function damagedLines(path: string, lines: readonly number[]): string {
-  const listed = lines.slice(0, 5).join(', ')
-  const which = lines.length === 1 ? `line ${listed}` : `lines ${listed}`
-  const more = lines.length > 5 ? ` and ${lines.length - 5} more` : ''
-  return `${path}: ${which}${more} cannot be read; what the lake holds of the days is taken from there`
+  const which = `${lines.length === 1 ? 'line' : 'lines'} ${someOf(lines.map(String))}`
+  return `${path}: ${which} cannot be read; what the lake holds of the days is taken from there`
 }
 
 type Folded = Omit<Journal, 'path'>

@@ -71,8 +71,7 @@ export function suggestion(name: string, candidates: Iterable<string>, otherwise
   if (near !== undefined) return `Did you mean '${near}'?`
   if (otherwise !== undefined) return otherwise
   if (known.length === 0) return 'None is defined.'
-  const more = known.length > LISTED ? ` and ${known.length - LISTED} more` : ''
-  return `Known: ${known.slice(0, LISTED).join(', ')}${more}.`
+  return `Known: ${someOf(known, LISTED)}.`
 }
 
 /** More names than these are no help. */
@@ -90,6 +89,12 @@ function edits(a: string, b: string): number {
     row = next
   }
   return row[b.length] ?? 0
+}
+
+/** The first of the names, and how many more there are: `a, b and 3 more`. */
+export function someOf(names: readonly string[], most = 5): string {
+  const more = names.length > most ? ` and ${names.length - most} more` : ''
+  return `${names.slice(0, most).join(', ')}${more}`
 }
 
 /** What a JSON value is, without what it says: for messages, which must not quote what was served. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { RefusedError, type Served } from '../../client/index.ts'
 import { asError } from '../../lib/errors.ts'
+import { someOf } from '../../lib/text.ts'
 import { warner } from '../../lib/world.ts'
 import { mapOf, stateFile } from '../../lake/state-file.ts'
 import { abortsRun, isNotGranted } from '../fetch/failures.ts'
@@ -15,9 +16,6 @@ const MOST_A_NIGHT = 500
 /** Failures, or refusals before any answer, after which the rest is left for the next night. */
 const MOST_FAILURES = 12
 const MOST_REFUSALS = 3
-
-/** Ids that a warning lists. */
-const LISTED = 5
 
 /** Nights on which an id that the platform does not know is asked for. */
 const PATIENCE = 3
@@ -150,32 +148,19 @@ export class Asking {
     const warn = (message: string): void => {
       warner(world)(`${this.#resource} of ${orgId}: ${message}`)
     }
-    const missed = [...this.#missed]
-    const report = (
-      isListed: (id: string, error: Error) => boolean,
-      text: (ids: string) => string,
-    ) => {
-      const ids = missed.filter(([id, error]) => isListed(id, error)).map(([id]) => id)
-      if (ids.length > 0) warn(text(listed(ids)))
+    const ids = (isListed: (isNamed: boolean, isRefused: boolean) => boolean): string => {
+      const listed = [...this.#missed].filter(([id, error]) =>
+        isListed(this.#named.includes(id), error instanceof RefusedError),
+      )
+      return someOf(listed.map(([id]) => id))
     }
-    const isNamed = (id: string): boolean => this.#named.includes(id)
-    report(
-      (id, error) => isNamed(id) && !(error instanceof RefusedError),
-      (ids) => `named, and not on the platform (404): ${ids}`,
-    )
-    report(
-      (id, error) => isNamed(id) && error instanceof RefusedError,
-      (ids) => `named, and refused to this key (403): ${ids}`,
-    )
-    report(
-      (id) => !isNamed(id),
-      (ids) => `the platform does not serve ${ids}; an id is asked for on three nights`,
-    )
+    const absent = ids((isNamed, isRefused) => isNamed && !isRefused)
+    const refused = ids((isNamed, isRefused) => isNamed && isRefused)
+    const others = ids((isNamed) => !isNamed)
+    if (absent !== '') warn(`named, and not on the platform (404): ${absent}`)
+    if (refused !== '') warn(`named, and refused to this key (403): ${refused}`)
+    if (others !== '')
+      warn(`the platform does not serve ${others}; an id is asked for on three nights`)
     if (this.#left > 0) warn(`${this.#left} are left for the next night`)
   }
-}
-
-function listed(ids: readonly string[]): string {
-  const more = ids.length - LISTED
-  return `${ids.slice(0, LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
