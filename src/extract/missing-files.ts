@@ -86,24 +86,20 @@ export async function damagedFiles(
   files: readonly RawFile[],
   ledger: Ledger,
 ): Promise<DamagedFile[]> {
-  const found = files.map((raw) => {
+  const recordedSum = (raw: RawFile): string | null => {
     const known = ledger.get(keyOf(raw))
-    return { raw, sha256: known?.file === raw.file ? known.sha256 : null }
+    return known?.file === raw.file ? known.sha256 : null
+  }
+  const damages = await mapLimit(files, FILES_AT_ONCE, async (raw) => {
+    const sum = recordedSum(raw)
+    return sum === null ? undefined : damageOf(dataFolder, orgId, raw, sum)
   })
-  const current = found.flatMap(({ raw, sha256 }) => (sha256 === null ? [] : [{ raw, sha256 }]))
-  const others = found.flatMap(({ raw, sha256 }) => (sha256 === null ? [raw] : []))
-  const damages = await mapLimit(current, FILES_AT_ONCE, ({ raw, sha256 }) =>
-    damageOf(dataFolder, orgId, raw, sha256),
-  )
+  const others = files.filter((raw) => recordedSum(raw) === null)
   const { damaged } = await verifyVersions(dataFolder, orgId, others)
-  return [...damages.filter(isDamage), ...damaged]
+  return [...damages.filter((damage) => damage !== undefined), ...damaged]
 }
 
 const FILES_AT_ONCE = 8
-
-function isDamage(damage: DamagedFile | undefined): damage is DamagedFile {
-  return damage !== undefined
-}
 
 function keyOf({ resource, day }: RawFile): string {
   return intervalKey(resource, day)

@@ -1,6 +1,6 @@
-import { isEntityResource, isSnapshot } from './resources.ts'
+import { ENTITY_RESOURCES, isEntityResource, isSnapshot } from './resources.ts'
 import { eachDay, HISTORY_START, type Day, type DayRange } from '../lib/days.ts'
-import { intervalKey, isSettled, type Ledger } from './ledger.ts'
+import { intervalKey, isSettled, type Interval, type Ledger } from './ledger.ts'
 
 /** What is known of one resource on one day, for people and for `meta.intervals`. */
 export interface IntervalRow {
@@ -43,22 +43,25 @@ export function intervalRows(
  */
 export function entityRows(orgId: string, ledger: Ledger): IntervalRow[] {
   const known = [...ledger.values()].filter(({ resource }) => isEntityResource(resource))
-  const last = known
-    .map(({ day }) => day)
-    .sort()
-    .at(-1)
-  const days = known.map(({ resource, day }) => ({ resource, day }))
-  for (const resource of new Set(days.map((each) => each.resource))) {
+  const last = daysOf(known).at(-1)
+  const all = new Map<string, Pick<Interval, 'resource' | 'day'>>(
+    known.map((each) => [intervalKey(each.resource, each.day), each]),
+  )
+  for (const resource of ENTITY_RESOURCES.filter(isSnapshot)) {
     const landed = known.filter((each) => each.resource === resource && each.file !== null)
-    const first = landed.map(({ day }) => day).sort()[0]
-    if (!isSnapshot(resource) || first === undefined || last === undefined) continue
-    for (const day of eachDay({ first, last })) {
-      if (!ledger.has(intervalKey(resource, day))) days.push({ resource, day })
-    }
+    const [first] = daysOf(landed)
+    if (first === undefined || last === undefined) continue
+    for (const day of eachDay({ first, last }))
+      all.set(intervalKey(resource, day), { resource, day })
   }
-  return days
-    .sort((a, b) => (`${a.resource}/${a.day}` < `${b.resource}/${b.day}` ? -1 : 1))
-    .map(({ resource, day }) => entityRow(rowOf(orgId, ledger, resource, day), last))
+  return [...all]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { resource, day }]) => entityRow(rowOf(orgId, ledger, resource, day), last))
+}
+
+/** In order. */
+function daysOf(intervals: readonly Interval[]): Day[] {
+  return intervals.map(({ day }) => day).sort()
 }
 
 /** A day is final when it is over: it is not rechecked. */

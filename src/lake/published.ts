@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { copyFile, link, lstat, mkdir, rename, rm, stat } from 'node:fs/promises'
+import { copyFile, link, lstat, mkdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import {
   temporaryPath,
@@ -12,8 +12,8 @@ import {
   pathSegment,
   commitFile,
   sha256OfFile,
-  syncFolder,
 } from '../lib/files.ts'
+import { moveAside } from './quarantine.ts'
 import { readRecords, writeRecords, type PublishedRecord } from './published-record.ts'
 
 /** A file that was published before, kept under the run that built it. */
@@ -155,10 +155,8 @@ async function putInPlace(temporary: string, target: string, runId: string): Pro
 async function moveFolderAway(target: string, runId: string): Promise<void> {
   const found = await orIfMissing(lstat(target), undefined)
   if (found?.isDirectory() !== true) return
-  const quarantine = join(dirname(target), 'quarantine')
-  await mkdir(quarantine, { recursive: true })
-  await rename(target, join(quarantine, `${basename(target)}-${pathSegment(runId)}`))
-  await syncFolder(quarantine)
+  const name = `${basename(target)}-${pathSegment(runId)}`
+  await moveAside(target, join(dirname(target), 'quarantine', name))
 }
 
 /** The same content under another name: no bytes are copied where the file system can do that. */

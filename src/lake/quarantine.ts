@@ -95,30 +95,37 @@ export async function quarantine(
   const { resource, day, file, reason, isGone, isStray = false } = damaged
   const what = `${resource} ${day} of ${orgId}: ${file}: ${reason}`
   if (isGone) return what
-  const from = rawFolder(dataFolder, orgId, resource, day)
-  const to = quarantineFolder(dataFolder, orgId, resource, day)
-  await mkdir(to, { recursive: true })
-  const path = freeName(join(to, isStray ? `${file}.stray` : file))
-  confirmLease(path)
-  await rename(join(from, file), path).catch((error: unknown) => {
-    throw new AppError(`${what}, and it cannot be moved to ${path}: ${messageOf(error)}`, {
-      hint: 'Move it out of the lake by hand, then run again.',
-      cause: error,
-    })
-  })
-  await syncFolder(to)
-  await syncFolder(from)
+  const from = join(rawFolder(dataFolder, orgId, resource, day), file)
+  const to = join(quarantineFolder(dataFolder, orgId, resource, day), file)
+  const path = await moveAside(from, isStray ? `${to}.stray` : to)
   return `${what}; moved to ${relative(dataFolder, path)}`
 }
 
 /** Takes base that no ledger knows out of the lake. Returns where it is, relative to the data folder. */
 export async function quarantineBase(dataFolder: string, folder: string): Promise<string> {
-  const to = freeName(join(dataFolder, 'quarantine', relative('lake', folder)))
+  const to = join(dataFolder, 'quarantine', relative('lake', folder))
+  return relative(dataFolder, await moveAside(join(dataFolder, folder), to))
+}
+
+/**
+ * Moves a file or a folder out of the way, durably. What is there already stays.
+ *
+ * @returns where it is.
+ * @throws AppError when it cannot be moved.
+ */
+export async function moveAside(from: string, to: string): Promise<string> {
   await mkdir(dirname(to), { recursive: true })
-  confirmLease(to)
-  await rename(join(dataFolder, folder), to)
-  await syncFolder(dirname(to))
-  return relative(dataFolder, to)
+  const path = freeName(to)
+  confirmLease(path)
+  await rename(from, path).catch((error: unknown) => {
+    throw new AppError(`${from} cannot be moved to ${path}: ${messageOf(error)}`, {
+      hint: 'Move it away by hand, then run again.',
+      cause: error,
+    })
+  })
+  await syncFolder(dirname(path))
+  await syncFolder(dirname(from))
+  return path
 }
 
 function freeName(path: string): string {

@@ -1,7 +1,8 @@
-import { lstat, mkdir, rename } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { listIfThere, pathSegment, sha256OfFile, syncFolder } from '../lib/files.ts'
+import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { listIfThere, pathSegment, sha256OfFile } from '../lib/files.ts'
 import { versionTime } from './layout.ts'
+import { moveAside } from './quarantine.ts'
 
 /**
  * One version of a snapshot: the whole history as it was known. It is never changed; its
@@ -73,9 +74,5 @@ export async function quarantineSnapshot(
   { path }: SnapshotVersion,
 ): Promise<string> {
   const kept = path.slice(snapshotsFolder(dataFolder).length + 1)
-  const to = join(dataFolder, 'quarantine', 'snapshots', kept)
-  await mkdir(dirname(to), { recursive: true })
-  await rename(path, to)
-  await syncFolder(dirname(to))
-  return to
+  return moveAside(path, join(dataFolder, 'quarantine', 'snapshots', kept))
 }

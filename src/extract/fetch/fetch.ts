@@ -1,4 +1,3 @@
-import type { Day } from '../../lib/days.ts'
 import { spanOf } from '../plan/window-size.ts'
 import type { FetchContext } from '../context.ts'
 import type { FetchTask } from '../plan/plan.ts'
@@ -77,20 +76,15 @@ async function fetchTask(
 ): Promise<void> {
   const { resource } = task
   const days = task.days.map(({ day }) => day)
-  if (resource.grain === 'days') {
-    await fetchWithin(context, resource, days, spanOf(task.range))
-    done(task)
-    return
-  }
   const tripped = context.breaker.tripped(resource.name)
-  if (tripped !== undefined) {
-    await context.recorder.failed(resource.name, days, tripped)
+  const end = (): void => {
     done(task)
+  }
+  if (resource.grain === 'users' && tripped === undefined) {
+    for (const day of days) await fetchUsersDay(context, resource, day, end) // one: see planSync
     return
   }
-  const left = new Set(days)
-  const landed = (day: Day) => (): void => {
-    if (left.delete(day) && left.size === 0) done(task)
-  }
-  for (const day of days) await fetchUsersDay(context, resource, day, landed(day))
+  if (tripped === undefined) await fetchWithin(context, resource, days, spanOf(task.range))
+  else await context.recorder.failed(resource.name, days, tripped)
+  end()
 }
