@@ -157,7 +157,7 @@ async function execute(
   const checks = checksOf(options, now)
   const recorder = new IntervalRecorder(ledger, orgId, world, checks)
   const windowSizes = new WindowSizes(known)
-  const database = await LandingDatabase.open(dataFolder)
+  await using database = await LandingDatabase.open(dataFolder)
   const writer = new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn })
   const landing = { dataFolder, orgId, runId, world, skewMs: identity.skewMs, writer, recorder }
   const context: FetchContext = {
@@ -186,9 +186,7 @@ async function execute(
     const stoppedBy = stop ?? context.breaker.forbidden
     return { ...nothing(orgId), ...counts, isReached: true, stoppedBy }
   } finally {
-    await context.background.ended().finally(() => {
-      database.close()
-    })
+    await context.background.ended()
   }
 }
 

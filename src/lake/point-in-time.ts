@@ -84,12 +84,8 @@ function intervalThen(interval: Interval, path: string, facts?: Facts): Interval
 
 async function factsOf(paths: readonly string[]): Promise<ReadonlyMap<string, Facts>> {
   if (paths.length === 0) return new Map()
-  const database = await Database.open(':memory:', processLimits().verification)
-  try {
-    const sql = fill(statement('lake/version_facts'), { files: listLiteral(paths) })
-    const found = z.array(facts).parse(await database.rows(sql))
-    return new Map(found.map((each) => [each.file, each]))
-  } finally {
-    database.close()
-  }
+  await using database = await Database.open(':memory:', processLimits().verification)
+  const sql = fill(statement('lake/version_facts'), { files: listLiteral(paths) })
+  const found = z.array(facts).parse(await database.rows(sql))
+  return new Map(found.map((each) => [each.file, each]))
 }

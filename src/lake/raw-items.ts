@@ -46,12 +46,6 @@ function storedRow(row: z.infer<typeof rawRow>): StoredRow {
 
 /** In a database of its own: one that met a damaged file may be unusable after it. */
 async function read(path: string): Promise<readonly Row[] | null> {
-  const database = await Database.open(':memory:', processLimits().verificationOfOne)
-  try {
-    return await database.rows(fill(ROWS, { file: literal(path) }))
-  } catch {
-    return null
-  } finally {
-    database.close()
-  }
+  await using database = await Database.open(':memory:', processLimits().verificationOfOne)
+  return await database.rows(fill(ROWS, { file: literal(path) })).catch(() => null)
 }

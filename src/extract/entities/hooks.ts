@@ -84,12 +84,8 @@ export async function landSpool(options: SpoolOptions): Promise<void> {
   const redaction = await openRedaction(dataFolder, redactionKey)
   const checks = { plannedAt: world.now(), isForced: false }
   const recorder = new IntervalRecorder(ledger, orgId, world, checks)
-  const database = await LandingDatabase.open(dataFolder)
-  try {
-    const writer = new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn })
-    const to = { dataFolder, orgId, runId, world, skewMs: 0, writer, recorder }
-    await landHookEvents({ ...to, redaction })
-  } finally {
-    database.close()
-  }
+  await using database = await LandingDatabase.open(dataFolder)
+  const writer = new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn })
+  const to = { dataFolder, orgId, runId, world, skewMs: 0, writer, recorder }
+  await landHookEvents({ ...to, redaction })
 }

@@ -59,16 +59,12 @@ export async function askLake(
     of !== resource || file === null ? [] : [join(rawFolder(dataFolder, orgId, of, day), file)],
   )
   if (files.length === 0) return []
-  const database = await LandingDatabase.open(dataFolder)
-  try {
-    return await database.use(async (connection) => {
-      await connection.run(statement('lake/macros'))
-      const sql = fill(statement(`lake/${name}`), { ...values, files: listLiteral(files) })
-      return connection.rows(sql)
-    })
-  } finally {
-    database.close()
-  }
+  await using database = await LandingDatabase.open(dataFolder)
+  return await database.use(async (connection) => {
+    await connection.run(statement('lake/macros'))
+    const sql = fill(statement(`lake/${name}`), { ...values, files: listLiteral(files) })
+    return connection.rows(sql)
+  })
 }
 
 const day = z.custom<Day>((value) => typeof value === 'string' && isDay(value))

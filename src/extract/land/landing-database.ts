@@ -46,6 +46,11 @@ export class LandingDatabase {
     this.#first.close()
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close()
+    await Promise.resolve()
+  }
+
   async #another(): Promise<Database> {
     const other = await this.#first.another()
     this.#others.push(other)

@@ -117,22 +117,16 @@ async function openTogether(
   resource: string,
   paths: readonly string[],
 ): Promise<OpenedFile[]> {
-  const database = await Database.open(':memory:', {
-    ...processLimits().verification,
-    tempDirectory: ownSpillFolder(dataFolder),
+  const tempDirectory = ownSpillFolder(dataFolder)
+  const options = { ...processLimits().verification, tempDirectory }
+  await using database = await Database.open(':memory:', options)
+  await database.run(statement('raw/versions_macros'))
+  const sql = fill(statement('raw/versions'), {
+    files: listLiteral(paths),
+    entity: isOfUsers(resource) ? USER_OR_ROW : 'null',
+    max_depth: String(MAX_DEPTH),
   })
-  try {
-    await database.run(statement('raw/versions_macros'))
-    const entity = isOfUsers(resource) ? USER_OR_ROW : 'null'
-    const sql = fill(statement('raw/versions'), {
-      files: listLiteral(paths),
-      entity,
-      max_depth: String(MAX_DEPTH),
-    })
-    return z.array(openedFile).parse(await database.rows(sql))
-  } finally {
-    database.close()
-  }
+  return z.array(openedFile).parse(await database.rows(sql))
 }
 
 /** Faults of the machine or its settings, which say nothing of the file. */
