@@ -40,22 +40,8 @@ export async function writeDays(
   resource: string,
   versions: readonly NewVersion[],
 ): Promise<Map<Day, WrittenFile>> {
-  const all = await allOrThrow(
-    batch(versions).map(async (batch) => {
-      const files = batch.map((version) => ({ ...version, temporary: temporaryPath(version.path) }))
-      try {
-        for (const { path } of files) mkdirSync(dirname(path), { recursive: true })
-        await withLines(to, resource, batch, (lines) =>
-          to.database.use((database) => copyDays(database, to.orgId, resource, files, lines)),
-        )
-        return await allOrThrow(files.map(putDay))
-      } catch (error) {
-        for (const { temporary } of files) await removeFile(temporary)
-        throw error
-      }
-    }),
-  )
-  return new Map(all.flat())
+  const written = batches(versions).map((batch) => writeBatch(to, resource, batch))
+  return new Map((await allOrThrow(written)).flat())
 }
 
 interface Destination {
@@ -69,19 +55,11 @@ export interface WrittenFile {
   readonly sha256: string
 }
 
-interface File extends NewVersion {
-  readonly temporary: string
-}
-
-async function putDay({ day, path, temporary }: File): Promise<[Day, WrittenFile]> {
-  const { sha256 } = await syncedSums(temporary)
-  await putInPlace(temporary, path)
-  return [day, { path, sha256 }]
-}
+type Batch = [NewVersion, ...NewVersion[]]
 
 /** Days in turn, together as long as they are few characters. */
-function batch(versions: readonly NewVersion[]): NewVersion[][] {
-  const batches: NewVersion[][] = []
+function batches(versions: readonly NewVersion[]): Batch[] {
+  const batches: Batch[] = []
   let left = 0
   for (const version of versions) {
     const { characters } = version.content.source
@@ -96,37 +74,45 @@ function batch(versions: readonly NewVersion[]): NewVersion[][] {
   return batches
 }
 
-/** Files of lines, and the source of the lines of each day: the file that has them alone, or else the day. */
-interface Lines {
-  readonly files: readonly LineFile[]
-  readonly sourceOf: ReadonlyMap<Day, string>
+interface NewFile extends NewVersion {
+  readonly temporary: string
+  /** What is told of its lines: the file that has them alone, or else the day. */
+  readonly source: string
 }
 
-/** Runs `work` with the lines of all days: in files of their own, or in one for the others. */
-async function withLines(
+async function writeBatch(
   to: Destination,
   resource: string,
-  batch: readonly NewVersion[],
-  work: (lines: Lines) => Promise<void>,
-): Promise<void> {
-  const files: LineFile[] = []
-  const sourceOf = new Map<Day, string>()
+  batch: Batch,
+): Promise<[Day, WrittenFile][]> {
+  const files: NewFile[] = []
+  const lines: LineFile[] = []
   const others: DayRows[] = []
-  for (const { day, content } of batch) {
-    const own = 'openFile' in content.source ? await content.source.openFile() : undefined
-    if (own !== undefined) files.push(own)
-    else if ('rows' in content.source) others.push({ day, rows: content.source.rows() })
-    sourceOf.set(day, own?.path ?? day)
-  }
-  const [first] = others
-  if (first === undefined) return work({ files, sourceOf })
-  const path = temporaryPath(bufferPath(to, resource, first.day, 'ndjson'))
+  const shared = temporaryPath(bufferPath(to, resource, batch[0].day, 'ndjson'))
   try {
-    files.push(writeLines(path, others))
-    await work({ files, sourceOf })
+    for (const version of batch) {
+      const { day, content, path } = version
+      mkdirSync(dirname(path), { recursive: true })
+      const own = 'openFile' in content.source ? await content.source.openFile() : undefined
+      if (own !== undefined) lines.push(own)
+      if ('rows' in content.source) others.push({ day, rows: content.source.rows() })
+      files.push({ ...version, temporary: temporaryPath(path), source: own?.path ?? day })
+    }
+    if (others.length > 0) lines.push(writeLines(shared, others))
+    await to.database.use((database) => copyDays(database, to.orgId, resource, files, lines))
+    return await allOrThrow(files.map(putDay))
+  } catch (error) {
+    for (const { temporary } of files) await removeFile(temporary)
+    throw error
   } finally {
-    await removeFile(path)
+    if (others.length > 0) await removeFile(shared)
   }
+}
+
+async function putDay({ day, path, temporary }: NewFile): Promise<[Day, WrittenFile]> {
+  const { sha256 } = await syncedSums(temporary)
+  await putInPlace(temporary, path)
+  return [day, { path, sha256 }]
 }
 
 /** @throws AppError when a file has not the rows of its day. */
@@ -134,16 +120,20 @@ async function copyDays(
   database: Database,
   orgId: string,
   resource: string,
-  files: readonly File[],
-  lines: Lines,
+  files: readonly NewFile[],
+  lines: readonly LineFile[],
 ): Promise<void> {
-  const longest = Math.max(BUFFER_BYTES, ...lines.files.map(({ longestLine }) => longestLine))
-  const copies = files.map(({ day, content: { last, digest }, fetchedAt, temporary }) =>
+  const isAlone = files.length === 1
+  const longest = Math.max(BUFFER_BYTES, ...lines.map(({ longestLine }) => longestLine))
+  const view = fill(LINES, {
+    files: listLiteral(lines.map(({ path }) => path)),
+    longest_line: String(longest),
+    buffer_size: String(longest + 1),
+  })
+  const together = isAlone ? [] : ['create or replace temp table batch as from lines']
+  const copies = files.map(({ day, source, content: { last, digest }, fetchedAt, temporary }) =>
     fill(LAND, {
-      rows:
-        files.length === 1
-          ? 'lines'
-          : `batch where source = ${literal(lines.sourceOf.get(day) ?? day)}`,
+      rows: isAlone ? 'lines' : `batch where source = ${literal(source)}`,
       file: literal(temporary),
       org_id: literal(orgId),
       resource: literal(resource),
@@ -154,13 +144,7 @@ async function copyDays(
       digest: literal(digest),
     }),
   )
-  const pointInTime = fill(LINES, {
-    files: listLiteral(lines.files.map(({ path }) => path)),
-    longest_line: String(longest),
-    buffer_size: String(longest + 1),
-  })
-  const batch = files.length === 1 ? [] : ['create or replace temp table batch as from lines']
-  await database.run([pointInTime, ...batch, ...copies].join(';\n'))
+  await database.run([view, ...together, ...copies].join(';\n'))
   const temporaries = listLiteral(files.map(({ temporary }) => temporary))
   const written = await database.rows(fill(WRITTEN, { files: temporaries }))
   const countOf = new Map(written.map(({ file, rows }) => [file, Number(rows)]))
