@@ -9,7 +9,7 @@ import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { buildLake } from '../model/lake-build.ts'
 import { landPlatform } from '../model/platform/served.ts'
-import { Lake } from '../normalize/lake.ts'
+import { Lake } from '../support/lake.ts'
 import { python } from './python.ts'
 import { catalogueOf, differencesOf } from './relations.ts'
 

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sendJson, temporaryFolder, testServer, testWorld } from '../support/helpers.ts'
-import { Lake } from '../normalize/lake.ts'
+import { Lake } from '../support/lake.ts'
 import { DATE, inRange, platform, TODAY } from './landing-platform.ts'
 import { ledgerOf, readLake, syncFrom } from './platform.ts'
 

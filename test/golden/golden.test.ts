@@ -9,7 +9,7 @@ import { Database, type Cell } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from '../model/fixture.ts'
 import { buildLake } from '../model/lake-build.ts'
-import { Lake } from '../normalize/lake.ts'
+import { Lake } from '../support/lake.ts'
 
 const CASE = join(packageRoot, 'test', 'golden', 'awkward')
 const SCRIPT = join(packageRoot, 'test', 'golden', 'script', 'expect.mjs')

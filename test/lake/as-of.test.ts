@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseDay } from '../../src/lib/days.ts'
 import { firstLanding, ledgerAsOf } from '../../src/lake/point-in-time.ts'
 import { intervalKey, LedgerFile } from '../../src/lake/ledger.ts'
-import { Lake, ORG } from '../normalize/lake.ts'
+import { Lake, ORG } from '../support/lake.ts'
 
 const USERS = intervalKey('users', parseDay('2026-01-14', 'the day'))
 

@@ -4,7 +4,7 @@ import { parseDay } from '../../src/lib/days.ts'
 import type { BuildResult } from '../../src/model/index.ts'
 import { Database, type Row } from '../../src/lib/duckdb.ts'
 import { DOCUMENTED } from '../normalize/documented-rows.ts'
-import { Lake } from '../normalize/lake.ts'
+import { Lake } from '../support/lake.ts'
 import { buildLake } from './lake-build.ts'
 
 const DAYS = ['2026-01-14', '2026-01-15', '2026-01-16'] as const

@@ -8,7 +8,7 @@ import { intervalRows } from '../../src/lake/intervals.ts'
 import { baseGlob } from '../../src/lake/layout.ts'
 import { LedgerFile } from '../../src/lake/ledger.ts'
 import { packageRoot } from '../../src/lib/package.ts'
-import { ORG, type Lake } from '../normalize/lake.ts'
+import { ORG, type Lake } from '../support/lake.ts'
 
 /** Builds this repository's project from a lake up to a day, with the seeds in its data folder. */
 export async function buildLake(lake: Lake, last: Day): Promise<BuildResult> {

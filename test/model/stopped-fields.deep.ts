@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { addDays, parseDay } from '../../src/lib/days.ts'
 import { ChecksFailedError } from '../../src/lib/errors.ts'
 import { Database } from '../../src/lib/duckdb.ts'
-import { Lake } from '../normalize/lake.ts'
+import { Lake } from '../support/lake.ts'
 import { wrongsOf } from './alone.ts'
 import { buildLake } from './lake-build.ts'
 

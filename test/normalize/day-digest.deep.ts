@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Row } from '../../src/lib/duckdb.ts'
-import { Lake } from './lake.ts'
+import { Lake } from '../support/lake.ts'
 
 const FIRST = '2026-01-14'
 const SECOND = '2026-01-15'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Lake } from './lake.ts'
+import { Lake } from '../support/lake.ts'
 
 describe('drift of what is not analytics', () => {
   const MAP = { 'ann@x.test': { allowedModelIds: ['m'], blockedModelIds: 7, note: 'secret' } }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { addDays, parseDay } from '../../src/lib/days.ts'
 import { DOCUMENTED } from './documented-rows.ts'
-import { Lake } from './lake.ts'
+import { Lake } from '../support/lake.ts'
 
 /** The warnings since the last call. */
 const warnings = (lake: Lake): string[] =>

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addDays, parseDay } from '../../src/lib/days.ts'
 import { DOCUMENTED } from './documented-rows.ts'
-import { Lake } from './lake.ts'
+import { Lake } from '../support/lake.ts'
 
 const DAY = '2026-01-14'
 const LATER = '2026-04-01T03:00:00Z'

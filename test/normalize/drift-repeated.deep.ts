@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { DOCUMENTED } from './documented-rows.ts'
-import { Lake } from './lake.ts'
+import { Lake } from '../support/lake.ts'
 
 const DAY = '2026-01-14'
 const LATER = '2026-04-01T03:00:00Z'

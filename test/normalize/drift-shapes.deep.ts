@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Row } from '../../src/lib/duckdb.ts'
 import { addDays, parseDay } from '../../src/lib/days.ts'
 import { DOCUMENTED } from './documented-rows.ts'
-import { Lake } from './lake.ts'
+import { Lake } from '../support/lake.ts'
 
 const FIRST = parseDay('2026-01-14', 'the day')
 const LATER = '2026-12-01T03:00:00Z'

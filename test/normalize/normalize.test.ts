@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { intervalKey, LedgerFile } from '../../src/lake/ledger.ts'
 import { parseDay } from '../../src/lib/days.ts'
-import { Lake, ORG } from './lake.ts'
+import { Lake, ORG } from '../support/lake.ts'
 
 it('writes a month empty that has lost its days', async () => {
   const lake = await Lake.open()

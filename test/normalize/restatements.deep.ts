@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { parseDay } from '../../src/lib/days.ts'
 import type { Row } from '../../src/lib/duckdb.ts'
 import { rawFolder, versionsIn } from '../../src/lake/layout.ts'
-import { Lake, ORG } from './lake.ts'
+import { Lake, ORG } from '../support/lake.ts'
 
 const NIGHTS = [
   '2026-01-15T03:00:00.000Z',

@@ -1,4 +1,4 @@
-import type { Lake } from '../../normalize/lake.ts'
+import type { Lake } from '../../support/lake.ts'
 
 /** What is landed of everything beside analytics, awkward as it comes: by resource and night. */
 export async function landPlatform(lake: Lake): Promise<void> {

@@ -7,7 +7,7 @@ import { normalize } from '../../src/normalize/normalize.ts'
 import { Database, literal, type Row } from '../../src/lib/duckdb.ts'
 import { baseGlob, rawFolder, versionName, versionsIn } from '../../src/lake/layout.ts'
 import { LedgerFile, type Interval } from '../../src/lake/ledger.ts'
-import { temporaryFolder } from '../support/helpers.ts'
+import { temporaryFolder } from './helpers.ts'
 
 export const ORG = 'org/1'
 
