@@ -1,15 +1,10 @@
 import { addDays, isDay, parseDay, startOf, type DayRange } from '../lib/days.ts'
-import {
-  ENTITY_RESOURCES,
-  isEntityResource,
-  type EntityResource,
-  RESOURCES,
-} from '../lake/resources.ts'
+import { isEntityResource, ITEMS, RESOURCES, type EntityResource } from '../lake/resources.ts'
 import { UsageError } from '../lib/errors.ts'
 import type { SyncSelection } from '../pipeline/entity-resources.ts'
 import { flag, number, text, textOr, texts, type Flags } from './command.ts'
 
-const ALL_NAMES: readonly string[] = [...RESOURCES.map(({ name }) => name), ...ENTITY_RESOURCES]
+const ALL_NAMES = Object.keys(ITEMS)
 
 /** Which days. */
 export const rangeOptions = {

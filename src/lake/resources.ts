@@ -18,10 +18,12 @@ interface Items {
   readonly key?: string
   /** SQL of further columns, of the item and of what it was asked by. */
   readonly columns?: string
+  /** What base makes of them, by name: each has a statement `sql/base/<name>.sql` and a folder in the lake. */
+  readonly entities: Readonly<Record<string, Compared>>
 }
 
 /** How the rows that a base entity has of an analytics day are compared with those of its other versions. */
-export interface Compared {
+interface Compared {
   /** The columns that tell them apart. Absent: one row a day, the organisation's. */
   readonly key?: string
   /** Where they are in an item, `by_user.by_model.`; absent: they are the items. */
@@ -41,16 +43,11 @@ interface AnalyticsEntry extends Items {
   readonly grain?: 'days' | 'users'
   /** The field of a row that says how large the day was; without one its rows or users are counted. */
   readonly sizeField?: string
-  /** By name: each has a statement `sql/base/<name>.sql` and a folder in the lake. */
-  readonly entities: Readonly<Record<string, Compared>>
 }
 
 /** One thing of analytics that the platform can be asked for. */
-export interface Resource extends AnalyticsEntry {
-  readonly name: string
-  readonly endpoint: string
-  readonly grain: 'days' | 'users'
-}
+export type Resource = AnalyticsEntry &
+  Readonly<{ name: string; endpoint: string; grain: 'days' | 'users' }>
 
 /** Fields that are read as text, whatever they are served as. */
 function texts(fields: string): Fieldset {
@@ -173,23 +170,23 @@ const USED_TOKENS = texts(
  * asked for every night as it is then: a day is the one on which it was fetched. How, is
  * code of their own in `extract/entities/`.
  */
-export const ENTITY_ENTRIES = {
+const ENTITY_ENTRIES = {
   hook_events: {
     item: {
       ...texts('event_id recorded_at'),
       input: texts('hook_event_name session_id cwd message reason'),
     },
     key: 'item.event_id',
-    entities: ['hook_events'],
+    entities: { hook_events: {} },
   },
   enterprise_controls: {
     item: { ...texts('revision updatedAt'), user: texts('id email name'), settings: 'JSON' },
     key: 'cast(null as varchar)',
-    entities: ['controls_revisions', 'controls_settings'],
+    entities: { controls_revisions: {}, controls_settings: {} },
   },
   usage_limits: {
     item: { ...texts('globalLimit'), userLimits: [texts('email limit')] },
-    entities: ['usage_limits_days', 'usage_limits_users'],
+    entities: { usage_limits_days: {}, usage_limits_users: {} },
   },
   readiness_reports: {
     item: {
@@ -200,7 +197,7 @@ export const ENTITY_ENTRIES = {
       report: 'MAP(VARCHAR, JSON)',
     },
     key: 'item.reportId',
-    entities: ['readiness_reports', 'readiness_criteria'],
+    entities: { readiness_reports: {}, readiness_criteria: {} },
   },
   computers: {
     item: {
@@ -208,7 +205,7 @@ export const ENTITY_ENTRIES = {
       provisioningSteps: [texts('id name status error startedAt completedAt installSessionId')],
     },
     key: 'item.id',
-    entities: ['computers', 'computer_steps'],
+    entities: { computers: {}, computer_steps: {} },
   },
   computer_metrics: {
     item: texts('timestamp cpuUsedPct cpuCount memUsed memTotal diskUsed diskTotal'),
@@ -217,7 +214,7 @@ export const ENTITY_ENTRIES = {
     key: `case
       when sampled_at is not null then {'computer': computer_id, 'time': sampled_at}
     end`,
-    entities: ['computer_metrics'],
+    entities: { computer_metrics: {} },
   },
   sessions: {
     item: {
@@ -233,7 +230,7 @@ export const ENTITY_ENTRIES = {
     },
     columns: `coalesce(nullif(item.sessionId, ''), asked_for(request, 'sessions')) as session_id`,
     key: 'session_id',
-    entities: ['sessions', 'session_children', 'session_tags'],
+    entities: { sessions: {}, session_children: {}, session_tags: {} },
   },
   messages: {
     item: {
@@ -246,9 +243,9 @@ export const ENTITY_ENTRIES = {
     key: `case
       when message_id is not null then {'session': session_id, 'message': message_id}
     end`,
-    entities: ['messages'],
+    entities: { messages: {} },
   },
-} satisfies Readonly<Record<string, Items & { readonly entities: readonly string[] }>>
+} satisfies Readonly<Record<string, Items>>
 
 export type EntityResource = keyof typeof ENTITY_ENTRIES
 
@@ -291,3 +288,10 @@ export function isOfUsers(resource: string): boolean {
 
 /** How base reads the items of each resource. */
 export const ITEMS: Readonly<Record<string, Items>> = { ...ANALYTICS, ...ENTITY_ENTRIES }
+
+/** The resource that each base entity is made from. */
+export const ENTITIES: ReadonlyMap<string, string> = new Map(
+  Object.entries(ITEMS).flatMap(([resource, { entities }]) =>
+    Object.keys(entities).map((name) => [name, resource]),
+  ),
+)

@@ -1,7 +1,7 @@
+import { ENTITIES } from '../lake/resources.ts'
 import { statement } from '../lib/package.ts'
 import { BATCH_STATEMENTS, type DaySource } from './batch.ts'
 import { SCHEMA_DRIFT } from './drift.ts'
-import { ENTITIES, type Entity } from './entities.ts'
 import { MACROS, parsedSql } from './items.ts'
 import { makerOf, type BaseEntity, type NormalizeOptions } from './plan.ts'
 import { RESTATEMENTS } from './restatements.ts'
@@ -12,12 +12,12 @@ import { RESTATEMENTS } from './restatements.ts'
  */
 export const BASE_ENTITIES: readonly BaseEntity[] = [
   SCHEMA_DRIFT,
-  ...ENTITIES.map(flattened),
+  ...[...ENTITIES].map(flattened),
   RESTATEMENTS,
 ]
 
 /** An entity that one statement makes of the parsed items of its resource. */
-function flattened({ name, resource }: Entity): BaseEntity {
+function flattened([name, resource]: readonly [string, string]): BaseEntity {
   const select = (): string => statement(`base/${name}`)
   return {
     name,

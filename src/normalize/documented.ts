@@ -2,8 +2,12 @@ import { identifier, literal } from '../lib/duckdb.ts'
 import type { Fieldset, Shape } from '../lake/resources.ts'
 
 /** What a field is documented to be, in the words of `sql/drift/expected.sql`. */
-export type FieldType =
-  'integer' | 'decimal' | 'number' | 'string' | 'boolean' | 'array' | 'object' | 'any'
+export type FieldType = keyof typeof SCALARS | 'array' | 'object'
+
+export function isFieldType(value: unknown): value is FieldType {
+  const type = String(value)
+  return type in SCALARS || type === 'array' || type === 'object'
+}
 
 export interface Field {
   readonly type: FieldType

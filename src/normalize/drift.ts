@@ -2,6 +2,7 @@ import { identifier, listLiteral, literal, type Database } from '../lib/duckdb.t
 import { statement, fill } from '../lib/package.ts'
 import { BATCH_STATEMENTS, FOUND_STATEMENTS, type DayBatch, type DaySource } from './batch.ts'
 import {
+  isFieldType,
   keysOf,
   NO_FIELDS,
   type Documented,
@@ -140,21 +141,6 @@ export async function readDocumented(database: Database): Promise<ReadonlyMap<st
     fields.set(field, { type, isPromised: isPromised === true, isKey: isKey === true })
   }
   return all
-}
-
-const FIELD_TYPES: readonly unknown[] = [
-  'integer',
-  'decimal',
-  'number',
-  'string',
-  'boolean',
-  'array',
-  'object',
-  'any',
-]
-
-function isFieldType(value: unknown): value is FieldType {
-  return FIELD_TYPES.includes(value)
 }
 
 /** Where objects of one kind have to be examined. */

@@ -1,9 +1,9 @@
-import { identifier, type Database } from '../lib/duckdb.ts'
+import { identifier, literal, type Database } from '../lib/duckdb.ts'
 import { rawFolder, versionsUpTo, versionTime } from '../lake/layout.ts'
-import { isAnalytics } from '../lake/resources.ts'
+import { isAnalytics, RESOURCES, type Shape } from '../lake/resources.ts'
 import { statement, fill } from '../lib/package.ts'
 import { BATCH_STATEMENTS, type DaySource } from './batch.ts'
-import { ENTITIES, keySql, type Entity } from './entities.ts'
+import { isFieldset, isList } from './documented.ts'
 import { MACROS, parsedSql } from './items.ts'
 import { makerOf, type BaseEntity, type NormalizeOptions } from './plan.ts'
 
@@ -13,7 +13,26 @@ const SERVED_TABLE = statement('restatements/served_table')
 const SERVED = statement('restatements/served')
 const CHANGES = statement('restatements/changes')
 
-const COMPARED = ENTITIES.filter(({ metrics }) => metrics.size > 0)
+/** A base entity of analytics, and how its rows are compared from version to version. */
+interface Compared {
+  readonly name: string
+  readonly resource: string
+  readonly key: readonly string[]
+  /** SQL of its columns, by the API's path to the metric. */
+  readonly metrics: ReadonlyMap<string, string>
+}
+
+const COMPARED: readonly Compared[] = RESOURCES.flatMap(({ name: resource, item, entities }) =>
+  Object.entries(entities).map(([name, { key = '', path = '', metrics }]) => {
+    const compared = metrics === undefined ? textsOf(item, path, key) : wordsOf(metrics)
+    return {
+      name,
+      resource,
+      key: wordsOf(key),
+      metrics: new Map(compared.map((each) => metricOf(path, each))),
+    }
+  }),
+)
 
 /**
  * What the platform said of a day and later said otherwise: every metric of every
@@ -67,7 +86,7 @@ async function prepare(database: Database, days: readonly DaySource[]): Promise<
   await database.run(SERVED_TABLE)
 }
 
-function servedSql(entity: Entity, orgId: string): string {
+function servedSql(entity: Compared, orgId: string): string {
   const { name, metrics } = entity
   const columns = [...metrics].map(([metric, column]) => `${column} as ${identifier(metric)}`)
   return fill(SERVED, {
@@ -76,4 +95,41 @@ function servedSql(entity: Entity, orgId: string): string {
     names: [...metrics.keys()].map(identifier).join(', '),
     select: statement(`base/${name}`),
   })
+}
+
+/** The fields at a path that are texts, and not in the key. */
+function textsOf(item: Shape, path: string, key: string): string[] {
+  const own = isList(item) ? item[0] : item
+  if (!isFieldset(own)) return []
+  const [field = '', ...rest] = path.split('.')
+  if (field !== '') return textsOf(own[field] ?? '', rest.join('.'), key)
+  return Object.keys(own).filter((name) => own[name] === 'VARCHAR' && !wordsOf(key).includes(name))
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text === '' ? [] : text.split(' ')
+}
+
+/** A column has the name of its field; that of a `count`, which is a function, is `count_value`. */
+function metricOf(path: string, metric: string): readonly [string, string] {
+  const [field = '', column = field === 'count' ? 'count_value' : field] = metric.split('=')
+  return [`${path}${field}`, field === 'billable_tokens' ? `credits_text(${column})` : column]
+}
+
+/** Columns of a key of which a name that the API did not send is written otherwise than `(unnamed)`. */
+const UNATTRIBUTED = ['user_id', 'model_id']
+
+/**
+ * The key as one SQL text: the organisation's id, else its parts with `/` between
+ * them. In all parts but the last a `/` is `%2F`, so that no two keys are one.
+ */
+function keySql({ key, resource }: Compared, orgId: string): string {
+  if (key.length === 0) return literal(orgId)
+  const parts = key.map((column, index) => {
+    const isUnattributed = UNATTRIBUTED.includes(column) || resource === 'tokens_by_model'
+    const otherwise = literal(isUnattributed ? '(unattributed)' : '(unnamed)')
+    const name = `coalesce(nullif(${identifier(column)}, ''), ${otherwise})`
+    return index === key.length - 1 ? name : `replace(replace(${name}, '%', '%25'), '/', '%2F')`
+  })
+  return parts.join(" || '/' || ")
 }

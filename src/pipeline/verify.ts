@@ -1,7 +1,6 @@
 import { ChecksFailedError, ExitCode, PartialError } from '../lib/errors.ts'
-import { RESOURCES } from '../lake/resources.ts'
+import { ENTITIES, RESOURCES } from '../lake/resources.ts'
 import { createFactViews } from '../model/index.ts'
-import { ENTITIES } from '../normalize/entities.ts'
 import { timed, type RunContext } from './run-context.ts'
 import { sync, type SyncOutcome } from './sync.ts'
 import { readProject } from './publish.ts'
@@ -46,7 +45,7 @@ export async function verify(context: RunContext, choice: SampleChoice): Promise
         scratch,
         sample,
         resources: RESOURCES.map(({ name }) => name),
-        resourceOf: (entity) => ENTITIES.find(({ name }) => name === entity)?.resource,
+        resourceOf: (entity) => ENTITIES.get(entity),
         makeFacts: (database, source) => createFactViews(database, project, source),
       }),
     )

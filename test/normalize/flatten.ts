@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ENTITIES } from '../../src/normalize/entities.ts'
+import { ENTITIES } from '../../src/lake/resources.ts'
 import { MACROS, parsedSql } from '../../src/normalize/items.ts'
 import { Database, type Cell } from '../../src/lib/duckdb.ts'
 import { statement } from '../../src/lib/package.ts'
@@ -53,7 +53,7 @@ function digestOf(items: readonly RawItem[]): string {
 
 /** Reads the raw rows for the entity, and returns the statement of its rows. */
 export async function entitySql(database: Database, entity: string): Promise<string> {
-  const resource = ENTITIES.find(({ name }) => name === entity)?.resource ?? ''
+  const resource = ENTITIES.get(entity) ?? ''
   await database.run(parsedSql(resource))
   await database.run(statement('base/steps/repeated_keys'))
   await database.run(statement('base/steps/displaced'))

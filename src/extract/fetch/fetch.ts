@@ -1,7 +1,7 @@
 import { spanOf } from '../plan/window-size.ts'
 import type { FetchContext } from '../context.ts'
 import type { FetchTask } from '../plan/plan.ts'
-import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
+import { DAY_TOTALS, isOfUsers, type Resource } from '../../lake/resources.ts'
 import { landDayTotals, verifyPagesConsistent } from './consistency.ts'
 import { fetchUsersDay } from './pagination.ts'
 import { fetchWithin } from './window.ts'
@@ -23,12 +23,14 @@ export async function fetchAll(
   const others = tasks.filter((task) => !totals.includes(task))
   const inOrder = [
     ...totals,
-    ...others.toSorted((a, b) => Number(isOfUsers(a)) - Number(isOfUsers(b))),
+    ...others.toSorted(
+      (a, b) => Number(isOfUsers(a.resource.name)) - Number(isOfUsers(b.resource.name)),
+    ),
   ]
   const landing: Promise<void>[] = []
   const fetch = async (task: FetchTask): Promise<void> => {
     // Totals come first in order: all of them are in progress when users are requested.
-    const outcomes = isOfUsers(task) ? await Promise.allSettled(landing) : []
+    const outcomes = isOfUsers(task.resource.name) ? await Promise.allSettled(landing) : []
     if (outcomes.some(({ status }) => status === 'rejected')) return
     const fetching = fetchTask(context, task, done)
     if (totals.includes(task)) landing.push(fetching)
@@ -42,10 +44,6 @@ export async function fetchAll(
   }
   for (const resource of resources)
     if (resource.grain === 'users') await verifyPagesConsistent(context, resource)
-}
-
-function isOfUsers({ resource }: FetchTask): boolean {
-  return resource.grain === 'users'
 }
 
 /** To be called with every task that is done: reports a resource when all its missing days have come. */
