@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { examine } from '../doctor/examine.ts'
 import { exitCodeOf, type Finding } from '../doctor/finding.ts'
 import { ledgerOnceOpened } from '../extract/open-ledger.ts'
-import { RESOURCES } from '../lake/resources.ts'
 import { readRunRecords, type RunRecord } from '../observe/run-record.ts'
 import {
   readStatus,
@@ -35,8 +34,7 @@ export const statusCommand = defineCommand({
   run: async (flags, terminal) => {
     const config = configured(flags, terminal)
     const { dataFolder, rate, concurrency } = config
-    const names = RESOURCES.map(({ name }) => name)
-    const status = await readStatus(dataFolder, names, Date.now(), (orgId) =>
+    const status = await readStatus(dataFolder, Date.now(), (orgId) =>
       ledgerOnceOpened(dataFolder, orgId),
     )
     const { records } = await readRunRecords(join(dataFolder, 'runs'))

@@ -1,5 +1,4 @@
 import { ExitCode } from '../lib/errors.ts'
-import { RESOURCES } from '../lake/resources.ts'
 import { verifyVersions } from '../extract/land/verify-versions.ts'
 import { listedDays, unrecordedDays } from '../extract/open-ledger.ts'
 import { organisationsInLake, rawDays, type RawDay } from '../lake/layout.ts'
@@ -85,8 +84,7 @@ async function checkContents(
 
 async function checkDays(dataFolder: string, orgId: string, ledger: Ledger): Promise<Finding> {
   const planned = lastPlannedDay(await readOrganisations(dataFolder), orgId)
-  const names = RESOURCES.map(({ name }) => name)
-  const rows = intervalRows(orgId, ledger, names, knownRange(ledger, planned))
+  const rows = intervalRows(orgId, ledger, knownRange(ledger, planned))
   const gaps = rows.filter(({ status }) => status === 'failed' || status === 'missing')
   if (gaps.length === 0)
     return ok('days', `${orgId}: all ${rows.length} intervals have been answered`)

@@ -1,4 +1,4 @@
-import { ENTITY_RESOURCES, isEntityResource, isSnapshot } from './resources.ts'
+import { ENTITY_RESOURCES, isEntityResource, isSnapshot, RESOURCES } from './resources.ts'
 import { eachDay, HISTORY_START, type Day, type DayRange } from '../lib/days.ts'
 import { intervalKey, isSettled, type Interval, type Ledger } from './ledger.ts'
 
@@ -24,15 +24,10 @@ export interface IntervalRow {
   readonly isRecoverable: boolean
 }
 
-/** A row for every resource and every day of the range, missing days included. */
-export function intervalRows(
-  orgId: string,
-  ledger: Ledger,
-  resources: readonly string[],
-  range: DayRange,
-): IntervalRow[] {
-  return resources.flatMap((resource) =>
-    eachDay(range).map((day) => rowOf(orgId, ledger, resource, day)),
+/** A row for every resource of analytics and every day of the range, missing days included. */
+export function intervalRows(orgId: string, ledger: Ledger, range: DayRange): IntervalRow[] {
+  return RESOURCES.flatMap(({ name }) =>
+    eachDay(range).map((day) => rowOf(orgId, ledger, name, day)),
   )
 }
 

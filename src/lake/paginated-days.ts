@@ -4,10 +4,7 @@ import { z } from 'zod'
 import type { Day } from '../lib/days.ts'
 import { confirmLease, pathSegment, readJson, temporaryPath } from '../lib/files.ts'
 
-interface Lake {
-  readonly dataFolder: string
-  readonly orgId: string
-}
+type Lake = Readonly<{ dataFolder: string; orgId: string }>
 
 const whole = z.number().int().nonnegative()
 const shape = z.object({

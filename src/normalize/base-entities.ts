@@ -1,9 +1,9 @@
 import { ENTITIES } from '../lake/resources.ts'
 import { statement } from '../lib/package.ts'
-import { BATCH_STATEMENTS, type DaySource } from './batch.ts'
+import { BATCH_STATEMENTS } from './batch.ts'
 import { SCHEMA_DRIFT } from './drift.ts'
 import { MACROS, parsedSql } from './items.ts'
-import { makerOf, type BaseEntity, type NormalizeOptions } from './plan.ts'
+import { currentDays, makerOf, type BaseEntity } from './plan.ts'
 import { RESTATEMENTS } from './restatements.ts'
 
 /**
@@ -24,18 +24,12 @@ function flattened([name, resource]: readonly [string, string]): BaseEntity {
     resource,
     madeBy: `sql/base/${name}.sql`,
     maker: makerOf(() => [MACROS, ...BATCH_STATEMENTS, parsedSql(resource), select()]),
-    sources: (options) => currentVersions(options, resource),
+    sources: (options) => currentDays(options, (each) => each.resource === resource),
     select: async (_database, batch) => {
       await batch.leaveOutDisplaced()
       return select()
     },
   }
-}
-
-function currentVersions({ ledger }: NormalizeOptions, resource: string): DaySource[] {
-  return [...ledger.values()].flatMap(({ resource: own, day, file }) =>
-    file === null || own !== resource ? [] : [{ resource, day, files: [file] }],
-  )
 }
 
 /** Digest of the statements that make an entity, by its name; empty for what is no entity of a statement. */

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Day } from '../lib/days.ts'
 import { listLiteral, literal, type Cell, type Database } from '../lib/duckdb.ts'
 import { rawFolder } from '../lake/layout.ts'
-import { isAnalytics } from '../lake/resources.ts'
+import { isAnalytics, ITEMS } from '../lake/resources.ts'
 import { statement, fill } from '../lib/package.ts'
 import {
   keysOf,
@@ -12,7 +12,7 @@ import {
   type ReadShape,
   type Sample,
 } from './documented.ts'
-import { isKeyed, parsedSql } from './items.ts'
+import { parsedSql } from './items.ts'
 
 /** The raw files that the rows of one day are made from, the oldest first. */
 export interface DaySource {
@@ -133,7 +133,7 @@ export class DayBatch {
     // an item of another list may change during the pagination
     if (!this.#hasDisplaced || !isAnalytics(this.resource)) return null
     const [key = 'date'] = keysOf(this.documented.get('$'))
-    const isNamed = isKeyed(this.resource) ? "row_key <> ''" : 'true'
+    const isNamed = ITEMS[this.resource]?.key !== undefined ? "row_key <> ''" : 'true'
     return fill(REPEATED, { path: literal(`$.${key}`), is_named: isNamed })
   }
 

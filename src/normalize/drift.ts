@@ -1,6 +1,6 @@
 import { identifier, listLiteral, literal, type Database } from '../lib/duckdb.ts'
 import { statement, fill } from '../lib/package.ts'
-import { BATCH_STATEMENTS, FOUND_STATEMENTS, type DayBatch, type DaySource } from './batch.ts'
+import { BATCH_STATEMENTS, FOUND_STATEMENTS, type DayBatch } from './batch.ts'
 import {
   isFieldType,
   keysOf,
@@ -11,7 +11,7 @@ import {
   type FieldType,
 } from './documented.ts'
 import { MACROS, parsedSql } from './items.ts'
-import { makerOf, type BaseEntity, type NormalizeOptions } from './plan.ts'
+import { currentDays, makerOf, type BaseEntity } from './plan.ts'
 
 const FIELDS = statement('drift/fields')
 const OBJECTS_ITEM = statement('drift/objects_item')
@@ -54,7 +54,7 @@ export const SCHEMA_DRIFT: BaseEntity = {
     ...[SERVED, SERVED_WHOLE, FINDINGS, OVERFLOWS, parsedSql('users')],
     shapesSql('$', new Map([['count', { type: 'integer', isPromised: true, isKey: true }]])),
   ]),
-  sources: landedDays,
+  sources: (options) => currentDays(options, ({ status }) => status === 'landed'),
   select: async (database, batch) => {
     if (batch.days.length === 0) return batch.daysSql([], NO_FINDINGS)
     const strange = await strangeItems(database)
@@ -72,12 +72,6 @@ export const SCHEMA_DRIFT: BaseEntity = {
       ]),
     )
   },
-}
-
-function landedDays({ ledger }: NormalizeOptions): DaySource[] {
-  return [...ledger.values()].flatMap(({ resource, day, file, status }) =>
-    file === null || status !== 'landed' ? [] : [{ resource, day, files: [file] }],
-  )
 }
 
 /** Whether a sum may not fit. */

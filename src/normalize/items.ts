@@ -9,11 +9,6 @@ export const MACROS = ['lake/macros', 'base/_numbers', 'base/_macros', 'drift/ma
 
 const PARSED = statement('base/steps/parsed')
 
-/** Whether what tells the items of a resource apart is a field of theirs. */
-export function isKeyed(resource: string): boolean {
-  return ITEMS[resource]?.key !== undefined
-}
-
 /** Makes the table `parsed` of the items in `raw`. */
 export function parsedSql(
   resource: string,

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { monthOf } from '../lib/days.ts'
 import type { Database } from '../lib/duckdb.ts'
 import type { World } from '../lib/world.ts'
-import type { Ledger } from '../lake/ledger.ts'
+import type { Interval, Ledger } from '../lake/ledger.ts'
 import type { RawFile } from '../lake/quarantine.ts'
 import type { DayBatch, DaySource } from './batch.ts'
 
@@ -44,6 +44,16 @@ export interface BaseEntity {
    * left out. Null: they come with those of a later batch.
    */
   readonly select: (database: Database, batch: DayBatch) => string | Promise<string | null>
+}
+
+/** The days of intervals, as they are now. */
+export function currentDays(
+  { ledger }: NormalizeOptions,
+  isWanted: (interval: Interval) => boolean,
+): DaySource[] {
+  return [...ledger.values()].filter(isWanted).flatMap(({ resource, day, file }) => {
+    return file === null ? [] : [{ resource, day, files: [file] }]
+  })
 }
 
 /** One base file to be written whole. */

@@ -13,16 +13,10 @@ const SERVED_TABLE = statement('restatements/served_table')
 const SERVED = statement('restatements/served')
 const CHANGES = statement('restatements/changes')
 
-/** A base entity of analytics, and how its rows are compared from version to version. */
-interface Compared {
-  readonly name: string
-  readonly resource: string
-  readonly key: readonly string[]
-  /** SQL of its columns, by the API's path to the metric. */
-  readonly metrics: ReadonlyMap<string, string>
-}
+type Compared = (typeof COMPARED)[number]
 
-const COMPARED: readonly Compared[] = RESOURCES.flatMap(({ name: resource, item, entities }) =>
+/** The base entities of analytics: their keys, and SQL of what is compared by the API's path to it. */
+const COMPARED = RESOURCES.flatMap(({ name: resource, item, entities }) =>
   Object.entries(entities).map(([name, { key = '', path = '', metrics }]) => {
     const compared = metrics === undefined ? textsOf(item, path, key) : wordsOf(metrics)
     return {

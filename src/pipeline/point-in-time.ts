@@ -56,14 +56,13 @@ export async function dataAsOf(
 export async function intervalsOf(
   pointInTime: PointInTime,
   orgIds: readonly string[],
-  resources: readonly string[],
   planned: (orgId: string) => Day | undefined,
 ): Promise<IntervalRow[]> {
   const rows = []
   for (const orgId of orgIds) {
     const ledger = await pointInTime.ledgerOf(orgId)
     const range = knownRange(ledger, pointInTime.lastDay(planned(orgId)))
-    const own = [...intervalRows(orgId, ledger, resources, range), ...entityRows(orgId, ledger)]
+    const own = [...intervalRows(orgId, ledger, range), ...entityRows(orgId, ledger)]
     rows.push(...own.map(pointInTime.shown))
   }
   return rows

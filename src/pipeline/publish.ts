@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExportTarget } from '../config/config.ts'
-import { isEntityResource, RESOURCES } from '../lake/resources.ts'
+import { isEntityResource } from '../lake/resources.ts'
 import type { Day } from '../lib/days.ts'
 import { ExitCode } from '../lib/errors.ts'
 import { timed, warner, type RunContext } from './run-context.ts'
@@ -99,10 +99,9 @@ async function writeKnownIntervals(
   orgIds: readonly string[],
   pointInTime: PointInTime,
 ): Promise<readonly IntervalRow[]> {
-  const resources = RESOURCES.map(({ name }) => name)
   const known = await readOrganisations(config.dataFolder)
   const planned = (orgId: string): Day | undefined => lastPlannedDay(known, orgId)
-  const intervals = await intervalsOf(pointInTime, orgIds, resources, planned)
+  const intervals = await intervalsOf(pointInTime, orgIds, planned)
   const ofAnalytics = intervals.filter(({ resource }) => !isEntityResource(resource))
   await writeIntervals(pointInTime.baseIn, orgIds, ofAnalytics)
   return intervals

@@ -1,5 +1,4 @@
 import { ChecksFailedError, ExitCode, PartialError } from '../lib/errors.ts'
-import { ENTITIES, RESOURCES } from '../lake/resources.ts'
 import { createFactViews } from '../model/index.ts'
 import { timed, type RunContext } from './run-context.ts'
 import { sync, type SyncOutcome } from './sync.ts'
@@ -44,8 +43,6 @@ export async function verify(context: RunContext, choice: SampleChoice): Promise
         dataFolder,
         scratch,
         sample,
-        resources: RESOURCES.map(({ name }) => name),
-        resourceOf: (entity) => ENTITIES.get(entity),
         makeFacts: (database, source) => createFactViews(database, project, source),
       }),
     )

@@ -4,6 +4,7 @@ import { entityRows, intervalRows, knownRange, type IntervalRow } from '../lake/
 import { organisationsInLake, warehousePath } from '../lake/layout.ts'
 import { knownOrganisations, type Ledger } from '../lake/ledger.ts'
 import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
+import { RESOURCES } from '../lake/resources.ts'
 import { learnedSizes, type WindowSize } from '../lake/window-sizes.ts'
 import { addDays, type DayRange } from '../lib/days.ts'
 import { orIfMissing } from '../lib/files.ts'
@@ -32,7 +33,6 @@ export interface Gap extends DayRange {
  */
 export async function readStatus(
   dataFolder: string,
-  resources: readonly string[],
   now: number,
   ledgerOf: (orgId: string) => Promise<Ledger>,
 ) {
@@ -44,15 +44,15 @@ export async function readStatus(
   for (const orgId of [...all].sort()) {
     const ledger = await ledgerOf(orgId)
     const range = knownRange(ledger, lastPlannedDay(known, orgId))
-    const rows = intervalRows(orgId, ledger, resources, range)
+    const rows = intervalRows(orgId, ledger, range)
     const windows = await learnedSizes.read(dataFolder, orgId)
     organisations.push({
       orgId,
       firstDay: range.first,
       lastDay: range.last,
-      resources: resources.map((resource) => {
-        const own = rows.filter((row) => row.resource === resource)
-        return resourceStatus(resource, own, windows?.get(resource))
+      resources: RESOURCES.map(({ name }) => {
+        const own = rows.filter(({ resource }) => resource === name)
+        return resourceStatus(name, own, windows?.get(name))
       }),
       /** Of what is not analytics, as far as it was ever asked for. */
       beside: besideStatus(entityRows(orgId, ledger)),

@@ -151,9 +151,8 @@ it('status tells when each was had, and which nights were missed for good', asyn
   const [emulator, data] = [await platform(), await temporaryFolder()]
   await night(emulator, data)
   await night(emulator, data, { now: NIGHT + 2 * DAY })
-  const [organisation] = (
-    await readStatus(data, ['tokens'], Date.now(), (orgId) => ledgerOf(data, orgId))
-  ).organisations
+  const [organisation] = (await readStatus(data, Date.now(), (orgId) => ledgerOf(data, orgId)))
+    .organisations
   expect(organisation?.lastDay).toBe('2026-03-11')
   const told = Object.fromEntries(organisation?.beside.map((each) => [each.resource, each]) ?? [])
   expect(told['usage_limits']).toEqual({

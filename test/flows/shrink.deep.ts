@@ -129,10 +129,9 @@ describe('a settled day of users that is served empty', () => {
     const { data, look } = await dayOf('users', users(3))
     await look(FIRST_NIGHT, users(3))
     await look(SWEEP_NIGHT, [])
-    const { organisations } = await readStatus(data, ['users'], Date.now(), (orgId) =>
-      ledgerOf(data, orgId),
-    )
-    expect(organisations[0]?.resources[0]).toMatchObject({ landed: 1, suspects: [HISTORY_START] })
+    const { organisations } = await readStatus(data, Date.now(), (orgId) => ledgerOf(data, orgId))
+    const status = organisations[0]?.resources.find(({ resource }) => resource === 'users')
+    expect(status).toMatchObject({ landed: 1, suspects: [HISTORY_START] })
     const { out } = await command(['status'], { AGENT_WAREHOUSE_DATA: data })
     expect(out).toContain(`pending: users ${HISTORY_START} came back much smaller`)
   })

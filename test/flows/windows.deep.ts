@@ -183,11 +183,10 @@ describe('a cap on the width of a window', () => {
   it('is told by status', async () => {
     const { data, night } = await platformWith(upTo(7))
     await night(0)
-    const { organisations } = await readStatus(data, ['tokens'], Date.now(), (orgId) =>
-      ledgerOf(data, orgId),
-    )
+    const { organisations } = await readStatus(data, Date.now(), (orgId) => ledgerOf(data, orgId))
     const learntAt = new Date(FIRST_NIGHT).toISOString()
-    expect(organisations[0]?.resources[0]?.window).toEqual({ maxDays: 7, learntAt })
+    const status = organisations[0]?.resources.find(({ resource }) => resource === 'tokens')
+    expect(status?.window).toEqual({ maxDays: 7, learntAt })
     const { out } = await command(['status'], { AGENT_WAREHOUSE_DATA: data })
     const toTheSecond = learntAt.replace('.000Z', 'Z')
     expect(out).toContain(`tokens is asked for 7 days at once at most, learned ${toTheSecond}`)

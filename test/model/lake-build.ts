@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { HISTORY_START, type Day } from '../../src/lib/days.ts'
-import { RESOURCES } from '../../src/lake/resources.ts'
 import { buildAndPublish, loadProject, type BuildResult } from '../../src/model/index.ts'
 import { writeIntervals } from '../../src/normalize/intervals.ts'
 import { literal } from '../../src/lib/duckdb.ts'
@@ -14,10 +13,8 @@ import { ORG, type Lake } from '../support/lake.ts'
 export async function buildLake(lake: Lake, last: Day): Promise<BuildResult> {
   await lake.normalize()
   const ledger = await LedgerFile.read(lake.data, ORG)
-  const landed = [...ledger.values()].map(({ resource }) => resource)
-  const resources = [...new Set([...RESOURCES.map(({ name }) => name), ...landed])]
   const range = { first: HISTORY_START, last }
-  await writeIntervals(lake.data, [ORG], intervalRows(ORG, ledger, resources, range))
+  await writeIntervals(lake.data, [ORG], intervalRows(ORG, ledger, range))
   return buildAndPublish({
     project: await loadProject(join(packageRoot, 'dbt-like-models'), {
       seedFolder: join(lake.data, 'seeds'),

@@ -4,6 +4,7 @@ import { UsageError } from '../../lib/errors.ts'
 import { listLiteral, literal, type Database } from '../../lib/duckdb.ts'
 import { baseGlob, warehousePath } from '../../lake/layout.ts'
 import { knownOrganisations, LedgerFile } from '../../lake/ledger.ts'
+import { ENTITIES, RESOURCES } from '../../lake/resources.ts'
 import { readOrganisations } from '../../lake/organisations.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { compareFacts, publishedIntervals, type Comparison, type FactTable } from './compare.ts'
@@ -77,9 +78,6 @@ export interface VerifyOptions {
   /** The data folder in which the sampled days were landed and normalized again. */
   readonly scratch: string
   readonly sample: Sample
-  readonly resources: readonly string[]
-  /** The resource that a base entity is made from; undefined where it is not one. */
-  readonly resourceOf: (entity: string) => string | undefined
   /** Makes the fact tables in the database in use from the sources. */
   readonly makeFacts: (
     database: Database,
@@ -92,7 +90,8 @@ export interface VerifyOptions {
  * of the base in which those days are replaced by the fresh ones.
  */
 export async function verifyWarehouse(options: VerifyOptions): Promise<Verification> {
-  const { dataFolder, scratch, sample, resources } = options
+  const { dataFolder, scratch, sample } = options
+  const resources = RESOURCES.map(({ name }) => name)
   const scopes: Scope[] = []
   for (const orgId of await knownOrganisations(scratch)) {
     const published = sample.published.get(orgId) ?? new Set()
@@ -124,8 +123,8 @@ export async function verifyWarehouse(options: VerifyOptions): Promise<Verificat
 }
 
 /** The base, with the sampled days written again. What no resource's day makes stays as it is. */
-function sourceSql({ dataFolder, scratch, resourceOf }: VerifyOptions, table: string): string {
-  const resource = resourceOf(table)
+function sourceSql({ dataFolder, scratch }: VerifyOptions, table: string): string {
+  const resource = ENTITIES.get(table)
   const current = listLiteral([baseGlob(dataFolder, table)])
   if (resource === undefined) return `read_parquet(${current}, hive_partitioning = false)`
   return fill(statement('verify/source'), {
