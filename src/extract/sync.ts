@@ -12,7 +12,7 @@ import {
   type KnownOrganisation,
 } from '../lake/organisations.ts'
 import { openRedaction } from '../lib/secrets/redaction.ts'
-import { learnedSizes } from '../lake/window-sizes.ts'
+import { learnedSizes } from '../lake/state-file.ts'
 import type { EntitySelection } from './entities/context.ts'
 import { ownHooks } from './entities/hooks.ts'
 import { syncEntities } from './entities/sync.ts'

@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, type Dirent } from 'node:fs'
+import { existsSync, readdirSync, type Dirent, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDay, type Day } from '../lib/days.ts'
 import { mapLimit } from '../lib/concurrency.ts'
-import { fromPathSegment, listIfThere, pathSegment } from '../lib/files.ts'
+import { fromPathSegment, listIfThere, pathSegment, codeOf } from '../lib/files.ts'
 
 /** `<data>/lake/raw/<resource>/org=<org>/date=<day>`: every version of one day, as served. */
 export function rawFolder(dataFolder: string, orgId: string, resource: string, day: Day): string {
@@ -158,4 +158,16 @@ export function warehousePath(dataFolder: string): string {
 /** Where the base of a warehouse as it was known before is, laid out as a data folder. */
 export function pastFolder(dataFolder: string): string {
   return join(dataFolder, 'state', 'as-of')
+}
+
+/** Of a data folder in a repository the seeds alone are tracked: the rest holds personal data. */
+const IGNORED = '*\n!.gitignore\n!seeds/\n!seeds/**\n'
+
+/** Keeps what is in the data folder out of repositories; a `.gitignore` that is there stays. */
+export function keepOutOfGit(dataFolder: string): void {
+  try {
+    writeFileSync(join(dataFolder, '.gitignore'), IGNORED, { flag: 'wx' })
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
 }

@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { fromPathSegment, listIfThere, pathSegment, readJson, writeAtomic } from '../lib/files.ts'
 import type { Warn } from '../lib/world.ts'
+import type { Learned, LearnedLimit } from '../lib/learned.ts'
 
 /** What a run leaves for the next one, in a file for each organisation. */
-export interface StateFile<T> {
+interface StateFile<T> {
   /** Undefined where there is none, and where it cannot be read: it is written again. */
   readonly read: (dataFolder: string, name: string, warn?: Warn) => Promise<T | undefined>
   /** Of every organisation that has one. */
@@ -45,3 +46,53 @@ export function mapOf<T>(value: z.ZodType<T, T>): z.ZodType<ReadonlyMap<string, 
     encode: (map) => Object.fromEntries(map),
   })
 }
+
+const limit = z.codec(
+  z.object({
+    rate: z.number().positive(),
+    burst: z.number().positive(),
+    source: z.enum(['refusals', 'headers']),
+    measured_at: z.iso.datetime(),
+  }),
+  z.custom<LearnedLimit>(),
+  {
+    decode: ({ measured_at, ...rest }) => ({ ...rest, measuredAt: Date.parse(measured_at) }),
+    encode: ({ rate, burst, source, measuredAt }) => ({
+      rate: rounded(rate),
+      burst: rounded(burst),
+      source,
+      measured_at: new Date(measuredAt).toISOString(),
+    }),
+  },
+)
+
+function rounded(value: number): number {
+  return Number(value.toPrecision(4))
+}
+
+/** The limits learned for an organisation, by its name in the configuration. */
+export const learnedLimits = stateFile<Learned>(
+  'governor',
+  z.object({ limit: limit.nullable(), concurrency: z.number().int().positive() }),
+)
+
+const days = z.number().int().positive()
+
+const windowSize = z.object({
+  /** The widest that was answered. */
+  maxDays: days,
+  /** The narrowest that was refused; null where none above `maxDays` is known. */
+  tooWide: days.nullable(),
+  learntAt: z.number(),
+  /** When a wider one was last refused. */
+  probedAt: z.number(),
+})
+
+/** What is known of how wide a window of one resource may be. Widths are days, times milliseconds since the epoch. */
+export type WindowSize = Readonly<z.infer<typeof windowSize>>
+
+/** By resource. One that is not here was not asked since a window of any was refused for its width. */
+export type KnownWindowSizes = ReadonlyMap<string, WindowSize>
+
+/** The window sizes learned for an organisation. */
+export const learnedSizes = stateFile<KnownWindowSizes>('windows', mapOf(windowSize))

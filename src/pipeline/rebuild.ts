@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { rebuildLedger } from '../extract/rebuild.ts'
+import { rebuildLedger } from '../extract/open-ledger.ts'
 import { timed, warner, type BuildOutcome, type RunContext, union } from './run-context.ts'
 import { normalizeAndRead } from './normalize.ts'
 import type { BuildChoice } from './publish.ts'

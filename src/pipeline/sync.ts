@@ -5,7 +5,7 @@ import { asError, ExitCode, messageOf, PartialError, type AppError } from '../li
 import { syncOrganisation, type SyncListeners, type SyncResult } from '../extract/sync.ts'
 import { downgradeToPartial, timed, type RunContext, openLedgers } from './run-context.ts'
 import { normalizeAll } from './normalize.ts'
-import { learnedLimits } from '../lake/governor-state.ts'
+import { learnedLimits } from '../lake/state-file.ts'
 import { latestData } from './point-in-time.ts'
 import { setFlagsFromString } from 'node:v8'
 

@@ -5,7 +5,7 @@ import { sliceArray, sumOf } from '../../src/client/index.ts'
 import { PageBuffer, type Page } from '../../src/extract/land/page-buffer.ts'
 import { RESOURCES } from '../../src/lake/resources.ts'
 import type { Day } from '../../src/lib/days.ts'
-import { rebuildLedger } from '../../src/extract/rebuild.ts'
+import { rebuildLedger } from '../../src/extract/open-ledger.ts'
 import { sendJson, temporaryFolder } from '../support/helpers.ts'
 import {
   LAST_DAY,

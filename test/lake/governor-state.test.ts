@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Learned } from '../../src/lib/learned.ts'
-import { learnedLimits } from '../../src/lake/governor-state.ts'
+import { learnedLimits } from '../../src/lake/state-file.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
 const LEARNT: Learned = {

@@ -16,7 +16,7 @@ import {
 } from '../../hooks/settings-file.ts'
 import { install, uninstall } from '../../hooks/settings.ts'
 import { missingVariables } from '../../notify/channels.ts'
-import { keepOutOfGit } from '../../lake/data-folder.ts'
+import { keepOutOfGit } from '../../lake/layout.ts'
 import {
   configured,
   dataOptions,

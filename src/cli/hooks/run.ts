@@ -14,7 +14,7 @@ import {
 import { inputOf, MAX_INPUT_BYTES, readInput } from '../../hooks/event.ts'
 import { makeFolder } from '../../lib/disk.ts'
 import { isSenderAtWork, mentionsHooks, startSender } from '../../hooks/sender-start.ts'
-import { keepOutOfGit } from '../../lake/data-folder.ts'
+import { keepOutOfGit } from '../../lake/layout.ts'
 import { openRedaction, redactionKeyIn } from '../../lib/secrets/redaction.ts'
 
 /** The agent waits no longer than its `timeout`, which `hooks install` sets well above this. */

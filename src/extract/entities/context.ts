@@ -1,8 +1,13 @@
 import { dayOf, type Day } from '../../lib/days.ts'
 import type { EntityResource } from '../../lake/resources.ts'
 import type { Redaction } from '../../lib/secrets/redaction.ts'
-import type { PlatformClient } from '../../client/index.ts'
-import { nowThere, type FetchContext, type LandingContext } from '../context.ts'
+import { type PlatformClient, fieldOf, type Served } from '../../client/index.ts'
+import { nowThere, type FetchContext, type LandingContext, originOf } from '../context.ts'
+import { join } from 'node:path'
+import { AppError } from '../../lib/errors.ts'
+import { rawFolder } from '../../lake/layout.ts'
+import { readRows } from '../../lake/raw-items.ts'
+import { contentOf, type PageOrigin, type RawRow } from '../land/row-lines.ts'
 
 /** Which entity resources a run is to ask for. */
 export interface EntitySelection {
@@ -18,7 +23,7 @@ export interface EntitySelection {
   readonly redactionKey?: string | null
 }
 
-export interface MessageId {
+interface MessageId {
   readonly sessionId: string
   readonly messageId: string
 }
@@ -38,4 +43,113 @@ export interface EntityContext extends EntityLandingContext {
 /** The day that what is fetched now belongs to. */
 export function today(context: LandingContext): Day {
   return dayOf(nowThere(context))
+}
+
+/** Tells rows of one day apart. */
+type KeyOf = (row: RawRow) => string
+
+/** What a run was served of one resource, on its way to the day on which it was fetched. */
+export class Answers {
+  readonly rows: RawRow[] = []
+  readonly #context: EntityLandingContext
+  readonly #resource: EntityResource
+  /** Where the last answer comes from, also when it brought nothing. */
+  #last: PageOrigin
+
+  constructor(context: EntityLandingContext, resource: EntityResource) {
+    this.#context = context
+    this.#resource = resource
+    this.#last = originOf(context, { request: '', requestId: null })
+  }
+
+  /** Takes the items of an answer as rows of the lake, without their secrets; returns them. */
+  add(served: Served<unknown>, page = 1): RawRow[] {
+    const origin = originOf(this.#context, served, page)
+    const rows = served.items.map(({ text }, ordinal) => {
+      return { item: this.#context.redaction.item(this.#resource, text), ordinal, origin }
+    })
+    this.rows.push(...rows)
+    this.#last = origin
+    return rows
+  }
+
+  /** Makes the rows the day, which is what they are and nothing else. */
+  async land(): Promise<void> {
+    const context = this.#context
+    await landDay(context, this.#resource, today(context), this.rows, this.#last)
+  }
+
+  /** Adds rows to the day; see `addToDay`. */
+  async addToDay(keyOf: KeyOf, rows: readonly RawRow[] = this.rows): Promise<void> {
+    const context = this.#context
+    await addToDay(context, this.#resource, today(context), rows, keyOf, this.#last)
+  }
+
+  /** The rows of requests that went out together, whichever was answered first. */
+  inOrderOfRequests(): RawRow[] {
+    return this.rows.toSorted((a, b) => (a.origin.request < b.origin.request ? -1 : 1))
+  }
+}
+
+/** The path that a row was asked for at, without the query. */
+export function pathOf({ origin }: RawRow): string {
+  return new URL(origin.request, 'http://platform').pathname
+}
+
+/** What identifies a row by its field; one without it, by all of its text. */
+export function keyIn(field: string): KeyOf {
+  return ({ item }) => {
+    const key = fieldOf(JSON.parse(item), field)
+    const isKey = typeof key === 'number' || (typeof key === 'string' && key !== '')
+    return isKey ? String(key) : item
+  }
+}
+
+/**
+ * Adds rows to a day: a new version of it, in which a new row takes the place of
+ * the one with its key, and the others stay as they were landed. The same rows
+ * once more make no version.
+ *
+ * @param last where the last of what was asked comes from, also when it brought nothing.
+ */
+export async function addToDay(
+  context: LandingContext,
+  resource: EntityResource,
+  day: Day,
+  rows: readonly RawRow[],
+  keyOf: KeyOf,
+  last: PageOrigin,
+): Promise<void> {
+  const merged = new Map((await rowsOfDay(context, resource, day)).map((row) => [keyOf(row), row]))
+  for (const row of rows) {
+    const key = keyOf(row)
+    if (merged.get(key)?.item !== row.item) merged.set(key, row)
+  }
+  await landDay(context, resource, day, [...merged.values()], last)
+}
+
+async function landDay(
+  { writer, recorder }: LandingContext,
+  resource: EntityResource,
+  day: Day,
+  rows: readonly RawRow[],
+  last: PageOrigin,
+): Promise<void> {
+  const landed = await writer.land(resource, [{ day, content: contentOf(rows, last) }])
+  await recorder.landed(resource, landed)
+}
+
+async function rowsOfDay(
+  { dataFolder, orgId, recorder }: LandingContext,
+  resource: string,
+  day: Day,
+): Promise<readonly RawRow[]> {
+  const file = recorder.interval(resource, day)?.file ?? null
+  if (file === null) return []
+  const path = join(rawFolder(dataFolder, orgId, resource, day), file)
+  const rows = await readRows(path)
+  if (rows !== null) return rows
+  throw new AppError(`${path} cannot be read, and nothing can be added to its day`, {
+    hint: 'agent-warehouse rebuild proves every file and takes damaged ones out of the lake.',
+  })
 }

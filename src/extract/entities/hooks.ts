@@ -11,8 +11,7 @@ import { LandingDatabase } from '../land/landing-database.ts'
 import { RawWriter } from '../land/raw-writer.ts'
 import type { RawRow } from '../land/row-lines.ts'
 import { quarantineDamagedEntities } from '../missing-files.ts'
-import { addToDay, keyIn } from './answers.ts'
-import type { EntityLandingContext, EntitySelection } from './context.ts'
+import { addToDay, keyIn, type EntityLandingContext, type EntitySelection } from './context.ts'
 
 /**
  * The organisation that hook events are of: the one that is configured, by its

@@ -6,8 +6,7 @@ import {
   type Served,
 } from '../../client/index.ts'
 import type { RawRow } from '../land/row-lines.ts'
-import { Answers, keyIn } from './answers.ts'
-import type { EntityContext } from './context.ts'
+import { Answers, keyIn, type EntityContext } from './context.ts'
 import { knownItems } from './known.ts'
 
 /** All limits as they are now: the day is the last answer of it. */

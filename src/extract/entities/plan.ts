@@ -1,6 +1,6 @@
 import type { EntityResource } from '../../lake/resources.ts'
 import { readSpool } from '../../lake/hook-spool.ts'
-import { givenUpIds } from './asking.ts'
+import { givenUpIds } from './sessions.ts'
 import type { EntitySelection } from './context.ts'
 import { askLake, LandedDays, textIn, type LakeOf } from './known.ts'
 import { allSeen, candidatesToAsk, namedIn } from './session-ids.ts'

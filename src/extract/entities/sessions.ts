@@ -1,6 +1,5 @@
-import { fieldOf, type PlatformClient, type Served } from '../../client/index.ts'
-import { Asking } from './asking.ts'
-import type { EntityContext } from './context.ts'
+import { fieldOf, type PlatformClient, type Served, RefusedError } from '../../client/index.ts'
+import { type EntityContext, today, Answers, pathOf } from './context.ts'
 import {
   allSeen,
   candidatesToAsk,
@@ -9,7 +8,15 @@ import {
   namedIn,
   type Candidate,
   type SessionResource,
+  type IsGivenUp,
 } from './session-ids.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import { asError } from '../../lib/errors.ts'
+import { someOf } from '../../lib/text.ts'
+import { warner } from '../../lib/world.ts'
+import { mapOf, stateFile } from '../../lake/state-file.ts'
+import { abortsRun, isNotGranted } from '../fetch/failures.ts'
 
 /**
  * The sessions or the messages that are due: those that never landed, were under way, or
@@ -53,4 +60,159 @@ function childrenOf(session: unknown): Candidate[] {
   const named = fieldOf(fieldOf(session, 'sessionSettings'), 'childInclusiveTokenUsageBySessionId')
   if (typeof named !== 'object' || named === null || Array.isArray(named)) return []
   return Object.keys(named).map((sessionId) => ({ sessionId }))
+}
+
+/** Ids that one night asks for at most. */
+const MOST_A_NIGHT = 500
+
+/** Failures, or refusals before any answer, after which the rest is left for the next night. */
+const MOST_FAILURES = 12
+const MOST_REFUSALS = 3
+
+/** Nights on which an id that the platform does not know is asked for. */
+const PATIENCE = 3
+
+const misses = z.object({ nights: z.number().int().positive(), last: z.string() })
+
+/** By id, how often the platform did not know it: `<data>/state/unknown-sessions/<org>.json`. */
+type Unknown = ReadonlyMap<string, z.infer<typeof misses>>
+
+const unknownFile = stateFile<Unknown>('unknown-sessions', mapOf(misses), 1)
+
+/** Tells which ids were asked for in vain often enough. */
+export async function givenUpIds(dataFolder: string, orgId: string): Promise<IsGivenUp> {
+  return isGivenUpIn((await unknownFile.read(dataFolder, orgId)) ?? new Map())
+}
+
+function isGivenUpIn(unknown: Unknown): IsGivenUp {
+  return (id) => (unknown.get(id)?.nights ?? 0) >= PATIENCE
+}
+
+/** Asks for items one by one, by ids that may be wrong, and lands those that were served. */
+class Asking {
+  readonly isGivenUp: IsGivenUp
+  readonly #context: EntityContext
+  readonly #resource: SessionResource
+  readonly #named: readonly string[]
+  readonly #before: Unknown
+  readonly #unknown: Map<string, z.infer<typeof misses>>
+  readonly #answers: Answers
+  readonly #errors: Error[] = []
+  /** Each id that was not served, and why. */
+  readonly #missed = new Map<string, Error>()
+  #asked = 0
+  #left = 0
+  #failuresInARow = 0
+
+  private constructor(
+    context: EntityContext,
+    resource: SessionResource,
+    named: readonly string[],
+    unknown: Unknown,
+  ) {
+    this.#context = context
+    this.#resource = resource
+    this.#named = named
+    this.#before = unknown
+    this.#unknown = new Map(unknown)
+    this.isGivenUp = isGivenUpIn(this.#unknown)
+    this.#answers = new Answers(context, resource)
+  }
+
+  /** `named`: ids that were asked for by argument, due or not. */
+  static async open(
+    context: EntityContext,
+    resource: SessionResource,
+    named: readonly string[],
+  ): Promise<Asking> {
+    const { dataFolder, orgId, world } = context
+    const unknown = await unknownFile.read(dataFolder, orgId, warner(world))
+    return new Asking(context, resource, named, unknown ?? new Map())
+  }
+
+  /** Asks for as many as a night may have; of those that were not answered, the others are asked for. */
+  async askAll(
+    candidates: readonly Candidate[],
+    request: (candidate: Candidate) => Promise<Served<unknown>>,
+  ): Promise<void> {
+    const room = MOST_A_NIGHT - this.#asked
+    this.#left += Math.max(0, candidates.length - room)
+    await this.#context.forEach(candidates.slice(0, room), async (candidate) => {
+      if (this.#isTripped()) {
+        this.#left += 1
+        return
+      }
+      this.#asked += 1
+      try {
+        this.#answers.add(await request(candidate))
+        this.#failuresInARow = 0
+        this.#unknown.delete(idOf(candidate))
+      } catch (error) {
+        this.#failed(idOf(candidate), error)
+      }
+    })
+  }
+
+  /**
+   * Lands what was served; returns the first error of what was not.
+   *
+   * @throws RefusedError when nothing was served, now or before, and it was refused.
+   */
+  async land(): Promise<Error | null> {
+    const { dataFolder, orgId, recorder } = this.#context
+    if (!isDeepStrictEqual(this.#unknown, this.#before))
+      await unknownFile.write(dataFolder, orgId, this.#unknown)
+    this.#report()
+    if (this.#asked === 0) return null
+    const isServed = this.#answers.rows.length > 0
+    const refusal = this.#refusals().at(-1)
+    if (refusal !== undefined && !isServed && !recorder.hasLanded(this.#resource)) throw refusal
+    if (isServed || this.#errors.length === 0)
+      await this.#answers.addToDay(pathOf, this.#answers.inOrderOfRequests())
+    return this.#errors[0] ?? null
+  }
+
+  #failed(id: string, error: unknown): void {
+    if (!isNotGranted(error)) {
+      if (abortsRun(error)) throw error
+      this.#errors.push(asError(error))
+      this.#failuresInARow += 1
+      return
+    }
+    this.#missed.set(id, asError(error))
+    this.#failuresInARow = 0
+    const last = today(this.#context)
+    const before = this.#unknown.get(id)
+    if (before?.last !== last) this.#unknown.set(id, { nights: (before?.nights ?? 0) + 1, last })
+  }
+
+  #refusals(): Error[] {
+    return [...this.#missed.values()].filter((error) => error instanceof RefusedError)
+  }
+
+  #isTripped(): boolean {
+    const isRefused = this.#answers.rows.length === 0 && this.#refusals().length >= MOST_REFUSALS
+    return isRefused || this.#failuresInARow >= MOST_FAILURES
+  }
+
+  #report(): void {
+    const { orgId, world } = this.#context
+    const warn = (message: string): void => {
+      warner(world)(`${this.#resource} of ${orgId}: ${message}`)
+    }
+    const ids = (isListed: (isNamed: boolean, isRefused: boolean) => boolean): string => {
+      const listed = [...this.#missed].filter(([id, error]) =>
+        isListed(this.#named.includes(id), error instanceof RefusedError),
+      )
+      return someOf(listed.map(([id]) => id))
+    }
+    const absent = ids((isNamed, isRefused) => isNamed && !isRefused)
+    const refused = ids((isNamed, isRefused) => isNamed && isRefused)
+    const others = ids((isNamed) => !isNamed)
+    if (absent !== '') warn(`named, and not on the platform (404): ${absent}`)
+    if (refused !== '') warn(`named, and refused to this key (403): ${refused}`)
+    if (others !== '')
+      warn(`the platform does not serve ${others}; an id is asked for on three nights`)
+    if (this.#left > 0) warn(`${this.#left} are left for the next night`)
+  }
 }

@@ -1,5 +1,5 @@
 import type { Day, DayRange } from '../../lib/days.ts'
-import type { WindowSize, KnownWindowSizes } from '../../lake/window-sizes.ts'
+import type { WindowSize, KnownWindowSizes } from '../../lake/state-file.ts'
 import {
   knownSize,
   learnedSize,

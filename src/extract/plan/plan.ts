@@ -10,7 +10,7 @@ import {
 } from '../../lib/days.ts'
 import type { PlanReason } from '../../lib/events.ts'
 import { intervalKey, isSettled, type Interval, type Ledger } from '../../lake/ledger.ts'
-import type { WindowSize, KnownWindowSizes } from '../../lake/window-sizes.ts'
+import type { WindowSize, KnownWindowSizes } from '../../lake/state-file.ts'
 import { knownSize, countWithin, probeSize, rangeOf, spanOf } from './window-size.ts'
 import { dueRecheck } from './recheck.ts'
 import { RESOURCES, type Resource } from '../../lake/resources.ts'

@@ -1,5 +1,5 @@
 import { MS_PER_DAY, daysBetween, type Day, type DayRange } from '../../lib/days.ts'
-import type { WindowSize, KnownWindowSizes } from '../../lake/window-sizes.ts'
+import type { WindowSize, KnownWindowSizes } from '../../lake/state-file.ts'
 
 /** What a run has seen of one resource's windows. */
 export interface SeenWindows {

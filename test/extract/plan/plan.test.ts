@@ -12,7 +12,7 @@ import { probeSize } from '../../../src/extract/plan/window-size.ts'
 import { planSync, type FetchTask, type PlanOptions } from '../../../src/extract/plan/plan.ts'
 import { RESOURCES, type Resource } from '../../../src/lake/resources.ts'
 import { intervalKey, isSettled, type Interval } from '../../../src/lake/ledger.ts'
-import type { WindowSize } from '../../../src/lake/window-sizes.ts'
+import type { WindowSize } from '../../../src/lake/state-file.ts'
 
 const day = (text: string): Day => text as Day
 const HOUR = 3_600_000
