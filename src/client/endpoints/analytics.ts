@@ -166,22 +166,23 @@ function readerOf(
   let rowsRead = 0
   let unreadable: { readonly error: unknown } | undefined
   let refused: { readonly error: unknown } | undefined
-  /** How each wanted row is handed on, all of them parsed. */
-  const deliveriesOf = (rows: readonly ScannedRow[]): (() => void)[] => {
+  /** The rows to be handed on, all of them parsed; a known one is null. */
+  const wantedOf = (rows: readonly ScannedRow[]) => {
     const first = rowsRead
     rowsRead += rows.length
     return rows.flatMap(({ text, isKnown }, index) => {
-      if (isKnown) return [() => taker.known.take(text)]
-      if (!taker.isWanted(text)) return []
-      const row = servedRow(text)
-      return [() => taker.row(row, first + index)]
+      if (!isKnown && !taker.isWanted(text)) return []
+      return [{ text, row: isKnown ? null : servedRow(text), ordinal: first + index }]
     })
   }
   const handOn = (scan: () => readonly ScannedRow[]): void => {
     try {
-      const deliveries = deliveriesOf(scan())
+      const wanted = wantedOf(scan())
       try {
-        for (const deliver of deliveries) deliver()
+        for (const { text, row, ordinal } of wanted) {
+          if (row === null) taker.known.take(text)
+          else taker.row(row, ordinal)
+        }
       } catch (error) {
         refused = { error }
       }
