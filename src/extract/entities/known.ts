@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { isDay, type Day } from '../../lib/days.ts'
-import { ENTITY_RESOURCES, type EntityResource } from '../../lake/resources.ts'
+import type { EntityResource } from '../../lake/resources.ts'
 import { listLiteral, literal, type Row } from '../../lib/duckdb.ts'
 import type { Warn } from '../../lib/world.ts'
 import { rawFolder } from '../../lake/layout.ts'
@@ -69,55 +69,43 @@ export async function askLake(
 
 const day = z.custom<Day>((value) => typeof value === 'string' && isDay(value))
 
-const daysFile = stateFile('beside', mapOf(z.array(day).readonly()), 0)
-
 /** By resource. */
-type DaysOf = ReadonlyMap<string, readonly Day[]>
+export type LandedDays = ReadonlyMap<string, readonly Day[]>
+
+const daysFile = stateFile<LandedDays>('beside', mapOf(z.array(day).readonly()), 0)
 
 /**
  * Which days had landed when a resource was last fetched whole, so that a day that is
  * missing since is known to be: `<data>/state/beside/<org>.json`.
  */
-export class LandedDays {
-  readonly #lake: LakeOf
-  readonly #days: DaysOf
+export async function landedBefore(lake: LakeOf, warn?: Warn): Promise<LandedDays> {
+  return (await daysFile.read(lake.dataFolder, lake.orgId, warn)) ?? new Map()
+}
 
-  private constructor(lake: LakeOf, days: DaysOf) {
-    this.#lake = lake
-    this.#days = days
-  }
+/** The days that are missing since, in order; undefined where the resource was never fetched whole. */
+export function missingDays(
+  lake: LakeOf,
+  before: LandedDays,
+  resource: EntityResource,
+): readonly Day[] | undefined {
+  const landed = new Set(landedDays(lake, resource))
+  const missing = before.get(resource)?.filter((day) => !landed.has(day))
+  return missing?.sort()
+}
 
-  static async open(lake: LakeOf, warn?: Warn): Promise<LandedDays> {
-    return new LandedDays(
-      lake,
-      (await daysFile.read(lake.dataFolder, lake.orgId, warn)) ?? new Map(),
-    )
-  }
+/** Keeps what has landed of the resources that were fetched whole. */
+export async function keepLanded(
+  lake: LakeOf,
+  before: LandedDays,
+  fetched: readonly EntityResource[],
+): Promise<void> {
+  const now = fetched.map((resource) => [resource, landedDays(lake, resource)] as const)
+  await daysFile.write(lake.dataFolder, lake.orgId, new Map([...before, ...now]))
+}
 
-  /** The days that are missing, in order; undefined where the resource was never fetched whole. */
-  missing(resource: EntityResource): readonly Day[] | undefined {
-    const landed = new Set(this.#landed(resource))
-    return this.#days
-      .get(resource)
-      ?.filter((day) => !landed.has(day))
-      .sort()
-  }
-
-  /** Keeps what has landed of the resources that were fetched whole. */
-  async fetched(resources: readonly EntityResource[]): Promise<void> {
-    const { dataFolder, orgId } = this.#lake
-    const days = ENTITY_RESOURCES.flatMap((resource) => {
-      const known = this.#days.get(resource)
-      const now = resources.includes(resource) ? this.#landed(resource) : known
-      return now === undefined ? [] : [[resource, now] as const]
-    })
-    await daysFile.write(dataFolder, orgId, new Map(days))
-  }
-
-  #landed(resource: EntityResource): Day[] {
-    return [...this.#lake.recorder.intervals.values()]
-      .filter((interval) => interval.resource === resource && interval.file !== null)
-      .map(({ day }) => day)
-      .sort()
-  }
+function landedDays({ recorder }: LakeOf, resource: EntityResource): Day[] {
+  return [...recorder.intervals.values()]
+    .filter((interval) => interval.resource === resource && interval.file !== null)
+    .map(({ day }) => day)
+    .sort()
 }

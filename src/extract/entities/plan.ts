@@ -2,7 +2,7 @@ import type { EntityResource } from '../../lake/resources.ts'
 import { readSpool } from '../../lake/hook-spool.ts'
 import { givenUpIds } from './sessions.ts'
 import type { EntitySelection } from './context.ts'
-import { askLake, LandedDays, textIn, type LakeOf } from './known.ts'
+import { askLake, landedBefore, missingDays, textIn, type LakeOf } from './known.ts'
 import { allSeen, candidatesToAsk, namedIn } from './session-ids.ts'
 
 /** What a sync would ask for of one resource, in words, and how many requests that is at least. */
@@ -57,7 +57,7 @@ async function planOf(
 }
 
 async function revisions(lake: LakeOf, isForced: boolean): Promise<string> {
-  const missing = (await LandedDays.open(lake)).missing('enterprise_controls')
+  const missing = missingDays(lake, await landedBefore(lake), 'enterprise_controls')
   if (isForced || missing?.length !== 0) return 'the whole history'
   const known = await askLake(lake, 'enterprise_controls', 'known_items', { key: "'$.revision'" })
   const newest = Math.max(...known.map((row) => Number(textIn(row, 'key'))))

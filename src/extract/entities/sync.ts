@@ -6,7 +6,7 @@ import type { Computer } from '../../client/index.ts'
 import { abortsRun, isNotGranted } from '../fetch/failures.ts'
 import { today, type EntityContext } from './context.ts'
 import { landHookEvents } from './hooks.ts'
-import { LandedDays } from './known.ts'
+import { keepLanded, landedBefore, missingDays, type LandedDays } from './known.ts'
 import { fetchComputers, fetchControls, fetchLimits, fetchReadiness } from './lists.ts'
 import { fetchMetrics } from './metrics.ts'
 import { fetchSessions } from './sessions.ts'
@@ -21,7 +21,7 @@ import { fetchSessions } from './sessions.ts'
 export async function syncEntities(context: EntityContext): Promise<void> {
   const { orgId, world, selection } = context
   const warn = warner(world)
-  const landed = await LandedDays.open(context, warn)
+  const landed = await landedBefore(context, warn)
   const run: Run = { context, landed, computers: undefined }
   const fetched: EntityResource[] = []
   const withheld: string[] = []
@@ -32,7 +32,7 @@ export async function syncEntities(context: EntityContext): Promise<void> {
       else if (outcome !== 'failed') withheld.push(outcome)
     }
   } finally {
-    if (fetched.length > 0) await landed.fetched(fetched)
+    if (fetched.length > 0) await keepLanded(context, landed, fetched)
   }
   if (withheld.length > 0)
     warn(`not available of ${orgId} with this credential: ${withheld.join('; ')}`)
@@ -71,7 +71,7 @@ async function attempt(run: Run, resource: EntityResource): Promise<string> {
 const FETCH: Record<EntityResource, (run: Run) => Promise<unknown>> = {
   hook_events: ({ context }) => landHookEvents(context),
   enterprise_controls: ({ context, landed }) => {
-    const isWhole = landed.missing('enterprise_controls')?.length !== 0
+    const isWhole = missingDays(context, landed, 'enterprise_controls')?.length !== 0
     return fetchControls(context, context.selection.refetch || isWhole)
   },
   usage_limits: ({ context }) => fetchLimits(context),
@@ -80,7 +80,7 @@ const FETCH: Record<EntityResource, (run: Run) => Promise<unknown>> = {
     run.computers = await fetchComputers(run.context)
   },
   computer_metrics: ({ context, landed, computers }) => {
-    const [first] = landed.missing('computer_metrics') ?? []
+    const [first] = missingDays(context, landed, 'computer_metrics') ?? []
     // the samples of a day are those since the night before
     const from = first === undefined ? undefined : startOf(addDays(first, -1))
     return fetchMetrics(context, computers, from)
