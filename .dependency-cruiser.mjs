@@ -61,6 +61,7 @@ export default {
       },
     },
     door('@duckdb', '^src/lib/duckdb\\.ts$'),
+    door('(date-fns|@date-fns)', '^src/lib/days\\.ts$'),
     door('yargs', '^src/cli/'),
     door('undici', '^src/client/http/client\\.ts$'),
     door('nodemailer', '^src/notify/email\\.ts$'),

@@ -1,3 +1,8 @@
+import { UTCDate } from '@date-fns/utc/date'
+import { addDays as plusDays } from 'date-fns/addDays'
+import { millisecondsInDay } from 'date-fns/constants'
+import { differenceInCalendarDays } from 'date-fns/differenceInCalendarDays'
+import { eachDayOfInterval } from 'date-fns/eachDayOfInterval'
 import { UsageError } from './errors.ts'
 
 /** A UTC calendar day, `YYYY-MM-DD`. Days compare as strings. */
@@ -12,7 +17,7 @@ export interface DayRange {
   readonly last: Day
 }
 
-export const MS_PER_DAY = 86_400_000
+export const MS_PER_DAY = millisecondsInDay
 const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/
 
 /** True for a real calendar day in the form `YYYY-MM-DD`: `2026-02-30` is none. */
@@ -41,18 +46,19 @@ export function startOf(day: Day): number {
 }
 
 export function addDays(day: Day, count: number): Day {
-  return dayOf(startOf(day) + count * MS_PER_DAY)
+  return dayOf(plusDays(new UTCDate(startOf(day)), count).getTime())
 }
 
 /** Whole days from `a` to `b`; negative when `b` is earlier. */
 export function daysBetween(a: Day, b: Day): number {
-  return Math.round((startOf(b) - startOf(a)) / MS_PER_DAY)
+  return differenceInCalendarDays(new UTCDate(startOf(b)), new UTCDate(startOf(a)))
 }
 
 /** Every day of the range, in order; none when `first` is after `last`. */
-export function eachDay(range: DayRange): Day[] {
-  const count = daysBetween(range.first, range.last) + 1
-  return Array.from({ length: Math.max(0, count) }, (_, index) => addDays(range.first, index))
+export function eachDay({ first, last }: DayRange): Day[] {
+  if (first > last) return []
+  const interval = { start: new UTCDate(startOf(first)), end: new UTCDate(startOf(last)) }
+  return eachDayOfInterval(interval).map((date) => dayOf(date.getTime()))
 }
 
 /** The earlier of two days; a day that is not given is none of them. */
