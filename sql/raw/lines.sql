@@ -1,5 +1,5 @@
--- The rows in files of lines. Lines without an ordinal are the marks of pages; the
--- day is told where a file has rows of several.
+-- The rows in files of lines. Lines without an ordinal are page headers, and
+-- are skipped. `source`: the day in a file of several days, else the file.
 create or replace temp view lines as
 select
     * exclude (activity_date, filename),

@@ -41,7 +41,7 @@ export interface JobOptions {
   readonly organisations?: readonly OrganisationConfig[]
 }
 
-/** What a job came to. Problems are said after the summary, one line each. */
+/** Result of a job. Problems are printed after the summary, one line each. */
 export interface JobResult {
   readonly exitCode: ExitCode
   readonly problems?: readonly Error[]

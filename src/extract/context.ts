@@ -24,7 +24,7 @@ export interface Pagination {
   readonly buffer: PageBuffer
   /** All users so far, but those of known pages. */
   readonly users: Set<string>
-  /** How the day came before, as long as it comes so again. */
+  /** The day's pages as they landed before; null as soon as a page differs. */
   known: PaginatedDay | null
   /** To be called when the day has landed or failed. */
   readonly landed: () => void

@@ -57,7 +57,7 @@ export interface SyncOptions {
   readonly listeners?: SyncListeners
 }
 
-/** Told while answers are waited for: there is time for other work. */
+/** Callbacks for work that can be done while requests are in flight. */
 export interface SyncListeners {
   /** The first answers are waited for. */
   readonly onWaiting?: (orgId: string) => void
@@ -190,7 +190,7 @@ async function execute(
   }
 }
 
-/** Users of days that wait to be landed, or 32 days: they are in memory. */
+/** How many users may wait in memory to be landed; a day counts as 512 users more than it has. */
 const MOST_WAITING = 16_384
 
 /** What must stop the run and is expected. @throws any other error */

@@ -14,7 +14,7 @@ const shape = z.object({
 })
 
 /**
- * A day of users as its pages came when it was landed. A page that comes so again
+ * The page checksums of a landed day of users. A page with the same checksum
  * has the same rows: they need not be parsed. Only a saving: without it
  * every row is read.
  */
@@ -32,7 +32,7 @@ export async function readPaginatedDay(
   return found?.digest === digest ? found : null
 }
 
-/** It is not synced: what a power cut makes of it is no such day, and not believed. */
+/** Not synced: a file that a power cut damaged does not parse, and is ignored. */
 export function writePaginatedDay(
   lake: Lake,
   resource: string,
@@ -47,7 +47,7 @@ export function writePaginatedDay(
   renameSync(temporary, path)
 }
 
-/** Those of `/users`, which were the first, are in no folder of their own. */
+/** Files of `/users` are directly in the organisation's folder: it was the first such resource. */
 function pathOf({ dataFolder, orgId }: Lake, resource: string, day: Day): string {
   const folder = join(dataFolder, 'state', 'walks', pathSegment(orgId))
   return join(folder, resource === 'users' ? '' : resource, `${day}.json`)

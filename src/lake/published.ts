@@ -66,7 +66,7 @@ export async function keptFiles(target: string): Promise<KeptFile[]> {
 }
 
 /**
- * Puts the finished file `aside` in the place of the published one, read-only, and keeps
+ * Puts the finished file `temporary` in the place of the published one, read-only, and keeps
  * what was there where it held something else. The file is recorded before it is in its
  * place, and what was there stays on record until then: whenever the process is killed,
  * the file in place is one that is on record. Returns its size.

@@ -12,8 +12,8 @@ interface Items {
   /** What is read; what an item has beyond it is not. */
   readonly item: Fieldset
   /**
-   * SQL of what tells the items of a day apart, of which the last one stands; NULL: they all
-   * stand. Absent: a day is one item, and what came twice counts once.
+   * SQL of the key of an item: of several items of a day with one key the last is used; NULL: all
+   * are used. Absent: a day has one item, and of several the last is used.
    */
   readonly key?: string
   /** SQL of further columns, of the item and of what it was asked by. */

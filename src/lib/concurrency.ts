@@ -1,11 +1,11 @@
-/** What all come to. Where one fails, its error is thrown when the others have ended too. */
+/** Waits for all and returns their results. If one fails, its error is thrown after all have ended. */
 export async function allOrThrow<T>(promises: Iterable<Promise<T>>): Promise<T[]> {
   const all = [...promises]
   await Promise.allSettled(all)
   return Promise.all(all)
 }
 
-/** What the work comes to for each item, in their order, so many at once. */
+/** The results of `work` for each item, in order, with at most `atOnce` at the same time. */
 export async function mapLimit<T, R>(
   items: Iterable<T>,
   atOnce: number,

@@ -7,8 +7,8 @@ import { currentDays, makerOf, type BaseEntity } from './plan.ts'
 import { RESTATEMENTS } from './restatements.ts'
 
 /**
- * Every table that is made from raw, in the order in which they are made of a batch: of all
- * items as they were served, of those that stand, and of all versions in their place.
+ * Every table that is made from raw, in the order in which a batch makes them: first from all
+ * items as served, then from the last item of each key, then from all versions of the days.
  */
 export const BASE_ENTITIES: readonly BaseEntity[] = [
   SCHEMA_DRIFT,

@@ -45,7 +45,7 @@ export const BATCH_STATEMENTS: readonly string[] = [RAW, REPEATED_KEYS, DISPLACE
 /** What the findings of a batch are read by. */
 export const FOUND_STATEMENTS: readonly string[] = [SAMPLE, READ_BACK, NEXT_SHAPE, REPEATED]
 
-/** The name of its file stands in the place of the organisation: a version is known by it. */
+/** For earlier versions the file name is put into `org_id`, so that versions stay apart. */
 const FILE_NAME = String.raw`regexp_extract(filename, '[^/\\]+$')`
 
 /** One day in so many tells how items are served. */
@@ -55,7 +55,7 @@ const ALL_ITEMS = `select activity_date, item_place(page, ordinal) as place, ite
 const UNLIKE_ITEMS = `select activity_date, place, item, request_id from compared where alike is null`
 const HAS_UNLIKE = 'from compared where alike is null limit 1'
 
-/** From it no item comes back. */
+/** A shape that matches no item. */
 const NO_SHAPE: ReadShape = { shape: NO_FIELDS, conditions: ['false'], isDocumented: false }
 
 /** What is read of one resource, a batch of days at a time, by the statements on a connection. */

@@ -24,8 +24,8 @@ const VERSIONS = statement('base/steps/month_versions')
 const PART = statement('base/steps/write')
 
 /**
- * What of a base month is to be made. Days whose versions are those that the file
- * in place was made of are taken from there when it is proven to be whole: a row
+ * Splits a base month into days to keep and days to make. Days whose versions the file
+ * in place was made from are copied from it if it is undamaged: a row
  * is made of its own day alone.
  */
 export async function monthTask(
@@ -157,7 +157,7 @@ function parquet(files: readonly string[]): string {
 }
 
 /**
- * Writes a base file aside and then in its place, and tells of it.
+ * Writes a base file under a temporary name, renames it, and emits `base.written`.
  *
  * @throws AppError that names the month; the file in place is as it was.
  */

@@ -87,7 +87,7 @@ async function writeMonths(
   const { baseIn, dataFolder, orgId, signal } = options
   const before = new Map(present)
   for (const task of tasks) present.delete(baseKey(task))
-  await writeBaseState(baseIn, orgId, present) // of a killed run, nothing is claimed
+  await writeBaseState(baseIn, orgId, present) // a killed run then leaves no record of files that it did not write
   const folder = join(dataFolder, 'state', 'spill', pathSegment(orgId), 'base')
   await mkdir(folder, { recursive: true })
   const database = await Database.open(':memory:', {

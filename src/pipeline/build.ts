@@ -15,7 +15,7 @@ import { refusePast } from '../serve/rollback.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import { dataAsOf } from './point-in-time.ts'
 
-/** Base → models → published warehouse. Needs no network. */
+/** Raw → base → models → published warehouse. Needs no network. */
 export async function build(context: RunContext, options: BuildChoice): Promise<BuildOutcome> {
   const { dataFolder } = context.config
   await openLedgers(context)

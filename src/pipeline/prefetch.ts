@@ -62,7 +62,7 @@ export class Prefetch implements SyncListeners {
     return openBase(baseOptions(this.#context, latestData(this.#context.config.dataFolder), orgId))
   }
 
-  /** Leaves everything as it is where a raw file is damaged: that is for who holds the ledger. */
+  /** If a raw file is damaged, writes nothing: quarantining it is left to the normalize stage. */
   async #write(orgId: string, known: Ledger): Promise<BaseFiles> {
     const files = await this.base(orgId)
     this.#due.delete(orgId)

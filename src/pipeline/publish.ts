@@ -43,7 +43,7 @@ export interface BuildChoice {
   readonly select?: string
   /** A selector: not these models. */
   readonly exclude?: string
-  /** Build only what the last build, which failed, did not bring about. */
+  /** Build only what the last, failed build did not build. */
   readonly retry?: boolean
   /** Builds what was known at this moment, milliseconds since the epoch. */
   readonly asOf?: number

@@ -15,7 +15,7 @@ export interface RunContext {
   readonly deadline: number
 }
 
-/** What work without the network came to. */
+/** Result of a stage that needs no network. */
 export interface BuildOutcome {
   readonly exitCode: ExitCode
   readonly problems: readonly Error[]

@@ -57,7 +57,7 @@ const cases = STYLES.flatMap((style) =>
   BUCKETS.map(([rate, burst]): [Style, number, number] => [style, rate, burst]),
 )
 
-describe('a limit that nobody told of', () => {
+describe('a limit that no header announces', () => {
   it.each(cases)('%s: %i a second, %i at once, is met and kept', async (style, rate, burst) => {
     const { seconds, refused } = await ask(bucketServer(rate, burst, style), burst + rate * SECONDS)
     expect(seconds / SECONDS).toBeLessThanOrEqual(style === 'none' ? 1.25 : 1.1)

@@ -41,7 +41,7 @@ async function landByHand(data: string, item: string): Promise<void> {
   database.close()
 }
 
-describe('a ledger made anew from the lake', () => {
+describe('a ledger rebuilt from the lake', () => {
   const rebuilt = async (data: string) => {
     const told: string[] = []
     const damaged = await rebuildLedger(data, 'o', (message) => told.push(message))

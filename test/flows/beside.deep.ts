@@ -68,7 +68,7 @@ describe('a night', () => {
     expect(requests.filter((path) => path.includes('/metrics?start='))).not.toHaveLength(0)
   })
 
-  it('may be had twice: its rows once, the new ones beside them', async () => {
+  it('can be fetched twice: equal rows are kept once, new rows are added', async () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
     await night(emulator, data)
     const before = await wholeLake(data)
@@ -147,7 +147,7 @@ it('what a sync would ask for is told without asking', async () => {
   expect(emulator.requests).toHaveLength(asked)
 })
 
-it('status tells when each was had, and which nights were missed for good', async () => {
+it('status shows when each resource was last fetched, and which nights cannot be fetched any more', async () => {
   const [emulator, data] = [await platform(), await temporaryFolder()]
   await night(emulator, data)
   await night(emulator, data, { now: NIGHT + 2 * DAY })

@@ -31,7 +31,7 @@ async function flipBitIn(folder: string): Promise<void> {
 const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '')
 
 describe('a raw file that lost a bit', () => {
-  it('is in no number: its day is missing, said so, and had again by the next run', async () => {
+  it('is counted nowhere: its day is reported missing, and the next run fetches it again', async () => {
     const { clock, data, work } = await publishedNight()
     const folder = 'tokens/org=org_demo/date=2026-02-01'
     await flipBitIn(join(data, 'lake/raw', folder))

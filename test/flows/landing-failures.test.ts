@@ -3,7 +3,7 @@ import { sendJson, temporaryFolder, testServer, testWorld } from '../support/hel
 import { DATE, platform, TODAY } from './landing-platform.ts'
 import { ledgerOf, syncFrom } from './platform.ts'
 
-describe('what cannot be had', () => {
+describe('what cannot be fetched', () => {
   const asked = (request: {
     url?: string | undefined
   }): { first: string; last: string; path: string } => {
@@ -68,7 +68,7 @@ describe('what cannot be had', () => {
     expect(requests.length).toBeLessThanOrEqual(10)
   })
 
-  it('is the newest days when they are not to be had yet', async () => {
+  it('is the newest days while the platform does not serve them yet', async () => {
     const data = await temporaryFolder()
     const world = testWorld(Date.parse('2026-04-01T06:00:00Z'))
     const { url, requests } = await testServer((request, response) => {

@@ -230,7 +230,7 @@ describe('a cap of 31 days on every resource', () => {
   })
 })
 
-describe('days that are not to be had', () => {
+describe('days that the platform does not serve', () => {
   it('are what fails, and nothing else, whatever lies together', async () => {
     const cases = fc.record({
       cap: fc.integer({ min: 1, max: 45 }),

@@ -28,7 +28,7 @@ it('is removed where nobody takes it, though it was just begun', async () => {
   expect(await readdir(dirname(target))).toEqual(['warehouse.duckdb'])
 })
 
-it('of nothing is told to who takes it, and to nobody else', async () => {
+it('of a missing file fails only in take()', async () => {
   const target = join(await temporaryFolder(), 'warehouse.duckdb')
   const copy = new WorkingCopy(target, target)
   copy.begin()

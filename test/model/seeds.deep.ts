@@ -147,7 +147,7 @@ describe('a seed', () => {
   )
 })
 
-it('makes an incremental model anew when the file or the yml of its seed changes', async () => {
+it('builds an incremental model from scratch when the file or the yml of its seed changes', async () => {
   const files = {
     ...SEEDED,
     'models/fct_seats.sql': `{{ config(materialized='incremental', unique_key='valid_from') }}

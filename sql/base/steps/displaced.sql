@@ -1,4 +1,4 @@
--- Of the items with one key, the last of the day stands.
+-- Of several items of a day with the same key, only the last is kept.
 delete from parsed
 where rowid in (
     select parsed.rowid

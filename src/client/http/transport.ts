@@ -260,7 +260,7 @@ function kindOf(call: Call): string {
 /** How long the governor holds every request after a refusal, or a 503 that says how long. */
 const waits = new WeakMap<Error, number>()
 
-/** What may have been done is not done again on its own, but for what sets a value: twice is once. */
+/** Methods that are safe to repeat after an unclear failure: GET changes nothing, and PUT sets the same value again. */
 const REPEATABLE: ReadonlySet<Call['method']> = new Set(['GET', 'PUT'])
 
 function mayRepeat(call: Call, error: unknown): boolean {

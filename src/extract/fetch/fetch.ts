@@ -7,8 +7,8 @@ import { fetchUsersDay } from './pagination.ts'
 import { fetchWithin } from './window.ts'
 
 /**
- * Executes the plan. The users of a day are asked for when the totals have landed that
- * they are held against; everything else at once. `resources`: those that are selected.
+ * Executes the plan. Users are requested when the totals of the days, with which they are
+ * compared, have landed; everything else at once. `resources`: those that are selected.
  * `done` is called with each task that has come to its end.
  *
  * @throws what must stop the run, when what is under way has landed.

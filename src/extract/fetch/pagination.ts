@@ -21,7 +21,7 @@ import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
 import { entityOf, usersOfPage } from './rows.ts'
 
 /**
- * Fetches one day of users, page by page; it is landed behind the requests, and
+ * Fetches one day of users, page by page; it is landed in the background, and
  * `landed` is called then. One that was cut off resumes where it was. A day
  * that is not available is recorded as failed; its pages are kept for the next run,
  * unless it is the pages that are at fault.
@@ -48,7 +48,7 @@ export async function fetchUsersDay(
   await context.background.add(pagination)
 }
 
-/** Pages that are further apart would not be one picture of the day. */
+/** Pages fetched further apart than this may differ in content: the day starts again. */
 const MAX_AGE_MS = 20 * 3_600_000
 
 async function openPagination(
@@ -75,7 +75,7 @@ async function openPagination(
   return pagination
 }
 
-/** Whether every page so far equals the one that was there when the day landed. */
+/** Whether every page so far has the checksum of the landed page. */
 function isAsKnown({ buffer, known }: Pagination): boolean {
   return buffer.sums.every(({ sha256 }, page) => sha256 === known?.pages[page]?.sha256)
 }
@@ -135,7 +135,7 @@ async function requestPages(context: FetchContext, pagination: Pagination): Prom
 }
 
 /**
- * The day does not come as it did: the rows of its pages so far are read from the lake.
+ * A page differs from the landed one: the rows of the pages before it are read from the lake.
  *
  * @returns false where they are not there page by page, so that the day starts again.
  */
@@ -162,7 +162,7 @@ function idOf({ orgId }: FetchContext, { resource, day }: Pagination) {
   return { orgId, resource: resource.name, day }
 }
 
-/** The versions of a day's totals, as known. Clocks have no say in it. */
+/** The versions of a day's totals in the ledger. Compared by file name, not by time. */
 export function totalsVersion(known: Ledger, day: Day): string {
   return DAY_TOTALS.map(({ name }) => known.get(intervalKey(name, day))?.file ?? 'none').join(' ')
 }
@@ -210,7 +210,7 @@ function rowsOf({ digest, pages }: PaginatedDay): Pick<DayContent, 'digest' | 'c
   return { digest, count: pages.reduce((count, { rows }) => count + rows, 0) }
 }
 
-/** The same rows once more are of the one snapshot that they were. */
+/** The same rows were landed before as verified: they need no second check against the totals. */
 function isVerifiedAs(file: string, before: Interval | undefined): boolean {
   return before?.file === file && typeof before.witness !== 'string'
 }

@@ -71,7 +71,7 @@ export class PageBuffer {
     return this.#headers.flatMap(({ nextCursor }) => nextCursor ?? [])
   }
 
-  /** How the rows of the pages came, in order. */
+  /** The checksum of each page's rows, in order. */
   get sums(): RowsSum[] {
     return this.#headers.map(({ sum }) => sum)
   }

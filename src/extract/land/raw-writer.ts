@@ -69,7 +69,7 @@ export class RawWriter {
     this.#options = options
   }
 
-  /** How the pages came of the version that the ledger names; null where that is not known for certain. */
+  /** The page checksums of the current version; null unless its file is undamaged. */
   async paginatedDay(resource: string, day: Day): Promise<PaginatedDay | null> {
     const { ledger, warn } = this.#options
     const { file, digest, sha256 } = ledger.get(intervalKey(resource, day)) ?? {}
@@ -79,7 +79,7 @@ export class RawWriter {
     return damage === undefined ? paginated : null
   }
 
-  /** The rows of a page that came as it was landed; null where the version does not have it so. */
+  /** The landed rows of a page; null where the version has other rows for it. */
   async pageInLake(
     resource: string,
     day: Day,

@@ -76,7 +76,7 @@ function batches(versions: readonly NewVersion[]): Batch[] {
 
 interface NewFile extends NewVersion {
   readonly temporary: string
-  /** What is told of its lines: the file that has them alone, or else the day. */
+  /** How its lines are found: by the path of its own file, or by the day in a shared file. */
   readonly source: string
 }
 

@@ -97,7 +97,7 @@ function verdictOn(copied: Copied, target: string): Promise<Verdict> {
   return Promise.resolve({ state: 'changed', reason: `it cannot be read: ${messageOf(copied)}` })
 }
 
-/** A file that is not what was published answers for snapshots that have no version at all. */
+/** Even a changed published file is used for the history of snapshots that have no saved version. */
 async function adopt(
   building: Building,
   lacking: ReadonlyMap<ModelNode, 'missing' | 'damaged'>,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ModelNode } from '../project/types.ts'
 
-/** By what a model was made. */
+/** Digests of what a model was made from. */
 export interface MadeBy {
   /** Digest of its own part: its SQL, its settings, its columns, and how its sources are made. */
   readonly own: string
@@ -25,7 +25,7 @@ export interface SourceFacts {
 /**
  * By what each model is made. A model that is not `chosen` stays as an earlier
  * build made it, so `published` answers for it; where that is not known, the models
- * that read it are like no model that was ever made.
+ * that read it are built again.
  */
 export function madeBy(
   models: readonly ModelNode[],

@@ -66,7 +66,7 @@ export function snapshotsOf(models: readonly ModelNode[]): ModelNode[] {
 /**
  * Drops what the plan creates, and in a file that is to hold the selected models alone
  * everything that they do not reuse or update: what is built is then as in a new file, and the
- * checkpoint lets it have the space.
+ * checkpoint frees the space of the dropped ones.
  */
 async function dropRelations(db: Database, { isPartial, nodes }: BuildPlan): Promise<void> {
   const created = new Set<string>()

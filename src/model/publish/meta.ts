@@ -29,7 +29,7 @@ export async function insertRows(
   )
 }
 
-/** The same in place of the rows that have the same key. */
+/** Deletes the rows with the same keys, then inserts. */
 async function replaceRows(
   db: Database,
   relation: string,

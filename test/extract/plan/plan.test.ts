@@ -117,7 +117,7 @@ describe('the plan', () => {
     expect(isSettled(known)).toBe(true)
   })
 
-  it('makes up for looks that were slept through with one', () => {
+  it('replaces several missed rechecks by one', () => {
     const ledger = ledgerOf([interval('users', HISTORY_START)])
     const within = { first: HISTORY_START, last: HISTORY_START }
     const plan = planSync(ledger, at('2026-01-30', { resources: only('users'), within }))

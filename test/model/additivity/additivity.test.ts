@@ -93,7 +93,7 @@ describe('no model adds up what does not add up', () => {
   })
 })
 
-describe('a model that does is told of', () => {
+describe('a model that does is reported', () => {
   it.each([
     [
       'daily users over days',
