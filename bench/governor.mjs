@@ -3,7 +3,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { PlatformClient } from '../dist/client/index.js'
+import { ApiClient } from '../dist/client/index.js'
 import { createWorld } from '../dist/cli/world.js'
 import { benchFolder, report, tell } from './lib.mjs'
 
@@ -67,7 +67,7 @@ async function startServer({ bucket, style }) {
 /** Asks for everything and lets the governor see to the timing. */
 async function ask({ url, index, bucket, style, learnt }) {
   const [rate, burst, seconds] = bucket
-  const client = new PlatformClient(
+  const client = new ApiClient(
     { baseUrl: url, credential: 'k', rate: 1000, concurrency: 8, deadline: Infinity, learnt },
     world,
   )

@@ -2,7 +2,7 @@
 // Arguments: address, number of requests, `client` or `loop`.
 import { request } from 'undici'
 import { createWorld } from '../../dist/cli/world.js'
-import { PlatformClient } from '../../dist/client/index.js'
+import { ApiClient } from '../../dist/client/index.js'
 import { HISTORY_BEGINS } from '../lib.mjs'
 
 const AT_ONCE = 8
@@ -18,7 +18,7 @@ const options = {
   concurrency: AT_ONCE,
   deadline: Infinity,
 }
-const client = new PlatformClient(options, world)
+const client = new ApiClient(options, world)
 const ask = {
   client: () => client.tools(DAY),
   loop: async () => {

@@ -44,7 +44,7 @@ export interface DateRangeOptions {
  * 403), ApiError with the Problem body, TransportError, BodyError, or
  * DeferredError when a rate limit would outlast the deadline.
  */
-export class PlatformClient extends Analytics {
+export class ApiClient extends Analytics {
   /** The history of the enterprise controls. */
   readonly controls: Controls
   /** Limits of credits. */

@@ -1,4 +1,4 @@
-export { PlatformClient, userPages } from './client.ts'
+export { ApiClient, userPages } from './client.ts'
 export type { ClientOptions, DateRangeOptions } from './client.ts'
 export { MAX_PAGE_SIZE } from './endpoints/analytics.ts'
 export type {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { PlatformClient as Client, type ClientOptions } from './index.ts'
+import { ApiClient, type ClientOptions } from './index.ts'
 import { addressOf } from '../lib/trust.ts'
 import { UsageError } from '../lib/errors.ts'
 import { createNodeWorld } from './http/client.ts'
@@ -29,7 +29,7 @@ const DEFAULTS = { rate: 1000, concurrency: 8, deadline: Infinity }
  * The platform's public API, typed, over the real network. Waits for rate limits,
  * repeats what is safe to repeat (GET and PUT), and nothing else.
  */
-export class PlatformClient extends Client {
+export class PlatformClient extends ApiClient {
   readonly #close: () => Promise<void>
 
   /**

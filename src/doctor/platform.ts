@@ -1,4 +1,4 @@
-import { ApiError, PlatformClient, RefusedError } from '../client/index.ts'
+import { ApiError, ApiClient, RefusedError } from '../client/index.ts'
 import type { OrganisationConfig } from '../config/config.ts'
 import { DeferredError, ExitCode, messageOf } from '../lib/errors.ts'
 import type { World } from '../lib/world.ts'
@@ -27,7 +27,7 @@ export async function checkPlatform(
   dataFolder: string,
   world: World,
 ): Promise<Finding[]> {
-  const client = new PlatformClient(
+  const client = new ApiClient(
     {
       baseUrl: organisation.baseUrl,
       ...(organisation.appUrl === null ? {} : { appUrl: organisation.appUrl }),
@@ -130,7 +130,7 @@ function namesOf(answers: readonly [string, unknown][]): string {
 
 /** Which analytics endpoints the credential may read, by one small request each. */
 async function checkEndpoints(
-  client: PlatformClient,
+  client: ApiClient,
   name: string,
   today: Day,
 ): Promise<Finding[]> {
@@ -176,7 +176,7 @@ function roleOf(
  * messages cannot be asked for without an id; samples are of computers.
  */
 async function checkResources(
-  client: PlatformClient,
+  client: ApiClient,
   { name, appUrl }: OrganisationConfig,
 ): Promise<Finding[]> {
   const reports = { readiness_reports: () => client.readiness.fetchPage({ limit: 1 }) }

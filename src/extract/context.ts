@@ -4,7 +4,7 @@ import {
   ContradictionError,
   type AnalyticsTail,
   type AnswerOrigin,
-  type PlatformClient,
+  type ApiClient,
 } from '../client/index.ts'
 import type { PaginatedDay } from '../lake/paginated-days.ts'
 import type { IntervalRecorder } from './land/interval-recorder.ts'
@@ -44,7 +44,7 @@ export interface LandingContext {
 
 /** What every task of one organisation's plan works with. */
 export interface FetchContext extends LandingContext {
-  readonly client: PlatformClient
+  readonly client: ApiClient
   /** Does the work for every item in order, some at once. @throws the first error that must stop the run */
   readonly forEach: <T>(items: readonly T[], work: (item: T) => Promise<unknown>) => Promise<void>
   /** Days whose pages have come are landed while others are asked for. */

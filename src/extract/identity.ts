@@ -1,7 +1,7 @@
 import { addDays, dayOf, HISTORY_START, type Day, type DayRange } from '../lib/days.ts'
 import { isPlausibleOrgId, type KnownOrganisation } from '../lake/organisations.ts'
 import { UsageError } from '../lib/errors.ts'
-import { ApiError, type AnalyticsAnswer, type PlatformClient } from '../client/index.ts'
+import { ApiError, type AnalyticsAnswer, type ApiClient } from '../client/index.ts'
 import { warner, type World } from '../lib/world.ts'
 import { platformClock, type PlatformClock } from './plan/platform-clock.ts'
 import { isForbidden } from './fetch/failures.ts'
@@ -21,7 +21,7 @@ export interface Identity extends PlatformClock {
  *   organisation of an implausible id.
  */
 export async function identifyOrganisation(
-  client: PlatformClient,
+  client: ApiClient,
   world: World,
   known: KnownOrganisation | undefined,
 ): Promise<Identity> {
@@ -34,7 +34,7 @@ export async function identifyOrganisation(
 const FIRST_ENDPOINTS = ['activity', 'tokens', 'tools'] as const
 
 /** @throws RefusedError where every one of a few endpoints is forbidden. */
-async function firstAnswer(client: PlatformClient, world: World): Promise<AnalyticsAnswer> {
+async function firstAnswer(client: ApiClient, world: World): Promise<AnalyticsAnswer> {
   let forbidden: unknown
   for (const endpoint of FIRST_ENDPOINTS) {
     const ask = (day: Day): Promise<AnalyticsAnswer> =>

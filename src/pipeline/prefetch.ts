@@ -1,6 +1,6 @@
 import { messageOf } from '../lib/errors.ts'
 import { damagedFiles } from '../extract/missing-files.ts'
-import type { SyncListeners } from '../extract/sync.ts'
+import type { SyncListeners } from '../extract/organisation.ts'
 import { warner, type RunContext } from './run-context.ts'
 import type { Project } from '../model/index.ts'
 import { baseOptions } from './normalize.ts'

@@ -1,8 +1,8 @@
 import { entitySelection, landHooks, type SyncSelection } from './entity-resources.ts'
-import { PlatformClient, TransportError } from '../client/index.ts'
+import { ApiClient, TransportError } from '../client/index.ts'
 import type { OrganisationConfig } from '../config/config.ts'
 import { asError, ExitCode, messageOf, PartialError, type AppError } from '../lib/errors.ts'
-import { syncOrganisation, type SyncListeners, type SyncResult } from '../extract/sync.ts'
+import { syncOrganisation, type SyncListeners, type SyncResult } from '../extract/organisation.ts'
 import { downgradeToPartial, timed, type RunContext, openLedgers } from './run-context.ts'
 import { normalizeAll } from './normalize.ts'
 import { learnedLimits } from '../lake/state-file.ts'
@@ -89,13 +89,13 @@ async function syncOne(
 async function withClient<T>(
   { config, world, deadline }: RunContext,
   { name, baseUrl, appUrl, key }: OrganisationConfig,
-  work: (client: PlatformClient) => Promise<T>,
+  work: (client: ApiClient) => Promise<T>,
 ): Promise<T> {
   const { dataFolder, rate, concurrency } = config
   const learned = await learnedLimits.read(dataFolder, name)
   const addresses = appUrl === null ? { baseUrl } : { baseUrl, appUrl }
   const options = { ...addresses, credential: key, rate, concurrency, deadline }
-  const client = new PlatformClient(
+  const client = new ApiClient(
     learned === undefined ? options : { ...options, learned },
     world,
   )

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { BodyError, createHttp, PlatformClient, TransportError } from '../../src/client/index.ts'
+import { BodyError, createHttp, ApiClient, TransportError } from '../../src/client/index.ts'
 import { DeferredError } from '../../src/lib/errors.ts'
 import type { HttpRequest } from '../../src/lib/world.ts'
 import { sendJson, testServer, testWorld, type Handler } from '../support/helpers.ts'
@@ -157,7 +157,7 @@ describe('a request under way at the deadline', () => {
     })
     const world = testWorld()
     const bounds = { rate: 1000, concurrency: 4, deadline: world.now() + 300 }
-    const client = new PlatformClient({ baseUrl: url, credential: 'k', ...bounds }, world)
+    const client = new ApiClient({ baseUrl: url, credential: 'k', ...bounds }, world)
     expect(await failureOf(client.tools(RANGE))).toBeInstanceOf(DeferredError)
     await closed
     const events = world.events.map(({ type }) => type)
@@ -215,7 +215,7 @@ describe('204 is success', () => {
   ])('%s, and the next request has its own answer', async (_, answer) => {
     const { url, requests } = await rawServer([answer, next, answer, answer, next])
     const bounds = { rate: 1000, concurrency: 1, deadline: Infinity, timeoutMs: 5_000 }
-    const client = new PlatformClient({ baseUrl: url, credential: 'k', ...bounds }, testWorld())
+    const client = new ApiClient({ baseUrl: url, credential: 'k', ...bounds }, testWorld())
     await client.computers.delete('a')
     expect(await client.computers.refresh('b')).toEqual({ configured: 1 })
     await client.computers.delete('c')

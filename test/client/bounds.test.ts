@@ -1,12 +1,12 @@
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
-import type { Credits, PlatformClient } from '../../src/client/index.ts'
+import type { Credits, ApiClient } from '../../src/client/index.ts'
 import { parseDay } from '../../src/lib/days.ts'
 import { UsageError } from '../../src/lib/errors.ts'
 import { sendJson } from '../support/helpers.ts'
 import { failureOf, onServer } from './support.ts'
 
-type Call = (client: PlatformClient) => Promise<unknown>
+type Call = (client: ApiClient) => Promise<unknown>
 
 const day = parseDay('2026-03-01', 'a day')
 const DAY = { first: day, last: day }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError, type PlatformClient } from '../../src/client/index.ts'
+import { ApiError, type ApiClient } from '../../src/client/index.ts'
 import { sendJson, type Handler } from '../support/helpers.ts'
 import { failureOf, onServer, wordsOf } from './support.ts'
 
 /** The platform's cursor is the id of a user, and an id may be a name. */
 const CURSOR = 'ada lovelace/42'
 
-async function usersOf(client: PlatformClient): Promise<void> {
+async function usersOf(client: ApiClient): Promise<void> {
   const day = { startDate: '2026-03-01', endDate: '2026-03-01' }
   for await (const page of client.users(day)) expect(page).toHaveLength(1)
 }
@@ -63,7 +63,7 @@ const WAYS: readonly [string, Handler][] = [
   ],
 ]
 
-const READS: readonly [string, (client: PlatformClient) => Promise<unknown>][] = [
+const READS: readonly [string, (client: ApiClient) => Promise<unknown>][] = [
   ['users', usersOf],
   [
     'settings',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BodyError, ContradictionError, type PlatformClient } from '../../src/client/index.ts'
+import { BodyError, ContradictionError, type ApiClient } from '../../src/client/index.ts'
 import { sendJson, type Handler } from '../support/helpers.ts'
 import { failureOf, onServer, wordsOf } from './support.ts'
 
@@ -56,7 +56,7 @@ describe('what the specification does not know passes through', () => {
 })
 
 describe('what is no answer as documented', () => {
-  const reads: readonly [string, (client: PlatformClient) => Promise<unknown>][] = [
+  const reads: readonly [string, (client: ApiClient) => Promise<unknown>][] = [
     ['controls', ({ controls }) => controls.page()],
     ['limits', ({ limits }) => limits.get()],
     ['readiness', ({ readiness }) => readiness.page()],

@@ -4,7 +4,7 @@ import {
   ApiError,
   RefusedError,
   UnknownOutcomeError,
-  type PlatformClient,
+  type ApiClient,
 } from '../../src/client/index.ts'
 import { RATE_RETRIES, RETRIES } from '../../src/client/http/failures.ts'
 import { Transport } from '../../src/client/http/transport.ts'
@@ -13,7 +13,7 @@ import { sendJson, type Handler } from '../support/helpers.ts'
 import { failureOf, onServer } from './support.ts'
 import { VirtualTime } from './virtual-time.ts'
 
-type Call = (client: PlatformClient) => Promise<unknown>
+type Call = (client: ApiClient) => Promise<unknown>
 
 const LOOK_FIRST =
   'It is not known whether the platform did it: check before you repeat the command.'

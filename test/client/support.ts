@@ -1,4 +1,4 @@
-import { PlatformClient, type ClientOptions } from '../../src/client/index.ts'
+import { ApiClient, type ClientOptions } from '../../src/client/index.ts'
 import type { Emulator, EmulatorOptions } from '../../src/emulator/emulator.ts'
 import { start, TODAY } from '../emulator/support.ts'
 import { testPlatform, testWorld, type Handler, type TestWorld } from '../support/helpers.ts'
@@ -6,7 +6,7 @@ import { testPlatform, testWorld, type Handler, type TestWorld } from '../suppor
 const OPTIONS = { credential: 'key-1', rate: 1000, concurrency: 4, deadline: Infinity }
 
 export interface ClientOnPlatform {
-  readonly client: PlatformClient
+  readonly client: ApiClient
   readonly emulator: Emulator
   /** Puts the clock of the platform forward, in milliseconds. */
   readonly advance: (ms: number) => void
@@ -20,7 +20,7 @@ export async function onPlatform(
   let now = Date.parse(`${TODAY}T12:00:00Z`)
   const emulator = await start({ now: () => now, ...options })
   const addresses = { baseUrl: emulator.url, appUrl: emulator.appUrl }
-  const client = new PlatformClient(
+  const client = new ApiClient(
     { ...OPTIONS, ...addresses, credential: emulator.keys[role] },
     testWorld(),
   )
@@ -37,11 +37,11 @@ export async function onPlatform(
 export async function onServer(
   handler: Handler,
   options: Partial<ClientOptions> = {},
-): Promise<{ client: PlatformClient; requests: string[]; world: TestWorld }> {
+): Promise<{ client: ApiClient; requests: string[]; world: TestWorld }> {
   const world = testWorld()
   const server = await testPlatform(handler)
   const addresses = { baseUrl: server.url, appUrl: server.appUrl }
-  const client = new PlatformClient({ ...OPTIONS, ...addresses, ...options }, world)
+  const client = new ApiClient({ ...OPTIONS, ...addresses, ...options }, world)
   return { client, requests: server.requests, world }
 }
 

@@ -7,7 +7,7 @@ import {
   RefusedError,
   TransportError,
 } from '../../src/client/index.ts'
-import { PlatformClient } from '../../src/client/index.ts'
+import { ApiClient } from '../../src/client/index.ts'
 import { Transport } from '../../src/client/http/transport.ts'
 import type { Day } from '../../src/lib/days.ts'
 import { DeferredError } from '../../src/lib/errors.ts'
@@ -26,7 +26,7 @@ const EMPTY = { data: [], meta: { org_id: 'org-1' } }
 
 async function clientOf(handler: Handler, world: TestWorld = testWorld(), deadlineMs = 3_600_000) {
   const server = await testServer(handler)
-  const client = new PlatformClient(
+  const client = new ApiClient(
     {
       baseUrl: server.url,
       credential: 'key-1',
@@ -180,7 +180,7 @@ describe('the client', () => {
 
   it('fails with the reason when nobody listens', async () => {
     const world = testWorld()
-    const client = new PlatformClient(
+    const client = new ApiClient(
       {
         baseUrl: 'http://127.0.0.1:1',
         credential: 'k',
@@ -311,7 +311,7 @@ describe('a run that is stopped', () => {
     const server = await testServer((_, response) => {
       sendJson(response, 200, EMPTY)
     })
-    const client = new PlatformClient(
+    const client = new ApiClient(
       { baseUrl: server.url, credential: 'k', rate: 0.01, concurrency: 4, deadline: Infinity },
       world,
     )
@@ -329,7 +329,7 @@ describe('pages of users', () => {
     meta: { org_id: 'o', has_more: more, next_cursor: cursor },
   })
   const day = { startDate: '2026-03-01', endDate: '2026-03-01' }
-  const walk = async (client: PlatformClient): Promise<string[]> => {
+  const walk = async (client: ApiClient): Promise<string[]> => {
     const users: string[] = []
     for await (const rows of client.users(day)) users.push(...rows.map((row) => row.user_id))
     return users

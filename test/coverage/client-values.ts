@@ -1,9 +1,9 @@
-import { ApiError, type PlatformClient } from '../../src/client/index.ts'
+import { ApiError, type ApiClient } from '../../src/client/index.ts'
 import { failureOf } from '../client/support.ts'
 import { COMPUTER, DAY, MESSAGE, SESSION } from './specification/samples.ts'
 
 /** What the methods of the client return, by the name of the section. */
-export async function clientValues(client: PlatformClient): Promise<Record<string, unknown>> {
+export async function clientValues(client: ApiClient): Promise<Record<string, unknown>> {
   const range = { startDate: DAY, endDate: DAY }
   const [change] = (await client.controls.page()).changes
   const [users] = await collect(client.users(range))

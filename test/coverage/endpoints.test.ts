@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ApiError, PlatformClient, RefusedError } from '../../src/client/index.ts'
+import { ApiError, ApiClient, RefusedError } from '../../src/client/index.ts'
 import { failureOf } from '../client/support.ts'
 import { sendJson, testPlatform, testWorld, type Handler } from '../support/helpers.ts'
 import {
@@ -38,9 +38,9 @@ afterAll(async () => {
   for (const end of ends) await end()
 })
 
-function open(): PlatformClient {
+function open(): ApiClient {
   const options = { credential: 'key-1', rate: 1000, concurrency: 4, deadline: Infinity }
-  return new PlatformClient({ ...options, ...addresses }, testWorld())
+  return new ApiClient({ ...options, ...addresses }, testWorld())
 }
 
 async function askedBy(request: IncomingMessage): Promise<Asked> {

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createHttp, PlatformClient } from '../../src/client/index.ts'
+import { createHttp, ApiClient } from '../../src/client/index.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import type { World } from '../../src/lib/world.ts'
 import { hookFolders, spoolEvent } from '../../src/hooks/record.ts'
@@ -17,7 +17,7 @@ import * as samples from './specification/samples.ts'
 
 /** Answers of the specification, read by the client and by a whole night of the warehouse. */
 export interface Landed {
-  readonly client: PlatformClient
+  readonly client: ApiClient
   /** What the night asked for, `GET /api/…`. */
   readonly requests: readonly string[]
   /** The published warehouse. */
@@ -65,7 +65,7 @@ export async function landSpecification(atEnd: AtEnd): Promise<Landed> {
     return rows.flat().map((item) => JSON.parse(typeof item === 'string' ? item : '') as unknown)
   }
   const addresses = { baseUrl: url, appUrl, credential: 'key-1' }
-  const client = new PlatformClient({ ...addresses, rate: 1000, concurrency: 4, deadline }, world)
+  const client = new ApiClient({ ...addresses, rate: 1000, concurrency: 4, deadline }, world)
   return { client, requests: [...requests], warehouse, raw, complaints }
 }
 

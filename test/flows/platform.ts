@@ -1,5 +1,5 @@
-import { PlatformClient } from '../../src/client/index.ts'
-import { syncOrganisation, type SyncOptions, type SyncResult } from '../../src/extract/sync.ts'
+import { ApiClient } from '../../src/client/index.ts'
+import { syncOrganisation, type SyncOptions, type SyncResult } from '../../src/extract/organisation.ts'
 import type { EntitySelection } from '../../src/extract/entities/context.ts'
 import { RESOURCES } from '../../src/lake/resources.ts'
 import { Database, type Row } from '../../src/lib/duckdb.ts'
@@ -34,7 +34,7 @@ export async function syncFrom(
 ): Promise<Sync> {
   const world = options.world ?? testWorld()
   const deadline = world.now() + (options.runForMs ?? 3_600_000)
-  const client = new PlatformClient(
+  const client = new ApiClient(
     {
       baseUrl: url,
       ...(options.appUrl === undefined ? {} : { appUrl: options.appUrl }),

@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PlatformClient } from '../../src/client/index.ts'
+import { ApiClient } from '../../src/client/index.ts'
 import { addDays, dayOf, eachDay, HISTORY_START, type Day } from '../../src/lib/days.ts'
 import type { RunEvent } from '../../src/lib/events.ts'
 import { planSync, type PlanOptions } from '../../src/extract/plan/plan.ts'
 import { RESOURCES } from '../../src/lake/resources.ts'
-import { syncOrganisation, type SyncResult } from '../../src/extract/sync.ts'
+import { syncOrganisation, type SyncResult } from '../../src/extract/organisation.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { rawFolder, versionsIn } from '../../src/lake/layout.ts'
 import { intervalKey, LedgerFile, type Ledger } from '../../src/lake/ledger.ts'
@@ -41,7 +41,7 @@ export async function syncNight(
   const clock = { today: dayOf(startedAt), now: startedAt, resources }
   const before = await LedgerFile.read(dataFolder, ORGANISATION)
   const result = await syncOrganisation({
-    client: new PlatformClient(
+    client: new ApiClient(
       {
         baseUrl: 'http://platform',
         credential: 'key',

@@ -1,4 +1,4 @@
-import type { PlatformClient, ServedRow } from '../../client/index.ts'
+import type { ApiClient, ServedRow } from '../../client/index.ts'
 import { AppError, UsageError } from '../../lib/errors.ts'
 import type { World } from '../../lib/world.ts'
 import { visible } from '../../serve/format.ts'
@@ -14,7 +14,7 @@ export const changeOptions = {
 export type ChangeFlags = Flags<typeof changeOptions>
 
 /** One request that changes something. */
-export type Ask = (client: PlatformClient) => Promise<unknown>
+export type Ask = (client: ApiClient) => Promise<unknown>
 
 /** @throws UsageError where there is no terminal to ask on, and no flag that makes it needless. */
 export function requireConsent(flags: Partial<ChangeFlags>, { ask }: Terminal): void {
@@ -32,7 +32,7 @@ export interface Sending {
   /** Prints what a command comes to, where more is to be done or said after it. */
   readonly print: (answer: Answer) => void
   /** Another client of the same organisation, in another world. */
-  readonly clientIn: (world: World) => PlatformClient
+  readonly clientIn: (world: World) => ApiClient
 }
 
 /**

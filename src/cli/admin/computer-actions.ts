@@ -3,7 +3,7 @@ import {
   fieldOf,
   lengthOfName,
   MAX_COMPUTER_NAME,
-  type PlatformClient,
+  type ApiClient,
 } from '../../client/index.ts'
 import { ExitCode } from '../../lib/errors.ts'
 import { argument } from '../command.ts'
@@ -44,7 +44,7 @@ interface Action {
   readonly examples: readonly [string, string][]
   /** What the person is asked to confirm. */
   readonly what: (label: string, computer: unknown) => string
-  readonly ask: (client: PlatformClient, computerId: string) => Promise<unknown>
+  readonly ask: (client: ApiClient, computerId: string) => Promise<unknown>
   /** What came of it, without secrets: fields for machines. */
   readonly came: (answer: unknown, platform: Platform) => object
   /** The same in a line for people. */
@@ -104,7 +104,7 @@ function action({ examples, what, ask, came, said, advice }: Action) {
       const { value: computer } = await computerOf(platform, flags.computer)
       const id = textOf(fieldOf(computer, 'id'))
       const label = labelOf(computer)
-      const asks = [(client: PlatformClient) => ask(client, id)]
+      const asks = [(client: ApiClient) => ask(client, id)]
       if (!(await platform.mayChange(what(label, computer), asks))) return ExitCode.complete
       const answer = await ask(platform.client, id)
       const name = fieldOf(computer, 'name') ?? null

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { ApiError, PlatformClient, RefusedError, UnknownOutcomeError } from '../../client/index.ts'
+import { ApiError, ApiClient, RefusedError, UnknownOutcomeError } from '../../client/index.ts'
 import type { Config, OrganisationConfig } from '../../config/config.ts'
 import { learnedLimits } from '../../lake/state-file.ts'
 import { AppError, DeferredError, ExitCode, messageOf, UsageError } from '../../lib/errors.ts'
@@ -38,7 +38,7 @@ type PlatformFlags = Flags<typeof platformOptions> & Partial<ChangeFlags>
 
 /** One organisation on the platform, as a command has it. */
 export interface Platform extends Omit<Sending, 'clientIn'> {
-  readonly client: PlatformClient
+  readonly client: ApiClient
   /** Text of the platform, without its secrets. */
   readonly hide: (text: string) => string
   /** Says on standard error how it goes. */
@@ -126,7 +126,7 @@ async function withPlatform(
     const print = (answer: Answer): void => {
       terminal.out(printed(answer, flags.json))
     }
-    const clientIn = (another: World): PlatformClient => new PlatformClient(options, another)
+    const clientIn = (another: World): ApiClient => new ApiClient(options, another)
     return await work({
       ...{ world, clean, tell, print },
       client: clientIn(world),

@@ -1,7 +1,7 @@
 import { dayOf, type Day } from '../../lib/days.ts'
 import type { EntityResource } from '../../lake/resources.ts'
 import type { Redaction } from '../../lib/secrets/redaction.ts'
-import { type PlatformClient, fieldOf, type Served } from '../../client/index.ts'
+import { type ApiClient, fieldOf, type Served } from '../../client/index.ts'
 import { nowThere, type FetchContext, type LandingContext, originOf } from '../context.ts'
 import { join } from 'node:path'
 import { AppError } from '../../lib/errors.ts'
@@ -35,7 +35,7 @@ export interface EntityLandingContext extends LandingContext {
 
 /** What every entity resource is fetched with. */
 export interface EntityContext extends EntityLandingContext {
-  readonly client: PlatformClient
+  readonly client: ApiClient
   readonly selection: EntitySelection
   readonly forEach: FetchContext['forEach']
 }

@@ -1,7 +1,7 @@
 import {
   ApiError,
   type Computer,
-  type PlatformClient,
+  type ApiClient,
   type ReadinessPage,
   type Served,
 } from '../../client/index.ts'
@@ -74,7 +74,7 @@ const PAGE_SIZE = 100
 /** A platform that allows no such pages is asked for its own. */
 async function* readinessPages({
   readiness,
-}: PlatformClient): AsyncGenerator<Served<ReadinessPage>, void, undefined> {
+}: ApiClient): AsyncGenerator<Served<ReadinessPage>, void, undefined> {
   let isFirst = true
   try {
     for await (const page of readiness.fetchPages({ limit: PAGE_SIZE })) {

@@ -1,4 +1,4 @@
-import { fieldOf, type PlatformClient, type Served, RefusedError } from '../../client/index.ts'
+import { fieldOf, type ApiClient, type Served, RefusedError } from '../../client/index.ts'
 import { type EntityContext, today, Answers, pathOf } from './context.ts'
 import {
   allSeen,
@@ -47,7 +47,7 @@ export async function fetchSessions(
 }
 
 async function request(
-  { sessions }: PlatformClient,
+  { sessions }: ApiClient,
   { sessionId, messageId, computerId }: Candidate,
 ): Promise<Served<unknown>> {
   const on = computerId === undefined ? {} : { computerId }

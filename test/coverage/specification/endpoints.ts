@@ -1,4 +1,4 @@
-import type { PlatformClient } from '../../../src/client/index.ts'
+import type { ApiClient } from '../../../src/client/index.ts'
 import { parseDay } from '../../../src/lib/days.ts'
 import * as samples from './samples.ts'
 
@@ -13,7 +13,7 @@ export interface Endpoint {
   readonly body?: unknown
   readonly status: number
   readonly answer: unknown
-  readonly call: (client: PlatformClient) => Promise<unknown>
+  readonly call: (client: ApiClient) => Promise<unknown>
   /** What the method returns of the answer. */
   readonly returned: unknown
 }
@@ -206,12 +206,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
 ]
 
-async function firstUsers(client: PlatformClient): Promise<unknown> {
+async function firstUsers(client: ApiClient): Promise<unknown> {
   for await (const page of client.users(RANGE)) return page
   return []
 }
 
-async function laterUsers(client: PlatformClient): Promise<unknown> {
+async function laterUsers(client: ApiClient): Promise<unknown> {
   const range = {
     first: parseDay(RANGE.startDate, 'a day'),
     last: parseDay(RANGE.endDate, 'a day'),

@@ -3,7 +3,7 @@ import { addDays, dayOf, latest } from '../lib/days.ts'
 import { AppError, asError, CredentialError, DeferredError } from '../lib/errors.ts'
 import type { PlanReason } from '../lib/events.ts'
 import { warner, type World } from '../lib/world.ts'
-import type { PlatformClient } from '../client/index.ts'
+import type { ApiClient } from '../client/index.ts'
 import { intervalKey, type Ledger, type LedgerFile } from '../lake/ledger.ts'
 import {
   isSame,
@@ -43,7 +43,7 @@ import type { ChecksOfRun } from './plan/volume-anomaly.ts'
 import { WindowSizes } from './fetch/window-sizes.ts'
 
 export interface SyncOptions {
-  readonly client: PlatformClient
+  readonly client: ApiClient
   readonly world: World
   readonly dataFolder: string
   /** The organisation's name in the configuration. */
