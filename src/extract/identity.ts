@@ -114,7 +114,7 @@ export function warnOfClockAndRange(
   if (first !== undefined && first < HISTORY_START)
     warn(`the platform's history begins ${HISTORY_START}`)
   if ([first, last].some((day) => day !== undefined && day >= today))
-    warn(`it is ${today} at the platform: days before that can be asked for`)
+    warn(`today is ${today} by the platform's clock: only earlier days can be requested`)
 }
 
 /** `7 minutes behind`, `12 days ahead of`. */

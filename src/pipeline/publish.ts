@@ -66,7 +66,7 @@ export async function publishModels(
   for (const folder of await foreignBase(pointInTime.baseIn, orgIds)) {
     const moved = await quarantineBase(pointInTime.baseIn, folder)
     const warn = warner(context, 'damage')
-    warn(`${folder} is of no organisation in the ledger: it was moved to ${moved}`)
+    warn(`${folder} belongs to no organisation in the ledger and was moved to ${moved}`)
   }
   const options = await buildOptions(context, project, orgIds, choice, pointInTime)
   const meta = async (database: Database): Promise<void> => {

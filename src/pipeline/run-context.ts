@@ -26,7 +26,7 @@ export function downgradeToPartial<T extends BuildOutcome>(missing: number, outc
   if (missing === 0 || outcome.exitCode !== ExitCode.complete) return outcome
   const files = missing === 1 ? 'a file of the lake was' : `${missing} files of the lake were`
   const problem = new PartialError(`${files} damaged or gone`, {
-    hint: 'Days that are missing now are asked for by the next run; what was damaged is in quarantine/.',
+    hint: 'The next run requests the missing days; damaged files are in quarantine/.',
   })
   return {
     ...outcome,

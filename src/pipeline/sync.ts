@@ -95,10 +95,7 @@ async function withClient<T>(
   const learned = await learnedLimits.read(dataFolder, name)
   const addresses = appUrl === null ? { baseUrl } : { baseUrl, appUrl }
   const options = { ...addresses, credential: key, rate, concurrency, deadline }
-  const client = new ApiClient(
-    learned === undefined ? options : { ...options, learned },
-    world,
-  )
+  const client = new ApiClient(learned === undefined ? options : { ...options, learned }, world)
   try {
     return await work(client)
   } finally {

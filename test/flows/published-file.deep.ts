@@ -84,7 +84,7 @@ it('base that no ledger knows, and exchanged base or records of it, reach no mar
   await symlink(elsewhere, file)
   const built = await work('build')
   expect(built, built.err).toMatchObject({ code: 0 })
-  expect(built.out).toContain('tokens_days/org=org_other is of no organisation in the ledger')
+  expect(built.out).toContain('tokens_days/org=org_other belongs to no organisation in the ledger')
   expect(built.out).toContain('the base file of tokens_days')
   expect(await martsOf(data)).toEqual(whole)
 })

@@ -19,9 +19,12 @@ export type Ask = (client: ApiClient) => Promise<unknown>
 /** @throws UsageError where there is no terminal to ask on, and no flag that makes it needless. */
 export function requireConsent(flags: Partial<ChangeFlags>, { ask }: Terminal): void {
   if (flags.yes === true || flags.dryRun === true || ask !== null) return
-  throw new UsageError('this changes things, and there is no terminal to ask for a confirmation', {
-    hint: 'Give --yes to do it without being asked, or --dry-run to see what it would do.',
-  })
+  throw new UsageError(
+    'this command changes data on the platform, and there is no terminal to ask for confirmation',
+    {
+      hint: 'Give --yes to do it without being asked, or --dry-run to see what it would do.',
+    },
+  )
 }
 
 /** What a change needs of the platform. */

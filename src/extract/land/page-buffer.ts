@@ -159,8 +159,8 @@ export class PageBuffer {
   /** @throws AppError when the file is not as it was written, or its rows are elsewhere. */
   async #verify(): Promise<void> {
     if (!this.arePagesKnown && (await crc32OfFile(this.#path)) === this.#crc) return
-    throw new AppError(`${this.#path}: a page is not as it was written`, {
-      hint: 'The next run goes on from the page before it.',
+    throw new AppError(`${this.#path}: a page has changed since it was written`, {
+      hint: 'The next run continues after the last undamaged page.',
     })
   }
 }
