@@ -1,22 +1,22 @@
 -- What the base statements share. Run once on a connection, after a view `raw`
--- and `_numbers.sql`, and before any of them.
+-- and `_numbers.sql`, and before any base statement.
 
--- JSON text that DuckDB reads as a struct of the shape, in one pass; what is
--- missing or of another kind is NULL. Never fails: NULL for any other text.
+-- Reads JSON text as a struct of the shape, in one pass. Fields that are missing
+-- or of another kind are NULL. Never fails: any other text is NULL.
 create or replace temp macro read_json_text(item, shape) as
     try(from_json(exact(item, ''), shape));
 
--- The same of an item as served, whatever halves of surrogate pairs are in it. One
--- reader: a second one after the first takes as long where nothing is left for it.
+-- The same for an item as served, even with lone surrogates. Only one reader: a
+-- second one would take as long, even if the first one leaves nothing to read.
 create or replace temp macro read_item(item, shape) as
     try(from_json(with_plain_halves(exact(item, '')), shape));
 
--- An id, or NULL where there is none. What the models write for a missing one is
--- no id either, so that the two never meet.
+-- An id, or NULL if there is none. The models' placeholder for a missing id is not
+-- an id either, so that the two never collide.
 create or replace temp macro named(served) as
     nullif(nullif(served, ''), '(unattributed)');
 
--- NFC, and no white space of any script at either end.
+-- Normalises to NFC, and trims white space of any script.
 create or replace temp macro trimmed(served) as
     regexp_replace(
         nfc_normalize(served),
@@ -50,7 +50,7 @@ create or replace temp macro case_folded(served) as
 create or replace temp macro folded(served) as
     nfc_normalize(case_folded(trimmed(served)));
 
--- Whether a spelling is a tool's name; the platform's parser leaves others. The
+-- Whether a spelling is a tool's name; the platform's parser also leaves others. The
 -- length is a condition of its own because a counted repetition takes 0.3 s to compile.
 create or replace temp macro is_tool_name(served) as
     coalesce(
@@ -62,8 +62,8 @@ create or replace temp macro is_tool_name(served) as
         false
     );
 
--- The name a spelling may stand for: itself where clean, else the name that
--- follows its quotes, white space and markup. NULL where there is none.
+-- The name that a spelling may mean: itself if it is clean, else the name that
+-- follows its quotes, white space and markup. NULL if there is none.
 create or replace temp macro tool_key(served) as
     case
         when is_tool_name(served) then trimmed(served)
@@ -78,14 +78,14 @@ create or replace temp macro tool_key(served) as
 create or replace temp macro to_boolean(served) as
     case served when 'true' then true when 'false' then false end;
 
--- A time of ISO 8601; without a zone it is UTC.
+-- Reads an ISO 8601 time; UTC if it has no zone.
 create or replace temp macro to_time(served) as
     case
         when regexp_matches(served, '^\d{4}-\d{2}-\d{2}')
         then try_cast(served as timestamptz)
     end;
 
--- A time after 1970 and before the year 10000, of microseconds.
+-- Reads microseconds as a time after 1970 and before the year 10000.
 create or replace temp macro at_micros(micros) as
     case
         when micros between 0 and 253402300799999999
@@ -127,7 +127,7 @@ create or replace temp macro tag_list(tags) as
         tags, lambda tag: nullif(tag.name, '')
     ))), ',');
 
--- How a key of an object is written in the path of a setting.
+-- The step that a key of an object adds to the path of a setting.
 create or replace temp macro settings_step(path, key) as
     case
         when not regexp_full_match(key, '[A-Za-z_][A-Za-z0-9_-]*')
@@ -136,8 +136,8 @@ create or replace temp macro settings_step(path, key) as
         else '.' || key
     end;
 
--- What an object in a list is called: by its id or its model, a marketplace by
--- where it is. NULL where it has none of these.
+-- The name of an object in a list: its id, its model, the location of a marketplace
+-- or its own name. NULL if it has none of these.
 create or replace temp macro settings_name(node) as
     coalesce(
         nullif(node ->> '$.id', ''),
@@ -152,8 +152,8 @@ create or replace temp macro settings_name(node) as
         nullif(node ->> '$.name', '')
     );
 
--- Names in a list: a name that repeats gets its number, and what has no name its
--- position.
+-- Names in a list: a repeated name gets its number, and an object without a name
+-- its position.
 create or replace temp macro settings_names(names) as
     list_transform(names, lambda name, place: case
         when name is null then cast(place - 1 as varchar)
@@ -163,8 +163,8 @@ create or replace temp macro settings_names(names) as
         )) as varchar)
     end);
 
--- What is below a node of the settings, each with its step of the path. NULL
--- for a leaf: a list is one, unless it is of objects alone.
+-- The children of a node of the settings, each with its step of the path. NULL for
+-- a leaf: a list is a leaf, unless it contains only objects.
 create or replace temp macro settings_below(path, node) as
     case json_type(node)
         when 'OBJECT' then list_transform(

@@ -18,9 +18,9 @@ create or replace temp macro decimal_places(served) as
             )
     end;
 
--- A count. 12, 12.0, "12", "12.0" are 12 and 1e3 is 1000; integers stay exact.
--- A fraction, text that is no number, true, {} and what does not fit are NULL.
--- A cast alone takes 1_000 and 0x1F for numbers, but does not spell them like that.
+-- Reads a count: 12, 12.0, "12" and "12.0" are 12, and 1e3 is 1000; integers stay
+-- exact. Fractions, other text, true, {} and numbers that do not fit are NULL.
+-- A cast alone accepts 1_000 and 0x1F, but does not spell them like that.
 create or replace temp macro to_count(served) as
     case
         when cast(try_cast(served as bigint) as varchar) = served
@@ -31,10 +31,10 @@ create or replace temp macro to_count(served) as
         then try_cast(served as bigint)
     end;
 
--- Credits, up to six digits behind the point and 22 before it. What has more is
--- NULL, unless it is what adding doubles leaves (0.30000000000000004): that is
--- read to the sixth digit, and reported. The common spelling comes first because
--- a cast to a wide decimal takes 90 times as long.
+-- Reads credits, up to 6 digits after the point and 22 before it. Longer ones are
+-- NULL, unless they are sums of doubles (0.30000000000000004): these are read to
+-- the sixth digit, and reported. The common spelling comes first because a cast
+-- to a wide decimal takes 90 times as long.
 create or replace temp macro to_credits(served) as
     case
         when regexp_full_match(served, '-?[0-9]{1,12}([.][0-9]{1,6})?')
@@ -65,7 +65,7 @@ create or replace temp macro credits_text(credits) as
 create or replace temp macro sum_of_counts(counts) as
     try_cast(sum(counts) as bigint);
 
--- A ratio or a share, under the same rules. 1e999 is NULL, not infinity.
+-- Reads a ratio or a share, by the same rules. 1e999 is NULL, not infinity.
 create or replace temp macro to_ratio(served) as
     case
         when

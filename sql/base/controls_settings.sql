@@ -1,7 +1,7 @@
 -- One row per org, day, revision of `enterprise_controls` and leaf of its
 -- `settings`: text, number, boolean, null, a list of those, and what is empty.
--- Objects in a list are called by what they are, not by where they stand. What
--- is nested deeper than 64 levels is one leaf: each level copies those below it.
+-- Objects in a list are named by what they are, not by their position. Values
+-- nested deeper than 64 levels are one leaf: each level copies those below it.
 with recursive
 
 latest as (
@@ -75,7 +75,7 @@ leaves as (
 
 )
 
--- A key that an object has twice is one setting.
+-- A repeated key of an object is one setting.
 select
     org_id,
     activity_date,

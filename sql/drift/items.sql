@@ -1,6 +1,6 @@
--- The items that may not be as documented; one that is no JSON is NULL. Numbers
--- that are text here because a double would respell them begin with U+0001.
--- `within` is an item of which more than its own fields has to be looked at.
+-- The items that may differ from the documentation; NULL if an item is not JSON.
+-- Numbers that are text here, because a double would respell them, begin with
+-- U+0001. `within` is set for items whose nested objects must be examined too.
 create or replace temp {{ kind }} items as
 select
     activity_date,

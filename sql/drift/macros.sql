@@ -1,4 +1,4 @@
--- The types of JSON values that are what a field is documented to be.
+-- The JSON types that a documented type accepts.
 create or replace temp macro accepted_types(expected) as
     case expected
         when 'integer' then ['UBIGINT', 'BIGINT', 'DOUBLE']
@@ -29,8 +29,8 @@ create or replace temp macro type_name(type) as
         else lower(type)
     end;
 
--- How a field is called that is not documented: by its name, where that is like a
--- field's. Anything else may be a person's name, an address or a token: `*`.
+-- The name to report for an undocumented field: its own if it looks like the name of
+-- a field. Anything else may be a person's name, an address or a token: `*`.
 create or replace temp macro field_name(key) as
     case
         when

@@ -1,7 +1,7 @@
--- Drift in all months that is not reported yet, in words, and the key by which it
--- is remembered. What ended before the last known day is past. A difference that was
--- reported is reported again when it returns: after more known days without it than
--- ever before, so that what comes and goes is not reported every time it comes.
+-- Drift in all months that is not reported yet, in words, and the key that identifies
+-- it. Drift that ended before the last known day is past. A reported difference is
+-- reported again when it returns after more known days without it than ever before,
+-- so that a difference that comes and goes is not reported every time.
 with
 
 days as (

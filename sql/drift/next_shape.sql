@@ -1,4 +1,4 @@
--- Of the items that came back from no shape before, those that come back from this one.
+-- Of the items that matched no shape so far, those that round-trip through this one.
 delete from compared
 where alike is null;
 

@@ -1,4 +1,4 @@
--- Objects of the items: one a field holds.
+-- Objects of the items: the object in a field.
 select
     activity_date,
     place,

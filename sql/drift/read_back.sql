@@ -1,8 +1,8 @@
--- Which items come back from a shape as they were served: they have its fields in its
--- order, each as documented where it is, and what a shape does not show is as it
--- should be. Of those of one day the first stands for all. `alike` is the number of
--- the shape, 0 of the documented one, and NULL for an item that does not come back.
--- What few items need is asked of NULL for the others: the engine would work it out
+-- Finds the items that round-trip through a shape: they have its fields in its
+-- order, each with its documented type, and meet the conditions. Such items of one
+-- day are represented by the first. `alike` is the number of the shape, 0 for the
+-- documented one, and NULL for items that do not round-trip. What only few items
+-- need is computed on NULL for the others, because the engine would compute it
 -- for all.
 create or replace temp table {{ into }} as
 select

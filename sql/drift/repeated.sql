@@ -1,5 +1,5 @@
--- Items of one key and day that differ in what base reads of them: the last one
--- stands, and the others are left out. Items that are the same have lost nothing.
+-- Items with the same key and day that base reads differently: the last one wins,
+-- and the others are left out. Equal items lose nothing.
 select
     activity_date,
     {{ path }} as path,

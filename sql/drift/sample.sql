@@ -1,7 +1,7 @@
--- The lists of keys that most of some items have, and the fields of the first
--- object of each kind in one item, in their order. By hand: `json_structure` takes
--- a call for each level, and its thread ends with the process where an item is
--- nested deep.
+-- The most frequent lists of keys in some items, and the fields of the first object
+-- of each kind in one item, in order. Does not use `json_structure`: it makes a call
+-- for each level, and a deeply nested item ends its thread, and with it the
+-- process.
 select
     keys,
     (

@@ -1,4 +1,4 @@
--- What some keys of some objects of one kind hold, no longer than it is of use.
+-- The values of some keys of some objects of one kind, no longer than needed.
 select
     {{ object }} as object,
     activity_date,

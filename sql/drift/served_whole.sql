@@ -1,4 +1,4 @@
--- Some objects of one kind themselves, no longer than it is of use.
+-- Some whole objects of one kind, no longer than needed.
 select
     {{ object }} as object,
     activity_date,

@@ -1,5 +1,5 @@
--- The bytes of the items to look at and of the longest, NULL where there are none, and
--- whether some come back from no shape.
+-- The bytes of all items to examine and of the longest, NULL if there are none, and
+-- whether some round-trip through no shape.
 select
     cast(sum(strlen(item)) as double) as bytes,
     cast(max(strlen(item)) as double) as longest,

@@ -22,7 +22,7 @@ export interface Terminal {
   /** Standard output for formats that programs read: changed only where a terminal shows it. */
   readonly data: (text: string) => void
   readonly err: (text: string) => void
-  /** Standard error for what draws, colours included: no text of others that `safeText` did not pass. */
+  /** Standard error for drawing, colours included: other text must have passed `safeText`. */
   readonly draw: (text: string) => void
   /** Of standard error, where progress goes. */
   readonly isTty: boolean
@@ -46,7 +46,7 @@ export type OptionSet = Readonly<Record<string, Option>>
 /** What the parser makes of options and arguments. */
 export type Flags<O extends OptionSet> = ArgumentsCamelCase<InferredOptionTypes<O>>
 
-/** What a command prints: a value, or JSON text as it was served, where --json asks for it; else text. */
+/** What a command prints: with --json a value or JSON text as served, otherwise text. */
 export interface Answer {
   readonly json: object | string
   readonly text: string
@@ -77,7 +77,7 @@ export function text(describe: string) {
   return { type: 'string', requiresArg: true, describe } as const
 }
 
-/** An option with a value, and what it is otherwise. */
+/** An option with a value and a default. */
 export function textOr<T extends string>(value: T, describe: string) {
   return { ...text(describe), default: value } as const
 }
@@ -128,7 +128,7 @@ export const logOption = {
 export const reportOptions = { ...logOption, ...jsonOption }
 
 /**
- * The configuration of a command, whose process keeps to its limits from now on.
+ * Loads the configuration of a command, and applies its limits to this process.
  *
  * @throws UsageError as `loadConfig` does.
  */
@@ -155,7 +155,7 @@ export function report(error: unknown, { err }: Pick<Terminal, 'err'>): void {
   if (error instanceof AppError && error.hint !== undefined) err(`  ${error.hint}\n`)
 }
 
-/** How a command is called, what it is for, and what it is, or what loads it when it is given. */
+/** A command's usage, its purpose, and the command itself or what loads it. */
 export type Entry = readonly [usage: string, purpose: string, what: Command | Load]
 type Load = () => Promise<Command | Group>
 
@@ -211,7 +211,7 @@ export function helpWidth({ columns }: Pick<Terminal, 'columns'>): number {
   return Math.min(100, columns)
 }
 
-/** Each below what it is for and on one line however long it is: it is there to be copied. */
+/** Prints each example below its purpose and on one line, so that it can be copied. */
 function showExamples(parser: Argv, examples: Command['examples'], terminal: Terminal): void {
   const lines = examples.map(([line]) => line.replaceAll('$0', NAME))
   parser.wrap(Math.max(helpWidth(terminal), ...lines.map(({ length }) => length + PADDING)))
@@ -219,8 +219,8 @@ function showExamples(parser: Argv, examples: Command['examples'], terminal: Ter
 }
 
 /**
- * Runs a command and prints its answer. Of an option that may not be repeated and was,
- * the last value counts. @throws UsageError for what is to be a number and is none
+ * Runs a command and prints its answer. If an option that may not be repeated is repeated, its
+ * last value counts. @throws UsageError for a number option whose value is not a number
  */
 async function execute(
   command: Command,

@@ -37,11 +37,11 @@ export interface JobOptions {
   readonly maxDurationMs?: number
   /** The clock, where it is not the real one. */
   readonly now?: () => number
-  /** Those that the platform is asked about; no log and no record shows their credentials. @default none */
+  /** The organisations to request; logs and records hide their credentials. @default none */
   readonly organisations?: readonly OrganisationConfig[]
 }
 
-/** Result of a job. Problems are printed after the summary, one line each. */
+/** The result of a job. Problems are printed after the summary, one line each. */
 export interface JobResult {
   readonly exitCode: ExitCode
   readonly problems?: readonly Error[]
@@ -50,8 +50,8 @@ export interface JobResult {
 }
 
 /**
- * Runs work that writes in the data folder: alone (the lock), observed, on
- * record, with a closing summary on standard output.
+ * Runs work that writes to the data folder: under the lock, with progress, a run record, and
+ * a closing summary on standard output.
  */
 export async function runJob(
   options: JobOptions,
@@ -60,7 +60,7 @@ export async function runJob(
 ): Promise<ExitCode> {
   const { config, organisations = [], maxDurationMs = Infinity } = options
   const { dataFolder, umask } = config
-  // That of the environment is set since the process began.
+  // The umask of the environment was set when the process started.
   if (umask !== umaskOf(terminal.environment)) process.umask(umask)
   if (OF_WHAT_LANDED.has(options.command)) refuseMissing(dataFolder)
   await checkWritable(dataFolder)
@@ -100,8 +100,8 @@ export async function runJob(
 }
 
 /**
- * After a run that was killed: the files it was writing are worth nothing, and
- * are made again. The next sync goes on from the pages in `state/parts`.
+ * Cleans up after a killed run: removes the files that it was writing, which are made again.
+ * The next sync resumes from the page buffers in `state/parts`.
  */
 async function tidyUp(dataFolder: string, { emit }: World): Promise<void> {
   const removed = await removeTemporaryFiles(dataFolder)
@@ -213,7 +213,7 @@ function shownProgress({ log, now }: ObserverOptions, terminal: Terminal): Progr
   return createProgress({ write: draw, now, columns: () => terminal.columns, colour })
 }
 
-/** Only the holder of the lock runs: an earlier run that has not ended never will. */
+/** The lock allows one run at a time: an earlier run without an end was killed. */
 function ended(record: RunRecord): RunRecord {
   return record.status === 'running' ? { ...record, status: 'killed' } : record
 }

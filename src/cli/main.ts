@@ -6,7 +6,7 @@ const argv = process.argv.slice(2)
 // Before any file is made. A mask that cannot be read is refused with the configuration.
 process.umask(umaskOf(process.env) ?? OWNER_ONLY)
 
-/** `hooks run …`, but not where its help is asked for: the agent waits for it, so it goes past the parser. */
+/** `hooks run` without `--help` bypasses the parser, because the agent waits for it. */
 if (argv[0] === 'hooks' && argv[1] === 'run' && !argv.includes('--help')) {
   const { hooksRun } = await import('./hooks/run.ts')
   await hooksRun(argv, process.env, process.cwd())
@@ -27,7 +27,7 @@ process.exitCode = await program(argv, {
   cwd: process.cwd(),
 })
 
-/** Some terminals do not say how wide they are: then COLUMNS does, or 80 as they always were. */
+/** The width of the terminal, else COLUMNS, else 80. */
 function widthOf(columns: number | undefined): number {
   return [columns, Number(process.env['COLUMNS'])].find((each) => (each ?? 0) > 0) ?? 80
 }
@@ -54,7 +54,7 @@ async function askOnTerminal(question: string, signal: AbortSignal): Promise<str
   })
 }
 
-/** A reader that has gone (`| head`) is no error; the work goes on to its end. */
+/** A closed pipe (`| head`) is not an error; the work continues to its end. */
 function onPipeError(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
 }

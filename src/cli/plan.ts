@@ -33,7 +33,7 @@ interface OrganisationPlan {
   readonly beside: readonly EntityPlan[]
 }
 
-/** The platform is not asked: its clock is reckoned as it was last seen. */
+/** Does not ask the platform: its clock is estimated from when it was last seen. */
 async function plansOf(
   config: Config,
   selection: SyncSelection,

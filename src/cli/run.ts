@@ -58,10 +58,10 @@ function nightly(
 }
 
 /**
- * Starts a sender where notifications wait: a nightly run goes on with what no
- * event has woken. Not where the environment lacks a secret that a channel needs:
- * it would give up what the agent's own environment can deliver. Says nothing and
- * never fails: it is not what the run is for.
+ * Starts a sender if notifications wait: a nightly run delivers what no event has triggered. Does
+ * not start one if the environment lacks a secret that a channel needs: it would give up what
+ * the agent's own environment can deliver. Reports nothing and never fails, because delivery is
+ * not the purpose of the run.
  */
 async function resumeSender(
   { dataFolder, hooks }: Config,

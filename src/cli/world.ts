@@ -36,7 +36,7 @@ export function createWorld(
   }
 }
 
-/** Says before the first request where a credential goes, and what is wrong with how it is kept. */
+/** Reports, before the first request, where a credential is sent and whether it is kept safely. */
 export function announce(organisation: OrganisationConfig, emit: (event: RunEvent) => void): void {
   emit(addressedEvent(organisation))
   const message = organisation.keyWarning
@@ -47,7 +47,7 @@ interface Stop extends Pick<World, 'signal' | 'hangUp'> {
   readonly close: () => void
 }
 
-/** The first signal stops the asking, the second what is under way, a third the process. */
+/** The first signal stops new requests, the second running work, the third the process. */
 function stopOnSignals(emit: (event: RunEvent) => void): Stop {
   const [asking, underWay] = [new AbortController(), new AbortController()]
   // One listener for each request.

@@ -129,11 +129,7 @@ function namesOf(answers: readonly [string, unknown][]): string {
 }
 
 /** Which analytics endpoints the credential may read, by one small request each. */
-async function checkEndpoints(
-  client: ApiClient,
-  name: string,
-  today: Day,
-): Promise<Finding[]> {
+async function checkEndpoints(client: ApiClient, name: string, today: Day): Promise<Finding[]> {
   const yesterday = addDays(today, -1)
   const day = yesterday < HISTORY_START ? HISTORY_START : yesterday
   const range = { first: day, last: day }

@@ -22,9 +22,9 @@ export interface Pagination {
   readonly resource: Resource
   readonly day: Day
   readonly buffer: PageBuffer
-  /** All users so far, but those of known pages. */
+  /** Users seen so far, except those on known pages. */
   readonly users: Set<string>
-  /** The day's pages as they landed before; null as soon as a page differs. */
+  /** The pages that the day last landed with; null if unknown, or once a page differs. */
   known: PaginatedDay | null
   /** To be called when the day has landed or failed. */
   readonly landed: () => void
@@ -36,7 +36,7 @@ export interface LandingContext {
   readonly orgId: string
   readonly runId: string
   readonly world: World
-  /** The platform's clock less this machine's, milliseconds. */
+  /** The platform's clock minus this machine's, in milliseconds. */
   readonly skewMs: number
   readonly writer: RawWriter
   readonly recorder: IntervalRecorder
@@ -45,22 +45,22 @@ export interface LandingContext {
 /** What every task of one organisation's plan works with. */
 export interface FetchContext extends LandingContext {
   readonly client: ApiClient
-  /** Does the work for every item in order, some at once. @throws the first error that must stop the run */
+  /** Runs `work` on items in order, several at once. @throws the first error that aborts the run */
   readonly forEach: <T>(items: readonly T[], work: (item: T) => Promise<unknown>) => Promise<void>
-  /** Days whose pages have come are landed while others are asked for. */
+  /** Lands days whose pages are complete while other days are being requested. */
   readonly background: Background<Pagination>
   readonly breaker: Breaker
   readonly windowSizes: WindowSizes
   readonly checks: ChecksOfRun
-  /** The organisation's id as the first answer named it; null where none did. */
+  /** The organisation's id as given by the first answer; null if it gave none. */
   readonly servedAs: string | null
 }
 
-/** An answer that says it is of another organisation: a proxy's cache, a wrong route, a changed key. */
+/** An answer for another organisation: a proxy's cache, a wrong route or a changed key. */
 export class ForeignAnswerError extends ContradictionError {}
 
 /**
- * The answer, unless it names another organisation than the first one did.
+ * Returns the answer, unless it names another organisation than the first answer did.
  *
  * @throws ForeignAnswerError
  */

@@ -6,19 +6,19 @@ import { warner, type World } from '../lib/world.ts'
 import { platformClock, type PlatformClock } from './plan/platform-clock.ts'
 import { isForbidden } from './fetch/failures.ts'
 
-/** What the first answer of a run says. */
+/** What the first answer of a run tells about the organisation and the clock. */
 export interface Identity extends PlatformClock {
   /** Null when the platform did not name the organisation. */
   readonly orgId: string | null
 }
 
 /**
- * One small request before the plan: is the credential good, whose is it, and
- * what day is it there? "Yesterday" is the server's, within bounds (see `platformClock`).
+ * Sends one small request before planning to learn whether the credential is valid, which
+ * organisation it belongs to, and which day it is at the platform (see `platformClock`).
  *
- * @param known what an earlier run remembers.
- * @throws ClockError when it cannot be said what day it is, OrganisationError for an
- *   organisation of an implausible id.
+ * @param known what an earlier run saved.
+ * @throws ClockError if the current day cannot be determined, OrganisationError for an
+ *   organisation with an implausible id.
  */
 export async function identifyOrganisation(
   client: ApiClient,
@@ -30,7 +30,7 @@ export async function identifyOrganisation(
   return { orgId, ...platformClock(serverTime, world.now(), known?.lastDay) }
 }
 
-/** Asked one after the other while they are forbidden: the next may be allowed. */
+/** Tried in order while they are forbidden: the next one may be allowed. */
 const FIRST_ENDPOINTS = ['activity', 'tokens', 'tools'] as const
 
 /** @throws RefusedError where every one of a few endpoints is forbidden. */
@@ -41,8 +41,8 @@ async function firstAnswer(client: ApiClient, world: World): Promise<AnalyticsAn
       client.ask(endpoint, { range: { first: day, last: day } })
     try {
       return await ask(HISTORY_START).catch((error: unknown) => {
-        // The platform may one day forget its first days. Then a recent one is asked for:
-        // without an answer it would not be known whose credential this is.
+        // The platform may drop its first days some day. Then a recent day is requested: without an
+        // answer, the owner of this credential stays unknown.
         if (!(error instanceof ApiError) || error.status !== 400) throw error
         return ask(addDays(dayOf(world.now()), -2))
       })
@@ -57,8 +57,8 @@ async function firstAnswer(client: ApiClient, world: World): Promise<AnalyticsAn
 const HINT = 'Is AGENT_BASE_URL the platform’s public API host? Nothing was asked for beyond that.'
 
 /**
- * The first request is for what every such platform has: 404 or a redirect is
- * another server's, unless the platform answered there before.
+ * The first request uses an endpoint that every such platform has: a 404 or a redirect comes
+ * from another server, unless the platform answered there before.
  */
 export function isWrongAddress(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 404 || error.status < 400)
@@ -71,7 +71,7 @@ export function wrongAddress(error: ApiError): UsageError {
 /** Characters of an implausible id that are shown. */
 const SHOWN = 40
 
-/** What names the organisation becomes a folder, and is shown. */
+/** An implausible organisation id: ids become folder names and are displayed. */
 export class OrganisationError extends UsageError {}
 
 function implausible(orgId: string): OrganisationError {
@@ -83,7 +83,7 @@ function implausible(orgId: string): OrganisationError {
   )
 }
 
-/** Two organisations in one folder under one name would be one history of both. */
+/** Prevents mixing the histories of two organisations in one folder under one name. */
 export function organisationMismatch(
   organisation: string,
   orgId: string,

@@ -7,8 +7,8 @@ import { listedDays } from './open-ledger.ts'
 import { verifyVersions } from './land/verify-versions.ts'
 
 /**
- * The ledger never claims a file that is not there (law 3): intervals whose file
- * is gone are forgotten, so that their days are missing and asked for again.
+ * Forgets intervals whose file is gone, so that their days are missing and requested again: the
+ * ledger never claims a file that does not exist (law 3).
  */
 export async function forgetMissing(
   orgId: string,
@@ -29,8 +29,8 @@ export function stillMissing(missing: readonly Interval[], ledger: Ledger): numb
 }
 
 /**
- * Proves files of the lake before they are read, and takes the damaged ones out
- * of it. A day whose current version was damaged is missing, and due.
+ * Verifies files of the lake before they are read, and moves damaged ones to quarantine. A day
+ * whose current version was damaged becomes missing, and due.
  *
  * @param opened the ledger, where it is open.
  */
@@ -61,8 +61,8 @@ function consequenceOf({ resource }: RawFile): string {
 }
 
 /**
- * Proves every file that later nights of the entity resources build on, before it is read:
- * what fails goes into quarantine. What a day held is asked for again, but for a snapshot.
+ * Verifies every file of entity resources that later nights build on, before it is read, and
+ * moves damaged ones to quarantine. What a day held is requested again, except for a snapshot.
  */
 export async function quarantineDamagedEntities(
   dataFolder: string,
@@ -77,8 +77,8 @@ export async function quarantineDamagedEntities(
 }
 
 /**
- * Files that are not what was landed: the current versions are verified by their
- * bytes, the others by the digest of their rows.
+ * Returns the damaged files: verifies current versions by their bytes, and the others by the
+ * digest of their rows.
  */
 export async function damagedFiles(
   dataFolder: string,

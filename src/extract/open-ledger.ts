@@ -12,16 +12,16 @@ import {
   type VerifiedVersions,
 } from './land/verify-versions.ts'
 
-/** A ledger, and what it names that is not in the lake. */
+/** A ledger, and its intervals whose file is not in the lake. */
 export interface OpenLedger {
   readonly ledger: LedgerFile
   readonly missing: readonly Interval[]
 }
 
 /**
- * Opens an organisation's ledger, for the holder of the lock, and holds it against
- * the lake, whose index it is. Versions that it lacks, because lines of it were
- * missing or a run was killed before it wrote them, are proven and taken in again.
+ * Opens an organisation's ledger and compares it with the lake, whose index it is. The caller
+ * holds the lock. Versions that the ledger lacks, because lines of it were missing or a run was
+ * killed before it wrote them, are verified and added.
  */
 export async function openLedger(
   dataFolder: string,
@@ -42,10 +42,9 @@ export async function openLedger(
 }
 
 /**
- * What an organisation's ledger will say when the next run has opened it: days whose
- * file is gone are missing, and what the lake holds is known. Changes nothing and
- * needs no lock. Damage to a file that the ledger knows is found only when the file
- * is read.
+ * Returns an organisation's ledger as the next run will see it: days whose file is gone are
+ * missing, and versions in the lake are known. Changes nothing and needs no lock. Damage to a
+ * file that the ledger knows is found only when the file is read.
  */
 export async function ledgerOnceOpened(dataFolder: string, orgId: string): Promise<Ledger> {
   const said = await readJournal(dataFolder, orgId)
@@ -58,10 +57,10 @@ export async function ledgerOnceOpened(dataFolder: string, orgId: string): Promi
   return ledger
 }
 
-/** How the lake differs from what the ledger says of it. */
+/** Differences between the lake and the ledger. */
 interface Differences extends Reading {
   readonly inLake: readonly RawDay[]
-  /** What was found and the ledger does not know. */
+  /** Versions in the lake that the ledger does not know. */
   readonly unknownFiles: readonly Interval[]
 }
 
@@ -76,9 +75,9 @@ async function compare(dataFolder: string, orgId: string, said: Said): Promise<D
 }
 
 /**
- * Days of which the lake holds a newer version than the ledger knows, or one where
- * it knows none. A day whose newest version was missing is none of them: it is
- * missing until it is landed again.
+ * Days of which the lake holds a version that is newer than the ledger's, or one where the
+ * ledger has none. A day whose newest version went missing is not included: it stays missing
+ * until it lands again.
  */
 export function unrecordedDays(
   dataFolder: string,
@@ -110,9 +109,9 @@ export function listedDays(days: readonly Pick<RawDay, 'resource' | 'day'>[]): s
 type Said = Pick<LedgerFile, 'intervals' | 'forgotten'>
 
 /**
- * Makes an organisation's ledger again from the lake. What the lake does not say
- * (later rechecks, failures, missing files) is kept from the ledger that is there,
- * as far as the two agree.
+ * Rebuilds an organisation's ledger from the lake. What the lake does not record (later
+ * rechecks, failures, missing files) is kept from the existing ledger, as far as it agrees
+ * with the lake.
  *
  * @returns how many versions were damaged or gone.
  */
@@ -139,36 +138,35 @@ export async function rebuildLedger(
   return damaged.filter(({ isStray }) => isStray !== true).length
 }
 
-/** The newest version that the ledger knew of, whether it is there or was missing. */
+/** The newest version known to the ledger, even if its file was missing. */
 function knownFile(key: string, { intervals, forgotten }: Said): string | undefined {
   return intervals.get(key)?.file ?? forgotten.get(key)?.file
 }
 
 /**
- * Whether the lake may hold a version of the day that landed after the one that the
- * ledger names. Its name does not say: while a clock was set back, newer content got
- * an earlier one. The ledger knows how many versions there were when it named its own.
+ * Whether the lake may hold a version that landed after the one in the ledger. Names cannot
+ * tell: a version that landed while a clock was set back has an earlier name. The ledger
+ * records how many versions there were when it recorded its own.
  */
 function mayHoldNewer({ versions }: RawDay, { file, versions: known }: Interval): boolean {
   if (file === null || !versions.includes(file)) return true
   return versions.length > known
 }
 
-/** What the lake says of days, and how it differs from what the ledger says of them. */
+/** What the lake holds of some days, and how that differs from the ledger. */
 interface Reading {
   readonly found: readonly Interval[]
-  /** What no version in the lake bears out. */
+  /** Intervals that no version in the lake supports. */
   readonly gone: readonly Interval[]
   readonly damaged: readonly DamagedFile[]
 }
 
 /**
- * What the lake says of days: every version is opened and verified; what fails belongs
- * in quarantine. The newest that is verified counts, which is the ledger's where none
- * landed after it, unless a newer one was missing:
- * then the day is left out, whatever older ones there are. Lost is the version
- * that the ledger knew, or, of a day that it says nothing of, any that failed its
- * proof, now or before. What is no version of the day is none of these.
+ * Reads days from the lake: every version is opened and verified; those that fail belong in
+ * quarantine. The newest verified version counts: the ledger's, if none landed after it. If a
+ * newer version was lost, the day is left out, whatever older ones there are. A version was lost
+ * if the ledger knew it and it is not verified or, for a day unknown to the ledger, if it failed
+ * verification now or before. Files that are not versions of the day are ignored.
  */
 async function readDays(
   dataFolder: string,
@@ -204,7 +202,7 @@ async function readDays(
   return { found, gone, damaged }
 }
 
-/** Versions of the day that failed their proof, now or before; oldest first. */
+/** Versions of the day that failed verification, now or before; oldest first. */
 function failedVersions(
   dataFolder: string,
   orgId: string,
@@ -218,7 +216,7 @@ function failedVersions(
   return [...before, ...now.map(({ file }) => file)].sort()
 }
 
-/** Bytes against the ledger, where it knows them; then rows against what the file says. */
+/** Verifies bytes against the ledger where known, then rows against the file's own digest. */
 async function verifyAll(
   dataFolder: string,
   orgId: string,

@@ -52,16 +52,16 @@ export interface SyncOptions {
   /** Tasks under way at once; the governor bounds the requests. */
   readonly concurrency: number
   readonly plan: Pick<PlanOptions, 'resources' | 'within' | 'days' | 'refetch'>
-  /** What else is asked for; absent: nothing. */
+  /** Entity resources to request; absent: none. */
   readonly entities?: EntitySelection
   readonly listeners?: SyncListeners
 }
 
-/** Callbacks for work that can be done while requests are in flight. */
+/** Called while the run waits for answers, so that other work can be done meanwhile. */
 export interface SyncListeners {
-  /** The first answers are waited for. */
+  /** The run waits for its first answers. */
   readonly onWaiting?: (orgId: string) => void
-  /** Every day of a resource that was missing has landed or failed; more is being asked for. */
+  /** All missing days of a resource have landed or failed; other requests continue. */
   readonly onResourceComplete?: (orgId: string, resource: string, ledger: Ledger) => void
 }
 
@@ -72,9 +72,9 @@ export interface SyncResult {
   readonly isReached: boolean
   readonly landed: number
   readonly failed: number
-  /** Days whose file in the lake was gone, and which were not asked for. */
+  /** Days whose file was missing from the lake, and that have not landed again. */
   readonly missing: number
-  /** What stopped all or some of the work before the plan was done: a refusal, a deferral, another's credential. */
+  /** The error that stopped the work early: a refusal, a deferral, or another's credential. */
   readonly stoppedBy: AppError | null
   /** Why the first request failed, where it did. */
   readonly unreachable: Error | null
@@ -190,10 +190,10 @@ async function execute(
   }
 }
 
-/** How many users may wait in memory to be landed; a day counts as 512 users more than it has. */
+/** Maximum users in memory of days that wait to land; a day counts as 1/32 of it or more. */
 const MOST_WAITING = 16_384
 
-/** What must stop the run and is expected. @throws any other error */
+/** Returns the expected error that stops the run. @throws any other error */
 async function stopOf(work: () => Promise<void>): Promise<Stop | null> {
   try {
     await work()
@@ -236,7 +236,7 @@ function checksOf({ plan }: SyncOptions, now: number): ChecksOfRun {
   return { plannedAt: now, isForced: plan.refetch === true }
 }
 
-/** The days whose pages a killed run left and that this one resumes. */
+/** The planned days of users: page buffers of these days are kept. */
 function paginatedDays(tasks: readonly FetchTask[]): Set<string> {
   const users = tasks.filter(({ resource }) => resource.grain === 'users')
   return new Set(
@@ -244,7 +244,7 @@ function paginatedDays(tasks: readonly FetchTask[]): Set<string> {
   )
 }
 
-/** Without an answer, the platform's clock is taken as it was last seen; every due day has failed. */
+/** Records every due day as failed, by the platform's clock as last seen. */
 async function unreachable(
   options: SyncOptions,
   { orgId, skewMs }: KnownOrganisation,

@@ -26,7 +26,7 @@ const event = z.looseObject({
   input: z.unknown(),
 })
 
-/** The first events of the spool, by name, which begins with their time; at most `most`. */
+/** The oldest events of the spool, at most `most`: file names begin with the time. */
 export async function readSpool(dataFolder: string, most: number): Promise<SpooledEvent[]> {
   const folder = spoolFolder(dataFolder)
   const names = (await listIfThere(folder))
@@ -56,7 +56,7 @@ async function readEvent(path: string, file: string): Promise<SpooledEvent> {
   return { file, recordedAt, text: unreadable(file, text, recordedAt) }
 }
 
-/** What is no event is kept as one, under an id that is its own whenever it is read. */
+/** Wraps unreadable text as an event, whose id is the same whenever the file is read. */
 function unreadable(file: string, text: string, recordedAt: number): string {
   const digest = createHash('sha256').update(`${file}\n${text}`).digest('hex')
   const id = [digest.slice(0, 8), digest.slice(8, 12), digest.slice(12, 16), digest.slice(16, 20)]

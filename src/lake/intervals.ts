@@ -10,7 +10,7 @@ export interface IntervalRow {
   readonly status: 'landed' | 'empty' | 'failed' | 'missing'
   /** True when every scheduled recheck of the day has been made. */
   readonly isSettled: boolean
-  /** True when the last recheck found much less, which a second one must confirm. */
+  /** True if the last recheck found a volume anomaly that awaits confirmation. */
   readonly isSuspect: boolean
   /** ISO 8601, UTC. */
   readonly fetchedAt: string | null
@@ -32,9 +32,8 @@ export function intervalRows(orgId: string, ledger: Ledger, range: DayRange): In
 }
 
 /**
- * A row for every day that an entity resource was asked for and, of
- * snapshots, also for every night between the first that landed and the last
- * known one on which there was none.
+ * A row for every day on which an entity resource was requested and, for snapshots, also for
+ * every missed night between the first landed and the last known one.
  */
 export function entityRows(orgId: string, ledger: Ledger): IntervalRow[] {
   const known = [...ledger.values()].filter(({ resource }) => isEntityResource(resource))
@@ -59,7 +58,7 @@ function daysOf(intervals: readonly Interval[]): Day[] {
   return intervals.map(({ day }) => day).sort()
 }
 
-/** A day is final when it is over: it is not rechecked. */
+/** Entity days are not rechecked: a fetched day is settled once it is over. */
 function entityRow(row: IntervalRow, last: Day | undefined): IntervalRow {
   const isOver = last !== undefined && row.day < last
   const isFetched = row.status === 'landed' || row.status === 'empty'
@@ -87,7 +86,7 @@ function rowOf(orgId: string, ledger: Ledger, resource: string, day: Day): Inter
   }
 }
 
-/** Days of analytics from the beginning of history to the last one known of: landed, failed, or planned for. */
+/** Analytics days from the start of history to the last landed, failed or planned day. */
 export function knownRange(ledger: Ledger, lastPlanned: Day | undefined): DayRange {
   let last = lastPlanned ?? HISTORY_START
   for (const { resource, day } of ledger.values()) {

@@ -9,7 +9,7 @@ export function rawFolder(dataFolder: string, orgId: string, resource: string, d
   return join(dataFolder, 'lake', 'raw', dayPath(orgId, resource, day))
 }
 
-/** `<data>/quarantine/<resource>/org=<org>/date=<day>`: versions of one day that failed verification. */
+/** `<data>/quarantine/<resource>/org=<org>/date=<day>`: versions that failed verification. */
 export function quarantineFolder(
   dataFolder: string,
   orgId: string,
@@ -43,7 +43,7 @@ export function isVersionOf(name: string, digest: string): boolean {
   return name.endsWith(`-${digest.slice(0, 16)}.parquet`)
 }
 
-/** When a version was fetched, milliseconds since the epoch; NaN for a name that is none. */
+/** The fetch time in a version's name, milliseconds since the epoch; NaN for any other name. */
 export function versionTime(name: string): number {
   const [, date, hour, minute, second, ms] = /^(\d{8})T(\d\d)(\d\d)(\d\d)(\d{3})Z-/.exec(name) ?? []
   if (date === undefined) return NaN
@@ -52,9 +52,9 @@ export function versionTime(name: string): number {
 }
 
 /**
- * A day's versions up to the one that counts, oldest first. Of two that were
- * fetched in the same millisecond the later name stands, and a file that is
- * younger than the one that counts is not known of yet.
+ * A day's versions up to the current one, oldest first. If two were fetched in the same
+ * millisecond, the later name wins. Files newer than the current version are not recorded yet
+ * and are left out.
  */
 export async function versionsUpTo(folder: string, current: string): Promise<string[]> {
   const earlier = versionsAmong(await listIfThere(folder)).filter(
@@ -86,7 +86,7 @@ export interface RawDay {
   readonly versions: readonly string[]
 }
 
-/** One organisation's days that have a folder in the lake: one listing a day, nothing is opened. */
+/** All days of one organisation in the lake: lists each day's folder, but opens no file. */
 export async function rawDays(dataFolder: string, orgId: string): Promise<RawDay[]> {
   const days: Omit<RawDay, 'versions'>[] = []
   for (const resource of await namesIn(join(dataFolder, 'lake', 'raw'))) {
@@ -109,7 +109,7 @@ export async function organisationsInLake(dataFolder: string): Promise<string[]>
   return [...new Set(segments.flat())].map(fromPathSegment).sort()
 }
 
-/** Base folders of organisations that are none of these, relative to the data folder. */
+/** Base folders of other organisations, relative to the data folder. */
 export async function foreignBase(
   dataFolder: string,
   orgIds: readonly string[],
@@ -155,15 +155,15 @@ export function warehousePath(dataFolder: string): string {
   return join(dataFolder, 'warehouse.duckdb')
 }
 
-/** Where the base of a warehouse as it was known before is, laid out as a data folder. */
+/** The base folder of a point in time, laid out like a data folder. */
 export function pastFolder(dataFolder: string): string {
   return join(dataFolder, 'state', 'as-of')
 }
 
-/** Of a data folder in a repository the seeds alone are tracked: the rest holds personal data. */
+/** Only the seeds of a data folder belong in a repository: the rest holds personal data. */
 const IGNORED = '*\n!.gitignore\n!seeds/\n!seeds/**\n'
 
-/** Keeps what is in the data folder out of repositories; a `.gitignore` that is there stays. */
+/** Keeps the data folder out of repositories. Does not overwrite an existing `.gitignore`. */
 export function keepOutOfGit(dataFolder: string): void {
   try {
     writeFileSync(join(dataFolder, '.gitignore'), IGNORED, { flag: 'wx' })

@@ -14,7 +14,7 @@ const pendingConfirmation = z.object({
   seenAt: z.number(),
 })
 
-/** Rows that are believed when they are found a second time. */
+/** Rows that are accepted once they are served a second time. */
 export type PendingConfirmation = Readonly<z.infer<typeof pendingConfirmation>>
 
 const interval = z.object({
@@ -22,7 +22,7 @@ const interval = z.object({
   day,
   /** `failed` only while nothing has ever landed for the day. */
   status: z.enum(['landed', 'empty', 'failed']),
-  /** When the current version was last seen to be what the platform serves; null while failed. */
+  /** When the platform last served the current version; null while failed. */
   fetchedAt: z.number().nullable(),
   rowCount: count.nullable(),
   /** Versions in the lake. */
@@ -39,20 +39,20 @@ const interval = z.object({
   /** Why the last attempt failed; null when it did not. */
   error: z.string().nullable(),
   /**
-   * What the day's totals were when the first of several pages was asked for,
-   * as long as it is not proven that they stayed so up to the last; else null.
+   * The version of the day's totals when the first of several pages was requested, until it is
+   * verified that the totals stayed the same up to the last page; else null.
    */
   witness: z.exactOptional(z.string().nullable()),
   /** When the platform last refused to serve the landed day again, milliseconds since the epoch. */
   refusedAt: z.exactOptional(z.number()),
-  /** What the last recheck found of a final day that came back much smaller, until a second one confirms it. */
+  /** Rows of a settled day that came back much smaller, until another recheck confirms them. */
   suspect: z.exactOptional(pendingConfirmation),
 })
 
 /** What is known of one organisation's resource on one day. No entry: the day is missing. */
 export type Interval = Readonly<z.infer<typeof interval>>
 
-/** A failed day has nothing, and any other has all that its file says. */
+/** A failed day has no file data; any other day has all of it. */
 function isConsistent({ status, fetchedAt, rowCount, file, sha256, digest }: Interval): boolean {
   const isFailed = status === 'failed'
   const isNull = [fetchedAt, file, sha256, digest].map((value) => value === null)
@@ -63,7 +63,7 @@ const forgotten = z.object({
   resource: text,
   day,
   status: z.literal('missing'),
-  /** The version that was lost: none before it may take its place. */
+  /** The version that is missing. No earlier version may take its place. */
   file: z.exactOptional(fileName),
 })
 
@@ -72,7 +72,7 @@ export type Forgotten = Readonly<z.infer<typeof forgotten>>
 
 const line = z.union([interval.loose().refine(isConsistent), forgotten])
 
-/** What a line of the journal says; undefined for a line that no ledger wrote so. */
+/** Parses a line of the journal; undefined for an invalid line. */
 export function readLine(json: string): Interval | Forgotten | undefined {
   try {
     return line.safeParse(JSON.parse(json)).data

@@ -22,7 +22,7 @@ export function intervalKey(resource: string, day: Day): string {
   return `${resource}/${day}`
 }
 
-/** The age, in days, of the last scheduled recheck: what comes after it is the sweep. */
+/** The age, in days, of the last scheduled recheck. After it, days are swept. */
 export const SETTLED_AGE = 30
 
 /** True when the last scheduled recheck of the day has been made. */
@@ -37,10 +37,9 @@ export function isOld(day: Day, now: number): boolean {
 }
 
 /**
- * The ledger on disk: one journal of JSON lines an organisation, each line the
- * whole state of one interval, the last line of an interval winning. Readable
- * at any time, also while a run appends; a line that cannot be read is passed
- * over: what it said of the lake is found there again by who opens the ledger.
+ * The ledger on disk: one NDJSON journal per organisation. Each line is the whole state of one
+ * interval, and the last line of an interval wins. It can be read at any time, even while a run
+ * appends. Unreadable lines are skipped; `openLedger` recovers what they said from the lake.
  */
 export class LedgerFile {
   readonly #path: string
@@ -48,7 +47,7 @@ export class LedgerFile {
   readonly #forgotten: Map<string, Forgotten>
   #pending: string[] = []
   #writing: Promise<void> | undefined
-  /** What the next append begins with: a line that was cut off is ended first. */
+  /** Prefix of the next append: a line break if the last line was cut off. */
   #opening: '' | '\n' = ''
 
   private constructor({ path, intervals, forgotten }: Journal) {
@@ -57,7 +56,7 @@ export class LedgerFile {
     this.#forgotten = forgotten
   }
 
-  /** For the holder of the lock. Lines that cannot be read are reported and removed. */
+  /** Opens the ledger; the caller holds the lock. Reports and removes unreadable lines. */
   static async open(
     dataFolder: string,
     orgId: string,
@@ -72,7 +71,7 @@ export class LedgerFile {
     return new LedgerFile(journal)
   }
 
-  /** Reads without the right to write. */
+  /** Reads the ledger without opening it for writing. */
   static async read(dataFolder: string, orgId: string): Promise<Ledger> {
     return (await readJournal(dataFolder, orgId)).intervals
   }
@@ -81,7 +80,7 @@ export class LedgerFile {
     return this.#intervals
   }
 
-  /** Days that landed once and are missing, with the version that was lost. */
+  /** Days that landed once and are missing now, with the version that is missing. */
   get forgotten(): ReadonlyMap<string, Forgotten> {
     return this.#forgotten
   }
@@ -97,7 +96,7 @@ export class LedgerFile {
     await this.#write()
   }
 
-  /** Knows nothing of the days any more: they are missing. Durable as `record` is. */
+  /** Forgets the days, so that they are missing. Durable like `record`. */
   async forget(days: readonly Pick<Interval, 'resource' | 'day' | 'file'>[]): Promise<void> {
     for (const { resource, day, file } of days) {
       const key = intervalKey(resource, day)
@@ -116,7 +115,7 @@ export class LedgerFile {
     if (this.#pending.length > 0) await this.#write()
   }
 
-  /** Writers that come while a flush is under way share the next one. */
+  /** Writes that arrive during a flush share the next one. */
   async #flush(): Promise<void> {
     try {
       const lines = this.#pending
@@ -124,7 +123,7 @@ export class LedgerFile {
       mkdirSync(dirname(this.#path), { recursive: true })
       const opening = this.#opening
       confirmLease(this.#path)
-      this.#opening = '\n' // until the append is whole: a full disk may cut it off
+      this.#opening = '\n' // until the append completes: a full disk may cut it off
       appendFileSync(this.#path, opening + lines.map((line) => `${line}\n`).join(''))
       this.#opening = ''
       await syncFile(this.#path)
@@ -160,7 +159,7 @@ export interface Journal {
   readonly damaged: readonly number[]
 }
 
-/** Journals as they were read last, by path: they grow at their end, and what was read is not parsed again. */
+/** Cache of parsed journals, by path. Journals grow at the end: only new lines are parsed. */
 const lastRead = new Map<string, Folded & { readonly text: string }>()
 
 export async function readJournal(dataFolder: string, orgId: string): Promise<Journal> {
@@ -174,7 +173,7 @@ export async function readJournal(dataFolder: string, orgId: string): Promise<Jo
   return { ...folded, path, intervals, forgotten }
 }
 
-/** What to say of lines that no run wrote so: more than a crash happened to the file. */
+/** The warning for invalid lines, which a crash alone does not explain. */
 export function damagedLines(path: string, lines: readonly number[]): string {
   const which = `${lines.length === 1 ? 'line' : 'lines'} ${someOf(lines.map(String))}`
   return `${path}: ${which} cannot be read; what the lake holds of the days is taken from there`
@@ -190,7 +189,7 @@ const NOTHING: Folded = {
   damaged: [],
 }
 
-/** What a journal holds that goes on with these lines. */
+/** Applies the lines of a journal to the state before them. */
 function fold(journal: string, before: Folded = NOTHING): Folded {
   const intervals = new Map(before.intervals)
   const forgotten = new Map(before.forgotten)

@@ -5,21 +5,21 @@ import { pathSegment, readJson, writeAtomic } from '../lib/files.ts'
 
 const knownOrganisation = z.object({
   orgId: z.string(),
-  /** What the platform calls it; null while it never named it, and the configuration's name counts. */
+  /** The id given by the platform; null while it gave none, and the configured name is used. */
   servedAs: z.string().nullable(),
   /** The last day that a run has planned for, by the platform's clock. */
   lastDay: z.custom<Day>((day) => typeof day === 'string' && isDay(day)),
-  /** The platform's clock less this machine's, milliseconds, as last seen. */
+  /** The platform's clock minus this machine's, in milliseconds, as last seen. */
   skewMs: z.number(),
 })
 
-/** Which organisation of the platform a name in the configuration turned out to be. */
+/** The platform's organisation behind a name in the configuration. */
 export type KnownOrganisation = Readonly<z.infer<typeof knownOrganisation>>
 
-/** Bytes of an id as a part of a path, at most: with what is put around it, a file name holds 255. */
+/** Maximum bytes of an id in a path: with prefix and suffix, a file name may have 255. */
 const LONGEST_SEGMENT = 200
 
-/** Control and format characters, separators of lines, halves of a character. */
+/** Control and format characters, line separators and lone surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u
 
 /**
@@ -45,7 +45,7 @@ export async function readOrganisations(
   return known
 }
 
-/** Remembers an organisation, so that a plan can be made before the platform is asked. */
+/** Saves an organisation, so that a plan can be made without asking the platform. */
 export async function rememberOrganisation(
   dataFolder: string,
   name: string,
@@ -57,7 +57,7 @@ export async function rememberOrganisation(
   await writeAtomic(pathIn(dataFolder), `${JSON.stringify(Object.fromEntries(known), null, 2)}\n`)
 }
 
-/** False when the platform names another organisation than it did before: the credential of another organisation. */
+/** False if the platform gives another id than before: the credential of another organisation. */
 export function isSame(known: KnownOrganisation | undefined, named: string | null): boolean {
   return (
     named === null || known === undefined || known.servedAs === null || known.servedAs === named

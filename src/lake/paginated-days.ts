@@ -14,13 +14,13 @@ const shape = z.object({
 })
 
 /**
- * The page checksums of a landed day of users. A page with the same checksum
- * has the same rows: they need not be parsed. Only a saving: without it
- * every row is read.
+ * The checksums of the pages of a landed day of users. A page with the same checksum has the
+ * same rows, which need not be parsed. This is only an optimisation: without it, every row is
+ * parsed.
  */
 export type PaginatedDay = Readonly<z.infer<typeof shape>>
 
-/** What was remembered of a day whose rows in the lake have this digest; null where that is nothing. */
+/** The saved pages of a day whose rows in the lake have this digest; null if there are none. */
 export async function readPaginatedDay(
   lake: Lake,
   resource: string,
@@ -32,7 +32,7 @@ export async function readPaginatedDay(
   return found?.digest === digest ? found : null
 }
 
-/** Not synced: a file that a power cut damaged does not parse, and is ignored. */
+/** Saves the pages without syncing: a file damaged by a power cut is invalid and ignored. */
 export function writePaginatedDay(
   lake: Lake,
   resource: string,
@@ -47,7 +47,7 @@ export function writePaginatedDay(
   renameSync(temporary, path)
 }
 
-/** Files of `/users` are directly in the organisation's folder: it was the first such resource. */
+/** Files of `/users`, the first such resource, have no subfolder. */
 function pathOf({ dataFolder, orgId }: Lake, resource: string, day: Day): string {
   const folder = join(dataFolder, 'state', 'walks', pathSegment(orgId))
   return join(folder, resource === 'users' ? '' : resource, `${day}.json`)

@@ -8,10 +8,9 @@ import { processLimits } from '../lib/machine.ts'
 import { statement, fill } from '../lib/package.ts'
 
 /**
- * The ledger as it was known at the moment `at` (milliseconds since the epoch, the
- * platform's clock): each day with the version that counted then, days that
- * landed later left out. What the lake does not record of that time is not in it:
- * failures, and further rechecks that found nothing new.
+ * The ledger as of `at` (milliseconds since the epoch, by the platform's clock): each day with
+ * the version that was current then; days that landed later are left out. It lacks what the
+ * lake does not record: failures, and later rechecks that found nothing new.
  */
 export async function ledgerAsOf(dataFolder: string, orgId: string, at: number): Promise<Ledger> {
   const known: Known[] = []
@@ -34,7 +33,7 @@ export async function ledgerAsOf(dataFolder: string, orgId: string, at: number):
   )
 }
 
-/** When anything landed for the first time, milliseconds since the epoch; undefined: never. */
+/** When the first day landed, milliseconds since the epoch; undefined if none did. */
 export async function firstLanding(
   dataFolder: string,
   orgIds: readonly string[],
@@ -50,12 +49,12 @@ export async function firstLanding(
   return first
 }
 
-/** A day, and the version of it that counted. */
+/** A day, and the version of it that was current. */
 interface Known {
   readonly interval: Interval
   readonly path: string
   readonly versions: number
-  /** Whether the ledger says something else by now. */
+  /** Whether the ledger's interval describes a later state. */
   readonly isPast: boolean
 }
 

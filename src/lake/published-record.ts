@@ -14,13 +14,13 @@ export interface PublishedRecord {
   readonly sha256: string
   readonly bytes: number
   readonly modifiedAt: string
-  /** Digest of what its tables were made from: the same has the same rows. */
+  /** Digest of what its tables were made from: equal digests mean equal rows. */
   readonly content: string
-  /** Digest of its schema `meta`, but for which run wrote it and when. */
+  /** Digest of its schema `meta`, without run ids and times. */
   readonly meta: string
 }
 
-/** What a file in the place of the published one turned out to be. */
+/** Whether the file at the published path is the recorded one. */
 export type Verdict =
   | { readonly state: 'published'; readonly record: PublishedRecord }
   | { readonly state: 'absent' }
@@ -46,7 +46,7 @@ export function recordPath(target: string): string {
   return join(dirname(target), 'state', `${basename(target)}.json`)
 }
 
-/** What was published, as far as it is still there, the oldest first. */
+/** The records of published files that still exist, oldest first. */
 export async function readRecords(target: string): Promise<PublishedRecord[]> {
   const { data } = shape.safeParse(await readJson(recordPath(target), () => undefined))
   return (data?.files ?? []).map(
@@ -57,7 +57,7 @@ export async function readRecords(target: string): Promise<PublishedRecord[]> {
   )
 }
 
-/** To be called before a file takes the place of another, so that no crash leaves one unrecorded. */
+/** Call this before replacing a file, so that no crash leaves an unrecorded file in place. */
 export async function writeRecords(
   target: string,
   records: readonly PublishedRecord[],
@@ -73,16 +73,16 @@ export async function writeRecords(
 }
 
 /**
- * Whether the file is one that was published, read from end to end: size and time
- * of the last change say nothing of a file that was changed and set back.
- * `path`: where it is kept, if not in its place.
+ * Whether the file is one that was published. Reads the whole file, because size and
+ * modification time can be restored after a change. `path`: where the file is, if it is not
+ * in place.
  */
 export async function verifyPublished(target: string, path = target): Promise<Verdict> {
   const first = await inspectPublished(target, path)
   return first ?? judge(target, path, await sha256OfFile(path))
 }
 
-/** What is seen without reading the file; undefined where it may be the published one. */
+/** The verdict without reading the file; undefined if it may be the published one. */
 export async function inspectPublished(
   target: string,
   path = target,
@@ -106,7 +106,7 @@ export async function judge(target: string, path: string, sha256: string): Promi
   return changed(`its SHA-256 is not the recorded one; it was last changed at ${at}`)
 }
 
-/** The record of the file by its size and time of change alone: for telling, not for building. */
+/** The record with the file's size and modification time: for display, not for builds. */
 export async function recordByTime(target: string): Promise<PublishedRecord | undefined> {
   const found = await statusOf(target)
   if (found === undefined) return undefined
@@ -131,7 +131,7 @@ const rollbackShape = z.object({
   to: z.string(),
 })
 
-/** Which run put which run's file back. */
+/** A rollback: which run restored the file of which run. */
 export interface Rollback {
   readonly runId: string
   /** ISO 8601, UTC. */
@@ -145,7 +145,7 @@ function rollbackPath(dataFolder: string): string {
   return join(dataFolder, 'state', 'rollback.json')
 }
 
-/** The last rollback; it is in force while the published file is the one it went to. */
+/** The last rollback. It is in effect while the file that it restored is the published one. */
 export async function readRollback(dataFolder: string): Promise<Rollback | undefined> {
   const value = await readJson(rollbackPath(dataFolder), () => undefined)
   const { data } = rollbackShape.safeParse(value)

@@ -30,7 +30,7 @@ export interface Publication extends Pick<
 > {
   /** The published file. */
   readonly target: string
-  /** What is in its place and is known to be what was published. */
+  /** The record of the file in place, if it is verified as published; else null. */
   readonly present: PublishedRecord | null
   /** How many earlier files are kept. */
   readonly keep: number
@@ -66,10 +66,10 @@ export async function keptFiles(target: string): Promise<KeptFile[]> {
 }
 
 /**
- * Puts the finished file `temporary` in the place of the published one, read-only, and keeps
- * what was there where it held something else. The file is recorded before it is in its
- * place, and what was there stays on record until then: whenever the process is killed,
- * the file in place is one that is on record. Returns its size.
+ * Replaces the published file with the finished `temporary` one, read-only, and keeps the old
+ * one if its content differs. The new file is recorded before it is moved, and the old one stays
+ * on record until then: whenever the process is killed, the file in place is on record. Returns
+ * the size of the file.
  */
 export async function publishFile(temporary: string, publication: Publication): Promise<number> {
   const { target, runId, builtAt, asOf, content, meta, present, keep, warn } = publication
@@ -91,7 +91,7 @@ export async function publishFile(temporary: string, publication: Publication): 
   return bytes
 }
 
-/** Removes earlier files beyond the latest, and those that hold what another one does. */
+/** Removes kept files beyond the limit, and those with the content of another one. */
 async function prune(
   { target, runId, keep }: Publication,
   records: readonly PublishedRecord[],
@@ -123,8 +123,8 @@ export async function keepPublished(target: string, runId: string): Promise<void
 }
 
 /**
- * Publishes a kept file, at once for all who open the warehouse from now on. It stays
- * kept, as a file of its own: what a program writes into the published one is not in it.
+ * Publishes a kept file atomically. The kept file stays, as a separate file: what a program
+ * writes into the published file does not change it.
  */
 export async function putBack(target: string, record: PublishedRecord): Promise<void> {
   const temporary = temporaryPath(target)
@@ -144,14 +144,14 @@ export async function putBack(target: string, record: PublishedRecord): Promise<
   }
 }
 
-/** A log next to the old file would be replayed onto the new one. */
+/** Removes the old file's log first: it would be replayed onto the new file. */
 async function putInPlace(temporary: string, target: string, runId: string): Promise<void> {
   await rm(`${target}.wal`, { recursive: true, force: true })
   await moveFolderAway(target, runId)
   await commitFile(temporary, target)
 }
 
-/** A folder in the place of the file is none of ours: nothing in it is deleted. */
+/** Moves a folder at the path of the file to quarantine: nothing in it is deleted. */
 async function moveFolderAway(target: string, runId: string): Promise<void> {
   const found = await orIfMissing(lstat(target), undefined)
   if (found?.isDirectory() !== true) return
@@ -159,7 +159,7 @@ async function moveFolderAway(target: string, runId: string): Promise<void> {
   await moveAside(target, join(dirname(target), 'quarantine', name))
 }
 
-/** The same content under another name: no bytes are copied where the file system can do that. */
+/** Puts the same content under another name, without copying bytes where the file system can. */
 async function share(from: string, to: string): Promise<void> {
   try {
     await link(from, to)

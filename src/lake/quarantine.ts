@@ -14,19 +14,19 @@ export interface RawFile {
   readonly file: string
 }
 
-/** A file of the lake that is not what it was, and why; `isGone` when there is none. */
+/** A damaged file of the lake, and why; `isGone` if it does not exist. */
 export interface DamagedFile extends RawFile {
   readonly reason: string
   readonly isGone: boolean
-  /** Whether it says of itself that it is none of the day's versions. */
+  /** Whether it is not a version of this day at all. */
   readonly isStray?: boolean
 }
 
-/** Faults of the machine or its settings, which say nothing of the file. */
+/** Faults of the machine or its settings, not of the file. */
 const NOT_OF_THE_FILE = new Set(['EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOMEM'])
 
 /**
- * Proves that a file has the bytes that were recorded when it was landed.
+ * Verifies that a file has the bytes that were recorded when it landed.
  *
  * @returns the damage, or undefined for a file that is whole.
  * @throws AppError when the system does not let the file be read.
@@ -44,7 +44,7 @@ export async function damageOf(
   return { resource, day, file, reason, isGone }
 }
 
-/** What came of reading a file from end to end: its SHA-256, or why there is none. */
+/** The result of reading a whole file: its SHA-256, or why there is none. */
 interface Reading {
   readonly sha256?: string
   readonly reason?: string
@@ -80,11 +80,11 @@ export function intervalsWithoutFile(
 }
 
 /**
- * Takes a damaged version out of the lake, to the same place below
- * `<data>/quarantine`, by rename. Nothing there is overwritten or deleted. A file
- * that is none of the day's versions loses the name of one.
+ * Moves a damaged version from the lake to the same path below `<data>/quarantine`. Nothing
+ * there is overwritten or deleted. A file that is not a version of the day gets a name that
+ * does not look like one.
  *
- * @returns what was found and done, as a clause to go on from.
+ * @returns what was found and done, as the start of a message.
  * @throws AppError when it cannot be moved.
  */
 export async function quarantine(
@@ -101,7 +101,7 @@ export async function quarantine(
   return `${what}; moved to ${relative(dataFolder, path)}`
 }
 
-/** Takes base that no ledger knows out of the lake. Returns where it is, relative to the data folder. */
+/** Moves base that no ledger knows to quarantine. Returns its path relative to the data folder. */
 export async function quarantineBase(dataFolder: string, folder: string): Promise<string> {
   const to = join(dataFolder, 'quarantine', relative('lake', folder))
   return relative(dataFolder, await moveAside(join(dataFolder, folder), to))

@@ -44,7 +44,7 @@ function storedRow(row: z.infer<typeof rawRow>): StoredRow {
   return { item, ordinal, origin: { page, fetchedAt, request, requestId, runId: row.run_id } }
 }
 
-/** In a database of its own: one that met a damaged file may be unusable after it. */
+/** Uses a separate database: reading a damaged file may leave a database unusable. */
 async function read(path: string): Promise<readonly Row[] | null> {
   await using database = await Database.open(':memory:', processLimits().verificationOfOne)
   return await database.rows(fill(ROWS, { file: literal(path) })).catch(() => null)

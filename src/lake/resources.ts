@@ -1,34 +1,34 @@
 /*
- * The resources: all that the program knows of what the platform can be asked for, in one
- * entry each. What is documented of their fields is in sql/drift/expected.sql.
+ * The resources: one entry for everything that the program can request from the platform.
+ * Their documented fields are in sql/drift/expected.sql.
  */
 
-/** The shape of something served, as DuckDB's `from_json` takes it in JSON. */
+/** The shape of a served value, as DuckDB's `from_json` expects it, in JSON. */
 export type Shape = string | readonly Shape[] | Fieldset
 export type Fieldset = Readonly<{ [field: string]: Shape }>
 
 /** How base reads the items of a resource. */
 interface Items {
-  /** What is read; what an item has beyond it is not. */
+  /** The fields to read; all others are ignored. */
   readonly item: Fieldset
   /**
-   * SQL of the key of an item: of several items of a day with one key the last is used; NULL: all
-   * are used. Absent: a day has one item, and of several the last is used.
+   * SQL for the key of an item: of a day's items with the same key, the last one wins. NULL:
+   * all items stay. Absent: a day has one item, and repeated items count once.
    */
   readonly key?: string
-  /** SQL of further columns, of the item and of what it was asked by. */
+  /** SQL for more columns, from the item and its request. */
   readonly columns?: string
-  /** What base makes of them, by name: each has a statement `sql/base/<name>.sql` and a folder in the lake. */
+  /** Base entities by name. Each has a statement `sql/base/<name>.sql` and a folder in the lake. */
   readonly entities: Readonly<Record<string, Compared>>
 }
 
-/** How the rows that a base entity has of an analytics day are compared with those of its other versions. */
+/** How a base entity's rows are compared between the versions of an analytics day. */
 interface Compared {
-  /** The columns that tell them apart. Absent: one row a day, the organisation's. */
+  /** The key columns. Absent: one row per day, of the organisation. */
   readonly key?: string
-  /** Where they are in an item, `by_user.by_model.`; absent: they are the items. */
+  /** The path of the rows in an item, like `by_user.by_model.`; absent: the items are the rows. */
   readonly path?: string
-  /** The metrics; `field=column` or `field=SQL`. Absent: all texts there, but the key. */
+  /** The metrics: `field=column` or `field=SQL`. Absent: all text fields except the key. */
   readonly metrics?: string
 }
 
@@ -41,7 +41,7 @@ interface AnalyticsEntry extends Items {
    * one day at a time, because a window of several days makes a page ambiguous.
    */
   readonly grain?: 'days' | 'users'
-  /** The field of a row that says how large the day was; without one its rows or users are counted. */
+  /** The field that measures the size of a day; without one, rows or users are counted. */
   readonly sizeField?: string
 }
 
@@ -58,7 +58,7 @@ const SPEND = 'billable_tokens input_tokens output_tokens'
 const MODELS = [texts(`model_id model model_tier ${SPEND}`)]
 const MODEL_METRICS = `model_tier ${SPEND}`
 
-/** An endpoint asked for by groups: a row is one group of one day. */
+/** An endpoint requested with `groupBy`: a row is one group of one day. */
 function grouped(
   name: string,
   endpoint: string,
@@ -166,9 +166,9 @@ const USED_TOKENS = texts(
 )
 
 /**
- * The entity resources: what is not analytics (CONTRACT, "Resource names"). Each is
- * asked for every night as it is then: a day is the one on which it was fetched. How, is
- * code of their own in `extract/entities/`.
+ * The entity resources: everything but analytics (CONTRACT, "Resource names"). Every night
+ * fetches their current state; the day is the day of the fetch. The code for each is in
+ * `extract/entities/`.
  */
 const ENTITY_ENTRIES = {
   hook_events: {
@@ -256,7 +256,7 @@ export function isEntityResource(resource: string): resource is EntityResource {
 export const ENTITY_RESOURCES: readonly EntityResource[] =
   Object.keys(ENTITY_ENTRIES).filter(isEntityResource)
 
-/** True for what a day holds whole: a night that was missed cannot be made up for. */
+/** True if a day holds a complete snapshot: a missed night cannot be recovered. */
 export function isSnapshot(resource: string): boolean {
   return resource === 'usage_limits' || resource === 'computers'
 }
@@ -269,8 +269,8 @@ export const RESOURCES: readonly Resource[] = Object.entries(ANALYTICS).map(([na
 }))
 
 /**
- * What a day's pages of users are held against: when none of these moved while
- * the pages were read, the pages are of one snapshot.
+ * The totals that a day's pages of users are compared with: if none of them changed while the
+ * pages were read, the pages come from one snapshot.
  */
 export const DAY_TOTALS: readonly Resource[] = RESOURCES.filter(({ name }) =>
   ['activity', 'tokens_by_model', 'productivity'].includes(name),
@@ -281,7 +281,7 @@ export function isAnalytics(resource: string): boolean {
   return Object.hasOwn(ANALYTICS, resource)
 }
 
-/** Whether the resource comes in pages, and a day is counted by its users: one may come twice. */
+/** Whether the resource is paginated, and counted by users, because a user may occur twice. */
 export function isOfUsers(resource: string): boolean {
   return ANALYTICS[resource]?.grain === 'users'
 }

@@ -16,7 +16,7 @@ export interface SnapshotVersion {
   readonly sha256: string
 }
 
-/** `<data>/snapshots`: what snapshots hold, which nothing can build again. */
+/** `<data>/snapshots`: the histories of snapshots, which cannot be rebuilt. */
 function snapshotsFolder(dataFolder: string): string {
   return join(dataFolder, 'snapshots')
 }
@@ -34,7 +34,7 @@ export function snapshotPath(
 
 const VERSION = /^\d{8}T\d{9}Z-(?<sha256>[0-9a-f]{64})\.parquet$/
 
-/** The versions of a snapshot, the oldest first. Files of other names are none. */
+/** The versions of a snapshot, oldest first. Files with other names are ignored. */
 export async function snapshotVersions(
   dataFolder: string,
   name: string,
@@ -55,7 +55,7 @@ export async function snapshotFolders(dataFolder: string): Promise<string[]> {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
 }
 
-/** Why a version is not what was written; undefined for one that is. */
+/** How a version is damaged; undefined if it is intact. */
 export async function snapshotDamage({
   path,
   sha256,
@@ -68,7 +68,7 @@ export async function snapshotDamage({
   }
 }
 
-/** Takes a damaged version out of the way. Nothing is deleted. Returns its path. */
+/** Moves a damaged version to quarantine. Returns its new path. */
 export async function quarantineSnapshot(
   dataFolder: string,
   { path }: SnapshotVersion,

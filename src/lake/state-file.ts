@@ -4,9 +4,9 @@ import { fromPathSegment, listIfThere, pathSegment, readJson, writeAtomic } from
 import type { Warn } from '../lib/world.ts'
 import type { Learned, LearnedLimit } from '../lib/learned.ts'
 
-/** What a run leaves for the next one, in a file for each organisation. */
+/** State that a run saves for the next one, one file per organisation. */
 interface StateFile<T> {
-  /** Undefined where there is none, and where it cannot be read: it is written again. */
+  /** Undefined if the file is missing or unreadable: the next write replaces it. */
   readonly read: (dataFolder: string, name: string, warn?: Warn) => Promise<T | undefined>
   /** Of every organisation that has one. */
   readonly readAll: (dataFolder: string) => Promise<ReadonlyMap<string, T>>
@@ -88,10 +88,10 @@ const windowSize = z.object({
   probedAt: z.number(),
 })
 
-/** What is known of how wide a window of one resource may be. Widths are days, times milliseconds since the epoch. */
+/** The known window size of a resource, in days. Times are milliseconds since the epoch. */
 export type WindowSize = Readonly<z.infer<typeof windowSize>>
 
-/** By resource. One that is not here was not asked since a window of any was refused for its width. */
+/** By resource. Absent: not requested since a window of any was refused for its width. */
 export type KnownWindowSizes = ReadonlyMap<string, WindowSize>
 
 /** The window sizes learned for an organisation. */

@@ -7,8 +7,8 @@ import { currentDays, makerOf, type BaseEntity } from './plan.ts'
 import { RESTATEMENTS } from './restatements.ts'
 
 /**
- * Every table that is made from raw, in the order in which a batch makes them: first from all
- * items as served, then from the last item of each key, then from all versions of the days.
+ * Every table made from raw, in the order in which a batch makes them: first from all items as
+ * served, then from the winning item of each key, then with all versions in their place.
  */
 export const BASE_ENTITIES: readonly BaseEntity[] = [
   SCHEMA_DRIFT,
@@ -32,7 +32,7 @@ function flattened([name, resource]: readonly [string, string]): BaseEntity {
   }
 }
 
-/** Digest of the statements that make an entity, by its name; empty for what is no entity of a statement. */
+/** Digest of the statements that make an entity; empty if no single statement makes it. */
 export function makingOf(name: string): string {
   return BASE_ENTITIES.find((each) => each.name === name && each.resource !== null)?.maker() ?? ''
 }

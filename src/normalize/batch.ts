@@ -39,34 +39,34 @@ export const DROP_PARSED = 'drop table if exists parsed'
 const DISPLACED = statement('base/steps/displaced')
 const DAYS = statement('base/steps/days')
 
-/** What a batch is read by, whatever is made of it. */
+/** Statements that read a batch, whatever is made from it. */
 export const BATCH_STATEMENTS: readonly string[] = [RAW, REPEATED_KEYS, DISPLACED, DAYS]
 
-/** What the findings of a batch are read by. */
+/** Statements that find differences from the documentation in a batch. */
 export const FOUND_STATEMENTS: readonly string[] = [SAMPLE, READ_BACK, NEXT_SHAPE, REPEATED]
 
-/** For earlier versions the file name is put into `org_id`, so that versions stay apart. */
+/** SQL for the file name, used in place of the organisation to identify a version. */
 const FILE_NAME = String.raw`regexp_extract(filename, '[^/\\]+$')`
 
-/** One day in so many tells how items are served. */
+/** One day in this many is sampled for the shapes of items. */
 const DAYS_PER_SAMPLE = 8
 
 const ALL_ITEMS = `select activity_date, item_place(page, ordinal) as place, item, request_id from raw`
 const UNLIKE_ITEMS = `select activity_date, place, item, request_id from compared where alike is null`
 const HAS_UNLIKE = 'from compared where alike is null limit 1'
 
-/** A shape that matches no item. */
+/** A shape that no item matches. */
 const NO_SHAPE: ReadShape = { shape: NO_FIELDS, conditions: ['false'], isDocumented: false }
 
-/** What is read of one resource, a batch of days at a time, by the statements on a connection. */
+/** How the items of one resource are read, one batch of days at a time. */
 export interface ItemsOptions {
   readonly resource: string
   readonly documented: Documented
-  /** Whether items that may be otherwise than documented are looked for. */
+  /** Whether to look for items that may differ from the documentation. */
   readonly isExamined: boolean
 }
 
-/** The items of one resource, of as many days at a time as are read at once. */
+/** Reads the items of one resource, one batch of days at a time. */
 export class DayBatch {
   readonly #database: Database
   readonly #lake: RawLake
@@ -106,44 +106,43 @@ export class DayBatch {
   }
 
   /**
-   * Reads the current versions of the next days, the only time that this is done, and makes
-   * of them the tables `parsed` and `repeated_keys`; adds those that may be otherwise than
-   * documented to `strange`.
+   * Reads the current versions of the next days, once, and creates the tables `parsed` and
+   * `repeated_keys`. Adds items that may differ from the documentation to `strange`.
    */
   async parse(days: readonly DaySource[], isLast: boolean): Promise<void> {
     this.#days = days
     this.#isLast = isLast
     if (this.resource === '') return
-    await this.#database.run(DROP_PARSED) // before there are others: it is what takes most memory
+    await this.#database.run(DROP_PARSED) // drop it first: it takes the most memory
     await this.#read(literal(this.orgId), -1)
     if (this.#isExamined) await this.#findStrange()
     await this.#database.run(`${parsedSql(this.resource)}; ${DROP_RAW}`)
     await this.#findDisplaced()
   }
 
-  /** The days whose items wait in `strange`, which is begun again by the next ones. */
+  /** Returns the days whose items wait in `strange`; the next items start it again. */
   takeUnexamined(): readonly DaySource[] {
     const days = this.#unexamined
     this.#unexamined = []
     return days
   }
 
-  /** The select of items of one key that differ; null where there are none, or where they may. */
+  /** Selects differing items with the same key; null if there are none, or if they may differ. */
   repeatedSql(): string | null {
-    // an item of another list may change during the pagination
+    // items of other lists may change during pagination
     if (!this.#hasDisplaced || !isAnalytics(this.resource)) return null
     const [key = 'date'] = keysOf(this.documented.get('$'))
     const isNamed = ITEMS[this.resource]?.key !== undefined ? "row_key <> ''" : 'true'
     return fill(REPEATED, { path: literal(`$.${key}`), is_named: isNamed })
   }
 
-  /** Of items with one key, leaves the last of the day in `parsed`. */
+  /** Removes all but the day's last item of each key from `parsed`. */
   async leaveOutDisplaced(): Promise<void> {
     if (this.#hasDisplaced) await this.#database.run(DISPLACED)
     this.#hasDisplaced = false
   }
 
-  /** Adds the earlier versions to `parsed`, each as an organisation of its own. */
+  /** Adds the earlier versions to `parsed`, each with its file name as the organisation. */
   async parseEarlier(): Promise<void> {
     await this.#read(FILE_NAME, 0, -1)
     const insert = parsedSql(this.resource, 'insert into parsed by name')
@@ -160,8 +159,8 @@ export class DayBatch {
   }
 
   /**
-   * Adds to `strange` the items in `raw` that may be otherwise than documented, and of those of
-   * one shape and day the first: a shape at a time, since most items come back from the first.
+   * Adds items in `raw` that may differ from the documentation to `strange`, but of those with one
+   * shape and day only the first. Tries one shape at a time: most items match the first.
    */
   async #findStrange(): Promise<void> {
     const [first = NO_SHAPE, ...others] = await this.#shapesServed()
@@ -215,7 +214,7 @@ export class DayBatch {
     })
   }
 
-  /** Makes the table `raw` of the versions of the days from one place in their order to another. */
+  /** Creates the table `raw` from a slice of the versions of each day (see `Array.slice`). */
   async #read(orgId: string, from: number, to?: number): Promise<void> {
     const paths = this.#days.flatMap(({ resource, day, files }) => {
       const folder = rawFolder(this.#lake.dataFolder, this.orgId, resource, day)

@@ -1,7 +1,7 @@
 import { identifier, literal } from '../lib/duckdb.ts'
 import type { Fieldset, Shape } from '../lake/resources.ts'
 
-/** What a field is documented to be, in the words of `sql/drift/expected.sql`. */
+/** The documented type of a field, as named in `sql/drift/expected.sql`. */
 export type FieldType = keyof typeof SCALARS | 'array' | 'object'
 
 export function isFieldType(value: unknown): value is FieldType {
@@ -11,9 +11,9 @@ export function isFieldType(value: unknown): value is FieldType {
 
 export interface Field {
   readonly type: FieldType
-  /** Every object of its kind is to have it. */
+  /** Whether every object of its kind must have it. */
   readonly isPromised: boolean
-  /** It identifies the objects of its kind. */
+  /** Whether it identifies the objects of its kind. */
   readonly isKey: boolean
 }
 
@@ -23,10 +23,10 @@ export type Fields = ReadonlyMap<string, Field>
 /** The kinds of objects in the items of a resource: `$`, `$.by_user[]`, … */
 export type Documented = ReadonlyMap<string, Fields>
 
-/** What items can come back from letter by letter; each then has exactly its fields, in its order. */
+/** A shape through which items round-trip exactly: they have just its fields, in its order. */
 export interface ReadShape {
   readonly shape: Fieldset
-  /** SQL conditions on the struct `read`: objects are named, and what is served as a number base reads as it is. */
+  /** SQL conditions on the struct `read`: objects have keys, and base reads numbers exactly. */
   readonly conditions: readonly string[]
   /** Whether it has all the fields that are documented, and no other. */
   readonly isDocumented: boolean
@@ -48,10 +48,9 @@ const SCALARS = {
 export type Sample = ReadonlyMap<string, readonly string[]>
 
 /**
- * The shape of an item with these keys: what is documented as it is documented,
- * and the rest as it comes. An item that is as documented comes back from it
- * letter by letter when its objects have the order of the sample. Undefined for
- * keys that no struct has.
+ * The shape of an item with these keys: documented fields have their documented type, all others
+ * are JSON. A documented item round-trips through it exactly if its objects have the field order
+ * of the sample. Undefined for keys that no struct can have.
  */
 export function shapeOf(
   documented: Documented,
@@ -60,7 +59,7 @@ export function shapeOf(
 ): ReadShape | undefined {
   const fields: Fields = documented.get('$') ?? new Map<string, Field>()
   const unknown = keys.filter((key) => !fields.has(key))
-  // names of a struct are the same in any case
+  // field names of a struct ignore case
   const names = new Set([...keys, ...fields.keys()].map((key) => key.toLowerCase()))
   const isStruct =
     keys.length > 0 && names.size === fields.size + unknown.length && unknown.every(isPlain)
@@ -68,7 +67,7 @@ export function shapeOf(
   const shape: Record<string, Shape> = {}
   for (const key of keys) {
     const type = fields.get(key)?.type
-    // 4 is a ratio, and so is 4.0: read as it is, and looked at by itself
+    // 4 and 4.0 are both ratios: read as JSON, and checked separately
     const isAsServed = type === undefined || type === 'number'
     const own = isAsServed ? 'JSON' : fieldShape(documented, `$.${key}`, type, sample)
     if (own === undefined) return undefined
@@ -90,7 +89,7 @@ export function shapeOf(
   }
 }
 
-/** More fields than these are not looked at together. */
+/** Maximum number of unknown fields in a shape. */
 const MAX_UNKNOWN = 100
 
 /** Whether a struct can have a field of that name beside any other. */
@@ -103,19 +102,19 @@ export function keysOf(fields: Fields = new Map<string, Field>()): string[] {
   return [...fields].flatMap(([field, { isKey }]) => (isKey ? [field] : []))
 }
 
-/** Whether one of these fields identifies an object, where one is needed for it. */
+/** Whether a served field identifies the object, or the object needs no key. */
 function isNamed(fields: Fields, served: readonly string[]): boolean {
   const keys = keysOf(fields)
   return keys.length === 0 || keys.some((key) => served.includes(key))
 }
 
-/** That an item is named, and that none of its elements has a name that is null or empty. */
+/** Conditions: the item has a key, and no key within it is null or empty. */
 function namedConditions(documented: Documented, shape: Fieldset): string[] {
   const own = keysOf(documented.get('$'))
     .filter((key) => key in shape)
     .map((key) => `nullif(cast(read.${identifier(key)} as varchar), '')`)
   const within = [...documented].flatMap(([kind, fields]) => (kind === '$' ? [] : keysOf(fields)))
-  // in the text: a lambda is made ready for each vector, and a small file is one
+  // on the text: a lambda is prepared for each vector, and a small file is one vector
   const unnamed = literal(`"(${[...new Set(within)].join('|')})"\\s*:\\s*(null|"")`)
   return [
     ...(own.length === 0 ? [] : [`coalesce(${own.join(', ')}) is not null`]),
@@ -123,7 +122,7 @@ function namedConditions(documented: Documented, shape: Fieldset): string[] {
   ]
 }
 
-/** That the credits of an object in the struct, and of the objects within it, are read as they are. */
+/** Conditions: base reads the credits of an object, and of the objects within it, exactly. */
 function creditConditions(
   documented: Documented,
   object: string,
@@ -151,7 +150,7 @@ function creditConditions(
 function objectShape(documented: Documented, object: string, sample: Sample): Fieldset {
   const fields = documented.get(object) ?? new Map<string, Field>()
   const served = sample.get(object) ?? []
-  // a field that is promised, or a key, and that the sample lacks is in the shape: without it nothing comes back as it was
+  // promised fields and keys that the sample lacks are added, so that items without them differ
   const needed = [...fields].flatMap(([field, { isPromised, isKey }]) =>
     isPromised || (isKey && !isNamed(fields, served)) ? [field] : [],
   )
@@ -164,7 +163,7 @@ function objectShape(documented: Documented, object: string, sample: Sample): Fi
   return shapes.length === 0 ? NO_FIELDS : Object.fromEntries(shapes)
 }
 
-/** Undefined for a map of objects: what holds one is looked at. */
+/** Undefined for a map of objects: items with one are always examined. */
 function fieldShape(
   documented: Documented,
   path: string,

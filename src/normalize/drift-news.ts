@@ -8,18 +8,17 @@ import type { NormalizeOptions } from './plan.ts'
 
 const NEWS = statement('drift/news')
 
-/** More than these are reported in one line. */
+/** Differences beyond this number are reported in one line. */
 const REPORTED = 10
 
-/** A difference that was reported, and the last day that it was known to have then. */
+/** A reported difference, and the last day on which it was known to occur. */
 const reported = z.object({ key: z.string(), until: z.string() })
 
 const newsRow = reported.extend({ kind: z.string(), message: z.string() })
 
 /**
- * Warns of drift that was never reported, or that returned, once, when all months are
- * written: only then is it known whether it is past. Of the lake itself alone; what is
- * made elsewhere, of a sample or of the past, is no news.
+ * Warns once of drift that is new or has returned, after all months are written: only then is it
+ * known whether it is past. Applies only to the lake itself, not to samples or points in time.
  */
 export async function reportDrift(options: NormalizeOptions, database: Database): Promise<void> {
   const { baseIn, dataFolder, orgId, emit } = options

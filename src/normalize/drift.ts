@@ -30,19 +30,19 @@ const EXPECTED = statement('drift/expected')
 const ITEMS = statement('drift/items')
 const STRANGE_SIZES = statement('drift/strange_sizes')
 
-/** Types of which an object's numbers are read to see whether base reads them as they are. */
+/** Types whose numbers are checked for whether base reads them exactly. */
 const NUMBER_TYPES: readonly FieldType[] = ['integer', 'decimal', 'number']
 
-/** Integers to here are exact as doubles; beyond it the text itself has to be looked at. */
+/** Integers up to this are exact as doubles; larger ones are checked in the text. */
 const MAX_EXACT = '9007199254740992'
 const MAX_COUNT = '9223372036854775807'
 
 /**
- * Where the rows served are not as documented (`sql/drift/expected.sql`): fields
- * that are unknown, missing or of another type, numbers that the base cannot
- * read as they are, and rows that others of their key displace. Items that come back from the documented shape as they were
- * are done with, and of those that all come back from another one the first is
- * looked at; of the others, objects of one shape are looked at once.
+ * Where served rows differ from the documentation (`sql/drift/expected.sql`): unknown or missing
+ * fields, other types, numbers that base cannot read exactly, and rows displaced by others with
+ * the same key. Items that round-trip through the documented shape are not examined. If they
+ * round-trip through another shape, the first one is examined. For all others, one object of
+ * each shape is examined.
  */
 export const SCHEMA_DRIFT: BaseEntity = {
   name: 'schema_drift',
@@ -74,23 +74,23 @@ export const SCHEMA_DRIFT: BaseEntity = {
   },
 }
 
-/** Whether a sum may not fit. */
+/** Whether a sum may overflow. */
 async function hasLargeNumbers(database: Database): Promise<boolean> {
   const { rows } = await database.table('select 1 from parsed where has_large_numbers limit 1')
   return rows.length > 0
 }
 
-/** Items of this size are gathered from several batches: to examine them takes some 50 ms, however few they are. */
+/** Batches gather items up to this size: to examine them takes some 50 ms, however few they are. */
 const GATHERED_BYTES = 2 ** 20
-/** Items of this size are read once if they are few, shorter ones in any number. */
+/** Up to this size, or if all items are short, items are read once, into a table. */
 const READ_ONCE_BYTES = 8 * 2 ** 20
 const SHORT_ITEM_BYTES = 16 * 2 ** 10
 
-/** The items that may be otherwise than documented. */
+/** The items that may differ from the documentation. */
 interface Strange {
   readonly bytes: number
   readonly isReadOnce: boolean
-  /** Whether some come back from no shape. */
+  /** Whether some round-trip through no shape. */
   readonly hasUnlike: boolean
 }
 
@@ -104,7 +104,7 @@ async function strangeItems(database: Database): Promise<Strange> {
   }
 }
 
-/** Makes `suspects` of the items that may be otherwise than documented. */
+/** Creates `suspects` from the items that may differ from the documentation. */
 async function makeSuspects(
   database: Database,
   { resource, documented }: Pick<DayBatch, 'resource' | 'documented'>,
@@ -121,7 +121,7 @@ async function makeSuspects(
   await database.run(fill(SUSPECTS, { resource: literal(resource) }))
 }
 
-/** What is documented of each resource; makes the table of it that findings need on the connection. */
+/** Reads what is documented of each resource; creates the table that findings need. */
 export async function readDocumented(database: Database): Promise<ReadonlyMap<string, Documented>> {
   await database.run(EXPECTED)
   const { rows } = await database.table(FIELDS)
@@ -206,7 +206,7 @@ function shapesSql(object: string, fields: Fields): string {
   })
 }
 
-/** Whether all keys of an object are missing, null or empty; never where it needs none. */
+/** SQL: whether all keys of an object are missing, null or empty; false if it needs none. */
 function unnamedSql(keys: readonly string[]): string {
   if (keys.length === 0) return 'false'
   const values = keys.map(
@@ -215,14 +215,14 @@ function unnamedSql(keys: readonly string[]): string {
   return `coalesce(${values.join(', ')}) is null`
 }
 
-/** Whether a number that is read as a double may be read otherwise by base. */
+/** SQL: whether base may read a number differently than a double. */
 function inexactSql(number: string, type: FieldType): string {
   if (type === 'number') return 'false'
   const whole = type === 'integer' ? `trunc(${number})` : `round(${number}, 6)`
   return `${number} <> ${whole} or abs(${number}) > ${MAX_EXACT}`
 }
 
-/** Conditions as one integer, the first the lowest bit; `otherwise` where one is NULL. */
+/** SQL: conditions as bits of one integer, the lowest bit first; `otherwise` replaces NULL. */
 function bits(conditions: readonly string[], otherwise: boolean): string {
   const terms = conditions.map(
     (condition, bit) => `(cast(coalesce(${condition}, ${otherwise}) as bigint) << ${bit})`,

@@ -8,11 +8,11 @@ import { processLimits } from '../lib/machine.ts'
 
 /** A base file to be written, and what it is made of. */
 export interface MonthTask extends BaseTask {
-  /** Days that the file in place has as they are. */
+  /** Days to copy from the existing file. */
   readonly kept: readonly DaySource[]
   /** All other days. */
   readonly due: readonly DaySource[]
-  /** SQL of the relation that holds what is due, by each resource that has been read. */
+  /** SQL of the relation with the due rows, by each resource that has been read. */
   readonly parts: Map<string, string>
 }
 
@@ -26,17 +26,17 @@ interface ResourceMonth extends Sized {
   /** `YYYY-MM`. */
   readonly month: string
   readonly tasks: readonly MonthTask[]
-  /** What is read, each day once, in their order. */
+  /** The days to read, each once, in order. */
   readonly days: readonly (DaySource & Sized)[]
 }
 
 /**
- * Months of one resource that are made by the same statements: as many as are
- * read at once, or one that is larger.
+ * Months of one resource that are made by the same statements: as many as fit into one read, or
+ * a single larger one.
  */
 export type MonthGroup = readonly ResourceMonth[]
 
-/** The resources that are read for a file: one at least, whose rows say what columns it has. */
+/** The resources to read for a file: at least one, because its rows define the columns. */
 export function resourcesOf({ entity, due }: MonthTask): ReadonlySet<string> {
   const resources = due.map(({ resource }) => resource)
   return new Set(resources.length === 0 ? [entity.resource ?? ''] : resources)
@@ -67,7 +67,7 @@ export async function groupsOf(
 
 const MONTHS_AT_ONCE = 4
 
-/** Items in turn, as many together as are read at once. */
+/** Groups consecutive items up to the size of one read. */
 export function packed<T extends Sized>(items: readonly T[]): T[][] {
   const packs: T[][] = []
   let bytes = 0
@@ -106,7 +106,7 @@ async function sizedDays(
 
 const DAYS_AT_ONCE = 31
 
-/** What making base may use of the machine. */
+/** Resource limits for making base. */
 export const LIMITS = {
   /** Enough for any number of rows, and for rows of a few megabytes. */
   get memory(): string {
@@ -115,10 +115,10 @@ export const LIMITS = {
   get memoryForHugeRows(): string {
     return processLimits().base.memoryForHugeRows
   },
-  /** What is made at once, each on one thread. */
+  /** How many groups are made concurrently, each on one thread. */
   get lanes(): number {
     return processLimits().base.concurrency
   },
-  /** Bytes of raw Parquet that are read at once: some 6,000 user days, and ten times as much in memory. */
+  /** Bytes of raw Parquet per read: some 6,000 user days, and ten times as much in memory. */
   rawBytes: 1_000_000,
 }

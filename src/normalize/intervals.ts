@@ -7,8 +7,8 @@ import { baseFile } from '../lake/layout.ts'
 import { statement, fill } from '../lib/package.ts'
 
 /**
- * Writes the base entity `intervals`, by which models know what is settled. All
- * months of an organisation are one file: they are few rows, and change together.
+ * Writes the base entity `intervals`, which tells models what is settled. All months of an
+ * organisation are in one file: they have few rows, and change together.
  */
 export async function writeIntervals(
   baseIn: string,
@@ -38,7 +38,7 @@ async function write(
   await commitFile(temporary, path)
 }
 
-/** A suspect day is not settled: the platform may yet be found to serve something else. */
+/** A suspect day is not settled: the next recheck may confirm other rows. */
 function fields(row: IntervalRow): object {
   return {
     org_id: row.orgId,

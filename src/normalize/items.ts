@@ -19,7 +19,7 @@ export function parsedSql(
   return fill(PARSED, {
     into,
     shape: literal(JSON.stringify(read.item)),
-    // what is fetched again of an analytics day is a day of its own
+    // an analytics day that is fetched again is a separate version
     place: `{${isAnalytics(resource) ? '' : "'fetched_at': fetched_at, "}'page': page, 'ordinal': ordinal}`,
     has_large_numbers: resource === 'tokens' ? 'has_large_numbers(item)' : 'false',
     columns: read.columns === undefined ? '' : `${read.columns},`,

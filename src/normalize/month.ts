@@ -24,9 +24,8 @@ const VERSIONS = statement('base/steps/month_versions')
 const PART = statement('base/steps/write')
 
 /**
- * Splits a base month into days to keep and days to make. Days whose versions the file
- * in place was made from are copied from it if it is undamaged: a row
- * is made of its own day alone.
+ * Decides which days of a base month to make. Days with the same versions as in the existing
+ * file are copied from it if it is verified as intact: a row is made from its own day alone.
  */
 export async function monthTask(
   { baseIn, orgId }: NormalizeOptions,
@@ -50,7 +49,7 @@ export async function monthTask(
 
 const versionsShape = z.record(z.string(), z.string())
 
-/** The versions that the file in place was made of, by day; none where other statements made it. */
+/** The versions that the existing file was made from, by day; none if the statements changed. */
 async function writtenVersions(
   database: Database,
   path: string,
@@ -64,7 +63,7 @@ async function writtenVersions(
   return new Map(Object.entries(versionsShape.parse(JSON.parse(versions))))
 }
 
-/** The connection of a lane, where it keeps what it has made so far, and what is documented. */
+/** The connection of a lane, its folder for intermediate files, and the documented fields. */
 export interface Lane {
   readonly database: Database
   readonly folder: string
@@ -72,10 +71,10 @@ export interface Lane {
 }
 
 /**
- * Makes what a group has of its base files, and writes those that lack nothing any
- * more, each to a temporary file and then in place; `written` is called for each.
- * Raw is read once, a batch at a time; what the entities make of one of several batches
- * waits in Parquet, so that memory is that of a batch however large a month is.
+ * Makes a group's part of its base files, and writes the files that are complete then, each to
+ * a temporary file that is renamed; calls `written` for each. Reads raw once, one batch at a
+ * time. With several batches, what entities make waits in Parquet, so that memory depends on
+ * the batch and not on the month.
  */
 export async function writeGroup(
   options: NormalizeOptions,
@@ -102,14 +101,14 @@ export async function writeGroup(
   }
 }
 
-/** What an entity makes of a group: a table of the connection where no more than a batch is made, else files. */
+/** The rows of an entity from a group: a table if there is a single batch, else files. */
 interface Made {
   /** SQL of the relation that holds it. */
   readonly relation: string
   readonly files: readonly string[]
 }
 
-/** What each entity makes of the days that are due. */
+/** Makes the due rows of each entity. */
 async function makeParts(
   options: NormalizeOptions,
   { database, folder, documented }: Lane,
@@ -157,7 +156,7 @@ function parquet(files: readonly string[]): string {
 }
 
 /**
- * Writes a base file under a temporary name, renames it, and emits `base.written`.
+ * Writes a base file to a temporary file, renames it, and emits an event.
  *
  * @throws AppError that names the month; the file in place is as it was.
  */
@@ -200,7 +199,7 @@ function daysSql({ resource }: BaseEntity, relation: string, days: readonly DayS
   const isOfDays =
     resource === null
       ? `resource || '/' || activity_date in (select unnest(${listLiteral(days.map(placeOf))}))`
-      : // few enough to be held against each other: takes half the time for few rows
+      : // compares each day with these few: takes half the time for few rows
         `list_contains(cast(${dates} as date[]), activity_date)`
   return `select * from ${relation} where ${isOfDays}`
 }

@@ -29,8 +29,8 @@ export async function openBase({
 
 /**
  * Writes the base months of one organisation whose raw days changed. Returns how
- * many. `base`: what `openBase` returned, which is kept up to date; of no use any
- * more when this throws.
+ * many. `base`: the result of `openBase`, which is kept up to date, and is invalid if this
+ * throws.
  */
 export async function normalize(options: NormalizeOptions, base?: BaseFiles): Promise<number> {
   const { ledger } = options
@@ -44,7 +44,7 @@ export async function normalize(options: NormalizeOptions, base?: BaseFiles): Pr
   return tasks.length
 }
 
-/** All that is due; while resources are incomplete, only what is made of one that is not. */
+/** All due files; while resources are incomplete, only those made from one complete resource. */
 async function planAll(options: NormalizeOptions, present: BaseFiles): Promise<BaseTask[]> {
   const state = Object.fromEntries([...present].map(([key, file]) => [key, file.fingerprint]))
   const due = []
@@ -55,7 +55,7 @@ async function planAll(options: NormalizeOptions, present: BaseFiles): Promise<B
   return isAll ? due : due.filter(isComplete)
 }
 
-/** Each file once. The entities of its resource read a current version too: of the others, the earlier ones are left. */
+/** Each file once. Entities of all resources add only earlier versions: others add current ones. */
 function sourcesOf(tasks: readonly BaseTask[]): RawFile[] {
   const sources = tasks.flatMap(({ entity, days }) =>
     days.flatMap(({ resource, day, files }) =>
@@ -69,7 +69,7 @@ function sourcesOf(tasks: readonly BaseTask[]): RawFile[] {
   ]
 }
 
-/** A day is gone when its current version is; of an older one nothing more is reported. */
+/** Removes days whose current version is damaged. Damage to an older version removes none. */
 function without(ledger: Ledger, damaged: readonly RawFile[]): Ledger {
   const rest = new Map(ledger)
   for (const { resource, day, file } of damaged) {
@@ -87,7 +87,7 @@ async function writeMonths(
   const { baseIn, dataFolder, orgId, signal } = options
   const before = new Map(present)
   for (const task of tasks) present.delete(baseKey(task))
-  await writeBaseState(baseIn, orgId, present) // a killed run then leaves no record of files that it did not write
+  await writeBaseState(baseIn, orgId, present) // a killed run must not claim these files
   const folder = join(dataFolder, 'state', 'spill', pathSegment(orgId), 'base')
   await mkdir(folder, { recursive: true })
   const database = await Database.open(':memory:', {
@@ -118,8 +118,8 @@ async function writeMonths(
 }
 
 /**
- * Does the work for every group, several at once. A group that fails is done month by
- * month in the end, alone and with room for huge rows: what fails then names its month.
+ * Processes all groups, several at once. A failed group is repeated month by month at the end,
+ * alone and with memory for huge rows; an error then names its month.
  */
 async function inLanes(
   lane: Lane,

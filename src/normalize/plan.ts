@@ -9,7 +9,7 @@ import type { DayBatch, DaySource } from './batch.ts'
 export interface NormalizeOptions {
   /** The data folder whose raw is read. */
   readonly dataFolder: string
-  /** The folder whose `lake/base` is written: the data folder, or one for a view of it. */
+  /** The folder whose `lake/base` is written: the data folder, or the one of a point in time. */
   readonly baseIn: string
   readonly orgId: string
   readonly ledger: Ledger
@@ -17,8 +17,8 @@ export interface NormalizeOptions {
   readonly firstMonth: string
   readonly emit: World['emit']
   /**
-   * Proves raw files before they are read; returns those that are in the lake no longer,
-   * or null where damaged ones stay in it: then nothing is made.
+   * Verifies raw files before they are read; returns those that are no longer in the lake, or
+   * null if damaged ones stay in it: then nothing is made.
    */
   readonly quarantineDamaged: (files: readonly RawFile[]) => Promise<readonly RawFile[] | null>
   /** Only months of these resources are made. Absent: of all. */
@@ -27,7 +27,7 @@ export interface NormalizeOptions {
   readonly signal?: AbortSignal
 }
 
-/** A table of the base. It is written a month at a time, and a row is made of its own day alone. */
+/** A table of base. It is written by month, and a row is made from its own day alone. */
 export interface BaseEntity {
   /** Names its folder in the lake. */
   readonly name: string
@@ -35,13 +35,13 @@ export interface BaseEntity {
   readonly resource: string | null
   /** Names what makes it, for an error. */
   readonly madeBy: string
-  /** Digest of all that its rows are made by: a change makes every day due. */
+  /** Digest of the statements that make its rows: a change makes every day due. */
   readonly maker: () => string
   /** The days that it has. */
   readonly sources: (options: NormalizeOptions) => readonly DaySource[] | Promise<DaySource[]>
   /**
-   * The select of the rows of a batch that is parsed; of more days than are due, the others are
-   * left out. Null: they come with those of a later batch.
+   * Selects the rows of a parsed batch, which may include days that are not due. Null: a later
+   * batch returns them.
    */
   readonly select: (database: Database, batch: DayBatch) => string | Promise<string | null>
 }
@@ -62,7 +62,7 @@ export interface BaseTask {
   /** `YYYY-MM`. */
   readonly month: string
   readonly days: readonly DaySource[]
-  /** Of the statements and the versions they read: the same fingerprint makes the same file. */
+  /** Digest of the statements and versions: equal fingerprints mean equal files. */
   readonly fingerprint: string
 }
 
@@ -74,8 +74,8 @@ export function baseKey(task: Pick<BaseTask, 'entity' | 'month'>): string {
 }
 
 /**
- * The base files of an entity whose versions or statements changed since they were
- * written, also to no version at all. Every entity has a file for the first month, so
+ * The base files of an entity whose versions or statements changed since they were written, even written, even
+ * if no version is left. Every entity has a file for the first month, so
  * that a model finds a typed, empty table where nothing has landed.
  */
 export async function planBase(
@@ -102,17 +102,17 @@ export async function planBase(
   })
 }
 
-/** What tells a day from those of all resources. */
+/** Identifies a day among those of all resources. */
 export function placeOf({ resource, day }: DaySource): string {
   return `${resource}/${day}`
 }
 
-/** What tells the versions of a day from others. */
+/** Identifies the versions of a day. */
 export function versionsOf({ files }: DaySource): string {
   return files.join(' ')
 }
 
-/** Digest of statements, which are read when it is asked for first. */
+/** Digest of statements, which are read on first use. */
 export function makerOf(statements: () => readonly string[]): () => string {
   let digest: string | undefined
   return () => (digest ??= digestOf(statements()))

@@ -15,7 +15,7 @@ const CHANGES = statement('restatements/changes')
 
 type Compared = (typeof COMPARED)[number]
 
-/** The base entities of analytics: their keys, and SQL of what is compared by the API's path to it. */
+/** The base entities of analytics: their keys, and the compared SQL by the API's path. */
 const COMPARED = RESOURCES.flatMap(({ name: resource, item, entities }) =>
   Object.entries(entities).map(([name, { key = '', path = '', metrics }]) => {
     const compared = metrics === undefined ? textsOf(item, path, key) : wordsOf(metrics)
@@ -29,8 +29,8 @@ const COMPARED = RESOURCES.flatMap(({ name: resource, item, entities }) =>
 )
 
 /**
- * What the platform said of a day and later said otherwise: every metric of every
- * version compared with the version before it. A day with one version has nothing.
+ * What the platform later reported differently: compares every metric of each version of a day
+ * with the version before it. A day with one version has no rows.
  */
 export const RESTATEMENTS: BaseEntity = {
   name: 'restatements',
@@ -110,7 +110,7 @@ function metricOf(path: string, metric: string): readonly [string, string] {
   return [`${path}${field}`, field === 'billable_tokens' ? `credits_text(${column})` : column]
 }
 
-/** Columns of a key of which a name that the API did not send is written otherwise than `(unnamed)`. */
+/** Key columns whose missing values are written as `(unattributed)`, not `(unnamed)`. */
 const UNATTRIBUTED = ['user_id', 'model_id']
 
 /**

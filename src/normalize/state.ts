@@ -28,10 +28,10 @@ const baseState = z.record(
 /** The base files of one organisation, by `<entity>/<month>`. */
 export type BaseFiles = Map<string, BaseFile>
 
-/** A file that is there, and is not known to be what it was written as. */
+/** A file that exists, but is not known to be as it was written. */
 const UNKNOWN: BaseFile = { fingerprint: '', sha256: '', crc32: 0 }
 
-/** True for a file whose bytes are those that were written. */
+/** Whether a file is verified as it was written. */
 export function isWhole(file: BaseFile | undefined): boolean {
   return file !== undefined && file !== UNKNOWN
 }

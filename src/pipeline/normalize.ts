@@ -20,7 +20,7 @@ export interface Ready {
   readonly project: Project
 }
 
-/** Base, and the project at the same time: the one keeps DuckDB busy, the other this thread. */
+/** Makes base and reads the project concurrently: one uses DuckDB, the other this thread. */
 export async function normalizeAndRead(
   context: RunContext,
   pointInTime: PointInTime = latestData(context.config.dataFolder),

@@ -12,9 +12,9 @@ export interface PointInTime {
   /** Milliseconds since the epoch; null: all that has landed. */
   readonly asOf: number | null
   readonly ledgerOf: (orgId: string) => Promise<Ledger>
-  /** The last day that could be known of, given the last that a run has planned for. */
+  /** The last day that could be known, given the last day that a run planned for. */
   readonly lastDay: (planned: Day | undefined) => Day | undefined
-  /** The row as it may be shown. */
+  /** The row without what was not recorded of that time. */
   readonly shown: (row: IntervalRow) => IntervalRow
 }
 
@@ -52,7 +52,7 @@ export async function dataAsOf(
   }
 }
 
-/** What the view knows of every day; `planned` is the last one of analytics that a run asked for. */
+/** What is known of every day; `planned` returns the last analytics day that a run planned for. */
 export async function intervalsOf(
   pointInTime: PointInTime,
   orgIds: readonly string[],

@@ -12,11 +12,9 @@ import type { RawFile } from '../lake/quarantine.ts'
 import { latestData } from './point-in-time.ts'
 
 /**
- * What a run does while it waits for answers, so that little is left when the
- * last has come: the project is read, the base files are held against their
- * CRC-32, and base is made of what has come while more is asked for: of each
- * resource when nothing is missing of it. What rechecks of old days find is made
- * afterwards, by the same plan.
+ * Work that a run does while it waits for answers, so that little is left at the end: reads the
+ * project, verifies base files by CRC-32, and makes base from each resource once none of its
+ * days is missing. What rechecks of old days find is processed afterwards, by the same plan.
  */
 export class Prefetch implements SyncListeners {
   readonly #context: RunContext
@@ -62,7 +60,7 @@ export class Prefetch implements SyncListeners {
     return openBase(baseOptions(this.#context, latestData(this.#context.config.dataFolder), orgId))
   }
 
-  /** If a raw file is damaged, writes nothing: quarantining it is left to the normalize stage. */
+  /** Does nothing if a raw file is damaged: only the holder of the ledger may quarantine it. */
   async #write(orgId: string, known: Ledger): Promise<BaseFiles> {
     const files = await this.base(orgId)
     this.#due.delete(orgId)

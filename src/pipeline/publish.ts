@@ -32,12 +32,12 @@ import { packageRoot, statement, version } from '../lib/package.ts'
 import { spillFolder } from '../lib/spill.ts'
 import { intervalsOf, latestData, type PointInTime } from './point-in-time.ts'
 
-/** The runs up to this one, which ends with the code if the warehouse it makes is published. */
+/** The runs up to this one, which ends with `exitCode` if its warehouse is published. */
 export type RunsSoFar = (exitCode: ExitCode) => Promise<readonly RunRow[]>
 
 export interface BuildChoice {
   readonly runs: RunsSoFar
-  /** What the run comes to when its warehouse is published. Default: complete. */
+  /** The exit code of the run if its warehouse is published. Default: complete. */
   readonly exitCode?: ExitCode
   /** A selector: these models only. */
   readonly select?: string
@@ -152,8 +152,8 @@ export function copyOfPublished({ config }: RunContext): WorkingCopy {
 }
 
 /**
- * The models, with the user's own seeds where there are any. It may be read while
- * something else is awaited: an error in it reaches the code that awaits it.
+ * Reads the models, with the user's own seeds if there are any. The caller may await other work
+ * first: an error is thrown where the result is awaited.
  */
 export function readProject(context: RunContext): Promise<Project> {
   const reading = loadProject(join(packageRoot, 'dbt-like-models'), {
@@ -196,7 +196,7 @@ async function record(
 
 const LISTED_LINES = 10
 
-/** A line of `teams.csv` that matches no user may be a typing error; the line is named, not the user. */
+/** Warns of lines of `teams.csv` that match no user: names the line, never the user. */
 async function warnOfUnknownMembers(context: RunContext, project: Project): Promise<void> {
   const teams = project.seeds.find(({ name }) => name === 'teams')
   if (teams === undefined || teams.csv.place === teams.file) return

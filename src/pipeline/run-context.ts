@@ -21,7 +21,7 @@ export interface BuildOutcome {
   readonly problems: readonly Error[]
 }
 
-/** A day whose file was lost is missing, whatever else the run came to. */
+/** Downgrades a complete outcome to partial if the work found missing files. */
 export function downgradeToPartial<T extends BuildOutcome>(missing: number, outcome: T): T {
   if (missing === 0 || outcome.exitCode !== ExitCode.complete) return outcome
   const files = missing === 1 ? 'a file of the lake was' : `${missing} files of the lake were`
@@ -58,7 +58,7 @@ export function warner({ world }: RunContext, about?: WarningSubject): Warn {
   return warnerOf(world, about)
 }
 
-/** Holds the ledgers of all organisations but these against the lake: of those whose ledger is lost too. */
+/** Compares all other ledgers with the lake, including those of organisations that lost theirs. */
 export async function openLedgers(
   context: RunContext,
   opened: readonly (string | null)[] = [],

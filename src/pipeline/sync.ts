@@ -56,7 +56,7 @@ export function isStopped({ world }: RunContext): boolean {
   return world.signal.aborted
 }
 
-/** A signal after the last request left nothing out but the build: that is a deferral too. */
+/** A signal after the last request skips only the build; that is a deferral too. */
 function stopped(outcome: SyncOutcome, reason: unknown): SyncOutcome {
   if (outcome.results.some(({ stoppedBy }) => stoppedBy !== null)) return outcome
   const problems = [...outcome.problems, asError(reason)]
@@ -85,7 +85,7 @@ async function syncOne(
   )
 }
 
-/** Works with a client that knows the limits that earlier runs learned, and keeps what this one learns. */
+/** Runs `work` with a client that uses the learned limits, and saves what this run learns. */
 async function withClient<T>(
   { config, world, deadline }: RunContext,
   { name, baseUrl, appUrl, key }: OrganisationConfig,
@@ -143,9 +143,9 @@ function unreachableError(error: Error): PartialError {
 }
 
 /**
- * Runs `work` with a heap that stays near what is alive: garbage would otherwise
- * make up most of the memory of a sync, more of a long history than of a short
- * one. Where a database takes far more anyway it would cost time for nothing.
+ * Runs `work` with a heap that stays near the live data. Garbage would otherwise be most of the
+ * memory of a sync, and more for a longer history. Where a database takes far more memory
+ * anyway, this would only cost time.
  */
 async function inLowMemoryMode<T>(work: () => Promise<T>): Promise<T> {
   setFlagsFromString('--optimize-for-size')

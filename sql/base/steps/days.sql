@@ -1,5 +1,5 @@
--- The rows of some days of one resource; a day that has none is one row that says
--- it was done.
+-- The rows of some days of one resource; a day without rows gets one row, which
+-- records that it was processed.
 select
     {{ org_id }} as org_id,
     {{ resource }} as resource,

@@ -1,4 +1,4 @@
--- Of several items of a day with the same key, only the last is kept.
+-- Removes all but the day's last item of each key.
 delete from parsed
 where rowid in (
     select parsed.rowid

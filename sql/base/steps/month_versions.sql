@@ -1,4 +1,4 @@
--- What a base month was made by and of: the writer of its file says it.
+-- The statements and versions that a base month was made from, as its file records.
 select
     max(case when decode(key) = 'made_by' then decode(value) end) as made_by,
     max(case when decode(key) = 'versions' then decode(value) end) as versions

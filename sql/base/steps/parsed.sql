@@ -1,4 +1,4 @@
--- The items of one resource in `raw`, read once for all that is made of them.
+-- The items of one resource in `raw`, read once for all entities made from them.
 {{ into }}
 select
     * exclude (request),

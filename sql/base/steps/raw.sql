@@ -1,6 +1,6 @@
--- The versions in the files. No two versions have one name: a digest of the
--- name is one of the version, in as many characters as DuckDB holds without a
--- further allocation.
+-- Reads the versions in the files. Names of versions are unique, so a digest of
+-- the name identifies the version. It has as many characters as DuckDB stores
+-- without another allocation.
 create or replace temp table raw as
 select
     {{ org_id }} as org_id,

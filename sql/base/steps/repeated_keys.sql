@@ -1,5 +1,5 @@
--- Keys that several items of a day have. Keys are held against each other before
--- items are, which are far wider and hardly ever repeated.
+-- Keys that several items of a day share. Keys are compared before items, which
+-- are far wider and hardly ever repeated.
 create or replace temp table repeated_keys as
 select
     org_id,

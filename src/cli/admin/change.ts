@@ -16,7 +16,7 @@ export type ChangeFlags = Flags<typeof changeOptions>
 /** One request that changes something. */
 export type Ask = (client: ApiClient) => Promise<unknown>
 
-/** @throws UsageError where there is no terminal to ask on, and no flag that makes it needless. */
+/** @throws UsageError if there is no terminal to ask on, and no --yes or --dry-run. */
 export function requireConsent(flags: Partial<ChangeFlags>, { ask }: Terminal): void {
   if (flags.yes === true || flags.dryRun === true || ask !== null) return
   throw new UsageError(
@@ -32,14 +32,14 @@ export interface Sending {
   readonly world: World
   /** An item that was served, without its secrets. */
   readonly clean: (resource: string, item: Pick<ServedRow, 'text'>) => Clean
-  /** Prints what a command comes to, where more is to be done or said after it. */
+  /** Prints the answer of a command that has more to do or to report afterwards. */
   readonly print: (answer: Answer) => void
   /** Another client of the same organisation, in another world. */
   readonly clientIn: (world: World) => ApiClient
 }
 
 /**
- * True when it is to be done. A dry run prints what would be sent, exactly, and is false.
+ * Whether to send the requests. A dry run prints exactly what would be sent; then it is false.
  *
  * @throws UsageError when the person says anything but yes.
  */
@@ -73,8 +73,8 @@ interface Planned {
 class NotSent extends AppError {}
 
 /**
- * The requests themselves, stopped at the last moment: what is printed is what would
- * be sent, without secrets.
+ * Makes the requests with a `fetch` that records them instead of sending, so that exactly what
+ * would be sent can be printed, without secrets.
  */
 async function requestsOf(sending: Sending, asks: readonly Ask[]): Promise<Planned[]> {
   const requests: Planned[] = []

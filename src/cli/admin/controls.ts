@@ -89,7 +89,7 @@ function revisionOf(text: string): Wanted {
   return text === 'latest' ? text : wholeNumber(text, 'the revision', 0)
 }
 
-/** The revisions as they are served, page by page: there is no other way to one than from the newest on. */
+/** Revisions, page by page, newest first: the platform offers no other way to find one. */
 async function* newestFirst(platform: Platform): AsyncGenerator<Clean> {
   for await (const { items } of platform.client.controls.fetchPages()) {
     for (const item of items) yield platform.clean('enterprise_controls', item)
@@ -106,7 +106,7 @@ async function finder(
     const number = numberOf(revision)
     if (found.size === 0 && wanted.includes('latest')) found.set('latest', revision)
     if (typeof number === 'number' && wanted.includes(number)) found.set(number, revision)
-    // Revisions descend: below it, none that is wanted comes any more.
+    // Revisions descend: no wanted revision can follow.
     const isPast = (one: Wanted): boolean =>
       typeof one === 'number' && typeof number === 'number' && number < one
     if (wanted.every((one) => found.has(one) || isPast(one))) break

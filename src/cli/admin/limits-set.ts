@@ -15,10 +15,10 @@ import { listAt, tableText, textOf } from './render.ts'
 /** Users that a question names. */
 const SHOWN = 5
 
-/** What came of one user. `unknown`: sent, and no answer came; `not tried`: something failed before. */
+/** The result for one user. `unknown`: sent, no answer; `not tried`: an earlier one failed. */
 type Result = 'set' | 'removed' | 'unchanged' | 'failed' | 'unknown' | 'not tried'
 
-/** A wanted limit and the present one, which is not exact beyond 2^53: then they are never equal. */
+/** A wanted limit and the present one, which is inexact beyond 2^53: then they are never equal. */
 interface Wish extends WantedLimit {
   readonly before: number | null
 }
@@ -29,9 +29,9 @@ interface Outcome extends Wish {
 }
 
 /**
- * Sets limits of users, a hundred a request. What is set already is not sent, unless it is
- * forced, so that after a failure the same may be run again. Ends with 3 when the platform
- * did not set some of them.
+ * Sets limits of users, a hundred per request. Limits that are already set are not sent unless
+ * forced, so that the command can be repeated after a failure. Exits with 3 if the platform did
+ * not set some of them.
  *
  * @throws the error of a request that failed, after saying what was set before it.
  */

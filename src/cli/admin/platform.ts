@@ -36,14 +36,14 @@ const platformOptions = {
 
 type PlatformFlags = Flags<typeof platformOptions> & Partial<ChangeFlags>
 
-/** One organisation on the platform, as a command has it. */
+/** What a command needs to work with one organisation on the platform. */
 export interface Platform extends Omit<Sending, 'clientIn'> {
   readonly client: ApiClient
   /** Text of the platform, without its secrets. */
   readonly hide: (text: string) => string
-  /** Says on standard error how it goes. */
+  /** Reports progress on standard error. */
   readonly tell: (text: string) => void
-  /** True when the requests are to be sent; `what` they change is what the person is asked. */
+  /** Asks the user to confirm `what` the requests change; true if they are to be sent. */
   readonly mayChange: (what: string, asks: readonly Ask[]) => Promise<boolean>
 }
 
@@ -54,7 +54,7 @@ type Work = (platform: Platform) => Promise<Answer | ExitCode>
 
 interface PlatformCommand<O extends OptionSet> {
   readonly examples: readonly [string, string][]
-  /** Beside those that every command has; those of a command that changes something include changeOptions. */
+  /** Its own options. Those of a command that changes something include changeOptions. */
   readonly options: O
   readonly advice?: Advice
   /** Milliseconds it may take, waits for a rate limit included. */
@@ -66,7 +66,7 @@ interface PlatformCommand<O extends OptionSet> {
 /** A user who asked for an answer waits no longer than this. */
 const PATIENCE_MS = 10 * 60_000
 
-/** A wait that is worth telling of. */
+/** The shortest wait that is reported. */
 const NOTABLE_MS = 1_000
 
 /**
@@ -153,7 +153,7 @@ function chosen(config: Config, name: string | undefined): OrganisationConfig {
   return organisation
 }
 
-/** A data folder that has no key yet is left as it is: marks then hold for one command. */
+/** Does not create a key in a data folder: without one, placeholders hold for one command. */
 async function redactionOf({ dataFolder, redactionKey }: Config): Promise<Redaction> {
   if (redactionKey !== null) return new Redaction(redactionKey)
   const hasKey = (await readIfThere(join(dataFolder, 'state', 'redaction.key'))) !== undefined
@@ -172,7 +172,7 @@ function narrate(event: RunEvent, tell: (text: string) => void): void {
 /** Statuses that say that what was asked for is wrong, or cannot be done as things are. */
 const WRONG: ReadonlySet<number> = new Set([400, 404, 409, 422])
 
-/** A failure as a person is told it: the platform's words without secrets, and what to do next. */
+/** A failure as shown to the user: the platform's words without secrets, and the next step. */
 export class ReportedError extends AppError {
   override readonly exitCode: ExitCode
 

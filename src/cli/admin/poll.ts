@@ -15,20 +15,20 @@ export function pollOptions(timeout: string) {
 
 type PollFlags = Flags<ReturnType<typeof pollOptions>>
 
-/** How long the command may take, the last look included. @throws UsageError for what is no duration. */
+/** How long the command may take, with the last check. @throws UsageError for a wrong duration. */
 export function patienceOf({ timeout, interval }: PollFlags): number {
   durationOf(interval, '--interval')
   return durationOf(timeout, '--timeout') + LAST_LOOK_MS
 }
 
-/** One look: what there is to say of it, and the outcome once there is one. */
+/** One check: the state, and the outcome once there is one. */
 export interface Look<T> {
   readonly state: string
   readonly outcome?: T
 }
 
 /**
- * Looks until there is an outcome, and tells of every state that is another one.
+ * Checks until there is an outcome, and reports every change of the state.
  *
  * @throws ReportedError when the time is over, with the state it was in.
  */

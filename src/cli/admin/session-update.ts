@@ -84,7 +84,7 @@ export const updateSession = platformCommand({
 /** Settings that the platform computes itself: it takes none of them. */
 const COMPUTED = ['tokenUsage', 'inclusiveTokenUsage']
 
-/** What does not depend on how the session is. @throws UsageError when there is nothing to change. */
+/** Changes that do not depend on the session. @throws UsageError if there is nothing to change. */
 function plainPatch(flags: Flags<typeof patchOptions>): SessionSettingsPatch {
   const { model, specModel: specModeModel, settings, tag = [], untag = [], archive } = flags
   const patch = {
@@ -111,7 +111,7 @@ function settingsPatch(text: string): SessionSettingsPatch {
   throw new UsageError(`--settings: '${computed}' cannot be set, the platform computes it`)
 }
 
-/** The list of tags is sent whole: those that are there stay, with what the platform keeps of them. */
+/** Tags are sent as a complete list: existing tags keep the fields that the platform stores. */
 function tagsPatch(
   session: Session,
   added: readonly string[],

@@ -6,7 +6,7 @@
 /** A leaf's value as JSON, by the path to it. */
 export type SettingsPaths = ReadonlyMap<string, string>
 
-/** One path whose value is another; null is a path that is not there. */
+/** A path whose value changed; null means that the path does not exist. */
 export interface SettingChange {
   readonly path: string
   readonly before: string | null
@@ -83,7 +83,7 @@ function nameOf(value: Readonly<Record<string, unknown>>): string | null {
   return name ?? null
 }
 
-/** The second of a name gets a number, and what has no name its place. */
+/** Appends a number to a repeated name; an object without a name gets its position. */
 function distinctName(names: readonly (string | null)[], index: number): string {
   const name = names[index] ?? null
   if (name === null) return String(index)

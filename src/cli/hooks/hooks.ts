@@ -69,8 +69,8 @@ const statusCommand = defineCommand({
 })
 
 /**
- * For `--help`, and for `--debug hooks run`: as it is registered, `main.ts` goes
- * past the parser.
+ * Used for `--help` and `--debug hooks run`. For the registered command, `main.ts` bypasses
+ * the parser.
  */
 const runCommand = defineCommand({
   examples: [

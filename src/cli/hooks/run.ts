@@ -20,7 +20,7 @@ import { openRedaction, redactionKeyIn } from '../../lib/secrets/redaction.ts'
 /** The agent waits no longer than its `timeout`, which `hooks install` sets well above this. */
 const LIMIT_MS = 5_000
 
-/** An agent writes its object at once; one that never ends its input is not waited for. */
+/** An agent writes its object at once; the command does not wait for input that never ends. */
 const INPUT_MS = 2_000
 
 interface HookProcess {
@@ -31,11 +31,10 @@ interface HookProcess {
 }
 
 /**
- * What the agent runs at an event: takes the object on standard input down and
- * leaves the rest to a sender of its own process. Ends the process with 0 in any
- * case and in time, and says nothing on standard output, because the agent is
- * not to be disturbed. Of the package it loads next to nothing: no argument
- * parser, no YAML, no DuckDB.
+ * The command that the agent runs on an event: records the object on standard input, and leaves
+ * delivery to a sender in its own process. Always exits with 0, in time, and prints nothing on
+ * standard output, so that the agent is not disturbed. Loads as little of the package as
+ * possible: no argument parser, no YAML, no DuckDB.
  */
 export async function hooksRun(
   argv: readonly string[],
@@ -85,7 +84,7 @@ async function take(process_: HookProcess, folders: HookFolders): Promise<void> 
 /** The command itself, as the agent and a sender run it. */
 export const MAIN = join(dirname(fileURLToPath(import.meta.url)), '..', 'main.js')
 
-/** Unknown arguments are passed over: a hook is not the place to complain. */
+/** Ignores unknown arguments: a hook must not fail because of them. */
 function processOf(
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,

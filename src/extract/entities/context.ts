@@ -17,9 +17,9 @@ export interface EntitySelection {
   readonly messages: readonly MessageId[]
   /** Ask for the whole history, known or not. */
   readonly refetch: boolean
-  /** Whose the hook events are, see `organisationOf`. */
+  /** The organisation that owns the hook events; see `organisationOf`. */
   readonly organisationOfHookEvents: string | null
-  /** What the placeholders of secrets are made with; null: a key that the data folder holds. */
+  /** The key for placeholders of secrets; null: use the key stored in the data folder. */
   readonly redactionKey?: string | null
 }
 
@@ -40,20 +40,20 @@ export interface EntityContext extends EntityLandingContext {
   readonly forEach: FetchContext['forEach']
 }
 
-/** The day that what is fetched now belongs to. */
+/** The current UTC day at the platform: items fetched now are stored under it. */
 export function today(context: LandingContext): Day {
   return dayOf(nowThere(context))
 }
 
-/** Tells rows of one day apart. */
+/** Returns the key that identifies a row within its day. */
 type KeyOf = (row: RawRow) => string
 
-/** What a run was served of one resource, on its way to the day on which it was fetched. */
+/** The rows that a run received for one resource, before they land under the day of the fetch. */
 export class Answers {
   readonly rows: RawRow[] = []
   readonly #context: EntityLandingContext
   readonly #resource: EntityResource
-  /** Where the last answer comes from, also when it brought nothing. */
+  /** The origin of the last answer, even if it had no items. */
   #last: PageOrigin
 
   constructor(context: EntityLandingContext, resource: EntityResource) {
@@ -62,7 +62,7 @@ export class Answers {
     this.#last = originOf(context, { request: '', requestId: null })
   }
 
-  /** Takes the items of an answer as rows of the lake, without their secrets; returns them. */
+  /** Adds the items of an answer as raw rows with secrets redacted; returns these rows. */
   add(served: Served<unknown>, page = 1): RawRow[] {
     const origin = originOf(this.#context, served, page)
     const rows = served.items.map(({ text }, ordinal) => {
@@ -73,7 +73,7 @@ export class Answers {
     return rows
   }
 
-  /** Makes the rows the day, which is what they are and nothing else. */
+  /** Lands a version of today that contains exactly these rows. */
   async land(): Promise<void> {
     const context = this.#context
     await landDay(context, this.#resource, today(context), this.rows, this.#last)
@@ -85,18 +85,18 @@ export class Answers {
     await addToDay(context, this.#resource, today(context), rows, keyOf, this.#last)
   }
 
-  /** The rows of requests that went out together, whichever was answered first. */
+  /** The rows sorted by request, so that the order of concurrent answers does not matter. */
   inOrderOfRequests(): RawRow[] {
     return this.rows.toSorted((a, b) => (a.origin.request < b.origin.request ? -1 : 1))
   }
 }
 
-/** The path that a row was asked for at, without the query. */
+/** The path of the request that returned the row, without the query string. */
 export function pathOf({ origin }: RawRow): string {
   return new URL(origin.request, 'http://platform').pathname
 }
 
-/** What identifies a row by its field; one without it, by all of its text. */
+/** Identifies a row by a field, or by its whole text if it lacks that field. */
 export function keyIn(field: string): KeyOf {
   return ({ item }) => {
     const key = fieldOf(JSON.parse(item), field)
@@ -106,11 +106,10 @@ export function keyIn(field: string): KeyOf {
 }
 
 /**
- * Adds rows to a day: a new version of it, in which a new row takes the place of
- * the one with its key, and the others stay as they were landed. The same rows
- * once more make no version.
+ * Adds rows to a day by landing a new version of it. A new row replaces the row with the same
+ * key; all other rows are kept. If nothing changes, no version is written.
  *
- * @param last where the last of what was asked comes from, also when it brought nothing.
+ * @param last the origin of the last answer, even if it had no items.
  */
 export async function addToDay(
   context: LandingContext,

@@ -14,8 +14,8 @@ import { quarantineDamagedEntities } from '../missing-files.ts'
 import { addToDay, keyIn, type EntityLandingContext, type EntitySelection } from './context.ts'
 
 /**
- * The organisation that hook events are of: the one that is configured, by its
- * name or its id; else the only one that is known; else `default`.
+ * The organisation that owns the hook events: the configured one, by name or id; else the only
+ * known one; else `default`.
  */
 async function organisationOf(dataFolder: string, configured: string | null): Promise<string> {
   const named = await readOrganisations(dataFolder)
@@ -26,7 +26,7 @@ async function organisationOf(dataFolder: string, configured: string | null): Pr
   return only !== undefined && all.size === 1 ? only : 'default'
 }
 
-/** The selection, without hook events where they are another organisation's. */
+/** The selection, minus hook events if they belong to another organisation. */
 export async function ownHooks(
   selection: EntitySelection,
   dataFolder: string,
@@ -39,12 +39,12 @@ export async function ownHooks(
 
 const RESOURCE = 'hook_events'
 
-/** Events that are landed at once: each day takes all its rows in memory. */
+/** Events landed per pass: landing a day loads all of its rows into memory. */
 const EVENTS_AT_ONCE = 10_000
 
 /**
- * Lands the recorded hook events on the days they were recorded, then empties
- * the buffer of them. An event is there once, whatever crashes in between.
+ * Lands the recorded hook events under the days they were recorded on, then removes them from
+ * the spool. A crash in between duplicates no event.
  */
 export async function landHookEvents(context: EntityLandingContext): Promise<void> {
   const { dataFolder, redaction } = context
@@ -72,7 +72,7 @@ interface SpoolOptions extends Pick<EntitySelection, 'organisationOfHookEvents' 
   readonly world: World
 }
 
-/** Lands the hook events that were recorded, without the network. Does nothing where there are none. */
+/** Lands the recorded hook events without the network. Does nothing if there are none. */
 export async function landSpool(options: SpoolOptions): Promise<void> {
   const { dataFolder, runId, world, organisationOfHookEvents, redactionKey } = options
   if ((await readSpool(dataFolder, 1)).length === 0) return

@@ -27,9 +27,9 @@ export function textIn(row: Row, column: string): string {
 
 /** The items of a resource that have landed, on whatever day. */
 interface KnownItems {
-  /** True when the very item is known. */
+  /** Whether exactly this item has landed. */
   readonly has: (row: RawRow) => boolean
-  /** True when an item with the key is known, as it is or otherwise. */
+  /** Whether an item with this key has landed, even with other content. */
   readonly hasKey: (key: string) => boolean
 }
 
@@ -46,8 +46,8 @@ export async function knownItems(
 }
 
 /**
- * Rows of a statement in `sql/lake` over the current version of every day of a
- * resource, which are verified; none where nothing has landed.
+ * Runs a statement of `sql/lake` over the current version of every day of a resource; the
+ * caller verifies the files. Returns no rows if nothing has landed.
  */
 export async function askLake(
   { dataFolder, orgId, recorder }: LakeOf,
@@ -75,14 +75,14 @@ export type LandedDays = ReadonlyMap<string, readonly Day[]>
 const daysFile = stateFile<LandedDays>('beside', mapOf(z.array(day).readonly()), 0)
 
 /**
- * Which days had landed when a resource was last fetched whole, so that a day that is
- * missing since is known to be: `<data>/state/beside/<org>.json`.
+ * The days that had landed when each resource was last fetched completely, so that days that
+ * go missing later are detected: `<data>/state/beside/<org>.json`.
  */
 export async function landedBefore(lake: LakeOf, warn?: Warn): Promise<LandedDays> {
   return (await daysFile.read(lake.dataFolder, lake.orgId, warn)) ?? new Map()
 }
 
-/** The days that are missing since, in order; undefined where the resource was never fetched whole. */
+/** Days that went missing since then, in order; undefined if it was never completely fetched. */
 export function missingDays(
   lake: LakeOf,
   before: LandedDays,
@@ -93,7 +93,7 @@ export function missingDays(
   return missing?.sort()
 }
 
-/** Keeps what has landed of the resources that were fetched whole. */
+/** Saves which days have landed of the completely fetched resources. */
 export async function keepLanded(
   lake: LakeOf,
   before: LandedDays,

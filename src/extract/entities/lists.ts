@@ -9,14 +9,14 @@ import type { RawRow } from '../land/row-lines.ts'
 import { Answers, keyIn, type EntityContext } from './context.ts'
 import { knownItems } from './known.ts'
 
-/** All limits as they are now: the day is the last answer of it. */
+/** Fetches the current limits: a day holds the last answer received on it. */
 export async function fetchLimits(context: EntityContext): Promise<void> {
   const answers = new Answers(context, 'usage_limits')
   answers.add(await context.client.limits.fetch())
   await answers.land()
 }
 
-/** All computers as they are now: the day is the last answer of it. */
+/** Fetches the current computers: a day holds the last answer received on it. */
 export async function fetchComputers(context: EntityContext): Promise<readonly Computer[]> {
   const answers = new Answers(context, 'computers')
   const served = await context.client.computers.fetchAll()
@@ -26,9 +26,9 @@ export async function fetchComputers(context: EntityContext): Promise<readonly C
 }
 
 /**
- * Revisions that are not known: pages, the newest first, until one has a revision
- * that is. The whole history the first time, and after what was landed of it was
- * missing. Nothing lands of pages that did not come to their end.
+ * Fetches new revisions: requests pages, newest first, up to a page with a known revision.
+ * Fetches the whole history if `isWhole`: the first time, and after landed days went missing.
+ * If a page fails, nothing lands.
  */
 export async function fetchControls(context: EntityContext, isWhole: boolean): Promise<void> {
   const answers = new Answers(context, 'enterprise_controls')
@@ -48,9 +48,8 @@ export async function fetchControls(context: EntityContext, isWhole: boolean): P
 }
 
 /**
- * Reports that are not known, or not as they are now. Their order is not
- * promised, so all pages are read every time; a report that is served twice
- * counts once, the later page winning.
+ * Fetches reports that are new or changed. The platform promises no order, so all pages are
+ * requested every time. If a report occurs twice, the later page wins.
  */
 export async function fetchReadiness(context: EntityContext): Promise<void> {
   const answers = new Answers(context, 'readiness_reports')
@@ -68,10 +67,10 @@ export async function fetchReadiness(context: EntityContext): Promise<void> {
   )
 }
 
-/** Reports a page; the most that is allowed is not documented. */
+/** Reports per page. The maximum is not documented. */
 const PAGE_SIZE = 100
 
-/** A platform that allows no such pages is asked for its own. */
+/** Falls back to the platform's default page size if it refuses this one (400). */
 async function* readinessPages({
   readiness,
 }: ApiClient): AsyncGenerator<Served<ReadinessPage>, void, undefined> {

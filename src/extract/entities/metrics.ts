@@ -9,12 +9,12 @@ import { isId } from './session-ids.ts'
 const RESOURCE = 'computer_metrics'
 
 /**
- * The samples of every computer from its last known one on. A computer that is
- * gone by now is no failure. One that is not available keeps the others' samples:
- * they land, and the first error is returned.
+ * Fetches the samples of every computer since its last known sample. Skips computers that no
+ * longer exist. If a computer fails, the samples of the others still land, and the first error
+ * is returned.
  *
  * @param served the computers, where they were fetched in this run.
- * @param from where samples are missing: the time to ask from again, milliseconds since the epoch.
+ * @param from if samples went missing: the time to start from, milliseconds since the epoch.
  */
 export async function fetchMetrics(
   context: EntityContext,
@@ -35,7 +35,7 @@ export async function fetchMetrics(
       errors.push(asError(error))
     }
   })
-  /** The last known sample is served once more, and is no new one. */
+  /** The platform returns the last known sample again; that one is not new. */
   const isNew = (row: RawRow): boolean =>
     from !== undefined || !(timeOf(row) <= (lastOf.get(computerOf(pathOf(row))) ?? -Infinity))
   if (errors.length < computers.length || computers.length === 0)
@@ -43,7 +43,7 @@ export async function fetchMetrics(
   return errors[0] ?? null
 }
 
-/** Of the list that was fetched in this run, else of the last that landed; where none did, it is asked for. */
+/** Ids of the computers fetched in this run, else last landed, else requested now. */
 async function computerIds(
   context: EntityContext,
   served: readonly Computer[] | undefined,
@@ -56,7 +56,7 @@ async function computerIds(
   return idsOf(await context.client.computers.list())
 }
 
-/** What is served may lack an id, whatever is documented. */
+/** Computers may lack an id, although one is documented. */
 function idsOf(computers: readonly Computer[]): string[] {
   return computers.map((computer) => fieldOf(computer, 'id')).filter(isId)
 }
@@ -80,7 +80,7 @@ function startOf(since: number | undefined): { start?: string } {
   return since === undefined ? {} : { start: new Date(since).toISOString() }
 }
 
-/** Milliseconds since the epoch; NaN for a sample that does not say. */
+/** Milliseconds since the epoch; NaN for a sample without a timestamp. */
 function timeOf({ item }: RawRow): number {
   const time = fieldOf(JSON.parse(item), 'timestamp')
   if (typeof time !== 'string') return NaN

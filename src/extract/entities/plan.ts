@@ -5,14 +5,14 @@ import type { EntitySelection } from './context.ts'
 import { askLake, landedBefore, missingDays, textIn, type LakeOf } from './known.ts'
 import { allSeen, candidatesToAsk, namedIn } from './session-ids.ts'
 
-/** What a sync would ask for of one resource, in words, and how many requests that is at least. */
+/** What a sync would request of one resource, in words, and the minimum number of requests. */
 export interface EntityPlan {
   readonly resource: EntityResource
   readonly what: string
   readonly requests: number
 }
 
-/** What of the selection a sync would ask for, without asking. Files are read, not verified. */
+/** Plans the requests of a sync without sending any. Reads files without verifying them. */
 export async function planEntities(
   lake: LakeOf,
   selection: EntitySelection,

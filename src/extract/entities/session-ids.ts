@@ -8,7 +8,7 @@ import { askLake, textIn, type LakeOf } from './known.ts'
 
 export type SessionResource = 'sessions' | 'messages'
 
-/** A session or a message of one to ask for, and the computer to ask directly. */
+/** A session or a message to request, and optionally the computer to ask directly. */
 export interface Candidate {
   readonly sessionId: string
   readonly messageId?: string
@@ -20,12 +20,12 @@ export function idOf({ sessionId, messageId }: Candidate): string {
   return messageId === undefined ? sessionId : `${sessionId}/${messageId}`
 }
 
-/** What is known of a session or a message since it was last served. Times are milliseconds since the epoch. */
+/** The last known state of a session or message. Times are milliseconds since the epoch. */
 interface LastSeen {
   readonly fetchedAt: number
-  /** Null where it did not say. */
+  /** Null if the item had none. */
   readonly updatedAt: number | null
-  /** Of a session; null where it did not say. */
+  /** Of a session; null if it had none. */
   readonly status: string | null
   /** Sessions that it named as its children. */
   readonly children: readonly string[]
@@ -58,22 +58,22 @@ function lastSeen(row: Row): LastSeen {
 
 const WEEK_MS = 7 * MS_PER_DAY
 
-/** Whether it may have changed since: it was under way, or was changed within a week before. */
+/** Whether it may have changed: it was not idle, or had changed in the week before the fetch. */
 function mayHaveChanged(seen: LastSeen | undefined): boolean {
   if (seen === undefined || (seen.status !== null && seen.status !== 'idle')) return true
   return seen.updatedAt === null || seen.fetchedAt - seen.updatedAt <= WEEK_MS
 }
 
-/** Whether an id was asked for in vain often enough. */
+/** Whether the platform failed to serve an id on so many nights that it is no longer requested. */
 export type IsGivenUp = (id: string) => boolean
 
-/** Those that are named by argument. */
+/** The sessions or messages named on the command line. */
 export function namedIn(selection: EntitySelection, resource: SessionResource): Candidate[] {
   if (resource === 'messages') return [...selection.messages]
   return selection.sessions.map((sessionId) => ({ sessionId }))
 }
 
-/** Those that are named, due or not, then all others that are due. */
+/** The named items, due or not, followed by all others that are due. */
 export async function candidatesToAsk(
   lake: LakeOf,
   resource: SessionResource,
@@ -87,7 +87,7 @@ export async function candidatesToAsk(
   return [...eachOnce(named), ...dueOf(others, seen, isGivenUp)]
 }
 
-/** Those that never landed first, then those that were fetched the longest ago. */
+/** The due candidates: never landed first, then the least recently fetched. */
 export function dueOf(
   candidates: readonly Candidate[],
   seen: AllSeen,
@@ -114,7 +114,7 @@ async function candidates(
   return [...listed, ...[...named, ...known].map((sessionId) => ({ sessionId }))]
 }
 
-/** The first of those with one id, without what is no id. */
+/** Removes duplicates (the first one stays) and candidates with an invalid id. */
 function eachOnce(candidates: readonly Candidate[]): Candidate[] {
   const once = new Map<string, Candidate>()
   for (const each of candidates) {
@@ -124,7 +124,7 @@ function eachOnce(candidates: readonly Candidate[]): Candidate[] {
   return [...once.values()]
 }
 
-/** What would make no path of its own is no id. */
+/** Whether the value can be one segment of a request path. */
 export function isId(id: unknown): id is string {
   if (typeof id !== 'string') return false
   return id.trim() !== '' && id !== '.' && id !== '..' && id.length <= 200
@@ -134,7 +134,7 @@ export function isId(id: unknown): id is string {
  * A file of ids among the user's own lookups: plain values separated by commas,
  * a header that names the columns.
  *
- * @throws UsageError for a header without the columns, and for a row of another length.
+ * @throws UsageError if the header lacks a column, or a row has another number of values.
  */
 async function readSeed(dataFolder: string, resource: SessionResource): Promise<Candidate[]> {
   const path = join(dataFolder, 'seeds', `${resource}.csv`)

@@ -19,9 +19,9 @@ import { mapOf, stateFile } from '../../lake/state-file.ts'
 import { abortsRun, isNotGranted } from '../fetch/failures.ts'
 
 /**
- * The sessions or the messages that are due: those that never landed, were under way, or
- * were changed within a week before they were last fetched; the children of sessions as they
- * are found. One that fails keeps the others: they land, and the first error is returned.
+ * Fetches the due sessions or messages: those that never landed, were not idle, or had changed
+ * in the week before their last fetch. Children of sessions are added as they are found. If one
+ * fails, the others still land, and the first error is returned.
  */
 export async function fetchSessions(
   context: EntityContext,
@@ -55,21 +55,21 @@ async function request(
   return sessions.fetchMessage(sessionId, messageId, on)
 }
 
-/** What is served may be no map, whatever is documented. */
+/** The field may not be a map, although one is documented. */
 function childrenOf(session: unknown): Candidate[] {
   const named = fieldOf(fieldOf(session, 'sessionSettings'), 'childInclusiveTokenUsageBySessionId')
   if (typeof named !== 'object' || named === null || Array.isArray(named)) return []
   return Object.keys(named).map((sessionId) => ({ sessionId }))
 }
 
-/** Ids that one night asks for at most. */
+/** Maximum number of ids requested per night. */
 const MOST_A_NIGHT = 500
 
-/** Failures, or refusals before any answer, after which the rest is left for the next night. */
+/** Consecutive failures, or refusals before any answer, that end the requests of a night. */
 const MOST_FAILURES = 12
 const MOST_REFUSALS = 3
 
-/** Nights on which an id that the platform does not know is asked for. */
+/** Nights on which an id unknown to the platform is requested. */
 const PATIENCE = 3
 
 const misses = z.object({ nights: z.number().int().positive(), last: z.string() })
@@ -79,7 +79,7 @@ type Unknown = ReadonlyMap<string, z.infer<typeof misses>>
 
 const unknownFile = stateFile<Unknown>('unknown-sessions', mapOf(misses), 1)
 
-/** Tells which ids were asked for in vain often enough. */
+/** Reads which ids are no longer requested: not served on PATIENCE nights. */
 export async function givenUpIds(dataFolder: string, orgId: string): Promise<IsGivenUp> {
   return isGivenUpIn((await unknownFile.read(dataFolder, orgId)) ?? new Map())
 }
@@ -88,7 +88,7 @@ function isGivenUpIn(unknown: Unknown): IsGivenUp {
   return (id) => (unknown.get(id)?.nights ?? 0) >= PATIENCE
 }
 
-/** Asks for items one by one, by ids that may be wrong, and lands those that were served. */
+/** Requests items one by one, by ids that may not exist, and lands the ones received. */
 class Asking {
   readonly isGivenUp: IsGivenUp
   readonly #context: EntityContext
@@ -119,7 +119,7 @@ class Asking {
     this.#answers = new Answers(context, resource)
   }
 
-  /** `named`: ids that were asked for by argument, due or not. */
+  /** @param named ids given on the command line, due or not. */
   static async open(
     context: EntityContext,
     resource: SessionResource,
@@ -130,7 +130,7 @@ class Asking {
     return new Asking(context, resource, named, unknown ?? new Map())
   }
 
-  /** Asks for as many as a night may have; of those that were not answered, the others are asked for. */
+  /** Requests the candidates, up to the limit of a night. A failure does not stop the others. */
   async askAll(
     candidates: readonly Candidate[],
     request: (candidate: Candidate) => Promise<Served<unknown>>,
@@ -154,9 +154,9 @@ class Asking {
   }
 
   /**
-   * Lands what was served; returns the first error of what was not.
+   * Lands the items received. Returns the first error if a request failed.
    *
-   * @throws RefusedError when nothing was served, now or before, and it was refused.
+   * @throws RefusedError if requests were refused and nothing has landed, now or before.
    */
   async land(): Promise<Error | null> {
     const { dataFolder, orgId, recorder } = this.#context

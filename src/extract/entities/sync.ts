@@ -12,11 +12,11 @@ import { fetchMetrics } from './metrics.ts'
 import { fetchSessions } from './sessions.ts'
 
 /**
- * Lands the entity resources, whose files are verified. One resource that is not available
- * does not stop the others: it is recorded as failed. What this credential
- * was never given is said once, and makes no night partial.
+ * Lands the entity resources, whose files are verified. A resource that fails does not stop the
+ * others: it is recorded as failed. Resources that this credential was never granted are
+ * reported in one warning and do not make the night partial.
  *
- * @throws what must stop the run (see `abortsRun`).
+ * @throws errors that abort the run (see `abortsRun`).
  */
 export async function syncEntities(context: EntityContext): Promise<void> {
   const { orgId, world, selection } = context
@@ -38,7 +38,7 @@ export async function syncEntities(context: EntityContext): Promise<void> {
     warn(`not available of ${orgId} with this credential: ${withheld.join('; ')}`)
 }
 
-/** What one resource leaves for the next. */
+/** State that the resources of one run share. */
 interface Run {
   readonly context: EntityContext
   readonly landed: LandedDays
@@ -46,7 +46,7 @@ interface Run {
   computers: readonly Computer[] | undefined
 }
 
-/** Whether the resource was fetched; for one that was never granted, why not. */
+/** Returns 'fetched', 'failed' or, for a resource that was never granted, the reason. */
 async function attempt(run: Run, resource: EntityResource): Promise<string> {
   const { context } = run
   const { recorder } = context
@@ -67,7 +67,7 @@ async function attempt(run: Run, resource: EntityResource): Promise<string> {
   return 'fetched'
 }
 
-/** What comes to an error was not available, at least in part. */
+/** How to fetch each resource. Returns an error if part of it was not available. */
 const FETCH: Record<EntityResource, (run: Run) => Promise<unknown>> = {
   hook_events: ({ context }) => landHookEvents(context),
   enterprise_controls: ({ context, landed }) => {

@@ -1,12 +1,12 @@
 import { asError, CredentialError, DeferredError } from '../../lib/errors.ts'
 
-/** What ends a run before its plan is done, and is expected. */
+/** An expected error that ends a run before its plan is done. */
 export type Stop = CredentialError | DeferredError
 
 /**
- * Does the work for every item in order, some at once. The first error ends it.
+ * Runs `work` on the items in order, `concurrency` at a time. The first error stops it.
  *
- * @throws the first error that was not expected, else the first one.
+ * @throws the first unexpected error, else the first expected one.
  */
 export async function forEachLimit<T>(
   items: readonly T[],
@@ -31,8 +31,8 @@ export function isExpected(stop: unknown): stop is Stop {
 }
 
 /**
- * Work that goes on while the platform is asked for more. What comes while there is no room
- * waits, and is then worked on together. Errors are thrown by the next `add`, and by `ended`.
+ * Processes items while the platform is asked for more. Items that arrive when all workers are
+ * busy wait, and are then processed together. The next `add` and `ended` throw its errors.
  */
 export class Background<T> {
   readonly #options: BackgroundOptions<T>
@@ -44,7 +44,7 @@ export class Background<T> {
     this.#options = options
   }
 
-  /** Begins the work as soon as there is room; resolves when more may come. @throws what earlier work threw. */
+  /** Queues an item; resolves when the next one may be added. @throws an error of earlier work. */
   async add(item: T): Promise<void> {
     this.#throwFailure()
     this.#waiting.push(item)
@@ -52,7 +52,7 @@ export class Background<T> {
     while (this.#isFull()) await Promise.race(this.#underWay)
   }
 
-  /** Resolves when nothing is under way. @throws what some work threw. */
+  /** Resolves when all work has ended. @throws an error of the work. */
   async ended(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay)
     this.#throwFailure()
@@ -88,9 +88,9 @@ export class Background<T> {
 interface BackgroundOptions<T> {
   /** Works on items together. */
   readonly work: (items: readonly T[]) => Promise<void>
-  /** How often it works at the same time, at most. */
+  /** Maximum number of concurrent calls of `work`. */
   readonly atOnce: number
   readonly sizeOf: (item: T) => number
-  /** The size of all that wait, beyond which no more may come. */
+  /** Total size of waiting items from which on `add` blocks. */
   readonly mostWaiting: number
 }

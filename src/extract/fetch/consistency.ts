@@ -6,12 +6,12 @@ import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
 import { fetchUsersDay, totalsVersion } from './pagination.ts'
 import { fetchRange } from './window.ts'
 
-/** Times that a day is fetched in a run because its totals moved, the first time included. */
+/** How often a run reads a day whose totals keep changing, including the first time. */
 const MAX_ROUNDS = 3
 
 /**
- * Lands the totals of days whose users are about to be fetched, where they have never
- * landed and are not planned: with `--only users`.
+ * Lands the totals of days whose users are about to be fetched, if these totals never landed
+ * and are not planned, as with `--only users`.
  */
 export async function landDayTotals(
   context: FetchContext,
@@ -29,10 +29,10 @@ export async function landDayTotals(
 }
 
 /**
- * Asks again for the totals of every day whose users came in several pages, in one
- * window each; not of days that came back as they were. A day whose totals moved since
- * its first page is fetched again, until nothing moves in between, or they moved too
- * often. A day whose totals are not available stays unverified, and the next run asks.
+ * Requests again the totals of every day whose users came in several pages, one window per
+ * resource; skips days that came back unchanged. A day whose totals changed since its first
+ * page is fetched again, until its totals stay the same or MAX_ROUNDS is reached. A day whose
+ * totals are not available stays unverified, and the next run checks it again.
  */
 export async function verifyPagesConsistent(context: FetchContext, users: Resource): Promise<void> {
   const { recorder } = context
@@ -57,7 +57,7 @@ export async function verifyPagesConsistent(context: FetchContext, users: Resour
   }
 }
 
-/** A landed day of several pages that are not known to be of one snapshot. */
+/** A landed day whose pages are not yet known to come from one snapshot. */
 interface UnverifiedDay extends Interval {
   readonly witness: string
 }
@@ -69,7 +69,7 @@ function isUnverified({ name }: Resource): (interval: Interval) => interval is U
 
 type Verdict = 'consistent' | 'moved' | 'unknown'
 
-/** `before` and `after`: what was known when the totals were requested again, and what is now. */
+/** Compares the ledger before the totals were requested again with the one after. */
 function verdictOf({ day, witness }: UnverifiedDay, before: Ledger, after: Ledger): Verdict {
   const areAnswered = DAY_TOTALS.every(({ name }) => {
     const key = intervalKey(name, day)
@@ -81,7 +81,7 @@ function verdictOf({ day, witness }: UnverifiedDay, before: Ledger, after: Ledge
   return witness === totalsVersion(after, day) ? 'consistent' : 'moved'
 }
 
-/** The day as it landed again; nothing when it was not available, or has one page now. */
+/** The day as it landed again; empty if that failed, or if the day has a single page now. */
 function fetchedAgain(before: UnverifiedDay, users: Resource, known: Ledger): UnverifiedDay[] {
   const now = known.get(intervalKey(users.name, before.day))
   if (now === undefined || now.attempts === before.attempts || now.error !== null) return []

@@ -8,8 +8,8 @@ import {
 } from '../../client/index.ts'
 
 /**
- * True for what must stop the run: a refused credential, a deferral, an abort,
- * a fault of this machine (disk full). Everything else concerns the days asked for.
+ * Whether an error aborts the run: a refused credential, a deferral, an abort or a fault of
+ * this machine (disk full). All other errors concern only the requested days.
  */
 export function abortsRun(error: unknown): boolean {
   return !(
@@ -28,21 +28,21 @@ export function isForbidden(error: unknown): error is RefusedError {
   return error instanceof RefusedError && error.status === 403
 }
 
-/** True for an answer that says that this is not available with this credential, or does not exist. */
+/** Whether an answer says that the resource is forbidden (403) or does not exist (404). */
 export function isNotGranted(error: unknown): boolean {
   return isForbidden(error) || (error instanceof ApiError && error.status === 404)
 }
 
-/** Failures in a row after which a resource is left alone: more than one bad day can cause by halving. */
+/** Consecutive failures after which a resource is skipped; bisecting one bad day causes fewer. */
 const LIMIT = 12
 
-/** Stops asking for a resource that does not answer, or is forbidden, for the rest of the run. */
+/** Skips a resource for the rest of the run once it stops answering or is forbidden. */
 export class Breaker {
   readonly #failures = new Map<string, number>()
   readonly #tripped = new Map<string, AppError>()
   #forbidden: RefusedError | null = null
 
-  /** Why a resource was forbidden, the first one; null where none was. */
+  /** The first error that forbade a resource; null if none did. */
   get forbidden(): RefusedError | null {
     return this.#forbidden
   }
@@ -64,7 +64,7 @@ export class Breaker {
     this.#tripped.set(resource, new AppError(message, { cause: error }))
   }
 
-  /** Why the resource is left alone; undefined while it is not. */
+  /** Why the resource is skipped; undefined if it is not. */
   tripped(resource: string): AppError | undefined {
     return this.#tripped.get(resource)
   }

@@ -7,11 +7,11 @@ import { fetchUsersDay } from './pagination.ts'
 import { fetchWithin } from './window.ts'
 
 /**
- * Executes the plan. Users are requested when the totals of the days, with which they are
- * compared, have landed; everything else at once. `resources`: those that are selected.
- * `done` is called with each task that has come to its end.
+ * Executes the plan. Users of a day are requested after the totals that they are compared with
+ * have landed; everything else is requested immediately. `resources`: the selected ones.
+ * Calls `done` with each finished task.
  *
- * @throws what must stop the run, when what is under way has landed.
+ * @throws errors that abort the run, after the work in progress has landed.
  */
 export async function fetchAll(
   context: FetchContext,
@@ -46,7 +46,7 @@ export async function fetchAll(
     if (resource.grain === 'users') await verifyPagesConsistent(context, resource)
 }
 
-/** To be called with every task that is done: reports a resource when all its missing days have come. */
+/** Returns a `done` callback that reports a resource once all its missing days are done. */
 export function completionListener(
   tasks: readonly FetchTask[],
   report: (resource: string) => void,
@@ -58,14 +58,14 @@ export function completionListener(
   }
 }
 
-/** Whether a day is asked for because it is not in the lake. */
+/** Whether the task requests any day for another reason than a recheck. */
 function isForMissingDays({ days }: FetchTask): boolean {
   return days.some(({ reason }) => reason !== 'look')
 }
 
 /**
  * Executes one task of the plan, and calls `done` with it. Days that are not available
- * are recorded as failed; only what must stop the run is thrown (see `abortsRun`).
+ * are recorded as failed; only errors that abort the run are thrown (see `abortsRun`).
  */
 async function fetchTask(
   context: FetchContext,

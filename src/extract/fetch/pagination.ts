@@ -21,10 +21,10 @@ import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
 import { entityOf, usersOfPage } from './rows.ts'
 
 /**
- * Fetches one day of users, page by page; it is landed in the background, and
- * `landed` is called then. One that was cut off resumes where it was. A day
- * that is not available is recorded as failed; its pages are kept for the next run,
- * unless it is the pages that are at fault.
+ * Fetches one day of users, page by page. The day lands in the background, and `landed` is
+ * called then. An interrupted day resumes after its last page. A day that is not available is
+ * recorded as failed; its pages are kept for the next run, unless the pages themselves are
+ * wrong.
  */
 export async function fetchUsersDay(
   context: FetchContext,
@@ -48,7 +48,7 @@ export async function fetchUsersDay(
   await context.background.add(pagination)
 }
 
-/** Pages fetched further apart than this may differ in content: the day starts again. */
+/** Pages further apart than this are not one snapshot of the day. */
 const MAX_AGE_MS = 20 * 3_600_000
 
 async function openPagination(
@@ -75,12 +75,12 @@ async function openPagination(
   return pagination
 }
 
-/** Whether every page so far has the checksum of the landed page. */
+/** Whether all pages so far equal the pages that the day last landed with. */
 function isAsKnown({ buffer, known }: Pagination): boolean {
   return buffer.sums.every(({ sha256 }, page) => sha256 === known?.pages[page]?.sha256)
 }
 
-/** Cursors may not outlive a run, or a night: a refused one starts the day again, once. */
+/** A cursor may expire between runs: if one is refused, the day starts again, once. */
 async function readPages(context: FetchContext, pagination: Pagination): Promise<void> {
   try {
     await requestPages(context, pagination)
@@ -100,8 +100,8 @@ function startAgain(pagination: Pagination): void {
 }
 
 /**
- * Pages in a row that may bring no new user. The platform may leave users out of its
- * pages, but a pagination must come to an end.
+ * Maximum number of consecutive pages without a new user. Such pages are allowed, but
+ * pagination must end.
  */
 const MAX_IDLE_PAGES = 50
 
@@ -135,9 +135,9 @@ async function requestPages(context: FetchContext, pagination: Pagination): Prom
 }
 
 /**
- * A page differs from the landed one: the rows of the pages before it are read from the lake.
+ * Called when a page differs from the landed day: reads the rows of earlier pages from the lake.
  *
- * @returns false where they are not there page by page, so that the day starts again.
+ * @returns false if the lake does not hold these pages; then the day starts again.
  */
 async function readKnown(context: FetchContext, pagination: Pagination): Promise<boolean> {
   const { resource, day, buffer } = pagination
@@ -162,7 +162,7 @@ function idOf({ orgId }: FetchContext, { resource, day }: Pagination) {
   return { orgId, resource: resource.name, day }
 }
 
-/** The versions of a day's totals in the ledger. Compared by file name, not by time. */
+/** Identifies the landed versions of a day's totals, without comparing times. */
 export function totalsVersion(known: Ledger, day: Day): string {
   return DAY_TOTALS.map(({ name }) => known.get(intervalKey(name, day))?.file ?? 'none').join(' ')
 }
@@ -210,12 +210,12 @@ function rowsOf({ digest, pages }: PaginatedDay): Pick<DayContent, 'digest' | 'c
   return { digest, count: pages.reduce((count, { rows }) => count + rows, 0) }
 }
 
-/** The same rows were landed before as verified: they need no second check against the totals. */
+/** Whether the same rows landed before and were verified as one snapshot. */
 function isVerifiedAs(file: string, before: Interval | undefined): boolean {
   return before?.file === file && typeof before.witness !== 'string'
 }
 
-/** 4xx that say nothing of the cursor: the request came at a bad time, or its answer is too large. */
+/** 4xx statuses not caused by the cursor: bad timing, or too large an answer. */
 const NOT_ABOUT_THE_CURSOR = new Set([408, 413, 425, 429])
 
 function isRefusedCursor({ buffer }: Pagination, error: unknown): boolean {

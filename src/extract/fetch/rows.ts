@@ -11,8 +11,8 @@ import type { RowBuffer } from '../land/row-buffer.ts'
 import { digestOfRow } from '../land/row-lines.ts'
 
 /**
- * Takes what an answer says of the days that are due, and passes over those between
- * them. `digestOf`: of the rows in the lake, where they are one row of its day.
+ * Collects the rows of the due days from an answer and skips the days in between. `digestOf`
+ * returns the digest of a day in the lake if that day has exactly one row.
  */
 export function takerOf(
   days: readonly Day[],
@@ -22,7 +22,7 @@ export function takerOf(
 ): RowTaker {
   const due = new Set(days)
   let origin: AnswerOrigin = { request: '', requestId: null }
-  /** Null for a day that was not asked for too: what speaks of one is parsed, and refused. */
+  /** Also null for days outside the range: their rows are parsed, and then rejected. */
   const knownDigest = (day: Day): string | null => (isWithin(day, range) ? digestOf(day) : null)
   return {
     begin: (begun) => {
@@ -57,16 +57,16 @@ export function takerOf(
 
 const DATE_FIRST = /^(?<beginning>\{\s*"date"\s*:\s*")(?<day>\d{4}-\d\d-\d\d)/
 
-/** Apart from white space, what comes before the first day and the day itself are shorter. */
+/** Longer than a row up to and including its date, unless white space pads it. */
 const DATE_CHARACTERS = 64
 
-/** The day that a row begins with, and what it begins with before it. */
+/** The date at the start of a row, and the text before that date. */
 function dayAtFirst(text: string, at = 0): { day: Day; beginning: string } | undefined {
   const { day, beginning } = DATE_FIRST.exec(text.slice(at, at + DATE_CHARACTERS))?.groups ?? {}
   return day !== undefined && isDay(day) && beginning !== undefined ? { day, beginning } : undefined
 }
 
-/** The day of a row that begins with it and speaks of no other: it need not be parsed to be passed over. */
+/** The day of a row that starts with its only date: it can be skipped without parsing. */
 function onlyDayOf(text: string): Day | undefined {
   const isOnly = text.indexOf('date"', text.indexOf('date"') + 1) < 0
   return isOnly ? dayAtFirst(text)?.day : undefined
@@ -76,7 +76,7 @@ function isWithin(day: Day, { first, last }: DayRange): boolean {
   return day >= first && day <= last
 }
 
-/** Whom the rows on a page of one day are of; a row that names no user is one of its own. */
+/** The users on a page of one day. A row without a user counts as a user of its own. */
 export function usersOfPage(answer: AnswerOrigin, rows: readonly ServedRow[], day: Day): string[] {
   return rows.map((row, ordinal) => {
     dayOfRow(answer, row, ordinal, { first: day, last: day })
@@ -84,7 +84,7 @@ export function usersOfPage(answer: AnswerOrigin, rows: readonly ServedRow[], da
   })
 }
 
-/** What a row of `/users` is counted by: its user, or the row itself where it names none. */
+/** The key that a row of `/users` is counted by: its user id, or its text if it has none. */
 export function entityOf({ text, value }: ServedRow): string {
   return userOf(value) ?? text
 }
@@ -108,7 +108,7 @@ function dayOfRow(answer: AnswerOrigin, row: ServedRow, ordinal: number, range: 
   return day
 }
 
-/** Says which row is wrong and how, never what it holds: rows name people. */
+/** Names the wrong row and the problem, never its content: rows contain personal data. */
 function contradiction(answer: AnswerOrigin, ordinal: number, what: string): ContradictionError {
   return new ContradictionError(`GET ${answer.request}: row ${ordinal}: ${what}`, answer.requestId)
 }

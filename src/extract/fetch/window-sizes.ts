@@ -11,11 +11,11 @@ import {
   type SeenWindows,
 } from '../plan/window-size.ts'
 
-/** Remembers, for one run, which windows of each resource were answered, so that the next ones fit. */
+/** Tracks which window sizes each resource answered in this run, so that the next ones fit. */
 export class WindowSizes {
   readonly #known: KnownWindowSizes
   readonly #seen = new Map<string, SeenWindows>()
-  /** The resource whose windows are bisected: what it finds is what the others wait for. */
+  /** The resource being bisected. The others wait for its result. */
   #search:
     | { readonly resource: string; readonly over: Promise<void>; readonly end: () => void }
     | undefined
@@ -57,8 +57,8 @@ export class WindowSizes {
   }
 
   /**
-   * Narrows a refused window. While that of another resource is being narrowed,
-   * waits until it is found what is answered: it is the first guess for this one.
+   * Bisects a refused window. If another resource is being bisected, waits for its result, which
+   * is the first guess for this one.
    */
   async bisecting(resource: string, work: () => Promise<void>): Promise<void> {
     if (this.#search === undefined) {
@@ -77,7 +77,7 @@ export class WindowSizes {
     }
   }
 
-  /** What is known after the run: of every resource that was asked, once one was refused. */
+  /** The sizes known after the run: of all requested resources, once any window was refused. */
   learned(now: number): KnownWindowSizes {
     const sizes = new Map(this.#known)
     for (const [resource, seen] of this.#seen) {
@@ -99,7 +99,7 @@ export class WindowSizes {
     this.#search = undefined
   }
 
-  /** What is known of the resource, or else of the others by now. */
+  /** The known size of the resource, else the smallest known size of the others. */
   #knownSize(resource: string): WindowSize | undefined {
     const sizes = new Map(this.#known)
     for (const [other, seen] of this.#seen) {

@@ -11,7 +11,7 @@ import { RowBuffer } from '../land/row-buffer.ts'
 import { takerOf } from './rows.ts'
 import { sizeOf } from '../plan/volume-anomaly.ts'
 
-/** Asks for days in windows of any width that is known to be answered. See `fetchWithin`. */
+/** Requests days in windows of the size learned by earlier runs. See `fetchWithin`. */
 export async function fetchRange(
   context: FetchContext,
   resource: Resource,
@@ -25,7 +25,7 @@ export async function fetchRange(
  * that is not answered may be too wide, or hold a day that is not available:
  * smaller ones show which. Days that are not available are recorded as failed.
  *
- * @param isMeaningOpen whether it is not known yet what a 400 means.
+ * @param isMeaningOpen whether the meaning of a 400 is still unknown.
  */
 export async function fetchWithin(
   context: FetchContext,
@@ -44,7 +44,7 @@ export async function fetchWithin(
   }
 }
 
-/** @returns the status that the platform refused the window with; undefined where it did not. */
+/** @returns the HTTP status if the platform refused the window, else undefined. */
 async function fetchWindow(
   context: FetchContext,
   resource: Resource,
@@ -64,7 +64,7 @@ async function fetchWindow(
   }
 }
 
-/** Lands the days when the answer is known to be complete: until then its rows are in a buffer. */
+/** Lands the days once the answer is complete; until then, a row buffer holds its rows. */
 async function landWindow(
   context: FetchContext,
   resource: Resource,
@@ -90,7 +90,7 @@ async function landWindow(
   }
 }
 
-/** After a window that was not answered. */
+/** Handles a window that was not answered: gives up, or requests smaller windows. */
 async function bisect(
   context: FetchContext,
   resource: Resource,
@@ -110,11 +110,10 @@ async function bisect(
 }
 
 /**
- * What a 400 means is shown by asking for single days, not by its text. Both
- * ends are served: the window was too wide. Not the newest, or not the oldest:
- * days are not available yet, or no longer, and the others lie between. None of
- * a few: the request is wrong for every day, and is not repeated for every day.
- * A day that fails in another way is served as far as this goes.
+ * Finds out what a 400 means by requesting single days. If both ends are served, the window
+ * was too wide. If the newest or the oldest days are refused, they are not yet or no longer
+ * available; the days between are requested. If none of a few days is served, the request is
+ * wrong for every day and is not repeated. Days that fail in another way count as served.
  */
 async function probe(
   context: FetchContext,
@@ -158,8 +157,8 @@ async function firstOf(
 }
 
 /**
- * The last index that is served on the way from one that is to an end. Mostly
- * only a day or two are not, so the search begins at the end, in growing steps.
+ * Searches from a served index towards an end for the last served one. Usually only a day or
+ * two are refused, so the search starts at the end, in growing steps.
  */
 async function frontier(isServed: IsServed, anchor: number, end: number): Promise<number> {
   if (await isServed(end)) return end
@@ -186,7 +185,7 @@ async function giveUp(
   await context.recorder.failed(resource.name, days, error)
 }
 
-/** Days landed and recorded at once: syncs of many small files at once take little more than one. */
+/** Days landed and recorded together: syncing many small files takes little more than one. */
 const DAYS_AT_ONCE = 32
 
 async function landAnswer(

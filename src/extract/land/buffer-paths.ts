@@ -4,8 +4,8 @@ import { listIfThere, pathSegment, removeFile } from '../../lib/files.ts'
 import { intervalKey } from '../../lake/ledger.ts'
 
 /**
- * Where what was served of a day is while it is fetched and landed: its page buffer, the rows
- * of an answer by the first day of its range, or rows as lines.
+ * The path of a temporary file for a day that is being fetched and landed: its page buffer, the
+ * row buffer of an answer (by the first day of its range), or rows as lines.
  */
 export function bufferPath(
   { dataFolder, orgId }: { readonly dataFolder: string; readonly orgId: string },
@@ -17,9 +17,9 @@ export function bufferPath(
 }
 
 /**
- * Removes what an earlier run left of an organisation's answers, and its page
- * buffers but those of the `wanted` intervals (their keys). A name is read from its end:
- * only the organisation's may hold any `-`.
+ * Removes the temporary files that an earlier run left for an organisation, except the page
+ * buffers of the `wanted` intervals (their keys). A file name is parsed from its end, because
+ * the organisation may contain `-`.
  */
 export async function removePageBuffers(
   dataFolder: string,

@@ -18,7 +18,7 @@ interface LandedInterval extends LandedDay {
   readonly witness?: string | null
 }
 
-/** Keeps the ledger of one organisation during a run, and reports what happened. */
+/** Records intervals in the ledger of one organisation during a run, and emits events. */
 export class IntervalRecorder {
   readonly #ledger: LedgerFile
   readonly #world: World
@@ -37,12 +37,12 @@ export class IntervalRecorder {
     return this.#ledger.intervals
   }
 
-  /** What is known of the day; undefined before it was ever asked for. */
+  /** The interval of a day; undefined if there is none. */
   interval(resource: string, day: Day): Interval | undefined {
     return this.intervals.get(intervalKey(resource, day))
   }
 
-  /** Whether a day of the resource is in the lake. */
+  /** Whether any day of the resource has landed. */
   hasLanded(resource: string): boolean {
     return this.#of(resource).some(({ file }) => file !== null)
   }
@@ -54,12 +54,12 @@ export class IntervalRecorder {
       this.#finished(resource, each.day, outcomeOf(each), each.rowCount ?? each.content.count)
   }
 
-  /** All pages of the day are of one snapshot, as far as can be known. */
+  /** Records that, as far as can be known, the pages of each day come from one snapshot. */
   async verified(intervals: readonly Interval[]): Promise<void> {
     await this.#ledger.record(intervals.map((each) => ({ ...each, witness: null })))
   }
 
-  /** Rows that wait for confirmation: the day stays as it landed until they are served again. */
+  /** Records a volume anomaly: the day keeps its version until the same rows are served again. */
   async pending(anomaly: VolumeAnomaly): Promise<void> {
     const { known, served } = anomaly
     const attempts = known.attempts + 1
@@ -70,7 +70,7 @@ export class IntervalRecorder {
     this.anomalyFound(anomaly, false)
   }
 
-  /** `isConfirmed`: the rows were served a second time, and count. */
+  /** @param isConfirmed whether the rows were served a second time, and are accepted. */
   anomalyFound({ known, sizeBefore, size }: VolumeAnomaly, isConfirmed: boolean): void {
     const { resource, day } = known
     const what = { orgId: this.#orgId, resource, day, sizeBefore, size, isConfirmed }
@@ -78,9 +78,9 @@ export class IntervalRecorder {
   }
 
   /**
-   * A recheck that failed leaves the day landed: what is known of it stays true.
-   * Where the platform refuses an old day that the user did not ask for, its recheck
-   * is done: the platform may forget old days.
+   * Records failed days. A day that has landed stays landed if its recheck fails. If the platform
+   * refuses an old day that the user did not request, its recheck counts as done: the platform
+   * may drop old days.
    */
   async failed(resource: string, days: readonly Day[], error: unknown): Promise<void> {
     const known = days.map((day) => this.#known(resource, day))
@@ -106,12 +106,12 @@ export class IntervalRecorder {
     this.#world.emit({ type: 'warning', message })
   }
 
-  /** What this credential was never given: on record, and no failure of the night. */
+  /** Records a resource that was never granted; the night does not count as failed. */
   async withheld(resource: string, day: Day, error: unknown): Promise<void> {
     await this.#ledger.record([afterFailure(this.#known(resource, day), error)])
   }
 
-  /** What failed days of a resource lacked has landed on a later one: nothing is missing. */
+  /** Forgets the failed days of a resource: a later day contains what they lacked. */
   async recovered(resource: string): Promise<void> {
     const failed = this.#of(resource).filter(({ status }) => status === 'failed')
     if (failed.length > 0) await this.#ledger.forget(failed)
@@ -151,7 +151,7 @@ export class IntervalRecorder {
   }
 }
 
-/** Answers that say that the day is not served, to any credential and at any time. */
+/** Statuses meaning that the day is not served, whatever the credential or time. */
 const REFUSALS = [400, 404, 410]
 
 function isRefusal(error: unknown): boolean {
@@ -167,7 +167,7 @@ function afterFailure(known: Interval, error: unknown): Interval {
   }
 }
 
-/** The answer that was to be confirmed was refused. */
+/** Drops the pending confirmation: the request that was to confirm it was refused. */
 function withoutPending(interval: Interval): Interval {
   const copy = { ...interval }
   delete copy.suspect

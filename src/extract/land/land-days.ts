@@ -19,10 +19,10 @@ export interface SizedDay extends ServedDay {
 }
 
 /**
- * Turns what was served into versions of the days. A final day that came back
- * much smaller stays as it is, and what was served waits until it is served a second time.
+ * Lands served days as versions. If a settled day came back much smaller, its version stays, and
+ * the new rows wait until they are served a second time.
  *
- * @returns what to record; nothing of a day that stays as it is, which is recorded.
+ * @returns the days to record, without those that wait: these are recorded already.
  */
 export async function landDays<T extends SizedDay>(
   context: FetchContext,
@@ -45,7 +45,7 @@ export async function landDays<T extends SizedDay>(
   return landed
 }
 
-/** Why what was served has to be confirmed; null when it has not. */
+/** The volume anomaly that needs confirmation; null if there is none. */
 async function anomalyOf(
   context: FetchContext,
   resource: Resource,
@@ -59,7 +59,7 @@ async function anomalyOf(
   return isVolumeAnomaly(anomaly) ? anomaly : null
 }
 
-/** From the rows in the lake where they say it; a file that cannot be read is counted by its rows. */
+/** The sum of the size field in the lake, else the row count that the ledger has. */
 async function landedSize(
   { dataFolder, orgId }: FetchContext,
   { name, sizeField }: Resource,

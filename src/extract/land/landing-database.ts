@@ -4,8 +4,8 @@ import { processLimits } from '../../lib/machine.ts'
 import { spillFolder } from '../../lib/spill.ts'
 
 /**
- * The database that writes raw days, one on each thread. A day is one thread's: what it
- * takes does not depend on the day's rows, only on the largest of them.
+ * The database that writes raw days, one day per thread, so that the memory for a day depends on
+ * its largest row, not on the number of rows.
  */
 export class LandingDatabase {
   readonly #first: Database
@@ -21,7 +21,7 @@ export class LandingDatabase {
   static async open(dataFolder: string): Promise<LandingDatabase> {
     const first = await Database.open(':memory:', {
       ...processLimits().landing,
-      // Of its own threads it needs none: they take work from those that wait for it.
+      // It needs no threads of its own: they would take work from the threads that wait for it.
       threads: 1,
       isLowMemory: true,
       tempDirectory: spillFolder(dataFolder),

@@ -13,14 +13,13 @@ import {
 } from './row-lines.ts'
 import { pageText, verifiedPages, type PageHeader } from './page-format.ts'
 
-/** The rows of a page; null where they are the ones that were landed before. */
+/** A page. Its rows are null if they equal the rows that landed before. */
 export type Page = Pick<UsersPage, 'rows' | 'sum'>
 
 /**
- * The pages of one day on their way to the lake: in a file, so that memory
- * does not grow with the day, and as the lines that are landed, each page with
- * the cursor that it leads to: a killed run resumes. The pages that a power cut takes are
- * asked for again.
+ * Stores the pages of one day in a file until they land, so that memory does not grow with the
+ * day. Rows are stored as the lines to land, and each page with the cursor of the next, so that
+ * a killed run resumes. The file is not synced: pages lost in a power cut are requested again.
  */
 export class PageBuffer {
   readonly #path: string
@@ -37,8 +36,8 @@ export class PageBuffer {
   }
 
   /**
-   * The buffer that an earlier run left, up to its last page that is as it was
-   * written, or an empty one. `onItem` is called with its rows, in order.
+   * Opens the buffer that an earlier run left, up to its last intact page, or an empty one. Calls
+   * `onItem` with its rows, in order.
    */
   static async open(path: string, onItem: (item: string) => void): Promise<PageBuffer> {
     const buffer = new PageBuffer(path)
@@ -71,7 +70,7 @@ export class PageBuffer {
     return this.#headers.flatMap(({ nextCursor }) => nextCursor ?? [])
   }
 
-  /** The checksum of each page's rows, in order. */
+  /** The checksums of every page's rows, in order. */
   get sums(): RowsSum[] {
     return this.#headers.map(({ sum }) => sum)
   }
@@ -81,12 +80,12 @@ export class PageBuffer {
     return this.#headers.at(-1)?.nextCursor === null
   }
 
-  /** Whether the rows of a page are not in the buffer, because they landed before. */
+  /** Whether any page's rows are omitted from the buffer because they landed before. */
   get arePagesKnown(): boolean {
     return this.#headers.some(({ isKnown }) => isKnown)
   }
 
-  /** Adds a page. Rows that are known are not in the digest. */
+  /** Adds a page. The digest does not include known rows. */
   addPage(
     { rows, sum }: Page,
     header: Pick<PageHeader, 'origin' | 'nextCursor' | 'witness'>,
@@ -109,7 +108,7 @@ export class PageBuffer {
   }
 
   /**
-   * What is to be landed, from the buffer as long as it is there.
+   * The content to land. It can be read until the buffer is discarded.
    *
    * @throws RangeError when no page was added.
    */
@@ -129,12 +128,12 @@ export class PageBuffer {
     }
   }
 
-  /** Removes the file; until then its pages are there for a run that goes on with them. */
+  /** Removes the file. Until then, another run can resume from its pages. */
   discard(): void {
     if (existsSync(this.#path)) unlinkSync(this.#path)
   }
 
-  /** One piece of memory for page after page. */
+  /** Reuses one block of memory for all pages. */
   #roomFor(bytes: number): Buffer {
     if (this.#room.byteLength < bytes) this.#room = Buffer.allocUnsafe(bytes)
     return this.#room.subarray(0, bytes)
@@ -156,7 +155,7 @@ export class PageBuffer {
     this.#longestLine = Math.max(this.#longestLine, bytes.byteLength)
   }
 
-  /** @throws AppError when the file is not as it was written, or its rows are elsewhere. */
+  /** @throws AppError if the file changed since it was written, or lacks known rows. */
   async #verify(): Promise<void> {
     if (!this.arePagesKnown && (await crc32OfFile(this.#path)) === this.#crc) return
     throw new AppError(`${this.#path}: a page has changed since it was written`, {

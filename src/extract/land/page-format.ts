@@ -3,25 +3,25 @@ import { crc32 } from 'node:zlib'
 import type { RowsSum } from '../../client/index.ts'
 import { FIELD, NO_ROW, TEXT, TEXT_END, type PageOrigin } from './row-lines.ts'
 
-/** What is kept of a page with its rows. */
+/** The metadata stored with the rows of a page. */
 export interface PageHeader {
   readonly origin: PageOrigin
-  /** What the next page is asked for with; null behind the last page. */
+  /** The cursor for the next page; null on the last page. */
   readonly nextCursor: string | null
   /** The version of the day's totals; of the first page, the one before it was requested. */
   readonly witness: string
   /** Of the rows as served. */
   readonly sum: RowsSum
-  /** Whether the rows are the ones that landed before, and so not in the buffer. */
+  /** Whether the rows landed before and are therefore not in the buffer. */
   readonly isKnown: boolean
 }
 
-/** A page of a page buffer whose bytes are the ones that were written. */
+/** A page of a page buffer whose checksum is correct. */
 export interface VerifiedPage {
   /** The rows as served, in order. */
   readonly items: readonly string[]
   readonly header: PageHeader
-  /** The page's bytes, until the next page is taken. */
+  /** The page's bytes; valid only until the next page is read. */
   readonly bytes: Uint8Array
 }
 
@@ -35,7 +35,7 @@ const NEWLINE = 10
  * A page as it is in a page buffer: a line with its header, how many bytes of row lines
  * follow, and the CRC-32 of both; then the lines of its rows.
  *
- * @param roomFor memory of that many bytes, to be written over.
+ * @param roomFor returns a buffer of the given size to write into.
  */
 export function pageText(
   lines: string,
@@ -57,8 +57,8 @@ function checksumOf(lines: Uint8Array, head: string): string {
 }
 
 /**
- * The pages of a page buffer, in order, up to the first that is cut off or not as it
- * was written. Memory holds one page.
+ * Reads the pages of a page buffer, in order, up to the first that is truncated or damaged.
+ * Holds one page in memory.
  */
 export async function* verifiedPages(path: string): AsyncGenerator<VerifiedPage, void, undefined> {
   let held: Buffer = Buffer.alloc(0)
@@ -92,7 +92,7 @@ function firstOf(bytes: Buffer): 'cut off' | 'changed' | VerifiedPage {
   return { items: itemsOf(lines.toString()), header, bytes: bytes.subarray(0, size) }
 }
 
-/** The texts of the rows; no other field of a line is followed by a number. */
+/** Extracts the texts of the rows: no other field of a line is followed by a number. */
 function itemsOf(lines: string): string[] {
   return [...lines.matchAll(ITEM)].map(([, item = '']) => item)
 }

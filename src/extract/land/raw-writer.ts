@@ -23,30 +23,30 @@ import type { PageHeader } from './page-format.ts'
 import { verifyVersions } from './verify-versions.ts'
 import { writeDays, type WrittenFile } from './write-days.ts'
 
-/** What was served of one day. */
+/** The served content of one day. */
 export interface ServedDay {
   readonly day: Day
   readonly content: DayContent
-  /** Users, where a user can be served twice; by default its rows. */
+  /** The number of users if a user can be served twice; default: the number of rows. */
   readonly rowCount?: number
 }
 
-/** What the lake holds of one day after it was landed. */
+/** A day, and its version in the lake after landing. */
 export interface LandedDay extends ServedDay {
   readonly file: string
   readonly sha256: string
   readonly versions: number
-  /** False when the newest version in the lake had these rows already. */
+  /** False if the newest version in the lake already had these rows. */
   readonly isNew: boolean
 }
 
-/** What the lake has of a day. */
+/** The versions of a day in the lake. */
 interface KnownVersions {
   /** How many there are. */
   readonly landed: number
-  /** When each was fetched, also those in quarantine: a new one is later, also where a clock was set back. */
+  /** Fetch times, with quarantine: a new version gets a later one even if a clock was set back. */
   readonly times: readonly number[]
-  /** The newest, where it holds the same rows; `sha256`: null where the ledger does not say it. */
+  /** The newest version if it holds the same rows; `sha256`: null if not in the ledger. */
   readonly newest?: { readonly path: string; readonly sha256: string | null }
 }
 
@@ -69,7 +69,7 @@ export class RawWriter {
     this.#options = options
   }
 
-  /** The page checksums of the current version; null unless its file is undamaged. */
+  /** The recorded pages of the ledger's version; null unless its file is verified. */
   async paginatedDay(resource: string, day: Day): Promise<PaginatedDay | null> {
     const { ledger, warn } = this.#options
     const { file, digest, sha256 } = ledger.get(intervalKey(resource, day)) ?? {}
@@ -79,14 +79,14 @@ export class RawWriter {
     return damage === undefined ? paginated : null
   }
 
-  /** The landed rows of a page; null where the version has other rows for it. */
+  /** The rows of a page, read from the lake; null if the version does not contain them. */
   async pageInLake(
     resource: string,
     day: Day,
     file: string,
     { origin, sum }: PageHeader,
   ): Promise<ServedRow[] | null> {
-    // The file was verified when its pagination was opened: no damaged one reaches this database.
+    // The file was verified when its pagination was opened: this database reads no damaged file.
     const path = join(this.#folder(rawFolder, resource, day), file)
     const sql = fill(PAGE, { file: literal(path), page: String(origin.page) })
     const rows = await this.#options.database.use((database) => database.rows(sql).catch(() => []))
@@ -96,8 +96,8 @@ export class RawWriter {
   }
 
   /**
-   * Makes the rows of each day a version of it, unless the newest version holds the
-   * same rows already.
+   * Writes the rows of each day as a new version, unless the newest version already holds
+   * the same rows.
    */
   async land<T extends ServedDay>(
     resource: string,
@@ -131,8 +131,8 @@ export class RawWriter {
   }
 
   /**
-   * The newest version, where it holds these rows and is as it landed. One that
-   * is not goes into quarantine; the one before it is not the newest truth.
+   * The newest version, if it holds these rows and is intact. A damaged one is moved to
+   * quarantine; the version before it does not take its place.
    */
   async #newestOf(resource: string, day: Day, digest: string): Promise<KnownVersions> {
     const landed = versionsIn(this.#folder(rawFolder, resource, day))
@@ -153,7 +153,7 @@ export class RawWriter {
     return { ...known, landed: landed.length - 1 }
   }
 
-  /** A file that the ledger does not know was left by a crash: it is opened. */
+  /** Verifies a file. One unknown to the ledger was left by a crash: its rows are verified. */
   async #damageOf(raw: RawFile, sha256: string | null): Promise<DamagedFile | undefined> {
     const { dataFolder, orgId } = this.#options
     if (sha256 !== null) return damageOf(dataFolder, orgId, raw, sha256)

@@ -4,10 +4,10 @@ import type { Day } from '../../lib/days.ts'
 import { removeFile } from '../../lib/files.ts'
 import { type DayContent, type RawRow, type PageOrigin, RowsDigest } from './row-lines.ts'
 
-/** Characters that are kept in memory: enough for most answers of a night. */
+/** Maximum characters kept in memory: enough for most answers of a night. */
 const MOST_IN_MEMORY = 1024 * 1024
 
-/** A row, or where it is in the file, in bytes. */
+/** The text of a row, or its position in the file, in bytes. */
 interface BufferedRow {
   text: string | null
   start: number
@@ -21,9 +21,8 @@ interface BufferedDay {
 }
 
 /**
- * The rows of one answer by their day, while it is not known whether the answer
- * is whole. The latest are in memory, and those before them in a file, which is
- * worth nothing after a crash.
+ * Buffers the rows of one answer by day until the answer is complete. The latest rows are in
+ * memory, the earlier ones in a file that is useless after a crash.
  */
 export class RowBuffer {
   readonly #path: string
@@ -54,7 +53,7 @@ export class RowBuffer {
     return this.#days.get(day)?.rows.map((row) => this.#textOf(row)) ?? []
   }
 
-  /** A day to be landed: its rows are read where they are new. */
+  /** The content of a day to land. Its rows are read only if they are new. */
   contentOf(day: Day, last: PageOrigin): DayContent {
     const { rows, digest } = this.#days.get(day) ?? { rows: [], digest: new RowsDigest() }
     return {
@@ -97,7 +96,7 @@ export class RowBuffer {
     appendFileSync(this.#opened(), isOne ? first : Buffer.concat(bytes))
   }
 
-  /** The file, which is empty before the first row. */
+  /** Opens the file on first use, and empties it. */
   #opened(): number {
     if (this.#file !== undefined) return this.#file
     mkdirSync(dirname(this.#path), { recursive: true })

@@ -28,9 +28,8 @@ export interface LineFile {
 }
 
 /**
- * What separates the fields of a line, and what stands around a text. JSON text
- * contains no control characters but white space (RFC 8259), so a row is written
- * as it was served.
+ * The field separator of a line, and the quote around texts. JSON text contains no control
+ * characters except white space (RFC 8259), so a row is written as it was served.
  */
 export const FIELD = '\x01'
 export const TEXT = '\x02'
@@ -38,12 +37,12 @@ export const TEXT = '\x02'
 /** The end of a row's text in its line. */
 export const TEXT_END = `${TEXT}${FIELD}`
 
-/** The fields behind `item` of a line that is no row. */
+/** The empty fields after `item` in a line that is not a row. */
 export const NO_ROW = `${FIELD.repeat(6)}\n`
 
 /**
- * The lines of rows, each with where it comes from; rows of one page follow each other.
- * `day`: what stands behind it in a file of several days.
+ * Returns a function that writes rows as lines with their origin; rows of a page are passed one
+ * after the other. `day` is appended to each line in a file of several days.
  */
 export function lineWriter(day?: Day): (row: RawRow) => string {
   let last: PageOrigin | undefined
@@ -65,7 +64,7 @@ function originText(
   return `${FIELD}${fields.join(FIELD)}\n`
 }
 
-/** A header of a server may hold what ends a field. */
+/** Quotes a text, since a server's header may contain the field separator. */
 function quoted(text: string | null): string {
   return text === null ? '' : `${TEXT}${text.replaceAll(TEXT, TEXT + TEXT)}${TEXT}`
 }
@@ -79,7 +78,7 @@ export interface DayRows {
   readonly rows: Iterable<RawRow>
 }
 
-/** Writes a new file of lines, each with its day behind its other fields. */
+/** Writes a new file of lines, each ending with its day. */
 export function writeLines(path: string, days: readonly DayRows[]): LineFile {
   mkdirSync(dirname(path), { recursive: true })
   let longestLine = 0
@@ -102,9 +101,8 @@ export function writeLines(path: string, days: readonly DayRows[]): LineFile {
 const LANES = 8
 
 /**
- * The digest of a set of rows in which a row may stand more than once: the same
- * rows in any order have the same one. The SHA-256 of the rows are added lane by
- * lane, so it takes no memory however many rows there are.
+ * An order-independent digest of rows, which may repeat. The SHA-256 hashes of the rows are
+ * added up lane by lane, so the memory it takes does not depend on the number of rows.
  */
 export class RowsDigest {
   rows = 0
@@ -138,7 +136,7 @@ export function digestOfRow(row: string): string {
   return digest.value()
 }
 
-/** The digest of rows whose hashes come to these lanes (sql/raw/versions.sql adds them up too). */
+/** The digest for sums of row hashes (sql/raw/versions.sql computes the same sums). */
 export function digestOf(rows: number, lanes: readonly number[]): string {
   return hash('sha256', `${rows}:${lanes.join(',')}`)
 }
@@ -148,15 +146,15 @@ export interface DayContent {
   /** Of the rows, whatever their order. */
   readonly digest: string
   readonly count: number
-  /** Where the day was last asked for. */
+  /** The origin of the last answer for the day. */
   readonly last: PageOrigin
-  /** Where the rows are; they are read where they are new only. */
+  /** The source of the rows; it is read only if they are new. */
   readonly source: RowSource
 }
 
-/** Rows in their order, or a file that has them as lines already. */
+/** Rows in order, or a file that already contains them as lines. */
 type RowSource = {
-  /** Of all rows, or more. */
+  /** The number of characters of all rows, or more. */
   readonly characters: number
 } & ({ readonly rows: () => Iterable<RawRow> } | { readonly openFile: () => Promise<LineFile> })
 

@@ -13,7 +13,7 @@ import { statement, fill } from '../../lib/package.ts'
 import { isOfUsers } from '../../lake/resources.ts'
 import { digestOf } from './row-lines.ts'
 
-/** A version that was opened, and whose rows are those it was landed with. */
+/** A version that was opened, and whose rows match the digest that it landed with. */
 export interface VerifiedVersion extends RawFile {
   /** By the platform's clock, milliseconds since the epoch. */
   readonly fetchedAt: number
@@ -30,13 +30,12 @@ export interface VerifiedVersions {
   readonly damaged: readonly DamagedFile[]
 }
 
-/** Files that one statement opens: many at once for speed, not all for memory. */
+/** Files opened per statement: a compromise between speed and memory. */
 const FILES_AT_ONCE = 64
 
 /**
- * Opens versions in the lake, whatever the ledger says of them, and proves each:
- * it is what its folder and its name say, and its rows have the digest that
- * they were landed with.
+ * Opens versions in the lake, regardless of the ledger, and verifies that each one is what its
+ * folder and name say, and that its rows have the digest that they landed with.
  */
 export async function verifyVersions(
   dataFolder: string,
@@ -87,7 +86,7 @@ function keyOf(path: string): string {
   return path.split(/[/\\]/).slice(-2).join('/')
 }
 
-/** What is in the files, by their key; for one that cannot be opened, why. */
+/** The contents of the files, by key, or why a file cannot be opened. */
 async function openAll(
   dataFolder: string,
   resource: string,
@@ -100,7 +99,7 @@ async function openAll(
     const [only] = paths
     if (only === undefined) return new Map()
     if (paths.length === 1) return new Map([[keyOf(only), await faultOf(error, only)]])
-    const middle = paths.length >> 1 // the statement names no file: halves show which
+    const middle = paths.length >> 1 // the error does not name the file: bisect
     const halves = [paths.slice(0, middle), paths.slice(middle)]
     const found = []
     for (const half of halves) found.push(...(await openAll(dataFolder, resource, half)))
@@ -108,10 +107,10 @@ async function openAll(
   }
 }
 
-/** What rows of users are counted by: those that name none are one each. */
+/** Rows of users are counted by user, or by their text if they name none. */
 const USER_OR_ROW = `coalesce(nullif(try(item ->> '$.user_id'), ''), item)`
 
-/** In a database of its own: one that read a damaged file may be unusable after it. */
+/** Uses a separate database: reading a damaged file may leave a database unusable. */
 async function openTogether(
   dataFolder: string,
   resource: string,
@@ -129,13 +128,13 @@ async function openTogether(
   return z.array(openedFile).parse(await database.rows(sql))
 }
 
-/** Faults of the machine or its settings, which say nothing of the file. */
+/** Faults of the machine or its settings, not of the file. */
 const NOT_OF_THE_FILE = /^(Out of Memory|INTERRUPT)|No files found|Too many open files/
 
-/** What DuckDB says of a file that has no column of rows as served. */
+/** DuckDB's error for a file without the column `item`. */
 const NO_ITEMS = /^Binder Error: Referenced column "item" not found/
 
-/** @throws AppError when it is not the file that is at fault. */
+/** @throws AppError if the cause is the machine, not the file. */
 async function faultOf(error: unknown, path: string): Promise<Fault> {
   const { reason } = await readThrough(path)
   if (reason !== undefined) return { reason }
@@ -148,10 +147,9 @@ async function faultOf(error: unknown, path: string): Promise<Fault> {
 }
 
 /**
- * The version, or what is wrong with it. A file that says that it is another one,
- * and has that one's name, is none of the day's versions; nor is one that says
- * nothing and has not the rows of its name. Of any other the name is believed: it
- * was a version, and is damaged.
+ * Returns the version, or its fault. A file is stray if it says that it is another version and
+ * has that version's name, or if it says nothing and its rows do not match its name. Any other
+ * file with a fault was a version of the day, and is damaged.
  */
 async function verify(
   orgId: string,

@@ -23,15 +23,15 @@ const LINES = statement('raw/lines')
 const LAND = statement('raw/land')
 const WRITTEN = statement('raw/written')
 
-/** Characters of the days that are written together: they are in memory at once. */
+/** Maximum characters of days written together: all of them are in memory at once. */
 const CHARACTERS_TOGETHER = 4 * 1024 * 1024
 
-/** What lines are read through; longer ones raise it. */
+/** The size of the buffer for reading lines; a longer line raises it. */
 const BUFFER_BYTES = 1024 * 1024
 
 /**
- * Writes versions of days of one resource, each to a temporary file, synced, renamed. Small days are
- * written together: a statement of its own takes one longer than its rows do.
+ * Writes versions of days of one resource, each to a temporary file that is synced and renamed.
+ * Small days share a statement, because a statement takes longer than their rows.
  *
  * @returns the files, by their days.
  */
@@ -57,7 +57,7 @@ export interface WrittenFile {
 
 type Batch = [NewVersion, ...NewVersion[]]
 
-/** Days in turn, together as long as they are few characters. */
+/** Groups consecutive days up to the maximum number of characters. */
 function batches(versions: readonly NewVersion[]): Batch[] {
   const batches: Batch[] = []
   let left = 0
@@ -76,7 +76,7 @@ function batches(versions: readonly NewVersion[]): Batch[] {
 
 interface NewFile extends NewVersion {
   readonly temporary: string
-  /** How its lines are found: by the path of its own file, or by the day in a shared file. */
+  /** Identifies its lines: the file if it holds only these lines, else the day. */
   readonly source: string
 }
 
@@ -115,7 +115,7 @@ async function putDay({ day, path, temporary }: NewFile): Promise<[Day, WrittenF
   return [day, { path, sha256 }]
 }
 
-/** @throws AppError when a file has not the rows of its day. */
+/** @throws AppError if a file does not contain the rows of its day. */
 async function copyDays(
   database: Database,
   orgId: string,

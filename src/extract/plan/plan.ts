@@ -19,7 +19,7 @@ import { isConfirmationDue } from './volume-anomaly.ts'
 export interface PlannedDay {
   readonly day: Day
   readonly reason: PlanReason
-  /** For `look`: the age, in days, whose recheck is due. */
+  /** For `look`: the age, in days, at which the recheck is scheduled. */
   readonly age?: number
 }
 
@@ -48,10 +48,9 @@ export interface PlanOptions {
 }
 
 /**
- * What to ask for, and why, as a pure value: every day of history up to
- * yesterday that is missing or failed, and every landed day whose next recheck is
- * due, in windows no wider than the platform answers. After the plan is
- * executed at the same time, the plan is empty (law 2).
+ * Plans what to request, and why, as a pure value: every missing or failed day up to yesterday,
+ * and every landed day whose next recheck is due, in windows no wider than the platform answers.
+ * After the plan has been executed, a plan for the same time is empty (law 2).
  */
 export function planSync(ledger: Ledger, options: PlanOptions): FetchTask[] {
   const range = {
@@ -120,7 +119,7 @@ function runs(ledger: Ledger, resource: Resource, due: readonly PlannedDay[]): P
   return windows
 }
 
-/** Cuts windows to the learned size. Where it is time, the widest begins with a wider one. */
+/** Splits windows by the learned size. If a probe is due, the widest starts with a wider one. */
 function withinSize(
   windows: readonly (readonly PlannedDay[])[],
   size: WindowSize | undefined,

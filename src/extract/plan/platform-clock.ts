@@ -1,32 +1,32 @@
 import { dayOf, HISTORY_START, startOf, type Day } from '../../lib/days.ts'
 import { UsageError } from '../../lib/errors.ts'
 
-/** The platform's clock as a run goes by it. */
+/** The platform's clock, as used by a run. */
 export interface PlatformClock {
-  /** The platform's clock less this machine's, milliseconds. */
+  /** The platform's clock minus this machine's, in milliseconds. */
   readonly skewMs: number
-  /** The UTC day that is not over there. */
+  /** The current UTC day at the platform. */
   readonly today: Day
 }
 
-/** No day can be said to be over: this machine's clock, or the platform's, is wrong. */
+/** The current day is unknown: the clock of this machine or of the platform is wrong. */
 export class ClockError extends UsageError {}
 
-/** `Date` has whole seconds, and travels: a smaller difference means nothing. */
+/** `Date` has whole seconds and arrives late: a smaller difference is ignored. */
 const PRECISION_MS = 2_000
 
-/** A clock that holds local time is 14 hours off; one that is more than a day ahead is wrong. */
+/** A clock set to local time is up to 14 hours off; one more than a day ahead is wrong. */
 const FARTHEST_AHEAD_MS = 25 * 3_600_000
 
 /**
  * The platform's clock decides which days are over, within bounds: it may not be
  * before the history begins, nor more than a day before what it was in an earlier
  * run, nor more than 25 hours ahead of this machine's. A platform that is behind is
- * believed within these bounds: days that are not asked for today are asked for later,
- * but days that are not over must never land. Without a `Date` this machine's clock
- * counts, within the same bounds.
+ * accepted within these bounds: days not requested today are requested later, but days that
+ * are not over must never land. Without a `Date`, this machine's clock is used, within the
+ * same bounds.
  *
- * @param served by the platform's `Date`; null where it sent none, NaN for one that is no date.
+ * @param served the platform's `Date`; null if it sent none, NaN if it is not a date.
  * @param lastDay the last day that was over in an earlier run.
  * @throws ClockError for a clock beyond them.
  */

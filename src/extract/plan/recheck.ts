@@ -2,10 +2,10 @@ import { MS_PER_DAY, daysBetween, HISTORY_START, startOf, type Day } from '../..
 import { SETTLED_AGE, type Interval } from '../../lake/ledger.ts'
 import { RESOURCES, type Resource } from '../../lake/resources.ts'
 
-/** Ages in days at which a day is looked at again (law 8). Older days are swept. */
+/** Ages, in days, at which a day is rechecked (law 8). Older days are swept. */
 const LOOK_AGES = [1, 2, 3, 7, 14, SETTLED_AGE]
 
-/** Nights in which every older day of users is looked at once more. */
+/** Number of nights in which every older day of users is rechecked once. */
 const SWEEP_NIGHTS = 28
 
 /**
@@ -29,7 +29,7 @@ function latestLook(resource: Resource, day: Day, today: Day): number | undefine
   return swept ?? LOOK_AGES.findLast((each) => each <= age)
 }
 
-/** Single days every 28 nights from their last recheck on: each night a 28th of history. */
+/** Sweeps single days every 28 nights after their last recheck: 1/28 of history per night. */
 function sweptSingly(age: number): number | undefined {
   const rounds = Math.floor((age - SETTLED_AGE) / SWEEP_NIGHTS)
   return rounds < 1 ? undefined : SETTLED_AGE + rounds * SWEEP_NIGHTS
@@ -40,9 +40,9 @@ const SLOTS = DAY_RESOURCES.length
 const QUARTERS = 4
 
 /**
- * Windows of days: one resource a night, of which one quarter of history is
- * asked for, so that a night has one request more. The age, in days, that the
- * day received on the last such night of its quarter.
+ * Sweeps windows of days: one resource per night, and one quarter of its history, so that a
+ * night has one extra request. Returns the age, in days, that the day had on the last such
+ * night of its quarter.
  */
 function sweptByQuarter(resource: Resource, day: Day, today: Day): number | undefined {
   const tonight = startOf(today) / MS_PER_DAY
@@ -57,10 +57,10 @@ function sweptByQuarter(resource: Resource, day: Day, today: Day): number | unde
 /** Days since 1970-01-01, as nights are counted. */
 const FIRST_DAY = startOf(HISTORY_START) / MS_PER_DAY
 
-/** More than a boundary moves until the next quarter's night, as history grows. */
+/** Overlap in days: more than a boundary moves until the next quarter's night. */
 const OVERLAP = 8
 
-/** Whether that night's quarter holds the day that comes so many days after the first. */
+/** Whether the night's quarter contains the day `position` days after the start of history. */
 function isInQuarter(position: number, night: number): boolean {
   const swept = night - FIRST_DAY - SETTLED_AGE
   const quarter = Math.floor(night / SLOTS) % QUARTERS

@@ -1,7 +1,7 @@
 import { fieldOf } from '../../client/index.ts'
 import { isSettled, type Interval, type PendingConfirmation } from '../../lake/ledger.ts'
 
-/** A second request sooner than this may meet the same passing fault. */
+/** A second request sooner than this may hit the same temporary fault. */
 const CONFIRMED_AFTER_MS = 3_600_000
 
 /** Whether it is time to request a day again that came back much smaller. */
@@ -9,7 +9,7 @@ export function isConfirmationDue(suspect: PendingConfirmation, now: number): bo
   return now >= suspect.seenAt + CONFIRMED_AFTER_MS
 }
 
-/** How the answers of a run count. */
+/** What decides whether an answer confirms an anomaly in this run. */
 export interface ChecksOfRun {
   /** By the platform's clock, milliseconds since the epoch. */
   readonly plannedAt: number
@@ -25,19 +25,19 @@ export interface VolumeAnomaly {
   readonly size: number
 }
 
-/** True where other rows than those that have landed have to be confirmed: the day is settled. */
+/** Whether changed rows may need confirmation: the day is settled and its digest differs. */
 export function isGuarded(known: Interval | undefined, digest: string): known is Interval {
   return known !== undefined && isSettled(known) && known.digest !== digest
 }
 
-/** Too little of a day to be believed at first sight: nothing, or less than half. */
+/** Whether a day became suspiciously small: empty, or less than half. */
 export function isVolumeAnomaly({ known, served, sizeBefore, size }: VolumeAnomaly): boolean {
   return (served.rowCount === 0 && known.rowCount !== 0) || 2 * size < sizeBefore
 }
 
 /**
- * Whether an earlier answer had the same rows: one that was long enough ago or,
- * where the user asks again, one of an earlier run.
+ * Whether an earlier answer had the same rows: one from long enough ago or, if the user
+ * requests the days again, one from an earlier run.
  */
 export function isConfirmed(
   { known: { suspect }, served }: VolumeAnomaly,
@@ -47,7 +47,7 @@ export function isConfirmed(
   return isConfirmationDue(suspect, served.seenAt) || (isForced && suspect.seenAt < plannedAt)
 }
 
-/** How large a day is by a field of its rows, JSON texts. What is no number counts nothing. */
+/** Sums a field over the rows of a day (JSON texts). Values that are not numbers count as 0. */
 export function sizeOf(sizeField: string, items: readonly string[]): number {
   const values = items.map((item) => Number(fieldOf(JSON.parse(item), sizeField)))
   return values.reduce((sum, value) => sum + (Number.isFinite(value) ? value : 0), 0)

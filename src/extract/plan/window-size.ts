@@ -26,7 +26,7 @@ export function rangeOf(days: readonly Day[]): DayRange {
   return { first, last }
 }
 
-/** How many of the newest days a window of `width` days holds; at least one. `days` are in order. */
+/** How many of the newest days fit into `width` days; at least one. `days` are in order. */
 export function countWithin(days: readonly Day[], width: number): number {
   const last = days.at(-1)
   if (last === undefined) return 0
@@ -36,8 +36,8 @@ export function countWithin(days: readonly Day[], width: number): number {
 
 /**
  * The narrowest window that was refused for its width; undefined when none was.
- * A refusal that a failed day explains, or that a window as wide was spared,
- * says nothing of width.
+ * A refusal does not count if a failed day explains it, or if a window at least as wide was
+ * answered.
  */
 export function smallestRefused({ answered, refused, failed }: SeenWindows): number | undefined {
   const spans = refused
@@ -47,14 +47,14 @@ export function smallestRefused({ answered, refused, failed }: SeenWindows): num
   return spans.length === 0 ? undefined : Math.min(...spans)
 }
 
-/** The size for a resource; where none is known, the smallest of the others is the first guess. */
+/** The size for a resource; if unknown, the smallest of the others as a first guess. */
 export function knownSize(sizes: KnownWindowSizes, resource: string): WindowSize | undefined {
   return sizes.get(resource) ?? [...sizes.values()].sort((a, b) => a.maxDays - b.maxDays)[0]
 }
 
 /**
- * Days that the next window may span: once one was refused, no more than the
- * known size, or half way from the widest answered to the smallest refused.
+ * Days that the next window may span: after a refusal, the known size if it is smaller, else
+ * halfway between the widest answered and the narrowest refused.
  */
 export function nextSize(known: WindowSize | undefined, seen: SeenWindows): number {
   const refused = smallestRefused(seen)
@@ -63,7 +63,7 @@ export function nextSize(known: WindowSize | undefined, seen: SeenWindows): numb
   return middle(seen.answered, refused)
 }
 
-/** Days that a piece of a window may span that was not answered. */
+/** Days that each part of an unanswered window may span. */
 export function bisectedSize(
   range: DayRange,
   known: WindowSize | undefined,
@@ -76,7 +76,7 @@ export function bisectedSize(
 
 const PROBE_AFTER_MS = 7 * MS_PER_DAY
 
-/** Days that one window of a run may span: more than the known size when none wider was refused lately. */
+/** Days that one window of a run may span: above the known size if no probe was refused lately. */
 export function probeSize(
   { maxDays, tooWide: refused, probedAt }: WindowSize,
   now: number,

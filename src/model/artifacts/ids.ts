@@ -103,7 +103,7 @@ function quoted(text: string): string {
   return escaped.includes('"') ? `'${escaped.replaceAll("'", "\\'")}'` : `"${escaped}"`
 }
 
-/** What dbt's checksum of a file is of: another layout is no other file. */
+/** The text that dbt computes a file's checksum from, which ignores layout. */
 export function compact(code: string): string {
   return code.trim().split(/\s+/).join(' ')
 }

@@ -122,7 +122,7 @@ function placed(type: string, id: string, name: string, file: string, { name: pr
   }
 }
 
-/** What all nodes have, with the values of those that say nothing of it. */
+/** The fields of all nodes, with their default values. */
 const NODE = {
   description: '',
   columns: {},

@@ -88,7 +88,7 @@ function resultOf(outcome: Outcome, entry: Entry): JsonObject {
   }
 }
 
-/** `sources.json` (v3): how fresh each table was that is expected to be; those without rows are left out. */
+/** `sources.json` (v3): the freshness of tables that have a rule; empty tables are left out. */
 export function sources(
   freshness: readonly FreshnessResult[],
   project: string,
@@ -146,8 +146,8 @@ export interface LastResults {
 }
 
 /**
- * Reads `run_results.json`, and the manifest of the same build: a test that
- * failed may be no more. Null where they are not there or cannot be read.
+ * Reads `run_results.json`, and the manifest of the same build, because the project may no longer
+ * have a test that failed. Null if they are missing or unreadable.
  */
 export async function readLastResults(folder: string): Promise<LastResults | null> {
   const read = (name: string): Promise<unknown> => readJson(join(folder, name), () => undefined)
@@ -164,7 +164,7 @@ export async function readLastResults(folder: string): Promise<LastResults | nul
   return { runId: results.metadata.env['run_id'] ?? '', byModel }
 }
 
-/** The models that a result is about: itself, or what the test is of. */
+/** The models that a result is about: the model itself, or the ones that the test is for. */
 function modelsOf(id: string, all: Entries): readonly string[] {
   const entry = all[id]
   const isTest = id.startsWith('test.') || id.startsWith('unit_test.')

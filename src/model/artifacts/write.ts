@@ -27,7 +27,7 @@ interface BuildResults {
  * Writes what consumers of dbt's artifacts read of a build: `manifest.json`
  * (v12), `run_results.json` (v6), `sources.json` (v3), and when its file was
  * published `catalog.json` (v1). Readers see the old one or the new one of each.
- * Artifacts that cannot be written take nothing from what is published.
+ * If artifacts cannot be written, the build stays published.
  */
 export async function writeArtifacts(
   building: Building,

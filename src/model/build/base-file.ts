@@ -17,18 +17,18 @@ import type { ModelNode } from '../project/types.ts'
 
 /** The file that a build continues from, and what it holds. */
 export interface BaseFile {
-  /** A copy, which belongs to the build; null where nothing is continued from. */
+  /** A copy that belongs to the build; null if it builds from scratch. */
   readonly path: string | null
   readonly state: PublishedState
-  /** The published file as recorded; null where it is not what was published, or there is none. */
+  /** The record of the published file; null if there is none, or if the file was changed. */
   readonly published: PublishedRecord | null
-  /** The run whose file failed and is continued from. */
+  /** The failed run whose file the build continues. */
   readonly retryOf?: string
 }
 
 /**
- * Copies what the build continues from, and verifies the copy by its digest: a file
- * that is not what was published, or not what a failed build left, is not continued from.
+ * Copies the file that the build continues, and verifies the copy by its digest: a file that is
+ * neither the published one nor the one that a failed build left is not continued.
  * A snapshot without a version takes its history from the published file, changed or not.
  *
  * @throws UsageError where a failed build is to be retried, and its file cannot be;
@@ -97,7 +97,7 @@ function verdictOn(copied: Copied, target: string): Promise<Verdict> {
   return Promise.resolve({ state: 'changed', reason: `it cannot be read: ${messageOf(copied)}` })
 }
 
-/** Even a changed published file is used for the history of snapshots that have no saved version. */
+/** Takes the histories that snapshots lack from the copy; if it was changed, only missing ones. */
 async function adopt(
   building: Building,
   lacking: ReadonlyMap<ModelNode, 'missing' | 'damaged'>,

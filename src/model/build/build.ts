@@ -13,7 +13,7 @@ import { forgetFailed, leaveFailed, recordFailed } from './failed-build.ts'
 import { fromScratch, planBuild, refreshed, type BuildPlan, type NodePlan } from './plan.ts'
 
 export interface BuildResult extends Omit<Filled, 'problems' | 'contents'> {
-  /** Size of the published file; null where it holds all this already and stays as it is. */
+  /** Size of the published file; null if it already had the same content and stays as it is. */
   readonly bytes: number | null
   readonly durationMs: number
 }
@@ -31,7 +31,7 @@ export async function planOfBuild(options: BuildOptions): Promise<readonly Plann
 
 /**
  * Builds the warehouse in a new file next to the published one, checks it, and
- * puts it in its place whole. A reader that has the old file open keeps it. The
+ * replaces the published one atomically. Readers that have the old file open keep it. The
  * caller holds the lock of the data folder: leftovers of a crash are removed.
  *
  * @throws ChecksFailedError when a unit test fails or a check of severity error has failures,
@@ -97,7 +97,7 @@ async function decide(building: Building): Promise<{ plan: BuildPlan; baseFile: 
 }
 
 /**
- * Executes the plan in a new file. Where the one that is continued from turns out to be damaged,
+ * Executes the plan in a new file. If the file that it continues turns out to be damaged,
  * everything is built again.
  */
 async function fillFile(
@@ -122,7 +122,7 @@ async function fillFile(
   }
 }
 
-/** Where the new file is made: in the copy, unless there is nothing in it to continue from. */
+/** The path of the new file: the copy, unless there is nothing in it to continue. */
 async function beginFile(
   target: string,
   { isPartial, isContinued }: BuildPlan,

@@ -24,8 +24,8 @@ const shape = z.object({
 type FailedBuild = Pick<BuildOptions, 'failedFile' | 'artifacts' | 'runId'>
 
 /**
- * Puts the temporary file where failed files are kept, and returns whether it is: else it is
- * removed. There is one at most, and it is not on record yet.
+ * Keeps the temporary file as the failed one, or removes it if none is to be kept. Returns
+ * whether it is kept. At most one is kept; `recordFailed` records it.
  */
 export async function leaveFailed(
   temporary: string,
@@ -53,7 +53,7 @@ export async function recordFailed({ failedFile, artifacts, runId }: FailedBuild
   await writeAtomic(recordPath(path), `${JSON.stringify(record)}\n`)
 }
 
-/** Of what says which models and tests failed. */
+/** Digest of the artifacts that say which models and tests failed. */
 async function resultsDigest(artifacts: string | undefined): Promise<string> {
   const hash = createHash('sha256')
   if (artifacts === undefined) return hash.digest('hex')
@@ -63,7 +63,7 @@ async function resultsDigest(artifacts: string | undefined): Promise<string> {
   return hash.digest('hex')
 }
 
-/** After a build that was published. */
+/** Removes the failed file and its record, after a published build. */
 export async function forgetFailed({ failedFile }: FailedBuild): Promise<void> {
   if (failedFile === undefined) return
   await removeFile(failedFile.path)
@@ -97,7 +97,7 @@ export async function openFailed(
   throw refusal(`${path} is not what run ${runId} left: its SHA-256 is not the recorded one`)
 }
 
-/** The error where it is not known any more what became of the models of the run. */
+/** The error if the results of the failed run are no longer on record. */
 export function resultsLost(runId: string): UsageError {
   return refusal(`the results of run ${runId} are not on record any more`)
 }

@@ -8,8 +8,8 @@ export interface MadeBy {
   /** Digest of its own part and those of all models that it is made from. */
   readonly whole: string
   /**
-   * Digest of that and of what is in the sources: the same makes the same rows.
-   * Null where it is not known, and of what is made from an earlier state of itself.
+   * Digest of that and of the sources' contents: equal digests mean equal rows.
+   * Null if unknown, and for a model that is made from an earlier state of itself.
    */
   readonly content: string | null
 }
@@ -23,9 +23,9 @@ export interface SourceFacts {
 }
 
 /**
- * By what each model is made. A model that is not `chosen` stays as an earlier
- * build made it, so `published` answers for it; where that is not known, the models
- * that read it are built again.
+ * Computes the digests of each model. A model that is not `chosen` stays as an earlier build
+ * made it, so its digests come from `published`; if they are unknown, the models that read it
+ * match no model that was ever made.
  */
 export function madeBy(
   models: readonly ModelNode[],

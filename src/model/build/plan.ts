@@ -30,7 +30,7 @@ export interface BuildPlan {
   readonly compiled: Compiled
   /** Whether the models that are not selected stay as they are in the published file. */
   readonly isPartial: boolean
-  /** Whether a table of the published file is updated or reused: the build continues in a copy of it. */
+  /** Whether a published table is updated or reused: the build then continues in a copy. */
   readonly isContinued: boolean
   readonly all: readonly ModelNode[]
   /** Of each selected model, in the order in which they are built. */
@@ -122,7 +122,7 @@ function inNewFile(plan: BuildPlan): BuildPlan {
   return { ...plan, nodes: plan.nodes.map(({ node, reason }) => toCreate(node, reason)) }
 }
 
-/** `reason`: why the model has to be built from scratch; null where it was made by the same. */
+/** `reason`: why the model must be built from scratch; null if it was made from the same. */
 function planNode(
   node: ModelNode,
   { relations }: PublishedState,
@@ -146,7 +146,7 @@ function toCreate(node: ModelNode, reason: string): NodePlan {
   return { node, action: 'create', reason, isDescribed: false }
 }
 
-/** What a check has to read; `unchanged` are the models whose rows are the published ones. */
+/** The scope of a check. `unchanged`: the models whose rows are the published ones. */
 function scopeOf(
   { check, model, sql, changedSql, reads }: Check,
   nodes: readonly NodePlan[],
@@ -160,7 +160,7 @@ function scopeOf(
   return unchanged.has(model) ? 'lost references' : 'changed'
 }
 
-/** Why the relation in the published file is not what would be made now; null where it is. */
+/** Why the published relation differs from what would be built now; null if it does not. */
 function reasonToCreate(
   node: ModelNode,
   models: readonly ModelNode[],

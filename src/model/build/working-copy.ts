@@ -2,16 +2,16 @@ import { constants } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { temporaryPath, makeWritable, removeFile, sha256OfFile } from '../../lib/files.ts'
 
-/** A copy, and the digest of its bytes: what is verified is what is continued from. */
+/** A copy, and its digest: the build continues exactly the bytes that were verified. */
 export interface CopiedFile {
   readonly path: string
   readonly sha256: string
 }
 
 /**
- * A copy of the file that a build continues from, next to the one that is to be published.
- * It may be begun while something else is done. No program that has the file open can
- * change the copy, or keep it from being read. The caller holds the lock of the data folder.
+ * A copy of the file that a build continues, next to the one to be published. Copying may start
+ * while other work is done. A program that has the file open can neither change the copy nor
+ * prevent reading it. The caller holds the lock of the data folder.
  */
 export class WorkingCopy implements AsyncDisposable {
   readonly path: string
@@ -24,7 +24,7 @@ export class WorkingCopy implements AsyncDisposable {
     this.path = temporaryPath(target)
   }
 
-  /** An error reaches the caller of `take`. */
+  /** Starts copying. `take` throws the error if that fails. */
   begin(): void {
     this.#copying ??= this.#copy()
     this.#copying.catch(() => undefined)

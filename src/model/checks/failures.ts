@@ -10,8 +10,8 @@ const EXAMPLES = 3
 const LISTED_CHECKS = 3
 
 /**
- * Keeps the rows that checks found wrong as tables: of those that are to store
- * them, and of those that failed, whose file is not published.
+ * Stores the wrong rows that checks found as tables: for checks with `store_failures`, and for
+ * failed checks, whose file is not published.
  */
 export async function storeFailures(
   db: Database,
@@ -40,7 +40,7 @@ export async function storeFailures(
   return examples
 }
 
-/** Drops from a file that failed what it says of the checks that failed. */
+/** Drops the rows and results of failed checks from a failed file. */
 export async function forgetFailures(db: Database): Promise<void> {
   const failed = await db.rows(`select check_name from meta.check_results where status = 'fail'`)
   const names = new Set(failed.map((row) => row['check_name']))

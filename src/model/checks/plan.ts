@@ -5,7 +5,7 @@ import type { Compiled } from '../project/compile.ts'
 import { ProjectError } from '../project/errors.ts'
 import type { GenericTest, ModelNode, TestSettings } from '../project/types.ts'
 
-/** A column that values of another model are to be found in. */
+/** The column of another model that must contain the values. */
 export interface Reference {
   readonly relation: string
   readonly field: string
@@ -19,14 +19,13 @@ export interface Check extends TestSettings {
   readonly column: string | null
   readonly sql: string
   /**
-   * The same of the intervals that this build replaced: enough where the other
-   * intervals have passed. Absent where a row can be wrong by one of another
-   * interval.
+   * The same for the intervals that this build replaced. It is enough if the other intervals have
+   * passed. Absent if a row of one interval can make a row of another wrong.
    */
   readonly changedSql?: string
-  /** Where the values have to be. Once a value is gone from it, `changedSql` is not enough. */
+  /** Where the values must exist. Once a value has disappeared, `changedSql` is not enough. */
   readonly reference?: Reference
-  /** The relations that are read, where it only asks that its column has a value. */
+  /** The relations to read, if the check only requires that a column has a value. */
   readonly missing?: { readonly in: string; readonly inChanged?: string }
   /** Where the project asks for it. */
   readonly file: string
@@ -38,8 +37,8 @@ export interface Check extends TestSettings {
 export interface PlannedCheck extends Check {
   /**
    * - `all`: every row;
-   * - `changed`: the replaced intervals, for it has passed of all others;
-   * - `lost references`: every row if values are gone from what it refers to, else nothing;
+   * - `changed`: the replaced intervals, because all others have passed;
+   * - `lost references`: every row if values that it refers to have disappeared, else nothing;
    * - `none`: it has passed, and nothing that it reads has changed since.
    */
   readonly scope: 'all' | 'changed' | 'lost references' | 'none'
@@ -115,7 +114,7 @@ function limited(sql: string, { limit }: Pick<TestSettings, 'limit'>): string {
   return limit === null ? sql : `${sql}\nlimit ${limit}`
 }
 
-/** Whether a row can be wrong only by itself, by rows of its own interval, or by what it points at. */
+/** Whether a row's result depends only on itself, its interval and the values it refers to. */
 function isWithinIntervals({ arguments: test }: GenericTest, node: ModelNode): boolean {
   if (node.increment === null || test.kind === 'unique') return false
   if (test.kind !== 'unique_key') return true

@@ -23,8 +23,8 @@ export interface CheckedModels {
 }
 
 /**
- * Runs the checks, each in its scope, except those that read a `missing` model. Those that may
- * ask which intervals were replaced go one by one, and the others meanwhile on the second
+ * Runs the checks, each in its scope, except those that read a `missing` model. Checks that may
+ * read the replaced intervals run one by one; the others run concurrently on the second
  * connection.
  */
 export async function runChecks(
@@ -70,7 +70,7 @@ export async function runChecks(
   }
 }
 
-/** Rows that a check found wrong, and the time that it took, milliseconds, where it was shared. */
+/** The number of wrong rows, and the time in milliseconds if checks shared a query. */
 interface Count {
   readonly failures: number
   readonly durationMs?: number
@@ -165,10 +165,10 @@ function holds(comparison: string, value: number): boolean {
   return operator === '!=' ? sign !== '=' : operator.includes(sign)
 }
 
-/** True where a value is gone from the column, or where that is not known. */
+/** Whether a value disappeared from the column, or may have. */
 type HasLostRows = (reference: Reference) => Promise<boolean>
 
-/** Keeps the values that passed checks refer to before the tables that hold them are built again. */
+/** Saves the values that passed checks refer to, before the tables with them are built again. */
 export async function watchReferences(
   db: Database,
   checks: readonly PlannedCheck[],

@@ -15,8 +15,8 @@ export interface UnitTestResult {
 }
 
 /**
- * Runs unit tests of one model; what it reads is there, for the given rows get
- * the columns and types of that.
+ * Runs unit tests of one model. The relations that it reads must exist: the given rows get their
+ * columns and types.
  *
  * @throws ChecksFailedError with the rows when one fails; ProjectError for a
  * column that is not there; StatementError when DuckDB refuses one.
@@ -45,7 +45,7 @@ export async function runUnitTests(
   return results
 }
 
-/** What the result of a model's unit tests hangs on, but for what the model is made from. */
+/** Digest of all that decides the result of a model's unit tests, except the model's inputs. */
 export function unitTestsDigest(tests: readonly UnitTestNode[]): string {
   const parts = tests.map(({ name, sql, given, expect }) => [name, sql, given, expect])
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')

@@ -18,8 +18,8 @@ export async function engineOf(db: Database): Promise<string> {
 }
 
 /**
- * Works in the file at `path`, which is whole on disk afterwards. The file has no log while it is
- * built: after a crash it is worth nothing.
+ * Runs `work` in the file at `path`, which is complete on disk afterwards. The file has no log
+ * while it is built: after a crash it is useless.
  */
 export async function inFile<T>(
   path: string,
@@ -138,7 +138,7 @@ export function commentsSql(node: Commented): string {
   ].join(';\n')
 }
 
-/** The rows of the intervals that were replaced, as a relation, in the database that did it. */
+/** The rows of the replaced intervals, as a relation in the database that replaced them. */
 export function changedRows(node: ModelNode): string {
   const columns = node.unique_key.map(identifier).join(', ')
   const changed = `select ${columns} from ${changedIntervals(node)}`

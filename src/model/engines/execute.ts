@@ -16,7 +16,7 @@ import { loadSnapshot, saveSnapshot } from './snapshots.ts'
 /** What a file was filled with. */
 export interface Filled {
   readonly models: readonly BuiltModel[]
-  /** Those that were run: of models that are not as they were, or all in a full refresh. */
+  /** The unit tests that ran: those of changed models, or all in a full refresh. */
   readonly unitTests: readonly UnitTestResult[]
   readonly checks: readonly CheckResult[]
   /** Of the sources that are expected to be fresh. */
@@ -64,9 +64,9 @@ export function snapshotsOf(models: readonly ModelNode[]): ModelNode[] {
 }
 
 /**
- * Drops what the plan creates, and in a file that is to hold the selected models alone
- * everything that they do not reuse or update: what is built is then as in a new file, and the
- * checkpoint frees the space of the dropped ones.
+ * Drops the relations that the plan creates and, unless the build is partial, all that it does
+ * not reuse or update. The result is the same as in a new file, and the checkpoint frees the
+ * space.
  */
 async function dropRelations(db: Database, { isPartial, nodes }: BuildPlan): Promise<void> {
   const created = new Set<string>()
@@ -86,10 +86,10 @@ interface BuiltModels extends Pick<Filled, 'models' | 'unitTests'> {
 }
 
 /**
- * Builds the models, each after those that it reads and after its unit tests: incremental ones,
- * which are the large ones, one by one, and the others at the same time on the second connection.
- * Their descriptions become comments where the first one waits. A model that reads one which
- * could not be built is skipped; the others are built nevertheless.
+ * Builds each model after the models that it reads, and after its unit tests. Incremental models,
+ * which are the large ones, run one by one; the others run concurrently on the second connection.
+ * Comments are written while the first connection is free. A model that reads a failed one is
+ * skipped; the others are still built.
  */
 async function buildModels(context: BuildContext, plan: BuildPlan): Promise<BuiltModels> {
   const { nodes } = plan
@@ -173,9 +173,9 @@ interface Step {
 }
 
 /**
- * Works through the steps, one at a time in each lane: the earliest of those
- * that wait for none. A dependency that is no step is there already. After an
- * error nothing more begins; it is thrown when what is under way has ended.
+ * Runs the steps, one at a time per lane: always the earliest that is ready. A dependency that is
+ * not a step counts as done. After an error, no step starts; the error is thrown when the
+ * running steps have ended.
  *
  * @param steps without a cycle.
  */

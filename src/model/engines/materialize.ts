@@ -28,7 +28,7 @@ export async function createSchemas(db: Database, nodes: readonly ModelNode[]): 
 }
 
 /**
- * Does with a model's table or view what the plan says, and proves its columns.
+ * Creates, updates or reuses a model's table or view as planned, and verifies its columns.
  *
  * @throws StatementError where DuckDB refuses the model, ProjectError where its columns are not
  * those of its yml, ChecksFailedError where a double is no finite number.
@@ -101,10 +101,10 @@ async function create(db: Database, node: ModelNode): Promise<void> {
 }
 
 /**
- * Brings the table of an incremental model up to date, in one transaction: its pre-hooks take out
- * what is no longer so, then every interval that the select has rows of is replaced whole.
- * Returns how many intervals those are. Old rows are distinguished from new ones by their row
- * number: a copy next to the table would be written twice.
+ * Updates the table of an incremental model in one transaction: its pre-hooks delete outdated
+ * rows, then every interval that the select returns rows for is replaced completely. Returns the
+ * number of these intervals. Row numbers distinguish old rows from new ones: a copy next to the
+ * table would be written twice.
  */
 async function update(db: Database, node: ModelNode, { preHooks, sql }: Making): Promise<number> {
   const { relation, unique_key: key } = node
@@ -127,7 +127,7 @@ async function update(db: Database, node: ModelNode, { preHooks, sql }: Making):
   return countRows(db, changed)
 }
 
-/** Returns the columns and their types. @throws ProjectError where they are not those of the yml. */
+/** Returns the columns and their types. @throws ProjectError if they differ from the yml. */
 async function compareColumns(db: Database, node: ModelNode): Promise<Table> {
   const table = await db.table(`select * from ${node.relation} limit 0`)
   for (const { name, place } of node.columns) {
@@ -147,8 +147,8 @@ async function compareColumns(db: Database, node: ModelNode): Promise<Table> {
 const DOUBLES = ['DOUBLE', 'FLOAT']
 
 /**
- * Proves that a table's doubles are finite: DuckDB divides by zero without an error, other engines
- * do not, and what follows is no number. Of an updated table, the rows of the replaced intervals.
+ * Verifies that a table's doubles are finite: DuckDB divides by zero without an error, unlike
+ * other engines. In an updated table, only rows of the replaced intervals are read.
  */
 async function refuseInfinite(
   db: Database,
@@ -190,8 +190,8 @@ interface FactView {
 }
 
 /**
- * Makes every model a view in the database in use, unchecked: nothing is
- * computed before it is asked for, and then only the days that are asked for.
+ * Creates every model as a view in the database in use, unchecked: nothing is computed until it
+ * is queried, and then only for the queried days.
  *
  * @returns the facts of days among them.
  * @throws StatementError when DuckDB refuses a model.
@@ -216,7 +216,7 @@ export async function createFactViews(
   }))
 }
 
-/** What one fetch cannot give again: it is made from every version that landed. */
+/** Cannot be verified by one fetch: it is made from every version that landed. */
 const HISTORY_OF_VERSIONS = 'fct_restatement'
 
 function isFactOfDays(node: ModelNode): boolean {

@@ -14,7 +14,7 @@ import type { Building } from '../build/context.ts'
 import type { ModelNode, SnapshotRule } from '../project/types.ts'
 import { relationsIn } from './duckdb.ts'
 
-/** Where versions are, and which are asked for: those written up to `asOf`. */
+/** Where versions are, and which to read: those written up to `asOf`. */
 type SnapshotPlace = Pick<Building, 'target' | 'asOf' | 'now' | 'warn'>
 
 /**
@@ -74,7 +74,7 @@ export function historyLost(nodes: readonly ModelNode[], reason: string): AppErr
   )
 }
 
-/** Puts the last version of the snapshot into the database in use; without one there is no table. */
+/** Loads the last version of the snapshot into the database; creates no table if there is none. */
 export async function loadSnapshot(
   db: Database,
   node: ModelNode,
@@ -141,9 +141,8 @@ async function requireSame(
 }
 
 /**
- * Brings the table of a snapshot up to date, in one transaction: rows that are
- * no longer so end, rows that are new or otherwise begin. `now` in milliseconds
- * since the epoch.
+ * Updates the table of a snapshot in one transaction: ends outdated rows, adds rows that are new or
+ * changed. `now`: milliseconds since the epoch.
  */
 export async function takeSnapshot(
   db: Database,
@@ -196,7 +195,7 @@ async function isThere(db: Database, { relation }: ModelNode): Promise<boolean> 
   return (await relationsIn(db)).get(relation)?.kind === 'table'
 }
 
-/** What it is of may have got columns; earlier rows have NULL there. */
+/** Adds columns that the source has gained; earlier rows have NULL there. */
 async function addColumns(db: Database, { relation, sql }: ModelNode): Promise<void> {
   const published = await db.table(`select * from ${relation} limit 0`)
   const fresh = await db.table(`select * from (${sql}) limit 0`)

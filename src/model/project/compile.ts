@@ -22,7 +22,7 @@ import type {
   UnitTest,
 } from './types.ts'
 
-/** What the project's files leave open. */
+/** What the project's files do not define. */
 export interface CompileOptions {
   /** Overrule the project's own. */
   readonly vars?: Readonly<Record<string, unknown>> | undefined
@@ -180,7 +180,7 @@ function placeOfConfig({ configLine }: Rendered, file: string): Place {
   return configLine === undefined ? { file } : { file, line: configLine }
 }
 
-/** The statement without its closing semicolon, for it is put into another. */
+/** The statement without its closing semicolon, to be embedded in another. */
 function needSql(rendered: Rendered, file: string): string {
   const sql = rendered.sql.replace(/;\s*$/, '')
   if (sql.trim() === '') throw new ProjectError({ file }, 'the file renders to nothing')

@@ -133,7 +133,7 @@ function textOf(bytes: Buffer, place: string): string {
   }
 }
 
-/** The one that parts the header into most columns. */
+/** The delimiter that splits the header into the most columns. */
 function delimiterOf(header: string): string {
   const count = (delimiter: string): number => header.split(delimiter).length
   return DELIMITERS.reduce((best, each) => (count(each) > count(best) ? each : best))
@@ -166,7 +166,7 @@ export async function seedLines(db: Database, seed: Seed, sql: string): Promise<
   return rows.map(({ record }) => lines[record] ?? 1)
 }
 
-/** Why DuckDB would not read the file, with the line; undefined where it is not for its contents. */
+/** Why DuckDB rejects the file, with the line; undefined if its contents are not the cause. */
 export async function explainSeed(db: Database, seed: Seed): Promise<ProjectError | undefined> {
   const { csv, types } = seed
   const sql = readSql('rows', csv, types, { expressions: '*' })
@@ -190,8 +190,8 @@ export async function explainSeed(db: Database, seed: Seed): Promise<ProjectErro
 }
 
 /**
- * What DuckDB reads and the yml does not mean: a number that would be rounded,
- * and a key that two lines have.
+ * Rejects what DuckDB accepts and the yml forbids: a number that would be rounded, and a key
+ * that occurs on two lines.
  *
  * @throws ProjectError with the line.
  */

@@ -18,14 +18,13 @@ export interface Past {
 }
 
 /**
- * The nodes that a selector means, in the order given; dbt's words. Terms
- * parted by spaces add up, terms parted by commas must all hold, and `exclude`
- * takes out. A term is a model's name (`*` for any letters), a folder, or
- * `method:value`; `2+` in front adds what it is made from, two steps up, `+2`
- * behind what is made from it, a bare `+` all of either, and `@` in front what
- * is made from it and all that this is made from.
+ * The nodes that a selector matches, in the given order, with dbt's syntax. Terms separated by
+ * spaces are united, terms separated by commas are intersected, and `exclude` removes nodes. A
+ * term is a model's name (`*` for any characters), a folder, or `method:value`. A prefix `2+`
+ * adds parents up to two levels up, a suffix `+2` children up to two levels down, and a bare `+`
+ * all of them. A prefix `@` adds all children and all parents of these.
  *
- * @throws UsageError at a term that means no node.
+ * @throws UsageError for a term that matches no models.
  */
 export function select<T extends Selectable>(
   nodes: readonly T[],
@@ -66,7 +65,7 @@ function selectTerm(
 ): Set<string> {
   const { all = '', up, core = '', down } = TERM.exec(term)?.groups ?? {}
   const matched = nodes.filter(matcherOf(core, past)).map(({ name }) => name)
-  // that nothing is new, or failed, is no mistake
+  // matching nothing new or failed is not an error
   if (matched.length === 0 && !/^(state|result):/.test(core)) throw noMatch(nodes, flag, term, core)
   const parents = new Map(nodes.map((node) => [node.name, node.dependsOn]))
   const children = childrenOf(nodes)

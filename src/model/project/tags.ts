@@ -169,7 +169,7 @@ export interface MacroScope {
 }
 
 /**
- * Holds every tag and name of a template against the allowed ones: a name is a
+ * Checks every tag and name of a template against the allowed ones: a name is a
  * function, `this`, or one that `set` or `for` brought into scope before.
  *
  * @throws ProjectError with file and line.

@@ -51,7 +51,7 @@ export interface Seed extends Described {
   readonly csv: SeedFile
 }
 
-/** A table that keeps what a model, or seed, once said. */
+/** A table that keeps the history of a model or seed. */
 export interface Snapshot extends Described {
   readonly config: ModelSettings
   /** The name of what it is of. */
@@ -65,7 +65,7 @@ export interface SnapshotRule {
   /** The column with the time of a row's last change; null: rows are compared. */
   readonly updated_at: string | null
   readonly check_cols: 'all' | readonly string[]
-  /** What becomes of rows that are gone: they stay as they are, or end. */
+  /** What happens to rows that disappeared: they stay as they are, or end. */
   readonly hard_deletes: 'ignore' | 'invalidate'
 }
 
@@ -116,7 +116,7 @@ export interface TestSettings {
   readonly error_if: string
   /** A condition; other rows are not read. */
   readonly where: string | null
-  /** So many wrong rows are enough. */
+  /** The maximum number of wrong rows to find. */
   readonly limit: number | null
   /** Whether the rows that are wrong are kept, as a table of the schema. */
   readonly store_failures: boolean
@@ -182,7 +182,7 @@ export interface Making {
 export interface ModelNode extends Described, Omit<ModelSettings, 'pre_hook'>, Making {
   /** `schema.name` */
   readonly relation: string
-  /** What brings an incremental model's table up to date, where there is one; else null. */
+  /** Updates the table of an incremental model if it exists; null for other models. */
   readonly increment: Making | null
   /** Null for a model. */
   readonly seed: Seed | null

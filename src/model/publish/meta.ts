@@ -9,7 +9,7 @@ import { keyOf } from '../project/properties.ts'
 import type { ModelNode } from '../project/types.ts'
 import type { IntervalRow } from '../../lake/intervals.ts'
 
-/** Inserts rows into a table, sorted; their values are JSON, and become what the columns are. */
+/** Inserts rows into a table, sorted. Their JSON values are cast to the column types. */
 export async function insertRows(
   db: Database,
   relation: string,
@@ -74,7 +74,7 @@ export async function writeCheckResults(
   await replaceRows(db, 'meta.check_results', 'check_name', rows)
 }
 
-/** By what models were made, by their names. */
+/** Digests of what models were made from, by name. */
 interface Makings {
   readonly madeBy: ReadonlyMap<string, MadeBy>
   /** Digests of their unit tests. */

@@ -8,8 +8,8 @@ import { relationsIn } from '../engines/duckdb.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
 
 /**
- * Puts the file at `temporary` in place of the published one, and returns its size. Where that
- * holds all that the new one does, it stays: null.
+ * Replaces the published file with the one at `temporary`, and returns its size. Returns null
+ * and keeps the published file if it already has the same content.
  */
 export async function publish(
   temporary: string,
@@ -63,7 +63,7 @@ async function isPublished(
   )
 }
 
-/** What cannot be opened from the start as readers will open it is not published. */
+/** Opens the file as readers will: one that cannot be opened is not published. */
 async function openOnce(path: string): Promise<void> {
   await using db = await Database.open(path, { readOnly: true })
   await db.rows('select count(*) from meta.columns')
@@ -77,7 +77,7 @@ export async function removeDatabase(path: string): Promise<void> {
 
 /** Digests of what a finished file holds. */
 export interface Contents {
-  /** Of what the models' tables hold: the same, the same rows. */
+  /** Digest of the models' tables: equal digests mean equal rows. */
   readonly content: string
   /** Of the models' comments and of schema `meta`, but for which run wrote it and when. */
   readonly meta: string
