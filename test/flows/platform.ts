@@ -1,5 +1,9 @@
 import { ApiClient } from '../../src/client/index.ts'
-import { syncOrganisation, type SyncOptions, type SyncResult } from '../../src/extract/organisation.ts'
+import {
+  syncOrganisation,
+  type SyncOptions,
+  type SyncResult,
+} from '../../src/extract/organisation.ts'
 import type { EntitySelection } from '../../src/extract/entities/context.ts'
 import { RESOURCES } from '../../src/lake/resources.ts'
 import { Database, type Row } from '../../src/lib/duckdb.ts'
