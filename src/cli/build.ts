@@ -38,7 +38,7 @@ export const buildCommand = defineCommand({
     select: text(
       'only these models: name, fct_*, +name (and what it needs), name+1, @name, tag:x, path:x, state:modified, result:error; a space is or, a comma is and',
     ),
-    exclude: text('not these models, in the same words'),
+    exclude: text('leave these models out; same syntax'),
     retry: {
       type: 'boolean',
       conflicts: ['select', 'exclude', 'as-of'],
@@ -48,9 +48,7 @@ export const buildCommand = defineCommand({
       ...text('what was known at a time: 2026-03-01T06:00:00Z, or 2026-03-01 for the end of it'),
       conflicts: ['select', 'exclude'],
     },
-    'full-refresh': flag(
-      'build every model from scratch, also those of which only changed days are due',
-    ),
+    'full-refresh': flag('build every model from scratch, even if only some of its days changed'),
     plan: {
       type: 'boolean',
       conflicts: ['as-of', 'retry'],

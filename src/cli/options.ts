@@ -26,7 +26,7 @@ export const paceOptions = {
   'base-url': text("the platform's public API host (or AGENT_BASE_URL)"),
   rate: number('requests a second, at most'),
   concurrency: number('requests in flight, at most'),
-  'max-duration': textOr('5h', 'stop in time and go on in the next run: 90s, 20m, 5h'),
+  'max-duration': textOr('5h', 'stop after this time; the next run resumes: 90s, 20m, 5h'),
 }
 
 /**

@@ -112,9 +112,9 @@ const ADDITIVITY: Readonly<Record<string, string>> = {
   distinct_per_day: 'distinct per day: does not add up',
   trailing: 'trailing: take the last day of a period',
   snapshot: 'snapshot: adds up, but not over days',
-  average: 'average: is not averaged again',
-  percentile: 'percentile: is not averaged',
-  ratio: 'ratio: of a period, divide the sums',
+  average: 'average: cannot be averaged again',
+  percentile: 'percentile: cannot be averaged',
+  ratio: 'ratio: for a period, divide the sums',
   share: 'share: does not add up',
   mode: 'most frequent value',
 }

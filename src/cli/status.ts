@@ -166,7 +166,7 @@ function noteLines({ resource, suspects, window }: ResourceStatus): string[] {
     suspects.length > 0 &&
       `  pending: ${resource} ${days} came back much smaller; the next run rechecks it`,
     window !== null &&
-      `  window: ${resource} is asked for ${counted(window.maxDays, 'day')} at once at most, learned ${toSecond(window.learntAt)}`,
+      `  window: ${resource}: at most ${counted(window.maxDays, 'day')} per request, learned ${toSecond(window.learntAt)}`,
   ].filter((each) => each !== false)
 }
 

@@ -48,10 +48,10 @@ function verdictOf(verification: Verification): string {
   if (days.length === 0) return 'Nothing was compared.'
   const isAll = days.length === history
   const which = `${isAll ? 'all ' : ''}${counted(days.length, 'day')}${isAll ? '' : ` of ${digits(history)}`}`
-  const scope = `${which}, ${counted(tables, 'table')}, ${counted(rows, 'row')}, ${counted(values, 'value')}; ${counted(files.files, 'raw file')} proven by SHA-256`
+  const scope = `${which}, ${counted(tables, 'table')}, ${counted(rows, 'row')}, ${counted(values, 'value')}; ${counted(files.files, 'raw file')} verified by SHA-256`
   if (isEqual(verification)) {
     const { notHeld } = verification
-    const but = notHeld.length === 0 ? '' : ', but for numbers that it cannot hold'
+    const but = notHeld.length === 0 ? '' : ', except for numbers that it cannot store'
     return `Equal${but}: the warehouse is what the platform serves${isAll ? ', the whole history' : ''} (${scope}).`
   }
   return `Different: ${whatDiffers(verification)} (compared: ${scope}).`
@@ -61,7 +61,7 @@ function whatDiffers({ differences, files }: Verification): string {
   const number = (kind: Difference['kind']): number =>
     differences.filter((difference) => difference.kind === kind).length
   const parts: readonly (readonly [number, string, string])[] = [
-    [number('value'), 'value', 'otherwise than the platform serves it'],
+    [number('value'), 'value', 'other than on the platform'],
     [number('missing'), 'row', 'missing in the warehouse'],
     [number('extra'), 'row', 'that the platform does not serve'],
     [files.damaged.length, 'raw file', 'damaged'],

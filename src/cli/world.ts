@@ -59,7 +59,7 @@ function stopOnSignals(emit: (event: RunEvent) => void): Stop {
   }
   const onSignal = (name: NodeJS.Signals): void => {
     const reason = new DeferredError(`stopped by ${name}`, {
-      hint: 'What has landed is kept; the next run goes on from there.',
+      hint: 'What has landed is kept; the next run resumes from there.',
     })
     if (asking.signal.aborted) {
       underWay.abort(reason)

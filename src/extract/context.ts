@@ -69,7 +69,7 @@ export function ownAnswer<T extends AnalyticsTail>({ servedAs }: FetchContext, a
   if (orgId === null || servedAs === null || orgId === servedAs) return answer
   const other = JSON.stringify(orgId.slice(0, 40))
   throw new ForeignAnswerError(
-    `GET ${request}: the answer is of the organisation ${other}, not of ${JSON.stringify(servedAs)}`,
+    `GET ${request}: the answer belongs to the organisation ${other}, not to ${JSON.stringify(servedAs)}`,
     requestId,
   )
 }

@@ -78,7 +78,7 @@ function implausible(orgId: string): OrganisationError {
   const shown = JSON.stringify(orgId.slice(0, SHOWN)).replaceAll(/[^\x20-\x7e]/gu, '?')
   const bytes = Buffer.byteLength(orgId)
   return new OrganisationError(
-    `the platform names the organisation ${shown} (${bytes} bytes), which no id of an organisation is`,
+    `the platform names the organisation ${shown} (${bytes} bytes), which is not a valid organisation id`,
     { hint: HINT },
   )
 }

@@ -19,7 +19,7 @@ export async function forgetMissing(
   if (missing.length === 0) return
   await ledger.forget(missing)
   warn(
-    `files of ${orgId} that the ledger names are not in the lake: ${listedDays(missing)}; these days are missing again`,
+    `files of ${orgId} are in the ledger but not in the lake: ${listedDays(missing)}; these days are missing again`,
   )
 }
 
@@ -57,7 +57,7 @@ export async function quarantineDamaged(
 function consequenceOf({ resource }: RawFile): string {
   if (!isEntityResource(resource)) return 'the day is missing again'
   const isGone = isSnapshot(resource) || resource === 'hook_events'
-  return isGone ? 'it is no longer served' : 'what it held is requested again'
+  return isGone ? 'it is no longer served' : 'its content is requested again'
 }
 
 /**

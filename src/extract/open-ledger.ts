@@ -35,7 +35,7 @@ export async function openLedger(
   if (unknownFiles.length > 0) {
     await ledger.record(unknownFiles)
     warn(
-      `the ledger of ${orgId} did not know what the lake holds of ${listedDays(unknownFiles)}; it was taken in`,
+      `the ledger of ${orgId} lacked versions that are in the lake (${listedDays(unknownFiles)}); they were added`,
     )
   }
   return { ledger, missing: intervalsWithoutFile(ledger.intervals.values(), inLake) }

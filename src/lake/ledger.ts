@@ -176,7 +176,7 @@ export async function readJournal(dataFolder: string, orgId: string): Promise<Jo
 /** The warning for invalid lines, which a crash alone does not explain. */
 export function damagedLines(path: string, lines: readonly number[]): string {
   const which = `${lines.length === 1 ? 'line' : 'lines'} ${someOf(lines.map(String))}`
-  return `${path}: ${which} cannot be read; what the lake holds of the days is taken from there`
+  return `${path}: ${which} cannot be read; their days are recovered from the lake`
 }
 
 type Folded = Omit<Journal, 'path'>

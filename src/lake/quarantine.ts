@@ -119,7 +119,7 @@ export async function moveAside(from: string, to: string): Promise<string> {
   confirmLease(path)
   await rename(from, path).catch((error: unknown) => {
     throw new AppError(`${from} cannot be moved to ${path}: ${messageOf(error)}`, {
-      hint: 'Move it away by hand, then run again.',
+      hint: 'Move it away manually, then run again.',
       cause: error,
     })
   })

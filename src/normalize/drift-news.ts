@@ -45,7 +45,7 @@ export async function reportDrift(options: NormalizeOptions, database: Database)
     emit({ type: 'warning', message, about: 'drift', kind })
   }
   if (news.length > REPORTED) {
-    const message = `${orgId}: ${news.length - REPORTED} more fields are not as documented; meta.schema_drift has all`
+    const message = `${orgId}: ${news.length - REPORTED} more fields differ from the documentation; meta.schema_drift lists all`
     emit({ type: 'warning', message, about: 'drift', kind: 'more' })
   }
   const all = new Map([...before, ...news].map(({ key, until }) => [key, { key, until }]))

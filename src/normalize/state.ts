@@ -53,7 +53,7 @@ export async function readBaseState(
     const known = state?.[key]
     if (await isFolder(path)) {
       const to = await quarantineBase(dataFolder, relative(dataFolder, path))
-      warn(`a folder was where the base file of ${entity}, ${month}, belongs; moved to ${to}`)
+      warn(`a folder was in place of the base file of ${entity}, ${month}; it was moved to ${to}`)
       return [key, UNKNOWN] as const
     }
     const isAsWritten = known !== undefined && (await sumOf(path)) === known.crc32

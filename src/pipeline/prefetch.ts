@@ -87,7 +87,7 @@ export class Prefetch implements SyncListeners {
     try {
       return await base
     } catch (error) {
-      const what = `the base of ${orgId} could not be made while answers were waited for`
+      const what = `the base of ${orgId} could not be made during the requests`
       warner(this.#context)(`${what}, and will be afterwards: ${messageOf(error)}`)
       return undefined
     }

@@ -135,7 +135,7 @@ function exitCodeOf(results: readonly SyncResult[], stops: readonly AppError[]):
 
 function unreachableError(error: Error): PartialError {
   const what =
-    error instanceof TransportError ? 'could not be reached' : 'did not answer as it should'
+    error instanceof TransportError ? 'could not be reached' : 'gave an unexpected answer'
   return new PartialError(`the platform ${what}: ${error.message}`, {
     hint: 'Nothing new was published; the next run asks again.',
     cause: error,

@@ -59,6 +59,6 @@ function verifiedOutcome(fetched: SyncOutcome, verification: Verification): Veri
     return { exitCode: nothing.exitCode, problems: [nothing], verification }
   }
   if (isEqual(verification)) return { exitCode, problems, verification }
-  const differs = new ChecksFailedError('the warehouse is not what the platform serves')
+  const differs = new ChecksFailedError('the warehouse differs from what the platform serves')
   return { exitCode: differs.exitCode, problems: [differs, ...problems], verification }
 }

@@ -51,7 +51,7 @@ describe('computers', () => {
   })
 
   it.each([
-    ['refresh', /^Of build-farm \(\S+\) 2 integrations were configured$/m, { configured: 2 }],
+    ['refresh', /^build-farm \(\S+\): 2 integrations were configured$/m, { configured: 2 }],
     ['restart', /^build-farm \(\S+\) restarts/m, { restarted: true }],
     ['install-deps', /^The dependencies of build-farm/m, { computer: { name: FARM } }],
     ['delete', /^build-farm \(\S+\) is deleted$/m, { deleted: true }],

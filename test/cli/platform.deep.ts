@@ -35,7 +35,7 @@ describe('a command that changes something', () => {
     const { code, out, err } = await platform.run(withSession(args, platform))
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(linesOf(err)).toEqual([
-      expect.stringContaining('no terminal to ask for a confirmation'),
+      expect.stringContaining('no terminal to ask for confirmation'),
       expect.stringContaining('--yes'),
     ])
     expect(platform.emulator.requests).toEqual([])

@@ -171,7 +171,7 @@ describe('what cannot be done with a session is 2 and one line', () => {
       ['messages', 'show', 'nope'],
       /arguments: 1 given, at least 2 needed/,
     ],
-    ['nothing to change', update('--yes'), /nothing is named that is to be changed/],
+    ['nothing to change', update('--yes'), /there is nothing to change/],
     ['a tag without a name', update('--yes', '--tag'), /Not enough arguments following: tag/],
     ['settings that are no JSON', update('--settings', '{x', '--yes'), /--settings: .*not a JSON/],
     ['settings that are a list', update('--settings', '[]', '--yes'), /--settings: .*not a JSON/],

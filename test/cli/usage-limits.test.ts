@@ -193,7 +193,7 @@ describe('limits from a file', () => {
       expect.stringMatching(
         /PUT \S+: 400 Bad Request: the second is bad.*; 100 of \d+ limits were set before$/,
       ),
-      expect.stringContaining('Run the same again'),
+      expect.stringContaining('Repeat the command'),
     ])
     isBroken = false
     expect(JSON.parse((await platform.run(set)).out)).toMatchObject({

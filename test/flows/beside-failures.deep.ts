@@ -47,7 +47,7 @@ describe.each(PATHS)('%s that cannot be had', (resource, path) => {
     const [emulator, data] = [await platform(failing(403, path)), await temporaryFolder()]
     const { result, told: said } = await night(emulator, data)
     expect(result).toMatchObject({ failed: 0, stoppedBy: null })
-    expect(said.filter((line) => line.includes('not available of org_demo'))).toHaveLength(1)
+    expect(said.filter((line) => line.includes('not available for org_demo'))).toHaveLength(1)
     const ledger = await ledgerOf(data, 'org_demo')
     expect(ledger.get(`${resource}/2026-03-10`)).toMatchObject({ status: 'failed' })
     expect(ledger.get(`${resource}/2026-03-10`)?.error).toContain('403')

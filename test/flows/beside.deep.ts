@@ -134,7 +134,7 @@ it('what a sync would ask for is told without asking', async () => {
     usage_limits: 'all, as they are',
     readiness_reports: 'every page',
     computers: 'all, as they are',
-    computer_metrics: 'of 0 known computers, from the last sample on',
+    computer_metrics: '0 known computers, since their last sample',
     sessions: '1 due',
     messages: '0 due',
   })
@@ -142,7 +142,7 @@ it('what a sync would ask for is told without asking', async () => {
   const asked = emulator.requests.length
   const { enterprise_controls, computer_metrics, sessions } = await plan()
   expect(enterprise_controls).toMatch(/^revisions after \d+$/)
-  expect(computer_metrics).toBe('of 4 known computers, from the last sample on')
+  expect(computer_metrics).toBe('4 known computers, since their last sample')
   expect(sessions).toMatch(/^[1-9] due$/)
   expect(emulator.requests).toHaveLength(asked)
 })
@@ -183,7 +183,7 @@ describe('a file that is lost', () => {
       const file = (await ledgerOf(data, 'org_demo')).get(`${resource}/2026-03-10`)?.file ?? ''
       await writeAtomic(join(folder, file), 'damaged')
       const { told } = await night(emulator, data, { now: NIGHT + DAY + 3_600_000 })
-      expect(told.join('\n')).toContain('what it held is requested again')
+      expect(told.join('\n')).toContain('its content is requested again')
       const after = Object.values(await landed(data, resource)).flat()
       if (resource === 'sessions')
         expect(new Set(ids(after, 'sessionId'))).toEqual(new Set(ids(before, 'sessionId')))
@@ -300,7 +300,7 @@ describe('sessions and messages', () => {
       expect(told.join()).toBe(
         requests.length === 0
           ? ''
-          : 'sessions of org_demo: the platform does not serve nobody; an id is asked for on three nights',
+          : 'sessions of org_demo: the platform does not serve nobody; an id is requested on three nights, then no more',
       )
     }
     expect(asked).toEqual([1, 1, 1, 0, 0])
@@ -331,9 +331,9 @@ describe('sessions and messages', () => {
       })
       expect(result.failed).toBe(0)
       expect(told).toEqual([
-        'sessions of org_demo: named, and not on the platform (404): absent',
-        'sessions of org_demo: named, and refused to this key (403): hidden',
-        `messages of org_demo: named, and not on the platform (404): ${sessionId}/absent`,
+        'sessions of org_demo: requested by id, but not on the platform (404): absent',
+        'sessions of org_demo: requested by id, but forbidden with this key (403): hidden',
+        `messages of org_demo: requested by id, but not on the platform (404): ${sessionId}/absent`,
       ])
     }
   })

@@ -60,7 +60,9 @@ describe('a folder in the place of', () => {
     const path = await putFolder(join('lake', place))
     const { code, err, out } = await sync()
     expect({ code, err }).toMatchObject({ code: 0 })
-    expect(`${err}${out}`).toContain('a folder was where the base file of tokens_days, 2026-01')
+    expect(`${err}${out}`).toContain(
+      'a folder was in place of the base file of tokens_days, 2026-01',
+    )
     expect((await stat(path)).isFile()).toBe(true)
     expect(await readdir(join(data, 'quarantine', place))).toEqual([])
     expect(await sync()).toMatchObject({ code: 0 })

@@ -30,7 +30,7 @@ describe('what cannot be fetched', () => {
     for (const resource of ['tools', 'users']) {
       expect(ledger.get(`${resource}/2026-01-15`)).toMatchObject({ status: 'failed', file: null })
       expect(ledger.get(`${resource}/2026-01-15`)?.error).toContain(
-        'the answer is of the organisation "other", not of "own"',
+        'the answer belongs to the organisation "other", not to "own"',
       )
     }
     expect(requests.filter((request) => request.includes('/tools'))).toHaveLength(1)

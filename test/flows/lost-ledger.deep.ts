@@ -47,7 +47,7 @@ describe('law 3: a night after which the ledger', () => {
     await lose(ledger)
     const { told } = await third()
     expect(await landed(data, 'usage_limits')).toMatchObject(before)
-    expect(told.join('\n')).toMatch(/did not know what the lake holds of .*; it was taken in/)
+    expect(told.join('\n')).toMatch(/lacked versions that are in the lake \(.*\); they were added/)
     const { told: next } = await third()
     expect(next).toEqual([])
   })

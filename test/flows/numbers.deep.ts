@@ -86,7 +86,7 @@ it('law 1: numbers come through as served, and what the warehouse cannot hold is
 
   const verified = await run('verify', '--all', '--log', 'none')
   expect(verified, verified.err).toMatchObject({ code: 0 })
-  expect(verified.out).toContain('Equal, but for numbers that it cannot hold')
+  expect(verified.out).toContain('Equal, except for numbers that it cannot store')
   expect(verified.out).toContain('$.tool_calls of users 2026-01-15')
   expect(verified.out).toContain('$.billable_tokens of users 2026-01-16')
 

@@ -189,7 +189,7 @@ describe('a cap on the width of a window', () => {
     expect(status?.window).toEqual({ maxDays: 7, learntAt })
     const { out } = await command(['status'], { AGENT_WAREHOUSE_DATA: data })
     const toTheSecond = learntAt.replace('.000Z', 'Z')
-    expect(out).toContain(`tokens is asked for 7 days at once at most, learned ${toTheSecond}`)
+    expect(out).toContain(`tokens: at most 7 days per request, learned ${toTheSecond}`)
   })
 })
 

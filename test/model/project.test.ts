@@ -113,7 +113,7 @@ describe('a broken project is refused, with file and line', () => {
       'two models of one name',
       { 'models/other/fct_user.sql': 'select 1' },
       [],
-      "models/other/fct_user.sql: there is another model 'fct_user': models/marts/fct_user.sql",
+      "models/other/fct_user.sql: the model 'fct_user' is already defined in models/marts/fct_user.sql",
     ],
     [
       'bad YAML',
@@ -319,7 +319,7 @@ describe('doc blocks', () => {
     ],
     [
       { 'models/a.md': DOCS, 'models/b.md': DOCS },
-      "b.md:2: there is another doc block 'user_id': models/a.md",
+      "b.md:2: the doc block 'user_id' is already defined in models/a.md",
     ],
   ])('are refused where they cannot be understood: %j', async (files, message) => {
     expect(await failure(files)).toContain(message)

@@ -216,7 +216,7 @@ describe('a broken file is refused with its line, and the last warehouse stays',
     [
       'a line with a field too few',
       `${HEADER}${good},b,1\n`,
-      "teams.csv:3: the line has 3 fields, the first line has 4 | A field with ',' in it stands in double quotes.",
+      "teams.csv:3: the line has 3 fields, the first line has 4 | A field with ',' must be in double quotes.",
     ],
     [
       'a line with a field too many',
@@ -231,7 +231,7 @@ describe('a broken file is refused with its line, and the last warehouse stays',
     [
       'a key twice',
       `${HEADER}${good},"b\nc",1,2026-01-14\n\n,a,2,2026-1-14\n`,
-      'teams.csv:6: the key (org_id, member, valid_from) = (NULL, a, 2026-01-14) is already on line 2',
+      'teams.csv:6: the key (org_id, member, valid_from) = (NULL, a, 2026-01-14) is already used on line 2',
     ],
     [
       'a text that is not UTF-8',
@@ -298,7 +298,7 @@ describe('a broken description of a seed is refused, with file and line', () => 
         'models/teams.sql': 'select 1 as one',
         'models/teams.yml': (SEEDED['models/fct_seats.yml'] ?? '').replace('fct_seats', 'teams'),
       },
-      "seeds/teams.csv: there is another 'teams': models/teams.sql",
+      "seeds/teams.csv: 'teams' is already defined in models/teams.sql",
     ],
   ]
   it.each(cases)('%s', async (_, changes, message) => {

@@ -14,7 +14,7 @@ import { listAt, proseText, textOf, type Clean } from './render.ts'
 
 /** What to do next after a request about a computer. */
 export const ON_COMPUTERS: Advice = {
-  404: 'agent-warehouse computers list shows the computers that there are.',
+  404: 'agent-warehouse computers list shows all computers.',
 }
 
 /** The computer that a command is about. */
@@ -72,7 +72,7 @@ export const refreshComputer = action({
   ask: (client, id) => client.computers.refresh(id),
   came: (answer) => ({ configured: fieldOf(answer, 'configured') ?? null }),
   said: (label, answer) =>
-    `Of ${label} ${textOf(fieldOf(answer, 'configured') ?? null)} integrations were configured`,
+    `${label}: ${textOf(fieldOf(answer, 'configured') ?? null)} integrations were configured`,
 })
 
 export const restartComputer = action({

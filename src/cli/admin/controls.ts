@@ -68,7 +68,7 @@ const diffControls = platformCommand({
       const table = tableText(['setting', 'old', 'new'], diffRows(changes), terminal)
       return {
         json: { from_revision: from, to_revision: to, changes: changes.map(changeJson) },
-        text: `From ${from === null ? 'nothing' : `revision ${textOf(from)}`} to revision ${textOf(to)}; of lists without an order each element that went or came\n\n${table}`,
+        text: `From ${from === null ? 'nothing' : `revision ${textOf(from)}`} to revision ${textOf(to)}; for unordered lists, each removed or added element\n\n${table}`,
       }
     }
   },
@@ -140,7 +140,7 @@ async function pair(
 function noRevision(wanted: Wanted): UsageError {
   const what = wanted === 'latest' ? 'no revision' : `no revision ${wanted}`
   return new UsageError(`the enterprise controls have ${what}`, {
-    hint: 'agent-warehouse controls list shows the revisions that there are.',
+    hint: 'agent-warehouse controls list shows all revisions.',
   })
 }
 

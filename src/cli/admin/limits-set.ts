@@ -66,7 +66,7 @@ export async function setLimits(
   const done = outcomes.filter(({ result }) => result === 'set' || result === 'removed')
   throw new HalfDoneError(
     `${done.length} of ${counted(outcomes.length, 'limit')} were set before`,
-    'Run the same again: only what is not so yet is sent.',
+    'Repeat the command: only limits that are not set yet are sent.',
     failure,
   )
 }
@@ -115,7 +115,7 @@ function answered(wish: Wish, result: unknown, hide: (text: string) => string): 
   if (listAt(result, 'updated').some(isIt)) {
     return came(wish, wish.limit === null ? 'removed' : 'set')
   }
-  return came(wish, 'failed', 'the platform does not say what came of it')
+  return came(wish, 'failed', 'the platform does not report a result')
 }
 
 /** A request that was refused for certain did nothing. */

@@ -10,7 +10,7 @@ import { platformCommand } from './platform.ts'
 import { fieldsOf, listAt, tableText } from './render.ts'
 
 /** Options of commands that set limits. */
-const options = { ...changeOptions, force: flag('send also what is set already') }
+const options = { ...changeOptions, force: flag('also send limits that are already set') }
 
 const listLimits = platformCommand({
   examples: [
@@ -47,12 +47,12 @@ const removeLimits = platformCommand({
   examples: [
     [
       '$0 limits remove grace.hopper@acme.example ines.johnson@acme.example',
-      'the global one holds then',
+      'the global limit applies then',
     ],
   ],
   options: {
     ...options,
-    emails: { ...argument('users who are to have no limit of their own any more'), array: true },
+    emails: { ...argument('users whose own limit is removed'), array: true },
   },
   work: (flags, terminal) => {
     const emails = flags.emails.map(emailOf)

@@ -8,7 +8,7 @@ const LAST_LOOK_MS = 60_000
 /** Options of commands that wait for something. */
 export function pollOptions(timeout: string) {
   return {
-    timeout: textOr(timeout, 'how long to wait: 90s, 20m, 5h; then it ends with 4'),
+    timeout: textOr(timeout, 'how long to wait: 90s, 20m, 5h; exits with 4 after that'),
     interval: textOr('5s', 'how often to check'),
   }
 }
@@ -47,7 +47,7 @@ export async function poll<T>(
     if (outcome !== undefined) return outcome
     const left = endsAt - world.now()
     if (left <= 0) {
-      const hint = 'Look again, or wait longer with --timeout.'
+      const hint = 'Check again, or wait longer with --timeout.'
       throw new ReportedError(`the time is over: ${state}`, ExitCode.deferred, hint)
     }
     await world.sleep(Math.min(intervalMs, left), world.signal)

@@ -35,7 +35,7 @@ const showReadiness = platformCommand({
       }
       throw new UsageError(
         `there is no readiness report '${wanted}' among ${reports.length} reports`,
-        { hint: 'agent-warehouse readiness list shows the reports that there are.' },
+        { hint: 'agent-warehouse readiness list shows all reports.' },
       )
     },
 })

@@ -94,7 +94,7 @@ function plainPatch(flags: Flags<typeof patchOptions>): SessionSettingsPatch {
   }
   const changes = Object.keys(patch).length + tag.length + untag.length
   if (changes > 0 || archive === true) return patch
-  throw new UsageError('nothing is named that is to be changed', {
+  throw new UsageError('there is nothing to change', {
     hint: 'Give --model, --spec-model, --tag, --untag, --archive or --settings.',
   })
 }
@@ -125,7 +125,7 @@ function tagsPatch(
 }
 
 function changesText(name: string, changes: readonly SettingChange[], terminal: Terminal): string {
-  if (changes.length === 0) return proseText(`The session ${name} is as it was`)
+  if (changes.length === 0) return proseText(`The session ${name} is unchanged`)
   const rows = changes.map(({ path, before, after }) => [path, before, after])
   return `${proseText(`The session ${name}`)}\n${tableText(['setting', 'before', 'after'], rows, terminal)}`
 }

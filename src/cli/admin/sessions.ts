@@ -37,7 +37,7 @@ const interruptSession = platformCommand({
   options: { ...onComputer, ...changeOptions, ...sessionArgument },
   advice: {
     ...ON_SESSIONS,
-    403: 'The platform lets selected organisations interrupt sessions, and keys of some roles.',
+    403: 'Only selected organisations, and keys of certain roles, may interrupt sessions.',
   },
   work: (flags) => async (platform) => {
     const { value: before } = await sessionOf(platform, flags)

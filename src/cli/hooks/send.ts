@@ -29,7 +29,7 @@ const TIMEOUT_MS = 15_000
 const flushOptions = {
   ...dataOptions,
   ...jsonOption,
-  failed: flag('also those that were given up'),
+  failed: flag('also retry notifications that were given up'),
   detached: { type: 'boolean', default: false, hidden: true },
 } as const
 
@@ -87,7 +87,7 @@ async function delivering<T>(
 
 function otherSender({ failed }: FlushFlags): string {
   return failed
-    ? 'another sender is at work, so nothing that was given up is sent again: repeat this later; '
+    ? 'another sender is at work, so given-up notifications are not sent again: repeat this later; '
     : 'another sender is at work; '
 }
 

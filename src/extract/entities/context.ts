@@ -149,6 +149,6 @@ async function rowsOfDay(
   const rows = await readRows(path)
   if (rows !== null) return rows
   throw new AppError(`${path} cannot be read, and nothing can be added to its day`, {
-    hint: 'agent-warehouse rebuild proves every file and takes damaged ones out of the lake.',
+    hint: 'agent-warehouse rebuild verifies every file and moves damaged ones to quarantine.',
   })
 }

@@ -43,7 +43,7 @@ async function planOf(
       return { what: 'every page', requests: 1 }
     case 'computer_metrics': {
       const { length } = await askLake(lake, 'computers', 'known_computers')
-      return { what: `of ${length} known computers, from the last sample on`, requests: length }
+      return { what: `${length} known computers, since their last sample`, requests: length }
     }
     case 'sessions':
     case 'messages': {

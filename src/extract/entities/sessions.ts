@@ -209,10 +209,12 @@ class Asking {
     const absent = ids((isNamed, isRefused) => isNamed && !isRefused)
     const refused = ids((isNamed, isRefused) => isNamed && isRefused)
     const others = ids((isNamed) => !isNamed)
-    if (absent !== '') warn(`named, and not on the platform (404): ${absent}`)
-    if (refused !== '') warn(`named, and refused to this key (403): ${refused}`)
+    if (absent !== '') warn(`requested by id, but not on the platform (404): ${absent}`)
+    if (refused !== '') warn(`requested by id, but forbidden with this key (403): ${refused}`)
     if (others !== '')
-      warn(`the platform does not serve ${others}; an id is asked for on three nights`)
+      warn(
+        `the platform does not serve ${others}; an id is requested on three nights, then no more`,
+      )
     if (this.#left > 0) warn(`${this.#left} are left for the next night`)
   }
 }

@@ -35,7 +35,7 @@ export async function syncEntities(context: EntityContext): Promise<void> {
     if (fetched.length > 0) await keepLanded(context, landed, fetched)
   }
   if (withheld.length > 0)
-    warn(`not available of ${orgId} with this credential: ${withheld.join('; ')}`)
+    warn(`not available for ${orgId} with this credential: ${withheld.join('; ')}`)
 }
 
 /** State that the resources of one run share. */

@@ -90,9 +90,9 @@ function fetchedAgain(before: UnverifiedDay, users: Resource, known: Ledger): Un
 
 function warnOfMove({ world }: FetchContext, day: Day, isLast: boolean): void {
   const then = isLast
-    ? `it is kept as it is after it was read ${MAX_ROUNDS} times; a later recheck may change it`
+    ? `it is kept after ${MAX_ROUNDS} attempts; a later recheck may change it`
     : 'it is read again'
-  const message = `the totals of ${day} moved while its users were read: ${then}`
+  const message = `the totals of ${day} changed while its users were read: ${then}`
   world.emit({ type: 'warning', message })
 }
 

@@ -138,7 +138,8 @@ const NO_ITEMS = /^Binder Error: Referenced column "item" not found/
 async function faultOf(error: unknown, path: string): Promise<Fault> {
   const { reason } = await readThrough(path)
   if (reason !== undefined) return { reason }
-  if (NO_ITEMS.test(messageOf(error))) return { reason: 'it is no version of a day', isStray: true }
+  if (NO_ITEMS.test(messageOf(error)))
+    return { reason: 'it is not a version of a day', isStray: true }
   if (NOT_OF_THE_FILE.test(messageOf(error)) || diskFault(error) !== undefined) {
     throw new AppError(`${path} cannot be verified: ${messageOf(error)}`, { cause: error })
   }
@@ -174,7 +175,7 @@ async function verify(
     return { reason: `it is another file: ${what}`, isStray: hasItsName }
   }
   if (digestOf(rows, found.lanes) !== digest)
-    return { reason: 'its rows are not those that were landed' }
+    return { reason: 'its rows are not the ones that landed' }
   if (found.may_be_deep && (await readRows(path))?.some(({ item }) => isTooDeep(item)) === true) {
     return { reason: `a row is nested deeper than ${MAX_DEPTH} levels` }
   }

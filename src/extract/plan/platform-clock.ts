@@ -39,9 +39,9 @@ export function platformClock(
   const said = saidOf(served)
   const refuse = (why: string): ClockError =>
     new ClockError(`this machine's clock says ${timeOf(now)}, ${said}: ${why}`, {
-      hint: 'Nothing was asked for. Set this machine’s clock by a time server; if it is right, the platform, or a proxy before it, sends a wrong Date.',
+      hint: 'Nothing was asked for. Synchronise this machine’s clock. If it is correct, the platform or a proxy sends a wrong Date header.',
     })
-  if (Number.isNaN(there)) throw refuse('it cannot be said which days are over there')
+  if (Number.isNaN(there)) throw refuse('it is unknown which days are over there')
   const [first, before] =
     lastDay !== undefined && lastDay > HISTORY_START
       ? [lastDay, 'the day before that of an earlier run (state/organisations.json)']

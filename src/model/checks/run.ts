@@ -93,7 +93,7 @@ async function runCheck(
       failures: status === 'pass' ? 0 : failures,
       durationMs,
     })
-    const message = status === 'pass' ? null : `${String(failures)} rows are wrong`
+    const message = status === 'pass' ? null : `${String(failures)} rows failed`
     report({ ...outcome, status, durationMs, message, failures })
     return { ...check, failures, durationMs, status }
   } catch (error) {

@@ -69,7 +69,7 @@ export function historyLost(nodes: readonly ModelNode[], reason: string): AppErr
   return new AppError(
     `the published warehouse holds the only history of ${names}, and cannot be read: ${reason}`,
     {
-      hint: 'Close programs that have it open, or put a file of published/ in its place. To give the history up, move the warehouse away; then build again.',
+      hint: 'Close programs that have it open, or put a file of published/ in its place. To discard the history, move the warehouse away, then build again.',
     },
   )
 }

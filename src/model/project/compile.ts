@@ -264,7 +264,7 @@ function compare(read: readonly string[], given: readonly GivenRows[], test: Uni
   const lacking = read.find((name) => given.every(({ alias }) => alias !== aliasOf(name)))
   if (lacking !== undefined) {
     const problem = `unit test '${test.name}' gives no rows of '${lacking}', which '${test.model}' reads`
-    throw new ProjectError(test.place, problem, { hint: 'None at all is `rows: []`.' })
+    throw new ProjectError(test.place, problem, { hint: 'For no rows, write `rows: []`.' })
   }
   const idle = given.find(({ alias }) => !aliases.includes(alias))
   if (idle === undefined) return

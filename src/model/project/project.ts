@@ -145,7 +145,7 @@ function described<N extends Note>(
     const name = nameOf(file)
     const twin = files.slice(0, index).find((each) => nameOf(each) === name)
     if (twin !== undefined) {
-      throw new ProjectError({ file }, `there is another ${what} '${name}': ${twin}`)
+      throw new ProjectError({ file }, `the ${what} '${name}' is already defined in ${twin}`)
     }
     const note = notes.find((each) => each.name === name)
     if (note === undefined) {
@@ -176,7 +176,8 @@ function refuseSharedNames(all: readonly { name: string; file: string }[]): void
   const names = new Map<string, string>()
   for (const { name, file } of all) {
     const twin = names.get(name)
-    if (twin !== undefined) throw new ProjectError({ file }, `there is another '${name}': ${twin}`)
+    if (twin !== undefined)
+      throw new ProjectError({ file }, `'${name}' is already defined in ${twin}`)
     names.set(name, file)
   }
 }

@@ -185,7 +185,7 @@ export async function explainSeed(db: Database, seed: Seed): Promise<ProjectErro
   const found = fields === '1' ? '1 field' : `${fields} fields`
   const problem = `the line has ${found}, the first line has ${csv.header.length}`
   return new ProjectError(place, problem, {
-    hint: `A field with '${csv.delimiter}' in it stands in double quotes.`,
+    hint: `A field with '${csv.delimiter}' must be in double quotes.`,
   })
 }
 
@@ -229,7 +229,7 @@ async function refuseTwice(
   const values = row.key.map((value) => value ?? 'NULL').join(', ')
   throw new ProjectError(
     await placeOf(seed, row.second),
-    `the key (${names.join(', ')}) = (${values}) is already on line ${String(first.line)}`,
+    `the key (${names.join(', ')}) = (${values}) is already used on line ${String(first.line)}`,
     { hint: 'Take one of the two lines out.' },
   )
 }

@@ -155,7 +155,7 @@ export function readDocs(
 
 function problemOf(name: string, body: string, others: readonly DocBlock[]): string | undefined {
   const twin = others.find((block) => block.name === name)
-  if (twin !== undefined) return `there is another doc block '${name}': ${twin.file}`
+  if (twin !== undefined) return `the doc block '${name}' is already defined in ${twin.file}`
   if (body.trim() === '') return `doc block '${name}' must say something`
   return TAG.test(body) ? `doc block '${name}' has a tag in it` : undefined
 }

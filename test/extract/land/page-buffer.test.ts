@@ -215,7 +215,7 @@ describe('a page buffer that an earlier run left', () => {
     const buffer = await write(path, PAGES)
     const whole = await readFile(path, 'utf8')
     await writeFile(path, whole.replace('"user_id":"c"', '"user_id":"x"'))
-    await expect(fieldsOf(buffer.content)).rejects.toThrow(`${path}: a page is not as it was`)
+    await expect(fieldsOf(buffer.content)).rejects.toThrow(`${path}: a page has changed`)
   })
 
   it('is no file when it is left without a page', async () => {

@@ -60,7 +60,7 @@ describe('a file that a crash left between its rename and its record', () => {
     const { world } = await sync()
     expect(await versions(data)).toEqual(before)
     expect(warnings(world)).toEqual([
-      'the ledger of o did not know what the lake holds of users 2026-01-15; it was taken in',
+      'the ledger of o lacked versions that are in the lake (users 2026-01-15); they were added',
     ])
     expect((await ledgerOf(data, 'o')).get(intervalKey('users', DAY))).toMatchObject({
       file: before[0],
