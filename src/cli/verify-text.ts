@@ -2,7 +2,7 @@ import { addDays, isDay, type Day, type DayRange } from '../lib/days.ts'
 import { oneLine } from '../lib/text.ts'
 import { counted, digits } from '../observe/words.ts'
 import type { Difference } from '../serve/verify/compare.ts'
-import type { DamagedFile, NotHeld } from '../serve/verify/evidence.ts'
+import type { DamagedFile, NotStored } from '../serve/verify/evidence.ts'
 import type { LeftOut } from '../serve/verify/sample.ts'
 import { isEqual, type Verification } from '../serve/verify/verify.ts'
 import type { Answer } from './command.ts'
@@ -12,14 +12,14 @@ const LISTED = 50
 /** What came of a verification: the verdict, what differs, and what fixes it. */
 export function verificationAnswer(verification: Verification): Answer & { json: object } {
   const { history, sampled, days, tables, rows, values, files } = verification
-  const { differences, leftOut, notHeld } = verification
+  const { differences, leftOut, notStored } = verification
   const commands = fixingCommands(verification)
   const lines = [
     verdictOf(verification),
     ...listed(files.damaged.map(damageLine)),
     ...listed(differences.map(differenceLine)),
     ...listed(leftOutLines(leftOut)),
-    ...listed(notHeldLines(notHeld)),
+    ...listed(notHeldLines(notStored)),
     ...(commands.length === 0 ? [] : ['What fixes it:', ...commands.map((each) => `  ${each}`)]),
   ]
   return {
@@ -31,7 +31,7 @@ export function verificationAnswer(verification: Verification): Answer & { json:
       differences: differences.map(ofDay),
       damaged_files: files.damaged.map(ofDay),
       not_compared: leftOut.map(ofDay),
-      not_held: notHeld.map(ofDay),
+      not_held: notStored.map(ofDay),
       mend: commands,
     },
     text: `${lines.join('\n')}\n`,
@@ -50,8 +50,8 @@ function verdictOf(verification: Verification): string {
   const which = `${isAll ? 'all ' : ''}${counted(days.length, 'day')}${isAll ? '' : ` of ${digits(history)}`}`
   const scope = `${which}, ${counted(tables, 'table')}, ${counted(rows, 'row')}, ${counted(values, 'value')}; ${counted(files.files, 'raw file')} verified by SHA-256`
   if (isEqual(verification)) {
-    const { notHeld } = verification
-    const but = notHeld.length === 0 ? '' : ', except for numbers that it cannot store'
+    const { notStored } = verification
+    const but = notStored.length === 0 ? '' : ', except for numbers that it cannot store'
     return `Equal${but}: the warehouse is what the platform serves${isAll ? ', the whole history' : ''} (${scope}).`
   }
   return `Different: ${whatDiffers(verification)} (compared: ${scope}).`
@@ -94,7 +94,7 @@ function leftOutLines(leftOut: readonly LeftOut[]): string[] {
 }
 
 /** Days of a field are one line. */
-function notHeldLines(numbers: readonly NotHeld[]): string[] {
+function notHeldLines(numbers: readonly NotStored[]): string[] {
   return byDays(numbers, ({ orgId, resource, path, kind }, days) => {
     const how = kind === 'rounded' ? 'rounded to six digits' : 'NULL'
     return `${path} of ${resource} ${days} of ${orgId}: served numbers that the warehouse has as ${how}`

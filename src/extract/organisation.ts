@@ -85,15 +85,15 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   const { world, dataFolder, organisation } = options
   const remembered = (await readOrganisations(dataFolder)).get(organisation)
   const known = remembered?.orgId ?? null
-  const [shaken, found] = await Promise.allSettled([
+  const [identified, found] = await Promise.allSettled([
     identifyOrganisation(options.client, world, remembered),
     known === null ? null : openLedger(dataFolder, known, warner(world)),
   ])
   if (found.status === 'rejected') throw found.reason
-  if (shaken.status === 'rejected') {
-    return withoutIdentity(options, remembered, found.value, shaken.reason)
+  if (identified.status === 'rejected') {
+    return withoutIdentity(options, remembered, found.value, identified.reason)
   }
-  const identity = shaken.value
+  const identity = identified.value
   if (identity.orgId !== null && !isSame(remembered, identity.orgId)) {
     return {
       ...nothing(known),

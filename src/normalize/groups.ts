@@ -116,7 +116,7 @@ export const LIMITS = {
     return processLimits().base.memoryForHugeRows
   },
   /** How many groups are made concurrently, each on one thread. */
-  get lanes(): number {
+  get workers(): number {
     return processLimits().base.concurrency
   },
   /** Bytes of raw Parquet per read: some 6,000 user days, and ten times as much in memory. */

@@ -63,8 +63,8 @@ async function writtenVersions(
   return new Map(Object.entries(versionsShape.parse(JSON.parse(versions))))
 }
 
-/** The connection of a lane, its folder for intermediate files, and the documented fields. */
-export interface Lane {
+/** The connection of a worker, its folder for intermediate files, and the documented fields. */
+export interface Worker {
   readonly database: Database
   readonly folder: string
   readonly documented: ReadonlyMap<string, Documented>
@@ -78,14 +78,14 @@ export interface Lane {
  */
 export async function writeGroup(
   options: NormalizeOptions,
-  lane: Lane,
+  worker: Worker,
   group: MonthGroup,
   written: (task: MonthTask, file: FileSums) => void,
 ): Promise<void> {
   const isAborted = (): boolean => options.signal?.aborted === true
   if (isAborted()) return
-  const { database } = lane
-  const made = await makeParts(options, lane, group)
+  const { database } = worker
+  const made = await makeParts(options, worker, group)
   for (const { resource, tasks } of group) {
     for (const task of tasks) {
       if (isAborted()) return
@@ -111,7 +111,7 @@ interface Made {
 /** Makes the due rows of each entity. */
 async function makeParts(
   options: NormalizeOptions,
-  { database, folder, documented }: Lane,
+  { database, folder, documented }: Worker,
   group: MonthGroup,
 ): Promise<Map<BaseEntity, Made>> {
   const resource = group[0]?.resource ?? ''

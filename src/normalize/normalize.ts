@@ -11,7 +11,7 @@ import { reportDrift } from './drift-news.ts'
 import { readDocumented, SCHEMA_DRIFT } from './drift.ts'
 import { groupsOf, type MonthGroup, LIMITS } from './groups.ts'
 import { MACROS } from './items.ts'
-import { monthTask, writeGroup, type Lane } from './month.ts'
+import { monthTask, writeGroup, type Worker } from './month.ts'
 import { baseKey, planBase, type BaseTask, type NormalizeOptions } from './plan.ts'
 import { isWhole, readBaseState, writeBaseState, type BaseFiles } from './state.ts'
 
@@ -103,10 +103,13 @@ async function writeMonths(
     for (const task of tasks) {
       due.push(await monthTask(options, database, task, isWhole(before.get(baseKey(task)))))
     }
-    await inLanes({ database, folder, documented }, await groupsOf(options, due), (lane, group) =>
-      writeGroup(options, lane, group, (task, file) => {
-        present.set(baseKey(task), { fingerprint: task.fingerprint, ...file })
-      }),
+    await onWorkers(
+      { database, folder, documented },
+      await groupsOf(options, due),
+      (worker, group) =>
+        writeGroup(options, worker, group, (task, file) => {
+          present.set(baseKey(task), { fingerprint: task.fingerprint, ...file })
+        }),
     )
     const isNews = signal?.aborted !== true && tasks.some(({ entity }) => entity === SCHEMA_DRIFT)
     if (isNews) await reportDrift(options, database)
@@ -121,29 +124,29 @@ async function writeMonths(
  * Processes all groups, several at once. A failed group is repeated month by month at the end,
  * alone and with memory for huge rows; an error then names its month.
  */
-async function inLanes(
-  lane: Lane,
+async function onWorkers(
+  worker: Worker,
   groups: readonly MonthGroup[],
-  work: (lane: Lane, group: MonthGroup) => Promise<void>,
+  work: (worker: Worker, group: MonthGroup) => Promise<void>,
 ): Promise<void> {
   const queue = [...groups]
   const failed: MonthGroup[] = []
-  const lanes = Array.from({ length: Math.min(LIMITS.lanes, queue.length) }, async () => {
-    const own = await lane.database.another()
+  const workers = Array.from({ length: Math.min(LIMITS.workers, queue.length) }, async () => {
+    const own = await worker.database.another()
     try {
       await own.run(MACROS)
       await readDocumented(own)
       for (let group = queue.shift(); group !== undefined; group = queue.shift()) {
         const together = group
-        await work({ ...lane, database: own }, together).catch(() => failed.push(together))
+        await work({ ...worker, database: own }, together).catch(() => failed.push(together))
       }
     } finally {
       own.close()
     }
   })
-  await allOrThrow(lanes)
+  await allOrThrow(workers)
   for (const month of failed.flat()) {
-    await withRoom(lane.database, () => work(lane, [month]))
+    await withRoom(worker.database, () => work(worker, [month]))
   }
 }
 

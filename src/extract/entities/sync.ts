@@ -24,18 +24,18 @@ export async function syncEntities(context: EntityContext): Promise<void> {
   const landed = await landedBefore(context, warn)
   const run: Run = { context, landed, computers: undefined }
   const fetched: EntityResource[] = []
-  const withheld: string[] = []
+  const forbidden: string[] = []
   try {
     for (const resource of ENTITY_RESOURCES.filter((name) => selection.resources.includes(name))) {
       const outcome = await attempt(run, resource)
       if (outcome === 'fetched') fetched.push(resource)
-      else if (outcome !== 'failed') withheld.push(outcome)
+      else if (outcome !== 'failed') forbidden.push(outcome)
     }
   } finally {
     if (fetched.length > 0) await keepLanded(context, landed, fetched)
   }
-  if (withheld.length > 0)
-    warn(`not available for ${orgId} with this credential: ${withheld.join('; ')}`)
+  if (forbidden.length > 0)
+    warn(`not available for ${orgId} with this credential: ${forbidden.join('; ')}`)
 }
 
 /** State that the resources of one run share. */
@@ -60,7 +60,7 @@ async function attempt(run: Run, resource: EntityResource): Promise<string> {
   } catch (error) {
     if (!isNotGranted(error) && abortsRun(error)) throw error
     if (!isNotGranted(error) || recorder.hasLanded(resource)) return failed(error)
-    await recorder.withheld(resource, today(context), error)
+    await recorder.forbidden(resource, today(context), error)
     return `${resource} (${messageOf(error)})`
   }
   if (!isSnapshot(resource)) await recorder.recovered(resource)

@@ -96,14 +96,14 @@ async function bisect(
   resource: Resource,
   days: readonly Day[],
   error: unknown,
-  isInDoubt: boolean,
+  isUncertain: boolean,
 ): Promise<void> {
   const status = error instanceof ApiError ? error.status : undefined
   const isOfNoWidth = status === 404 || isForbidden(error) || error instanceof ForeignAnswerError
   if (days.length === 1 || isOfNoWidth) return giveUp(context, resource, days, error)
   context.windowSizes.refused(resource.name, rangeOf(days))
   return context.windowSizes.bisecting(resource.name, () => {
-    if (status === 400 && isInDoubt) return probe(context, resource, days, error)
+    if (status === 400 && isUncertain) return probe(context, resource, days, error)
     const width = context.windowSizes.bisected(resource.name, rangeOf(days))
     return fetchWithin(context, resource, days, width, false)
   })

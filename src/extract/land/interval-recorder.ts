@@ -107,7 +107,7 @@ export class IntervalRecorder {
   }
 
   /** Records a resource that was never granted; the night does not count as failed. */
-  async withheld(resource: string, day: Day, error: unknown): Promise<void> {
+  async forbidden(resource: string, day: Day, error: unknown): Promise<void> {
     await this.#ledger.record([afterFailure(this.#known(resource, day), error)])
   }
 

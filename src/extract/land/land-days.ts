@@ -5,7 +5,7 @@ import { readRows } from '../../lake/raw-items.ts'
 import type { FetchContext } from '../context.ts'
 import {
   isConfirmed,
-  isGuarded,
+  needsVolumeCheck,
   isVolumeAnomaly,
   sizeOf,
   type VolumeAnomaly,
@@ -52,7 +52,7 @@ async function anomalyOf(
   { day, content, size, rowCount = content.count }: SizedDay,
 ): Promise<VolumeAnomaly | null> {
   const known = context.recorder.interval(resource.name, day)
-  if (!isGuarded(known, content.digest)) return null
+  if (!needsVolumeCheck(known, content.digest)) return null
   const sizeBefore = await landedSize(context, resource, known)
   const served = { digest: content.digest, rowCount, seenAt: content.last.fetchedAt }
   const anomaly = { known, served, sizeBefore, size }

@@ -3,7 +3,7 @@ import { SETTLED_AGE, type Interval } from '../../lake/ledger.ts'
 import { RESOURCES, type Resource } from '../../lake/resources.ts'
 
 /** Ages, in days, at which a day is rechecked (law 8). Older days are swept. */
-const LOOK_AGES = [1, 2, 3, 7, 14, SETTLED_AGE]
+const RECHECK_AGES = [1, 2, 3, 7, 14, SETTLED_AGE]
 
 /** Number of nights in which every older day of users is rechecked once. */
 const SWEEP_NIGHTS = 28
@@ -17,16 +17,16 @@ const SWEEP_NIGHTS = 28
  */
 export function dueRecheck(resource: Resource, interval: Interval, today: Day): number | undefined {
   const { day, fetchedAt, refusedAt = 0 } = interval
-  const age = latestLook(resource, day, today)
+  const age = latestRecheck(resource, day, today)
   if (fetchedAt === null || age === undefined) return undefined
-  const lookedAt = Math.max(fetchedAt, refusedAt)
-  return lookedAt < startOf(day) + age * MS_PER_DAY ? age : undefined
+  const recheckedAt = Math.max(fetchedAt, refusedAt)
+  return recheckedAt < startOf(day) + age * MS_PER_DAY ? age : undefined
 }
 
-function latestLook(resource: Resource, day: Day, today: Day): number | undefined {
+function latestRecheck(resource: Resource, day: Day, today: Day): number | undefined {
   const age = daysBetween(day, today)
   const swept = resource.grain === 'users' ? sweptSingly(age) : sweptByQuarter(resource, day, today)
-  return swept ?? LOOK_AGES.findLast((each) => each <= age)
+  return swept ?? RECHECK_AGES.findLast((each) => each <= age)
 }
 
 /** Sweeps single days every 28 nights after their last recheck: 1/28 of history per night. */

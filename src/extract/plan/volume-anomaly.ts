@@ -26,7 +26,7 @@ export interface VolumeAnomaly {
 }
 
 /** Whether changed rows may need confirmation: the day is settled and its digest differs. */
-export function isGuarded(known: Interval | undefined, digest: string): known is Interval {
+export function needsVolumeCheck(known: Interval | undefined, digest: string): known is Interval {
   return known !== undefined && isSettled(known) && known.digest !== digest
 }
 

@@ -5,7 +5,7 @@ import type { BuildContext } from '../build/context.ts'
 import type { NodePlan } from '../build/plan.ts'
 import { ProjectError, StatementError } from '../project/errors.ts'
 import { keyOf } from '../project/properties.ts'
-import { explainSeed, proveSeed } from '../project/seeds.ts'
+import { explainSeed, verifySeed } from '../project/seeds.ts'
 import { kindOf, type Making, type ModelNode, type Project } from '../project/types.ts'
 import { changedIntervals, changedRows } from './duckdb.ts'
 import { takeSnapshot } from './snapshots.ts'
@@ -75,7 +75,7 @@ async function make(
       await create(db, node).catch(async (error: unknown) => {
         throw (await explainSeed(db, seed)) ?? error
       })
-      await proveSeed(db, seed)
+      await verifySeed(db, seed)
     }
     return undefined
   } catch (error) {

@@ -195,7 +195,7 @@ export async function explainSeed(db: Database, seed: Seed): Promise<ProjectErro
  *
  * @throws ProjectError with the line.
  */
-export async function proveSeed(db: Database, seed: Seed): Promise<void> {
+export async function verifySeed(db: Database, seed: Seed): Promise<void> {
   const texts = readSql('texts', seed.csv, {}, {})
   for (const [name, type] of Object.entries(seed.types)) {
     if (type !== 'bigint' || !seed.csv.header.includes(name)) continue

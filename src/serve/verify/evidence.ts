@@ -19,18 +19,18 @@ export interface DamagedFile {
   readonly found: string | null
 }
 
-export interface FilesProof {
+export interface FilesVerification {
   /** Files looked at. */
   readonly files: number
   readonly damaged: readonly DamagedFile[]
 }
 
 /** Compares the current raw files of the days with the ledger's SHA-256. */
-export async function proveFiles(
+export async function verifyFiles(
   dataFolder: string,
   orgIds: readonly string[],
   days: readonly Day[],
-): Promise<FilesProof> {
+): Promise<FilesVerification> {
   const sampled = new Set(days)
   const damaged: DamagedFile[] = []
   let files = 0
@@ -60,13 +60,13 @@ const notHeldRow = z.object({
 })
 
 /** A number of a day's rows that the warehouse cannot hold as it was served. */
-export type NotHeld = Readonly<z.output<typeof notHeldRow>>
+export type NotStored = Readonly<z.output<typeof notHeldRow>>
 
 /**
  * What was served on these days and differs from what base reads of it. Facts that
  * are compared are read by the same statements on both sides, so they cannot tell.
  */
-export async function notHeld(dataFolder: string, days: readonly Day[]): Promise<NotHeld[]> {
+export async function notStored(dataFolder: string, days: readonly Day[]): Promise<NotStored[]> {
   await using database = await Database.open(':memory:')
   const drift = listLiteral([baseGlob(dataFolder, 'schema_drift')])
   const { rows } = await database.table(fill(statement('verify/not_held'), { drift }))

@@ -8,7 +8,7 @@ import { ENTITIES, RESOURCES } from '../../lake/resources.ts'
 import { readOrganisations } from '../../lake/organisations.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { compareFacts, publishedIntervals, type Comparison, type FactTable } from './compare.ts'
-import { proveFiles, type FilesProof, notHeld, type NotHeld } from './evidence.ts'
+import { verifyFiles, type FilesVerification, notStored, type NotStored } from './evidence.ts'
 import { joinedScopes, sampleDays, scopeOf, type LeftOut, type Scope } from './sample.ts'
 
 /** Which days of history are to be verified. */
@@ -35,9 +35,9 @@ export interface Verification extends Comparison {
   readonly days: readonly Day[]
   /** What could not be compared. */
   readonly leftOut: readonly LeftOut[]
-  readonly files: FilesProof
+  readonly files: FilesVerification
   /** Numbers that were served and that no warehouse can hold: NULL or rounded in it, and reported. */
-  readonly notHeld: readonly NotHeld[]
+  readonly notStored: readonly NotStored[]
 }
 
 /** True when nothing that was compared differs, and every file is what it was. */
@@ -99,7 +99,7 @@ export async function verifyWarehouse(options: VerifyOptions): Promise<Verificat
     scopes.push(scopeOf({ orgId, days: sample.days, resources, published, fresh }))
   }
   const { intervals, leftOut } = joinedScopes(scopes)
-  const files = await proveFiles(dataFolder, await knownOrganisations(dataFolder), sample.days)
+  const files = await verifyFiles(dataFolder, await knownOrganisations(dataFolder), sample.days)
   const comparison =
     intervals.length === 0
       ? { tables: 0, rows: 0, values: 0, differences: [] }
@@ -118,7 +118,7 @@ export async function verifyWarehouse(options: VerifyOptions): Promise<Verificat
     days,
     leftOut,
     files,
-    notHeld: await notHeld(scratch, days),
+    notStored: await notStored(scratch, days),
   }
 }
 
