@@ -94,7 +94,7 @@ async function planOf(
 }
 
 export const rebuildCommand = defineCommand({
-  examples: [['$0 rebuild', 'after a restore, or when the ledger or the base is in doubt']],
+  examples: [['$0 rebuild', 'after a restore, or when the ledger or the base may be damaged']],
   options,
   run: async (flags, terminal) =>
     runJob(

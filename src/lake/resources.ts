@@ -151,7 +151,7 @@ const ANALYTICS: Readonly<Record<string, AnalyticsEntry>> = {
       ...texts('primary_model_tier autonomy_ratio delegation_level'),
       languages: ['VARCHAR'],
     },
-    // rows that name no user cannot be told apart
+    // rows that name no user cannot be distinguished
     key: "nullif(item.user_id, '')",
     entities: {
       users: { key: 'user_id' },

@@ -66,7 +66,7 @@ export type RunEvent =
     }
   /** Pagination that an earlier run began continues; its first pages are not requested again. */
   | {
-      readonly type: 'walk.resumed'
+      readonly type: 'pagination.resumed'
       readonly orgId: string
       readonly resource: string
       readonly day: string

@@ -230,7 +230,7 @@ export async function sha256OfFile(path: string): Promise<string> {
 export interface FileSums {
   /** Hex. */
   readonly sha256: string
-  /** Told in an eighth of the time. */
+  /** Computed in an eighth of the time. */
   readonly crc32: number
 }
 

@@ -38,8 +38,8 @@ export async function normalize(options: NormalizeOptions, base?: BaseFiles): Pr
   const whole = await planAll(options, present)
   const damaged = await options.quarantineDamaged(sourcesOf(whole))
   if (damaged === null) return 0
-  const proven = { ...options, ledger: without(ledger, damaged) }
-  const tasks = damaged.length === 0 ? whole : await planAll(proven, present)
+  const verified = { ...options, ledger: without(ledger, damaged) }
+  const tasks = damaged.length === 0 ? whole : await planAll(verified, present)
   if (tasks.length > 0) await writeMonths(options, tasks, present)
   return tasks.length
 }

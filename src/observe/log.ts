@@ -60,7 +60,7 @@ const LINES: Handlers<[], string | undefined> = {
   'request.retried': ({ path, waitMs, attempt, reason }) =>
     `retry ${path} in ${duration(waitMs)} after attempt ${attempt}: ${reason}`,
   'governor.paused': ({ waitMs, reason }) => `waiting ${duration(waitMs)}: ${reason}`,
-  'walk.resumed': ({ resource, day, orgId, pages }) =>
+  'pagination.resumed': ({ resource, day, orgId, pages }) =>
     `${resource} ${day} of ${orgId} goes on after page ${digits(pages)}`,
   'interval.shrunk': (event) => `shrunk: ${shrinkage(event)}`,
   'interval.failed': ({ resource, day, orgId, error, requestId }) =>

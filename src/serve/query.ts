@@ -39,7 +39,7 @@ function failureOf(message: string, cause: unknown): UsageError {
 }
 
 /**
- * The text of a query, proven to read only: exactly one SELECT, or an EXPLAIN of one,
+ * The text of a query, verified to read only: exactly one SELECT, or an EXPLAIN of one,
  * as the engine's own parser sees it. Of an EXPLAIN only what it explains is
  * taken from the text, because EXPLAIN ANALYZE executes whatever follows it.
  *

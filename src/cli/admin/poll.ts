@@ -39,11 +39,11 @@ export async function poll<T>(
 ): Promise<T> {
   const endsAt = world.now() + durationOf(flags.timeout, '--timeout')
   const intervalMs = durationOf(flags.interval, '--interval')
-  let told: string | undefined
+  let reported: string | undefined
   for (;;) {
     const { state, outcome } = await look()
-    if (state !== told) tell(state)
-    told = state
+    if (state !== reported) tell(state)
+    reported = state
     if (outcome !== undefined) return outcome
     const left = endsAt - world.now()
     if (left <= 0) {
