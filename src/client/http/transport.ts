@@ -159,12 +159,12 @@ export class Transport {
     const { waitMs, source } = waitOf(headers, nextWait, this.#world.now(), this.#world.random())
     const isRefused = isRateRefusal(failure)
     const isOverloaded = status === 503
-    const isTold = isRefused || (isOverloaded && source !== 'backoff')
-    if (isTold) waits.set(failure, waitMs)
+    const isRequested = isRefused || (isOverloaded && source !== 'backoff')
+    if (isRequested) waits.set(failure, waitMs)
     this.#governor.answered({
       ...outcome,
       health: isRefused ? 'refused' : isOverloaded ? 'overloaded' : 'faulty',
-      ...(isTold ? { hold: { waitMs, reason: failure.message } } : {}),
+      ...(isRequested ? { hold: { waitMs, reason: failure.message } } : {}),
     })
     throw failure
   }

@@ -56,7 +56,7 @@ export interface ScopeOptions {
 /**
  * What can be compared of one organisation. A day is compared when the platform
  * answered for every resource that the warehouse has of it, so that no table of
- * a compared day goes unproven.
+ * a compared day is not verified.
  */
 export function scopeOf(options: ScopeOptions): Scope {
   return joinedScopes(options.days.map((day) => dayScope(options, day)))
@@ -81,7 +81,7 @@ function dayScope(options: ScopeOptions, day: Day): Scope {
     if (answer?.file != null) return []
     return [{ orgId, resource, day, why: 'unanswered', error: answer?.error ?? null }]
   })
-  const isProven = leftOut.every(({ why }) => why === 'absent')
+  const isVerified = leftOut.every(({ why }) => why === 'absent')
   const isThere = intervals.some(({ isLanded }) => isLanded)
-  return { intervals: isProven && isThere ? intervals : [], leftOut }
+  return { intervals: isVerified && isThere ? intervals : [], leftOut }
 }
