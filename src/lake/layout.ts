@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, type Dirent, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isDay, type Day } from '../lib/days.ts'
+import { isDay, type Day } from '../lib/day.ts'
 import { mapLimit } from '../lib/concurrency.ts'
 import { fromPathSegment, listIfThere, pathSegment, codeOf } from '../lib/files.ts'
 

@@ -3,10 +3,10 @@ import { addDays as plusDays } from 'date-fns/addDays'
 import { millisecondsInDay } from 'date-fns/constants'
 import { differenceInCalendarDays } from 'date-fns/differenceInCalendarDays'
 import { eachDayOfInterval } from 'date-fns/eachDayOfInterval'
+import { isDay, type Day } from './day.ts'
 import { UsageError } from './errors.ts'
 
-/** A UTC calendar day, `YYYY-MM-DD`. Days compare as strings. */
-export type Day = string & { readonly __day: true }
+export { isDay, type Day }
 
 /** The first day the platform keeps (PLATFORM_API, "Limits": analytics history). */
 export const HISTORY_START = '2026-01-14' as Day
@@ -18,14 +18,6 @@ export interface DayRange {
 }
 
 export const MS_PER_DAY = millisecondsInDay
-const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/
-
-/** True for a real calendar day in the form `YYYY-MM-DD`: `2026-02-30` is none. */
-export function isDay(text: string): text is Day {
-  if (!DAY_PATTERN.test(text)) return false
-  const time = Date.parse(`${text}T00:00:00Z`)
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
-}
 
 /** @throws UsageError when `text` is not a calendar day; `what` names the value, e.g. `--from`. */
 export function parseDay(text: string, what: string): Day {

@@ -193,7 +193,7 @@ describe('a page buffer that an earlier run left', () => {
     expect(items).toEqual([])
     expect(buffer).toMatchObject({ pages: 3, arePagesKnown: true, headers: before.headers })
     expect(buffer.sums).toEqual(PAGES.map((page) => pageOf(page).sum))
-    await expect(fieldsOf(buffer.content)).rejects.toThrow('not as it was written')
+    await expect(fieldsOf(buffer.content)).rejects.toThrow('has changed since it was written')
   })
 
   it('forgets everything at a restart', async () => {

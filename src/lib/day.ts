@@ -1,0 +1,11 @@
+/** A UTC calendar day, `YYYY-MM-DD`. Days compare as strings. Apart from `days.ts`: `hooks run` loads no package. */
+export type Day = string & { readonly __day: true }
+
+const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/
+
+/** True for a real calendar day in the form `YYYY-MM-DD`: `2026-02-30` is none. */
+export function isDay(text: string): text is Day {
+  if (!DAY_PATTERN.test(text)) return false
+  const time = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+}
