@@ -176,7 +176,7 @@ describe('verify', () => {
     )
     const { code, err, report: told } = await report(run, '--all')
     expect(code).toBe(6)
-    expect(err).toContain('not what the platform serves')
+    expect(err).toContain('differs from what the platform serves')
     const day = (date: string) => expect.objectContaining({ activity_date: date }) as object
     expect(told.differences).toEqual([
       expect.objectContaining({
