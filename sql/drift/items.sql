@@ -1,7 +1,7 @@
 -- The items that may differ from the documentation; NULL if an item is not JSON.
 -- Numbers that are text here, because a double would respell them, begin with
 -- U+0001. `within` is set for items whose nested objects must be examined too.
-create or replace temp {{ kind }} items as
+create or replace temp {{ relation }} as
 select
     activity_date,
     place,

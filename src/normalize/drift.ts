@@ -111,7 +111,9 @@ async function makeSuspects(
   { isReadOnce, hasUnlike }: Strange,
 ): Promise<void> {
   if (documented.size === 0) throw new Error(`nothing of ${resource} is in drift/expected.sql`)
-  await database.run(fill(ITEMS, { kind: isReadOnce ? 'table' : 'view' }))
+  const relation = isReadOnce ? 'table gathered_items' : 'view items'
+  await database.run(fill(ITEMS, { relation }))
+  if (isReadOnce) await database.run('create or replace temp view items as from gathered_items')
   const shapes = [...documented].flatMap(([object, fields]) =>
     fields.get('')?.type === 'any' || (object !== '$' && !hasUnlike)
       ? []

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Row } from '../../src/lib/duckdb.ts'
 import { addDays, parseDay } from '../../src/lib/days.ts'
+import { LIMITS } from '../../src/normalize/groups.ts'
 import { DOCUMENTED } from './documented-rows.ts'
 import { Lake } from '../support/lake.ts'
 
@@ -154,5 +155,27 @@ describe('what is found of a day', () => {
       { day: '2026-01-15', path: '$.by_user[].usd', kind: 'unknown', occurrences: '1' },
       { day: '2026-01-15', path: '$.preview', kind: 'unknown', occurrences: '1' },
     ])
+  })
+
+  it('is found in small and in large items of days that are read one after the other', async () => {
+    const { rawBytes } = LIMITS
+    LIMITS.rawBytes = 1 // a day at a time
+    onTestFinished(() => void (LIMITS.rawBytes = rawBytes))
+    const lake = await Lake.open()
+    const megabytes = [2, 10, 2]
+    for (const [at, size] of megabytes.entries()) {
+      const rows = Array.from({ length: size }, (_, n) => ({
+        ...DOCUMENTED.users,
+        user_id: `user_${String(n)}`,
+        hooks: 'x'.repeat(2 ** 20), // of no shape: each item is examined
+      }))
+      await lake.land('users', addDays(FIRST, at), LATER, rows)
+    }
+    await lake.normalize()
+    const select = `select cast(activity_date as varchar) as day, path, kind from {schema_drift}
+      order by all`
+    expect(await lake.rows(select)).toEqual(
+      megabytes.map((_, at) => ({ day: addDays(FIRST, at), path: '$.hooks', kind: 'unreadable' })),
+    )
   })
 })
