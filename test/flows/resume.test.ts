@@ -71,7 +71,12 @@ describe('law 4: a walk that was cut off', () => {
     const interval = (await ledgerOf(data, 'o')).get(`users/${DAY}`)
     expect(interval).toMatchObject({ status: 'landed', rowCount: 9, versions: 1, error: null })
     expect(world.events).toContainEqual(
-      expect.objectContaining({ type: 'pagination.resumed', resource: 'users', day: DAY, pages: 2 }),
+      expect.objectContaining({
+        type: 'pagination.resumed',
+        resource: 'users',
+        day: DAY,
+        pages: 2,
+      }),
     )
   })
 

@@ -71,7 +71,11 @@ async function openPagination(
   const isLost = buffer.arePagesKnown && !isAsKnown(pagination)
   if (Math.abs(age) > MAX_AGE_MS || isLost) startAgain(pagination)
   else
-    context.world.emit({ type: 'pagination.resumed', ...idOf(context, pagination), pages: buffer.pages })
+    context.world.emit({
+      type: 'pagination.resumed',
+      ...idOf(context, pagination),
+      pages: buffer.pages,
+    })
   return pagination
 }
 
