@@ -7,6 +7,14 @@
 export type Shape = string | readonly Shape[] | Fieldset
 export type Fieldset = Readonly<{ [field: string]: Shape }>
 
+export function isList(shape: Shape): shape is readonly Shape[] {
+  return Array.isArray(shape)
+}
+
+export function isFieldset(shape: Shape | undefined): shape is Fieldset {
+  return typeof shape === 'object' && !Array.isArray(shape)
+}
+
 /** How base reads the items of a resource. */
 interface Items {
   /** The fields to read; all others are ignored. */

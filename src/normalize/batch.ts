@@ -30,8 +30,11 @@ interface RawLake {
 const RAW = statement('base/steps/raw')
 const RAW_EMPTY = statement('base/steps/raw_empty')
 const SAMPLE = statement('drift/sample')
+const ALL_ITEMS = statement('drift/all_items')
 const READ_BACK = statement('drift/read_back')
+const UNLIKE_ITEMS = statement('drift/unlike_items')
 const NEXT_SHAPE = statement('drift/next_shape')
+const STRANGE = statement('drift/strange')
 const REPEATED_KEYS = statement('base/steps/repeated_keys')
 const REPEATED = statement('drift/repeated')
 const DROP_RAW = 'drop table raw'
@@ -43,7 +46,9 @@ const DAYS = statement('base/steps/days')
 export const BATCH_STATEMENTS: readonly string[] = [RAW, REPEATED_KEYS, DISPLACED, DAYS]
 
 /** Statements that find differences from the documentation in a batch. */
-export const FOUND_STATEMENTS: readonly string[] = [SAMPLE, READ_BACK, NEXT_SHAPE, REPEATED]
+export const FOUND_STATEMENTS: readonly string[] = [
+  ...[SAMPLE, ALL_ITEMS, READ_BACK, UNLIKE_ITEMS, NEXT_SHAPE, STRANGE, REPEATED],
+]
 
 /** SQL for the file name, used in place of the organisation to identify a version. */
 const FILE_NAME = String.raw`regexp_extract(filename, '[^/\\]+$')`
@@ -51,15 +56,11 @@ const FILE_NAME = String.raw`regexp_extract(filename, '[^/\\]+$')`
 /** One day in this many is sampled for the shapes of items. */
 const DAYS_PER_SAMPLE = 8
 
-const ALL_ITEMS = `select activity_date, item_place(page, ordinal) as place, item, request_id from raw`
-const UNLIKE_ITEMS = `select activity_date, place, item, request_id from compared where alike is null`
-const HAS_UNLIKE = 'from compared where alike is null limit 1'
-
 /** A shape that no item matches. */
 const NO_SHAPE: ReadShape = { shape: NO_FIELDS, conditions: ['false'], isDocumented: false }
 
 /** How the items of one resource are read, one batch of days at a time. */
-export interface ItemsOptions {
+interface ItemsOptions {
   readonly resource: string
   readonly documented: Documented
   /** Whether to look for items that may differ from the documentation. */
@@ -174,13 +175,13 @@ export class DayBatch {
       })
     await this.#database.run(readBack('compared', ALL_ITEMS, 0, first))
     for (const [at, shape] of others.entries()) {
-      if ((await this.#database.table(HAS_UNLIKE)).rows.length === 0) break
+      if ((await this.#database.table(`from (${UNLIKE_ITEMS}) limit 1`)).rows.length === 0) break
       await this.#database.run(readBack('compared_next', UNLIKE_ITEMS, at + 1, shape))
       await this.#database.run(NEXT_SHAPE)
     }
     const isFirst = this.#unexamined.length === 0
     const into = isFirst ? 'create or replace temp table strange as' : 'insert into strange'
-    await this.#database.run(`${into} from compared where alike is distinct from 0`)
+    await this.#database.run(fill(STRANGE, { into }))
     this.#unexamined.push(...this.#days)
   }
 

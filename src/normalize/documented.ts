@@ -1,12 +1,12 @@
 import { identifier, literal } from '../lib/duckdb.ts'
-import type { Fieldset, Shape } from '../lake/resources.ts'
+import { isFieldset, isList, type Fieldset, type Shape } from '../lake/resources.ts'
 
 /** The documented type of a field, as named in `sql/drift/expected.sql`. */
 export type FieldType = keyof typeof SCALARS | 'array' | 'object'
 
 export function isFieldType(value: unknown): value is FieldType {
   const type = String(value)
-  return type in SCALARS || type === 'array' || type === 'object'
+  return Object.hasOwn(SCALARS, type) || type === 'array' || type === 'object'
 }
 
 export interface Field {
@@ -181,12 +181,4 @@ function elementShape(documented: Documented, path: string, sample: Sample): Sha
   const type = documented.get(path)?.get('')?.type
   if (type === 'string' || type === 'any') return SCALARS[type]
   return objectShape(documented, path, sample)
-}
-
-export function isList(shape: Shape): shape is readonly Shape[] {
-  return Array.isArray(shape)
-}
-
-export function isFieldset(shape: Shape | undefined): shape is Fieldset {
-  return typeof shape === 'object' && !Array.isArray(shape)
 }

@@ -97,19 +97,15 @@ async function writeMonths(
     tempDirectory: folder,
   })
   try {
-    await database.run(MACROS)
-    const documented = await readDocumented(database)
+    const worker = await prepare(database, folder)
     const due = []
     for (const task of tasks) {
       due.push(await monthTask(options, database, task, isWhole(before.get(baseKey(task)))))
     }
-    await onWorkers(
-      { database, folder, documented },
-      await groupsOf(options, due),
-      (worker, group) =>
-        writeGroup(options, worker, group, (task, file) => {
-          present.set(baseKey(task), { fingerprint: task.fingerprint, ...file })
-        }),
+    await onWorkers(worker, await groupsOf(options, due), (own, group) =>
+      writeGroup(options, own, group, (task, file) => {
+        present.set(baseKey(task), { fingerprint: task.fingerprint, ...file })
+      }),
     )
     const isNews = signal?.aborted !== true && tasks.some(({ entity }) => entity === SCHEMA_DRIFT)
     if (isNews) await reportDrift(options, database)
@@ -118,6 +114,12 @@ async function writeMonths(
     await rm(folder, { recursive: true, force: true })
     await writeBaseState(baseIn, orgId, present)
   }
+}
+
+/** Creates what the statements need on a connection. */
+async function prepare(database: Database, folder: string): Promise<Worker> {
+  await database.run(MACROS)
+  return { database, folder, documented: await readDocumented(database) }
 }
 
 /**
@@ -132,16 +134,15 @@ async function onWorkers(
   const queue = [...groups]
   const failed: MonthGroup[] = []
   const workers = Array.from({ length: Math.min(LIMITS.workers, queue.length) }, async () => {
-    const own = await worker.database.another()
+    const database = await worker.database.another()
     try {
-      await own.run(MACROS)
-      await readDocumented(own)
+      const own = await prepare(database, worker.folder)
       for (let group = queue.shift(); group !== undefined; group = queue.shift()) {
         const together = group
-        await work({ ...worker, database: own }, together).catch(() => failed.push(together))
+        await work(own, together).catch(() => failed.push(together))
       }
     } finally {
-      own.close()
+      database.close()
     }
   })
   await allOrThrow(workers)

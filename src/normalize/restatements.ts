@@ -1,9 +1,8 @@
 import { identifier, literal, type Database } from '../lib/duckdb.ts'
 import { rawFolder, versionsUpTo, versionTime } from '../lake/layout.ts'
-import { isAnalytics, RESOURCES, type Shape } from '../lake/resources.ts'
+import { isAnalytics, isFieldset, isList, RESOURCES, type Shape } from '../lake/resources.ts'
 import { statement, fill } from '../lib/package.ts'
 import { BATCH_STATEMENTS, type DaySource } from './batch.ts'
-import { isFieldset, isList } from './documented.ts'
 import { MACROS, parsedSql } from './items.ts'
 import { makerOf, type BaseEntity, type NormalizeOptions } from './plan.ts'
 

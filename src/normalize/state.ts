@@ -28,10 +28,10 @@ const baseState = z.record(
 /** The base files of one organisation, by `<entity>/<month>`. */
 export type BaseFiles = Map<string, BaseFile>
 
-/** A file that exists, but is not known to be as it was written. */
+/** A file that exists, but may have changed since it was written. */
 const UNKNOWN: BaseFile = { fingerprint: '', sha256: '', crc32: 0 }
 
-/** Whether a file is verified as it was written. */
+/** Whether a file is verified to be unchanged since it was written. */
 export function isWhole(file: BaseFile | undefined): boolean {
   return file !== undefined && file !== UNKNOWN
 }

@@ -49,7 +49,7 @@ export function requestNote(id: string | null, error: string): string {
 /** Which host is asked about an organisation, and with whose key. */
 export function addressing(addressed: EventOf<'organisation.addressed'>): string {
   const { name, origins, keySource } = addressed
-  return `'${name}' is asked for at ${origins.join(' and ')} with the key of ${keySource}`
+  return `requests for '${name}' go to ${origins.join(' and ')} with the key of ${keySource}`
 }
 
 /** A settled day that came back much smaller, and what became of it. */

@@ -63,7 +63,7 @@ describe('a configuration file in the current folder', () => {
     expect(keys).toEqual([])
     expect(emulator.requests).toHaveLength(1)
     expect(err).toBe(
-      `'acme' is asked for at ${emulator.url} and ${emulator.appUrl} with the key of AGENT_API_KEY\n`,
+      `requests for 'acme' go to ${emulator.url} and ${emulator.appUrl} with the key of AGENT_API_KEY\n`,
     )
   })
 
@@ -74,7 +74,7 @@ describe('a configuration file in the current folder', () => {
     for (const args of [LIST, ['doctor', '--json'], ['sync', '--only', 'tokens', '--json']]) {
       const { code, out, err } = await here(args, { environment })
       expect(code, err).toBe(0)
-      const told = `'acme' is asked for at ${emulator.url} with the key of CLOUD_SECRET`
+      const told = `requests for 'acme' go to ${emulator.url} with the key of CLOUD_SECRET`
       expect(linesOf(err).slice(0, 2)).toContain(told)
       expect(() => JSON.parse(out) as unknown).not.toThrow()
       expect(out + err).not.toContain(emulator.keys.manager)

@@ -288,7 +288,7 @@ describe('sessions and messages', () => {
 
   it('that the platform does not know are asked for on three nights', async () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
-    await writeAtomic(join(data, 'seeds', 'sessions.csv'), 'session_id\nnobody\n')
+    await writeAtomic(join(data, 'seeds', 'sessions.csv'), 'session_id\nunknown-session\n')
     const asked: number[] = []
     for (let count = 0; count < 5; count += 1) {
       const { requests, result, told } = await night(emulator, data, {
@@ -300,7 +300,7 @@ describe('sessions and messages', () => {
       expect(told.join()).toBe(
         requests.length === 0
           ? ''
-          : 'sessions of org_demo: the platform does not serve nobody; an id is requested on three nights, then no more',
+          : 'sessions of org_demo: the platform does not serve unknown-session; an id is requested on three nights, then no more',
       )
     }
     expect(asked).toEqual([1, 1, 1, 0, 0])

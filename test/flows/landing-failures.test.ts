@@ -137,7 +137,7 @@ describe('what cannot be fetched', () => {
     expect(world.slept).toEqual([])
   })
 
-  it('law 5: is recorded as failed when nobody answers and the organisation is known', async () => {
+  it('law 5: is recorded as failed when the platform does not answer and the organisation is known', async () => {
     const data = await temporaryFolder()
     const { url } = await testServer(platform(() => []))
     await syncFrom(url, data, { only: ['tokens'], world: testWorld(TODAY) })

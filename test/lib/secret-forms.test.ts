@@ -112,7 +112,7 @@ describe('names', () => {
     expect(isSecretNumberName('accessToken')).toBe(true)
   })
 
-  it.each(['A', '1', 'aA', 'a1'])('that are %j over and over are told in linear time', (unit) => {
+  it.each(['A', '1', 'aA', 'a1'])('that repeat %j are recognised in linear time', (unit) => {
     for (const is of [isSecretName, isSecretNumberName, isIdName]) {
       expect(growthOf((name) => is(name), unit)).toBeLessThan(LINEAR)
       expect(growthOf((name) => is(`${name}a`), unit)).toBeLessThan(LINEAR)

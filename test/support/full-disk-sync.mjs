@@ -1,25 +1,12 @@
 // node --import test/support/full-disk-sync.mjs dist/cli/main.js hooks run
 //
-// The same as full-disk.mjs for the synchronous writes of `hooks run`: the disk is
-// full from the FULL_AT-th write on, and what does not fit is cut off in the middle.
-// Says at the end on standard error where it never became full.
-import './full-disk.mjs'
+// full-disk.mjs with the other synchronous writes of `hooks run`. Says at the end on
+// standard error if the disk never became full.
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
+import { hasRoom, isFull, refusal } from './full-disk.mjs'
 
-const fullAt = Number(process.env.FULL_AT)
 const { writeSync } = fs
-let writes = 0
-
-function isFull() {
-  writes += 1
-  return writes >= fullAt
-}
-
-function refusal(operation) {
-  const error = new Error(`ENOSPC: no space left on device, ${operation}`)
-  return Object.assign(error, { errno: -28, code: 'ENOSPC', syscall: operation })
-}
 
 function guard(name, counts = () => true) {
   const real = fs[name]
@@ -29,12 +16,10 @@ function guard(name, counts = () => true) {
   }
 }
 
-guard('mkdirSync', (path) => !fs.existsSync(path))
 guard('openSync', (_, flags = 'r') => /[wa]/.test(flags))
 guard('linkSync')
 guard('copyFileSync')
 guard('fsyncSync')
-guard('appendFileSync')
 fs.writeSync = (file, bytes, at = 0) => {
   if (!isFull()) return writeSync(file, bytes, at)
   writeSync(file, bytes, at, (bytes.length - at) >> 1)
@@ -43,5 +28,5 @@ fs.writeSync = (file, bytes, at = 0) => {
 syncBuiltinESMExports()
 
 process.on('exit', () => {
-  if (writes < fullAt) writeSync(2, Buffer.from('not full'))
+  if (hasRoom()) writeSync(2, Buffer.from('not full'))
 })

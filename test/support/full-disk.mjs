@@ -10,12 +10,17 @@ import { syncBuiltinESMExports } from 'node:module'
 const fullAt = Number(process.env.FULL_AT)
 let writes = 0
 
-function isFull() {
+export function isFull() {
   writes += 1
   return writes >= fullAt
 }
 
-function refusal(operation) {
+/** Whether there were too few writes to fill the disk. */
+export function hasRoom() {
+  return writes < fullAt
+}
+
+export function refusal(operation) {
   const error = new Error(`ENOSPC: no space left on device, ${operation}`)
   return Object.assign(error, { errno: -28, code: 'ENOSPC', syscall: operation })
 }

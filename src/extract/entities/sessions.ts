@@ -29,21 +29,21 @@ export async function fetchSessions(
 ): Promise<Error | null> {
   const named = namedIn(context.selection, resource)
   const seen = await allSeen(context, resource)
-  const asking = await Asking.open(context, resource, named.map(idOf))
+  const requests = await IdRequests.open(context, resource, named.map(idOf))
   const requested = new Set<string>()
-  let round = await candidatesToAsk(context, resource, named, seen, asking.isGivenUp)
+  let round = await candidatesToAsk(context, resource, named, seen, requests.isGivenUp)
   while (round.length > 0) {
     const children: Candidate[] = []
     for (const candidate of round) requested.add(idOf(candidate))
-    await asking.askAll(round, async (candidate) => {
+    await requests.sendAll(round, async (candidate) => {
       const served = await request(context.client, candidate)
       if (resource === 'sessions') children.push(...childrenOf(served.value))
       return served
     })
     const others = children.filter((candidate) => !requested.has(idOf(candidate)))
-    round = dueOf(others, seen, asking.isGivenUp)
+    round = dueOf(others, seen, requests.isGivenUp)
   }
-  return asking.land()
+  return requests.land()
 }
 
 async function request(
@@ -89,7 +89,7 @@ function isGivenUpIn(unknown: Unknown): IsGivenUp {
 }
 
 /** Requests items one by one, by ids that may not exist, and lands the ones received. */
-class Asking {
+class IdRequests {
   readonly isGivenUp: IsGivenUp
   readonly #context: EntityContext
   readonly #resource: SessionResource
@@ -124,14 +124,14 @@ class Asking {
     context: EntityContext,
     resource: SessionResource,
     named: readonly string[],
-  ): Promise<Asking> {
+  ): Promise<IdRequests> {
     const { dataFolder, orgId, world } = context
     const unknown = await unknownFile.read(dataFolder, orgId, warner(world))
-    return new Asking(context, resource, named, unknown ?? new Map())
+    return new IdRequests(context, resource, named, unknown ?? new Map())
   }
 
   /** Requests the candidates, up to the limit of a night. A failure does not stop the others. */
-  async askAll(
+  async sendAll(
     candidates: readonly Candidate[],
     request: (candidate: Candidate) => Promise<Served<unknown>>,
   ): Promise<void> {

@@ -29,7 +29,7 @@ export interface LineFile {
 
 /**
  * The field separator of a line, and the quote around texts. JSON text contains no control
- * characters except white space (RFC 8259), so a row is written as it was served.
+ * characters except white space (RFC 8259), so each row keeps its served text.
  */
 export const FIELD = '\x01'
 export const TEXT = '\x02'

@@ -1,0 +1,7 @@
+-- The items of the batch, with their places in their days.
+select
+    activity_date,
+    item_place(page, ordinal) as place,
+    item,
+    request_id
+from raw

@@ -1,0 +1,8 @@
+-- The items that match none of the shapes compared so far.
+select
+    activity_date,
+    place,
+    item,
+    request_id
+from compared
+where alike is null
