@@ -95,7 +95,7 @@ function asText({ orgId, tasks, beside }: OrganisationPlan): string {
 const REASONS = {
   missing: 'missing',
   failed: 'failed before',
-  look: 'due for a recheck',
+  recheck: 'due for a recheck',
   forced: 'forced',
 } as const
 

@@ -279,7 +279,7 @@ function nothing(orgId: string | null): SyncResult {
 
 function announce(tasks: readonly FetchTask[], orgId: string, world: World): void {
   const days: Record<string, number> = {}
-  const reasons: Record<PlanReason, number> = { missing: 0, failed: 0, look: 0, forced: 0 }
+  const reasons: Record<PlanReason, number> = { missing: 0, failed: 0, recheck: 0, forced: 0 }
   for (const task of tasks) {
     days[task.resource.name] = (days[task.resource.name] ?? 0) + task.days.length
     for (const { reason } of task.days) reasons[reason] += 1

@@ -1,5 +1,5 @@
 /** Why an interval is asked for (the plan says it, the log repeats it). */
-export type PlanReason = 'missing' | 'failed' | 'look' | 'forced'
+export type PlanReason = 'missing' | 'failed' | 'recheck' | 'forced'
 
 /**
  * The result of one requested interval. `unchanged`: a recheck found what is

@@ -55,13 +55,13 @@ const LINES: Handlers<[], string | undefined> = {
   'run.started': ({ command, runId }) => `${command} started, run ${runId}`,
   'organisation.addressed': addressing,
   'organisation.identified': ({ orgId, today, skewSeconds }) =>
-    `organisation ${orgId}, where it is ${today}${skewOf(skewSeconds)}`,
+    `organisation ${orgId}; today is ${today} there${skewOf(skewSeconds)}`,
   'plan.made': planLine,
   'request.retried': ({ path, waitMs, attempt, reason }) =>
     `retry ${path} in ${duration(waitMs)} after attempt ${attempt}: ${reason}`,
   'governor.paused': ({ waitMs, reason }) => `waiting ${duration(waitMs)}: ${reason}`,
   'pagination.resumed': ({ resource, day, orgId, pages }) =>
-    `${resource} ${day} of ${orgId} goes on after page ${digits(pages)}`,
+    `${resource} ${day} of ${orgId} continues after page ${digits(pages)}`,
   'interval.shrunk': (event) => `shrunk: ${shrinkage(event)}`,
   'interval.failed': ({ resource, day, orgId, error, requestId }) =>
     `failed ${resource} ${day} of ${orgId}: ${error}${requestNote(requestId, error)}`,

@@ -66,11 +66,11 @@ describe('law 5: plan and status say what the next run will do where', () => {
       'missing',
       LACKING,
     ],
-    ['a line of the ledger is lost', unrecord, 'look', WHOLE],
+    ['a line of the ledger is lost', unrecord, 'recheck', WHOLE],
     [
       'the ledger is gone',
       async (data: string) => rm(join(data, 'state', 'ledger', 'o.ndjson')),
-      'look',
+      'recheck',
       WHOLE,
     ],
     [

@@ -11,8 +11,8 @@ describe('the text log', () => {
     night.forEach(createTextLog((text) => lines.push(text)))
     expect(lines).toEqual([
       'run started, run run-1\n',
-      'organisation org, where it is 2026-01-16\n',
-      'plan for org: 3 requests for days of tokens 2, users 2 (3 missing, 1 look)\n',
+      'organisation org; today is 2026-01-16 there\n',
+      'plan for org: 3 requests for days of tokens 2, users 2 (3 missing, 1 recheck)\n',
       'retry /users in 2.0s after attempt 1: HTTP 503\n',
       'failed users 2026-01-15 of org: HTTP 500 Internal error (request req-9)\n',
       'sync finished in 5.0s\n',
@@ -28,7 +28,7 @@ describe('the text log', () => {
   test('tells of a long history four times', () => {
     const lines: string[] = []
     const log = createTextLog((text) => lines.push(text))
-    const reasons = { missing: 311, failed: 0, look: 0, forced: 0 }
+    const reasons = { missing: 311, failed: 0, recheck: 0, forced: 0 }
     log({ type: 'plan.made', orgId: 'org', requests: 1, days: { tokens: 311 }, reasons })
     for (let day = 0; day < 311; day += 1) log(finished('tokens', `day ${day}`, 'landed', 1))
     expect(lines.slice(1)).toEqual(

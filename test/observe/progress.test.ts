@@ -35,7 +35,7 @@ function terminal(written: readonly string[]): string[] {
   return lines
 }
 
-const reasons = { missing: 1, failed: 0, look: 0, forced: 0 }
+const reasons = { missing: 1, failed: 0, recheck: 0, forced: 0 }
 const plan = {
   type: 'plan.made',
   orgId: 'org',

@@ -26,7 +26,7 @@ const known: RunEvent = {
 }
 
 function planned(days: Readonly<Record<string, number>>): RunEvent {
-  const reasons = { missing: 1, failed: 0, look: 0, forced: 0 }
+  const reasons = { missing: 1, failed: 0, recheck: 0, forced: 0 }
   return { type: 'plan.made', orgId: 'org', requests: 1, days, reasons }
 }
 

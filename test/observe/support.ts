@@ -9,7 +9,7 @@ export const night: readonly RunEvent[] = [
     orgId: 'org',
     requests: 3,
     days: { tokens: 2, users: 2, tools: 0 },
-    reasons: { missing: 3, failed: 0, look: 1, forced: 0 },
+    reasons: { missing: 3, failed: 0, recheck: 1, forced: 0 },
   },
   {
     type: 'request.finished',

@@ -60,7 +60,7 @@ export function completionListener(
 
 /** Whether the task requests any day for another reason than a recheck. */
 function isForMissingDays({ days }: FetchTask): boolean {
-  return days.some(({ reason }) => reason !== 'look')
+  return days.some(({ reason }) => reason !== 'recheck')
 }
 
 /**

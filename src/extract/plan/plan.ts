@@ -87,7 +87,7 @@ function dueDay(ledger: Ledger, resource: Resource, day: Day, options: PlanOptio
   if (interval === undefined) return [{ day, reason: 'missing' }]
   if (interval.status === 'failed') return [{ day, reason: 'failed' }]
   const age = recheckOf(resource, interval, options)
-  return age === undefined ? [] : [{ day, reason: 'look', age }]
+  return age === undefined ? [] : [{ day, reason: 'recheck', age }]
 }
 
 function recheckOf(

@@ -95,9 +95,9 @@ describe('the plan', () => {
     const plan = planSync(ledger, at('2026-01-19', { resources: only('users') }))
     expect(reasons(plan)).toEqual([
       '2026-01-18 missing',
-      '2026-01-17 look2',
+      '2026-01-17 recheck2',
       '2026-01-16 missing',
-      '2026-01-14 look3',
+      '2026-01-14 recheck3',
       '2026-01-15 failed',
     ])
   })
@@ -121,7 +121,7 @@ describe('the plan', () => {
     const ledger = ledgerOf([interval('users', HISTORY_START)])
     const within = { first: HISTORY_START, last: HISTORY_START }
     const plan = planSync(ledger, at('2026-01-30', { resources: only('users'), within }))
-    expect(reasons(plan)).toEqual(['2026-01-14 look14'])
+    expect(reasons(plan)).toEqual(['2026-01-14 recheck14'])
   })
 
   it('does not ask for settled days to reach the missing ones around them', () => {
@@ -148,9 +148,9 @@ describe('the plan', () => {
     const plan = planSync(ledger, at('2026-01-26', { resources: only('tokens') }))
     expect(windows(plan)).toEqual(['tokens 2026-01-19..2026-01-25'])
     expect(reasons(plan)).toEqual([
-      '2026-01-19 look7',
-      '2026-01-23 look3',
-      '2026-01-24 look2',
+      '2026-01-19 recheck7',
+      '2026-01-23 recheck3',
+      '2026-01-24 recheck2',
       '2026-01-25 missing',
     ])
   })
@@ -206,7 +206,7 @@ describe('the plan', () => {
       return reasons(planSync(ledgerOf([known]), options))
     }
     expect(planAt(now - HOUR + 1)).toEqual([])
-    expect(planAt(now - HOUR)).toEqual(['2026-01-14 look139'])
+    expect(planAt(now - HOUR)).toEqual(['2026-01-14 recheck139'])
   })
 
   it('asks once for every day that has not landed, whatever landed after it, in windows that fit', () => {
