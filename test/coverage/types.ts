@@ -14,7 +14,7 @@ const FILE = join(packageRoot, 'src', 'specified-types.ts')
  */
 export function readTypes(expressions: readonly string[]): TypeLookup {
   const lines = expressions.map((each, index) => `export type T${index} = ${each}`)
-  const names = 'ApiClient, ' + expressions.filter((each) => /^\w+$/.test(each)).join(', ')
+  const names = 'PlatformClient, ' + expressions.filter((each) => /^\w+$/.test(each)).join(', ')
   const text = [`import type { ${names} } from './index.ts'`, ...lines].join('\n')
   const { config } = ts.readConfigFile(join(packageRoot, 'tsconfig.json'), (path) =>
     ts.sys.readFile(path),

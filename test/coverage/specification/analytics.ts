@@ -156,7 +156,7 @@ export const ANALYTICS: readonly Section[] = [
   {
     heading: 'Grouped rows, by tool',
     name: 'tools_by_name',
-    type: "Awaited<ReturnType<ApiClient['toolsByName']>>[number]",
+    type: "Awaited<ReturnType<PlatformClient['toolsByName']>>[number]",
     resource: 'tools_by_name',
     sample: TOOLS_BY_NAME,
     rows: `
@@ -168,7 +168,7 @@ export const ANALYTICS: readonly Section[] = [
   {
     heading: 'Grouped rows, by client',
     name: 'activity_by_client',
-    type: "Awaited<ReturnType<ApiClient['activityByClient']>>[number]",
+    type: "Awaited<ReturnType<PlatformClient['activityByClient']>>[number]",
     resource: 'activity_by_client',
     sample: ACTIVITY_BY_CLIENT,
     rows: `
@@ -180,7 +180,7 @@ export const ANALYTICS: readonly Section[] = [
   {
     heading: 'Grouped rows, by model',
     name: 'tokens_by_model',
-    type: "Awaited<ReturnType<ApiClient['tokensByModel']>>[number]",
+    type: "Awaited<ReturnType<PlatformClient['tokensByModel']>>[number]",
     resource: 'tokens_by_model',
     sample: TOKENS_BY_MODEL,
     rows: `
