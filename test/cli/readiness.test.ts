@@ -31,7 +31,7 @@ describe('readiness reports', () => {
     expect(JSON.parse(byId.out)).toEqual(latest)
   })
 
-  it('that are not there are 2, and say where to recheck', async () => {
+  it('that do not exist end with 2, and say where to find those that do', async () => {
     const { run } = await stage()
     const { code, out, err } = await run(['readiness', 'show', 'nope'])
     expect({ code, out }).toEqual({ code: 2, out: '' })

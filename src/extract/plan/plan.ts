@@ -19,7 +19,7 @@ import { isConfirmationDue } from './volume-anomaly.ts'
 export interface PlannedDay {
   readonly day: Day
   readonly reason: PlanReason
-  /** For `look`: the age, in days, at which the recheck is scheduled. */
+  /** For `recheck`: the age, in days, at which the recheck is scheduled. */
   readonly age?: number
 }
 
