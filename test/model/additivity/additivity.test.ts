@@ -10,7 +10,7 @@ import { Lineage, type Relation, type Relations } from './lineage.ts'
 import { ADDITIVITIES, measured, PLAIN, type Additivity, type Value } from './measures.ts'
 import { parse } from './syntax.ts'
 
-const TIMES = ['activity_date', 'month_start_date']
+const TIMES = ['activity_date', 'week_start_date', 'month_start_date']
 const NUMBERS = /^(BIGINT|INTEGER|HUGEINT|DOUBLE|DECIMAL)/
 
 const nodes = listModels(project).filter(({ snapshot }) => snapshot === null)

@@ -1,0 +1,87 @@
+-- Where it is said once which weeks are complete, and which are so early that
+-- a user who is first seen in them may have been there before.
+{{ config(materialized='table') }}
+
+with
+
+first_dates as (
+
+    select
+        org_id,
+        min(activity_date) as first_date
+    from (
+        select org_id, activity_date from {{ ref('fct_org_day') }}
+
+        union all
+
+        select org_id, activity_date from {{ ref('int_user_day_versions') }}
+    ) as days
+    group by 1
+
+),
+
+days as (
+
+    select
+        org_id,
+        activity_date,
+        min(
+            case when status in ('landed', 'empty') then 1 else 0 end
+        ) as is_complete,
+        max(
+            case
+                when resource = 'users' and status in ('landed', 'empty')
+                then 1
+                else 0
+            end
+        ) as is_users_known
+    from {{ ref('stg_platform__intervals') }}
+    where resource in ({{ analytics_resources() }})
+    group by 1, 2
+
+),
+
+first_weeks as (
+
+    select
+        org_id,
+        {{ week_of('min(activity_date)') }} as first_known_week
+    from days
+    where is_users_known = 1
+    group by 1
+
+),
+
+weeks as (
+
+    select
+        org_id,
+        {{ week_of('activity_date') }} as week_start_date,
+        count(case when is_complete = 1 then 1 end) as complete_days,
+        count(case when is_users_known = 1 then 1 end) as user_days
+    from days
+    group by 1, 2
+
+),
+
+final as (
+
+    select
+        weeks.org_id,
+        weeks.week_start_date,
+        weeks.complete_days = 7 as is_complete_week,
+        weeks.complete_days,
+        weeks.user_days > 0 as is_users_known,
+        coalesce(
+            weeks.week_start_date
+            < first_weeks.first_known_week + 7 * {{ var('left_edge_weeks') }},
+            false
+        ) as is_left_edge
+    from weeks
+    inner join first_dates using (org_id)
+    left join first_weeks using (org_id)
+    where weeks.week_start_date >= {{ week_of('first_dates.first_date') }}
+
+)
+
+select * from final

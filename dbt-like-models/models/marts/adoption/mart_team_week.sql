@@ -1,0 +1,75 @@
+{% set metrics = [
+    'billable_tokens', 'tool_calls', 'user_messages', 'git_commits',
+    'git_prs_created', 'files_created', 'files_edited',
+] %}
+
+with
+
+user_days as (
+
+    select
+        users.*,
+        {{ week_of('users.activity_date') }} as week_start_date,
+        coalesce(history.team, '(no team)') as team
+    from {{ ref('fct_user_day') }} as users
+    left join {{ ref('dim_user_history') }} as history
+        on users.org_id = history.org_id
+        and users.user_id = history.user_id
+        and users.activity_date >= history.valid_from
+        and (
+            history.valid_to is null or users.activity_date < history.valid_to
+        )
+
+),
+
+members as (
+
+    select
+        org_id,
+        week_start_date,
+        team,
+        user_id,
+        max(case when is_active then 1 else 0 end) as is_active,
+        {% for metric in metrics %}
+        {{ sum_of_metric(metric) }} as {{ metric }}{{ ',' if not loop.last }}
+        {% endfor %}
+    from user_days
+    group by 1, 2, 3, 4
+
+),
+
+teams as (
+
+    select
+        org_id,
+        week_start_date,
+        team,
+        count(
+            case when is_active = 1 and user_id not like '(%' then 1 end
+        ) as active_users,
+        {% for metric in metrics %}
+        {{ sum_of_metric(metric) }} as {{ metric }}{{ ',' if not loop.last }}
+        {% endfor %}
+    from members
+    group by 1, 2, 3
+
+),
+
+final as (
+
+    select
+        org_id,
+        week_start_date,
+        teams.team,
+        coalesce(weeks.is_complete_week, false) as is_complete_week,
+        teams.active_users,
+        {% for metric in metrics %}
+        teams.{{ metric }}{{ ',' if not loop.last }}
+        {% endfor %}
+    from teams
+    left join {{ ref('int_org_weeks') }} as weeks
+        using (org_id, week_start_date)
+
+)
+
+select * from final
