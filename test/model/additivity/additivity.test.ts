@@ -231,5 +231,7 @@ function emptySources(): string {
     `create table platform.restatements (org_id varchar, resource varchar, activity_date date,
       entity_key varchar, metric varchar, old_value varchar, new_value varchar,
       old_fetched_at timestamptz, new_fetched_at timestamptz)`,
+    `create table platform.schema_drift (org_id varchar, resource varchar, activity_date date,
+      path varchar, kind varchar)`,
   ].join(';\n')
 }

@@ -1,0 +1,111 @@
+with
+
+user_months as (
+
+    select
+        org_id,
+        month_start_date,
+        user_id,
+        {{ sum_of_credits('billable_tokens') }} as billable_tokens
+    from {{ ref('int_user_months') }}
+    where user_id not like '(%'
+    group by 1, 2, 3
+
+),
+
+known as (
+
+    select * from user_months
+    where billable_tokens is not null
+
+),
+
+ranked as (
+
+    select
+        *,
+        row_number() over (
+            partition by org_id, month_start_date
+            order by billable_tokens desc, user_id asc
+        ) as user_rank,
+        count(*) over (partition by org_id, month_start_date) as user_count
+    from known
+
+),
+
+tops as (
+
+    select
+        *,
+        {{ ceiling_of_counts('user_count', '10') }} as top_users
+    from ranked
+
+),
+
+-- Weighted by how many users are below less how many are above: an exact sum,
+-- where doubles depend on the order in which they are added.
+months as (
+
+    select
+        org_id,
+        month_start_date,
+        {{ sum_of_credits('billable_tokens') }} as month_tokens,
+        {{ sum_of_credits(
+            'case when user_rank <= top_users then billable_tokens end'
+        ) }} as top_tokens,
+        {{ sum_of_credits(
+            'cast(user_count + 1 - 2 * user_rank as decimal(12, 0))
+            * billable_tokens'
+        ) }} as weighted_tokens
+    from tops
+    group by 1, 2
+
+),
+
+cumulated as (
+
+    select
+        ranked.*,
+        sum(billable_tokens) over (
+            partition by org_id, month_start_date
+            order by user_rank
+            rows between unbounded preceding and current row
+        ) as tokens_so_far
+    from ranked
+
+),
+
+final as (
+
+    select
+        org_id,
+        month_start_date,
+        cumulated.user_id,
+        cumulated.user_rank,
+        cumulated.user_count,
+        cumulated.billable_tokens,
+        case
+            when months.month_tokens > 0
+            then
+                cast(cumulated.tokens_so_far as double)
+                / cast(months.month_tokens as double)
+        end as cumulative_share,
+        case
+            when months.month_tokens > 0
+            then
+                cast(months.top_tokens as double)
+                / cast(months.month_tokens as double)
+        end as top_10_percent_share,
+        case
+            when months.month_tokens > 0
+            then
+                cast(months.weighted_tokens as double) / (
+                    cast(months.month_tokens as double) * cumulated.user_count
+                )
+        end as gini
+    from cumulated
+    inner join months using (org_id, month_start_date)
+
+)
+
+select * from final
