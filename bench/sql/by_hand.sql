@@ -101,6 +101,7 @@ group by all;
 
 create table dim_model as
 select
+    org_id,
     model_id,
     max(model_tier) as model_tier,
     min(activity_date) as first_active_date,

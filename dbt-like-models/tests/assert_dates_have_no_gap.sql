@@ -1,4 +1,5 @@
--- Days that follow a known date, are not the last, and are no known date.
+-- Days that follow a known date of their org, are not its last, and are no known
+-- date of it.
 with
 
 dates as (
@@ -9,26 +10,35 @@ dates as (
 
 last_dates as (
 
-    select max(activity_date) as last_date
+    select
+        org_id,
+        max(activity_date) as last_date
     from dates
+    group by 1
 
 ),
 
 next_dates as (
 
-    select dates.activity_date + 1 as activity_date
+    select
+        dates.org_id,
+        dates.activity_date + 1 as activity_date
     from dates
     inner join last_dates
-        on dates.activity_date < last_dates.last_date
+        on dates.org_id = last_dates.org_id
+        and dates.activity_date < last_dates.last_date
 
 ),
 
 final as (
 
-    select next_dates.activity_date
+    select
+        next_dates.org_id,
+        next_dates.activity_date
     from next_dates
     left join dates
-        on next_dates.activity_date = dates.activity_date
+        on next_dates.org_id = dates.org_id
+        and next_dates.activity_date = dates.activity_date
     where dates.activity_date is null
 
 )

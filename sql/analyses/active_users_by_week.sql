@@ -1,4 +1,13 @@
+with last_weeks as (
+    select
+        org_id,
+        max(week_start_date) as last_week
+    from main.dim_date
+    group by 1
+)
+
 select
+    org_id,
     dim_date.iso_year,
     dim_date.iso_week,
     count(
@@ -7,8 +16,8 @@ select
     cast(sum(fct_user_day.sessions) as bigint) as sessions,
     cast(sum(fct_user_day.git_commits) as bigint) as git_commits
 from main.fct_user_day
-inner join main.dim_date
-    on fct_user_day.activity_date = dim_date.activity_date
-group by 1, 2
-order by 1 desc, 2 desc
-limit 6
+inner join main.dim_date using (org_id, activity_date)
+inner join last_weeks using (org_id)
+where dim_date.week_start_date > last_weeks.last_week - 42
+group by 1, 2, 3
+order by 1, 2 desc, 3 desc

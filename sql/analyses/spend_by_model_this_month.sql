@@ -1,16 +1,22 @@
+with last_days as (
+    select
+        org_id,
+        max(activity_date) as last_date
+    from main.fct_model_day
+    group by 1
+)
+
 select
+    org_id,
     model_id,
     sum(billable_tokens) as credits,
     round(
         100.0 * sum(billable_tokens)
-        / nullif(sum(sum(billable_tokens)) over (), 0),
+        / nullif(sum(sum(billable_tokens)) over (partition by org_id), 0),
         1
     ) as percent
 from main.fct_model_day
-where
-    date_trunc('month', activity_date) = (
-        select date_trunc('month', max(activity_date))
-        from main.fct_model_day
-    )
-group by 1
-order by 2 desc nulls last, 1
+inner join last_days using (org_id)
+where date_trunc('month', activity_date) = date_trunc('month', last_date)
+group by 1, 2
+order by 1, 3 desc nulls last, 2

@@ -1,4 +1,13 @@
+with last_days as (
+    select
+        org_id,
+        max(activity_date) as last_date
+    from main.fct_user_model_day
+    group by 1
+)
+
 select
+    fct_user_model_day.org_id,
     coalesce(dim_user_history.team, '(no team)') as team,
     count(distinct case
         when fct_user_model_day.user_id not like '(%'
@@ -6,6 +15,8 @@ select
     end) as users,
     sum(fct_user_model_day.billable_tokens) as billable_tokens
 from main.fct_user_model_day
+inner join last_days
+    on fct_user_model_day.org_id = last_days.org_id
 left join main.dim_user_history
     on fct_user_model_day.org_id = dim_user_history.org_id
     and fct_user_model_day.user_id = dim_user_history.user_id
@@ -14,9 +25,6 @@ left join main.dim_user_history
         dim_user_history.valid_to is null
         or fct_user_model_day.activity_date < dim_user_history.valid_to
     )
-where
-    fct_user_model_day.activity_date > (
-        select max(activity_date) - 28 from main.fct_user_model_day
-    )
-group by 1
-order by 3 desc, 1
+where fct_user_model_day.activity_date > last_days.last_date - 28
+group by 1, 2
+order by 1, 4 desc, 2

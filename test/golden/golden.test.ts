@@ -130,10 +130,11 @@ describe('the golden lake', () => {
       join(packageRoot, 'sql', 'analyses', 'spend_by_team_last_28_days.sql'),
       'utf8',
     )
+    const org_id = 'org/1'
     expect(await inWarehouse((database) => database.rows(sql))).toEqual([
-      { team: 'Red', users: '2', billable_tokens: '9811.250000' },
-      { team: '(no team)', users: '3', billable_tokens: '698.250000' },
-      { team: 'Blue', users: '1', billable_tokens: '60.000000' },
+      { org_id, team: 'Red', users: '2', billable_tokens: '9811.250000' },
+      { org_id, team: '(no team)', users: '3', billable_tokens: '698.250000' },
+      { org_id, team: 'Blue', users: '1', billable_tokens: '60.000000' },
     ])
   })
 

@@ -3,12 +3,12 @@ import { ChecksFailedError } from '../../src/lib/errors.ts'
 import type { CheckResult } from '../../src/model/index.ts'
 import { Bench, type Files } from './fixture.ts'
 
-/** One table `t` of columns a and b with these rows, and a table `parent` of 1 and 2. */
+/** One table `t` of columns a and b with these rows, b also as org, and a table `parent` of 1 and 2 of the org x. */
 function project(rows: string, test: { column?: string; model?: string }): Files {
   return {
     'dbt_project.yml': 'name: tiny\nmodels: {tiny: {+materialized: table}}\n',
-    'models/t.sql': `select a, b from (values ${rows}) as v (a, b)`,
-    'models/parent.sql': 'select id from (values (1), (2)) as v (id)',
+    'models/t.sql': `select a, b, b as org_id from (values ${rows}) as v (a, b)`,
+    'models/parent.sql': "select 'x' as org_id, id from (values (1), (2)) as v (id)",
     'models/t.yml': `models:
   - name: t
     description: Rows.
@@ -19,9 +19,13 @@ function project(rows: string, test: { column?: string; model?: string }): Files
         data_tests: [${test.column ?? ''}]
       - name: b
         description: A text.
+      - name: org_id
+        description: The organisation.
   - name: parent
     description: Numbers.
     columns:
+      - name: org_id
+        description: The organisation.
       - name: id
         description: A number.
 `,
@@ -44,6 +48,7 @@ async function failures(files: Files): Promise<number | undefined> {
 describe('a generic test counts the rows that are wrong', () => {
   const accepted = 'accepted_values: {arguments: {values: [1, 2]}}'
   const parent = "relationships: {arguments: {to: ref('parent'), field: id}}"
+  const inOrg = "relationships_in_org: {arguments: {to: ref('parent'), field: id}}"
   const key = 'unique_key: {arguments: {columns: [a, b]}}'
   const cases: [string, string, { column?: string; model?: string }, number][] = [
     ['unique passes', "(1, 'x'), (2, 'x'), (null, 'x'), (null, 'x')", { column: 'unique' }, 0],
@@ -54,6 +59,8 @@ describe('a generic test counts the rows that are wrong', () => {
     ['accepted_values fails', "(1, 'x'), (3, 'x'), (4, 'x')", { column: accepted }, 2],
     ['relationships passes', "(1, 'x'), (2, 'x'), (null, 'x')", { column: parent }, 0],
     ['relationships fails', "(1, 'x'), (3, 'x'), (4, 'y')", { column: parent }, 2],
+    ['relationships_in_org passes', "(1, 'x'), (2, 'x'), (null, 'y')", { column: inOrg }, 0],
+    ['relationships_in_org fails', "(1, 'x'), (1, 'y'), (2, 'y'), (3, 'x')", { column: inOrg }, 3],
     ['unique_key passes', "(1, 'x'), (1, 'y'), (2, 'x')", { model: key }, 0],
     ['unique_key fails', "(1, 'x'), (1, 'x'), (1, 'y')", { model: key }, 1],
   ]

@@ -62,6 +62,6 @@ export function expectedMarts(answers: PlatformAnswers): Record<TableName, Expec
     fct_extension_day: extensionDays(answers),
     dim_user: users(answers),
     dim_mcp_server: mcpServers(answers),
-    dim_tool: tools(toolDay),
+    dim_tool: tools(answers.orgId, toolDay),
   }
 }

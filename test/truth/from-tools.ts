@@ -48,12 +48,16 @@ export function toolDays(answers: PlatformAnswers): ExpectedTable {
 }
 
 /** dim_tool: every name in fct_tool_day; the two members in parentheses may always be there. */
-export function tools(toolDay: ExpectedTable): ExpectedTable {
+export function tools(orgId: string, toolDay: ExpectedTable): ExpectedTable {
   const called = sorted([...toolDay.rows.values()].flatMap(toolNameOf))
   const needed = called.filter((name) => name !== UNATTRIBUTED)
   const allowed = [UNPARSED, UNATTRIBUTED].filter((name) => !needed.includes(name))
-  const row = (name: string): ExpectedRow => ({ tool_name: name, is_unparsed: name === UNPARSED })
-  return expectedTable(['tool_name'], ['is_unparsed'], needed.map(row), allowed.map(row))
+  const row = (name: string): ExpectedRow => ({
+    org_id: orgId,
+    tool_name: name,
+    is_unparsed: name === UNPARSED,
+  })
+  return expectedTable(['org_id', 'tool_name'], ['is_unparsed'], needed.map(row), allowed.map(row))
 }
 
 function toolNameOf(row: ExpectedRow): string[] {
@@ -86,12 +90,13 @@ export function mcpServers(answers: PlatformAnswers): ExpectedTable {
   const rows = sorted(spellings.map(serverOf)).map((server) => {
     const own = spellings.filter((spelling) => serverOf(spelling) === server)
     return {
+      org_id: answers.orgId,
       mcp_server: server,
       display_name: anyOf(...mostUsed(own)),
       spelling_count: BigInt(own.length),
     }
   })
-  return expectedTable(['mcp_server'], ['display_name', 'spelling_count'], rows)
+  return expectedTable(['org_id', 'mcp_server'], ['display_name', 'spelling_count'], rows)
 }
 
 /** fct_skill_day. What the day's total has beyond the names may be an '(unattributed)' row. */

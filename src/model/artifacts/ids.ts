@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { testName } from '../project/properties.ts'
+import { referenceOf, testName } from '../project/properties.ts'
 import type { GenericTest, ModelNode } from '../project/types.ts'
 
 /** What is written into artifacts: JSON. */
@@ -65,7 +65,8 @@ export function genericTestName(
 /** As the yml has them. */
 function argumentsOf({ arguments: test }: GenericTest): JsonObject {
   const own = Object.fromEntries(Object.entries(test).filter(([name]) => name !== 'kind'))
-  return test.kind === 'relationships' ? { ...own, to: `ref('${test.to}')` } : own
+  const reference = referenceOf(test)
+  return reference === undefined ? own : { ...own, to: `ref('${reference.model}')` }
 }
 
 function flat(kwargs: JsonObject): string {

@@ -1,5 +1,6 @@
 import { identifier } from '../../lib/duckdb.ts'
 import type { Compiled } from '../project/compile.ts'
+import { referenceOf } from '../project/properties.ts'
 import type { ModelNode, Project, TestNode, TestSettings, UnitTestNode } from '../project/types.ts'
 import {
   compact,
@@ -259,7 +260,8 @@ function genericTestEntries(
   const { project } = context
   return node.tests.map((test) => {
     const { id, name, alias, kwargs } = genericTestName(project.name, node, test)
-    const others = test.arguments.kind === 'relationships' ? [test.arguments.to] : []
+    const reference = referenceOf(test.arguments)
+    const others = reference === undefined ? [] : [reference.model]
     const entry = {
       ...testEntry(test, [...others, node.name], context),
       ...placed('test', id, name, test.place.file, project),

@@ -3,12 +3,13 @@ import { statement, fill } from '../../lib/package.ts'
 import { changedRows } from '../engines/duckdb.ts'
 import type { Compiled } from '../project/compile.ts'
 import { ProjectError } from '../project/errors.ts'
+import { referenceOf } from '../project/properties.ts'
 import type { GenericTest, ModelNode, TestSettings } from '../project/types.ts'
 
-/** The column of another model that must contain the values. */
-export interface Reference {
+/** The columns of another model that must contain the values. */
+export interface ReferencedColumns {
   readonly relation: string
-  readonly field: string
+  readonly columns: readonly string[]
 }
 
 /** A statement that returns the rows that are wrong. */
@@ -24,7 +25,7 @@ export interface Check extends TestSettings {
    */
   readonly changedSql?: string
   /** Where the values must exist. Once a value has disappeared, `changedSql` is not enough. */
-  readonly reference?: Reference
+  readonly reference?: ReferencedColumns
   /** The relations to read, if the check only requires that a column has a value. */
   readonly missing?: { readonly in: string; readonly inChanged?: string }
   /** Where the project asks for it. */
@@ -82,15 +83,17 @@ function toCheck(
 ): Check {
   const { name, column, arguments: args, place, ...settings } = test
   const { relation } = node
-  const isRelation = args.kind === 'relationships'
-  const reference = isRelation
-    ? { relation: relations.get(args.to) ?? args.to, field: args.field }
-    : undefined
+  const other = referenceOf(args)
+  const reference =
+    other === undefined
+      ? undefined
+      : { relation: relations.get(other.model) ?? other.model, columns: other.columns }
   const changed = isWithinIntervals(test, node) ? changedRows(node) : undefined
   const sqlOf = (rows: string): string => {
     const model = test.where === null ? rows : `(select * from ${rows} where ${test.where})`
     const values = { model, ...(column === null ? {} : { column_name: column }) }
-    const sql = fill(statement(`checks/${args.kind}`), { ...values, ...reference, ...own(args) })
+    const place = reference === undefined ? {} : { relation: reference.relation }
+    const sql = fill(statement(`checks/${args.kind}`), { ...values, ...place, ...own(args) })
     return limited(sql.trim(), test)
   }
   const isOfMissing =
@@ -106,7 +109,7 @@ function toCheck(
     ...(reference === undefined ? {} : { reference }),
     ...(isOfMissing ? { missing } : {}),
     file: place.file,
-    reads: isRelation ? [node.name, args.to] : [node.name],
+    reads: other === undefined ? [node.name] : [node.name, other.model],
   }
 }
 
@@ -124,6 +127,7 @@ function isWithinIntervals({ arguments: test }: GenericTest, node: ModelNode): b
 /** The placeholders that only this kind of test has, as SQL. */
 function own(test: GenericTest['arguments']): Record<string, string> {
   if (test.kind === 'unique_key') return { columns: test.columns.join(', ') }
+  if ('field' in test) return { field: test.field }
   if (test.kind !== 'accepted_values') return {}
   const values = test.values.map((value) =>
     typeof value === 'string' ? literal(value) : String(value),

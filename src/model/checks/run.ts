@@ -5,7 +5,7 @@ import { reportSkipped, type BuildContext } from '../build/context.ts'
 import { StatementError } from '../project/errors.ts'
 import type { TestSettings } from '../project/types.ts'
 import { relationsIn } from '../engines/duckdb.ts'
-import type { PlannedCheck, Reference } from './plan.ts'
+import type { PlannedCheck, ReferencedColumns } from './plan.ts'
 
 export type CheckStatus = 'pass' | 'warn' | 'fail'
 
@@ -165,8 +165,8 @@ function holds(comparison: string, value: number): boolean {
   return operator === '!=' ? sign !== '=' : operator.includes(sign)
 }
 
-/** Whether a value disappeared from the column, or may have. */
-type HasLostRows = (reference: Reference) => Promise<boolean>
+/** Whether a value disappeared from the columns, or may have. */
+type HasLostRows = (reference: ReferencedColumns) => Promise<boolean>
 
 /** Saves the values that passed checks refer to, before the tables with them are built again. */
 export async function watchReferences(
@@ -174,26 +174,23 @@ export async function watchReferences(
   checks: readonly PlannedCheck[],
 ): Promise<HasLostRows> {
   const relations = await relationsIn(db)
-  const keyOf = ({ relation, field }: Reference): string => `${relation}.${field}`
+  const selectOf = ({ relation, columns }: ReferencedColumns): string =>
+    `select distinct ${columns.map(identifier).join(', ')} from ${relation}`
   const published = new Map<string, string>()
   for (const { scope, reference } of checks) {
     if (scope === 'all' || scope === 'none' || reference === undefined) continue
-    const { relation, field } = reference
-    const key = keyOf(reference)
-    if (published.has(key) || relations.get(relation)?.kind !== 'table') continue
+    const select = selectOf(reference)
+    if (published.has(select) || relations.get(reference.relation)?.kind !== 'table') continue
     const before = `published_values_${String(published.size)}`
-    published.set(key, before)
-    await db.run(`create temp table ${before} as
-      select distinct ${identifier(field)} as published_value from ${relation}`)
+    published.set(select, before)
+    await db.run(`create temp table ${before} as ${select}`)
   }
   return async (reference) => {
-    const before = published.get(keyOf(reference))
+    const select = selectOf(reference)
+    const before = published.get(select)
     if (before === undefined) return true
-    const field = identifier(reference.field)
     const { rows } = await db.table(
-      `select count(*) from ${before} where published_value not in (
-        select ${field} from ${reference.relation} where ${field} is not null
-      )`,
+      `select count(*) from (select * from ${before} except ${select})`,
     )
     return rows[0]?.[0] !== '0'
   }

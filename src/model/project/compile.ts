@@ -1,6 +1,7 @@
 import { seedSql } from './seeds.ts'
 import type { z } from 'zod'
 import { ProjectError, type Place, unknownName } from './errors.ts'
+import { referenceOf } from './properties.ts'
 import { inOrder } from './select.ts'
 import { mergeSettings, testSettings } from './settings.ts'
 import { render, type Names, type Rendered } from './render.ts'
@@ -190,9 +191,9 @@ function needSql(rendered: Rendered, file: string): string {
 function refuseUnknownTargets(models: readonly Pick<Model, 'name' | 'tests'>[]): void {
   const known = models.map((model) => model.name)
   for (const test of models.flatMap((model) => model.tests)) {
-    if (test.arguments.kind !== 'relationships') continue
-    const name = test.arguments.to
-    if (!known.includes(name)) throw unknownName(test.place, 'model', name, known)
+    const name = referenceOf(test.arguments)?.model
+    if (name !== undefined && !known.includes(name))
+      throw unknownName(test.place, 'model', name, known)
   }
 }
 

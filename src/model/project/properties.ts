@@ -162,6 +162,19 @@ function genericTest(entry: TestEntry, context: TestContext): GenericTest {
   }
 }
 
+/** The values that a test looks for in another model: the model, and the columns of a row there. */
+export interface Reference {
+  readonly model: string
+  readonly columns: readonly string[]
+}
+
+/** What a test says the column refers to; undefined where it says nothing of another model. */
+export function referenceOf(test: TestArguments): Reference | undefined {
+  if (test.kind === 'relationships') return { model: test.to, columns: [test.field] }
+  if (test.kind !== 'relationships_in_org') return undefined
+  return { model: test.to, columns: ['org_id', test.field] }
+}
+
 /** Close to dbt's names: `not_null_fct_org_day_org_id`. */
 export function testName(test: TestArguments, model: string, column: string | null): string {
   const columns = test.kind === 'unique_key' ? test.columns : [column ?? '']

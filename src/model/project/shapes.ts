@@ -81,7 +81,7 @@ export const genericTestShape = z.discriminatedUnion('kind', [
     values: z.array(z.union([z.string(), z.number(), z.boolean()])).min(1),
   }),
   z.strictObject({
-    kind: z.literal('relationships'),
+    kind: z.literal(['relationships', 'relationships_in_org']),
     to: z
       .string()
       .regex(REF, "write ref('model_name')")
@@ -99,6 +99,7 @@ export const columnTests: readonly string[] = [
   'not_null',
   'accepted_values',
   'relationships',
+  'relationships_in_org',
 ]
 export const modelTests: readonly string[] = ['unique_key']
 

@@ -19,7 +19,7 @@ export function dimensions(made) {
   const dimension = (column, rows, more) =>
     unique(rows.map((row) => row[column])).map((name) => {
       const own = rows.filter((row) => row[column] === name)
-      return { [column]: name, ...firstAndLast(own), ...more(name, own) }
+      return { org_id, [column]: name, ...firstAndLast(own), ...more(name, own) }
     })
   const clients = {
     'terminal-ui': 'Interactive CLI',
@@ -81,8 +81,13 @@ export function dimensions(made) {
       team,
       description,
     })),
-    map_tool_spelling: spellings().map((spelling) => ({ spelling, tool_name: toolName(spelling) })),
+    map_tool_spelling: spellings().map((spelling) => ({
+      org_id,
+      spelling,
+      tool_name: toolName(spelling),
+    })),
     map_mcp_server_spelling: unique(servers.map(({ spelling }) => spelling)).map((spelling) => ({
+      org_id,
       spelling,
       mcp_server: canonical(spelling),
     })),
@@ -146,6 +151,7 @@ function date(day) {
   const looks = answers.filter(({ meta }) => meta.start_date <= day && day <= meta.end_date)
   const resources = groupBy(looks, ({ resource }) => resource)
   return {
+    org_id,
     activity_date: day,
     year,
     quarter: Math.ceil(month / 3),

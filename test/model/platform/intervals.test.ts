@@ -24,9 +24,10 @@ it.each([
 )
 
 it('a day is final when analytics are, whatever is known of the rest', async () => {
-  const fact = `select date '2026-02-01' + cast(n as integer) as activity_date from range(2) as days (n)`
+  const fact = `select 'org' as org_id, date '2026-02-01' + cast(n as integer) as activity_date
+    from range(2) as days (n)`
   const facts = ['fct_org_day', 'fct_user_day', 'fct_model_day', 'fct_tool_day', 'fct_client_day']
-  const intervals = `select *, 'landed' as status from (values
+  const intervals = `select 'org' as org_id, *, 'landed' as status from (values
     ('users', date '2026-02-01', true), ('tokens', date '2026-02-01', true),
     ('computers', date '2026-02-01', false),
     ('users', date '2026-02-02', true), ('tokens', date '2026-02-02', false)
@@ -46,18 +47,39 @@ it.each([
 ])(
   'a day is complete when every resource of analytics was answered: one was %s: %s',
   async (status, expected) => {
-    const fact = "select date '2026-02-01' as activity_date"
+    const fact = "select 'org' as org_id, date '2026-02-01' as activity_date"
     const facts = ['fct_org_day', 'fct_user_day', 'fct_model_day', 'fct_tool_day', 'fct_client_day']
     const rows = await rowsOf('dim_date', {
       ...Object.fromEntries(facts.map((name) => [name, fact])),
-      'staging.stg_platform__intervals': `select *, date '2026-02-01' as activity_date,
-        false as is_settled
+      'staging.stg_platform__intervals': `select 'org' as org_id, *,
+        date '2026-02-01' as activity_date, false as is_settled
       from (values ('users', 'landed'), ('tokens', '${status}'), ('computers', 'missing'))
         as intervals (resource, status)`,
     })
     expect(rows.map((row) => row['is_complete'])).toEqual([expected])
   },
 )
+
+it('the days of an organisation begin, end and are settled by its own', async () => {
+  const days = `from (values ('a', date '2026-02-01'), ('a', date '2026-02-02'),
+    ('b', date '2026-02-02'), ('b', date '2026-02-03')) as days (org_id, activity_date)`
+  const facts = ['fct_org_day', 'fct_user_day', 'fct_model_day', 'fct_tool_day', 'fct_client_day']
+  const rows = await rowsOf('dim_date', {
+    ...Object.fromEntries(facts.map((name) => [name, days])),
+    'staging.stg_platform__intervals': `select *, 'users' as resource from (values
+      ('a', date '2026-02-01', true, 'landed'), ('a', date '2026-02-02', false, 'landed'),
+      ('b', date '2026-02-02', true, 'missing'), ('b', date '2026-02-03', true, 'empty')
+    ) as intervals (org_id, activity_date, is_settled, status)`,
+  })
+  expect(
+    rows.map((row) => [row['org_id'], row['activity_date'], row['is_final'], row['is_complete']]),
+  ).toEqual([
+    ['a', '2026-02-01', true, true],
+    ['a', '2026-02-02', false, true],
+    ['b', '2026-02-02', true, false],
+    ['b', '2026-02-03', true, true],
+  ])
+})
 
 it('a month knows the days that were answered, with rows or without', async () => {
   const rows = await rowsOf('int_resource_months', {

@@ -3,6 +3,7 @@ with
 final as (
 
     select
+        org_id,
         client,
         case client
             when 'terminal-ui' then 'Interactive CLI'
@@ -12,7 +13,7 @@ final as (
         min(activity_date) as first_active_date,
         max(activity_date) as last_active_date
     from {{ ref('fct_client_day') }}
-    group by 1, 2
+    group by 1, 2, 3
 
 )
 

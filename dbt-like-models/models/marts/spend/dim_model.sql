@@ -2,11 +2,17 @@ with
 
 occurrences as (
 
-    select model_id, activity_date, model_tier from {{ ref('fct_model_day') }}
+    select
+        org_id,
+        model_id,
+        activity_date,
+        model_tier
+    from {{ ref('fct_model_day') }}
 
     union all
 
     select
+        org_id,
         model_id,
         activity_date,
         model_tier
@@ -15,6 +21,7 @@ occurrences as (
     union all
 
     select
+        org_id,
         primary_model as model_id,
         activity_date,
         primary_model_tier as model_tier
@@ -26,17 +33,19 @@ occurrences as (
 model_days as (
 
     select
+        org_id,
         model_id,
         activity_date,
         max(model_tier) as model_tier
     from occurrences
-    group by 1, 2
+    group by 1, 2, 3
 
 ),
 
 final as (
 
     select
+        org_id,
         model_id,
         max_by(
             model_tier,
@@ -45,7 +54,7 @@ final as (
         min(activity_date) as first_active_date,
         max(activity_date) as last_active_date
     from model_days
-    group by 1
+    group by 1, 2
 
 )
 

@@ -32,7 +32,8 @@ ranked as (
     inner join orgs
         on orgs.org_id = coalesce(licences.org_id, orgs.org_id)
     inner join {{ ref('dim_date') }} as dates
-        on dates.activity_date >= licences.valid_from
+        on orgs.org_id = dates.org_id
+        and dates.activity_date >= licences.valid_from
 
 ),
 

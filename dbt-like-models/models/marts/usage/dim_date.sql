@@ -3,12 +3,16 @@ with
 bounds as (
 
     select
+        org_id,
         min(activity_date) as first_date,
         max(activity_date) as last_date,
         cast(date_trunc('week', min(activity_date)) as date) as first_monday
     from (
         {% for fact in ['org', 'user', 'model', 'tool', 'client'] %}
-        select activity_date from {{ ref('fct_' ~ fact ~ '_day') }}
+        select
+            org_id,
+            activity_date
+        from {{ ref('fct_' ~ fact ~ '_day') }}
         {% if not loop.last %}
 
         union all
@@ -16,6 +20,7 @@ bounds as (
         {% endif %}
         {% endfor %}
     ) as facts
+    group by 1
 
 ),
 
@@ -45,6 +50,7 @@ numbers as (
 days as (
 
     select
+        org_id,
         cast(first_monday + n as date) as activity_date,
         cast(first_monday + (n - n % 7) as date) as week_start_date,
         cast(first_monday + (n - n % 7 + 3) as date) as thursday,
@@ -60,6 +66,7 @@ days as (
 analytics_dates as (
 
     select
+        org_id,
         activity_date,
         min(case when is_settled then 1 else 0 end) = 1 as is_final,
         min(
@@ -71,13 +78,14 @@ analytics_dates as (
             'tokens', 'tokens_by_model', 'tools', 'tools_by_name', 'activity',
             'activity_by_client', 'productivity', 'users'
         )
-    group by 1
+    group by 1, 2
 
 ),
 
 described as (
 
     select
+        org_id,
         activity_date,
         cast(extract(year from activity_date) as bigint) as year,
         cast(extract(quarter from activity_date) as bigint) as quarter,
@@ -113,7 +121,7 @@ final as (
         coalesce(analytics_dates.is_final, false) as is_final,
         coalesce(analytics_dates.is_complete, false) as is_complete
     from described
-    left join analytics_dates using (activity_date)
+    left join analytics_dates using (org_id, activity_date)
 
 )
 

@@ -3,13 +3,14 @@ with
 spellings as (
 
     select
+        org_id,
         mcp_server,
         spelling,
         {{ sum_of_counts('invocations') }} as invocations,
         min(activity_date) as first_active_date,
         max(activity_date) as last_active_date
     from {{ ref('stg_platform__tools_mcp_servers') }}
-    group by 1, 2
+    group by 1, 2, 3
 
 ),
 
@@ -18,7 +19,7 @@ ranked as (
     select
         *,
         row_number() over (
-            partition by mcp_server
+            partition by org_id, mcp_server
             order by invocations desc nulls last, spelling asc nulls last
         ) as usage_rank
     from spellings
@@ -28,6 +29,7 @@ ranked as (
 final as (
 
     select
+        org_id,
         mcp_server,
         max(
             case
@@ -39,7 +41,7 @@ final as (
         min(first_active_date) as first_active_date,
         max(last_active_date) as last_active_date
     from ranked
-    group by 1
+    group by 1, 2
 
 )
 

@@ -8,7 +8,8 @@ parts as (
         spellings.tool_name,
         calls.invocations
     from {{ ref('int_tool_calls_coalesced') }} as calls
-    inner join {{ ref('map_tool_spelling') }} as spellings using (spelling)
+    inner join {{ ref('map_tool_spelling') }} as spellings
+        using (org_id, spelling)
 
 ),
 

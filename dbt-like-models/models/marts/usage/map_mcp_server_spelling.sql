@@ -3,10 +3,11 @@ with
 final as (
 
     select
+        org_id,
         spelling,
         max(mcp_server) as mcp_server
     from {{ ref('stg_platform__tools_mcp_servers') }}
-    group by 1
+    group by 1, 2
 
 )
 

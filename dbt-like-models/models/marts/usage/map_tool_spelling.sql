@@ -3,6 +3,7 @@ with
 spellings as (
 
     select
+        org_id,
         spelling,
         tool_key,
         is_clean_name
@@ -11,6 +12,7 @@ spellings as (
     union
 
     select
+        org_id,
         spelling,
         tool_key,
         is_clean_name
@@ -20,7 +22,9 @@ spellings as (
 
 clean_names as (
 
-    select distinct tool_key
+    select distinct
+        org_id,
+        tool_key
     from spellings
     where is_clean_name
 
@@ -29,10 +33,11 @@ clean_names as (
 final as (
 
     select
+        org_id,
         spellings.spelling,
         coalesce(clean_names.tool_key, '(unparsed)') as tool_name
     from spellings
-    left join clean_names using (tool_key)
+    left join clean_names using (org_id, tool_key)
 
 )
 
