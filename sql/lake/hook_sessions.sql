@@ -9,7 +9,7 @@ from (
             '$.input.session_id'
         )) as session_id,
         fetched_at
-    from read_parquet({{ files }}, hive_partitioning = false)
+    from {{ rows }}
 )
 where session_id is not null
 group by 1

@@ -6,7 +6,7 @@ from (
             readable(item),
             '$.provisioningSteps[*].installSessionId'
         ))) as session_id
-    from read_parquet({{ files }}, hive_partitioning = false)
+    from {{ rows }}
 )
 where session_id is not null
 order by 1

@@ -2,7 +2,7 @@
 select
     try(json_extract_string(readable(item), '$.id')) as computer_id,
     epoch_ms(max(fetched_at)) as fetched_ms
-from read_parquet({{ files }}, hive_partitioning = false)
+from {{ rows }}
 where try(json_extract_string(readable(item), '$.id')) is not null
 group by 1
 order by 1

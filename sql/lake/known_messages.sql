@@ -19,7 +19,7 @@ from (
         )) as message_id,
         item,
         fetched_at
-    from read_parquet({{ files }}, hive_partitioning = false)
+    from {{ rows }}
 )
 qualify row_number() over (
     partition by session_id, message_id

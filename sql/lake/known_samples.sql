@@ -4,5 +4,5 @@ select
     max(epoch_ms(try_cast(
         try(json_extract_string(readable(item), '$.timestamp')) as timestamptz
     ))) as last_ms
-from read_parquet({{ files }}, hive_partitioning = false)
+from {{ rows }}
 group by 1

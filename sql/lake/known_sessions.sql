@@ -21,7 +21,7 @@ from (
         )) as session_id,
         item,
         fetched_at
-    from read_parquet({{ files }}, hive_partitioning = false)
+    from {{ rows }}
 )
 qualify row_number() over (
     partition by session_id

@@ -1,10 +1,10 @@
 -- Rows, users and the last request of raw files, as landing noted it, by file.
 select
     notes.file_name as file,
-    nullif(decode(notes.value), '') as request_id,
+    nullif(notes.value, '') as request_id,
     coalesce(counts.row_count, 0) as row_count,
     coalesce(counts.users, 0) as users
-from parquet_kv_metadata({{ files }}) as notes
+from {{ metadata }} as notes
 left join (
     select
         filename as file,
@@ -13,12 +13,8 @@ left join (
             nullif(try(json_extract_string(item, '$.user_id')), ''),
             item
         )) as users
-    from read_parquet(
-        {{ files }},
-        filename = true,
-        hive_partitioning = false
-    )
+    from {{ rows }}
     group by 1
 ) as counts
     on notes.file_name = counts.file
-where decode(notes.key) = 'request_id'
+where notes.key = 'request_id'

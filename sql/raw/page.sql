@@ -1,4 +1,4 @@
 select item
-from read_parquet({{ file }}, hive_partitioning = false)
+from {{ rows }}
 where page = {{ page }}
 order by ordinal

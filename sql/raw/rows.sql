@@ -6,5 +6,5 @@ select
     request,
     request_id,
     run_id
-from read_parquet({{ file }}, hive_partitioning = false)
+from {{ rows }}
 order by fetched_at, page, ordinal

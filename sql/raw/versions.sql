@@ -4,8 +4,8 @@ metadata as (
 
     select
         file_name as path,
-        map_from_entries(list((decode(key), decode(value)))) as said
-    from parquet_kv_metadata({{ files }})
+        map_from_entries(list((key, value))) as said
+    from {{ metadata }}
     group by 1
 
 ),
@@ -21,7 +21,7 @@ hashed as (
             else 0
         end as brackets,
         sha256(item) as hash
-    from read_parquet({{ files }}, filename = true, hive_partitioning = false)
+    from {{ rows }}
 
 ),
 

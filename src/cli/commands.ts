@@ -12,6 +12,7 @@ const tables = async () => (await import('./query.ts')).tablesCommand
 const exportMarts = async () => (await import('./build.ts')).exportCommand
 const verify = async () => (await import('./verify.ts')).verifyCommand
 const rollback = async () => (await import('./build.ts')).rollbackCommand
+const compact = async () => (await import('./compact.ts')).compactCommand
 const controls = async () => (await import('./admin/controls.ts')).controls
 const limits = async () => (await import('./admin/limits.ts')).limits
 const readiness = async () => (await import('./admin/readiness.ts')).readiness
@@ -44,6 +45,7 @@ export const COMMANDS: readonly Entry[] = [
   ['export <target>', 'write the marts of the published warehouse as files', exportMarts],
   ['verify', 'fetch a sample of days again and prove that the warehouse equals it', verify],
   ['rollback', 'publish a warehouse that was published before', rollback],
+  ['compact', 'merge the raw files of months that are over: fewer, larger files', compact],
   ['controls', 'the settings of the organisation, and who changed them', controls],
   ['limits', 'limits of credits, for all and for each user', limits],
   ['readiness', 'readiness reports of repositories', readiness],

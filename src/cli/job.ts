@@ -124,7 +124,7 @@ async function settled(
 }
 
 /** Commands that ask the platform for nothing: they make no data folder. */
-const OF_WHAT_LANDED = new Set(['build', 'rebuild'])
+const OF_WHAT_LANDED = new Set(['build', 'rebuild', 'compact'])
 
 /** @throws UsageError when there is no data folder: its name may be mistyped. */
 function refuseMissing(dataFolder: string): void {

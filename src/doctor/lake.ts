@@ -1,11 +1,11 @@
 import { ExitCode } from '../lib/errors.ts'
-import { verifyVersions } from '../extract/land/verify-versions.ts'
+import { damageOfVersion, verifyVersions } from '../extract/land/verify-versions.ts'
 import { listedDays, unrecordedDays } from '../extract/open-ledger.ts'
 import { organisationsInLake, rawDays, type RawDay } from '../lake/layout.ts'
 import { intervalRows, knownRange } from '../lake/intervals.ts'
 import { damagedLines, knownOrganisations, readJournal, type Ledger } from '../lake/ledger.ts'
 import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
-import { damageOf, intervalsWithoutFile, quarantined, type RawFile } from '../lake/quarantine.ts'
+import { intervalsWithoutFile, quarantined, type RawFile } from '../lake/quarantine.ts'
 import { someOf } from '../lib/text.ts'
 import { ok, warning, wrong, type Finding } from './finding.ts'
 
@@ -67,7 +67,7 @@ async function checkContents(
   const bad = new Map(damaged.map((each) => [`${each.resource}/${each.day}/${each.file}`, each]))
   for (const { resource, day, file, sha256 } of ledger.values()) {
     if (file === null || sha256 === null) continue
-    const damage = await damageOf(dataFolder, orgId, { resource, day, file }, sha256)
+    const damage = await damageOfVersion(dataFolder, orgId, { resource, day, file }, sha256)
     if (damage !== undefined && !damage.isGone) bad.set(`${resource}/${day}/${file}`, damage)
   }
   if (bad.size === 0)

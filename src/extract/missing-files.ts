@@ -1,10 +1,10 @@
 import { mapLimit } from '../lib/concurrency.ts'
 import { isEntityResource, isSnapshot } from '../lake/resources.ts'
 import type { Warn } from '../lib/world.ts'
-import { damageOf, quarantine, type DamagedFile, type RawFile } from '../lake/quarantine.ts'
+import { quarantine, type DamagedFile, type RawFile } from '../lake/quarantine.ts'
 import { intervalKey, LedgerFile, type Interval, type Ledger } from '../lake/ledger.ts'
 import { listedDays } from './open-ledger.ts'
-import { verifyVersions } from './land/verify-versions.ts'
+import { damageOfVersion, verifyVersions } from './land/verify-versions.ts'
 
 /**
  * Forgets intervals whose file is gone, so that their days are missing and requested again: the
@@ -92,7 +92,7 @@ export async function damagedFiles(
   }
   const damages = await mapLimit(files, FILES_AT_ONCE, async (raw) => {
     const sum = recordedSum(raw)
-    return sum === null ? undefined : damageOf(dataFolder, orgId, raw, sum)
+    return sum === null ? undefined : damageOfVersion(dataFolder, orgId, raw, sum)
   })
   const others = files.filter((raw) => recordedSum(raw) === null)
   const { damaged } = await verifyVersions(dataFolder, orgId, others)

@@ -1,16 +1,18 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Warn } from '../lib/world.ts'
+import { sha256AsLanded } from '../lake/merged.ts'
 import { someOf } from '../lib/text.ts'
 import { quarantineFolder, rawDays, versionsIn, type RawDay, rawFolder } from '../lake/layout.ts'
 import { intervalKey, LedgerFile, readJournal, type Interval, type Ledger } from '../lake/ledger.ts'
-import { intervalsWithoutFile, quarantine, damageOf, type DamagedFile } from '../lake/quarantine.ts'
-import { sha256OfFile } from '../lib/files.ts'
+import { intervalsWithoutFile, quarantine, type DamagedFile } from '../lake/quarantine.ts'
 import {
+  damageOfVersion,
   verifyVersions,
   type VerifiedVersion,
   type VerifiedVersions,
 } from './land/verify-versions.ts'
+import { tidyMergedFiles } from './merged-files.ts'
 
 /** A ledger, and its intervals whose file is not in the lake. */
 export interface OpenLedger {
@@ -28,6 +30,7 @@ export async function openLedger(
   orgId: string,
   warn: Warn,
 ): Promise<OpenLedger> {
+  await tidyMergedFiles(dataFolder, orgId, warn)
   const ledger = await LedgerFile.open(dataFolder, orgId, warn)
   const { unknownFiles, gone, damaged, inLake } = await compare(dataFolder, orgId, ledger)
   for (const each of damaged) warn(await quarantine(dataFolder, orgId, each))
@@ -120,6 +123,7 @@ export async function rebuildLedger(
   orgId: string,
   warn: Warn,
 ): Promise<number> {
+  await tidyMergedFiles(dataFolder, orgId, warn)
   const ledger = await LedgerFile.open(dataFolder, orgId, warn)
   const { intervals, forgotten } = ledger
   const days = new Map<string, RawDay>()
@@ -197,7 +201,7 @@ async function readDays(
       continue
     }
     const path = join(rawFolder(dataFolder, orgId, resource, day), newest.file)
-    found.push(intervalOf(newest, await sha256OfFile(path), versions.length, known))
+    found.push(intervalOf(newest, await sha256AsLanded(path), versions.length, known))
   }
   return { found, gone, damaged }
 }
@@ -231,7 +235,7 @@ async function verifyAll(
     for (const file of ours) {
       const raw = { resource, day, file }
       const isClaimed = file === claimed && sha256 !== null
-      const damage = isClaimed ? await damageOf(dataFolder, orgId, raw, sha256) : undefined
+      const damage = isClaimed ? await damageOfVersion(dataFolder, orgId, raw, sha256) : undefined
       if (damage === undefined) files.push(raw)
       else damaged.push(damage)
     }

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, type Dirent, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { isDay, type Day } from '../lib/day.ts'
 import { mapLimit } from '../lib/concurrency.ts'
 import { fromPathSegment, listIfThere, pathSegment, codeOf } from '../lib/files.ts'
+import { mergedIn, monthFolder, namesIn, type MergedFile } from './merged.ts'
 
 /** `<data>/lake/raw/<resource>/org=<org>/date=<day>`: every version of one day, as served. */
 export function rawFolder(dataFolder: string, orgId: string, resource: string, day: Day): string {
@@ -56,26 +57,28 @@ export function versionTime(name: string): number {
  * millisecond, the later name wins. Files newer than the current version are not recorded yet
  * and are left out.
  */
-export async function versionsUpTo(folder: string, current: string): Promise<string[]> {
-  const earlier = versionsAmong(await listIfThere(folder)).filter(
-    (name) => versionTime(name) < versionTime(current),
-  )
+export function versionsUpTo(folder: string, current: string): string[] {
+  const earlier = versionsIn(folder).filter((name) => versionTime(name) < versionTime(current))
   const latest = new Map(earlier.map((name) => [versionTime(name), name]))
   return [...latest.values(), current]
 }
 
 const VERSION = /^\d{8}T\d{9}Z-[0-9a-f]{16}\.parquet$/
 
-/** The versions in a day's folder, oldest first. Files of other names are not ours. */
+/**
+ * A day's versions, oldest first: those in its folder, and those in the merged files of its month.
+ * Files of other names are not ours.
+ */
 export function versionsIn(folder: string): string[] {
-  return existsSync(folder) ? versionsAmong(readdirSync(folder, { withFileTypes: true })) : []
+  const day = basename(folder).slice('date='.length)
+  const merged = mergedIn(monthFolder(folder)).flatMap(({ versions }) =>
+    versions.filter((version) => version.day === day).map(({ file }) => file),
+  )
+  return versionsAmong([...namesIn(folder), ...merged])
 }
 
-function versionsAmong(entries: readonly Dirent[]): string[] {
-  return entries
-    .map(({ name }) => name)
-    .filter((name) => VERSION.test(name))
-    .sort()
+function versionsAmong(names: readonly string[]): string[] {
+  return [...new Set(names.filter((name) => VERSION.test(name)))].sort()
 }
 
 /** What the lake holds of one day. */
@@ -86,17 +89,62 @@ export interface RawDay {
   readonly versions: readonly string[]
 }
 
-/** All days of one organisation in the lake: lists each day's folder, but opens no file. */
+/**
+ * All days of one organisation in the lake: lists each day's folder and reads the manifests of
+ * merged files, but opens no file.
+ */
 export async function rawDays(dataFolder: string, orgId: string): Promise<RawDay[]> {
-  const days: Omit<RawDay, 'versions'>[] = []
-  for (const resource of await namesIn(join(dataFolder, 'lake', 'raw'))) {
-    const org = join(dataFolder, 'lake', 'raw', resource, `org=${pathSegment(orgId)}`)
-    for (const day of await namesIn(org, 'date=')) if (isDay(day)) days.push({ resource, day })
+  const days: RawDay[] = []
+  for (const resource of await resourcesInLake(dataFolder)) {
+    const dates = await foldersIn(rawOf(dataFolder, orgId, resource), 'date=')
+    const known = new Map<Day, string[]>(dates.filter(isDay).map((day) => [day, []]))
+    for (const merged of await mergedFiles(dataFolder, orgId, resource)) {
+      for (const { day, file } of merged.versions) known.set(day, [...(known.get(day) ?? []), file])
+    }
+    for (const [day, versions] of known) days.push({ resource, day, versions })
   }
-  return mapLimit(days, FOLDERS_AT_ONCE, async ({ resource, day }) => {
+  days.sort((a, b) => (intervalPath(a) < intervalPath(b) ? -1 : 1))
+  return mapLimit(days, FOLDERS_AT_ONCE, async ({ resource, day, versions }) => {
     const entries = await listIfThere(rawFolder(dataFolder, orgId, resource, day))
-    return { resource, day, versions: versionsAmong(entries) }
+    const names = [...entries.map(({ name }) => name), ...versions]
+    return { resource, day, versions: versionsAmong(names) }
   })
+}
+
+function intervalPath({ resource, day }: RawDay): string {
+  return join(resource, day)
+}
+
+/** The merged files of one resource. */
+export async function mergedFiles(
+  dataFolder: string,
+  orgId: string,
+  resource: string,
+): Promise<MergedFile[]> {
+  return (await mergedFolders(dataFolder, orgId, resource)).flatMap(mergedIn)
+}
+
+/** The folders of months that may have merged files. */
+export async function mergedFolders(
+  dataFolder: string,
+  orgId: string,
+  resource: string,
+): Promise<string[]> {
+  const folder = rawOf(dataFolder, orgId, resource)
+  const months = (await foldersIn(folder, 'date=')).filter((date) => MONTH.test(date))
+  return months.map((month) => join(folder, `date=${month}`))
+}
+
+const MONTH = /^\d{4}-\d\d$/
+
+/** `<data>/lake/raw/<resource>/org=<org>`. */
+export function rawOf(dataFolder: string, orgId: string, resource: string): string {
+  return join(dataFolder, 'lake', 'raw', resource, `org=${pathSegment(orgId)}`)
+}
+
+/** The resources of which the lake has raw days. */
+export async function resourcesInLake(dataFolder: string): Promise<string[]> {
+  return foldersIn(join(dataFolder, 'lake', 'raw'))
 }
 
 const FOLDERS_AT_ONCE = 64
@@ -104,8 +152,8 @@ const FOLDERS_AT_ONCE = 64
 /** The organisations that the lake holds raw days of. */
 export async function organisationsInLake(dataFolder: string): Promise<string[]> {
   const raw = join(dataFolder, 'lake', 'raw')
-  const resources = await namesIn(raw)
-  const segments = await Promise.all(resources.map((name) => namesIn(join(raw, name), 'org=')))
+  const resources = await resourcesInLake(dataFolder)
+  const segments = await Promise.all(resources.map((name) => foldersIn(join(raw, name), 'org=')))
   return [...new Set(segments.flat())].map(fromPathSegment).sort()
 }
 
@@ -115,10 +163,10 @@ export async function foreignBase(
   orgIds: readonly string[],
 ): Promise<string[]> {
   const own = new Set(orgIds.map(pathSegment))
-  const entities = await namesIn(join(dataFolder, 'lake', 'base'))
+  const entities = await foldersIn(join(dataFolder, 'lake', 'base'))
   const found = await Promise.all(
     entities.map(async (entity) => {
-      const orgs = await namesIn(join(dataFolder, 'lake', 'base', entity), 'org=')
+      const orgs = await foldersIn(join(dataFolder, 'lake', 'base', entity), 'org=')
       const foreign = orgs.filter((org) => !own.has(org))
       return foreign.map((org) => join('lake', 'base', entity, `org=${org}`))
     }),
@@ -126,7 +174,7 @@ export async function foreignBase(
   return found.flat()
 }
 
-async function namesIn(folder: string, prefix = ''): Promise<string[]> {
+async function foldersIn(folder: string, prefix = ''): Promise<string[]> {
   const entries = await listIfThere(folder)
   return entries
     .filter((entry) => entry.isDirectory() && entry.name.startsWith(prefix))
@@ -141,7 +189,7 @@ export async function baseMonths(
   entity: string,
 ): Promise<string[]> {
   const folder = join(dataFolder, 'lake', 'base', entity, `org=${pathSegment(orgId)}`)
-  const months = await namesIn(folder, 'month=')
+  const months = await foldersIn(folder, 'month=')
   return months.filter((month) => existsSync(baseFile(dataFolder, orgId, entity, month)))
 }
 

@@ -1,8 +1,9 @@
 import { basename, join } from 'node:path'
 import { z } from 'zod'
-import { Database, listLiteral } from '../lib/duckdb.ts'
+import { Database } from '../lib/duckdb.ts'
 import { rawFolder, versionTime, versionsUpTo } from './layout.ts'
 import { intervalKey, LedgerFile, type Interval, type Ledger } from './ledger.ts'
+import { rowsSql, saidSql } from './merged.ts'
 import { isOfUsers } from './resources.ts'
 import { processLimits } from '../lib/machine.ts'
 import { statement, fill } from '../lib/package.ts'
@@ -18,7 +19,7 @@ export async function ledgerAsOf(dataFolder: string, orgId: string, at: number):
     const { resource, day, file, fetchedAt } = interval
     if (file === null) continue
     const folder = rawFolder(dataFolder, orgId, resource, day)
-    const files = (await versionsUpTo(folder, file)).filter((name) => versionTime(name) <= at)
+    const files = versionsUpTo(folder, file).filter((name) => versionTime(name) <= at)
     const last = files.at(-1)
     if (last === undefined) continue
     const isPast = last !== file || (fetchedAt ?? 0) > at
@@ -42,7 +43,7 @@ export async function firstLanding(
   for (const orgId of orgIds) {
     for (const { resource, day, file } of (await LedgerFile.read(dataFolder, orgId)).values()) {
       if (file === null) continue
-      const [oldest = file] = await versionsUpTo(rawFolder(dataFolder, orgId, resource, day), file)
+      const [oldest = file] = versionsUpTo(rawFolder(dataFolder, orgId, resource, day), file)
       first = Math.min(first ?? Infinity, versionTime(oldest))
     }
   }
@@ -84,7 +85,10 @@ function intervalThen(interval: Interval, path: string, facts?: Facts): Interval
 async function factsOf(paths: readonly string[]): Promise<ReadonlyMap<string, Facts>> {
   if (paths.length === 0) return new Map()
   await using database = await Database.open(':memory:', processLimits().verification)
-  const sql = fill(statement('lake/version_facts'), { files: listLiteral(paths) })
+  const sql = fill(statement('lake/version_facts'), {
+    rows: rowsSql(paths),
+    metadata: saidSql(paths),
+  })
   const found = z.array(facts).parse(await database.rows(sql))
   return new Map(found.map((each) => [each.file, each]))
 }

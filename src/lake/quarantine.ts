@@ -1,11 +1,29 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, rename } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
+import { copyFile, mkdir, readdir, rename } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
 import type { Day } from '../lib/days.ts'
 import { AppError, messageOf } from '../lib/errors.ts'
-import { confirmLease, codeOf, isMissing, sha256OfFile, syncFolder } from '../lib/files.ts'
+import {
+  codeOf,
+  commitFile,
+  confirmLease,
+  isMissing,
+  removeFile,
+  syncFolder,
+  temporaryPath,
+} from '../lib/files.ts'
 import { quarantineFolder, rawFolder, type RawDay } from './layout.ts'
 import { intervalKey, type Interval } from './ledger.ts'
+import {
+  manifestOf,
+  mergedIn,
+  mergedPlace,
+  monthFolder,
+  sha256OfMerged,
+  sha256OfVersion,
+  writeManifest,
+  type MergedPlace,
+} from './merged.ts'
 
 /** One version of one day in the lake. */
 export interface RawFile {
@@ -54,7 +72,7 @@ interface Reading {
 /** @throws AppError when the system does not let the file be read. */
 export async function readThrough(path: string): Promise<Reading> {
   try {
-    return { sha256: await sha256OfFile(path) }
+    return { sha256: await sha256OfVersion(path) }
   } catch (error) {
     if (isMissing(error)) return { reason: 'it is not there', isGone: true }
     if (!NOT_OF_THE_FILE.has(codeOf(error) ?? '')) return { reason: messageOf(error) }
@@ -97,8 +115,39 @@ export async function quarantine(
   if (isGone) return what
   const from = join(rawFolder(dataFolder, orgId, resource, day), file)
   const to = join(quarantineFolder(dataFolder, orgId, resource, day), file)
+  const place = mergedPlace(from)
+  if (place !== undefined) {
+    const copy = await takeOut(place, monthFolder(dirname(to)))
+    return `${what}; the merged file with it was copied to ${relative(dataFolder, copy)}`
+  }
   const path = await moveAside(from, isStray ? `${to}.stray` : to)
   return `${what}; moved to ${relative(dataFolder, path)}`
+}
+
+/**
+ * Takes a damaged version out of a merged file: what else is in it stays. A copy of the file, with
+ * a manifest of what was damaged, goes to another folder.
+ *
+ * @returns the path of the copy.
+ */
+async function takeOut({ merged, version }: MergedPlace, folder: string): Promise<string> {
+  const copy = join(folder, basename(merged.path))
+  const sha256 = await sha256OfMerged(merged.path).catch(() => merged.sha256)
+  const before = mergedIn(folder).find(({ path }) => path === copy)?.versions ?? []
+  await mkdir(folder, { recursive: true })
+  if (!existsSync(copy)) {
+    const temporary = temporaryPath(copy)
+    await copyFile(merged.path, temporary)
+    await commitFile(temporary, copy)
+  }
+  await writeManifest(copy, { sha256, versions: [...before, version], replaces: [] })
+  const versions = merged.versions.filter((each) => each !== version)
+  if (versions.length > 0) await writeManifest(merged.path, { ...merged, sha256, versions })
+  else {
+    await removeFile(merged.path)
+    await removeFile(manifestOf(merged.path))
+  }
+  return copy
 }
 
 /** Moves base that no ledger knows to quarantine. Returns its path relative to the data folder. */
@@ -139,5 +188,5 @@ export async function quarantined(dataFolder: string): Promise<number> {
   const folder = join(dataFolder, 'quarantine')
   if (!existsSync(folder)) return 0
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile()).length
+  return entries.filter((entry) => entry.isFile() && !entry.name.endsWith('.json')).length
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { Database, literal, type Row } from '../lib/duckdb.ts'
+import { Database, type Row } from '../lib/duckdb.ts'
 import { processLimits } from '../lib/machine.ts'
 import { statement, fill } from '../lib/package.ts'
+import { rowsSql } from './merged.ts'
 
 const ROWS = statement('raw/rows')
 
@@ -47,5 +48,5 @@ function storedRow(row: z.infer<typeof rawRow>): StoredRow {
 /** Uses a separate database: reading a damaged file may leave a database unusable. */
 async function read(path: string): Promise<readonly Row[] | null> {
   await using database = await Database.open(':memory:', processLimits().verificationOfOne)
-  return await database.rows(fill(ROWS, { file: literal(path) })).catch(() => null)
+  return await database.rows(fill(ROWS, { rows: rowsSql([path]) })).catch(() => null)
 }

@@ -106,6 +106,16 @@ export type RunEvent =
       readonly month: string
       readonly rows: number
     }
+  /** Files of a month were merged into one. */
+  | {
+      readonly type: 'lake.merged'
+      readonly orgId: string
+      readonly resource: string
+      /** `YYYY-MM`. */
+      readonly month: string
+      readonly files: number
+      readonly bytes: number
+    }
   | {
       readonly type: 'model.built'
       readonly model: string

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Day } from '../lib/days.ts'
 import { listLiteral, literal, type Cell, type Database } from '../lib/duckdb.ts'
 import { rawFolder } from '../lake/layout.ts'
+import { rowsSql } from '../lake/merged.ts'
 import { isAnalytics, ITEMS } from '../lake/resources.ts'
 import { statement, fill } from '../lib/package.ts'
 import {
@@ -221,8 +222,9 @@ export class DayBatch {
       const folder = rawFolder(this.#lake.dataFolder, this.orgId, resource, day)
       return files.slice(from, to).map((file) => join(folder, file))
     })
-    const read = fill(RAW, { org_id: orgId, files: listLiteral(paths) })
-    await this.#database.run(paths.length === 0 ? RAW_EMPTY : read)
+    const isEmpty = paths.length === 0
+    const read = (): string => fill(RAW, { org_id: orgId, rows: rowsSql(paths) })
+    await this.#database.run(isEmpty ? RAW_EMPTY : read())
   }
 }
 

@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mapLimit } from '../lib/concurrency.ts'
 import { rawFolder } from '../lake/layout.ts'
+import { bytesOfVersion } from '../lake/merged.ts'
 import type { DaySource } from './batch.ts'
 import { placeOf, type BaseTask, type NormalizeOptions } from './plan.ts'
 import { processLimits } from '../lib/machine.ts'
@@ -96,9 +96,8 @@ async function sizedDays(
   const inOrder = [...days.values()].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
   return mapLimit(inOrder, DAYS_AT_ONCE, async (source) => {
     const folder = rawFolder(dataFolder, orgId, resource, source.day)
-    const sizes = source.files.map(async (file) => {
-      const found = await stat(join(folder, file)).catch(() => null) // its reader reports it
-      return found?.size ?? 0
+    const sizes = source.files.map((file) => {
+      return bytesOfVersion(join(folder, file)).catch(() => 0) // its reader reports it
     })
     return { ...source, bytes: (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0) }
   })

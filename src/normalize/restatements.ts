@@ -55,11 +55,11 @@ export const RESTATEMENTS: BaseEntity = {
   },
 }
 
-async function restatedDays({ dataFolder, orgId, ledger }: NormalizeOptions): Promise<DaySource[]> {
+function restatedDays({ dataFolder, orgId, ledger }: NormalizeOptions): DaySource[] {
   const days: DaySource[] = []
   for (const { resource, day, file, versions } of ledger.values()) {
     if (file === null || versions < 2 || !isAnalytics(resource)) continue
-    const files = await versionsUpTo(rawFolder(dataFolder, orgId, resource, day), file)
+    const files = versionsUpTo(rawFolder(dataFolder, orgId, resource, day), file)
     if (files.length > 1) days.push({ resource, day, files })
   }
   return days

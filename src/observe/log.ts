@@ -65,6 +65,8 @@ const LINES: Handlers<[], string | undefined> = {
   'interval.shrunk': (event) => `shrunk: ${shrinkage(event)}`,
   'interval.failed': ({ resource, day, orgId, error, requestId }) =>
     `failed ${resource} ${day} of ${orgId}: ${error}${requestNote(requestId, error)}`,
+  'lake.merged': ({ resource, month, orgId, files, bytes }) =>
+    `merged ${digits(files)} files of ${resource} ${month} of ${orgId} into one (${size(bytes)})`,
   'model.built': ({ model, rows, durationMs }) => {
     const rowsText = rows === null ? '' : `, ${counted(rows, 'row')},`
     const line = `built ${model}${rowsText} in ${duration(durationMs)}`

@@ -36,6 +36,7 @@ const ARGUMENTS: Readonly<Record<string, (named: Named) => readonly string[]>> =
   export: () => ['csv'],
   verify: () => ['--days', '2'],
   rollback: () => ['--list'],
+  compact: () => [],
   'controls list': () => [],
   'controls show': () => ['latest'],
   'controls diff': () => ['latest'],

@@ -15,4 +15,4 @@ select
     fetched_at,
     request,
     request_id
-from read_parquet({{ files }}, filename = true, hive_partitioning = false)
+from {{ rows }}

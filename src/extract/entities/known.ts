@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { isDay, type Day } from '../../lib/days.ts'
 import type { EntityResource } from '../../lake/resources.ts'
-import { listLiteral, literal, type Row } from '../../lib/duckdb.ts'
+import { literal, type Row } from '../../lib/duckdb.ts'
 import type { Warn } from '../../lib/world.ts'
 import { rawFolder } from '../../lake/layout.ts'
+import { rowsSql } from '../../lake/merged.ts'
 import type { Ledger } from '../../lake/ledger.ts'
 import { mapOf, stateFile } from '../../lake/state-file.ts'
 import { statement, fill } from '../../lib/package.ts'
@@ -62,7 +63,7 @@ export async function askLake(
   await using database = await LandingDatabase.open(dataFolder)
   return await database.use(async (connection) => {
     await connection.run(statement('lake/macros'))
-    const sql = fill(statement(`lake/${name}`), { ...values, files: listLiteral(files) })
+    const sql = fill(statement(`lake/${name}`), { ...values, rows: rowsSql(files) })
     return connection.rows(sql)
   })
 }

@@ -1,8 +1,6 @@
 import { basename, join } from 'node:path'
 import type { Day } from '../../lib/days.ts'
 import { allOrThrow } from '../../lib/concurrency.ts'
-import { literal } from '../../lib/duckdb.ts'
-import { sha256OfFile } from '../../lib/files.ts'
 import {
   isVersionOf,
   quarantineFolder,
@@ -12,7 +10,8 @@ import {
   versionsIn,
 } from '../../lake/layout.ts'
 import { intervalKey, type Ledger } from '../../lake/ledger.ts'
-import { damageOf, quarantine, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'
+import { rowsSql, sha256AsLanded } from '../../lake/merged.ts'
+import { quarantine, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'
 import type { Warn } from '../../lib/world.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { readPaginatedDay, type PaginatedDay } from '../../lake/paginated-days.ts'
@@ -20,7 +19,7 @@ import { servedRow, sumOf, type ServedRow } from '../../client/index.ts'
 import type { DayContent } from './row-lines.ts'
 import type { LandingDatabase } from './landing-database.ts'
 import type { PageHeader } from './page-format.ts'
-import { verifyVersions } from './verify-versions.ts'
+import { damageOfVersion } from './verify-versions.ts'
 import { writeDays, type WrittenFile } from './write-days.ts'
 
 /** The served content of one day. */
@@ -88,7 +87,7 @@ export class RawWriter {
   ): Promise<ServedRow[] | null> {
     // The file was verified when its pagination was opened: this database reads no damaged file.
     const path = join(this.#folder(rawFolder, resource, day), file)
-    const sql = fill(PAGE, { file: literal(path), page: String(origin.page) })
+    const sql = fill(PAGE, { rows: rowsSql([path]), page: String(origin.page) })
     const rows = await this.#options.database.use((database) => database.rows(sql).catch(() => []))
     const items = rows.flatMap(({ item }) => (typeof item === 'string' ? [item] : []))
     const isSame = sumOf(`[${items.join(',')}]`, items.length).sha256 === sum.sha256
@@ -122,7 +121,7 @@ export class RawWriter {
         return {
           ...served,
           file: basename(path),
-          sha256: sha256 ?? (await sha256OfFile(path)),
+          sha256: sha256 ?? (await sha256AsLanded(path)),
           versions: isNew ? landed + 1 : landed,
           isNew,
         }
@@ -156,8 +155,7 @@ export class RawWriter {
   /** Verifies a file. One unknown to the ledger was left by a crash: its rows are verified. */
   async #damageOf(raw: RawFile, sha256: string | null): Promise<DamagedFile | undefined> {
     const { dataFolder, orgId } = this.#options
-    if (sha256 !== null) return damageOf(dataFolder, orgId, raw, sha256)
-    return (await verifyVersions(dataFolder, orgId, [raw])).damaged[0]
+    return damageOfVersion(dataFolder, orgId, raw, sha256)
   }
 
   #folder(place: typeof rawFolder, resource: string, day: Day): string {

@@ -4,10 +4,11 @@ import { AppError, messageOf } from '../../lib/errors.ts'
 import { isTooDeep, MAX_DEPTH } from '../../lib/json.ts'
 import { diskFault } from '../../lib/disk.ts'
 import { ownSpillFolder } from '../../lib/spill.ts'
-import { Database, listLiteral } from '../../lib/duckdb.ts'
+import { Database } from '../../lib/duckdb.ts'
 import { isVersionOf, rawFolder, versionName } from '../../lake/layout.ts'
+import { mergedPlace, rowsSql, saidSql } from '../../lake/merged.ts'
 import { processLimits } from '../../lib/machine.ts'
-import { readThrough, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'
+import { damageOf, readThrough, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'
 import { readRows } from '../../lake/raw-items.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { isOfUsers } from '../../lake/resources.ts'
@@ -59,6 +60,24 @@ export async function verifyVersions(
     }
   }
   return { verified, damaged }
+}
+
+/**
+ * Verifies a version by its bytes or, if its SHA-256 is not known, by its rows. If a merged file
+ * has other bytes than were written, the rows of the version decide: only others may be damaged.
+ */
+export async function damageOfVersion(
+  dataFolder: string,
+  orgId: string,
+  raw: RawFile,
+  sha256: string | null,
+): Promise<DamagedFile | undefined> {
+  if (sha256 !== null) {
+    const damage = await damageOf(dataFolder, orgId, raw, sha256)
+    const path = join(rawFolder(dataFolder, orgId, raw.resource, raw.day), raw.file)
+    if (damage === undefined || mergedPlace(path) === undefined) return damage
+  }
+  return (await verifyVersions(dataFolder, orgId, [raw])).damaged[0]
 }
 
 const openedFile = z.object({
@@ -121,7 +140,8 @@ async function openTogether(
   await using database = await Database.open(':memory:', options)
   await database.run(statement('raw/versions_macros'))
   const sql = fill(statement('raw/versions'), {
-    files: listLiteral(paths),
+    rows: rowsSql(paths),
+    metadata: saidSql(paths),
     entity: isOfUsers(resource) ? USER_OR_ROW : 'null',
     max_depth: String(MAX_DEPTH),
   })

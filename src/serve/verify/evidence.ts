@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { isDay, type Day } from '../../lib/days.ts'
-import { orIfMissing, sha256OfFile } from '../../lib/files.ts'
+import { orIfMissing } from '../../lib/files.ts'
 import { Database, listLiteral } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { baseGlob, rawFolder } from '../../lake/layout.ts'
 import { LedgerFile } from '../../lake/ledger.ts'
+import { sha256OfVersion } from '../../lake/merged.ts'
 
 /** A raw file that is not what the ledger says it is. */
 export interface DamagedFile {
@@ -39,7 +40,7 @@ export async function verifyFiles(
       const { resource, day, file, sha256: expected } = interval
       if (file === null || !sampled.has(day)) continue
       const path = join(rawFolder(dataFolder, orgId, resource, day), file)
-      const found = await orIfMissing(sha256OfFile(path), null)
+      const found = await orIfMissing(sha256OfVersion(path), null)
       files += 1
       if (found !== expected) damaged.push({ orgId, resource, day, path, expected, found })
     }

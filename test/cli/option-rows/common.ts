@@ -26,6 +26,7 @@ const LOCAL: Bases = {
   export: ['export', 'csv'],
   verify: ['verify', '--days', '1'],
   rollback: ['rollback', '--list'],
+  compact: ['compact'],
 }
 
 /** Commands that read from the platform. */
@@ -58,7 +59,7 @@ const CHANGING: Bases = {
   'sessions interrupt': ['sessions', 'interrupt', SESSION],
 }
 
-const LOGGING = ['run', 'sync', 'build', 'rebuild', 'export', 'verify']
+const LOGGING = ['run', 'sync', 'build', 'rebuild', 'export', 'verify', 'compact']
 
 export const COMMON: Rows = {
   ...each(LOCAL, (name, args) => ({

@@ -299,6 +299,16 @@ const SERVE: Rows = {
   },
 }
 
+const COMPACT: Rows = {
+  'compact --dry-run': async (kit) => {
+    const data = await kit.copy()
+    const runs = await readdir(join(data, 'runs'))
+    const { out } = await ok(kit, ['compact', '--dry-run'], on(data))
+    expect(out).toMatch(/^Nothing to merge/)
+    expect(await readdir(join(data, 'runs')), 'it is no run').toEqual(runs)
+  },
+}
+
 export const PIPELINE: Rows = {
   ...asking('run'),
   ...asking('sync'),
@@ -307,4 +317,5 @@ export const PIPELINE: Rows = {
   ...VERIFY,
   ...ROLLBACK,
   ...SERVE,
+  ...COMPACT,
 }

@@ -1,0 +1,82 @@
+import { size } from '../lib/text.ts'
+import type { MergeTask } from '../lake/compact-plan.ts'
+import { aligned, counted, digits } from '../observe/words.ts'
+import { compact, planOfMerges, type Merged } from '../pipeline/compact.ts'
+import {
+  configured,
+  dataOptions,
+  defineCommand,
+  flag,
+  reportOptions,
+  type Answer,
+} from './command.ts'
+import { runJob } from './job.ts'
+
+export const compactCommand = defineCommand({
+  examples: [
+    ['$0 compact', 'once a month: one file a resource and month in place of one a day'],
+    ['$0 compact --dry-run', 'what would be merged'],
+  ],
+  options: {
+    ...dataOptions,
+    ...reportOptions,
+    'dry-run': flag('say what would be merged, and change nothing'),
+  },
+  run: async (flags, terminal) => {
+    const config = configured(flags, terminal)
+    if (flags.dryRun) return planAnswer(await planOfMerges(config.dataFolder, Date.now()))
+    return runJob({ ...flags, command: 'compact', config }, terminal, async (context) => {
+      const { merged, ...outcome } = await compact(context)
+      const { json, text } = answer(merged)
+      return { ...outcome, report: { json: { run_id: context.runId, ...json }, text } }
+    })
+  },
+})
+
+const NOTHING = 'Nothing to merge: no month that is over has several small files.\n'
+
+function planAnswer(tasks: readonly MergeTask[]): Answer {
+  const json = tasks.map(({ orgId, resource, month, sources, bytes }) => {
+    return { org_id: orgId, resource, month, files: sources.length, bytes }
+  })
+  if (tasks.length === 0) return { json, text: NOTHING }
+  const files = tasks.reduce((sum, { sources }) => sum + sources.length, 0)
+  const rows = tasks.map(({ orgId, resource, month, sources, bytes }) => {
+    return [`${resource} ${month} of ${orgId}`, counted(sources.length, 'file'), size(bytes)]
+  })
+  const total = `${counted(files, 'file')} would become ${digits(tasks.length)}:`
+  return {
+    json,
+    text: `${total}\n${aligned(rows)
+      .map((line) => `  ${line}\n`)
+      .join('')}`,
+  }
+}
+
+function answer(merged: readonly Merged[]): { readonly json: object; readonly text: string } {
+  const sum = (of: (each: Merged) => number): number =>
+    merged.reduce((total, each) => total + of(each), 0)
+  const files = sum((each) => each.files)
+  const before = sum((each) => each.bytesBefore)
+  const after = sum((each) => each.bytesAfter)
+  const json = {
+    files_before: files,
+    files_after: merged.length,
+    bytes_before: before,
+    bytes_after: after,
+    merged: merged.map(({ orgId, resource, month, ...each }) => ({
+      org_id: orgId,
+      resource,
+      month,
+      files: each.files,
+      bytes_before: each.bytesBefore,
+      bytes_after: each.bytesAfter,
+    })),
+  }
+  if (merged.length === 0) return { json, text: NOTHING }
+  const sizes = `${size(after)} in place of ${size(before)}`
+  return {
+    json,
+    text: `Merged ${counted(files, 'file')} into ${digits(merged.length)}: ${sizes}.\n`,
+  }
+}

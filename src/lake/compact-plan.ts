@@ -1,0 +1,90 @@
+import { addDays, monthOf, parseDay, type Day } from '../lib/days.ts'
+import { isOld } from './ledger.ts'
+import type { RawFile } from './quarantine.ts'
+
+/** A file of the lake with the versions in it: one, or those of a merged file. */
+export interface RawSource {
+  readonly orgId: string
+  readonly resource: string
+  readonly path: string
+  readonly bytes: number
+  readonly versions: readonly RawFile[]
+}
+
+/** Files of one resource, organisation and month that are to become one. */
+export interface MergeTask {
+  readonly orgId: string
+  readonly resource: string
+  /** `YYYY-MM`. */
+  readonly month: string
+  /** At least two, in the order of their first days. */
+  readonly sources: readonly RawSource[]
+  readonly bytes: number
+}
+
+/** Sizes of files, in bytes. */
+export interface MergeLimits {
+  /** A file of this size is not merged with others. */
+  readonly large: number
+  /** A merged file is made of files of no more than this together. */
+  readonly most: number
+}
+
+export const MERGE_LIMITS: MergeLimits = { large: 128 * 2 ** 20, most: 512 * 2 ** 20 }
+
+/**
+ * Which files are merged: those below the size of a large one, of months of which every day has
+ * had its last scheduled recheck.
+ *
+ * @param now by the platform's clock, milliseconds since the epoch.
+ */
+export function planMerges(
+  sources: readonly RawSource[],
+  now: number,
+  limits: MergeLimits = MERGE_LIMITS,
+): MergeTask[] {
+  const months = new Map<string, RawSource[]>()
+  for (const source of sources) {
+    if (source.bytes >= limits.large || !isOld(lastDayOf(monthIn(source)), now)) continue
+    const key = [source.orgId, source.resource, monthIn(source)].join('\n')
+    const own = months.get(key)
+    if (own === undefined) months.set(key, [source])
+    else own.push(source)
+  }
+  return [...months].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, own]) => tasksOf(own, limits))
+}
+
+function tasksOf(sources: readonly RawSource[], { most }: MergeLimits): MergeTask[] {
+  const packs: RawSource[][] = []
+  let left = 0
+  for (const source of [...sources].sort((a, b) => (placeIn(a) < placeIn(b) ? -1 : 1))) {
+    const pack = packs.at(-1)
+    left -= source.bytes
+    if (pack !== undefined && left >= 0) pack.push(source)
+    else {
+      packs.push([source])
+      left = most - source.bytes
+    }
+  }
+  return packs.flatMap((pack) => {
+    const [first] = pack
+    if (first === undefined || pack.length < 2) return []
+    const bytes = pack.reduce((sum, source) => sum + source.bytes, 0)
+    const { orgId, resource } = first
+    return [{ orgId, resource, month: monthIn(first), sources: pack, bytes }]
+  })
+}
+
+/** A merged file comes before a file of its first version, so that it is extended. */
+function placeIn({ versions: [first], path }: RawSource): string {
+  return `${first?.day ?? ''} ${first?.file ?? ''} ${path}`
+}
+
+function monthIn({ versions: [first] }: RawSource): string {
+  return first === undefined ? '' : monthOf(first.day)
+}
+
+function lastDayOf(month: string): Day {
+  const nextMonth = addDays(parseDay(`${month}-28`, 'the month'), 4)
+  return addDays(parseDay(`${monthOf(nextMonth)}-01`, 'the month'), -1)
+}

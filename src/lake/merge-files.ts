@@ -1,0 +1,293 @@
+import { createHash } from 'node:crypto'
+import { existsSync, rmdirSync, statSync, unlinkSync } from 'node:fs'
+import { mkdir, stat } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
+import { z } from 'zod'
+import { AppError } from '../lib/errors.ts'
+import { Database, listLiteral, literal } from '../lib/duckdb.ts'
+import {
+  codeOf,
+  confirmLease,
+  isMissing,
+  putInPlace,
+  removeFile,
+  sha256OfFile,
+  syncedSums,
+  temporaryPath,
+} from '../lib/files.ts'
+import { processLimits } from '../lib/machine.ts'
+import { fill, statement } from '../lib/package.ts'
+import { mergedFiles, mergedFolders, rawDays, rawFolder, rawOf, resourcesInLake } from './layout.ts'
+import type { MergeTask, RawSource } from './compact-plan.ts'
+import {
+  manifestOf,
+  MERGED_NAME,
+  mergedIn,
+  mergedPlace,
+  mergedRowsSql,
+  mergedVersions,
+  namesIn,
+  rowsSql,
+  saidSql,
+  sha256OfMerged,
+  type MergedFile,
+  type MergedVersion,
+  writeManifest,
+  type Placed,
+} from './merged.ts'
+import type { RawFile } from './quarantine.ts'
+
+const MERGE = statement('raw/merge')
+const CONTENTS = statement('raw/contents')
+const MERGED_METADATA = statement('raw/merged_metadata')
+
+/** Every raw file of an organisation, with the versions in it. Opens none. */
+export async function rawSources(dataFolder: string, orgId: string): Promise<RawSource[]> {
+  const sources: RawSource[] = []
+  const merged = new Set<string>()
+  for (const resource of await resourcesInLake(dataFolder)) {
+    for (const { path, versions } of await mergedFiles(dataFolder, orgId, resource)) {
+      const own = versions.map(({ day, file }) => ({ resource, day, file }))
+      for (const raw of own) merged.add(pathOf(dataFolder, orgId, raw))
+      if (hasAllRows(versions)) {
+        sources.push({ orgId, resource, path, bytes: statSync(path).size, versions: own })
+      }
+    }
+  }
+  for (const { resource, day, versions } of await rawDays(dataFolder, orgId)) {
+    for (const file of versions) {
+      const raw = { resource, day, file }
+      const path = pathOf(dataFolder, orgId, raw)
+      if (merged.has(path)) continue
+      const { size } = await stat(path)
+      sources.push({ orgId, resource, path, bytes: size, versions: [raw] })
+    }
+  }
+  return sources
+}
+
+/** False for a merged file of which damaged versions were taken out: it stays as it is. */
+function hasAllRows(versions: readonly MergedVersion[]): boolean {
+  let next = 0
+  return versions.every(({ first, rows }) => {
+    const isNext = first === next
+    next = first + rows
+    return isNext
+  })
+}
+
+function pathOf(dataFolder: string, orgId: string, { resource, day, file }: RawFile): string {
+  return join(rawFolder(dataFolder, orgId, resource, day), file)
+}
+
+/**
+ * Merges the files of a task, whose versions the caller has verified: a temporary file is
+ * written, compared with them, synced and renamed; then they are removed.
+ *
+ * @returns the path of the merged file.
+ * @throws AppError if a version in the written file differs; nothing has changed then.
+ */
+export async function mergeFiles(
+  dataFolder: string,
+  database: Database,
+  task: MergeTask,
+): Promise<string> {
+  const { orgId, resource, month, sources } = task
+  const folder = join(rawOf(dataFolder, orgId, resource), `date=${month}`)
+  const { placed, contents } = await contentsOfTask(dataFolder, database, task)
+  const versions = placed.map(({ version }) => version)
+  const path = join(folder, mergedName(versions))
+  const temporary = temporaryPath(path)
+  await mkdir(folder, { recursive: true })
+  try {
+    const merge = fill(MERGE, {
+      files: listLiteral(sources.map((source) => source.path)),
+      file: literal(temporary),
+      org_id: literal(orgId),
+      resource: literal(resource),
+      month: literal(month),
+      versions: literal(JSON.stringify(versions)),
+    })
+    await database.run(merge)
+    const written = await contentsOf(database, `(${mergedRowsSql(temporary, placed)})`)
+    const other = placed.find((each) => written.get(each.path) !== contents.get(each.path))
+    if (other !== undefined) throw differing(dataFolder, task, other)
+    const { sha256 } = await syncedSums(temporary)
+    const replaces = sources.map((source) => relative(dirname(folder), source.path))
+    await writeManifest(path, { sha256, versions, replaces })
+    await putInPlace(temporary, path)
+  } catch (error) {
+    await removeFile(temporary)
+    throw error
+  }
+  await removeReplaced(path)
+  return path
+}
+
+/** Of the versions, so that a repetition comes to the same name. */
+function mergedName(versions: readonly MergedVersion[]): string {
+  const hash = createHash('sha256')
+  for (const { day, file } of versions) hash.update(`${day}/${file}\n`)
+  return `merged-${hash.digest('hex').slice(0, 16)}.parquet`
+}
+
+interface TaskContents {
+  /** The versions as they will be in the merged file, in order. */
+  readonly placed: readonly (Placed & { readonly version: MergedVersion })[]
+  readonly contents: Contents
+}
+
+async function contentsOfTask(
+  dataFolder: string,
+  database: Database,
+  { orgId, resource, sources }: MergeTask,
+): Promise<TaskContents> {
+  const all = sources.flatMap((source) => source.versions)
+  const paths = all.map((raw) => pathOf(dataFolder, orgId, raw))
+  const contents = await contentsOf(database, rowsSql(paths))
+  const said = new Map<string, Record<string, string>>(paths.map((path) => [path, {}]))
+  const rows = await database.rows(`from ${saidSql(paths)}`)
+  for (const { file_name, key, value } of metadata.parse(rows)) {
+    const own = said.get(file_name)
+    if (own !== undefined) own[key] = value
+  }
+  let next = 0
+  const placed = []
+  for (const { day, file } of all) {
+    const path = pathOf(dataFolder, orgId, { resource, day, file })
+    const first = next
+    const rowCount = Number(contents.get(path)?.split(' ', 1)[0] ?? 0)
+    next += rowCount
+    const version = {
+      day,
+      file,
+      first,
+      rows: rowCount,
+      ...(await fileOf(path)),
+      said: said.get(path) ?? {},
+    }
+    placed.push({ path, version })
+  }
+  return { placed, contents }
+}
+
+/** Of the file that a version landed in. */
+async function fileOf(path: string): Promise<Pick<MergedVersion, 'bytes' | 'sha256'>> {
+  const place = mergedPlace(path)
+  if (place === undefined) return { bytes: statSync(path).size, sha256: await sha256OfFile(path) }
+  const { bytes, sha256 } = place.version
+  return { bytes, sha256 }
+}
+
+const metadata = z.array(z.object({ file_name: z.string(), key: z.string(), value: z.string() }))
+const fileContents = z.array(z.object({ filename: z.string(), contents: z.string() }))
+
+/** By the path of a version: the number of its rows, and a digest of all their columns. */
+type Contents = ReadonlyMap<string, string>
+
+async function contentsOf(database: Database, rows: string): Promise<Contents> {
+  const found = fileContents.parse(await database.rows(fill(CONTENTS, { rows })))
+  return new Map(found.map(({ filename, contents }) => [filename, contents]))
+}
+
+function differing(dataFolder: string, task: MergeTask, { path }: Placed): AppError {
+  const { resource, month, orgId } = task
+  const what = `${resource} ${month} of ${orgId}: what was merged differs from ${relative(dataFolder, path)}`
+  return new AppError(`${what}; nothing was changed`)
+}
+
+/** Removes the files that a merged file replaces, then takes the list from its manifest. */
+export async function removeReplaced(path: string): Promise<void> {
+  const folder = dirname(dirname(path))
+  const merged = manifestIn(path)
+  if (merged === undefined || merged.replaces.length === 0) return
+  confirmLease(path)
+  const replaced = merged.replaces.map((name) => join(folder, name))
+  for (const file of replaced) unlinkIfThere(file)
+  for (const file of replaced) {
+    if (MERGED_NAME.test(basename(file))) unlinkIfThere(manifestOf(file))
+    else removeEmptyFolder(dirname(file))
+  }
+  const { sha256, versions } = merged
+  await writeManifest(path, { sha256, versions, replaces: [] })
+}
+
+function manifestIn(path: string): MergedFile | undefined {
+  return mergedIn(dirname(path)).find((each) => each.path === path)
+}
+
+function unlinkIfThere(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+}
+
+function removeEmptyFolder(path: string): void {
+  try {
+    rmdirSync(path)
+  } catch (error) {
+    const code = codeOf(error) ?? ''
+    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(code)) throw error
+  }
+}
+
+/**
+ * Completes what a killed run left: removes replaced files and manifests without a file, and
+ * makes lost manifests again from the metadata of their files. The caller holds the lock.
+ *
+ * @returns the versions in files whose manifest was lost: their rows are to be verified; and the
+ * paths of files that do not say what is in them.
+ */
+export async function finishMerges(dataFolder: string, orgId: string): Promise<Unfinished> {
+  const restored: RawFile[] = []
+  const unreadable: string[] = []
+  for (const resource of await resourcesInLake(dataFolder)) {
+    for (const folder of await mergedFolders(dataFolder, orgId, resource)) {
+      const merged = new Map(mergedIn(folder).map((each) => [each.path, each]))
+      for (const name of namesIn(folder)) {
+        const path = join(folder, name)
+        if (!MERGED_NAME.test(name)) {
+          if (isManifestAlone(path)) unlinkIfThere(path)
+          continue
+        }
+        const known = merged.get(path)
+        if (known === undefined) {
+          const versions = await restoreManifest(path)
+          if (versions.length === 0) unreadable.push(path)
+          restored.push(...versions.map(({ day, file }) => ({ resource, day, file })))
+        } else if (known.replaces.length > 0 && (await isWholeMerged(known))) {
+          await removeReplaced(path)
+        }
+      }
+    }
+  }
+  return { restored, unreadable }
+}
+
+interface Unfinished {
+  readonly restored: readonly RawFile[]
+  readonly unreadable: readonly string[]
+}
+
+function isManifestAlone(path: string): boolean {
+  const file = path.replace(/\.json$/, '.parquet')
+  return path.endsWith('.json') && MERGED_NAME.test(basename(file)) && !existsSync(file)
+}
+
+/** @returns the versions in the file; none if its metadata cannot be read. */
+async function restoreManifest(path: string): Promise<readonly MergedVersion[]> {
+  const sql = fill(MERGED_METADATA, { file: literal(path) })
+  await using database = await Database.open(':memory:', processLimits().verificationOfOne)
+  const [said] = await database.rows(sql).catch(() => [])
+  const json = said?.['versions']
+  if (typeof json !== 'string') return []
+  const versions = mergedVersions.parse(JSON.parse(json))
+  await writeManifest(path, { sha256: await sha256OfMerged(path), versions, replaces: [] })
+  return versions
+}
+
+async function isWholeMerged({ path, sha256 }: MergedFile): Promise<boolean> {
+  return (await sha256OfMerged(path)) === sha256
+}

@@ -1,0 +1,258 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { z } from 'zod'
+import { isDay, type Day } from '../lib/day.ts'
+import { listLiteral, literal } from '../lib/duckdb.ts'
+import { isMissing, sha256OfFile, writeAtomic } from '../lib/files.ts'
+import { fill, statement } from '../lib/package.ts'
+
+const count = z.number().int().nonnegative()
+
+const mergedVersion = z.object({
+  day: z.custom<Day>((value) => typeof value === 'string' && isDay(value)),
+  /** The name of the file that it landed in. */
+  file: z.string().min(1),
+  /** The number of its first row in the merged file, from 0. */
+  first: count,
+  rows: count,
+  /** Of the file that it landed in. */
+  bytes: count,
+  /** Of the file that it landed in, hex. */
+  sha256: z.string().min(1),
+  /** The metadata of the file that it landed in. */
+  said: z.record(z.string(), z.string()),
+})
+
+/** A version in a merged file. */
+export type MergedVersion = Readonly<z.infer<typeof mergedVersion>>
+
+export const mergedVersions = z.array(mergedVersion)
+
+const manifest = z.object({
+  /** Of the merged file, hex. */
+  sha256: z.string().min(1),
+  versions: mergedVersions,
+  /** Files that it replaces and that may still be there, relative to the organisation's folder. */
+  replaces: z.array(z.string().regex(/^date=[\d-]{7,10}[/\\][\w-]+\.parquet$/)),
+})
+
+export type Manifest = Readonly<z.infer<typeof manifest>>
+
+/** A file that holds several versions of one resource and month. */
+export interface MergedFile extends Manifest {
+  readonly path: string
+}
+
+export const MERGED_NAME = /^merged-[0-9a-f]{16}\.parquet$/
+
+export function manifestOf(path: string): string {
+  return path.replace(/\.parquet$/, '.json')
+}
+
+/** The folder of a month's merged files, from the folder of one of its days. */
+export function monthFolder(dayFolder: string): string {
+  return join(dirname(dayFolder), basename(dayFolder).slice(0, 'date=YYYY-MM'.length))
+}
+
+/** The merged files in a month's folder. One without a manifest, or the reverse, does not count. */
+export function mergedIn(folder: string): MergedFile[] {
+  const names = namesIn(folder)
+  return names.flatMap((name) => {
+    if (!MERGED_NAME.test(name) || !names.includes(manifestOf(name))) return []
+    const path = join(folder, name)
+    const found = readManifest(manifestOf(path))
+    return found === undefined ? [] : [{ path, ...found }]
+  })
+}
+
+export function namesIn(folder: string): string[] {
+  try {
+    return existsSync(folder) ? readdirSync(folder).sort() : []
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+/** What was read of files that seldom change, by path; the oldest make room. */
+class Remembered<T> {
+  readonly #entries = new Map<string, { readonly seen: string; readonly value: T }>()
+
+  get(path: string, seen: string): T | undefined {
+    const entry = this.#entries.get(path)
+    return entry?.seen === seen ? entry.value : undefined
+  }
+
+  set(path: string, seen: string, value: T): void {
+    this.#entries.delete(path)
+    this.#entries.set(path, { seen, value })
+    const [oldest] = this.#entries.keys()
+    if (this.#entries.size > MANIFESTS_REMEMBERED && oldest !== undefined)
+      this.#entries.delete(oldest)
+  }
+}
+
+/** The months of some organisations: enough for the one that is being worked on. */
+const MANIFESTS_REMEMBERED = 256
+
+const manifests = new Remembered<Manifest>()
+const sums = new Remembered<string>()
+
+/** Changes when a file is written again. */
+function stateOf(path: string): string {
+  const { mtimeMs, size, ino } = statSync(path)
+  return [mtimeMs, size, ino].join(' ')
+}
+
+/** Undefined for a manifest that is gone or cannot be read. */
+function readManifest(path: string): Manifest | undefined {
+  try {
+    const seen = stateOf(path)
+    const known = manifests.get(path, seen)
+    if (known !== undefined) return known
+    const found = manifest.parse(JSON.parse(readFileSync(path, 'utf8')))
+    manifests.set(path, seen, found)
+    return found
+  } catch (error) {
+    const isUnreadable = error instanceof SyntaxError || error instanceof z.ZodError
+    if (isUnreadable || isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** @param path of the merged file. */
+export async function writeManifest(path: string, content: Manifest): Promise<void> {
+  const { sha256, versions, replaces } = content
+  await writeAtomic(manifestOf(path), `${JSON.stringify({ sha256, versions, replaces })}\n`)
+}
+
+/** Where the rows of a version are. */
+export interface MergedPlace {
+  readonly merged: MergedFile
+  readonly version: MergedVersion
+}
+
+/**
+ * The place of a version in a merged file; undefined if it has a file of its own, or none.
+ *
+ * @param path of the file that it landed in.
+ */
+export function mergedPlace(path: string): MergedPlace | undefined {
+  const [folder, file] = [dirname(path), basename(path)]
+  const day = basename(folder).slice('date='.length)
+  for (const merged of mergedIn(monthFolder(folder))) {
+    const version = merged.versions.find((each) => each.file === file && each.day === day)
+    if (version !== undefined) return { merged, version }
+  }
+  return undefined
+}
+
+/** SHA-256 of a merged file's bytes as they are, hex. */
+export async function sha256OfMerged(path: string): Promise<string> {
+  const seen = stateOf(path)
+  const known = sums.get(path, seen)
+  if (known !== undefined) return known
+  const sum = await sha256OfFile(path)
+  sums.set(path, seen, sum)
+  return sum
+}
+
+/**
+ * SHA-256 of the file that a version landed in, hex. If it is in a merged file with other bytes
+ * than were written, the sum is that of those bytes, which no version has.
+ */
+export async function sha256OfVersion(path: string): Promise<string> {
+  const place = mergedPlace(path)
+  if (place === undefined) return sha256OfFile(path)
+  const found = await sha256OfMerged(place.merged.path)
+  return found === place.merged.sha256 ? place.version.sha256 : found
+}
+
+/** The same of a version whose rows were verified, whatever else is in its merged file. */
+export async function sha256AsLanded(path: string): Promise<string> {
+  return mergedPlace(path)?.version.sha256 ?? sha256OfFile(path)
+}
+
+/** The size of the file that a version landed in. */
+export async function bytesOfVersion(path: string): Promise<number> {
+  return mergedPlace(path)?.version.bytes ?? (await stat(path)).size
+}
+
+const MERGED_ROWS = statement('raw/merged_rows')
+const SAID = statement('raw/said')
+const SAID_IN_MANIFEST = statement('raw/said_in_manifest')
+
+/**
+ * SQL of a relation with the rows of versions, and with the path of each row's version as
+ * `filename`.
+ *
+ * @param paths of the files that the versions landed in; at least one.
+ */
+export function rowsSql(paths: readonly string[]): string {
+  const { loose, merged } = sorted(paths)
+  const parts = [...merged].map(([file, versions]) => mergedRowsSql(file, versions))
+  if (loose.length === 0) return union(parts)
+  const own = `read_parquet(${listLiteral(loose)}, filename = true, hive_partitioning = false)`
+  return parts.length === 0 ? own : union([`select * from ${own}`, ...parts])
+}
+
+/** A version in a merged file, and the path of the file that it landed in. */
+export interface Placed {
+  readonly path: string
+  readonly version: Pick<MergedVersion, 'first' | 'rows'>
+}
+
+/** Selects the rows of versions in a merged file. */
+export function mergedRowsSql(file: string, placed: readonly Placed[]): string {
+  const places = placed.map(({ path, version: { first, rows } }) => {
+    return { path, first, last: first + rows - 1 }
+  })
+  return fill(MERGED_ROWS, {
+    file: literal(file),
+    first: String(Math.min(...places.map(({ first }) => first))),
+    last: String(Math.max(...places.map(({ last }) => last))),
+    places: literal(JSON.stringify(places)),
+  })
+}
+
+/**
+ * SQL of a relation with the metadata of the files that versions landed in: `file_name`, `key`,
+ * `value`.
+ */
+export function saidSql(paths: readonly string[]): string {
+  const { loose, merged } = sorted(paths)
+  const said = [...merged.values()].flat().map(({ path, version }) => {
+    return { file_name: path, said: Object.entries(version.said) }
+  })
+  return union([
+    ...(loose.length === 0 ? [] : [fill(SAID, { files: listLiteral(loose) })]),
+    ...(said.length === 0 ? [] : [fill(SAID_IN_MANIFEST, { said: literal(JSON.stringify(said)) })]),
+  ])
+}
+
+function union(selects: readonly string[]): string {
+  return `(\n${selects.join('\nunion all by name\n')}\n)`
+}
+
+interface Sorted {
+  readonly loose: readonly string[]
+  /** By merged file. */
+  readonly merged: ReadonlyMap<string, (Placed & MergedPlace)[]>
+}
+
+/** Deals versions out by where they are. */
+function sorted(paths: readonly string[]): Sorted {
+  const loose: string[] = []
+  const merged = new Map<string, (Placed & MergedPlace)[]>()
+  for (const path of paths) {
+    const place = mergedPlace(path)
+    if (place === undefined) loose.push(path)
+    else {
+      const own = merged.get(place.merged.path) ?? []
+      own.push({ path, ...place })
+      merged.set(place.merged.path, own)
+    }
+  }
+  return { loose, merged }
+}

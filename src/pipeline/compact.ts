@@ -1,0 +1,109 @@
+import { statSync } from 'node:fs'
+import { mapLimit } from '../lib/concurrency.ts'
+import { Database } from '../lib/duckdb.ts'
+import { asError, ExitCode } from '../lib/errors.ts'
+import { processLimits } from '../lib/machine.ts'
+import { ownSpillFolder } from '../lib/spill.ts'
+import { quarantineDamaged } from '../extract/missing-files.ts'
+import { planMerges, type MergeTask } from '../lake/compact-plan.ts'
+import { organisationsInLake } from '../lake/layout.ts'
+import { LedgerFile } from '../lake/ledger.ts'
+import { mergeFiles, rawSources } from '../lake/merge-files.ts'
+import { readOrganisations } from '../lake/organisations.ts'
+import {
+  downgradeToPartial,
+  openLedgers,
+  timed,
+  warner,
+  type BuildOutcome,
+  type RunContext,
+} from './run-context.ts'
+
+/** A merged file, and what it replaces. */
+export interface Merged {
+  readonly orgId: string
+  readonly resource: string
+  /** `YYYY-MM`. */
+  readonly month: string
+  /** How many files there were. */
+  readonly files: number
+  readonly bytesBefore: number
+  readonly bytesAfter: number
+}
+
+export interface CompactOutcome extends BuildOutcome {
+  readonly merged: readonly Merged[]
+}
+
+/** What `compact` would merge. Changes nothing, and needs no lock. */
+export async function planOfMerges(dataFolder: string, now: number): Promise<MergeTask[]> {
+  const tasks: MergeTask[] = []
+  for (const orgId of await organisationsInLake(dataFolder))
+    tasks.push(...(await planOf(dataFolder, orgId, now)))
+  return tasks
+}
+
+async function planOf(dataFolder: string, orgId: string, now: number): Promise<MergeTask[]> {
+  const known = [...(await readOrganisations(dataFolder)).values()]
+  const { skewMs = 0 } = known.find((each) => each.orgId === orgId) ?? {}
+  return planMerges(await rawSources(dataFolder, orgId), now + skewMs)
+}
+
+/** Merges the raw files of months that are over. Base has one file a month to begin with. */
+export async function compact(context: RunContext): Promise<CompactOutcome> {
+  const { config, world } = context
+  await openLedgers(context)
+  const merged: Merged[] = []
+  let missing = 0
+  await timed(context, 'compact', async () => {
+    for (const orgId of await organisationsInLake(config.dataFolder)) {
+      if (world.signal.aborted) break
+      const done = await compactOrganisation(context, orgId)
+      merged.push(...done.merged)
+      missing += done.missing
+    }
+  })
+  const outcome = world.signal.aborted
+    ? { exitCode: ExitCode.deferred, problems: [asError(world.signal.reason)] }
+    : { exitCode: ExitCode.complete, problems: [] }
+  return { ...downgradeToPartial(missing, outcome), merged }
+}
+
+interface Done {
+  readonly merged: readonly Merged[]
+  /** How many files were damaged. */
+  readonly missing: number
+}
+
+async function compactOrganisation(context: RunContext, orgId: string): Promise<Done> {
+  const { config, world } = context
+  const { dataFolder } = config
+  const tasks = await planOf(dataFolder, orgId, world.now())
+  if (tasks.length === 0) return { merged: [], missing: 0 }
+  const files = tasks.flatMap(({ sources }) => sources.flatMap(({ versions }) => versions))
+  const ledger = await LedgerFile.read(dataFolder, orgId)
+  const warn = warner(context, 'damage')
+  const damaged = await quarantineDamaged(dataFolder, orgId, files, ledger, warn)
+  const whole = damaged.length === 0 ? tasks : await planOf(dataFolder, orgId, world.now())
+  const { query, verification } = processLimits()
+  const options = { ...verification, tempDirectory: ownSpillFolder(dataFolder) }
+  await using database = await Database.open(':memory:', options)
+  const merged = await mapLimit(whole, query.threads, async (task): Promise<Merged[]> => {
+    if (world.signal.aborted) return []
+    const own = await database.another()
+    try {
+      const path = await mergeFiles(dataFolder, own, task)
+      return [report(context, task, statSync(path).size)]
+    } finally {
+      own.close()
+    }
+  })
+  return { merged: merged.flat(), missing: damaged.length }
+}
+
+function report({ world }: RunContext, task: MergeTask, bytesAfter: number): Merged {
+  const { orgId, resource, month, sources, bytes: bytesBefore } = task
+  const files = sources.length
+  world.emit({ type: 'lake.merged', orgId, resource, month, files, bytes: bytesAfter })
+  return { orgId, resource, month, files, bytesBefore, bytesAfter }
+}

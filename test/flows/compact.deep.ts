@@ -1,0 +1,249 @@
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { loadConfig } from '../../src/config/config.ts'
+import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts'
+import { rawDays } from '../../src/lake/layout.ts'
+import { LedgerFile } from '../../src/lake/ledger.ts'
+import { ledgerAsOf } from '../../src/lake/point-in-time.ts'
+import { parseDay } from '../../src/lib/days.ts'
+import { Database, literal, type Row } from '../../src/lib/duckdb.ts'
+import { build } from '../../src/pipeline/build.ts'
+import { compact, planOfMerges } from '../../src/pipeline/compact.ts'
+import { rebuild } from '../../src/pipeline/rebuild.ts'
+import type { BuildOutcome, RunContext } from '../../src/pipeline/run-context.ts'
+import { sync } from '../../src/pipeline/sync.ts'
+import { verify } from '../../src/pipeline/verify.ts'
+import { temporaryFolder, testWorld } from '../support/helpers.ts'
+import { martsOf } from './likeness.ts'
+import { rawFiles, rawRows, rowsOfVersions } from './raw-rows.ts'
+
+const ORG = 'org_demo'
+const NIGHTS = ['2026-02-10', '2026-03-20', '2026-03-21', '2026-03-22'].map((day) =>
+  Date.parse(`${day}T05:00:00Z`),
+)
+const day = (text: string) => parseDay(text, 'a day')
+const RESTATED = [day('2026-01-16'), day('2026-01-17')] as const
+const FAILED = '2026-01-20'
+const EMPTY = '2026-01-22'
+const runs = () => Promise.resolve([])
+
+let night = 0
+let emulator: Emulator
+/** A data folder after three nights. */
+let original: string
+
+const now = (): number => NIGHTS[night] ?? 0
+
+/**
+ * A platform that restates two days each night, refuses one day of tools, and has nothing to tell
+ * of a day of productivity.
+ */
+async function startPlatform(): Promise<Emulator> {
+  return startEmulator({
+    users: 4,
+    now,
+    intercept: async ({ path, query, answer }) => {
+      const resource = path.split('/').at(-1) ?? ''
+      const [first, last] = [query.get('startDate') ?? '', query.get('endDate') ?? '']
+      if (resource === 'tools' && first <= FAILED && FAILED <= last)
+        return Response.json({ title: 'Bad Request' }, { status: 400 })
+      if (!path.startsWith('/api/v1/analytics/')) return undefined
+      const own = await answer()
+      if (own.status !== 200) return undefined
+      const body = (await own.json()) as { data: { date: string; sessions?: number }[] }
+      const served = body.data.filter(
+        ({ date }) => !(resource === 'productivity' && date === EMPTY),
+      )
+      const data = served.map((row) => {
+        const isRestated = RESTATED.some((restated) => restated === row.date)
+        const { sessions } = row
+        return isRestated && sessions !== undefined ? { ...row, sessions: sessions + night } : row
+      })
+      return Response.json({ ...body, data })
+    },
+  })
+}
+
+function contextOf(data: string): RunContext {
+  const environment = {
+    AGENT_BASE_URL: emulator.url,
+    AGENT_API_KEY: emulator.keys.manager,
+    AGENT_WAREHOUSE_RATE: '2000',
+  }
+  const config = loadConfig({ data }, environment, data)
+  return { config, world: testWorld(now()), runId: `run-${night}`, deadline: now() + 3_600_000 }
+}
+
+async function nextNight(data: string): Promise<void> {
+  night += 1
+  await sync(contextOf(data), { within: { first: RESTATED[0], last: RESTATED[1] }, refetch: true })
+  await sync(contextOf(data), {})
+}
+
+beforeAll(async () => {
+  emulator = await startPlatform()
+  original = await mkdtemp(join(tmpdir(), 'agent-warehouse-compact-'))
+})
+
+afterAll(async () => {
+  await emulator.close()
+  await rm(original, { recursive: true, force: true })
+})
+
+/** Copies of the data folder of three nights: as it is, and with merged files. */
+async function twoFolders(): Promise<{ readonly plain: string; readonly merged: string }> {
+  const [plain, merged] = [await temporaryFolder(), await temporaryFolder()]
+  for (const folder of [plain, merged]) await cp(original, folder, { recursive: true })
+  const outcome = await compact(contextOf(merged))
+  expect(outcome).toMatchObject({ exitCode: 0, problems: [] })
+  return { plain, merged }
+}
+
+/** Every row of base. */
+async function baseRows(data: string): Promise<Record<string, Row[]>> {
+  await using database = await Database.open(':memory:')
+  const rows: Record<string, Row[]> = {}
+  for (const entity of await readdir(join(data, 'lake', 'base'))) {
+    const glob = literal(join(data, 'lake', 'base', entity, '*', '*', 'data.parquet'))
+    rows[entity] = await database.rows(`from read_parquet(${glob}) order by all`)
+  }
+  return rows
+}
+
+async function ledgerOf(data: string): Promise<unknown[]> {
+  return [...(await LedgerFile.read(data, ORG))].sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+async function complete(work: Promise<BuildOutcome>): Promise<void> {
+  const { exitCode, problems } = await work
+  expect(problems.map(({ message }) => message)).toEqual([])
+  expect(exitCode).toBe(0)
+}
+
+async function versionsOfUsers(data: string): Promise<readonly string[] | undefined> {
+  const days = await rawDays(data, ORG)
+  return days.find((each) => each.day === RESTATED[0] && each.resource === 'users')?.versions
+}
+
+it('three nights have several versions of a day, an empty day and a failed one', async () => {
+  await sync(contextOf(original), {})
+  await nextNight(original)
+  await nextNight(original)
+  await complete(build(contextOf(original), { runs }))
+  expect(await versionsOfUsers(original)).toHaveLength(3)
+  const ledger = await LedgerFile.read(original, ORG)
+  expect(ledger.get(`productivity/${EMPTY}`)).toMatchObject({ status: 'empty' })
+  expect(ledger.get(`tools/${FAILED}`)).toMatchObject({ status: 'failed' })
+})
+
+it('law 1: merged files have every version, row and fetch time', async () => {
+  const plan = await planOfMerges(original, now())
+  expect(plan.map(({ month }) => month)).toEqual(plan.map(() => '2026-01'))
+  const { plain, merged } = await twoFolders()
+  const before = plan.reduce((sum, { sources }) => sum + sources.length, 0)
+  expect(before).toBeGreaterThan(100)
+  const files = await rawFiles(merged)
+  expect(files).toHaveLength((await rawFiles(plain)).length - before + plan.length)
+  expect(await rawRows(merged)).toEqual(await rawRows(plain))
+  expect(await rowsOfVersions(merged, ORG)).toEqual(await rowsOfVersions(plain, ORG))
+  expect(await rawDays(merged, ORG)).toEqual(await rawDays(plain, ORG))
+  expect(await ledgerOf(merged)).toEqual(await ledgerOf(plain))
+
+  expect(await planOfMerges(merged, now()), 'law 2').toEqual([])
+  expect((await compact(contextOf(merged))).merged).toEqual([])
+  expect(await rawFiles(merged)).toEqual(files)
+})
+
+it('law 3: rebuild and the recovery of the ledger come to the same from merged files', async () => {
+  const { plain, merged } = await twoFolders()
+  await complete(build(contextOf(merged), { runs }))
+  expect(await martsOf(merged)).toEqual(await martsOf(plain))
+  await rm(join(merged, 'warehouse.duckdb'), { force: true })
+  await complete(rebuild(contextOf(merged), { runs }))
+  expect(await baseRows(merged)).toEqual(await baseRows(plain))
+  expect(await martsOf(merged)).toEqual(await martsOf(plain))
+  expect(await ledgerOf(merged)).toEqual(await ledgerOf(plain))
+
+  for (const data of [plain, merged]) {
+    await rm(join(data, 'state', 'ledger'), { recursive: true })
+    await build(contextOf(data), { runs, select: 'stg_platform__users' })
+  }
+  expect(await ledgerOf(merged)).toEqual(await ledgerOf(plain))
+})
+
+it('a point in time is the same from merged files', async () => {
+  const { plain, merged } = await twoFolders()
+  for (const at of NIGHTS.slice(0, 3).flatMap((each) => [each - 3_600_000, each + 3_600_000])) {
+    const [a, b] = [await ledgerAsOf(plain, ORG, at), await ledgerAsOf(merged, ORG, at)]
+    expect(b, new Date(at).toISOString()).toEqual(a)
+  }
+  const asOf = (NIGHTS[1] ?? 0) + 3_600_000
+  for (const data of [plain, merged]) await complete(build(contextOf(data), { runs, asOf }))
+  expect(await martsOf(merged)).toEqual(await martsOf(plain))
+})
+
+it('verify says the same of a lake with merged files', async () => {
+  const { plain, merged } = await twoFolders()
+  const within = { first: day('2026-01-14'), last: day('2026-01-31') }
+  const [a, b] = [
+    await verify(contextOf(plain), { within }),
+    await verify(contextOf(merged), { within }),
+  ]
+  expect(b).toEqual(a)
+  expect(a.verification?.files).toMatchObject({ damaged: [] })
+  expect(a.verification?.files.files).toBeGreaterThan(100)
+})
+
+it('nights go on: a changed day of a merged month is a new version, and merged the next time', async () => {
+  const { plain, merged } = await twoFolders()
+  const before = night
+  for (const data of [plain, merged]) {
+    night = before
+    await nextNight(data)
+  }
+  expect(await versionsOfUsers(merged)).toHaveLength(4)
+  expect(await versionsOfUsers(merged)).toEqual(await versionsOfUsers(plain))
+  const rows = await rawRows(merged)
+  expect((await compact(contextOf(merged))).merged.length).toBeGreaterThan(0)
+  night = before
+  expect(await rawRows(merged)).toEqual(rows)
+  const january = (await rawFiles(merged)).filter((name) => /^users.*date=2026-01/.test(name))
+  expect(january).toHaveLength(1)
+  for (const data of [plain, merged]) await complete(build(contextOf(data), { runs }))
+  expect(await martsOf(merged)).toEqual(await martsOf(plain))
+})
+
+it('a manifest that is lost is made again', async () => {
+  const { merged } = await twoFolders()
+  const days = await rawDays(merged, ORG)
+  const manifests = (await readdir(join(merged, 'lake', 'raw'), { recursive: true })).filter(
+    (name) => name.endsWith('.json'),
+  )
+  expect(manifests).toHaveLength(8)
+  const [first = '', ...others] = manifests.map((name) => join(merged, 'lake', 'raw', name))
+  await writeFile(first, '{')
+  for (const path of others) await rm(path)
+  await build(contextOf(merged), { runs, select: 'stg_platform__users' })
+  expect(await rawDays(merged, ORG)).toEqual(days)
+})
+
+it('a damaged part of a merged file takes only the versions in it', async () => {
+  const { merged } = await twoFolders()
+  const [name = ''] = (await rawFiles(merged)).filter((each) => /^users.*date=2026-01\//.test(each))
+  const path = join(merged, 'lake', 'raw', name)
+  const bytes = await readFile(path)
+  bytes[400] = (bytes[400] ?? 0) ^ 255
+  await writeFile(path, bytes)
+  const outcome = await rebuild(contextOf(merged), { runs })
+  expect(outcome.exitCode).toBe(3)
+  const folder = join(merged, 'quarantine', 'users', `org=${ORG}`)
+  expect(await readdir(folder)).toEqual(['date=2026-01'])
+  const left = await LedgerFile.read(merged, ORG)
+  expect([...left.keys()].filter((key) => key.startsWith('tokens/2026-01'))).not.toEqual([])
+  night = 2
+  await sync(contextOf(merged), {})
+  const again = await LedgerFile.read(merged, ORG)
+  expect(again.get(`users/${RESTATED[0]}`)).toMatchObject({ status: 'landed' })
+})

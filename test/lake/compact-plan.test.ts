@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { parseDay } from '../../src/lib/days.ts'
+import { planMerges, type RawSource } from '../../src/lake/compact-plan.ts'
+
+const LIMITS = { large: 128, most: 512 }
+const NOW = Date.parse('2026-03-30T00:00:00Z')
+
+function source(day: string, bytes = 10, more: Partial<RawSource> = {}): RawSource {
+  const { resource = 'users', orgId = 'o' } = more
+  const file = `${day}.parquet`
+  const versions = [{ resource, day: parseDay(day, 'the day'), file }]
+  return { orgId, resource, path: `${resource}/${day}`, bytes, versions, ...more }
+}
+
+const days = (...names: string[]): RawSource[] => names.map((day) => source(day))
+
+function planned(sources: readonly RawSource[], now = NOW): string[] {
+  return planMerges(sources, now, LIMITS).map(({ orgId, resource, month, sources: own, bytes }) => {
+    const paths = own.map(({ path }) => path.split('/').at(-1))
+    return `${orgId} ${resource} ${month}: ${paths.join(' ')}, ${bytes} bytes`
+  })
+}
+
+describe('the plan of merges', () => {
+  it.each([
+    ['nothing', [], []],
+    ['one file', days('2026-01-15'), []],
+    [
+      'two days of a month, in order',
+      days('2026-01-16', '2026-01-15'),
+      ['o users 2026-01: 2026-01-15 2026-01-16, 20 bytes'],
+    ],
+    ['days of two months', days('2026-01-31', '2026-02-01'), []],
+    [
+      'two resources and two organisations',
+      [
+        ...days('2026-01-15', '2026-01-16'),
+        source('2026-01-17', 1, { resource: 'tokens' }),
+        source('2026-01-18', 1, { resource: 'tokens' }),
+        source('2026-01-19', 1, { orgId: 'p' }),
+        source('2026-01-20', 1, { orgId: 'p' }),
+      ],
+      [
+        'o tokens 2026-01: 2026-01-17 2026-01-18, 2 bytes',
+        'o users 2026-01: 2026-01-15 2026-01-16, 20 bytes',
+        'p users 2026-01: 2026-01-19 2026-01-20, 2 bytes',
+      ],
+    ],
+    [
+      'a file without rows is one of them, a large file is not',
+      [source('2026-01-15', 0), source('2026-01-16', 128), source('2026-01-17', 127)],
+      ['o users 2026-01: 2026-01-15 2026-01-17, 127 bytes'],
+    ],
+    [
+      'as many as fit',
+      [15, 16, 17, 18, 19, 20].map((day) => source(`2026-01-${day}`, 120)),
+      [
+        'o users 2026-01: 2026-01-15 2026-01-16 2026-01-17 2026-01-18, 480 bytes',
+        'o users 2026-01: 2026-01-19 2026-01-20, 240 bytes',
+      ],
+    ],
+    [
+      'a last one that does not fit stays as it is',
+      [15, 16, 17, 18, 19].map((day) => source(`2026-01-${day}`, 120)),
+      ['o users 2026-01: 2026-01-15 2026-01-16 2026-01-17 2026-01-18, 480 bytes'],
+    ],
+  ])('%s', (_, sources, plan) => {
+    expect(planned(sources)).toEqual(plan)
+  })
+
+  it('a month is due when the last scheduled recheck of its last day is', () => {
+    const february = days('2026-02-03', '2026-02-04')
+    expect(planned(february, Date.parse('2026-03-29T23:59:59Z'))).toEqual([])
+    expect(planned(february, NOW)).toHaveLength(1)
+  })
+
+  it('law 2: a merged file alone is not merged again, with a new version it is', () => {
+    const merged = { ...source('2026-01-15'), path: 'merged', bytes: 90 }
+    expect(planned([merged])).toEqual([])
+    expect(planned([merged, source('2026-01-15', 5)])).toEqual([
+      'o users 2026-01: merged 2026-01-15, 95 bytes',
+    ])
+  })
+})
