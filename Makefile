@@ -1,5 +1,5 @@
 # Every target installs what it needs and leaves the checkout as it was.
-.PHONY: install build check check-lint check-format check-types check-deps watch test test-all test-dbt test-deep test-kill demo bench bench-peers bench-short clean help
+.PHONY: install build check check-lint check-format check-types check-deps watch test test-all test-dbt test-spark test-deep test-kill demo bench bench-peers bench-short clean help
 
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -40,6 +40,9 @@ test-all: test test-deep test-dbt ## everything that must hold, in CI too; forty
 
 test-dbt: build ## the models under dbt Core against the built-in runner, row for row; needs python3
 	@npm run --silent test:dbt
+
+test-spark: build ## builds on a Spark cluster that it starts, against DuckDB's, table by table; needs python3 and Java 17
+	@npm run --silent test:spark
 
 test-deep: build ## whole commands and nights, faults, damage, full disks, every option; half an hour
 	@npm run --silent test:deep

@@ -192,7 +192,7 @@ describe('make demo', () => {
 })
 
 describe('git', () => {
-  const KEPT = ['src', 'test', 'sql', 'dbt-like-models', 'docs', 'bench']
+  const KEPT = ['src', 'test', 'sql', 'spark', 'dbt-like-models', 'docs', 'bench']
 
   it('ignores no file that is in the folders of the project', () => {
     const list = ['ls-files', '--others', '--ignored', '--exclude-per-directory=.gitignore']

@@ -1,4 +1,5 @@
 import { EXPORT_TARGETS, type Config } from '../config/config.ts'
+import { ENGINES } from '../config/spark.ts'
 import { ExitCode } from '../lib/errors.ts'
 import type { RunEvent } from '../lib/events.ts'
 import { size } from '../lib/text.ts'
@@ -49,6 +50,10 @@ export const buildCommand = defineCommand({
       conflicts: ['select', 'exclude'],
     },
     'full-refresh': flag('build every model from scratch, even if only some of its days changed'),
+    engine: {
+      choices: ENGINES,
+      describe: 'what makes the models: DuckDB, or a Spark cluster (default: as configured)',
+    },
     plan: {
       type: 'boolean',
       conflicts: ['as-of', 'retry'],
@@ -62,6 +67,7 @@ export const buildCommand = defineCommand({
     const choice = {
       fullRefresh,
       retry: retry === true,
+      ...(flags.engine === undefined ? {} : { engine: flags.engine }),
       ...(select === undefined ? {} : { select }),
       ...(exclude === undefined ? {} : { exclude }),
       ...(asOf === undefined ? {} : { asOf }),

@@ -15,6 +15,7 @@ import { suggestion } from '../lib/text.ts'
 import { redactionKeyIn } from '../lib/secrets/redaction.ts'
 import { configuredUmask, readTrusted } from '../lib/trust.ts'
 import { hooksSchema, NO_HOOKS, type HooksConfig } from '../hooks/config.ts'
+import { ENGINES, sparkConfig, sparkSchema, type Engine, type SparkConfig } from './spark.ts'
 import {
   configuredOrganisations,
   organisationSchema,
@@ -47,6 +48,9 @@ export interface Config {
   readonly redactionKey: string | null
   /** Exports that `run` makes after publishing. */
   readonly exports: readonly ExportTarget[]
+  /** What makes the models of base. */
+  readonly engine: Engine
+  readonly spark: SparkConfig
   /** Who is notified of which hook events, and how. */
   readonly hooks: HooksConfig
   /**
@@ -95,6 +99,8 @@ const fileSchema = z.strictObject({
   exports: z.array(z.enum(EXPORT_TARGETS)).optional(),
   organisations: z.array(organisationSchema).min(1).optional(),
   hooks: hooksSchema.optional(),
+  engine: z.enum(ENGINES).optional(),
+  spark: sparkSchema.optional(),
 })
 
 type FileConfig = z.infer<typeof fileSchema>
@@ -153,6 +159,8 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
     redactionKey: redactionKeyIn(environment),
     exports: file.exports ?? [],
     hooks: file.hooks ?? NO_HOOKS,
+    engine: file.engine ?? 'duckdb',
+    spark: sparkConfig(file.spark, environment, { dataFolder, path }),
     // A command that prints a key is run once.
     organisations: (only?: string) => {
       const found = resolved.get(only) ?? resolveOrganisations(given, listed, only)

@@ -3,7 +3,7 @@ import { select } from './project/select.ts'
 import type { ModelNode, Project } from './project/types.ts'
 
 export { buildAndPublish, planOfBuild, type BuildResult, type PlannedModel } from './build/build.ts'
-export type { BuildOptions } from './build/context.ts'
+export type { BuildOptions, SparkEngine } from './build/context.ts'
 export type { BuiltModel } from './engines/materialize.ts'
 export { WorkingCopy } from './build/working-copy.ts'
 export type { CheckResult, CheckStatus } from './checks/run.ts'

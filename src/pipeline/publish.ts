@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import type { ExportTarget } from '../config/config.ts'
+import { join, relative } from 'node:path'
+import type { Config, ExportTarget } from '../config/config.ts'
 import { isEntityResource } from '../lake/resources.ts'
 import type { Day } from '../lib/days.ts'
-import { ExitCode } from '../lib/errors.ts'
+import { ExitCode, UsageError } from '../lib/errors.ts'
 import { timed, warner, type RunContext } from './run-context.ts'
 import {
   buildAndPublish,
@@ -15,6 +15,7 @@ import {
   type BuildResult,
   type PlannedModel,
   type Project,
+  type SparkEngine,
 } from '../model/index.ts'
 import { writeRecord, writeSchemaDrift, type RunRow } from '../model/publish/meta.ts'
 import { writeIntervals } from '../normalize/intervals.ts'
@@ -51,6 +52,8 @@ export interface BuildChoice {
   readonly fullRefresh?: boolean
   /** The published file, copied in advance. */
   readonly copy?: WorkingCopy
+  /** Default: as configured. */
+  readonly engine?: Config['engine']
 }
 
 /** Base → models → checks → published warehouse. */
@@ -115,6 +118,8 @@ async function buildOptions(
   { baseIn, asOf }: PointInTime,
 ): Promise<BuildOptions> {
   const { dataFolder } = config
+  const isSpark = (choice.engine ?? config.engine) === 'spark'
+  if (isSpark) refusePart(choice)
   const contents = asOf === null ? await baseContents(dataFolder, orgIds) : undefined
   return {
     project,
@@ -137,11 +142,32 @@ async function buildOptions(
     sourceContent: (_source, table) => contents?.get(table) ?? null,
     asOf,
     keep: config.keepPublished,
-    fullRefresh: choice.fullRefresh === true,
+    fullRefresh: choice.fullRefresh === true || isSpark,
+    ...(isSpark ? { spark: sparkEngine(config, baseIn) } : {}),
     retry: choice.retry === true,
     ...(choice.select === undefined ? {} : { select: choice.select }),
     ...(choice.exclude === undefined ? {} : { exclude: choice.exclude }),
     ...(choice.copy === undefined ? {} : { copy: choice.copy }),
+  }
+}
+
+/** @throws UsageError where only some models are asked of Spark. */
+function refusePart({ select, exclude, retry }: BuildChoice): void {
+  if (select === undefined && exclude === undefined && retry !== true) return
+  const asked = retry === true ? '--retry' : select === undefined ? '--exclude' : '--select'
+  throw new UsageError(`${asked}: Spark builds all models`, {
+    hint: 'Leave it out, or build these models with --engine duckdb.',
+  })
+}
+
+/** Every model is built from scratch there. */
+function sparkEngine({ dataFolder, spark }: Config, baseIn: string): SparkEngine {
+  const urlOf = (path: string): string => `${spark.dataUrl}/${relative(dataFolder, path)}`
+  return {
+    ...spark,
+    sourceUrl: (_source, table) => urlOf(baseGlob(baseIn, table)),
+    folder: join(dataFolder, 'state', 'spark'),
+    urlOf,
   }
 }
 

@@ -10,6 +10,7 @@ import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from '../model/fixture.ts'
 import { buildLake } from '../model/lake-build.ts'
 import { Lake } from '../support/lake.ts'
+import { landGolden } from './land.ts'
 
 const CASE = join(packageRoot, 'test', 'golden', 'awkward')
 const SCRIPT = join(packageRoot, 'test', 'golden', 'script', 'expect.mjs')
@@ -22,27 +23,9 @@ let lake: Lake
 let built: BuildResult
 beforeAll(async () => {
   lake = await Lake.open(await temporaryFolder())
-  for (const fetched of (await readdir(join(CASE, 'input'))).sort()) await land(fetched)
+  await landGolden(lake, CASE)
   built = await build()
 })
-
-/** Lands the answers of one night: each line between the first and the last is a row, as served. */
-async function land(fetched: string): Promise<void> {
-  for (const file of await readdir(join(CASE, 'input', fetched))) {
-    const text = await readFile(join(CASE, 'input', fetched, file), 'utf8')
-    const lines = text.trim().split('\n').slice(1, -1)
-    const [, first = '', last = ''] = /"start_date":"(.+?)","end_date":"(.+?)"/.exec(text) ?? []
-    for (let day = first; day <= last; day = nextDay(day)) {
-      const rows = lines.filter((line) => line.includes(`"date":"${day}"`))
-      const items = rows.map((line) => line.replace(/,$/, ''))
-      await lake.land(file.replace('.json', ''), day, `${fetched}T05:00:00Z`, items)
-    }
-  }
-}
-
-function nextDay(day: string): string {
-  return new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
-}
 
 async function build(): Promise<BuildResult> {
   await cp(join(CASE, 'seeds'), join(lake.data, 'seeds'), { recursive: true })

@@ -1,6 +1,11 @@
 import { join } from 'node:path'
 import { HISTORY_START, type Day } from '../../src/lib/days.ts'
-import { buildAndPublish, loadProject, type BuildResult } from '../../src/model/index.ts'
+import {
+  buildAndPublish,
+  loadProject,
+  type BuildOptions,
+  type BuildResult,
+} from '../../src/model/index.ts'
 import { writeIntervals } from '../../src/normalize/intervals.ts'
 import { literal } from '../../src/lib/duckdb.ts'
 import { intervalRows } from '../../src/lake/intervals.ts'
@@ -10,7 +15,11 @@ import { packageRoot } from '../../src/lib/package.ts'
 import { ORG, type Lake } from '../support/lake.ts'
 
 /** Builds this repository's project from a lake up to a day, with the seeds in its data folder. */
-export async function buildLake(lake: Lake, last: Day): Promise<BuildResult> {
+export async function buildLake(
+  lake: Lake,
+  last: Day,
+  options: Partial<BuildOptions> = {},
+): Promise<BuildResult> {
   await lake.normalize()
   const ledger = await LedgerFile.read(lake.data, ORG)
   const range = { first: HISTORY_START, last }
@@ -26,5 +35,6 @@ export async function buildLake(lake: Lake, last: Day): Promise<BuildResult> {
     now: () => 0,
     emit: () => undefined,
     tempDirectory: join(lake.data, 'spill'),
+    ...options,
   })
 }

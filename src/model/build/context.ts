@@ -4,6 +4,7 @@ import type { CompileOptions } from '../project/compile.ts'
 import type { Project } from '../project/types.ts'
 import type { SourceFacts } from './fingerprint.ts'
 import type { WorkingCopy } from './working-copy.ts'
+import type { SparkSettings } from '../engines/spark-submit.ts'
 
 /** A file that was not published, kept for inspection and for a retry. */
 export interface FailedFile {
@@ -52,6 +53,18 @@ export interface BuildOptions extends CompileOptions {
   readonly asOf?: number | null
   /** How many earlier published files are kept. Default: none. */
   readonly keep?: number
+  /** Makes the models and runs their checks. Default: DuckDB does. */
+  readonly spark?: SparkEngine
+}
+
+/** Spark, and how its machines reach the data. */
+export interface SparkEngine extends SparkSettings {
+  /** The Parquet files of a source's table, as the cluster's machines name them. */
+  readonly sourceUrl: (source: string, table: string) => string
+  /** For what Spark reads and writes during a build; emptied by it. */
+  readonly folder: string
+  /** A path as the cluster's machines name it. */
+  readonly urlOf: (path: string) => string
 }
 
 /** Whether only some models are built, into a file that has the others. */

@@ -30,15 +30,15 @@ export interface CheckedModels {
 export async function runChecks(
   context: BuildContext,
   checks: readonly PlannedCheck[],
-  hasLostRows: HasLostRows,
-  missing: ReadonlySet<string>,
+  { hasLostRows, missing, counted }: Found,
 ): Promise<CheckedModels> {
   const results = new Map<PlannedCheck, CheckResult>()
   const failures = new Map<PlannedCheck, StatementError>()
   const runIn = async (db: Database, own: readonly PlannedCheck[]): Promise<void> => {
     const lackingOf = ({ reads }: PlannedCheck) => reads.filter((name) => missing.has(name))
     const runnable = own.filter((check) => lackingOf(check).length === 0)
-    const counts = await countMissingValues({ ...context, db }, runnable)
+    const uncounted = runnable.filter(({ check }) => counted?.has(check) !== true)
+    const counts = await countMissingValues({ ...context, db }, uncounted)
     for (const check of own) {
       context.signal?.throwIfAborted()
       const lacking = lackingOf(check)
@@ -47,7 +47,11 @@ export async function runChecks(
         continue
       }
       try {
-        const count = () => counts.get(check) ?? countFailures(db, check, hasLostRows)
+        const count = () => {
+          const known = counted?.get(check.check) ?? counts.get(check)
+          if (known instanceof StatementError) throw known
+          return known ?? countFailures(db, check, hasLostRows)
+        }
         results.set(check, await runCheck(context, check, count))
       } catch (error) {
         context.signal?.throwIfAborted()
@@ -69,6 +73,17 @@ export async function runChecks(
     failures: checks.flatMap((check) => failures.get(check) ?? []),
   }
 }
+
+/** What is known before the checks run. */
+interface Found {
+  readonly hasLostRows: HasLostRows
+  /** Models that could not be made. */
+  readonly missing: ReadonlySet<string>
+  /** What another engine counted, or why it could not, by check. */
+  readonly counted?: ReadonlyMap<string, Counted> | undefined
+}
+
+export type Counted = Count | StatementError
 
 /** The number of wrong rows, and the time in milliseconds if checks shared a query. */
 interface Count {

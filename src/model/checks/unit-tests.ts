@@ -4,7 +4,7 @@ import { identifier, literal, type Cell, type Database, type Row } from '../../l
 import { statement, fill } from '../../lib/package.ts'
 import type { BuildContext } from '../build/context.ts'
 import { placeText, ProjectError, StatementError, unknownName } from '../project/errors.ts'
-import type { GivenRows, UnitTestNode } from '../project/types.ts'
+import type { UnitTestNode } from '../project/types.ts'
 import type { Fixture } from '../project/shapes.ts'
 
 /** A unit test that passed. */
@@ -16,7 +16,7 @@ export interface UnitTestResult {
 
 /**
  * Runs unit tests of one model. The relations that it reads must exist: the given rows get their
- * columns and types.
+ * columns and types. `found`: the rows that differ, of each test, where another engine ran them.
  *
  * @throws ChecksFailedError with the rows when one fails; ProjectError for a
  * column that is not there; StatementError when DuckDB refuses one.
@@ -24,15 +24,16 @@ export interface UnitTestResult {
 export async function runUnitTests(
   context: BuildContext,
   tests: readonly UnitTestNode[],
+  found?: readonly (readonly Row[])[],
 ): Promise<UnitTestResult[]> {
   const { db, now, emit, report, signal } = context
   const results: UnitTestResult[] = []
   const failed: Failure[] = []
-  for (const test of tests) {
+  for (const [index, test] of tests.entries()) {
     signal?.throwIfAborted()
     const { name, model } = test
     const startedAt = now()
-    const differences = await differencesOf(db, test)
+    const differences = found?.[index] ?? (await differencesOf(db, test))
     const [failures, durationMs] = [differences.length, now() - startedAt]
     emit({ type: 'check.finished', check: name, severity: 'error', failures, durationMs })
     const outcome = { kind: 'unit_test', name, startedAt, durationMs, failures } as const
@@ -55,18 +56,30 @@ const IS_EXPECTED = '(is expected)'
 
 /** Rows that differ, each with whether it was expected. */
 async function differencesOf(db: Database, test: UnitTestNode): Promise<Row[]> {
+  const sql = await differencesSql(db, test)
+  return db.rows(sql).catch((error: unknown) => {
+    throw StatementError.of(`${placeText(test.place)}: unit test '${test.name}'`, error)
+  })
+}
+
+/** The statement that finds these rows. `spell`: a type of DuckDB as the engine that runs it does. */
+export async function differencesSql(
+  db: Database,
+  test: UnitTestNode,
+  spell?: (type: string) => string,
+): Promise<string> {
   try {
-    const given: string[] = []
-    for (const rows of test.given) given.push(await givenSql(db, test, rows))
-    const values = { given: given.join('\n\n'), model: test.sql }
-    const actual = await db.table(fill(statement('unit_tests/actual'), values))
-    const types = typesOf(actual)
-    const expected = fixtureSql(test.expect, types, (name) =>
-      unknownName(test.place, `column of '${test.model}'`, name, types.keys()),
-    )
+    const values = { given: await givenSql(db, test), model: test.sql }
+    const types = typesOf(await db.table(fill(statement('unit_tests/actual'), values)))
+    const unknown = (name: string): Error =>
+      unknownName(test.place, `column of '${test.model}'`, name, types.keys())
     const columns = columnsOf(test.expect, types).map(identifier).join(', ')
-    const sql = fill(statement('unit_tests/differences'), { ...values, expected, columns })
-    return await db.rows(sql)
+    return fill(statement('unit_tests/differences'), {
+      ...values,
+      ...(spell === undefined ? {} : { given: await givenSql(db, test, spell) }),
+      expected: fixtureSql(test.expect, spelled(types, spell), unknown),
+      columns,
+    })
   } catch (error) {
     if (error instanceof ProjectError) throw error
     throw StatementError.of(`${placeText(test.place)}: unit test '${test.name}'`, error)
@@ -75,17 +88,25 @@ async function differencesOf(db: Database, test: UnitTestNode): Promise<Row[]> {
 
 async function givenSql(
   db: Database,
-  { place }: UnitTestNode,
-  { alias, relation, rows, input }: GivenRows,
+  { place, given }: UnitTestNode,
+  spell?: (type: string) => string,
 ): Promise<string> {
-  const types = typesOf(await db.table(`select * from ${relation} limit 0`))
-  const sql = fixtureSql(rows, types, (name) =>
-    unknownName(place, `column of ${input}`, name, types.keys()),
-  )
-  return `${alias} as (\n\n${sql}\n\n),`
+  const ctes: string[] = []
+  for (const { alias, relation, rows, input } of given) {
+    const types = typesOf(await db.table(`select * from ${relation} limit 0`))
+    const sql = fixtureSql(rows, spelled(types, spell), (name) =>
+      unknownName(place, `column of ${input}`, name, types.keys()),
+    )
+    ctes.push(`${alias} as (\n\n${sql}\n\n),`)
+  }
+  return ctes.join('\n\n')
 }
 
 type Types = ReadonlyMap<string, string>
+
+function spelled(types: Types, spell = (type: string): string => type): Types {
+  return new Map([...types].map(([name, type]) => [name, spell(type)]))
+}
 
 function typesOf(table: { columns: readonly string[]; types: readonly string[] }): Types {
   return new Map(table.columns.map((name, index) => [name, table.types[index] ?? 'VARCHAR']))
@@ -97,13 +118,14 @@ function fixtureSql(rows: Fixture, types: Types, unknown: (name: string) => Erro
   for (const name of rows.flatMap((row) => Object.keys(row))) {
     if (!types.has(name)) throw unknown(name)
   }
-  const select = (row: Record<string, Cell>): string => {
-    const cells = [...types].map(
-      ([name, type]) => `cast(${cellSql(row[name])} as ${type}) as ${identifier(name)}`,
-    )
-    return `select ${cells.join(', ')}`
+  const names = [...types.keys()].map(identifier).join(', ')
+  const values = (row: Record<string, Cell>): string => {
+    const cells = [...types].map(([name, type]) => `cast(${cellSql(row[name])} as ${type})`)
+    return `(${cells.join(', ')})`
   }
-  return rows.length === 0 ? `${select({})} where false` : rows.map(select).join('\nunion all\n')
+  const all = rows.length === 0 ? [values({})] : rows.map(values)
+  const sql = `select * from (values ${all.join(',\n')}) as fixture (${names})`
+  return rows.length === 0 ? `${sql} where false` : sql
 }
 
 /** The columns that are compared: those named. */

@@ -9,9 +9,10 @@ import { runUnitTests, type UnitTestResult } from '../checks/unit-tests.ts'
 import type { ModelNode } from '../project/types.ts'
 import { contentsOf, type Contents } from '../publish/publish.ts'
 import { createMeta, writeCheckResults, writeColumns, writeModels } from '../publish/meta.ts'
-import { inFile, commentsSql, relationsIn } from './duckdb.ts'
-import { createSchemas, materialize, type BuiltModel } from './materialize.ts'
+import { inFile, commentsSql, engineOf, relationsIn } from './duckdb.ts'
+import { createSchemas, materialize, type BuiltModel, type BuiltModels } from './materialize.ts'
 import { loadSnapshot, saveSnapshot } from './snapshots.ts'
+import { buildOnSpark, type BuiltOnSpark } from './spark.ts'
 
 /** What a file was filled with. */
 export interface Filled {
@@ -38,15 +39,20 @@ async function fill(context: BuildContext, plan: BuildPlan): Promise<Filled> {
   const selected = plan.nodes.map(({ node }) => node)
   for (const node of snapshotsOf(selected)) await loadSnapshot(db, node, context)
   if (retry) await forgetFailures(db)
-  const { models, unitTests, missing, failures } = await buildModels(context, plan)
+  const made = await makeModels(context, plan)
+  const { models, unitTests, missing, failures } = made
   await createMeta(db)
   await context.meta?.(db)
   const freshness = await checkFreshness(context, project.sources, sourceSql)
-  const checked = await runChecks(context, plan.checks, hasLostRows, missing)
+  const checked = await runChecks(context, plan.checks, {
+    hasLostRows,
+    missing,
+    counted: made.counted,
+  })
   const examples = await storeFailures(db, checked.results)
   await writeCheckResults(db, checked.results, runId, now())
   const built = selected.filter(({ name }) => !missing.has(name))
-  await writeModels(db, built, plan, runId)
+  await writeModels(db, built, plan, { runId, engine: made.engine ?? (await engineOf(db)) })
   await writeColumns(db, plan.all)
   const wrong = failedChecks(checked.results, examples, context.failedFile?.path)
   const problems = [...failures, ...checked.failures, ...wrong]
@@ -57,6 +63,16 @@ async function fill(context: BuildContext, plan: BuildPlan): Promise<Filled> {
   }
   const contents = await contentsOf(db, plan)
   return { models, unitTests, checks: checked.results, freshness, problems, contents }
+}
+
+/** By the engine that the build is to use. */
+function makeModels(
+  context: BuildContext,
+  plan: BuildPlan,
+): Promise<BuiltModels & Partial<BuiltOnSpark>> {
+  const { spark } = context
+  if (spark === undefined) return buildModels(context, plan)
+  return buildOnSpark(context, plan, spark, (nodes) => buildModels(context, { ...plan, nodes }))
 }
 
 export function snapshotsOf(models: readonly ModelNode[]): ModelNode[] {
@@ -76,13 +92,6 @@ async function dropRelations(db: Database, { isPartial, nodes }: BuildPlan): Pro
     .filter(([name]) => (isPartial ? created.has(name) : !kept.has(name)))
     .map(([, { kind, sql }]) => `drop ${kind} ${sql}`)
   if (drops.length > 0) await db.run(`${drops.join(';\n')}; checkpoint`)
-}
-
-interface BuiltModels extends Pick<Filled, 'models' | 'unitTests'> {
-  /** Why models could not be made. */
-  readonly failures: readonly AppError[]
-  /** Models that could not be made, and those that read them. */
-  readonly missing: ReadonlySet<string>
 }
 
 /**

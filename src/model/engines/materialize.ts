@@ -3,6 +3,7 @@ import { identifier, type Database, type Table } from '../../lib/duckdb.ts'
 import { suggestion } from '../../lib/text.ts'
 import type { BuildContext } from '../build/context.ts'
 import type { NodePlan } from '../build/plan.ts'
+import type { UnitTestResult } from '../checks/unit-tests.ts'
 import { ProjectError, StatementError } from '../project/errors.ts'
 import { keyOf } from '../project/properties.ts'
 import { explainSeed, verifySeed } from '../project/seeds.ts'
@@ -18,6 +19,16 @@ export interface BuiltModel {
   /** Intervals that were built again, where not the whole model was. */
   readonly intervals?: number
   readonly durationMs: number
+}
+
+/** What came of the models of a plan. */
+export interface BuiltModels {
+  readonly models: readonly BuiltModel[]
+  readonly unitTests: readonly UnitTestResult[]
+  /** Why models could not be made. */
+  readonly failures: readonly AppError[]
+  /** Models that could not be made, and those that read them. */
+  readonly missing: ReadonlySet<string>
 }
 
 /** Makes the schemas of the models, where they are missing. */

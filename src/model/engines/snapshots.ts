@@ -115,8 +115,8 @@ export async function saveSnapshot(
   }
 }
 
-/** DuckDB's Parquet writer turns 128-bit integers into doubles. */
-async function writableRows(db: Database, { relation }: ModelNode): Promise<string> {
+/** A select of all rows; DuckDB's Parquet writer would turn 128-bit integers into doubles. */
+export async function writableRows(db: Database, { relation }: ModelNode): Promise<string> {
   const { columns, types } = await db.table(`select * from ${relation} limit 0`)
   const wide = columns.filter((_, at) => /^U?HUGEINT$/.test(types[at] ?? ''))
   const casts = wide.map(

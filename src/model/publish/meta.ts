@@ -86,9 +86,8 @@ export async function writeModels(
   db: Database,
   models: readonly ModelNode[],
   { madeBy, unitTestDigests }: Makings,
-  runId: string,
+  { runId, engine }: { readonly runId: string; readonly engine: string },
 ): Promise<void> {
-  const engine = await engineOf(db)
   const rows = models.map(({ schema, name, materialized }) => ({
     table_schema: schema,
     model: name,

@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { UsageError } from '../lib/errors.ts'
+import { commandEnvironment } from '../lib/trust.ts'
+import type { Environment } from './organisations.ts'
+
+export const ENGINES = ['duckdb', 'spark'] as const
+export type Engine = (typeof ENGINES)[number]
+
+const setting = z.union([z.string(), z.number(), z.boolean()]).transform(String)
+
+/** The part `spark:` of the configuration. */
+export const sparkSchema = z.strictObject({
+  master: z.string().min(1).optional(),
+  home: z.string().min(1).optional(),
+  data_url: z.string().min(1).optional(),
+  settings: z.record(z.string().regex(/^spark\./, 'is no setting of Spark'), setting).optional(),
+})
+
+/** How Spark is found and reached, and where its machines find the data folder. */
+export interface SparkConfig {
+  readonly master: string
+  readonly home: string | null
+  readonly settings: Readonly<Record<string, string>>
+  /** Of the process that is started: no key of a platform is in it. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Without a slash at the end. */
+  readonly dataUrl: string
+}
+
+const DEFAULT_MASTER = 'local[*]'
+const URL_FORM = /^(file|hdfs|s3a|gs|abfss?):\/[^\s'"`?#]*$/
+
+/** Variables that Spark, Hadoop, Java and Python's pyspark read. */
+const PASSED = /^(SPARK_|PYSPARK_|HADOOP_|YARN_|JAVA_HOME$|VIRTUAL_ENV$)/
+
+/** @throws UsageError for a URL that Spark could not read. */
+export function sparkConfig(
+  file: z.output<typeof sparkSchema> | undefined,
+  environment: Environment,
+  { dataFolder, path }: { readonly dataFolder: string; readonly path: string },
+): SparkConfig {
+  const passed = Object.entries(environment).flatMap(([name, value]) =>
+    value !== undefined && PASSED.test(name) ? [[name, value] as const] : [],
+  )
+  const dataUrl = (file?.data_url ?? `file:${dataFolder}`).replace(/\/+$/, '')
+  if (file?.data_url !== undefined && !URL_FORM.test(dataUrl)) {
+    throw new UsageError(`${path} spark.data_url: '${dataUrl}' is no URL that Spark reads`, {
+      hint: 'Write the data folder as the cluster sees it: file:/mnt/data, hdfs://host/data, s3a://bucket/data.',
+    })
+  }
+  return {
+    master: file?.master ?? DEFAULT_MASTER,
+    home: file?.home ?? null,
+    settings: file?.settings ?? {},
+    environment: { ...commandEnvironment(environment), ...Object.fromEntries(passed) },
+    dataUrl,
+  }
+}

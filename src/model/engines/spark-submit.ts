@@ -1,0 +1,156 @@
+import { execFile, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import { AppError, asError, UsageError } from '../../lib/errors.ts'
+import { packageRoot } from '../../lib/package.ts'
+
+/** How Spark is found and reached. */
+export interface SparkSettings {
+  /** `spark://host:7077`, `yarn`, `k8s://…`, `local[4]`. */
+  readonly master: string
+  /** The folder of Spark; null: what `SPARK_HOME` or the `pyspark` of python3 says. */
+  readonly home: string | null
+  /** Spark's own settings, by name. */
+  readonly settings: Readonly<Record<string, string>>
+  /** Of the process that is started. */
+  readonly environment: Readonly<Record<string, string>>
+}
+
+/** What a user's settings may change. */
+const DEFAULTS: Readonly<Record<string, string>> = {
+  'spark.app.name': 'agent-warehouse',
+  'spark.driver.memory': '2g',
+  'spark.sql.shuffle.partitions': '8',
+}
+
+/** What makes Spark read the models' SQL as DuckDB does. */
+const DIALECT: Readonly<Record<string, string>> = {
+  'spark.sql.ansi.enabled': 'true',
+  'spark.sql.ansi.doubleQuotedIdentifiers': 'true',
+  'spark.sql.parser.escapedStringLiterals': 'true',
+  'spark.sql.session.timeZone': 'UTC',
+  'spark.sql.parquet.outputTimestampType': 'TIMESTAMP_MICROS',
+  'spark.sql.catalogImplementation': 'in-memory',
+  'spark.sql.streaming.fileStreamSink.ignoreMetadata': 'true',
+  'spark.ui.showConsoleProgress': 'false',
+}
+
+const INSTALL =
+  'Install it (pip install pyspark, and Java 17 or 21), or name its folder: SPARK_HOME, or spark.home in agent-warehouse.yaml.'
+
+/** The folder of Spark. @throws UsageError where there is none. */
+export async function findSpark({ home, environment }: SparkSettings): Promise<string> {
+  const named = home ?? environment['SPARK_HOME'] ?? ''
+  const found = named === '' ? await pysparkFolder(environment) : named
+  if (found !== undefined && existsSync(join(found, 'bin', 'spark-submit'))) return found
+  const problem =
+    found === undefined
+      ? 'there is no Spark on this machine'
+      : `there is no Spark in ${found}: it has no bin/spark-submit`
+  throw new UsageError(`--engine spark: ${problem}`, { hint: INSTALL })
+}
+
+/** Of the package from Python's registry, which has the whole of Spark. */
+async function pysparkFolder(env: SparkSettings['environment']): Promise<string | undefined> {
+  const script = 'import os, pyspark; print(os.path.dirname(pyspark.__file__))'
+  const { stdout } = await promisify(execFile)('python3', ['-c', script], { env }).catch(() => ({
+    stdout: '',
+  }))
+  return stdout.trim() === '' ? undefined : stdout.trim()
+}
+
+/** A job for the driver program, and who listens to it. */
+export interface Submission {
+  /** The JSON file. */
+  readonly job: string
+  /** A folder of this run alone. */
+  readonly folder: string
+  /** The same folder as the cluster's machines name it. */
+  readonly folderUrl: string
+  readonly signal?: AbortSignal | undefined
+  /** Takes each line of JSON that the driver prints. */
+  readonly onLine: (line: unknown) => void
+  /** Called where Spark waits for the cluster. */
+  readonly warn: (message: string) => void
+}
+
+/**
+ * Runs the driver program to its end.
+ *
+ * @throws AppError with Spark's reason where it ends early, UsageError where there is no Java.
+ */
+export async function submit(spark: SparkSettings, submission: Submission): Promise<void> {
+  const { job, folder, folderUrl, signal, onLine, warn } = submission
+  const home = await findSpark(spark)
+  const warehouse = { 'spark.sql.warehouse.dir': `${folderUrl}/databases` }
+  const settings = Object.entries({ ...DEFAULTS, ...spark.settings, ...DIALECT, ...warehouse })
+  const driver = join(packageRoot, 'spark', 'driver.py')
+  const child = spawn(
+    join(home, 'bin', 'spark-submit'),
+    [
+      ...['--master', spark.master],
+      ...settings.flatMap(([name, value]) => ['--conf', `${name}=${value}`]),
+      ...[driver, job],
+    ],
+    {
+      cwd: folder,
+      env: { ...spark.environment, SPARK_HOME: home },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
+  const stop = (): void => void child.kill()
+  signal?.addEventListener('abort', stop)
+  const words: string[] = []
+  let failure: Error | undefined
+  createInterface(child.stderr).on('line', (line) => {
+    words.push(line)
+    if (words.length > KEPT_LINES) words.shift()
+    if (line.includes('has not accepted any resources')) {
+      warn(`Spark waits: ${spark.master} has no free executor for the build`)
+    }
+  })
+  createInterface(child.stdout).on('line', (line) => {
+    try {
+      if (line.startsWith('{')) onLine(JSON.parse(line))
+    } catch (error) {
+      failure ??= asError(error)
+      child.kill()
+    }
+  })
+  try {
+    const ended = await new Promise<string | undefined>((resolve, reject) => {
+      child.on('error', reject)
+      child.on('close', (code, by) => {
+        resolve(code === 0 ? undefined : (by ?? `exit code ${String(code)}`))
+      })
+    })
+    signal?.throwIfAborted()
+    if (failure !== undefined) throw failure
+    if (ended !== undefined) throw endedEarly(ended, words, spark.master)
+  } finally {
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+const KEPT_LINES = 200
+
+/** The error of a Spark that says why on its standard error. */
+function endedEarly(ended: string, words: readonly string[], master: string): AppError {
+  if (words.some((line) => /JAVA_HOME is not set|java: not found/i.test(line))) {
+    return new UsageError('--engine spark: Spark finds no Java', {
+      hint: 'Install Java 17 or 21, or set JAVA_HOME.',
+    })
+  }
+  const telling = /\bERROR\b|Exception|error:/i
+  const why = words.findLast((line) => telling.test(line)) ?? words.at(-1) ?? 'it said nothing'
+  return sparkStopped(`spark-submit ended with ${ended}: ${why.trim().slice(0, 500)}`, master)
+}
+
+/** The error of a Spark that ended before its work did. */
+export function sparkStopped(reason: string, master: string): AppError {
+  return new AppError(`Spark (${master}) did not finish the build: ${reason}`, {
+    hint: 'Nothing was published; the last warehouse is in its place. Look at the cluster, then build again.',
+  })
+}

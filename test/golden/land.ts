@@ -1,0 +1,27 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Lake } from '../support/lake.ts'
+
+/** Lands all nights of a golden lake. */
+export async function landGolden(lake: Lake, folder: string): Promise<void> {
+  const nights = (await readdir(join(folder, 'input'))).sort()
+  for (const fetched of nights) await land(lake, folder, fetched)
+}
+
+/** Lands the answers of one night: each line between the first and the last is a row, as served. */
+async function land(lake: Lake, folder: string, fetched: string): Promise<void> {
+  for (const file of await readdir(join(folder, 'input', fetched))) {
+    const text = await readFile(join(folder, 'input', fetched, file), 'utf8')
+    const lines = text.trim().split('\n').slice(1, -1)
+    const [, first = '', last = ''] = /"start_date":"(.+?)","end_date":"(.+?)"/.exec(text) ?? []
+    for (let day = first; day <= last; day = nextDay(day)) {
+      const rows = lines.filter((line) => line.includes(`"date":"${day}"`))
+      const items = rows.map((line) => line.replace(/,$/, ''))
+      await lake.land(file.replace('.json', ''), day, `${fetched}T05:00:00Z`, items)
+    }
+  }
+}
+
+function nextDay(day: string): string {
+  return new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
+}

@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { AppError, ExitCode } from '../../src/lib/errors.ts'
+import { Bench, TINY, type Files } from '../model/fixture.ts'
+import { Cluster } from './cluster.ts'
+
+let cluster: Cluster
+beforeAll(async () => {
+  cluster = await Cluster.start()
+})
+afterAll(() => cluster.stop())
+
+async function failure(work: Promise<unknown>): Promise<AppError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (error instanceof AppError) return error
+  throw new Error('it did not fail as expected', { cause: error })
+}
+
+const YML = TINY['models/marts/fct_user.yml'] ?? ''
+
+/** Its model adds up, which a unit test says too. */
+const TESTED: Files = {
+  ...TINY,
+  'models/marts/fct_user.yml': `${YML}unit_tests:
+  - name: sessions_add_up
+    model: fct_user
+    given:
+      - input: ref('stg_user')
+        rows:
+          - {user_id: u1, sessions: 1}
+          - {user_id: u1, sessions: 2}
+          - {user_id: "it's", sessions: null}
+    expect:
+      rows:
+        - {user_id: u1, sessions: 3}
+        - {user_id: "it's", sessions: null}
+`,
+}
+
+const SQL = TESTED['models/marts/fct_user.sql'] ?? ''
+
+it('builds the tables that DuckDB builds, and says which engine made them', async () => {
+  const bench = await Bench.open()
+  await bench.build(TESTED)
+  const rows = await bench.rows('from fct_user order by all')
+  const spark = cluster.engine(bench.data)
+  const built = await bench.build(TESTED, { spark, fullRefresh: true, runId: 'run-2' })
+  expect(await bench.rows('from fct_user order by all')).toEqual(rows)
+  expect(built.models.map(({ name, rows }) => [name, rows])).toEqual([
+    ['stg_user', null],
+    ['fct_user', 3],
+  ])
+  expect(built.unitTests.map(({ name }) => name)).toEqual(['sessions_add_up'])
+  expect(built.checks.map(({ status }) => status)).toEqual(['pass', 'pass'])
+  expect(await bench.rows('select distinct engine from meta.models')).toEqual([
+    { engine: 'Spark 4.1.1' },
+  ])
+  expect(existsSync(spark.folder)).toBe(false)
+})
+
+it('law 7: a table that is broken fails its checks and unit tests, and nothing is published', async () => {
+  const bench = await Bench.open()
+  await bench.build(TESTED)
+  const before = await readFile(bench.target)
+  const twice = `${SQL.replace(/order by 1\s*$/, '')} union all select 'u1', cast(1 as bigint)`
+  const broken = {
+    ...TESTED,
+    'models/marts/fct_user.yml': YML,
+    'models/marts/fct_user.sql': twice,
+  }
+  const spark = cluster.engine(bench.data)
+  const error = await failure(bench.build(broken, { spark, fullRefresh: true }))
+  expect(error.exitCode).toBe(ExitCode.checksFailed)
+  expect(error.message).toContain('unique_fct_user_user_id (1 row)')
+
+  const halved = { ...TESTED, 'models/marts/fct_user.sql': SQL.replace('sum(', 'max(') }
+  const other = await failure(bench.build(halved, { spark, fullRefresh: true }))
+  expect(other.exitCode).toBe(ExitCode.checksFailed)
+  expect(other.hint).toContain('made, and not expected\n    {"user_id":"u1","sessions":2}')
+  expect(await readFile(bench.target)).toEqual(before)
+})
+
+it('law 7: an executor that is killed ends the build, and the last warehouse stays', async () => {
+  const bench = await Bench.open()
+  await bench.build(TINY)
+  const before = await readFile(bench.target)
+  const numbers = Array.from({ length: 10 }, (_, digit) => `select ${digit} as n`)
+  const many = `(${numbers.join(' union all ')})`
+  const pairs = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
+  const slow = `select user_id, sessions + (
+      select sum(a.n * b.n * j.n) * 0 from ${pairs.map((name) => `${many} as ${name}`).join(' cross join ')}
+    ) as sessions from {{ ref('stg_user') }}`
+  const spark = cluster.engine(bench.data, { settings: { 'spark.task.maxFailures': '1' } })
+  const building = failure(
+    bench.build({ ...TINY, 'models/marts/fct_user.sql': slow }, { spark, fullRefresh: true }),
+  )
+  let ended = false
+  void building.finally(() => (ended = true))
+  while (!ended) {
+    await delay(3_000)
+    if (existsSync(join(spark.folder, 'run-1', 'fct_user'))) cluster.killExecutors()
+  }
+  const error = await building
+  expect(error.exitCode).toBe(ExitCode.unexpected)
+  expect(error.message).toMatch(/ExecutorLostFailure|executor/i)
+  expect(await readFile(bench.target)).toEqual(before)
+  expect(existsSync(spark.folder)).toBe(false)
+})
