@@ -62,11 +62,11 @@ async function differencesOf(db: Database, test: UnitTestNode): Promise<Row[]> {
   })
 }
 
-/** The statement that finds these rows. `spell`: a type of DuckDB as the engine that runs it does. */
+/** The statement that finds these rows; for another engine with its types and the model's SQL there. */
 export async function differencesSql(
   db: Database,
   test: UnitTestNode,
-  spell?: (type: string) => string,
+  other?: { readonly spell: (type: string) => string; readonly sql: string },
 ): Promise<string> {
   try {
     const values = { given: await givenSql(db, test), model: test.sql }
@@ -76,8 +76,10 @@ export async function differencesSql(
     const columns = columnsOf(test.expect, types).map(identifier).join(', ')
     return fill(statement('unit_tests/differences'), {
       ...values,
-      ...(spell === undefined ? {} : { given: await givenSql(db, test, spell) }),
-      expected: fixtureSql(test.expect, spelled(types, spell), unknown),
+      ...(other === undefined
+        ? {}
+        : { given: await givenSql(db, test, other.spell), model: other.sql }),
+      expected: fixtureSql(test.expect, spelled(types, other?.spell), unknown),
       columns,
     })
   } catch (error) {

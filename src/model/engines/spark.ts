@@ -109,6 +109,7 @@ async function writeJob(
 ): Promise<Job> {
   const { db, project, vars } = context
   const compiled = compileProject(project, {
+    engine: 'spark',
     vars,
     sourceSql: (source, table) => `${source}.${table}`,
   })
@@ -118,13 +119,16 @@ async function writeJob(
   for (const node of own) await declare(db, node)
   const checks = together(planChecks(compiled, compiled.models))
   const urlOf = (path: string): string => spark.urlOf(join(folder, path))
+  const sqlOf = new Map(compiled.unitTests.map((test) => [test.name, test.sql]))
   const nodes = []
   for (const { name, relation, sql, dependsOn, ...node } of compiled.models) {
     if (isGiven({ name, relation, sql, dependsOn, ...node })) continue
     const tests = []
     for (const test of plan.unitTests) {
       if (test.model === name && !here.has(name))
-        tests.push(await differencesSql(db, test, sparkType))
+        tests.push(
+          await differencesSql(db, test, { spell: sparkType, sql: sqlOf.get(test.name) ?? '' }),
+        )
     }
     // a view that reads others is computed once, not once for each reader
     const isFile = !here.has(name) && (kindOf(node) === 'table' || dependsOn.length > 0)
@@ -353,7 +357,7 @@ class Loader {
       throw refused
     }
     const sql = kindOf(node) === 'view' ? node.sql : await this.#rows(db, node)
-    const made = { ...node, sql, preHooks: [], increment: null }
+    const made = { ...node, sql, increment: null }
     const built = await materialize(context, {
       ...{ node: made, action: 'create', reason: 'made by Spark', isDescribed: false },
     })

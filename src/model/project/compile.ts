@@ -29,6 +29,8 @@ export interface CompileOptions {
   readonly vars?: Readonly<Record<string, unknown>> | undefined
   /** The relation to read a source's table from, as SQL. */
   readonly sourceSql: (source: string, table: string) => string
+  /** Who runs the statements. Default: DuckDB. */
+  readonly engine?: 'spark'
 }
 
 /** What all templates of a project can speak of. */
@@ -54,6 +56,7 @@ export function compileProject(project: Project, options: CompileOptions): Compi
     sources: new Map(project.sources.map((source) => [source.name, source.tables])),
     sourceSql: options.sourceSql,
     vars: { ...project.vars, ...options.vars },
+    ...(options.engine === undefined ? {} : { engine: options.engine }),
   }
   const all = [...project.models, ...project.seeds, ...project.snapshots]
   const nameless = new Map(all.map(({ name }) => [name, name]))

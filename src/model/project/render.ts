@@ -15,6 +15,8 @@ export interface Names {
   /** What `{{ source(…) }}` prints. */
   readonly sourceSql: (source: string, table: string) => string
   readonly vars: Readonly<Record<string, unknown>>
+  /** What `target.type` says. Default: duckdb. */
+  readonly engine?: 'spark'
   /** What `is_incremental()` says: the model's table is there and is brought up to date. */
   readonly isIncremental?: boolean
 }
@@ -80,7 +82,7 @@ class Found {
       False: false,
       None: null,
       this: this.#names.self,
-      target: TARGET,
+      target: { ...TARGET, type: this.#names.engine ?? TARGET.type },
       ref: (line: number, ...args: unknown[]) => this.#ref(line, args),
       source: (line: number, ...args: unknown[]) => this.#source(line, args),
       config: (line: number, ...args: unknown[]) => this.#config(line, args),
