@@ -57,7 +57,8 @@ export async function differencesOf({ ours, theirs }: Pair): Promise<Row[]> {
   }
 }
 
-function textOf(cell: Cell | undefined): string {
+/** A name in a result. */
+export function textOf(cell: Cell | undefined): string {
   if (typeof cell === 'string') return cell
   throw new Error(`a name is no text: ${JSON.stringify(cell)}`)
 }

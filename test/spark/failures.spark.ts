@@ -100,9 +100,11 @@ it('law 7: an executor that is killed ends the build, and the last warehouse sta
   const building = failure(
     bench.build({ ...TINY, 'models/marts/fct_user.sql': slow }, { spark, fullRefresh: true }),
   )
-  let ended = false
-  void building.finally(() => (ended = true))
-  while (!ended) {
+  const ended = new AbortController()
+  void building.finally(() => {
+    ended.abort()
+  })
+  while (!ended.signal.aborted) {
     await delay(3_000)
     if (existsSync(join(spark.folder, 'run-1', 'fct_user'))) cluster.killExecutors()
   }

@@ -6,7 +6,7 @@ import { baseGlob } from '../../src/lake/layout.ts'
 import { parseDay } from '../../src/lib/days.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
-import { catalogueOf, differencesOf } from '../dbt/relations.ts'
+import { catalogueOf, differencesOf, textOf } from '../dbt/relations.ts'
 import { landGolden } from '../golden/land.ts'
 import { buildLake } from '../model/lake-build.ts'
 import { landPlatform } from '../model/platform/served.ts'
@@ -56,9 +56,9 @@ async function emptyTables(path: string): Promise<string[]> {
       `select schema_name || '.' || table_name from duckdb_tables()
         where schema_name not in ('meta', 'audit') order by 1`,
     )
-    for (const [name] of rows) {
-      const [row] = await db.rows(`select count(*) as n from ${String(name)}`)
-      if (row?.['n'] === '0') empty.push(String(name))
+    for (const name of rows.flat().map(textOf)) {
+      const [row] = await db.rows(`select count(*) as n from ${name}`)
+      if (row?.['n'] === '0') empty.push(name)
     }
     return empty
   } finally {
