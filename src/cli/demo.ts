@@ -116,10 +116,13 @@ async function startAfresh(dataFolder: string): Promise<void> {
 
 const MAX_PORT = 65_535
 
+const MOST_ORGANISATIONS = 100_000
+
 export const emulateCommand = defineCommand({
   examples: [
     ['$0 emulate', 'on port 8787, until Ctrl-C'],
     ['$0 emulate --users 10000 --rate 5', 'a large organisation, and a strict limit'],
+    ['$0 emulate --organisations 100', 'many organisations, each with keys of its own'],
   ],
   options: {
     port: { type: 'number', default: 8787, describe: 'port of the API host; 0 is a free one' },
@@ -129,6 +132,10 @@ export const emulateCommand = defineCommand({
       describe: 'port of the web application host (readiness reports); 0 is a free one',
     },
     users: { ...number('people in the organisation'), default: 40 },
+    organisations: {
+      ...number('organisations that it serves; the keys of the second end with -2, and so on'),
+      default: 1,
+    },
     seed: { type: 'number', default: 1, describe: 'another seed is another organisation' },
     from: textOr('2026-01-14', 'first day of the history'),
     rate: number('requests a second before it answers 429'),
@@ -140,6 +147,7 @@ export const emulateCommand = defineCommand({
       port: wholeOf(flags.port, '--port', 0, MAX_PORT),
       appPort: wholeOf(flags.appPort, '--app-port', 0, MAX_PORT),
       users: wholeOf(flags.users, '--users', 1),
+      organisations: wholeOf(flags.organisations, '--organisations', 1, MOST_ORGANISATIONS),
       firstDay: parseDay(flags.from, '--from'),
     }
     const isEnded = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
@@ -156,6 +164,9 @@ export const emulateCommand = defineCommand({
         `The stand-in platform listens on ${emulator.url}`,
         `and its web application, with the readiness reports, on ${emulator.appUrl}`,
         ...Object.entries(emulator.keys).map(([role, key]) => `  key of the ${role}: ${key}`),
+        ...(options.organisations === 1
+          ? []
+          : [`  keys of organisation n, up to ${options.organisations}, end with -n`]),
         'In another terminal:',
         `  AGENT_BASE_URL=${emulator.url} AGENT_APP_URL=${emulator.appUrl} AGENT_API_KEY=${emulator.keys.manager} agent-warehouse run`,
         'Ctrl-C ends it.',

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
-import { forbidden } from './requests.ts'
+import { forbidden, type Env } from './requests.ts'
 
 const ROLES = ['owner', 'manager', 'member', 'guest'] as const
 
@@ -17,10 +17,28 @@ export const DEFAULT_KEYS: Keys = {
   guest: 'demo-guest-key',
 }
 
+/** The keys of an organisation of the platform, counted from 1: those of others end with its number. */
+export function keysOf(organisation: number): Keys {
+  const keyOf = (role: Role): string =>
+    organisation === 1 ? DEFAULT_KEYS[role] : `${DEFAULT_KEYS[role]}-${organisation}`
+  return {
+    owner: keyOf('owner'),
+    manager: keyOf('manager'),
+    member: keyOf('member'),
+    guest: keyOf('guest'),
+  }
+}
+
+/** Which organisation an `authorization` header speaks of, whether or not the platform has it. */
+export function organisationOf(authorization: string | null): number {
+  return Number(/-key-(\d{1,6})$/.exec(authorization ?? '')?.[1] ?? 1)
+}
+
 /** The role behind `Authorization: Bearer <key>`; null for a missing or unknown credential. */
-export function roleOf(context: Context): Role | null {
+export function roleOf(context: Context<Env>): Role | null {
   const key = /^bearer +(\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1]
-  return ROLES.find((role) => DEFAULT_KEYS[role] === key) ?? null
+  const keys = keysOf(context.env.organisation)
+  return ROLES.find((role) => keys[role] === key) ?? null
 }
 
 /**
@@ -28,14 +46,14 @@ export function roleOf(context: Context): Role | null {
  * setting the limits of credits, which the API leaves open.
  * @throws HTTPException 403 for members and guests; `what` begins the sentence that says so.
  */
-export function mustManage(context: Context, what: string): void {
+export function mustManage(context: Context<Env>, what: string): void {
   const role = roleOf(context)
   if (role === 'owner' || role === 'manager') return
   throw forbidden(`${what} the role owner or manager, not ${role}`)
 }
 
 /** Refuses a request without a known credential. @throws HTTPException 401. */
-export function mustBeKnown(context: Context): Role {
+export function mustBeKnown(context: Context<Env>): Role {
   const role = roleOf(context)
   if (role !== null) return role
   context.header('www-authenticate', 'Bearer')
@@ -56,7 +74,7 @@ export interface RateLimit {
 /** A token bucket per role; a refused request takes no token and is answered with 429. */
 export function createLimiter({ rate, burst, limitStyle, now }: RateLimit) {
   const buckets = new Map<Role, { readonly tokens: number; readonly at: number }>()
-  return (context: Context, role: Role): void => {
+  return (context: Context<Env>, role: Role): void => {
     const at = now()
     const before = buckets.get(role) ?? { tokens: burst, at }
     const refill = (Math.max(0, at - before.at) / 1000) * rate

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http'
 
 import { parseDay } from '../lib/days.ts'
 import { messageOf, UsageError } from '../lib/errors.ts'
-import { DEFAULT_KEYS, type Keys } from './admission.ts'
+import { keysOf, organisationOf, type Keys } from './admission.ts'
 import { createApp, type Intercept, type RequestRecord } from './app.ts'
 import { HISTORY_BEGINS } from './calendar.ts'
 import { createOrganisation } from './people.ts'
@@ -41,6 +41,11 @@ export interface EmulatorOptions {
   readonly limitStyle?: 'retry-after' | 'none'
   /** @default 'org_demo' */
   readonly orgId?: string
+  /**
+   * Organisations that it serves, as large as each other: the key says whose a request is. The ids
+   * of all but the first end with their number, and their seeds follow the first one's. @default 1
+   */
+  readonly organisations?: number
   /** Whether sessions may be interrupted: selected organisations only. @default true */
   readonly interrupt?: boolean
   /** Faults for tests. */
@@ -63,6 +68,8 @@ export interface Emulator {
   /** `http://host:port` of the web application host, which has the readiness reports. */
   readonly appUrl: string
   readonly keys: Keys
+  /** The keys of an organisation, counted from 1. */
+  readonly keysOf: (organisation: number) => Keys
   /** The last requests, oldest first. */
   readonly requests: readonly RequestRecord[]
   /** The sessions that there are by now; no endpoint lists them. */
@@ -87,34 +94,46 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const { areSteady = false, firstDay = HISTORY_BEGINS } = options
   const { rate, limitStyle = 'retry-after', intercept = null } = options
   const seed = wholeNumber('seed', options.seed ?? 1, 0)
-  const organisation = createOrganisation({
-    id: orgId,
-    seed,
+  const people = {
     users: wholeNumber('users', options.users ?? 40, 1),
     areSteady,
     firstDay: parseDay(firstDay, 'the first day of the stand-in platform'),
-  })
+  }
+  const count = wholeNumber('organisations', options.organisations ?? 1, 1, 100_000)
   const burst = wholeNumber('burst', options.burst ?? Math.max(1, Math.ceil(rate ?? 1)), 1)
+  const limit = rate === undefined ? null : { rate: positive('rate', rate), burst, limitStyle, now }
   const remember = wholeNumber('remember', options.remember ?? 1_000, 0)
   const requests: RequestRecord[] = []
-  const { app, sessions } = createApp({
-    organisation,
-    seed,
-    now,
-    canInterrupt: interrupt,
-    limit: rate === undefined ? null : { rate: positive('rate', rate), burst, limitStyle, now },
-    intercept,
-    record: (request) => {
-      requests.push(request)
-      if (requests.length > remember) requests.shift()
-    },
-  })
+  const record = (request: RequestRecord): void => {
+    requests.push(request)
+    if (requests.length > remember) requests.shift()
+  }
+  const create = (number: number) => {
+    const own = seed + number - 1
+    const id = number === 1 ? orgId : `${orgId}_${number}`
+    const organisation = createOrganisation({ ...people, id, seed: own })
+    const platform = { organisation, seed: own, now, canInterrupt: interrupt }
+    return { organisation, ...createApp({ ...platform, limit, intercept, record }) }
+  }
+  const first = create(1)
+  const created = new Map([[1, first]])
+  /** The platform of an organisation, made when it is first asked. */
+  const platformOf = (asked: number): readonly [number, ReturnType<typeof create>] => {
+    const number = asked >= 1 && asked <= count ? asked : 1
+    const platform = created.get(number) ?? create(number)
+    created.set(number, platform)
+    return [number, platform]
+  }
   const servers: Server[] = []
   const close = async (): Promise<void> => {
     await Promise.all(servers.map(stop))
   }
   const serve = async (asked: Host, name: string, port = 0): Promise<string> => {
-    const answer = getRequestListener((request) => app.fetch(request, { host: asked }))
+    const answer = getRequestListener((request) => {
+      const named = organisationOf(request.headers.get('authorization'))
+      const [organisation, { app }] = platformOf(named)
+      return app.fetch(request, { host: asked, organisation })
+    })
     const server = createServer((request, response) => void answer(request, response))
     const taken = await listen(server, wholeNumber(name, port, 0, 65_535), host)
     servers.push(server)
@@ -128,15 +147,16 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   return {
     url,
     appUrl,
-    keys: DEFAULT_KEYS,
+    keys: keysOf(1),
+    keysOf,
     requests,
-    members: organisation.people.map(({ id, email, team }) => ({
+    members: first.organisation.people.map(({ id, email, team }) => ({
       userId: id,
       email,
       team: team.name,
     })),
-    sessionIds: sessions.ids,
-    messageIds: sessions.messageIds,
+    sessionIds: first.sessions.ids,
+    messageIds: first.sessions.messageIds,
     close,
   }
 }

@@ -8,9 +8,9 @@ import type { Organisation } from './people.ts'
 /** The public API host, or the web application host. */
 export type Host = 'api' | 'app'
 
-/** What hono hands on with a request. */
+/** What hono hands on with a request. `organisation`: whose platform answers, counted from 1. */
 export interface Env {
-  Bindings: { host: Host }
+  Bindings: { host: Host; organisation: number }
   Variables: { requestId: string }
 }
 

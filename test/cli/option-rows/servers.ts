@@ -77,6 +77,20 @@ export const SERVERS: Rows = {
       const [one, two] = [await emulate(), await emulate('--seed', '2')]
       expect(await rowsAt(one.printed, USERS)).not.toEqual(await rowsAt(two.printed, USERS))
     },
+    organisations: async () => {
+      const { printed } = await emulate('--organisations', '2')
+      const [url, key] = ['AGENT_BASE_URL', 'AGENT_API_KEY'].map((name) => variable(printed, name))
+      const answerTo = async (credential: string): Promise<[number, string]> => {
+        const headers = { authorization: `Bearer ${credential}` }
+        const answer = await fetch(`${url ?? ''}${USERS}`, { headers })
+        return [answer.status, await answer.text()]
+      }
+      const [one, two, three] = await Promise.all(
+        [key ?? '', `${key ?? ''}-2`, `${key ?? ''}-3`].map(answerTo),
+      )
+      expect([one?.[0], two?.[0], three?.[0]]).toEqual([200, 200, 401])
+      expect(one?.[1]).not.toEqual(two?.[1])
+    },
     from: async () => {
       const days = '/api/v1/analytics/tokens?startDate=2026-02-01&endDate=2026-02-03'
       const { printed } = await emulate('--from', '2026-02-02')
