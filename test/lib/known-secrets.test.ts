@@ -74,6 +74,12 @@ describe('a known secret', () => {
     )
   })
 
+  test.each(SPELLINGS)('is taken out %s, as one of very many', (_, spelling) => {
+    const others = Array.from({ length: 300 }, (_, at) => `fk-another-key-${at}`)
+    const many = new KnownSecrets([...others.slice(100), KEY, ...others.slice(0, 100)])
+    expect(many.text(`a ${spelling}, b fk-another-key-7`)).toBe('a [redacted], b [redacted]')
+  })
+
   test.each(AROUND)('is taken out of Base64 that begins with %j', (before) => {
     for (const encoding of ['base64', 'base64url'] as const) {
       const encoded = Buffer.from(`${before}${KEY}`).toString(encoding)

@@ -89,12 +89,24 @@ class Spellings {
   /** Characters of the longest. */
   readonly longest: number
   readonly #forms: readonly string[]
+  /** The forms by their first characters, as many as the shortest has. */
+  readonly #index: ReadonlyMap<string, readonly string[]>
+  readonly #beginning: number
   /** Without any of these nothing is escaped: a quick check before the slow one. */
   readonly #signs: readonly string[]
 
   constructor(secrets: readonly string[]) {
     const forms = secrets.flatMap(formsOf).flatMap((form) => [form, readingOf(form).read])
     this.#forms = [...new Set(forms.map(inSmallLetters))].sort((a, b) => b.length - a.length)
+    this.#beginning = Math.min(...this.#forms.map(({ length }) => length))
+    const index = new Map<string, string[]>()
+    for (const form of this.#forms) {
+      const beginning = form.slice(0, this.#beginning)
+      const alike = index.get(beginning) ?? []
+      alike.push(form)
+      index.set(beginning, alike)
+    }
+    this.#index = index
     this.longest = Math.max(0, ...this.#forms.map(({ length }) => length * LONGEST_CHARACTER))
     const quoted = ['"', '/', '\\'].filter((char) => forms.some((form) => form.includes(char)))
     this.#signs = ['\\u00', '%', '&', ...quoted.map((char) => `\\${char}`)]
@@ -116,15 +128,35 @@ class Spellings {
   /** Where secrets are in a text, in order. */
   #spansIn(text: string): Span[] {
     const small = inSmallLetters(text)
+    const spans = this.#forms.length > FEW ? this.#findByIndex(small) : this.#findEach(small)
+    return spans.sort((a, b) => a.begin - b.begin)
+  }
+
+  /** A search for each form. */
+  #findEach(small: string): Span[] {
     const spans: Span[] = []
     for (const form of this.#forms) {
       for (let at = small.indexOf(form); at >= 0; at = small.indexOf(form, at + form.length)) {
         spans.push({ begin: at, end: at + form.length })
       }
     }
-    return spans.sort((a, b) => a.begin - b.begin)
+    return spans
+  }
+
+  /** One pass for all forms: what it takes does not grow with their number. */
+  #findByIndex(small: string): Span[] {
+    const spans: Span[] = []
+    for (let at = 0; at + this.#beginning <= small.length; at += 1) {
+      const forms = this.#index.get(small.slice(at, at + this.#beginning))
+      for (const form of forms ?? [])
+        if (small.startsWith(form, at)) spans.push({ begin: at, end: at + form.length })
+    }
+    return spans
   }
 }
+
+/** So many forms are faster found one by one than in one pass. */
+const FEW = 64
 
 /** The text in small letters, each where it was. */
 function inSmallLetters(text: string): string {
