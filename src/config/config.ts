@@ -19,6 +19,7 @@ import { ENGINES, sparkConfig, sparkSchema, type Engine, type SparkConfig } from
 import {
   configuredOrganisations,
   organisationSchema,
+  organisationsInCsv,
   resolveOrganisations,
   setting,
   type Environment,
@@ -38,6 +39,8 @@ export interface Config {
   readonly rate: number
   /** Requests in flight, at most. */
   readonly concurrency: number
+  /** Organisations that are asked at the same time, at most. */
+  readonly organisationsAtOnce: number
   /** What the stages may take of this machine. */
   readonly limits: Limits
   /** Whom new files keep out. */
@@ -54,12 +57,12 @@ export interface Config {
   /** Who is notified of which hook events, and how. */
   readonly hooks: HooksConfig
   /**
-   * All of them, or the one that is named: of the others no key is needed then.
+   * All of them, or those that are named: of the others no key is needed then.
    *
    * @throws UsageError when an organisation has no address or no key, there is none of
-   *   that name, or the environment contradicts a file that lists several.
+   *   a name, or the environment contradicts a file that lists several.
    */
-  readonly organisations: (only?: string) => readonly OrganisationConfig[]
+  readonly organisations: (only?: readonly string[]) => readonly OrganisationConfig[]
   /** Their names and hosts, in the order of the file, whether or not they have an address and a key. */
   readonly hosts: () => readonly Pick<OrganisationConfig, 'name' | 'appUrl'>[]
 }
@@ -80,7 +83,13 @@ const FILE_NAME = 'agent-warehouse.yaml'
  * within it. So many requests at once are well below what a browser opens, and
  * a run's tasks, which hold one page each, are as many.
  */
-const DEFAULTS = { data: './data', rate: 1000, concurrency: 8, keepPublished: 3 }
+const DEFAULTS = {
+  data: './data',
+  rate: 1000,
+  concurrency: 8,
+  organisationsAtOnce: 8,
+  keepPublished: 3,
+}
 
 const positive = z.coerce.number('must be a number above 0').positive('must be a number above 0')
 const count = z.coerce
@@ -92,6 +101,7 @@ const fileSchema = z.strictObject({
   data: z.string().min(1).optional(),
   rate: positive.optional(),
   concurrency: count.optional(),
+  organisations_at_once: count.optional(),
   threads: z.union([z.string(), z.number()]).optional(),
   memory: z.union([z.string(), z.number()]).optional(),
   keep_published: z.number().int().nonnegative().optional(),
@@ -122,9 +132,9 @@ const memory = z.coerce.string().transform((text, { issues }) => {
 export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: string): Config {
   const path = resolve(cwd, flags.config ?? FILE_NAME)
   const file = readFile(path, flags.config !== undefined)
-  const listed = { path, organisations: file.organisations }
+  const listed = { path: file.listedIn ?? path, organisations: file.organisations }
   const given = { baseUrl: flags.baseUrl, environment, cwd }
-  const resolved = new Map<string | undefined, readonly OrganisationConfig[]>()
+  const resolved = new Map<string, readonly OrganisationConfig[]>()
 
   /** A number and where it comes from; null where nothing sets it. */
   const bound = (
@@ -153,6 +163,7 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
     dataFolder,
     rate: bound('rate', positive, flags.rate)?.value ?? DEFAULTS.rate,
     concurrency: bound('concurrency', count, flags.concurrency)?.value ?? DEFAULTS.concurrency,
+    organisationsAtOnce: file.organisations_at_once ?? DEFAULTS.organisationsAtOnce,
     limits: limitsOf(readMachine(dataFolder), machine),
     umask: configuredUmask(environment, path, file.umask),
     keepPublished: file.keep_published ?? DEFAULTS.keepPublished,
@@ -162,9 +173,10 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
     engine: file.engine ?? 'duckdb',
     spark: sparkConfig(file.spark, environment, { dataFolder, path }),
     // A command that prints a key is run once.
-    organisations: (only?: string) => {
-      const found = resolved.get(only) ?? resolveOrganisations(given, listed, only)
-      resolved.set(only, found)
+    organisations: (only?: readonly string[]) => {
+      const key = JSON.stringify(only ?? null)
+      const found = resolved.get(key) ?? resolveOrganisations(given, listed, only)
+      resolved.set(key, found)
       return found
     },
     hosts: () => configuredOrganisations(given, listed),
@@ -216,7 +228,8 @@ function isFile(path: string): boolean {
   }
 }
 
-function readFile(path: string, isNamed: boolean): FileConfig {
+/** The configuration; `listedIn`: the file that lists its organisations, where it names one. */
+function readFile(path: string, isNamed: boolean): FileConfig & { readonly listedIn?: string } {
   const text = readTrusted(path, 'the configuration')
   if (text === undefined) {
     if (!isNamed) return {}
@@ -230,7 +243,17 @@ function readFile(path: string, isNamed: boolean): FileConfig {
       cause: error,
     })
   }
-  return check(fileSchema, content ?? {}, path)
+  const { data } = z.looseObject({ organisations: z.string() }).safeParse(content)
+  if (data === undefined) return check(fileSchema, content ?? {}, path)
+  const listedIn = resolve(dirname(path), data.organisations)
+  const list = readTrusted(listedIn, 'the list of organisations')
+  if (list === undefined)
+    throw new UsageError(`${path} organisations: there is no file ${listedIn}`)
+  const placed = organisationsInCsv(list, listedIn)
+  const organisations = placed.map(({ place, settings }) =>
+    check(organisationSchema, settings, place),
+  )
+  return { ...check(fileSchema, { ...data, organisations }, path), listedIn }
 }
 
 function check<T>(schema: z.ZodType<T>, value: unknown, where: string, hint?: string): T {

@@ -1,6 +1,8 @@
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
+import { atLine, readCsv } from '../lib/csv.ts'
 import { addressOf } from '../lib/trust.ts'
+import { suggestion } from '../lib/text.ts'
 import { UsageError } from '../lib/errors.ts'
 import type { EventOf } from '../lib/events.ts'
 import { isPlausibleOrgId } from '../lake/organisations.ts'
@@ -49,9 +51,52 @@ export const organisationSchema = z
     message: `needs exactly one of ${KEY_SETTINGS.join(', ')}`,
   })
 
+const columns = Object.keys(organisationSchema.shape).filter((name) => name !== 'key_command')
+
+/**
+ * Organisations of a CSV file, a line each; its columns are named as the settings. They are not
+ * validated, but each carries its place.
+ *
+ * @throws UsageError, which names file and line, for what is not such a file.
+ */
+export function organisationsInCsv(text: string, file: string): PlacedOrganisation[] {
+  const csv = readCsv(text, file)
+  const unknown = csv.columns.find((name) => !columns.includes(name))
+  if (unknown !== undefined) {
+    throw new UsageError(`${file}:1: there is no column '${unknown}'`, {
+      hint: suggestion(unknown, columns),
+    })
+  }
+  const lacking = ['name', 'base_url'].find((name) => !csv.columns.includes(name))
+  if (lacking !== undefined) {
+    throw new UsageError(`${file}:1: the header has no column '${lacking}'`, {
+      hint: `The first line names the columns: ${columns.join(',')}.`,
+    })
+  }
+  if (csv.lines.length === 0)
+    throw new UsageError(`${file}:2: there is no organisation in the file`)
+  const lineOf = new Map<string, number>()
+  return csv.lines.map(({ number, fields }) =>
+    atLine(file, number, () => {
+      const given = Object.entries(fields()).filter(([, value]) => value !== '')
+      const settings = Object.fromEntries(given)
+      const name = settings['name'] ?? ''
+      const first = lineOf.get(name)
+      if (first !== undefined) throw new UsageError(`'${name}' is in line ${first} already`)
+      lineOf.set(name, number)
+      return { place: `${file}:${number}`, settings }
+    }),
+  )
+}
+
+interface PlacedOrganisation {
+  readonly place: string
+  readonly settings: Readonly<Record<string, string>>
+}
+
 type FileOrganisation = z.infer<typeof organisationSchema>
 
-/** The file's organisations, and where the file is. */
+/** The organisations of the configuration, and where the file is that lists them. */
 export interface OrganisationsFile {
   readonly path: string
   readonly organisations: readonly FileOrganisation[] | undefined
@@ -91,30 +136,35 @@ export function configuredOrganisations(
 }
 
 /**
- * All of them, or the one that is named.
+ * All of them, or those that are named.
  *
- * @throws UsageError when one has no address or no key, there is none of that name,
+ * @throws UsageError when one has no address or no key, there is none of a name,
  *   or the environment speaks of one organisation and the file of several.
  */
 export function resolveOrganisations(
   given: Given,
   file: OrganisationsFile,
-  only: string | undefined,
+  only: readonly string[] | undefined,
 ): OrganisationConfig[] {
   const all = configuredOrganisations(given, file)
   const names = new Set(all.map(({ name }) => name))
   if (names.size < all.length) throw new UsageError(`${file.path}: two organisations have one name`)
   if (all.length > 1) refuseConflict(given, file, all)
-  const asked = all.filter(({ name }) => only === undefined || name === only)
-  if (asked.length === 0) {
-    throw new UsageError(`there is no organisation '${only ?? ''}'`, {
-      hint: `Configured: ${[...names].join(', ')}.`,
-    })
-  }
+  if (only !== undefined) refuseUnknown(only, names)
+  const asked = all.filter(({ name }) => only?.includes(name) ?? true)
   const ofEnvironment = all.length > 1 ? undefined : sourceOf(given)
   return asked.map((each) => {
     const source = ofEnvironment ?? each.fileSource ?? DEFAULT_SOURCE
     return resolved(each, source, given.environment)
+  })
+}
+
+/** @throws UsageError for a name that is not among the known ones; it names close ones */
+export function refuseUnknown(names: readonly string[], known: ReadonlySet<string>): void {
+  const unknown = names.find((name) => !known.has(name))
+  if (unknown === undefined) return
+  throw new UsageError(`there is no organisation '${unknown}'`, {
+    hint: suggestion(unknown, known),
   })
 }
 

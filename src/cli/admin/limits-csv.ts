@@ -1,8 +1,8 @@
 import type { Credits, WantedLimit } from '../../client/index.ts'
+import { readCsv } from '../../lib/csv.ts'
 import { AppError, UsageError } from '../../lib/errors.ts'
 import { counted } from '../../observe/words.ts'
 
-const DELIMITERS = [',', ';', '\t']
 const HEADER = ['email', 'limit']
 
 /**
@@ -12,16 +12,15 @@ const HEADER = ['email', 'limit']
  * @throws UsageError at the first line that is broken, or names a user once more.
  */
 export function limitsOfCsv(bytes: Uint8Array, file: string): WantedLimit[] {
-  const [header = '', ...lines] = textOf(bytes, file).split(/\r\n|\r|\n/)
-  const delimiter = DELIMITERS.find((each) => header.includes(each)) ?? ','
-  const columns = columnsOf(header, delimiter, file)
+  const { header, columns, lines } = readCsv(textOf(bytes, file), file)
+  if (columns.length !== HEADER.length || !HEADER.every((name) => columns.includes(name)))
+    throw new UsageError(`${file}:1: the header is '${header.trim()}', not email,limit`)
   const limits = new Map<string, { readonly line: number; readonly wanted: WantedLimit }>()
   const broken: string[] = []
-  for (const [index, text] of lines.entries()) {
-    if (text.trim() === '') continue
-    const line = index + 2
+  for (const { number: line, fields } of lines) {
     try {
-      const wanted = limitOfLine(fieldsOf(text, delimiter), columns)
+      const { email = '', limit = '' } = fields()
+      const wanted = { email: emailOf(email), limit: limitOf(limit) }
       const user = wanted.email.toLowerCase()
       const first = limits.get(user)?.line
       if (first !== undefined) throw new UsageError(`${wanted.email} is in line ${first} already`)
@@ -42,37 +41,6 @@ function brokenLines([first = '', ...others]: readonly string[]): UsageError {
   return new UsageError(`${first}${more}`, {
     hint: 'Nothing was sent. A line is an e-mail address and a limit in credits, or the word none.',
   })
-}
-
-function limitOfLine(fields: readonly string[], columns: readonly string[]): WantedLimit {
-  if (fields.length !== columns.length) {
-    throw new UsageError(`${counted(fields.length, 'field')} instead of ${columns.length}`)
-  }
-  const field = (name: string): string => fields[columns.indexOf(name)]?.trim() ?? ''
-  return { email: emailOf(field('email')), limit: limitOf(field('limit')) }
-}
-
-/** Fields of one line; one in quotes may hold the delimiter, and quotes doubled. */
-function fieldsOf(line: string, delimiter: string): string[] {
-  const fields: string[] = []
-  let at = 0
-  for (;;) {
-    const quoted = /^\s*"((?:[^"]|"")*)"\s*/.exec(line.slice(at))
-    const end = quoted === null ? line.indexOf(delimiter, at) : at + quoted[0].length
-    const field = quoted?.[1]?.replaceAll('""', '"') ?? line.slice(at, end < 0 ? undefined : end)
-    if (quoted === null && field.includes('"')) throw new UsageError('a quote that does not end')
-    fields.push(field)
-    if (end < 0 || end >= line.length) return fields
-    if (line[end] !== delimiter) throw new UsageError('text after a quote')
-    at = end + 1
-  }
-}
-
-function columnsOf(header: string, delimiter: string, file: string): string[] {
-  const columns = fieldsOf(header, delimiter).map((name) => name.trim().toLowerCase())
-  const isRight = columns.length === HEADER.length && HEADER.every((name) => columns.includes(name))
-  if (isRight) return columns
-  throw new UsageError(`${file}:1: the header is '${header.trim()}', not email,limit`)
 }
 
 function textOf(bytes: Uint8Array, file: string): string {

@@ -1,0 +1,91 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { loadConfig, type Config } from '../../src/config/config.ts'
+import { UsageError } from '../../src/lib/errors.ts'
+import { temporaryFolder } from '../support/helpers.ts'
+
+const KEYS = { KEY_A: 'key-of-a', KEY_B: 'key-of-b' }
+
+/** The configuration that names a list with these lines; `{csv}` in an error stands for the list. */
+async function configOf(lines: readonly string[]): Promise<Config> {
+  const folder = await temporaryFolder()
+  const csv = join(folder, 'organisations.csv')
+  await writeFile(csv, lines.join('\n'), { mode: 0o600 })
+  const yaml = 'organisations: organisations.csv\n'
+  await writeFile(join(folder, 'agent-warehouse.yaml'), yaml, { mode: 0o600 })
+  await writeFile(join(folder, 'key'), 'key-in-file\n', { mode: 0o600 })
+  try {
+    return loadConfig({}, KEYS, folder)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    throw new UsageError(error.message.replaceAll(csv, '{csv}'), { hint: error.hint ?? '' })
+  }
+}
+
+describe('a CSV file of organisations', () => {
+  it('has the settings as its columns, in any order, and paths relative to itself', async () => {
+    const config = await configOf([
+      'Name;key_env;base_url;app_url;key_file',
+      'acme;KEY_A;https://api.example.com;https://app.example.com;',
+      '',
+      '"beta; and more";;https://api.example.com;;key',
+    ])
+    const found = config
+      .organisations()
+      .map(({ name, baseUrl, appUrl, key }) => ({ name, baseUrl, appUrl, key }))
+    expect(found).toEqual([
+      {
+        name: 'acme',
+        baseUrl: 'https://api.example.com',
+        appUrl: 'https://app.example.com',
+        key: 'key-of-a',
+      },
+      {
+        name: 'beta; and more',
+        baseUrl: 'https://api.example.com',
+        appUrl: null,
+        key: 'key-in-file',
+      },
+    ])
+  })
+
+  const HEADER = 'name,base_url,key_env'
+  it.each([
+    ['an unknown column', ['name,base_ulr,key_env'], "{csv}:1: there is no column 'base_ulr'"],
+    ['a missing column', ['name,key_env'], "{csv}:1: the header has no column 'base_url'"],
+    ['a command', ['name,base_url,key_command'], "{csv}:1: there is no column 'key_command'"],
+    ['no organisation', [HEADER, ''], '{csv}:2: there is no organisation in the file'],
+    ['a missing key', [HEADER, 'a,https://a,A', '', 'b,https://b,'], '{csv}:4: needs exactly one'],
+    ['two keys', [`${HEADER},key_file`, 'a,https://a,A,a'], '{csv}:2: needs exactly one of'],
+    ['a missing address', [HEADER, 'a,,A'], '{csv}:2 base_url: '],
+    ['a bad variable', [HEADER, 'a,https://a,A-B'], '{csv}:2 key_env: must be the name of'],
+    ['a name twice', [HEADER, 'a,https://a,A', 'a,https://b,B'], "{csv}:3: 'a' is in line 2 al"],
+    ['a missing field', [HEADER, 'a,https://a'], '{csv}:2: 2 fields instead of 3'],
+    ['an open quote', [HEADER, '"a,https://a,A'], '{csv}:2: a quote that does not end'],
+  ])('with %s is refused with its line', async (_, lines, message) => {
+    await expect(configOf(lines)).rejects.toThrow(message)
+    await expect(configOf(lines)).rejects.toBeInstanceOf(UsageError)
+  })
+
+  it('that is not there is refused', async () => {
+    const folder = await temporaryFolder()
+    const yaml = 'organisations: none.csv\n'
+    await writeFile(join(folder, 'agent-warehouse.yaml'), yaml, { mode: 0o600 })
+    const csv = join(folder, 'none.csv')
+    expect(() => loadConfig({}, {}, folder)).toThrow(`organisations: there is no file ${csv}`)
+  })
+})
+
+describe('organisations by name', () => {
+  const lines = ['name,base_url,key_env', 'acme,https://a,KEY_A', 'beta,https://b,NOT_SET']
+
+  it('need no key of the others, and an unknown one has a close name', async () => {
+    const config = await configOf(lines)
+    expect(config.organisations(['acme']).map(({ name }) => name)).toEqual(['acme'])
+    expect(() => config.organisations()).toThrow('NOT_SET is not set')
+    const unknown = (): unknown => config.organisations(['acem'])
+    expect(unknown).toThrow("there is no organisation 'acem'")
+    expect(unknown).toThrow(expect.objectContaining({ hint: "Did you mean 'acme'?" }))
+  })
+})
