@@ -38,11 +38,12 @@ export async function withFolder(work) {
 /**
  * Runs `work` with the stand-in platform of that many people in another process.
  * Its clock stands at `now` (milliseconds since the epoch), or is the real one. `areSteady`: every
- * day has all of them. Asked for `requests`, it tells the last 10,000.
+ * day has all of them. `organisations`: each of that many people. Asked for `requests`, it tells
+ * the last 10,000.
  */
-export function withPlatform(users, work, { now = '', areSteady = false } = {}) {
+export function withPlatform(users, work, { now = '', areSteady = false, organisations = 1 } = {}) {
   const kind = areSteady ? 'steady' : ''
-  return withServer('platform.mjs', [String(users), String(now), kind], work)
+  return withServer('platform.mjs', [users, now, kind, organisations].map(String), work)
 }
 
 /** Runs `work` with a platform of steady people at that moment whose answers are prepared. */

@@ -19,6 +19,7 @@ const BENCHES = [
   'build',
   'models',
   'nightly',
+  'fleet',
   'hooks',
   'peers',
 ]
