@@ -81,7 +81,7 @@ export async function runJob(
       },
     })
     await observer.open()
-    for (const each of organisations) announce(each, observer.emit)
+    announce(organisations, observer.emit)
     await removeSpilled(dataFolder, Date.now())
     if (lease.wasLeft) await tidyUp(dataFolder, world)
     const context = { config, world, runId, deadline: now() + maxDurationMs }
@@ -171,8 +171,12 @@ export function createObserver(options: ObserverOptions, terminal: Terminal) {
   const { listener, summary } = createSummary(now, version)
   const shown = shownProgress(options, terminal)
   const runsFolder = join(dataFolder, 'runs')
+  const warned = new Set<string>()
   const emit = (event: RunEvent): void => {
     const clean = redactedEvent(event, redact)
+    // many organisations may give the same warning, which is of none of them
+    if (clean.type === 'warning' && warned.has(clean.message)) return
+    if (clean.type === 'warning') warned.add(clean.message)
     listener(clean)
     shown.listener(clean)
   }

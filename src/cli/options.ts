@@ -1,5 +1,7 @@
 import { addDays, isDay, parseDay, startOf, type DayRange } from '../lib/days.ts'
 import { isEntityResource, ITEMS, RESOURCES, type EntityResource } from '../lake/resources.ts'
+import type { Config } from '../config/config.ts'
+import { refuseUnknown } from '../config/organisations.ts'
 import { UsageError } from '../lib/errors.ts'
 import type { SyncSelection } from '../pipeline/entity-resources.ts'
 import { flag, number, text, textOr, texts, type Flags } from './command.ts'
@@ -12,13 +14,37 @@ export const rangeOptions = {
   to: text('last day, YYYY-MM-DD (default: yesterday, UTC)'),
 }
 
-/** Which intervals to request. */
+/** Which organisations. */
+export const orgOption = {
+  org: texts('an organisation of the configuration by its name; repeated or with commas: several'),
+}
+
+/**
+ * The names that `--org` gives; undefined where it is not given.
+ *
+ * @throws UsageError for a name that is not among the known ones.
+ */
+export function organisationsOf(
+  { org }: Flags<typeof orgOption>,
+  known: Iterable<string>,
+): readonly string[] | undefined {
+  if (org === undefined) return undefined
+  const names = new Set(known)
+  const asked = org.flatMap((text) =>
+    names.has(text) ? [text] : text.split(',').map((name) => name.trim()),
+  )
+  refuseUnknown(asked, names)
+  return [...new Set(asked)]
+}
+
+/** Which intervals to request, and of which organisations. */
 export const selectionOptions = {
   ...rangeOptions,
   only: text(`resources, separated by commas: ${ALL_NAMES.join(', ')}`),
   session: texts('a session to request, due or not; may be repeated (the platform lists none)'),
   message: texts('a message to request, <session id>/<message id>; may be repeated'),
   refetch: flag('request every day of the range again, landed or not'),
+  ...orgOption,
 }
 
 /** How fast to request, and how long. */
@@ -31,9 +57,13 @@ export const paceOptions = {
 
 /**
  * @throws UsageError for a bad date, a range that ends before it begins, an unknown
- *   resource, what is no id of a session or a message, and an id of a resource that is left out.
+ *   resource or organisation, what is no id of a session or a message, and an id of a resource that
+ *   is left out.
  */
-export function selectionOf(flags: Flags<typeof selectionOptions>): SyncSelection {
+export function selectionOf(
+  flags: Flags<typeof selectionOptions>,
+  config: Pick<Config, 'hosts'>,
+): SyncSelection {
   const { only } = flags
   const names = only === undefined ? undefined : listOf(only, '--only', 'resource', ALL_NAMES)
   const sessions = (flags.session ?? []).map((id) => idOf(id, '--session'))
@@ -41,9 +71,14 @@ export function selectionOf(flags: Flags<typeof selectionOptions>): SyncSelectio
   const isAsked = (name: EntityResource): boolean => names?.includes(name) ?? true
   if (sessions.length > 0 && !isAsked('sessions')) throw leftOut('--session', 'sessions')
   if (messages.length > 0 && !isAsked('messages')) throw leftOut('--message', 'messages')
+  const organisations = organisationsOf(
+    flags,
+    config.hosts().map(({ name }) => name),
+  )
   return {
     within: rangeOf(flags),
     refetch: flags.refetch,
+    ...(organisations === undefined ? {} : { organisations }),
     ...(names === undefined
       ? {}
       : { resources: RESOURCES.filter(({ name }) => names.includes(name)) }),

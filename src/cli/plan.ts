@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { mapLimit } from '../lib/concurrency.ts'
 import { dayOf } from '../lib/days.ts'
 import { entitySelection, type SyncSelection } from '../pipeline/entity-resources.ts'
 import { planEntities, type EntityPlan } from '../extract/entities/plan.ts'
@@ -19,10 +20,10 @@ export const planCommand = defineCommand({
   ],
   options: { ...dataOptions, ...selectionOptions, ...jsonOption },
   run: async (flags, terminal) => {
-    const selection = selectionOf(flags)
     const config = configured(flags, terminal)
+    const selection = selectionOf(flags, config)
     const plans = await plansOf(config, selection, Date.now())
-    return { json: plans.map(asJson), text: plans.map(asText).join('\n') }
+    return { json: plans.map(asJson), text: plansText(plans) }
   },
 })
 
@@ -42,22 +43,24 @@ async function plansOf(
   const { dataFolder } = config
   const hosts = config.hosts()
   const known = await readOrganisations(dataFolder)
-  const names = known.size === 0 ? hosts.map(({ name }) => name) : [...known.keys()]
-  return Promise.all(
-    names.map(async (name) => {
-      const { orgId, skewMs } = known.get(name) ?? { orgId: null, skewMs: 0 }
-      const ledger: Ledger = orgId === null ? new Map() : await ledgerOnceOpened(dataFolder, orgId)
-      const windowSizes = await learnedSizes.read(dataFolder, orgId ?? '')
-      const there = now + skewMs
-      const when = { today: dayOf(there), now: there }
-      const tasks = planSync(ledger, { ...selection, ...when, windowSizes })
-      const appUrl = hosts.find((each) => each.name === name)?.appUrl ?? null
-      const lake = { dataFolder, orgId: orgId ?? '', recorder: { intervals: ledger } }
-      const beside = await planEntities(lake, entitySelection({ config }, { appUrl }, selection))
-      return { orgId, tasks, beside }
-    }),
-  )
+  const isFleet = known.size === 0 || hosts.length > 1
+  const all = isFleet ? hosts.map(({ name }) => name) : [...known.keys()]
+  return mapLimit(selection.organisations ?? all, ORGANISATIONS_AT_ONCE, async (name) => {
+    const { orgId, skewMs } = known.get(name) ?? { orgId: null, skewMs: 0 }
+    const ledger: Ledger = orgId === null ? new Map() : await ledgerOnceOpened(dataFolder, orgId)
+    const windowSizes = await learnedSizes.read(dataFolder, orgId ?? '')
+    const there = now + skewMs
+    const when = { today: dayOf(there), now: there }
+    const tasks = planSync(ledger, { ...selection, ...when, windowSizes })
+    const appUrl = hosts.find((each) => each.name === name)?.appUrl ?? null
+    const lake = { dataFolder, orgId: orgId ?? '', recorder: { intervals: ledger } }
+    const beside = await planEntities(lake, entitySelection({ config }, { appUrl }, selection))
+    return { orgId, tasks, beside }
+  })
 }
+
+/** Each opens a ledger, and lists the files of its days. */
+const ORGANISATIONS_AT_ONCE = 4
 
 function asJson({ orgId, tasks, beside }: OrganisationPlan): object {
   return {
@@ -76,6 +79,16 @@ function asJson({ orgId, tasks, beside }: OrganisationPlan): object {
     beside,
   }
 }
+
+/** Where most organisations have nothing due, they are counted. */
+function plansText(plans: readonly OrganisationPlan[]): string {
+  const due = plans.filter(({ tasks, beside }) => tasks.length + beside.length > 0)
+  const rest = plans.length - due.length
+  if (rest <= LISTED) return plans.map(asText).join('\n')
+  return [...due.map(asText), `${counted(rest, 'organisation')}: nothing is due\n`].join('\n')
+}
+
+const LISTED = 10
 
 function asText({ orgId, tasks, beside }: OrganisationPlan): string {
   const who = orgId ?? 'an organisation not asked before'

@@ -28,6 +28,7 @@ export const syncCommand = nightly(
     ['$0 sync', 'land what is missing, up to yesterday'],
     ['$0 sync --from 2026-02-01 --to 2026-02-28 --refetch', 'a month once more'],
     ['$0 sync --only users --max-duration 20m', 'users alone, for 20 minutes at most'],
+    ['$0 sync --org acme,beta', 'two of many organisations'],
   ],
   sync,
 )
@@ -42,10 +43,10 @@ function nightly(
     examples,
     options: { ...dataOptions, ...selectionOptions, ...paceOptions, ...reportOptions },
     run: async (flags, terminal) => {
-      const selection = selectionOf(flags)
       const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')
       const config = configured(flags, terminal)
-      const organisations = config.organisations()
+      const selection = selectionOf(flags, config)
+      const organisations = config.organisations(selection.organisations)
       const exitCode = await runJob(
         { ...flags, command, config, maxDurationMs, organisations },
         terminal,

@@ -14,12 +14,15 @@ import {
 } from '../serve/status.ts'
 import { readSourceFreshness, type SourceFreshness } from '../serve/warehouse.ts'
 import { warehousePath } from '../lake/layout.ts'
+import type { Ledger } from '../lake/ledger.ts'
+import { readOrganisations } from '../lake/organisations.ts'
 import type { LeaseStatus } from '../lib/lock.ts'
 import type { RunEvent } from '../lib/events.ts'
 import { ageText } from '../lib/days.ts'
-import { size } from '../lib/text.ts'
+import { size, someOf } from '../lib/text.ts'
 import { addressing, counted, toSecond } from '../observe/words.ts'
 import { configured, dataOptions, defineCommand, flag, jsonOption } from './command.ts'
+import { organisationsOf, orgOption } from './options.ts'
 import { createWorld } from './world.ts'
 
 const LISTED_RUNS = 5
@@ -27,22 +30,28 @@ const LISTED_GAPS = 20
 
 export const statusCommand = defineCommand({
   examples: [
-    ['$0 status', 'for people'],
+    ['$0 status', 'for people; of many organisations the sum, and those with trouble'],
+    ['$0 status --org acme', 'one of many organisations in full'],
     ['$0 status --json', 'for a monitor'],
   ],
-  options: { ...dataOptions, ...jsonOption },
+  options: { ...dataOptions, ...orgOption, ...jsonOption },
   run: async (flags, terminal) => {
     const config = configured(flags, terminal)
     const { dataFolder, rate, concurrency } = config
-    const status = await readStatus(dataFolder, Date.now(), (orgId) =>
-      ledgerOnceOpened(dataFolder, orgId),
-    )
+    const hosts = config.hosts()
+    const known = [...(await readOrganisations(dataFolder)).keys()]
+    const names = organisationsOf(flags, [...hosts.map(({ name }) => name), ...known])
+    const ledgerOf = (orgId: string): Promise<Ledger> => ledgerOnceOpened(dataFolder, orgId)
+    const status = await readStatus(dataFolder, Date.now(), ledgerOf, names)
+    const shown = hosts.filter(({ name }) => names?.includes(name) ?? true)
     const { records } = await readRunRecords(join(dataFolder, 'runs'))
     const isKilled = (run: RunRecord): boolean =>
       run.status === 'running' && run.run_id !== status.running?.runId
     const report = {
       ...status,
-      withoutApp: config.hosts().flatMap(({ name, appUrl }) => (appUrl === null ? [name] : [])),
+      withoutApp: shown.flatMap(({ name, appUrl }) => (appUrl === null ? [name] : [])),
+      neverMet:
+        shown.length < 2 ? [] : shown.flatMap(({ name }) => (known.includes(name) ? [] : [name])),
       freshness: await readSourceFreshness(warehousePath(dataFolder), Date.now()),
       limits: { rate, concurrency },
       runs: records
@@ -57,6 +66,8 @@ export const statusCommand = defineCommand({
 interface Report extends Status {
   /** Organisations whose readiness reports are not asked for. */
   readonly withoutApp: readonly string[]
+  /** Of several organisations in the configuration those that never answered. */
+  readonly neverMet: readonly string[]
   readonly freshness: readonly SourceFreshness[]
   readonly limits: { readonly rate: number; readonly concurrency: number }
   readonly runs: readonly RunRecord[]
@@ -77,15 +88,25 @@ function statusText(report: Report): string {
       left && line('left', `${ownerOf(left)}, ${heartbeatOf(left)}; the next run takes over`),
     ].filter((each) => each !== null),
     line('limits', `at most ${limits.rate} requests a second, ${limits.concurrency} at once`),
-    ...withoutApp.map((name) =>
-      line('readiness', `not asked for: '${name}' has no application host (AGENT_APP_URL)`),
+    ...withRest(
+      withoutApp.map((name) =>
+        line('readiness', `not asked for: '${name}' has no application host (AGENT_APP_URL)`),
+      ),
+      (more) => line('', `and for ${counted(more, 'more organisation')}`),
     ),
     ...freshness
       .filter((each) => each.status !== 'pass')
       .map((each) => line('stale', `${each.source}: ${ageText(each.ageSeconds * 1000, each)}`)),
-    ...report.learned.map((each) => line('learned', learnedText(each))),
+    ...withRest(
+      report.learned.map((each) => line('learned', learnedText(each))),
+      (more) => line('', `and of ${counted(more, 'more organisation')}`),
+    ),
     ...(organisations.length === 0 ? ['', 'Nothing has landed yet.'] : []),
-    ...organisations.flatMap(organisationLines),
+    ...(organisations.length > 1 ? sumLines(report) : []),
+    ...(organisations.length > IN_FULL
+      ? troubleLines(organisations)
+      : organisations.flatMap(organisationLines)),
+    ...neverMetLines(report),
     ...(runs.length === 0 ? [] : ['', 'last runs']),
     ...runs.map(
       (run) =>
@@ -93,6 +114,61 @@ function statusText(report: Report): string {
     ),
     '',
   ].join('\n')
+}
+
+/** More organisations than these are not shown in full. */
+const IN_FULL = 5
+
+/** Some lines, and one that counts the rest. */
+function withRest(lines: readonly string[], rest: (more: number) => string): readonly string[] {
+  const more = lines.length - IN_FULL
+  return more <= 0 ? lines : [...lines.slice(0, IN_FULL), rest(more)]
+}
+
+function sumLines({ organisations, sum }: Report): string[] {
+  return ['', `${counted(organisations.length, 'organisation')} in all`, ...daysTable(sum)]
+}
+
+/** A line for each organisation with trouble; the others are counted. */
+function troubleLines(organisations: readonly OrganisationStatus[]): string[] {
+  const troubled = organisations.flatMap((each) => {
+    const trouble = troubleOf(each)
+    return trouble === null ? [] : [`  ${each.name ?? each.orgId}: ${trouble}`]
+  })
+  const more = troubled.length - LISTED_GAPS
+  const well = counted(organisations.length - troubled.length, 'organisation')
+  return [
+    '',
+    ...(troubled.length === 0 ? [] : [`${counted(troubled.length, 'organisation')} with trouble`]),
+    ...troubled.slice(0, LISTED_GAPS),
+    ...(more > 0 ? [`  and ${more} more: --json has them all`] : []),
+    `${well} without gaps; status --org <name> shows one in full`,
+  ]
+}
+
+/** What is wrong with an organisation, on one line; null where nothing is. */
+function troubleOf({ resources, beside }: OrganisationStatus): string | null {
+  const total = (count: 'failed' | 'missing'): number =>
+    resources.reduce((sum, each) => sum + each[count], 0)
+  const pending = resources.reduce((sum, { suspects }) => sum + suspects.length, 0)
+  const [failed, missing] = [total('failed'), total('missing')]
+  const errors = [
+    ...resources.flatMap(({ gaps }) => gaps.flatMap(({ error }) => error ?? [])),
+    ...beside.flatMap(({ resource, error }) => (error === null ? [] : [`${resource}: ${error}`])),
+  ]
+  const parts = [
+    failed > 0 && `${counted(failed, 'day')} failed`,
+    missing > 0 && `${counted(missing, 'day')} missing`,
+    pending > 0 && `${counted(pending, 'day')} pending`,
+    errors[0] ?? false,
+  ].filter((each) => each !== false)
+  return parts.length === 0 ? null : parts.join(', ')
+}
+
+function neverMetLines({ neverMet }: Report): string[] {
+  if (neverMet.length === 0) return []
+  const names = neverMet.map((name) => `'${name}'`)
+  return ['', `never answered: ${someOf(names)}`]
 }
 
 function ownerOf({ runId, pid, host }: LeaseStatus): string {
@@ -123,12 +199,6 @@ function learnedText({ organisation, concurrency, ...limit }: LimitStatus): stri
 
 function organisationLines(organisation: OrganisationStatus): string[] {
   const { orgId, firstDay, lastDay, resources, beside } = organisation
-  const header = ['', 'landed', 'empty', 'failed', 'missing', 'settled', 'latest']
-  const rows = resources.map((each) => [
-    each.resource,
-    ...[each.landed, each.empty, each.failed, each.missing, each.settled].map(String),
-    each.latestDay ?? '-',
-  ])
   const gaps = resources.flatMap(({ resource, gaps: all }) =>
     all.map((gap) => gapLine(resource, gap)),
   )
@@ -136,10 +206,7 @@ function organisationLines(organisation: OrganisationStatus): string[] {
   return [
     '',
     `organisation ${orgId}, days ${firstDay} to ${lastDay}`,
-    ...[header, ...rows].map(
-      ([name = '', ...cells]) =>
-        `  ${name.padEnd(20)}${cells.map((cell) => cell.padStart(11)).join('')}`,
-    ),
+    ...daysTable(resources),
     ...(gaps.length === 0 ? ['  no gaps'] : gaps.slice(0, LISTED_GAPS)),
     ...(gaps.length > LISTED_GAPS
       ? [`  and ${gaps.length - LISTED_GAPS} more gaps: --json has them all`]
@@ -148,6 +215,20 @@ function organisationLines(organisation: OrganisationStatus): string[] {
     ...(beside.length === 0 ? [] : ['', '  entity resources']),
     ...beside.map(entityLine),
   ]
+}
+
+/** The days of each resource, by state. */
+function daysTable(resources: readonly Report['sum'][number][]): string[] {
+  const header = ['', 'landed', 'empty', 'failed', 'missing', 'settled', 'latest']
+  const rows = resources.map((each) => [
+    each.resource,
+    ...[each.landed, each.empty, each.failed, each.missing, each.settled].map(String),
+    each.latestDay ?? '-',
+  ])
+  return [header, ...rows].map(
+    ([name = '', ...cells]) =>
+      `  ${name.padEnd(20)}${cells.map((cell) => cell.padStart(11)).join('')}`,
+  )
 }
 
 function entityLine({ resource, landed, latestDay, missed, error }: BesideStatus): string {
@@ -182,6 +263,7 @@ export const doctorCommand = defineCommand({
   ],
   options: {
     ...dataOptions,
+    ...orgOption,
     ...jsonOption,
     all: flag('read every file of the lake and verify it'),
   },
@@ -192,6 +274,11 @@ export const doctorCommand = defineCommand({
     const { world, close } = createWorld(emit, terminal.environment)
     const findings = await examine({
       loadConfig: () => configured(flags, terminal),
+      organisations: (config) =>
+        organisationsOf(
+          flags,
+          config.hosts().map(({ name }) => name),
+        ),
       world,
       nodeVersion: process.versions.node,
       isThorough: flags.all,

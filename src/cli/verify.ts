@@ -11,7 +11,14 @@ import {
   type Flags,
 } from './command.ts'
 import { runJob } from './job.ts'
-import { durationOf, paceOptions, rangeOf, rangeOptions } from './options.ts'
+import {
+  durationOf,
+  organisationsOf,
+  orgOption,
+  paceOptions,
+  rangeOf,
+  rangeOptions,
+} from './options.ts'
 import { verificationAnswer } from './verify-text.ts'
 
 const DEFAULT_DAYS = 7
@@ -32,6 +39,7 @@ export const verifyCommand = defineCommand({
   options: {
     ...dataOptions,
     ...rangeOptions,
+    ...orgOption,
     ...paceOptions,
     ...reportOptions,
     ...sampleOptions,
@@ -40,12 +48,16 @@ export const verifyCommand = defineCommand({
     const choice = choiceOf(flags)
     const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')
     const config = configured(flags, terminal)
-    const organisations = config.organisations()
+    const only = organisationsOf(
+      flags,
+      config.hosts().map(({ name }) => name),
+    )
+    const organisations = config.organisations(only)
     return runJob(
       { ...flags, command: 'verify', config, maxDurationMs, organisations },
       terminal,
       async (context) => {
-        const { verification, ...outcome } = await verify(context, choice)
+        const { verification, ...outcome } = await verify(context, choice, only)
         if (verification === null) return outcome
         const { json, text } = verificationAnswer(verification)
         return { ...outcome, report: { json: { run_id: context.runId, ...json }, text } }

@@ -36,11 +36,24 @@ export function createWorld(
   }
 }
 
-/** Reports, before the first request, where a credential is sent and whether it is kept safely. */
-export function announce(organisation: OrganisationConfig, emit: (event: RunEvent) => void): void {
-  emit(addressedEvent(organisation))
-  const message = organisation.keyWarning
-  if (message !== null) emit({ type: 'warning', message })
+/** More organisations are not named each. */
+const NAMED = 10
+
+/** Reports, before the first request, where credentials are sent and whether they are kept safely. */
+export function announce(
+  organisations: readonly OrganisationConfig[],
+  emit: (event: RunEvent) => void,
+): void {
+  const addressed = organisations.map(addressedEvent)
+  const alike = new Map<string, ReturnType<typeof addressedEvent>>()
+  for (const event of organisations.length > NAMED ? addressed : []) {
+    const hosts = event.origins.join(' ')
+    const first = alike.get(hosts)
+    alike.set(hosts, first === undefined ? event : { ...first, others: (first.others ?? 0) + 1 })
+  }
+  for (const event of alike.size === 0 ? addressed : alike.values()) emit(event)
+  for (const { keyWarning: message } of organisations)
+    if (message !== null) emit({ type: 'warning', message })
 }
 
 interface Stop extends Pick<World, 'signal' | 'hangUp'> {

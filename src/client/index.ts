@@ -40,6 +40,7 @@ export {
   BodyError,
   BodyTooLargeError,
   ContradictionError,
+  outOfTime,
   RefusedError,
   requestIdOf,
   TransportError,

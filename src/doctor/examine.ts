@@ -19,12 +19,15 @@ import {
 import { checkLake } from './lake.ts'
 import { checkPlatform } from './platform.ts'
 import type { DatabaseLimits } from '../lib/machine.ts'
-import { size } from '../lib/text.ts'
+import { mapLimit } from '../lib/concurrency.ts'
+import { size, someOf } from '../lib/text.ts'
 import { spillFolder } from '../lib/spill.ts'
 
 export interface Examination {
   /** @throws UsageError when the configuration cannot be used. */
   readonly loadConfig: () => Config
+  /** Names of the organisations to ask; absent or undefined: all. @throws UsageError */
+  readonly organisations?: (config: Config) => readonly string[] | undefined
   readonly world: World
   /** Of the runtime, e.g. `20.19.0`. */
   readonly nodeVersion: string
@@ -47,11 +50,11 @@ export async function examine(examination: Examination): Promise<Finding[]> {
   }
   const { dataFolder, umask } = config
   const platforms = await examined('configuration', ExitCode.usage, () => {
-    const organisations = config.organisations()
+    const organisations = config.organisations(examination.organisations?.(config))
     for (const each of organisations.filter(({ isFromFile }) => isFromFile)) {
       world.emit(addressedEvent(each))
     }
-    return checkPlatforms(organisations, dataFolder, world)
+    return checkPlatforms(organisations, config, world)
   })
   const before = [node, ...checkMachine(config), ...platforms, ...(await checkDisk(dataFolder))]
   if (before.some(({ check, state }) => check === 'data folder' && state === 'wrong')) return before
@@ -87,19 +90,27 @@ async function examined(
 
 async function checkPlatforms(
   organisations: readonly OrganisationConfig[],
-  dataFolder: string,
+  { dataFolder, organisationsAtOnce: atOnce }: Config,
   world: World,
 ): Promise<Finding[]> {
-  const names = organisations.map(({ name }) => name).join(', ')
+  const names = someOf(
+    organisations.map(({ name }) => name),
+    NAMED,
+  )
   const findings = [
     ok('configuration', `organisations: ${names}`),
     ...organisations.flatMap(({ keyWarning }) =>
       keyWarning === null ? [] : [warning('key file', keyWarning)],
     ),
   ]
-  for (const each of organisations) findings.push(...(await checkPlatform(each, dataFolder, world)))
-  return findings
+  const asked = await mapLimit(organisations, atOnce, (each) =>
+    checkPlatform(each, dataFolder, world),
+  )
+  return [...findings, ...asked.flat()]
 }
+
+/** Of the organisations, in one line. */
+const NAMED = 20
 
 const manifest = z.object({ engines: z.object({ node: z.string() }) })
 

@@ -10,6 +10,7 @@ import type { PaginatedDay } from '../lake/paginated-days.ts'
 import type { IntervalRecorder } from './land/interval-recorder.ts'
 import type { Background } from './fetch/concurrency.ts'
 import type { Breaker } from './fetch/failures.ts'
+import type { LandingDatabase } from './land/landing-database.ts'
 import type { PageBuffer } from './land/page-buffer.ts'
 import type { RawWriter } from './land/raw-writer.ts'
 import type { PageOrigin } from './land/row-lines.ts'
@@ -45,6 +46,8 @@ export interface LandingContext {
 /** What every task of one organisation's plan works with. */
 export interface FetchContext extends LandingContext {
   readonly client: ApiClient
+  /** Writes and reads the lake. */
+  readonly database: LandingDatabase
   /** Runs `work` on items in order, several at once. @throws the first error that aborts the run */
   readonly forEach: <T>(items: readonly T[], work: (item: T) => Promise<unknown>) => Promise<void>
   /** Lands days whose pages are complete while other days are being requested. */

@@ -95,6 +95,23 @@ export function organisationMismatch(
   )
 }
 
+/** Under which name of the configuration each organisation is asked, by its id. */
+export type Owners = Map<string, string>
+
+/**
+ * Takes an organisation for one name of the configuration: two credentials of one organisation
+ * would write one ledger at the same time. Returns the problem where another name has it.
+ */
+export function takeOver(owners: Owners, orgId: string, name: string): UsageError | null {
+  const owner = owners.get(orgId) ?? name
+  owners.set(orgId, owner)
+  if (owner === name) return null
+  return new UsageError(
+    `the credential of '${name}' belongs to the organisation '${orgId}', which is in the configuration as '${owner}' already`,
+    { hint: `Give '${name}' a credential of its own organisation, or remove one of the two.` },
+  )
+}
+
 export const TOLERATED_SKEW_MS = 5 * 60_000
 
 /** Warns when this machine's clock is off, and when days were named that are not available. */

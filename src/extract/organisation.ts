@@ -28,12 +28,14 @@ import {
   organisationMismatch,
   OrganisationError,
   identifyOrganisation,
+  takeOver,
   warnOfClockAndRange,
   wrongAddress,
   type Identity,
+  type Owners,
 } from './identity.ts'
 import { RawWriter } from './land/raw-writer.ts'
-import { LandingDatabase } from './land/landing-database.ts'
+import type { LandingDatabase } from './land/landing-database.ts'
 import { forgetMissing, quarantineDamagedEntities, stillMissing } from './missing-files.ts'
 import { removePageBuffers } from './land/buffer-paths.ts'
 import { openLedger, type OpenLedger } from './open-ledger.ts'
@@ -55,6 +57,10 @@ export interface SyncOptions {
   /** Entity resources to request; absent: none. */
   readonly entities?: EntitySelection
   readonly listeners?: SyncListeners
+  /** Writes the days of all organisations of the run. */
+  readonly database: LandingDatabase
+  /** Of all organisations of the run. */
+  readonly owners: Owners
 }
 
 /** Called while the run waits for answers, so that other work can be done meanwhile. */
@@ -82,9 +88,11 @@ export interface SyncResult {
 
 /** Lands every interval of one organisation that is missing or due. */
 export async function syncOrganisation(options: SyncOptions): Promise<SyncResult> {
-  const { world, dataFolder, organisation } = options
+  const { world, dataFolder, organisation, owners } = options
   const remembered = (await readOrganisations(dataFolder)).get(organisation)
   const known = remembered?.orgId ?? null
+  const conflict = known === null ? null : takeOver(owners, known, organisation)
+  if (conflict !== null) return { ...nothing(known), stoppedBy: conflict }
   const [identified, found] = await Promise.allSettled([
     identifyOrganisation(options.client, world, remembered),
     known === null ? null : openLedger(dataFolder, known, warner(world)),
@@ -101,6 +109,8 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
     }
   }
   const orgId = known ?? identity.orgId ?? organisation
+  const isTaken = takeOver(owners, orgId, organisation)
+  if (isTaken !== null) return { ...nothing(null), stoppedBy: isTaken }
   const servedAs = identity.orgId ?? remembered?.servedAs ?? null
   const lastDay = latest(addDays(identity.today, -1), remembered?.lastDay)
   const remember = { orgId, servedAs, lastDay, skewMs: identity.skewMs }
@@ -144,7 +154,7 @@ async function execute(
   identity: Identity,
   { ledger, missing }: OpenLedger,
 ): Promise<SyncResult> {
-  const { client, world, dataFolder, runId, concurrency } = options
+  const { client, world, dataFolder, runId, concurrency, database } = options
   const warn = warner(world)
   await forgetMissing(orgId, ledger, missing, warn)
   const now = world.now() + identity.skewMs
@@ -157,12 +167,12 @@ async function execute(
   const checks = checksOf(options, now)
   const recorder = new IntervalRecorder(ledger, orgId, world, checks)
   const windowSizes = new WindowSizes(known)
-  await using database = await LandingDatabase.open(dataFolder)
   const writer = new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn })
   const landing = { dataFolder, orgId, runId, world, skewMs: identity.skewMs, writer, recorder }
   const context: FetchContext = {
     ...landing,
     client,
+    database,
     forEach: (items, work) => forEachLimit(items, concurrency, work),
     background: new Background({
       work: (days) => landPaginatedDays(context, days),
@@ -272,7 +282,8 @@ async function unreachable(
   return { ...nothing(orgId), ...recorder.counts, unreachable: failure }
 }
 
-function nothing(orgId: string | null): SyncResult {
+/** The result of an organisation of which nothing was asked, or nothing answered. */
+export function nothing(orgId: string | null): SyncResult {
   const counts = { landed: 0, failed: 0, missing: 0 }
   return { orgId, isReached: false, ...counts, stoppedBy: null, unreachable: null }
 }

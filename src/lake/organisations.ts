@@ -1,7 +1,9 @@
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { isDay, type Day } from '../lib/days.ts'
-import { pathSegment, readJson, writeAtomic } from '../lib/files.ts'
+import { pathSegment, readIfThere, readJson, writeAtomic } from '../lib/files.ts'
+import type { Warn } from '../lib/world.ts'
 
 const knownOrganisation = z.object({
   orgId: z.string(),
@@ -31,29 +33,64 @@ export function isPlausibleOrgId(orgId: string): boolean {
   return isPrintable && pathSegment(orgId).length <= LONGEST_SEGMENT
 }
 
+/** Cache of the parsed file, by its path: every organisation of a run asks for it. */
+const lastRead = new Map<string, { readonly text: string; readonly known: Known }>()
+
+type Known = ReadonlyMap<string, KnownOrganisation>
+
 /** The organisations met so far, by their name in the configuration. */
 export async function readOrganisations(
   dataFolder: string,
   warn: (message: string) => void = () => undefined,
-): Promise<ReadonlyMap<string, KnownOrganisation>> {
-  const content = await readJson(pathIn(dataFolder), warn)
+): Promise<Known> {
+  const path = pathIn(dataFolder)
+  const text = (await readIfThere(path)) ?? '{}'
+  const last = lastRead.get(path)
+  if (last?.text === text) return last.known
+  const content = await readJson(path, warn)
   const known = new Map<string, KnownOrganisation>()
   for (const [name, value] of Object.entries(content ?? {})) {
     const { data } = knownOrganisation.safeParse(value)
     if (data !== undefined) known.set(name, data)
   }
+  if (content !== undefined) lastRead.set(path, { text, known })
   return known
 }
 
-/** Saves an organisation, so that a plan can be made without asking the platform. */
+/** What is to be written to a file, and the writing that is under way. */
+interface Saving {
+  readonly due: Map<string, KnownOrganisation>
+  done: Promise<void> | undefined
+}
+
+const saving = new Map<string, Saving>()
+
+/**
+ * Saves an organisation, so that a plan can be made without asking the platform. Those that are
+ * saved during a write share the next one.
+ */
 export async function rememberOrganisation(
   dataFolder: string,
   name: string,
   organisation: KnownOrganisation,
   warn: (message: string) => void,
 ): Promise<void> {
-  const known = new Map(await readOrganisations(dataFolder, warn))
-  known.set(name, organisation)
+  const path = pathIn(dataFolder)
+  const own = saving.get(path) ?? { due: new Map(), done: undefined }
+  saving.set(path, own)
+  own.due.set(name, organisation)
+  await own.done?.catch(() => undefined) // who asked for it has its error
+  own.done ??= save(dataFolder, own, warn).finally(() => {
+    own.done = undefined
+  })
+  await own.done
+}
+
+async function save(dataFolder: string, { due }: Saving, warn: Warn): Promise<void> {
+  const before = await readOrganisations(dataFolder, warn)
+  const known = new Map([...before, ...due])
+  due.clear()
+  if (isDeepStrictEqual(before, known)) return
   await writeAtomic(pathIn(dataFolder), `${JSON.stringify(Object.fromEntries(known), null, 2)}\n`)
 }
 

@@ -20,6 +20,8 @@ export type RunEvent =
       readonly origins: readonly string[]
       /** The variable, file or command that holds the key, never the key. */
       readonly keySource: string
+      /** How many organisations have the same hosts, where they are too many to name each. */
+      readonly others?: number
     }
   /** The first answer of an organisation: who it is and what day it is there. */
   | {
@@ -28,6 +30,16 @@ export type RunEvent =
       readonly today: string
       /** Seconds by which the server's clock is ahead of this machine's. */
       readonly skewSeconds: number
+    }
+  /** One of several organisations did not finish, or not all of its days did. */
+  | {
+      readonly type: 'organisation.failed'
+      readonly name: string
+      /** Null while it is not known. */
+      readonly orgId: string | null
+      readonly error: string
+      /** What a run over it alone would end with. */
+      readonly exitCode: number
     }
   | {
       readonly type: 'plan.made'

@@ -15,12 +15,12 @@ export async function writeIntervals(
   orgIds: readonly string[],
   rows: readonly IntervalRow[],
 ): Promise<void> {
+  const rowsOf = new Map<string, IntervalRow[]>(orgIds.map((orgId) => [orgId, []]))
+  for (const row of rows) rowsOf.get(row.orgId)?.push(row)
   const database = await Database.open(':memory:')
   try {
-    for (const orgId of orgIds) {
-      const own = rows.filter((row) => row.orgId === orgId)
+    for (const [orgId, own] of rowsOf)
       await write(database, baseFile(baseIn, orgId, 'intervals', 'all'), own)
-    }
   } finally {
     database.close()
   }

@@ -21,7 +21,10 @@ export function createTextLog(write: Write): Listener {
   const tally = new Tally()
   const waiting: RunEvent[] = []
   let hasBegun = false
+  let isFleet = false
   return (event) => {
+    isFleet ||= event.type === 'organisation.addressed' && event.others !== undefined
+    if (isFleet && isOfAnIdleOne(event)) return
     hasBegun ||= !FRAME.has(event.type)
     waiting.push(event)
     if (event.type === 'run.finished' && !hasBegun && event.exitCode === ExitCode.usage) return
@@ -32,6 +35,13 @@ export function createTextLog(write: Write): Listener {
       if (line !== undefined) write(`${oneLine(line)}\n`)
     }
   }
+}
+
+/** Of many organisations, those of which nothing is due have no lines. */
+function isOfAnIdleOne(event: RunEvent): boolean {
+  return (
+    event.type === 'organisation.identified' || (event.type === 'plan.made' && event.requests === 0)
+  )
 }
 
 /**
@@ -56,6 +66,7 @@ const LINES: Handlers<[], string | undefined> = {
   'organisation.addressed': addressing,
   'organisation.identified': ({ orgId, today, skewSeconds }) =>
     `organisation ${orgId}; today is ${today} there${skewOf(skewSeconds)}`,
+  'organisation.failed': ({ name, error }) => `failed '${name}': ${error}`,
   'plan.made': planLine,
   'request.retried': ({ path, waitMs, attempt, reason }) =>
     `retry ${path} in ${duration(waitMs)} after attempt ${attempt}: ${reason}`,

@@ -49,6 +49,17 @@ const runRecord = z.object({
   exit_code: z.number().int().nullable(),
   error: z.string().nullable(),
   organisations: z.array(z.string()),
+  /** Of several organisations those that failed, by configuration; not in records of versions before this was known. */
+  failed_organisations: z
+    .array(
+      z.object({
+        name: z.string(),
+        org_id: z.string().nullable(),
+        error: z.string(),
+        exit_code: z.number().int(),
+      }),
+    )
+    .default([]),
   totals: days.extend({
     requests: count,
     retries: count,

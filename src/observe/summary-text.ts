@@ -21,6 +21,7 @@ export function renderSummary(summary: Summary): string {
   const checks = record.failed_checks.toSorted((a, b) => rankOf(a) - rankOf(b))
   const sections = [
     section('asked', askedLines(record)),
+    section('fleet', organisationLines(record)),
     section('failed', listed(record.failures.map(failureLine))),
     section('shrunk', listed(record.shrunk.map(shrunkLine))),
     section('built', builtLines(summary)),
@@ -58,6 +59,13 @@ function askedLines({ resources, organisations, totals }: RunRecord): string[] {
     `${counted(requests, 'request')}, ${digits(retries)} retried, ${size(bytes)} read`,
     ...aligned([['', 'days', ...DAYS.slice(1)], ...cells]),
   ]
+}
+
+/** How many of several organisations failed, and which. */
+function organisationLines({ failed_organisations: failed }: RunRecord): string[] {
+  if (failed.length === 0) return []
+  const lines = failed.map(({ name, error }) => `'${name}': ${error}`)
+  return [`${counted(failed.length, 'organisation')} failed`, ...listed(lines)]
 }
 
 function failureLine({ org_id, resource, day, error, request_id }: RunRecord['failures'][number]) {

@@ -46,7 +46,15 @@ export function createSummary(now: () => number, version: string): SummaryCollec
       const { resources, failures } = tally
       const totals = { ...record.totals, ...sumOf(Object.values(resources)) }
       const end = exit_code === undefined ? {} : { exit_code, finished_at: isoOf(now()) }
-      const whole = structuredClone({ ...record, ...end, totals, resources, failures })
+      const organisations = record.organisations.toSorted() // they answer in any order
+      const whole = structuredClone({
+        ...record,
+        ...end,
+        organisations,
+        totals,
+        resources,
+        failures,
+      })
       return { record: { ...whole, status: statusOf(whole) }, warnings: [...warnings], unchanged }
     },
   }
@@ -62,6 +70,8 @@ const NOTES: Handlers<[record: RunRecord, now: string], void> = {
   'organisation.identified': ({ orgId }, { organisations }) => {
     if (!organisations.includes(orgId)) organisations.push(orgId)
   },
+  'organisation.failed': ({ name, orgId, error, exitCode }, { failed_organisations }) =>
+    void failed_organisations.push({ name, org_id: orgId, error, exit_code: exitCode }),
   'interval.shrunk': ({ orgId, resource, day, sizeBefore, size, isConfirmed }, { shrunk }) => {
     const sizes = { size_before: sizeBefore, size, is_confirmed: isConfirmed }
     shrunk.push({ org_id: orgId, resource, day, ...sizes })
@@ -154,7 +164,8 @@ export class Tally {
 
   get failures(): RunRecord['failures'] {
     const intervals = [...this.#intervals.values()].flatMap((each) => [...each.values()])
-    return intervals.flatMap(({ failure }) => failure ?? [])
+    const failures = intervals.flatMap(({ failure }) => failure ?? [])
+    return failures.toSorted((a, b) => (a.org_id < b.org_id ? -1 : Number(a.org_id > b.org_id)))
   }
 
   #of({ orgId, resource, day }: OrgDay): Interval | undefined {
@@ -206,6 +217,7 @@ function emptyRecord(startedAt: string, version: string): RunRecord {
     exit_code: null,
     error: null,
     organisations: [],
+    failed_organisations: [],
     totals: { ...sumOf([]), ...done },
     resources: {},
     failures: [],

@@ -48,8 +48,10 @@ export function requestNote(id: string | null, error: string): string {
 
 /** Which host is asked about an organisation, and with whose key. */
 export function addressing(addressed: EventOf<'organisation.addressed'>): string {
-  const { name, origins, keySource } = addressed
-  return `requests for '${name}' go to ${origins.join(' and ')} with the key of ${keySource}`
+  const { name, origins, keySource, others = 0 } = addressed
+  const hosts = origins.join(' and ')
+  if (others === 0) return `requests for '${name}' go to ${hosts} with the key of ${keySource}`
+  return `requests for '${name}' and ${digits(others)} more go to ${hosts}, each with a key of its own, the first of ${keySource}`
 }
 
 /** A settled day that came back much smaller, and what became of it. */

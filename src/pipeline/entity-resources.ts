@@ -12,6 +12,8 @@ export interface SyncSelection extends Pick<
 > {
   /** Named resources; without any, all are asked for, unless days are named, which are of analytics. */
   readonly entities?: Partial<Pick<EntitySelection, 'resources' | 'sessions' | 'messages'>>
+  /** Names of the organisations to ask; absent: all of the configuration. */
+  readonly organisations?: readonly string[]
 }
 
 /** The entity resources to ask one organisation for. Readiness reports are on the application host. */

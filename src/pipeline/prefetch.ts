@@ -1,3 +1,4 @@
+import PQueue from 'p-queue'
 import { messageOf } from '../lib/errors.ts'
 import { damagedFiles } from '../extract/missing-files.ts'
 import type { SyncListeners } from '../extract/organisation.ts'
@@ -25,6 +26,9 @@ export class Prefetch implements SyncListeners {
   readonly #complete = new Map<string, Set<string>>()
   /** Organisations whose next pass has not begun. */
   readonly #due = new Set<string>()
+
+  /** Bounds what databases take, however many organisations are asked at the same time. */
+  readonly #queue = new PQueue({ concurrency: 1 })
 
   constructor(context: RunContext) {
     this.#context = context
@@ -57,12 +61,17 @@ export class Prefetch implements SyncListeners {
   }
 
   async #open(orgId: string): Promise<BaseFiles> {
-    return openBase(baseOptions(this.#context, latestData(this.#context.config.dataFolder), orgId))
+    const pointInTime = latestData(this.#context.config.dataFolder)
+    return this.#queue.add(() => openBase(baseOptions(this.#context, pointInTime, orgId)))
+  }
+
+  async #write(orgId: string, known: Ledger): Promise<BaseFiles> {
+    const files = await this.base(orgId)
+    return this.#queue.add(() => this.#writeNow(orgId, known, files))
   }
 
   /** Does nothing if a raw file is damaged: only the holder of the ledger may quarantine it. */
-  async #write(orgId: string, known: Ledger): Promise<BaseFiles> {
-    const files = await this.base(orgId)
+  async #writeNow(orgId: string, known: Ledger, files: BaseFiles): Promise<BaseFiles> {
     this.#due.delete(orgId)
     const only = new Set(this.#complete.get(orgId))
     const { config, world } = this.#context

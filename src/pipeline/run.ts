@@ -7,7 +7,8 @@ import type { BaseFiles } from '../normalize/state.ts'
 import { copyOfPublished, exportMarts, publishModels, type RunsSoFar } from './publish.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import { latestData } from './point-in-time.ts'
-import { type SyncOutcome, land, isStopped } from './sync.ts'
+import type { SyncOutcome } from './outcome.ts'
+import { land, isStopped } from './sync.ts'
 
 /** The nightly job: land what is due, build, check, publish, export. */
 export async function run(

@@ -1,24 +1,26 @@
 import { entitySelection, landHooks, type SyncSelection } from './entity-resources.ts'
-import { ApiClient, TransportError } from '../client/index.ts'
-import type { OrganisationConfig } from '../config/config.ts'
-import { asError, ExitCode, messageOf, PartialError, type AppError } from '../lib/errors.ts'
-import { syncOrganisation, type SyncListeners, type SyncResult } from '../extract/organisation.ts'
+import { ApiClient, outOfTime } from '../client/index.ts'
+import type { Config, OrganisationConfig } from '../config/config.ts'
+import { outcomeOf, type OrganisationResult, type SyncOutcome } from './outcome.ts'
+import { mapLimit } from '../lib/concurrency.ts'
+import { diskFault } from '../lib/disk.ts'
+import { AppError, asError, ExitCode, LockedError, messageOf } from '../lib/errors.ts'
+import { takeOver, type Owners } from '../extract/identity.ts'
+import { LandingDatabase } from '../extract/land/landing-database.ts'
+import {
+  nothing,
+  syncOrganisation,
+  type SyncListeners,
+  type SyncOptions,
+} from '../extract/organisation.ts'
+import { readOrganisations } from '../lake/organisations.ts'
 import { downgradeToPartial, timed, type RunContext, openLedgers } from './run-context.ts'
 import { normalizeAll } from './normalize.ts'
 import { learnedLimits } from '../lake/state-file.ts'
 import { latestData } from './point-in-time.ts'
 import { setFlagsFromString } from 'node:v8'
 
-export interface SyncOutcome {
-  readonly results: readonly SyncResult[]
-  readonly exitCode: ExitCode
-  /** False when no organisation could be reached: then there is nothing new to build. */
-  readonly isAnyReached: boolean
-  /** One error for each organisation that did not finish. */
-  readonly problems: readonly Error[]
-}
-
-/** Source → raw → base, every organisation in turn. One that fails does not stop the others. */
+/** Source → raw → base. An organisation that fails does not stop the others. */
 export async function sync(context: RunContext, selection: SyncSelection): Promise<SyncOutcome> {
   return inLowMemoryMode(async () => {
     const landed = await land(context, selection)
@@ -30,26 +32,64 @@ export async function sync(context: RunContext, selection: SyncSelection): Promi
   })
 }
 
-/** Source → raw. */
+/** Source → raw, several organisations at a time. */
 export async function land(
   context: RunContext,
   selection: SyncSelection,
   listeners: SyncListeners = {},
 ): Promise<SyncOutcome> {
-  const organisations = context.config.organisations()
-  const results: SyncResult[] = []
-  const syncAll = async (): Promise<void> => {
-    for (const organisation of organisations)
-      results.push(await syncOne(context, organisation, selection, listeners))
-    await openLedgers(
-      context,
-      results.map(({ orgId }) => orgId),
-    )
+  const { config } = context
+  const organisations = config.organisations(selection.organisations)
+  const isAlone = organisations.length === 1
+  const syncAll = async (): Promise<readonly OrganisationResult[]> => {
+    await using database = new LandingDatabase(config.dataFolder)
+    const owners = await knownOwners(config)
+    const results = await mapLimit(organisations, config.organisationsAtOnce, (organisation) => {
+      const work = () => syncOne(context, organisation, selection, { listeners, database, owners })
+      return isAlone ? work() : onItsOwn(context, organisation, work)
+    })
+    const opened = results.map(({ orgId }) => orgId)
+    if (!isStopped(context)) await openLedgers(context, opened)
     if (selection.days === undefined) await landHooks(context)
+    return results
   }
-  await timed(context, 'sync', syncAll)
-  const outcome = outcomeOf(results)
-  return context.world.signal.aborted ? stopped(outcome, context.world.signal.reason) : outcome
+  const outcome = outcomeOf(await timed(context, 'sync', syncAll))
+  for (const failure of outcome.failures) context.world.emit(failure)
+  return isStopped(context) ? stopped(outcome, context.world.signal.reason) : outcome
+}
+
+/** The organisations that earlier runs have met, by their ids: their names keep them. */
+async function knownOwners({ dataFolder, hosts }: Config): Promise<Owners> {
+  const known = await readOrganisations(dataFolder)
+  const owners: Owners = new Map()
+  for (const { name } of hosts()) {
+    const orgId = known.get(name)?.orgId
+    if (orgId !== undefined) takeOver(owners, orgId, name)
+  }
+  return owners
+}
+
+/**
+ * The result of one of several organisations, also where its work fails. When the run has ended
+ * before its turn has come, it is not asked.
+ *
+ * @throws what ends the work of all: a lost lease, a full disk.
+ */
+async function onItsOwn(
+  { world, deadline }: RunContext,
+  { name }: OrganisationConfig,
+  work: () => Promise<OrganisationResult>,
+): Promise<OrganisationResult> {
+  const reason: unknown = world.signal.reason
+  if (world.signal.aborted && reason instanceof AppError)
+    return { ...nothing(null), name, stoppedBy: reason }
+  if (world.now() >= deadline) return { ...nothing(null), name, stoppedBy: outOfTime() }
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof LockedError || diskFault(error) !== undefined) throw error
+    return { ...nothing(null), name, crashedBy: asError(error) }
+  }
 }
 
 export function isStopped({ world }: RunContext): boolean {
@@ -67,22 +107,24 @@ async function syncOne(
   context: RunContext,
   organisation: OrganisationConfig,
   selection: SyncSelection,
-  listeners: SyncListeners,
-): Promise<SyncResult> {
+  shared: Pick<SyncOptions, 'database' | 'owners'> & { readonly listeners: SyncListeners },
+): Promise<OrganisationResult> {
   const { config, world, runId } = context
-  return withClient(context, organisation, (client) =>
+  const { name } = organisation
+  const result = await withClient(context, organisation, (client) =>
     syncOrganisation({
+      ...shared,
       client,
       world,
       dataFolder: config.dataFolder,
-      organisation: organisation.name,
+      organisation: name,
       runId,
       concurrency: config.concurrency,
       plan: selection,
       entities: entitySelection(context, organisation, selection),
-      listeners,
     }),
   )
+  return { ...result, name }
 }
 
 /** Runs `work` with a client that uses the learned limits, and saves what this run learns. */
@@ -104,42 +146,6 @@ async function withClient<T>(
       world.emit({ type: 'warning', message })
     })
   }
-}
-
-function outcomeOf(results: readonly SyncResult[]): SyncOutcome {
-  const stops = results.flatMap(({ stoppedBy }) => (stoppedBy === null ? [] : [stoppedBy]))
-  const unreachable = results.flatMap((result) =>
-    result.unreachable === null ? [] : [result.unreachable],
-  )
-  const isAnyReached = results.some(
-    ({ isReached, landed, failed, stoppedBy }) =>
-      landed > 0 || (isReached && failed === 0 && stoppedBy === null),
-  )
-  const missing = results.reduce((sum, result) => sum + result.missing, 0)
-  return downgradeToPartial(missing, {
-    results,
-    isAnyReached,
-    exitCode: exitCodeOf(results, stops),
-    problems: [...stops, ...unreachable.map((error) => unreachableError(error))],
-  })
-}
-
-/** The most telling exit code: a refused key before a deferral before failed days. */
-function exitCodeOf(results: readonly SyncResult[], stops: readonly AppError[]): ExitCode {
-  const order = [ExitCode.credential, ExitCode.usage, ExitCode.deferred]
-  const first = order.find((code) => stops.some((stop) => stop.exitCode === code))
-  if (first !== undefined) return first
-  const isShort = results.some(({ failed, unreachable }) => failed > 0 || unreachable !== null)
-  return isShort ? ExitCode.partial : ExitCode.complete
-}
-
-function unreachableError(error: Error): PartialError {
-  const what =
-    error instanceof TransportError ? 'could not be reached' : 'gave an unexpected answer'
-  return new PartialError(`the platform ${what}: ${error.message}`, {
-    hint: 'Nothing new was published; the next run asks again.',
-    cause: error,
-  })
 }
 
 /**

@@ -1,7 +1,8 @@
 import { ChecksFailedError, ExitCode, PartialError } from '../lib/errors.ts'
 import { createFactViews } from '../model/index.ts'
 import { timed, type RunContext } from './run-context.ts'
-import { sync, type SyncOutcome } from './sync.ts'
+import type { SyncOutcome } from './outcome.ts'
+import { sync } from './sync.ts'
 import { readProject } from './publish.ts'
 import { openScratch, removeScratch, withoutLanding } from '../serve/verify/scratch.ts'
 import {
@@ -22,11 +23,15 @@ export interface VerifyOutcome {
 
 /**
  * Fetches days again into a temporary folder, and compares the published warehouse with what
- * they make. Lake, ledger and warehouse stay as they are.
+ * they make; of all organisations or those that are named. Lake, ledger and warehouse stay as they are.
  *
  * @throws UsageError when nothing is published, or the warehouse as it was known earlier.
  */
-export async function verify(context: RunContext, choice: SampleChoice): Promise<VerifyOutcome> {
+export async function verify(
+  context: RunContext,
+  choice: SampleChoice,
+  organisations?: readonly string[],
+): Promise<VerifyOutcome> {
   const { config, world } = context
   const { dataFolder } = config
   await refusePast(dataFolder, 'verify')
@@ -35,7 +40,9 @@ export async function verify(context: RunContext, choice: SampleChoice): Promise
     const scratch = await openScratch(dataFolder)
     const quiet = { ...world, emit: withoutLanding(world.emit) }
     const temporary = { ...context, config: { ...config, dataFolder: scratch }, world: quiet }
-    const fetched = await sync(temporary, { days: new Set(sample.days) })
+    const days = new Set(sample.days)
+    const selection = organisations === undefined ? { days } : { days, organisations }
+    const fetched = await sync(temporary, selection)
     if (!fetched.isAnyReached || world.signal.aborted) return { ...fetched, verification: null }
     const project = await readProject(context)
     const verification = await timed(context, 'compare', () =>

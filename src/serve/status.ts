@@ -5,6 +5,7 @@ import { organisationsInLake, warehousePath } from '../lake/layout.ts'
 import { knownOrganisations, type Ledger } from '../lake/ledger.ts'
 import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
 import { RESOURCES } from '../lake/resources.ts'
+import { mapLimit } from '../lib/concurrency.ts'
 import { addDays, type DayRange } from '../lib/days.ts'
 import { orIfMissing } from '../lib/files.ts'
 import type { Learned } from '../lib/learned.ts'
@@ -29,24 +30,30 @@ export interface Gap extends DayRange {
  * What the data folder holds and lacks. Takes no lock, so it answers while a run is under way.
  *
  * @param ledgerOf what is known of an organisation's days.
+ * @param names of the organisations to report on, as the configuration has them; default: all.
  */
 export async function readStatus(
   dataFolder: string,
   now: number,
   ledgerOf: (orgId: string) => Promise<Ledger>,
+  names?: readonly string[],
 ) {
   const lease = (await leaseStatus(dataFolder, now)) ?? null
   const known = await readOrganisations(dataFolder)
   const withLedger = await knownOrganisations(dataFolder)
-  const all = new Set([...withLedger, ...(await organisationsInLake(dataFolder))])
-  const organisations = []
-  for (const orgId of [...all].sort()) {
+  const inFolder = new Set([...withLedger, ...(await organisationsInLake(dataFolder))])
+  const asked = names?.map((name) => known.get(name)?.orgId ?? name)
+  const all = [...inFolder].filter((orgId) => asked?.includes(orgId) ?? true).sort()
+  const nameOf = new Map([...known].map(([name, { orgId }]) => [orgId, name]))
+  const organisations = await mapLimit(all, ORGANISATIONS_AT_ONCE, async (orgId) => {
     const ledger = await ledgerOf(orgId)
     const range = knownRange(ledger, lastPlannedDay(known, orgId))
     const rows = intervalRows(orgId, ledger, range)
     const windows = await learnedSizes.read(dataFolder, orgId)
-    organisations.push({
+    return {
       orgId,
+      /** In the configuration of the last run that asked for it; null where that is not known. */
+      name: nameOf.get(orgId) ?? null,
       firstDay: range.first,
       lastDay: range.last,
       resources: RESOURCES.map(({ name }) => {
@@ -55,10 +62,12 @@ export async function readStatus(
       }),
       /** Of what is not analytics, as far as it was ever asked for. */
       beside: besideStatus(entityRows(orgId, ledger)),
-    })
-  }
+    }
+  })
   const isAlive = lease?.state === 'alive'
-  const learned = [...(await learnedLimits.readAll(dataFolder))]
+  const learned = [...(await learnedLimits.readAll(dataFolder))].filter(
+    ([name]) => names?.includes(name) ?? true,
+  )
   return {
     dataFolder,
     /** Null while nothing is published. */
@@ -67,8 +76,38 @@ export async function readStatus(
     running: isAlive ? lease : null,
     /** Whose lease the next run takes over. */
     left: isAlive ? null : lease,
+    /** Of all these organisations together. */
+    sum: RESOURCES.map(({ name }) => sumOf(name, organisations)),
     organisations,
     learned: learned.map(([name, each]) => limitOf(name, each)),
+  }
+}
+
+/** Each opens a ledger, and lists the files of its days. */
+const ORGANISATIONS_AT_ONCE = 4
+
+/** The days of one resource, over all organisations. */
+function sumOf(
+  resource: string,
+  organisations: readonly { readonly resources: readonly ResourceStatus[] }[],
+) {
+  const own = organisations.flatMap((each) =>
+    each.resources.filter((status) => status.resource === resource),
+  )
+  const total = (count: 'landed' | 'empty' | 'failed' | 'missing' | 'settled'): number =>
+    own.reduce((sum, each) => sum + each[count], 0)
+  return {
+    resource,
+    landed: total('landed'),
+    empty: total('empty'),
+    failed: total('failed'),
+    missing: total('missing'),
+    settled: total('settled'),
+    latestDay:
+      own
+        .flatMap(({ latestDay: day }) => day ?? [])
+        .sort()
+        .at(-1) ?? null,
   }
 }
 

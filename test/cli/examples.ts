@@ -12,6 +12,9 @@ export const ALL = await examples()
 /** Examples that end otherwise than with 0 where nothing is wrong. */
 const ENDS: Readonly<Record<string, readonly [code: number, told: RegExp]>> = {
   '$0 build --retry': [2, /--retry: no build has failed/],
+  // the configuration of these tests has one organisation, `default`
+  '$0 status --org acme': [2, /there is no organisation 'acme'/],
+  '$0 sync --org acme,beta': [2, /there is no organisation 'acme'/],
   '$0 build --as-of 2026-03-01': [2, /--as-of: nothing had landed by/],
 }
 

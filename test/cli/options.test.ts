@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import yargs from 'yargs'
-import { momentOf, selectionOf, selectionOptions } from '../../src/cli/options.ts'
+import { momentOf, organisationsOf, selectionOf, selectionOptions } from '../../src/cli/options.ts'
 import { linesOf, stage } from './platform-stage.ts'
 import { helpOf, registered } from './registry.ts'
 
@@ -34,6 +34,7 @@ describe('what to ask for', () => {
         .parserConfiguration({ 'duplicate-arguments-array': true })
         .options(selectionOptions)
         .parseSync(),
+      { hosts: () => ['acme', 'beta', 'one, two'].map((name) => ({ name, appUrl: null })) },
     )
 
   it('is everything by default', () => {
@@ -219,5 +220,31 @@ describe('examples of --help', () => {
         expect(line).toMatch(form)
       }
     }
+  })
+})
+
+describe('organisations by name', () => {
+  const known = ['acme', 'beta', 'one, two']
+
+  it.each([
+    [undefined, undefined],
+    [['acme'], ['acme']],
+    [
+      ['beta', 'acme'],
+      ['beta', 'acme'],
+    ],
+    [
+      ['acme, beta', 'acme'],
+      ['acme', 'beta'],
+    ],
+    [['one, two'], ['one, two']],
+  ])('%j are %j', (org, names) => {
+    expect(organisationsOf({ org, _: [], $0: '' }, known)).toEqual(names)
+  })
+
+  it.each([['acmee'], ['acme,'], ['']])("'%s' is none", (name) => {
+    expect(() => organisationsOf({ org: [name], _: [], $0: '' }, known)).toThrow(
+      'there is no organisation',
+    )
   })
 })

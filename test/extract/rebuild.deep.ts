@@ -27,7 +27,7 @@ import {
 
 /** Lands a row as versions did that landed any. */
 async function landByHand(data: string, item: string): Promise<void> {
-  const database = await LandingDatabase.open(data)
+  const database = new LandingDatabase(data)
   const writer = new RawWriter({
     dataFolder: data,
     orgId: 'o',
@@ -38,7 +38,7 @@ async function landByHand(data: string, item: string): Promise<void> {
   const origin = { page: 1, fetchedAt: NOW, request: '/', requestId: null, runId: 'run' }
   const content = contentOf([{ item, ordinal: 0, origin }], origin)
   await writer.land('users', [{ day: DAY, content }])
-  database.close()
+  await database.close()
 }
 
 describe('a ledger rebuilt from the lake', () => {

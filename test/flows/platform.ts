@@ -4,6 +4,7 @@ import {
   type SyncOptions,
   type SyncResult,
 } from '../../src/extract/organisation.ts'
+import { LandingDatabase } from '../../src/extract/land/landing-database.ts'
 import type { EntitySelection } from '../../src/extract/entities/context.ts'
 import { RESOURCES } from '../../src/lake/resources.ts'
 import { Database, type Row } from '../../src/lib/duckdb.ts'
@@ -51,7 +52,10 @@ export async function syncFrom(
     world,
   )
   const resources = RESOURCES.filter(({ name }) => options.only?.includes(name) ?? true)
+  await using database = new LandingDatabase(dataFolder)
   const result = await syncOrganisation({
+    database,
+    owners: new Map(),
     client,
     world,
     dataFolder,

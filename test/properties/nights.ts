@@ -1,3 +1,4 @@
+import { LandingDatabase } from '../../src/extract/land/landing-database.ts'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,7 +41,10 @@ export async function syncNight(
   const resources = RESOURCES.filter(({ name }) => only.includes(name))
   const clock = { today: dayOf(startedAt), now: startedAt, resources }
   const before = await LedgerFile.read(dataFolder, ORGANISATION)
+  await using database = new LandingDatabase(dataFolder)
   const result = await syncOrganisation({
+    database,
+    owners: new Map(),
     client: new ApiClient(
       {
         baseUrl: 'http://platform',

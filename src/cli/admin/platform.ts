@@ -108,7 +108,7 @@ async function withPlatform(
     narrate(event, tell)
   }
   const { world, close } = createWorld(emit, terminal.environment)
-  if (organisation.isFromFile || organisation.keyWarning !== null) announce(organisation, emit)
+  if (organisation.isFromFile || organisation.keyWarning !== null) announce([organisation], emit)
   try {
     const { baseUrl, appUrl, key: credential } = organisation
     const { rate, concurrency } = config
@@ -148,7 +148,7 @@ function chosen(config: Config, name: string | undefined): OrganisationConfig {
       hint: `Name one: --organisation ${names[0] ?? ''}`,
     })
   }
-  const [organisation] = config.organisations(name)
+  const [organisation] = config.organisations(name === undefined ? undefined : [name])
   if (organisation === undefined) throw new UsageError('no organisation is configured')
   return organisation
 }

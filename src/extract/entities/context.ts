@@ -38,6 +38,7 @@ export interface EntityContext extends EntityLandingContext {
   readonly client: ApiClient
   readonly selection: EntitySelection
   readonly forEach: FetchContext['forEach']
+  readonly database: FetchContext['database']
 }
 
 /** The current UTC day at the platform: items fetched now are stored under it. */
@@ -62,11 +63,15 @@ export class Answers {
     this.#last = originOf(context, { request: '', requestId: null })
   }
 
-  /** Adds the items of an answer as raw rows with secrets redacted; returns these rows. */
-  add(served: Served<unknown>, page = 1): RawRow[] {
+  /**
+   * Adds the items of an answer as raw rows with secrets redacted; returns these rows.
+   * `isWanted`: says of an item as served whether it is added; default: all are.
+   */
+  add(served: Served<unknown>, page = 1, isWanted?: (item: string) => boolean): RawRow[] {
     const origin = originOf(this.#context, served, page)
-    const rows = served.items.map(({ text }, ordinal) => {
-      return { item: this.#context.redaction.item(this.#resource, text), ordinal, origin }
+    const rows = served.items.flatMap(({ text }, ordinal) => {
+      if (isWanted?.(text) === false) return []
+      return [{ item: this.#context.redaction.item(this.#resource, text), ordinal, origin }]
     })
     this.rows.push(...rows)
     this.#last = origin
@@ -97,7 +102,7 @@ export function pathOf({ origin }: RawRow): string {
 }
 
 /** Identifies a row by a field, or by its whole text if it lacks that field. */
-export function keyIn(field: string): KeyOf {
+export function keyIn(field: string): (row: Pick<RawRow, 'item'>) => string {
   return ({ item }) => {
     const key = fieldOf(JSON.parse(item), field)
     const isKey = typeof key === 'number' || (typeof key === 'string' && key !== '')

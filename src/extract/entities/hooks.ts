@@ -83,7 +83,7 @@ export async function landSpool(options: SpoolOptions): Promise<void> {
   const redaction = await openRedaction(dataFolder, redactionKey)
   const checks = { plannedAt: world.now(), isForced: false }
   const recorder = new IntervalRecorder(ledger, orgId, world, checks)
-  await using database = await LandingDatabase.open(dataFolder)
+  await using database = new LandingDatabase(dataFolder)
   const writer = new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn })
   const to = { dataFolder, orgId, runId, world, skewMs: 0, writer, recorder }
   await landHookEvents({ ...to, redaction })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { isDay, type Day } from '../../lib/days.ts'
 import type { EntityResource } from '../../lake/resources.ts'
-import { literal, type Row } from '../../lib/duckdb.ts'
+import { literal, type Database, type Row } from '../../lib/duckdb.ts'
 import type { Warn } from '../../lib/world.ts'
 import { rawFolder } from '../../lake/layout.ts'
 import { rowsSql } from '../../lake/merged.ts'
@@ -18,6 +18,8 @@ export interface LakeOf {
   readonly dataFolder: string
   readonly orgId: string
   readonly recorder: { readonly intervals: Ledger }
+  /** Reads it; default: a database that is opened for each statement. */
+  readonly database?: LandingDatabase
 }
 
 /** The text of a column; empty where it has none. */
@@ -51,7 +53,7 @@ export async function knownItems(
  * caller verifies the files. Returns no rows if nothing has landed.
  */
 export async function askLake(
-  { dataFolder, orgId, recorder }: LakeOf,
+  { dataFolder, orgId, recorder, database }: LakeOf,
   resource: EntityResource,
   name: string,
   values: Readonly<Record<string, string>> = {},
@@ -60,12 +62,14 @@ export async function askLake(
     of !== resource || file === null ? [] : [join(rawFolder(dataFolder, orgId, of, day), file)],
   )
   if (files.length === 0) return []
-  await using database = await LandingDatabase.open(dataFolder)
-  return await database.use(async (connection) => {
+  const ask = async (connection: Database): Promise<readonly Row[]> => {
     await connection.run(statement('lake/macros'))
     const sql = fill(statement(`lake/${name}`), { ...values, rows: rowsSql(files) })
     return connection.rows(sql)
-  })
+  }
+  if (database !== undefined) return database.use(ask)
+  await using own = new LandingDatabase(dataFolder)
+  return await own.use(ask)
 }
 
 const day = z.custom<Day>((value) => typeof value === 'string' && isDay(value))

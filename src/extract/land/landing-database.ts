@@ -5,28 +5,17 @@ import { spillFolder } from '../../lib/spill.ts'
 
 /**
  * The database that writes raw days, one day per thread, so that the memory for a day depends on
- * its largest row, not on the number of rows.
+ * its largest row, not on the number of rows. It is opened on first use.
  */
 export class LandingDatabase {
-  readonly #first: Database
+  readonly #dataFolder: string
+  #first: Promise<Database> | undefined
   readonly #others: Database[] = []
-  readonly #idle: Database[]
+  readonly #idle: Database[] = []
   readonly #queue = new PQueue({ concurrency: processLimits().landing.threads })
 
-  private constructor(first: Database) {
-    this.#first = first
-    this.#idle = [first]
-  }
-
-  static async open(dataFolder: string): Promise<LandingDatabase> {
-    const first = await Database.open(':memory:', {
-      ...processLimits().landing,
-      // It needs no threads of its own: they would take work from the threads that wait for it.
-      threads: 1,
-      isLowMemory: true,
-      tempDirectory: spillFolder(dataFolder),
-    })
-    return new LandingDatabase(first)
+  constructor(dataFolder: string) {
+    this.#dataFolder = dataFolder
   }
 
   /** Runs `work` with a connection of its own, as soon as one is free. */
@@ -41,19 +30,33 @@ export class LandingDatabase {
     })
   }
 
-  close(): void {
+  async close(): Promise<void> {
     for (const other of this.#others) other.close()
-    this.#first.close()
+    const first = await this.#first?.catch(() => undefined) // who used it has its error
+    first?.close()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.close()
-    await Promise.resolve()
+    await this.close()
   }
 
   async #another(): Promise<Database> {
-    const other = await this.#first.another()
+    if (this.#first === undefined) {
+      this.#first = this.#open()
+      return this.#first
+    }
+    const other = await (await this.#first).another()
     this.#others.push(other)
     return other
+  }
+
+  #open(): Promise<Database> {
+    return Database.open(':memory:', {
+      ...processLimits().landing,
+      // It needs no threads of its own: they would take work from the threads that wait for it.
+      threads: 1,
+      isLowMemory: true,
+      tempDirectory: spillFolder(this.#dataFolder),
+    })
   }
 }

@@ -59,6 +59,9 @@ const CHANGING: Bases = {
   'sessions interrupt': ['sessions', 'interrupt', SESSION],
 }
 
+/** Commands that ask for, or show, organisations by name. */
+const OF_ORGANISATIONS = ['run', 'sync', 'plan', 'doctor', 'status', 'verify']
+
 const LOGGING = ['run', 'sync', 'build', 'rebuild', 'export', 'verify', 'compact']
 
 export const COMMON: Rows = {
@@ -66,6 +69,7 @@ export const COMMON: Rows = {
     data: dataRow(args),
     config: localConfig(args),
     json: jsonRow(args, LOGGING.includes(name)),
+    ...(OF_ORGANISATIONS.includes(name) ? { org: orgRow(args) } : {}),
     ...(LOGGING.includes(name) ? { log: logRow(args) } : {}),
   })),
   ...each(READING, (_, args) => platformRows(args)),
@@ -122,6 +126,23 @@ function localConfig(args: readonly string[]): Row {
     const named = await ok(kit, [...args, '--config', file], where)
     const without = await kit.go(args, where)
     expect([without.code, asText(without.out)]).not.toEqual([named.code, asText(named.out)])
+  }
+}
+
+/** Asks one of two organisations and needs no key of the other; an unknown name has a close one. */
+function orgRow(args: readonly string[]): Row {
+  return async (kit) => {
+    const { emulator } = await another({ orgId: 'org_two', seed: 2 })
+    const two = `  - { name: two, base_url: '${emulator.url}', key_env: NO_KEY }\n`
+    const text = `data: ${await kit.copy()}\n${organisationOf(kit)}${two}`
+    const config = ['--config', await fileWith(kit, 'two.yaml', text)]
+    const where = { cwd: kit.here, environment: { ...NOTHING, A_KEY: kit.emulator.keys.manager } }
+    await ok(kit, [...args, ...config, '--org', 'default'], where)
+    expect(emulator.requests).toEqual([])
+    const { code, out, err } = await kit.go([...args, ...config, '--org', 'two,defualt'], where)
+    expect(code).toBe(2)
+    expect(out + err).toContain("there is no organisation 'defualt'")
+    expect(out + err).toContain("Did you mean 'default'?")
   }
 }
 

@@ -15,7 +15,7 @@ it.each([
   ['a day earlier', NOW - 86_400_000],
 ])('law 8: a version that was fetched %s, by a clock set back, is the newest', async (_, at) => {
   const dataFolder = await temporaryFolder()
-  const database = await LandingDatabase.open(dataFolder)
+  const database = new LandingDatabase(dataFolder)
   try {
     const warn = (message: string): never => expect.fail(message)
     const writer = new RawWriter({ dataFolder, orgId: 'o', ledger: new Map(), database, warn })
@@ -29,6 +29,6 @@ it.each([
     const second = await land('{"n":2}', at)
     expect(versionsIn(rawFolder(dataFolder, 'o', 'tokens', DAY))).toEqual([first, second])
   } finally {
-    database.close()
+    await database.close()
   }
 })

@@ -29,7 +29,7 @@ function rows(items: readonly string[]): RawRow[] {
 /** The rows of each day as they stand in the lake once they were landed together. */
 async function landed(days: readonly DayOfRows[]): Promise<unknown> {
   const dataFolder = await temporaryFolder()
-  const database = await LandingDatabase.open(dataFolder)
+  const database = new LandingDatabase(dataFolder)
   try {
     const warn = (message: string): never => expect.fail(message)
     const writer = new RawWriter({ dataFolder, orgId: 'o', ledger: new Map(), database, warn })
@@ -42,7 +42,7 @@ async function landed(days: readonly DayOfRows[]): Promise<unknown> {
       }),
     )
   } finally {
-    database.close()
+    await database.close()
   }
 }
 
@@ -114,7 +114,7 @@ it('a file of lines knows its longest line', async () => {
 
 it('nothing is left when the rows of a day cannot be read', async () => {
   const dataFolder = await temporaryFolder()
-  const database = await LandingDatabase.open(dataFolder)
+  const database = new LandingDatabase(dataFolder)
   const failing = function* (): Generator<RawRow> {
     yield* rows(many(60_000, 100))
     throw new Error('the rows end here')
@@ -126,7 +126,7 @@ it('nothing is left when the rows of a day cannot be read', async () => {
     const writing = writeDays({ dataFolder, orgId: 'o', database }, 'users', [version])
     await expect(writing).rejects.toThrow('the rows end here')
   } finally {
-    database.close()
+    await database.close()
   }
   expect(await readdir(join(dataFolder, 'day'))).toEqual([])
   expect(await readdir(join(dataFolder, 'state', 'parts'))).toEqual([])

@@ -1,0 +1,120 @@
+import { TransportError } from '../client/index.ts'
+import { AppError, ExitCode, messageOf, PartialError } from '../lib/errors.ts'
+import type { EventOf } from '../lib/events.ts'
+import type { SyncResult } from '../extract/organisation.ts'
+import { downgradeToPartial } from './run-context.ts'
+
+/** The result of one organisation. */
+export interface OrganisationResult extends SyncResult {
+  /** Its name in the configuration. */
+  readonly name: string
+  /** An unexpected error of one of several organisations. */
+  readonly crashedBy?: Error
+}
+
+/** The outcome of landing, and what failed of each of several organisations. */
+export interface Landed extends SyncOutcome {
+  readonly failures: readonly EventOf<'organisation.failed'>[]
+}
+
+export interface SyncOutcome {
+  readonly results: readonly OrganisationResult[]
+  readonly exitCode: ExitCode
+  /** False when no organisation could be reached: then there is nothing new to build. */
+  readonly isAnyReached: boolean
+  /** One error for each organisation that did not finish. */
+  readonly problems: readonly Error[]
+}
+
+/** The outcome of a run over these organisations, in the order of the configuration. */
+export function outcomeOf(results: readonly OrganisationResult[]): Landed {
+  const stops = results.flatMap(({ stoppedBy }) => (stoppedBy === null ? [] : [stoppedBy]))
+  const isAnyReached = results.some(
+    ({ isReached, landed, failed, stoppedBy }) =>
+      landed > 0 || (isReached && failed === 0 && stoppedBy === null),
+  )
+  const missing = results.reduce((sum, result) => sum + result.missing, 0)
+  const isAlone = results.length === 1
+  const outcome = downgradeToPartial(missing, {
+    results,
+    isAnyReached,
+    exitCode: exitCodeOf(results, stops),
+    problems: isAlone
+      ? results.flatMap((result) => problemsOf(result, isAlone))
+      : problemsOfMany(results),
+  })
+  return { ...outcome, failures: isAlone ? [] : results.flatMap(failureOf) }
+}
+
+/** The most telling exit code: a refused key before a deferral before failed days. */
+function exitCodeOf(results: readonly OrganisationResult[], stops: readonly AppError[]): ExitCode {
+  const first = BY_WEIGHT.find((code) => stops.some((stop) => stop.exitCode === code))
+  if (first !== undefined) return first
+  const isShort = results.some(
+    ({ failed, unreachable, crashedBy }) =>
+      failed > 0 || unreachable !== null || crashedBy !== undefined,
+  )
+  return isShort ? ExitCode.partial : ExitCode.complete
+}
+
+const BY_WEIGHT: readonly ExitCode[] = [ExitCode.credential, ExitCode.usage, ExitCode.deferred]
+
+/** Why an organisation did not finish; of failed days the record of each says why. */
+function problemsOf(result: OrganisationResult, isAlone = false): AppError[] {
+  const { stoppedBy, unreachable, crashedBy } = result
+  if (stoppedBy !== null) return [stoppedBy]
+  if (unreachable !== null) return [unreachableError(unreachable, isAlone)]
+  return crashedBy === undefined
+    ? []
+    : [new PartialError(messageOf(crashedBy), { cause: crashedBy })]
+}
+
+/** How many organisations are named in errors; the run record has all. */
+const NAMED = 10
+
+/** The problems by weight, each with its organisation's name, in the order of the configuration. */
+function problemsOfMany(results: readonly OrganisationResult[]): Error[] {
+  const all = results.flatMap((result) =>
+    problemsOf(result).map((error) => new ErrorOfOne(result.name, error)),
+  )
+  const weightOf = ({ exitCode }: AppError): number => {
+    const weight = BY_WEIGHT.indexOf(exitCode)
+    return weight < 0 ? BY_WEIGHT.length : weight
+  }
+  const sorted = all.toSorted((a, b) => weightOf(a) - weightOf(b))
+  const more = sorted.length - NAMED
+  if (more <= 0) return sorted
+  return [...sorted.slice(0, NAMED), new PartialError(`and ${more} more organisations`)]
+}
+
+/** The error of one of several organisations. */
+class ErrorOfOne extends AppError {
+  override readonly exitCode: ExitCode
+
+  constructor(name: string, cause: AppError) {
+    const { message, hint } = cause
+    super(`'${name}': ${message}`, hint === undefined ? { cause } : { hint, cause })
+    this.exitCode = cause.exitCode
+  }
+}
+
+/** What failed of one of several organisations. */
+function failureOf(result: OrganisationResult): EventOf<'organisation.failed'>[] {
+  const { name, orgId, failed } = result
+  const [problem] = problemsOf(result)
+  if (problem === undefined && failed === 0) return []
+  const days = failed === 1 ? '1 day failed' : `${failed} days failed`
+  const error = problem?.message ?? days
+  const exitCode = problem?.exitCode ?? ExitCode.partial
+  return [{ type: 'organisation.failed', name, orgId, error, exitCode }]
+}
+
+function unreachableError(error: Error, isAlone: boolean): PartialError {
+  const what =
+    error instanceof TransportError ? 'could not be reached' : 'gave an unexpected answer'
+  const published = isAlone ? 'Nothing new was published; the' : 'The'
+  return new PartialError(`the platform ${what}: ${error.message}`, {
+    hint: `${published} next run asks again.`,
+    cause: error,
+  })
+}

@@ -1,0 +1,229 @@
+import { chmod, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { loadConfig } from '../../src/config/config.ts'
+import { startEmulator, type Emulator, type Intercept } from '../../src/emulator/emulator.ts'
+import { knownOrganisations, LedgerFile } from '../../src/lake/ledger.ts'
+import { RESOURCES } from '../../src/lake/resources.ts'
+import { ExitCode } from '../../src/lib/errors.ts'
+import type { RunEvent } from '../../src/lib/events.ts'
+import { land } from '../../src/pipeline/sync.ts'
+import type { SyncSelection } from '../../src/pipeline/entity-resources.ts'
+import type { SyncOutcome } from '../../src/pipeline/outcome.ts'
+import { temporaryFolder, testWorld } from '../support/helpers.ts'
+
+const NOW = Date.parse('2026-01-18T06:00:00Z')
+const DAYS = 4
+
+const resources = RESOURCES.filter(({ name }) => ['tokens', 'tools'].includes(name))
+const ANALYTICS: SyncSelection = { resources, entities: { resources: [] } }
+
+/** A platform of six organisations; their numbers stand in their keys and ids. */
+async function platform(intercept?: Intercept): Promise<Emulator> {
+  const emulator = await startEmulator({
+    users: 3,
+    organisations: 6,
+    now: () => NOW,
+    ...(intercept === undefined ? {} : { intercept }),
+  })
+  onTestFinished(() => emulator.close())
+  return emulator
+}
+
+/** Whose request it is: the number of the organisation. */
+function askedFor(headers: Headers): number {
+  return Number(/-(\d+)$/.exec(headers.get('authorization') ?? '')?.[1] ?? 1)
+}
+
+/** An address at which nothing listens. */
+async function closedPort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' ? `http://127.0.0.1:${address?.port ?? 0}` : ''
+}
+
+interface Listed {
+  readonly name: string
+  readonly url: string
+  readonly key: string
+}
+
+/** Lands what is due of the organisations of a list; `onEvent` is called with each event. */
+async function landed(
+  organisations: readonly Listed[],
+  options: {
+    readonly data?: string
+    readonly atOnce?: number
+    readonly selection?: SyncSelection
+    readonly runForMs?: number
+    readonly onEvent?: (event: RunEvent) => void
+  } = {},
+): Promise<{ outcome: SyncOutcome; data: string; events: readonly RunEvent[] }> {
+  const data = options.data ?? (await temporaryFolder())
+  const lines = organisations.map(({ name, url }, at) => `${name},${url},KEY_${at}`)
+  const files = {
+    'organisations.csv': ['name,base_url,key_env', ...lines, ''].join('\n'),
+    'agent-warehouse.yaml': `organisations: organisations.csv\norganisations_at_once: ${options.atOnce ?? 2}\n`,
+  }
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(join(data, name), text)
+    await chmod(join(data, name), 0o600)
+  }
+  const keys = organisations.map(({ key }, at) => [`KEY_${at}`, key] as const)
+  const config = loadConfig({ data }, Object.fromEntries(keys), data)
+  const world = testWorld(NOW)
+  const emit = (event: RunEvent): void => {
+    world.emit(event)
+    options.onEvent?.(event)
+  }
+  const deadline = NOW + (options.runForMs ?? 3_600_000)
+  const context = { config, world: { ...world, emit }, runId: 'run', deadline }
+  const outcome = await land(context, options.selection ?? ANALYTICS)
+  return { outcome, data, events: world.events }
+}
+
+function listed({ url, keysOf }: Emulator, number: number): Listed {
+  return { name: `number ${number}`, url, key: keysOf(number).owner }
+}
+
+/** How many days of an organisation have landed. */
+async function daysOf(data: string, orgId: string): Promise<number> {
+  const ledger = await LedgerFile.read(data, orgId)
+  return [...ledger.values()].filter(({ file }) => file !== null).length
+}
+
+it('law 6: each of several organisations fails alone, and a slow one holds no other back', async () => {
+  let othersAreDone: () => void = () => undefined
+  const others = new Promise<void>((resolve) => (othersAreDone = resolve))
+  const emulator = await platform(async ({ headers, path }) => {
+    const number = askedFor(headers)
+    if (number === 1) await others
+    const isFaulty = number === 4 && path.endsWith('/tokens')
+    return isFaulty ? new Response('no', { status: 400 }) : undefined
+  })
+  const organisations = [
+    { ...listed(emulator, 1), name: 'slow' },
+    { ...listed(emulator, 2), name: 'refused', key: 'no-such-key-2' },
+    { ...listed(emulator, 3), name: 'gone', url: await closedPort() },
+    { ...listed(emulator, 4), name: 'faulty' },
+    { ...listed(emulator, 5), name: 'five' },
+    { ...listed(emulator, 6), name: 'six' },
+  ]
+  const due = new Set(['org_demo_5', 'org_demo_6'])
+  const finished = new Map<string, number>()
+  const { outcome, data, events } = await landed(organisations, {
+    onEvent: (event) => {
+      if (event.type !== 'interval.finished') return
+      const count = (finished.get(event.orgId) ?? 0) + 1
+      finished.set(event.orgId, count)
+      if (count === 2 * DAYS) due.delete(event.orgId)
+      if (due.size === 0) othersAreDone()
+    },
+  })
+
+  expect(outcome.exitCode).toBe(ExitCode.credential)
+  expect(outcome.isAnyReached).toBe(true)
+  const results = outcome.results.map(({ name, landed, failed }) => ({ name, landed, failed }))
+  expect(results).toEqual([
+    { name: 'slow', landed: 2 * DAYS, failed: 0 },
+    { name: 'refused', landed: 0, failed: 0 },
+    { name: 'gone', landed: 0, failed: 0 },
+    { name: 'faulty', landed: DAYS, failed: DAYS },
+    { name: 'five', landed: 2 * DAYS, failed: 0 },
+    { name: 'six', landed: 2 * DAYS, failed: 0 },
+  ])
+  for (const orgId of ['org_demo', 'org_demo_5', 'org_demo_6'])
+    expect(await daysOf(data, orgId)).toBe(2 * DAYS)
+  const failures = events.flatMap((event) => (event.type === 'organisation.failed' ? [event] : []))
+  expect(failures).toMatchObject([
+    { name: 'refused', exitCode: ExitCode.credential },
+    { name: 'gone', exitCode: ExitCode.partial },
+    { name: 'faulty', error: '4 days failed', exitCode: ExitCode.partial },
+  ])
+  expect(outcome.problems.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^'refused': .*401/),
+    expect.stringMatching(/^'gone': the platform could not be reached/),
+  ])
+})
+
+it('law 3: an unexpected error of one organisation stops no other', async () => {
+  const emulator = await platform()
+  const { outcome, data } = await landed(
+    [1, 2, 3].map((number) => listed(emulator, number)),
+    {
+      onEvent: (event) => {
+        if (event.type === 'plan.made' && event.orgId === 'org_demo_2') throw new Error('a mistake')
+      },
+    },
+  )
+  expect(outcome.exitCode).toBe(ExitCode.partial)
+  expect(outcome.problems.map(({ message }) => message)).toEqual(["'number 2': a mistake"])
+  expect(await knownOrganisations(data)).toEqual(['org_demo', 'org_demo_3'])
+})
+
+it('two names of one organisation write one ledger once: the other name is refused', async () => {
+  const emulator = await platform()
+  const [one, two] = [listed(emulator, 1), listed(emulator, 2)]
+  const { data } = await landed([one])
+  const twice = [{ ...one, name: 'again' }, one, two]
+  for (const atOnce of [1, 3]) {
+    const { outcome } = await landed(twice, { data, atOnce })
+    expect(outcome.exitCode).toBe(ExitCode.usage)
+    expect(outcome.problems.map(({ message }) => message)).toEqual([
+      "'again': the credential of 'again' belongs to the organisation 'org_demo', which is in the configuration as 'number 1' already",
+    ])
+    expect(outcome.results[1]).toMatchObject({ orgId: 'org_demo', stoppedBy: null })
+  }
+  expect(await daysOf(data, 'org_demo_2')).toBe(2 * DAYS)
+})
+
+it('two names of one organisation that was never asked: one of them lands', async () => {
+  const emulator = await platform()
+  const one = listed(emulator, 1)
+  const { outcome, data } = await landed([one, { ...one, name: 'again' }])
+  expect(outcome.exitCode).toBe(ExitCode.usage)
+  expect(outcome.results.map(({ landed: days }) => days).toSorted()).toEqual([0, 2 * DAYS])
+  expect(await daysOf(data, 'org_demo')).toBe(2 * DAYS)
+})
+
+it('organisations whose turn comes after the deadline are deferred, and nothing is asked', async () => {
+  const emulator = await platform()
+  const fleet = [1, 2, 3].map((number) => listed(emulator, number))
+  const { outcome } = await landed(fleet, { runForMs: 0 })
+  expect(outcome).toMatchObject({ exitCode: ExitCode.deferred, isAnyReached: false })
+  expect(outcome.problems).toHaveLength(3)
+  expect(emulator.requests).toEqual([])
+})
+
+it('a run over some organisations neither asks nor marks the others', async () => {
+  const emulator = await platform()
+  const fleet = [1, 2, 3].map((number) => listed(emulator, number))
+  const { data } = await landed(fleet)
+  const before = await LedgerFile.read(data, 'org_demo_2')
+  const asked = emulator.requests.length
+  const selection = { ...ANALYTICS, organisations: ['number 3'], refetch: true }
+  const { outcome } = await landed(fleet, { data, selection })
+  expect(outcome.results.map(({ name }) => name)).toEqual(['number 3'])
+  expect(outcome.exitCode).toBe(ExitCode.complete)
+  expect(await LedgerFile.read(data, 'org_demo_2')).toEqual(before)
+  const { outcome: alone } = await landed(fleet, {
+    data,
+    selection: { ...selection, refetch: false },
+  })
+  expect(alone.exitCode).toBe(ExitCode.complete)
+  expect(emulator.requests.length).toBeGreaterThan(asked)
+})
+
+it('law 2: with a fixed clock the second plan is empty, of every organisation', async () => {
+  const emulator = await platform()
+  const fleet = [1, 2, 3, 4, 5, 6].map((number) => listed(emulator, number))
+  const { data } = await landed(fleet, { atOnce: 3 })
+  const { events } = await landed(fleet, { data, atOnce: 3 })
+  const plans = events.flatMap((event) => (event.type === 'plan.made' ? [event.requests] : []))
+  expect(plans).toEqual([0, 0, 0, 0, 0, 0])
+})
