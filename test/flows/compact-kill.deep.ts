@@ -1,0 +1,58 @@
+import { cp } from 'node:fs/promises'
+import { expect, it, onTestFinished } from 'vitest'
+import { startEmulator } from '../../src/emulator/emulator.ts'
+import { rawDays } from '../../src/lake/layout.ts'
+import { courseOf, killAt, pointsOf, type Command } from '../kill/victim.ts'
+import { command } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
+import { rawFiles, rawRows, rowsOfVersions } from './raw-rows.ts'
+
+const ORG = 'org_demo'
+const NOW = Date.parse('2026-03-05T05:00:00Z')
+
+it('law 3: compact that is killed at any write and run again comes to the same lake', async () => {
+  const emulator = await startEmulator({ now: () => NOW, users: 2 })
+  onTestFinished(() => emulator.close())
+  const victim: Command = {
+    args: ['compact', '--log', 'none'],
+    url: emulator.url,
+    key: emulator.keys.manager,
+  }
+  const before = await temporaryFolder()
+  const { code, err } = await command(['sync', '--only', 'tokens', '--log', 'none'], {
+    AGENT_BASE_URL: emulator.url,
+    AGENT_API_KEY: emulator.keys.manager,
+    AGENT_WAREHOUSE_DATA: before,
+    AGENT_WAREHOUSE_RATE: '2000',
+  })
+  expect(code, err).toBe(0)
+  const [rows, versions] = [await rawRows(before), await rowsOfVersions(before, ORG)]
+  const days = await rawDays(before, ORG)
+
+  const copy = async (): Promise<string> => {
+    const data = await temporaryFolder()
+    await cp(before, data, { recursive: true })
+    return data
+  }
+  const undisturbed = await copy()
+  const course = await courseOf(victim, undisturbed)
+  const files = await rawFiles(undisturbed)
+  expect(files.length).toBeLessThan((await rawFiles(before)).length)
+
+  const points = pointsOf(course).filter(({ site }) => /lake\/merge/.test(site))
+  expect(points.map(({ site }) => site.split(' ')[0])).toEqual(
+    expect.arrayContaining(['duckdb', 'renameSync', 'unlinkSync', 'rmdirSync']),
+  )
+  for (const point of points) {
+    const where = `${point.when} #${point.nth} of ${point.site}`
+    const data = await copy()
+    expect(await killAt(victim, data, point), where).toBe(true)
+    expect(await rawDays(data, ORG), where).toEqual(days)
+    expect(await rowsOfVersions(data, ORG), where).toEqual(versions)
+    expect(await rawRows(data, { isDistinct: true }), `${where}: none is missing`).toEqual(rows)
+    await courseOf(victim, data)
+    expect(await rawFiles(data), where).toEqual(files)
+    expect(await rawRows(data), where).toEqual(rows)
+    expect(await rowsOfVersions(data, ORG), where).toEqual(versions)
+  }
+}, 900_000)
