@@ -91,6 +91,38 @@ group by 1
     expect(checks.map(({ status }) => status)).toEqual(['pass', 'pass', 'pass'])
   })
 
+  it('in an organisation looks at every row where the value is lost there alone', async () => {
+    const inOrg: Files = {
+      ...files,
+      'models/fct_user_day.yml': (files['models/fct_user_day.yml'] ?? '').replace(
+        'relationships:',
+        'relationships_in_org:',
+      ),
+      'models/dim_user.sql': `{{ config(materialized='table') }}
+select org_id, user_id
+from {{ ref('fct_user_day') }}
+where org_id || user_id != '{{ var('nobody', '') }}'
+group by 1, 2
+`,
+      'models/dim_user.yml': `models:
+  - name: dim_user
+    description: One row per organisation and user.
+    columns:
+      - {name: org_id, description: The organisation.}
+      - {name: user_id, description: The user.}
+`,
+    }
+    const sourceContent = () => 'the same'
+    const bench = await Bench.open()
+    await serve(bench, [...days, ['b', '2026-01-15', 'u1', 1, 'v1']])
+    await bench.build(inOrg, { sourceContent })
+    const { checks } = await bench.build(inOrg, { sourceContent, vars: { nobody: 'cu1' } })
+    expect(checks.map(({ status }) => status)).not.toContain('fail')
+    await expect(bench.build(inOrg, { sourceContent, vars: { nobody: 'bu1' } })).rejects.toThrow(
+      'relationships_in_org_fct_user_day_user_id',
+    )
+  })
+
   it.each([
     ['a view', "{{ config(materialized='view') }}\nselect user_id from {{ ref('fct_user_day') }}"],
     ['another model now', "{{ config(materialized='table') }}\nselect 'u1' as user_id"],

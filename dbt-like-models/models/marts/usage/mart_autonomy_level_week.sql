@@ -38,14 +38,31 @@ totals as (
 
 ),
 
-levels as (
+-- As decimals: a sum of doubles depends on the order of the rows.
+weighed_days as (
 
     select
         org_id,
         {{ week_of('activity_date') }} as week_start_date,
         autonomy_level,
-        {{ sum_of_shares('share * cast(tool_calls as double)') }} as tool_calls
+        try_cast(
+            share * cast(tool_calls as double) as decimal(28, 6)
+        ) as tool_calls
     from level_days
+
+),
+
+levels as (
+
+    select
+        org_id,
+        week_start_date,
+        autonomy_level,
+        case
+            when count(*) = count(tool_calls)
+            then cast({{ sum_of_credits('tool_calls') }} as double)
+        end as tool_calls
+    from weighed_days
     group by 1, 2, 3
 
 ),
