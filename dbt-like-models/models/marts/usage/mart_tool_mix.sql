@@ -1,0 +1,50 @@
+with
+
+tool_months as (
+
+    select
+        org_id,
+        cast(date_trunc('month', activity_date) as date) as month_start_date,
+        tool_name,
+        {{ sum_of_counts('invocations') }} as invocations
+    from {{ ref('fct_tool_day') }}
+    group by 1, 2, 3
+
+),
+
+months as (
+
+    select
+        org_id,
+        month_start_date,
+        sum(cast(invocations as decimal(38, 0))) as invocations
+    from tool_months
+    group by 1, 2
+
+),
+
+known_months as (
+
+    select * from {{ ref('int_resource_months') }}
+    where resource = 'tools'
+
+),
+
+final as (
+
+    select
+        org_id,
+        month_start_date,
+        tool_months.tool_name,
+        tool_months.invocations,
+        cast(tool_months.invocations as double)
+        / nullif(cast(months.invocations as double), 0) as share,
+        known_months.known_days,
+        known_months.days_in_month
+    from tool_months
+    inner join months using (org_id, month_start_date)
+    left join known_months using (org_id, month_start_date)
+
+)
+
+select * from final
