@@ -5,19 +5,17 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parseDay } from '../../src/lib/days.ts'
 import type { BuildResult } from '../../src/model/index.ts'
-import { Database, type Cell } from '../../src/lib/duckdb.ts'
+import { Database } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from '../model/fixture.ts'
 import { buildLake } from '../model/lake-build.ts'
 import { Lake } from '../support/lake.ts'
+import { rowsIn, told } from './golden-case.ts'
 import { landGolden } from './land.ts'
 
 const CASE = join(packageRoot, 'test', 'golden', 'awkward')
 const SCRIPT = join(packageRoot, 'test', 'golden', 'script', 'expect.mjs')
 const LAST_DAY = parseDay('2026-02-06', 'the last day')
-
-/** A decimal as DuckDB writes it. */
-const CREDITS = /^-?\d+\.\d{6}$/
 
 let lake: Lake
 let built: BuildResult
@@ -41,34 +39,8 @@ async function inWarehouse<T>(work: (database: Database) => Promise<T>): Promise
   }
 }
 
-/** One line a row, in order: counts as text, doubles to 12 digits. */
-function told(rows: readonly object[]): string[] {
-  return rows
-    .map((row) => JSON.stringify(Object.entries(row).sort(byName).map(cell)))
-    .sort()
-}
-
-type Entry = [name: string, value: Cell]
-
-function byName([a]: Entry, [b]: Entry): number {
-  return a < b ? -1 : 1
-}
-
-function cell([name, value]: Entry): unknown {
-  if (typeof value === 'bigint') return [name, String(value)]
-  if (typeof value === 'string' && CREDITS.test(value)) return [name, value.replace(/\.?0+$/, '')]
-  if (typeof value !== 'number') return [name, value]
-  return [name, Number.isSafeInteger(value) ? String(value) : String(Number(value.toPrecision(12)))]
-}
-
 function expected(table: string): Promise<object[]> {
   return rowsIn(join(CASE, 'expected'), table)
-}
-
-async function rowsIn(folder: string, table: string): Promise<object[]> {
-  const text = await readFile(join(folder, `${table}.ndjson`), 'utf8')
-  const lines = text.split('\n').filter((line) => line !== '')
-  return lines.map((line) => JSON.parse(line) as object)
 }
 
 const tables = (await readdir(join(CASE, 'expected'))).map((file) => file.replace('.ndjson', ''))

@@ -8,6 +8,7 @@ export function restatements() {
   for (const [resource, versions] of groupBy(answers, (answer) => answer.resource)) {
     for (const newer of versions.slice(1)) {
       const older = versions[0]
+      if (newer.meta.start_date > older.meta.end_date) continue
       const [before, after] = [older, newer].map(({ data }) =>
         said(
           resource,

@@ -1,0 +1,26 @@
+// The rows that marts must hold for a case of this folder, as `expect.mjs` does
+// for facts and dimensions:
+//
+//     node test/golden/script/expect-marts.mjs weeks [folder]
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { dimensions } from './dimensions.mjs'
+import { facts } from './facts.mjs'
+import { marts } from './marts.mjs'
+import { monthMarts } from './month-marts.mjs'
+import { creditsText } from './reading.mjs'
+import { folder } from './served.mjs'
+
+const output = process.argv[3] ?? join(folder, 'expected')
+const made = facts()
+const all = { ...made, ...dimensions(made) }
+await mkdir(output, { recursive: true })
+for (const [table, rows] of Object.entries({ ...marts(all), ...monthMarts(all) })) {
+  const lines = rows.map((row) => `${JSON.stringify(row, countsAsText)}\n`)
+  await writeFile(join(output, `${table}.ndjson`), lines.sort().join(''))
+}
+
+function countsAsText(name, value) {
+  if (typeof value !== 'bigint') return value
+  return name === 'billable_tokens' ? creditsText(value) : String(value)
+}
