@@ -73,11 +73,7 @@ analytics_dates as (
             case when status in ('landed', 'empty') then 1 else 0 end
         ) = 1 as is_complete
     from {{ ref('stg_platform__intervals') }}
-    where
-        resource in (
-            'tokens', 'tokens_by_model', 'tools', 'tools_by_name', 'activity',
-            'activity_by_client', 'productivity', 'users'
-        )
+    where resource in ({{ analytics_resources() }})
     group by 1, 2
 
 ),

@@ -36,16 +36,6 @@ users as (
 
 ),
 
-names as (
-
-    select
-        mcp_server,
-        min(display_name) as display_name
-    from {{ ref('dim_mcp_server') }}
-    group by 1
-
-),
-
 final as (
 
     select
@@ -64,7 +54,8 @@ final as (
             when weeks.is_users_known then coalesce(users.users_with_mcp, 0)
         end as users_with_mcp
     from followed
-    left join names using (mcp_server)
+    left join {{ ref('dim_mcp_server') }} as names
+        using (org_id, mcp_server)
     left join {{ ref('int_org_weeks') }} as weeks
         using (org_id, week_start_date)
     left join users using (org_id, week_start_date)
