@@ -9,7 +9,8 @@ import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from '../model/fixture.ts'
 import { buildLake } from '../model/lake-build.ts'
 import { Lake } from '../support/lake.ts'
-import { land, rowsIn, told } from './golden-case.ts'
+import { rowsIn, told } from './golden-case.ts'
+import { landGolden } from './land.ts'
 
 const CASE = join(packageRoot, 'test', 'golden', 'weeks')
 const SCRIPT = join(packageRoot, 'test', 'golden', 'script', 'expect-marts.mjs')
@@ -18,9 +19,7 @@ const tables = (await readdir(join(CASE, 'expected'))).map((file) => file.replac
 let lake: Lake
 beforeAll(async () => {
   lake = await Lake.open(await temporaryFolder())
-  for (const fetched of (await readdir(join(CASE, 'input'))).sort()) {
-    await land(lake, join(CASE, 'input'), fetched)
-  }
+  await landGolden(lake, CASE)
   await cp(join(CASE, 'seeds'), join(lake.data, 'seeds'), { recursive: true })
   await buildLake(lake, parseDay('2027-02-09', 'the last day'))
 })
