@@ -7,42 +7,142 @@ import { Database, identifier } from '../../src/lib/duckdb.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
-const NOW = Date.parse('2026-01-22T05:00:00Z')
+const FIRST_NIGHT = Date.parse('2026-01-22T05:00:00Z')
+const SECOND_NIGHT = FIRST_NIGHT + 86_400_000
 
-/** Marts of what organisations have in common: of these, the keys are a union. */
-const SHARED = [
-  'dim_client',
-  'dim_date',
-  'dim_mcp_server',
-  'dim_model',
-  'dim_tool',
-  'map_mcp_server_spelling',
-  'map_tool_spelling',
-]
+/** Texts of the platform's answers, and what it serves in their place. */
+type Instead = readonly (readonly [served: string | RegExp, instead: string])[]
 
-/** With users of the same names, and other days and numbers. */
-async function organisation(orgId: string, firstDay: string, users: number): Promise<Emulator> {
-  const emulator = await startEmulator({ orgId, firstDay, users, now: () => NOW })
-  onTestFinished(() => emulator.close())
-  return emulator
+interface Organisation {
+  /** The first day with rows; the platform answers for those before too. */
+  readonly firstDay: string
+  readonly users: number
+  readonly instead: Instead
+  /** On the second night of its data, of the days that are rechecked too. */
+  readonly later?: Instead
+  /** Whether it is configured on the first night. */
+  readonly isLate?: boolean
 }
 
-/** The marts of one run over organisations: of each its columns and rows, without times of fetching. */
-async function martsOf(organisations: Readonly<Record<string, Emulator>>) {
+/**
+ * All have users, computers and sessions of the same ids. What one calls a tool another never
+ * calls so; MCP servers, clients and models are spelled and rated differently; histories begin on
+ * different days, or have not begun; two join on the second night; and one has counts that no sum of a history can hold.
+ */
+const ORGANISATIONS: Readonly<Record<string, Organisation>> = {
+  clean: {
+    firstDay: '2026-01-14',
+    users: 6,
+    instead: [['"github"', '"GitHub"']],
+    later: [
+      [/"sessions":(\d+)/g, '"sessions":2$1'],
+      [/"output_tokens":(\d+)/g, '"output_tokens":3$1'],
+    ],
+  },
+  unparsed: {
+    firstDay: '2026-01-16',
+    users: 9,
+    instead: [
+      ['"Read"', '"Read{\\"file_path\\":\\"src/b.ts\\"}"'],
+      ['"Grep"', '"<tool>Grep"'],
+      ['"GitHub"', '"GITHUB"'],
+      ['"github"', '"GITHUB "'],
+      ['"web"', '"portal"'],
+      ['"thinking"', '"standard"'],
+      [/"files_created":\d+/g, '"files_created":6000000000000000000'],
+    ],
+    later: [['"GITHUB "', '"gitHub"']],
+  },
+  empty: { firstDay: '2027-01-01', users: 3, instead: [], isLate: true },
+  late: {
+    firstDay: '2026-01-15',
+    users: 4,
+    instead: [
+      ['"Execute"', '"{\\"name\\": \\"Exec"'],
+      ['"linear"', '"LINEAR"'],
+      ['"standard"', '"thinking"'],
+    ],
+    isLate: true,
+  },
+}
+
+const SEEDS: Readonly<Record<string, string>> = {
+  teams: 'user,team,cost_centre,valid_from\nedsger.floyd@acme.example,Red,,2026-01-01\n',
+  events:
+    'org_id,event_date,name,description,team\n,2026-01-19,Rollout,,\norg_clean,2026-01-20,Training,,Red\n',
+  licences:
+    'org_id,valid_from,team,seats,monthly_price,currency\n,2026-01-01,,10,20,EUR\norg_unparsed,2026-01-17,,12,20,EUR\n',
+}
+
+interface Platform {
+  readonly emulator: Emulator
+  readonly clock: { now: number }
+}
+
+async function startPlatform(name: string): Promise<Platform> {
+  const { firstDay, users, instead, later = [] } = ORGANISATIONS[name] ?? { ...NONE }
+  const clock = { now: FIRST_NIGHT }
+  const emulator = await startEmulator({
+    orgId: `org_${name}`,
+    users,
+    now: () => clock.now,
+    intercept: async ({ host, answer }) => {
+      if (host !== 'api') return undefined
+      const response = await answer()
+      const replaced = clock.now === FIRST_NIGHT ? instead : [...instead, ...later]
+      let text = rowsSince(firstDay, await response.text())
+      for (const [served, other] of replaced) text = text.replaceAll(served, other)
+      return new Response(text, { status: response.status, headers: response.headers })
+    },
+  })
+  onTestFinished(() => emulator.close())
+  return { emulator, clock }
+}
+
+const NONE: Organisation = { firstDay: '2026-01-14', users: 1, instead: [] }
+
+const dated = z.looseObject({ data: z.array(z.looseObject({ date: z.string() })) })
+
+/** An answer without the rows of days before; as it is where its rows have no date. */
+function rowsSince(firstDay: string, text: string): string {
+  const answer = dated.safeParse(JSON.parse(text)).data
+  if (answer === undefined) return text
+  return JSON.stringify({ ...answer, data: answer.data.filter(({ date }) => date >= firstDay) })
+}
+
+/** The published warehouse after each night of the named organisations. */
+async function nightsOf(names: readonly string[]): Promise<Warehouse[]> {
   const data = await temporaryFolder()
   await mkdir(join(data, 'seeds'))
-  await writeFile(
-    join(data, 'seeds', 'events.csv'),
-    'event_date,name,description,team\n2026-01-19,Rollout,,\n',
-  )
-  const entries = Object.entries(organisations)
+  const platforms: [name: string, platform: Platform][] = []
+  for (const name of names) platforms.push([name, await startPlatform(name)])
+  for (const [name, text] of Object.entries(SEEDS)) {
+    await writeFile(join(data, 'seeds', `${name}.csv`), text)
+  }
+  const warehouses: Warehouse[] = []
+  for (const now of [FIRST_NIGHT, SECOND_NIGHT]) {
+    for (const [, { clock }] of platforms) clock.now = now
+    const tonight = platforms.filter(
+      ([name]) => now === SECOND_NIGHT || ORGANISATIONS[name]?.isLate !== true,
+    )
+    if (tonight.length === 0) continue
+    await night(data, tonight)
+    warehouses.push(await readWarehouse(data))
+  }
+  return warehouses
+}
+
+async function night(data: string, platforms: readonly [string, Platform][]): Promise<void> {
   const config = join(data, 'agent-warehouse.yaml')
-  const lines = entries.map(
-    ([name, { url, appUrl }]) =>
-      `  - { name: ${name}, base_url: '${url}', app_url: '${appUrl}', key_env: KEY_${name} }\n`,
+  const lines = platforms.map(
+    ([name, { emulator }]) =>
+      `  - { name: ${name}, base_url: '${emulator.url}', app_url: '${emulator.appUrl}', key_env: KEY_${name} }\n`,
   )
   await writeFile(config, `organisations:\n${lines.join('')}`)
-  const keys = entries.map(([name, { keys }]) => [`KEY_${name}`, keys.manager] as const)
+  const keys = platforms.map(([name, { emulator }]): [string, string] => [
+    `KEY_${name}`,
+    emulator.keys.manager,
+  ])
   const outcome = await command(['run', '--log', 'none', '--config', config], {
     ...Object.fromEntries(keys),
     AGENT_WAREHOUSE_DATA: data,
@@ -50,49 +150,115 @@ async function martsOf(organisations: Readonly<Record<string, Emulator>>) {
     AGENT_WAREHOUSE_REDACTION_KEY: '5e'.repeat(32),
   })
   expect(outcome, outcome.err).toMatchObject({ code: 0 })
+}
 
-  const warehouse = await Database.open(join(data, 'warehouse.duckdb'), { readOnly: true })
+/** The rows of each table and view by `schema.name`, and what came of the singular checks. */
+interface Warehouse {
+  readonly tables: ReadonlyMap<string, readonly string[]>
+  readonly failures: ReadonlyMap<string, number>
+}
+
+/** Columns that say when and by which request something was fetched: not of the organisation. */
+const OF_THE_RUN = [
+  'request_id',
+  'new_fetched_at',
+  'old_fetched_at',
+  'fetched_at',
+  'day_digest', // of the name of the raw file, which has the time
+  'month_digest',
+]
+
+const catalogue = z.array(
+  z.object({ relation: z.string(), columns: z.array(z.string()), has_org: z.boolean() }),
+)
+
+const singularChecks = z.array(z.object({ check_name: z.string(), failures: z.number() }))
+
+async function readWarehouse(data: string): Promise<Warehouse> {
+  const database = await Database.open(join(data, 'warehouse.duckdb'), { readOnly: true })
   try {
-    const tables = await warehouse.rows(
-      `select table_name, list(column_name order by ordinal_position)
-          filter (not starts_with(data_type, 'TIMESTAMP')) as columns,
-        bool_or(column_name = 'org_id') as is_of_organisations
-      from information_schema.columns where table_schema = 'main' group by 1 order by 1`,
-    )
-    const marts: Record<string, { rows: string[]; isOfOrganisations: boolean }> = {}
-    for (const { table_name, columns, is_of_organisations } of tables) {
-      const name = z.string().parse(table_name)
-      const kept = z.array(z.string()).parse(columns).map(identifier).join(', ')
-      const { rows } = await warehouse.table(`select ${kept} from main.${name}`)
-      marts[name] = {
-        rows: rows.map((row) => JSON.stringify(row)).toSorted(),
-        isOfOrganisations: is_of_organisations === true,
+    const found = await database.rows(`
+      select
+        table_schema || '.' || table_name as relation,
+        list(column_name order by ordinal_position) as columns,
+        bool_or(column_name = 'org_id') as has_org
+      from information_schema.columns group by 1 order by 1`)
+    const tables = new Map<string, readonly string[]>()
+    for (const { relation, columns, has_org } of catalogue.parse(found)) {
+      if (!has_org) {
+        expect(OF_THE_BUILD, `${relation} has no org_id`).toContain(relation)
+        continue
       }
+      const kept = columns.filter((name) => !OF_THE_RUN.includes(name) && !name.startsWith('dbt_'))
+      const { rows } = await database.table(
+        `select ${kept.map(identifier).join(', ')} from ${relation}`,
+      )
+      tables.set(relation, rows.map((row) => JSON.stringify(row)).toSorted())
     }
-    return marts
+    const checks = await database.rows(`
+      select check_name, cast(failures as integer) as failures
+      from meta.check_results where model is null order by 1`)
+    const failures = singularChecks.parse(checks)
+    return { tables, failures: new Map(failures.map((each) => [each.check_name, each.failures])) }
   } finally {
-    warehouse.close()
+    database.close()
   }
 }
 
-/** Their first columns, sorted. */
-function keysOf(rows: readonly string[]): string[] {
-  const first = z.tuple([z.string()], z.unknown())
-  return rows.map((row) => first.parse(JSON.parse(row))[0]).toSorted()
+/** What is said of the run, the models and their checks as a whole. */
+const OF_THE_BUILD = [
+  'meta.build',
+  'meta.check_results',
+  'meta.columns',
+  'meta.models',
+  'meta.runs',
+  'meta.source_freshness',
+]
+
+/** The user's own lines, those for every organisation too: the same in every build. */
+const OF_THE_USER = [
+  'intermediate.int_team_entries',
+  'seeds.events',
+  'seeds.licences',
+  'seeds.teams',
+  'snapshots.team_entries_history',
+]
+
+function expectUnion(
+  fleet: Warehouse | undefined,
+  alone: readonly (Warehouse | undefined)[],
+): void {
+  const builds = alone.flatMap((each) => (each === undefined ? [] : [each]))
+  expect(builds.length).toBeGreaterThan(1)
+  const names = [...(fleet?.tables.keys() ?? [])]
+  for (const build of builds) expect([...build.tables.keys()]).toEqual(names)
+  expect(names.length).toBeGreaterThan(80)
+  for (const [name, rows] of fleet?.tables ?? []) {
+    const own = builds.map(({ tables }) => tables.get(name) ?? [])
+    if (!OF_THE_USER.includes(name)) expect.soft(rows, name).toEqual(own.flat().toSorted())
+    else for (const each of own) expect.soft(rows, name).toEqual(each)
+  }
+  for (const [name, failures] of fleet?.failures ?? []) {
+    const own = builds.map((build) => build.failures.get(name) ?? 0)
+    expect.soft(failures, name).toBe(own.reduce((sum, each) => sum + each, 0))
+  }
 }
 
-it('law 6: the warehouse of two organisations is the union of theirs', async () => {
-  const one = await organisation('org_one', '2026-01-12', 6)
-  const two = await organisation('org_two', '2026-01-14', 9)
-  const fleet = await martsOf({ one, two })
-  const [alone, other] = [await martsOf({ one }), await martsOf({ two })]
-  expect(Object.keys(fleet)).toEqual(Object.keys(alone))
-  const shared = Object.keys(fleet).filter((name) => fleet[name]?.isOfOrganisations === false)
-  expect(shared).toEqual(SHARED)
-  for (const [name, { rows, isOfOrganisations }] of Object.entries(fleet)) {
-    const union = [...(alone[name]?.rows ?? []), ...(other[name]?.rows ?? [])].toSorted()
-    if (isOfOrganisations) expect(rows, name).toEqual(union)
-    else expect(keysOf(rows), name).toEqual([...new Set(keysOf(union))])
+it('law 6: night after night, the warehouse of a fleet is the union of its organisations', async () => {
+  const names = Object.keys(ORGANISATIONS)
+  const [first, second] = await nightsOf(names)
+  const alone: Warehouse[][] = []
+  for (const name of names) alone.push(await nightsOf([name]))
+  expectUnion(
+    first,
+    alone.map((nights) => nights.at(-2)),
+  )
+  expectUnion(
+    second,
+    alone.map((nights) => nights.at(-1)),
+  )
+  const rowsIn = (name: string): number => second?.tables.get(name)?.length ?? 0
+  for (const name of ['main.fct_user_day', 'main.fct_restatement', 'meta.schema_drift']) {
+    expect(rowsIn(name), name).toBeGreaterThan(10)
   }
-  expect(fleet['fct_user_day']?.rows.length).toBeGreaterThan(20)
-})
+}, 600_000)

@@ -68,8 +68,16 @@ it('the next night of a data folder of the previous version is an ordinary night
       select
         (select count(*) from main.fct_org_day) as days, -- 2026-01-19 is empty
         (select count(distinct activity_date) from main.fct_user_day) as days_of_users,
+        (select count(distinct org_id) from main.dim_tool) as organisations, -- no key before
+        (select count(*) from main.dim_date where org_id = 'org_demo') as dates,
         (select count(*) from meta.intervals where status not in ('landed', 'empty')) as gaps`)
-    expect(row).toEqual({ days: '19', days_of_users: '19', gaps: '0' })
+    expect(row).toEqual({
+      days: '19',
+      days_of_users: '19',
+      organisations: '1',
+      dates: '20',
+      gaps: '0',
+    })
   } finally {
     database.close()
   }
