@@ -47,6 +47,16 @@ await withFolder(async (folder) => {
       value: (first.whole.beyond / ORGANISATIONS) * 1000,
       unit: 'ms',
     },
+    {
+      name: 'processor time, for each organisation',
+      value: (first.whole.cpu / ORGANISATIONS) * 1000,
+      unit: 'ms',
+    },
+    {
+      name: 'idle processor time, for each organisation',
+      value: (first.idle.cpu / ORGANISATIONS) * 1000,
+      unit: 'ms',
+    },
     { name: 'the platform alone', value: first.whole.platform, unit: 's' },
     { name: 'peak memory, first night', value: first.whole.megabytes, unit: 'MB', most: 1000 },
     {
@@ -80,9 +90,9 @@ await withFolder(async (folder) => {
     const beyond = run.seconds - platformSeconds
     const megabytes = run.peakBytes / 1024 ** 2
     tell(
-      `  ${name}: ${run.seconds.toFixed(1)} s, of the platform ${platformSeconds.toFixed(1)} s, ${Math.round(megabytes)} MB`,
+      `  ${name}: ${run.seconds.toFixed(1)} s, of the platform ${platformSeconds.toFixed(1)} s, ${run.cpuSeconds.toFixed(1)} s of the processors, ${Math.round(megabytes)} MB`,
     )
-    return { beyond, platform: platformSeconds, megabytes }
+    return { beyond, platform: platformSeconds, megabytes, cpu: run.cpuSeconds }
   }
 })
 
