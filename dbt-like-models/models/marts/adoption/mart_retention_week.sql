@@ -58,7 +58,7 @@ cohort_weeks as (
         cohorts.org_id,
         cohorts.cohort_week,
         weeks.week_start_date,
-        weeks.place - cohorts.place as week_number,
+        cast(weeks.place - cohorts.place as bigint) as week_number,
         cohorts.cohort_users,
         weeks.is_complete_week,
         cohorts.is_left_edge

@@ -24,9 +24,11 @@ ranked as (
 
     select
         *,
-        row_number() over (
-            partition by org_id, month_start_date
-            order by billable_tokens desc, user_id asc
+        cast(
+            row_number() over (
+                partition by org_id, month_start_date
+                order by billable_tokens desc, user_id asc
+            ) as bigint
         ) as user_rank,
         count(*) over (partition by org_id, month_start_date) as user_count
     from known
