@@ -26,7 +26,9 @@ def say(**line):
 def reason(error):
     """What Spark said, without the trace of the driver."""
     text = str(error).split("\nDriver stacktrace:")[0].split("\nJVM stacktrace:")[0]
-    return text.strip()[:4000] or type(error).__name__
+    lines = [line for line in text.split("\n") if not line.startswith("\t")]
+    causes = [line for line in lines if line.startswith("Caused by: ")]
+    return "\n".join(causes[-1:] + lines).strip()[:4000] or type(error).__name__
 
 
 def await_executor(spark):
