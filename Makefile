@@ -1,5 +1,5 @@
 # Every target installs what it needs and leaves the checkout as it was.
-.PHONY: install build check check-lint check-format check-types check-deps watch test test-all test-dbt test-spark test-deep test-kill demo bench bench-peers bench-short clean help
+.PHONY: install build check check-lint check-format check-types check-deps watch test test-all test-browser test-dbt test-spark test-deep test-kill demo bench bench-peers bench-short clean help
 
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,7 +36,7 @@ watch: build ## the tests of what changes, again and again
 test: check build ## before a push: types, lint, unit tests and the main flows; three minutes
 	@npm run --silent test
 
-test-all: test test-deep test-dbt ## everything that must hold, in CI too; forty minutes
+test-all: test test-deep test-dbt test-browser ## everything that must hold, in CI too; forty minutes
 
 test-dbt: build ## the models under dbt Core against the built-in runner, row for row; needs python3
 	@npm run --silent test:dbt
@@ -46,6 +46,9 @@ test-spark: build ## builds on a Spark cluster that it starts, against DuckDB's,
 
 test-deep: build ## whole commands and nights, faults, damage, full disks, every option; half an hour
 	@npm run --silent test:deep
+
+test-browser: build ## the report in headless Chromium, which it installs from Debian: a minute
+	@npm run --silent test:browser
 
 test-kill: build ## kills a run at every write, and at 50 moments: a quarter of an hour
 	@npm run --silent test:kill

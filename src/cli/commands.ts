@@ -10,6 +10,7 @@ const status = async () => (await import('./status.ts')).statusCommand
 const query = async () => (await import('./query.ts')).queryCommand
 const tables = async () => (await import('./query.ts')).tablesCommand
 const exportMarts = async () => (await import('./build.ts')).exportCommand
+const report = async () => (await import('./report.ts')).reportCommand
 const verify = async () => (await import('./verify.ts')).verifyCommand
 const rollback = async () => (await import('./build.ts')).rollbackCommand
 const compact = async () => (await import('./compact.ts')).compactCommand
@@ -43,6 +44,7 @@ export const COMMANDS: readonly Entry[] = [
     tables,
   ],
   ['export <target>', 'write the marts of the published warehouse as files', exportMarts],
+  ['report', 'write one self-contained HTML file with charts, or its findings as text', report],
   ['verify', 'fetch a sample of days again and prove that the warehouse equals it', verify],
   ['rollback', 'publish a warehouse that was published before', rollback],
   ['compact', 'merge the raw files of months that are over: fewer, larger files', compact],

@@ -7,6 +7,7 @@ import { startEmulator } from '../emulator/emulator.ts'
 import { run } from '../pipeline/run.ts'
 import { formatResult } from '../serve/format.ts'
 import { query } from '../serve/query.ts'
+import { reportPath } from '../serve/report/report.ts'
 import { listIfThere, readIfThere, writeAtomic } from '../lib/files.ts'
 import { warehousePath } from '../lake/layout.ts'
 import { statement } from '../lib/package.ts'
@@ -16,6 +17,7 @@ import { runJob } from './job.ts'
 import { wholeOf } from './options.ts'
 
 const MARK = '.demo'
+const REPORT = { formats: ['html'], people: false } as const
 
 const QUESTIONS = [
   ['How many people use it, week by week?', 'active_users_by_week'],
@@ -50,7 +52,7 @@ export const demoCommand = defineCommand({
     const hosts = (): typeof organisations => organisations
     const job = {
       ...{ command: 'demo', log: flags.log, json: false, now: clock.now },
-      config: { ...config, rate: 1000, hosts, organisations: hosts },
+      config: { ...config, rate: 1000, hosts, organisations: hosts, report: REPORT },
       maxDurationMs: MS_PER_DAY,
       organisations,
     }
@@ -79,6 +81,9 @@ async function answer(dataFolder: string, terminal: Terminal): Promise<void> {
   }
   terminal.out(
     [
+      `The report: ${reportPath(dataFolder, 'html')}`,
+      'Open it in a browser; it needs no network.',
+      '',
       'What to try next:',
       `  npx agent-warehouse status --data ${dataFolder}`,
       `  npx agent-warehouse query "from fct_user_day limit 5" --data ${dataFolder}`,

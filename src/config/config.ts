@@ -30,6 +30,8 @@ export type { OrganisationConfig } from './organisations.ts'
 
 export const EXPORT_TARGETS = ['parquet', 'csv', 'duckdb'] as const
 export type ExportTarget = (typeof EXPORT_TARGETS)[number]
+export const REPORT_FORMATS = ['html', 'md'] as const
+export type ReportFormat = (typeof REPORT_FORMATS)[number]
 
 /** What every command needs. Made once, never changed. */
 export interface Config {
@@ -54,6 +56,8 @@ export interface Config {
   /** What makes the models of base. */
   readonly engine: Engine
   readonly spark: SparkConfig
+  /** Reports that `run` writes after publishing, and whether they name people. */
+  readonly report: { readonly formats: readonly ReportFormat[]; readonly people: boolean }
   /** Who is notified of which hook events, and how. */
   readonly hooks: HooksConfig
   /**
@@ -107,6 +111,12 @@ const fileSchema = z.strictObject({
   keep_published: z.number().int().nonnegative().optional(),
   umask: z.union([z.string(), z.number()]).optional(),
   exports: z.array(z.enum(EXPORT_TARGETS)).optional(),
+  report: z
+    .strictObject({
+      formats: z.array(z.enum(REPORT_FORMATS)).min(1),
+      people: z.boolean().optional(),
+    })
+    .optional(),
   organisations: z.array(organisationSchema).min(1).optional(),
   hooks: hooksSchema.optional(),
   engine: z.enum(ENGINES).optional(),
@@ -169,6 +179,7 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
     keepPublished: file.keep_published ?? DEFAULTS.keepPublished,
     redactionKey: redactionKeyIn(environment),
     exports: file.exports ?? [],
+    report: { formats: file.report?.formats ?? [], people: file.report?.people ?? false },
     hooks: file.hooks ?? NO_HOOKS,
     engine: file.engine ?? 'duckdb',
     spark: sparkConfig(file.spark, environment, { dataFolder, path }),

@@ -157,6 +157,7 @@ export type RunEvent =
       readonly tables: number
       readonly rows: number
     }
+  | { readonly type: 'report.finished'; readonly path: string; readonly bytes: number }
   | {
       readonly type: 'warning'
       readonly message: string

@@ -93,6 +93,7 @@ const LINES: Handlers<[], string | undefined> = {
   'warehouse.rolled_back': ({ to }) => `rolled back to the file of run ${to}`,
   'export.finished': ({ tables, rows, path }) =>
     `exported ${counted(tables, 'table')}, ${counted(rows, 'row')} to ${path}`,
+  'report.finished': ({ path, bytes }) => `report written to ${path} (${size(bytes)})`,
   warning: ({ message }) => `warning: ${message}`,
   'stage.finished': ({ stage, durationMs }) => `${stage} finished in ${duration(durationMs)}`,
   'run.finished': ({ runId, exitCode }) => `run ${runId} finished with exit code ${exitCode}`,

@@ -90,6 +90,8 @@ const runRecord = z.object({
   /** Run ids; not in records of versions before this was known. */
   rolled_back: z.object({ from: z.string().nullable(), to: z.string() }).nullable().default(null),
   exports: z.array(z.object({ target: z.string(), path: z.string(), tables: count, rows: count })),
+  /** None in the records of earlier versions. */
+  reports: z.array(z.object({ path: z.string(), bytes: count })).default([]),
   warnings: z.array(z.string()),
   stages: z.array(z.object({ stage: z.string(), duration_ms: z.number().nonnegative() })),
 })

@@ -28,6 +28,10 @@ export function renderSummary(summary: Summary): string {
     section('checks', listed(checks.map(checkLine))),
     section('published', publishedLines(record, unchanged)),
     section('exported', record.exports.map(exportLine)),
+    section(
+      'report',
+      record.reports.map(({ path, bytes }) => `${path} (${size(bytes)})`),
+    ),
     section('warnings', withRest(chosen, warnings.length - chosen.length)),
     section('took', tookLines(record)),
   ].flat()

@@ -92,6 +92,7 @@ const NOTES: Handlers<[record: RunRecord, now: string], void> = {
   'warehouse.rolled_back': ({ from, to }, record) => void (record.rolled_back = { from, to }),
   'export.finished': ({ target, path, tables, rows }, { exports }) =>
     void exports.push({ target, path, tables, rows }),
+  'report.finished': ({ path, bytes }, { reports }) => void reports.push({ path, bytes }),
   warning: ({ message }, { warnings }) => void warnings.push(message),
   'stage.finished': ({ stage, durationMs }, { stages }) =>
     void stages.push({ stage, duration_ms: durationMs }),
@@ -226,6 +227,7 @@ function emptyRecord(startedAt: string, version: string): RunRecord {
     published: null,
     rolled_back: null,
     exports: [],
+    reports: [],
     warnings: [],
     stages: [],
   }

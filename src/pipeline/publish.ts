@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import type { Config, ExportTarget } from '../config/config.ts'
+import type { Config, ExportTarget, ReportFormat } from '../config/config.ts'
 import { isEntityResource } from '../lake/resources.ts'
 import type { Day } from '../lib/days.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
@@ -22,6 +22,7 @@ import { writeIntervals } from '../normalize/intervals.ts'
 import { baseContents, baseDigest } from '../normalize/state.ts'
 import { makingOf } from '../normalize/base-entities.ts'
 import { exportTables } from '../serve/export/export.ts'
+import { reportPath, writeReport } from '../serve/report/report.ts'
 import { openWarehouse } from '../serve/warehouse.ts'
 import { listLiteral, type Database } from '../lib/duckdb.ts'
 import type { IntervalRow } from '../lake/intervals.ts'
@@ -205,6 +206,18 @@ export async function exportMarts(context: RunContext, target: ExportTarget): Pr
       emit: world.emit,
     }),
   )
+}
+
+/** A report on the published warehouse, in the data folder. */
+export async function reportMarts(context: RunContext, format: ReportFormat): Promise<void> {
+  const { config, world } = context
+  const warehouse = warehousePath(config.dataFolder)
+  const path = reportPath(config.dataFolder, format)
+  const request = { warehouse, organisations: [], withPeople: config.report.people }
+  await timed(context, `report ${format}`, async () => {
+    const report = await writeReport({ ...request, now: world.now(), version }, format, path)
+    world.emit({ type: 'report.finished', path, bytes: report.bytes })
+  })
 }
 
 async function record(

@@ -4,13 +4,19 @@ import { downgradeToPartial, type RunContext, hasLanded } from './run-context.ts
 import type { WorkingCopy } from '../model/index.ts'
 import { normalizeAll } from './normalize.ts'
 import type { BaseFiles } from '../normalize/state.ts'
-import { copyOfPublished, exportMarts, publishModels, type RunsSoFar } from './publish.ts'
+import {
+  copyOfPublished,
+  exportMarts,
+  publishModels,
+  reportMarts,
+  type RunsSoFar,
+} from './publish.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import { latestData } from './point-in-time.ts'
 import type { SyncOutcome } from './outcome.ts'
 import { land, isStopped } from './sync.ts'
 
-/** The nightly job: land what is due, build, check, publish, export. */
+/** The nightly job: land what is due, build, check, publish, export, report. */
 export async function run(
   context: RunContext,
   selection: SyncSelection,
@@ -27,6 +33,7 @@ export async function run(
   const project = await prefetch.project()
   await publishModels(context, project, orgIds, { runs, exitCode: outcome.exitCode, copy })
   for (const target of context.config.exports) await exportMarts(context, target)
+  for (const format of context.config.report.formats) await reportMarts(context, format)
   return outcome
 }
 

@@ -1,0 +1,38 @@
+-- The organisations of the report: those named in $names, a JSON list, or where it is empty
+-- the 20 that spent most in the last 28 days of theirs.
+create temp table chosen as
+with
+    ends as (
+        select org_id, min(activity_date) as first_day, max(activity_date) as last_day
+        from main.fct_org_day
+        group by 1
+    ),
+
+    spent as (
+        select org_id, sum(billable_tokens) as billable_tokens
+        from main.fct_org_day
+        inner join ends using (org_id)
+        where activity_date > last_day - 28
+        group by 1
+    )
+
+select
+    org_id,
+    ends.first_day,
+    ends.last_day,
+    health.data_through,
+    health.missing_days,
+    health.failed_days,
+    health.residual_checks_failed,
+    health.restatements_28d,
+    health.drift_findings,
+    health.sessions_known_share,
+    health.verdict
+from main.mart_data_health as health
+left join ends using (org_id)
+left join spent using (org_id)
+where
+    $names = '[]'
+    or list_contains(cast(cast($names as json) as varchar[]), org_id)
+order by spent.billable_tokens desc nulls last, org_id
+limit 20

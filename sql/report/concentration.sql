@@ -1,0 +1,28 @@
+-- At most 50 points of the curve of each of the last three months.
+with
+    points as (
+        select
+            org_id,
+            month_start_date,
+            user_rank,
+            user_count,
+            cumulative_share,
+            top_10_percent_share,
+            cast(ceil(50.0 * user_rank / user_count) as integer) as point
+        from main.mart_spend_pareto
+        inner join chosen using (org_id)
+        where
+            user_count >= 5
+            and month_start_date
+            >= cast(date_trunc('month', last_day) - interval 2 month as date)
+    )
+
+select
+    org_id,
+    strftime(month_start_date, '%Y-%m') as month,
+    round(max(user_rank) / max(user_count), 4) as share_of_users,
+    round(max(cumulative_share), 4) as share_of_credits,
+    round(max(top_10_percent_share), 4) as top_10_percent_share
+from points
+group by org_id, month_start_date, point
+order by org_id, month_start_date, share_of_users

@@ -1,0 +1,12 @@
+select
+    org_id,
+    cast(week_start_date as varchar) as week,
+    active_users,
+    new_users,
+    retained_users,
+    resurrected_users,
+    churned_users
+from main.mart_user_lifecycle_week
+inner join chosen using (org_id)
+where is_complete_week
+order by org_id, week_start_date

@@ -1,0 +1,27 @@
+-- Credits of the running month and of the two before it, added up day by day.
+with
+    days as (
+        select
+            org_id,
+            activity_date,
+            cast(date_trunc('month', activity_date) as date) as month_start_date,
+            billable_tokens
+        from main.fct_org_day
+        inner join chosen using (org_id)
+        where
+            activity_date >= date_trunc('month', chosen.last_day) - interval 2 month
+    )
+
+select
+    org_id,
+    strftime(month_start_date, '%Y-%m') as month,
+    cast(extract(day from activity_date) as integer) as day_of_month,
+    cast(extract(day from last_day(month_start_date)) as integer) as days_in_month,
+    cast(
+        sum(billable_tokens) over (
+            partition by org_id, month_start_date
+            order by activity_date
+        ) as double
+    ) as billable_tokens
+from days
+order by org_id, activity_date

@@ -1,0 +1,40 @@
+-- The active user days of the chosen organisations with the team of that day. Teams that
+-- never had five active users stand together, so that no row of the report is about a few.
+create temp table user_days as
+with
+    days as (
+        select
+            facts.org_id,
+            facts.activity_date,
+            facts.user_id,
+            coalesce(history.team, '(no team)') as team,
+            facts.billable_tokens,
+            facts.tool_calls,
+            facts.user_messages,
+            facts.sessions,
+            facts.files_created,
+            facts.files_edited,
+            facts.git_commits,
+            facts.git_prs_created
+        from main.fct_user_day as facts
+        inner join chosen using (org_id)
+        left join main.dim_user_history as history
+            on
+                facts.org_id = history.org_id
+                and facts.user_id = history.user_id
+                and facts.activity_date >= history.valid_from
+                and (facts.activity_date < history.valid_to or history.valid_to is null)
+        where facts.is_active
+    ),
+
+    sizes as (
+        select org_id, team, count(distinct user_id) as users
+        from days
+        group by 1, 2
+    )
+
+select
+    days.* exclude (team),
+    case when users < 5 then '(small teams)' else team end as team
+from days
+inner join sizes using (org_id, team)

@@ -1,0 +1,45 @@
+import { resolve } from 'node:path'
+import { REPORT_FORMATS } from '../config/config.ts'
+import { warehousePath } from '../lake/layout.ts'
+import { version } from '../lib/package.ts'
+import { size } from '../lib/text.ts'
+import { reportPath, writeReport } from '../serve/report/report.ts'
+import { configured, dataOptions, defineCommand, flag, jsonOption, text, texts } from './command.ts'
+
+export const reportCommand = defineCommand({
+  examples: [
+    ['$0 report', 'one HTML file with charts, which needs no network'],
+    ['$0 report --format md', 'its findings as Markdown, for chat or e-mail'],
+    ['$0 report --people', 'with the people who spent most, by name'],
+  ],
+  options: {
+    ...dataOptions,
+    ...jsonOption,
+    format: {
+      choices: REPORT_FORMATS,
+      default: 'html' as const,
+      describe: 'html: charts; md: the findings of the last 4 weeks as text',
+    },
+    org: texts('only this organisation; may be given several times'),
+    people: flag('name people; without it the smallest group shown is of five'),
+    out: text('the file to write (default: report/report.html or .md in the data folder)'),
+  },
+  run: async (flags, terminal) => {
+    const { dataFolder } = configured(flags, terminal)
+    const path =
+      flags.out === undefined
+        ? reportPath(dataFolder, flags.format)
+        : resolve(terminal.cwd, flags.out)
+    const request = {
+      ...{ warehouse: warehousePath(dataFolder), organisations: flags.org ?? [] },
+      ...{ withPeople: flags.people, now: Date.now(), version },
+    }
+    const written = await writeReport(request, flags.format, path)
+    const { bytes, verdicts } = written
+    const trusted = Object.entries(verdicts).map(([org, verdict]) => `  ${org}: ${verdict}\n`)
+    return {
+      json: { path, format: flags.format, bytes, verdicts },
+      text: `The report is in ${path} (${size(bytes)}).\n${trusted.join('')}`,
+    }
+  },
+})

@@ -1,0 +1,127 @@
+import { defineChart } from './chart.ts'
+import { inRange, newest, rangeName, sum } from './view.ts'
+import { amount, counted, dayText, nameText, percent } from './words.ts'
+
+export const activeUsers = defineChart({
+  id: 'active-users',
+  about: 'People active on a day, in its last 7 days, and in its last 30 days',
+  how: 'As the platform counts them. Each day’s figure counts distinct people: figures of several days must not be added up or averaged into a period. A person is active on a day with any activity.',
+  columns: { day: 'Day', daily: 'That day', weekly: 'Last 7 days', monthly: 'Last 30 days' },
+  empty: 'No day of activity is known',
+  rows: (view) => inRange(view, view.organisation.active_days, ({ day }) => day),
+  finding: (rows, view) => {
+    const first = rows[0]?.weekly ?? null
+    const last = rows.at(-1)?.weekly ?? null
+    if (first === null || last === null)
+      return `${amount(last)} people were active in the last 7 days`
+    const verb = last > first ? 'rose' : last < first ? 'fell' : 'stayed'
+    const change =
+      last === first ? `at ${amount(last)}` : `from ${amount(first)} to ${amount(last)}`
+    return `Weekly active people ${verb} ${change} in ${rangeName(view)}`
+  },
+})
+
+export const teamActivity = defineChart({
+  id: 'team-activity',
+  isOfOrganisation: false,
+  about: 'People of each team who were active in a week',
+  how: 'Distinct people with any activity in an ISO week, by their team on that day. Weeks with fewer than five active people are left out; teams that never had five are shown together as “(small teams)”.',
+  columns: { week: 'Week of', team: 'Team', active_users: 'Active people' },
+  empty: 'No team had five active people in a week',
+  rows: (view) => {
+    const weeks = inRange(view, view.organisation.team_weeks, ({ week }) => week)
+    return weeks
+      .filter(({ team }) => view.team === null || team === view.team)
+      .map(({ week, team, active_users }) => ({ week, team, active_users }))
+  },
+  finding: (rows) => {
+    const [most] = newest(rows, ({ week }) => week).sort((a, b) => b.active_users - a.active_users)
+    if (most === undefined) return 'No team was active'
+    return `${nameText(most.team)} had ${counted(most.active_users, 'active person', 'active people')} in the week of ${dayText(most.week)}`
+  },
+})
+
+export const usageGroups = defineChart({
+  id: 'usage-groups',
+  about: 'People by the number of days they were active on, of the last 28',
+  how: 'Days with any activity in the 28 days before the last day of data, by person. Heavy use: 12 days and more; moderate: 4 to 11; light: 1 to 3.',
+  columns: { active_days: 'Active days', users: 'People' },
+  empty: 'Nobody is known',
+  rows: ({ organisation }) => organisation.usage_groups,
+  finding: (rows) => {
+    const heavy = sum(rows.filter((row) => row.active_days >= 12).map((row) => row.users))
+    return `${amount(heavy)} of ${counted(sum(rows.map((row) => row.users)), 'known person', 'known people')} work with agents on 12 or more of 28 days`
+  },
+})
+
+export const lifecycle = defineChart({
+  id: 'lifecycle',
+  about: 'Active people by week: new, retained and returned; below zero, those who left',
+  how: 'New: first activity ever. Retained: active in the week before too. Returned: active before, but not in the week before. Left: active in the week before and not in this one. Only whole weeks.',
+  columns: {
+    ...{ week: 'Week of', active_users: 'Active', new_users: 'New', retained_users: 'Retained' },
+    ...{ resurrected_users: 'Returned', churned_users: 'Left' },
+  },
+  empty: 'No whole week is known',
+  rows: (view) => inRange(view, view.organisation.lifecycle_weeks, ({ week }) => week),
+  finding: (rows) => {
+    const last = rows.at(-1)
+    if (last === undefined) return ''
+    const { new_users, resurrected_users, churned_users } = last
+    return `In the last whole week ${amount(new_users)} joined, ${amount(resurrected_users)} returned and ${amount(churned_users)} left`
+  },
+})
+
+/** A cohort is judged by the week that lies so far behind its first. */
+const JUDGED_WEEK = 4
+
+export const retention = defineChart({
+  id: 'retention',
+  about: 'Share of each week’s new people who were active again so many weeks later',
+  how: 'A cohort is the people whose first activity fell in an ISO week. Cohorts at the left edge of history hold people who may have begun before it, and are marked. Cohorts under five people and incomplete weeks are left out.',
+  columns: {
+    ...{ cohort: 'First week', week_number: 'Weeks later', cohort_users: 'Cohort' },
+    ...{ active_users: 'Active', retention: 'Share', is_left_edge: 'Left edge of history' },
+  },
+  empty: 'No week brought five new people',
+  rows: (view) => {
+    const rows = view.organisation.retention_weeks
+    const own = inRange(view, rows, ({ cohort }) => cohort)
+    return own.length > 0 ? own : rows
+  },
+  finding: (rows) => {
+    const judged = rows.filter((row) => row.week_number === JUDGED_WEEK && !row.is_left_edge)
+    const people = sum(judged.map((row) => row.cohort_users))
+    if (people === 0) return 'No cohort of five or more began after the first weeks of history'
+    const share = sum(judged.map((row) => row.active_users)) / people
+    return `${percent(share)} of new people are active four weeks later`
+  },
+})
+
+const SEAT_WORDS: Readonly<Record<string, string>> = {
+  active: 'active in 28 days',
+  idle: 'idle for 28 days',
+  never_used: 'never used',
+  unlicensed: 'active without a licence on file',
+}
+
+export const seats = defineChart({
+  id: 'seats',
+  about: 'People with a licence, and whether they use it',
+  how: 'People of the team seed and people seen by the platform. Idle: no activity in the last 28 days. The platform does not serve who has a licence: the seeds say so.',
+  columns: { status: 'Status', people: 'People' },
+  empty: 'Nobody has a licence on file',
+  rows: ({ organisation }) =>
+    organisation.seats.map(({ status, people }) => ({
+      status: SEAT_WORDS[status] ?? status,
+      people,
+    })),
+  finding: (rows) => {
+    const of = (status: string): number =>
+      sum(rows.filter((row) => row.status === SEAT_WORDS[status]).map((row) => row.people))
+    const unused = of('idle') + of('never_used')
+    return unused === 0
+      ? 'Everybody with a licence has used it in the last 28 days'
+      : `${counted(unused, 'person', 'people')} with a licence did not use it in the last 28 days`
+  },
+})

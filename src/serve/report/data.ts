@@ -1,0 +1,94 @@
+import { z } from 'zod'
+
+const text = z.string()
+const number = z.coerce.number()
+/** NULL where the platform did not serve it, or where too few people stand behind it. */
+const count = number.nullable()
+
+const metrics = {
+  ...{ billable_tokens: count, tool_calls: count, user_messages: count, files: count },
+  ...{ git_commits: count, git_prs_created: count },
+}
+
+function rows<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.array(z.object(shape))
+}
+
+/** The rows of each statement of `sql/report` for one organisation, by its name. Days are ISO 8601. */
+const datasets = {
+  periods: rows({
+    ...{ days: number, is_current: z.boolean(), team: text.nullable(), active_users: number },
+    ...{ ...metrics, sessions: count },
+  }),
+  active_days: rows({ day: text, daily: count, weekly: count, monthly: count }),
+  team_weeks: rows({ week: text, team: text, active_users: number, ...metrics }),
+  lifecycle_weeks: rows({
+    ...{ week: text, active_users: number, new_users: number, retained_users: number },
+    ...{ resurrected_users: number, churned_users: number },
+  }),
+  retention_weeks: rows({
+    ...{ cohort: text, week_number: number, cohort_users: number, active_users: number },
+    ...{ retention: number, is_left_edge: z.boolean() },
+  }),
+  usage_groups: rows({ active_days: number, users: number }),
+  seats: rows({ status: text, people: number }),
+  model_weeks: rows({ week: text, model: text, place: number, billable_tokens: count }),
+  month_days: rows({
+    ...{ month: text, day_of_month: number, days_in_month: number, billable_tokens: count },
+  }),
+  limits: rows({
+    ...{ month: text, users: number, users_over: number, forecast: count, credit_limit: count },
+    users_without_limit: number,
+  }),
+  concentration: rows({
+    ...{ month: text, share_of_users: number, share_of_credits: number },
+    top_10_percent_share: number,
+  }),
+  autonomy_weeks: rows({ week: text, ratio: count, p50: count, p90: count }),
+  autonomy_levels: rows({ week: text, level: text, share: count }),
+  tools: rows({
+    ...{ kind: z.enum(['tool', 'server']), days: number, name: text, invocations: number },
+    ...{ share: count, names: number },
+  }),
+  client_weeks: rows({ week: text, client: text, daily_users: count }),
+  output_weeks: rows({
+    ...{ week: text, active_users: count, billable_tokens: count, files: count },
+    ...{ git_commits: count, git_prs_created: count },
+  }),
+  readiness: rows({
+    ...{ day: text, repository: text, passing: number, evaluated: number, pass_rate: number },
+  }),
+  people: rows({
+    ...{ person: text, usage_group: text.nullable(), active_days: number, sessions: count },
+    ...{ billable_tokens: number, tool_calls: count, last_active: text.nullable() },
+  }),
+}
+
+/** An organisation: how far its data can be trusted (`mart_data_health`), and its rows. */
+const organisation = z.object({
+  ...{ org_id: text, first_day: text.nullable(), last_day: text.nullable() },
+  ...{ data_through: text.nullable(), missing_days: number, failed_days: number },
+  ...{ residual_checks_failed: number, restatements_28d: number, drift_findings: number },
+  ...{ sessions_known_share: count, verdict: text },
+  ...datasets,
+})
+
+/** What a report is made from. */
+export const reportData = z.object({
+  version: text,
+  /** ISO 8601, UTC. */
+  generatedAt: text,
+  /** More than `organisations` where the report shows a selection. */
+  organisationsInWarehouse: number,
+  withPeople: z.boolean(),
+  organisations: z.array(organisation),
+})
+
+export type ReportData = z.infer<typeof reportData>
+export type Organisation = z.infer<typeof organisation>
+export type DatasetName = keyof typeof datasets
+export type Row<K extends DatasetName> = z.infer<(typeof datasets)[K]>[number]
+export type Period = Row<'periods'>
+
+/** Statements under `sql/report` with the rows of each dataset. */
+export const DATASET_NAMES: readonly string[] = Object.keys(datasets)

@@ -1,0 +1,269 @@
+import { sections } from '../charts.ts'
+import type { Cell, Chart } from '../chart.ts'
+import type { Organisation } from '../data.ts'
+import { headlines, trust } from '../headlines.ts'
+import { RANGES, rangeName, teamsOf, totals, type View } from '../view.ts'
+import { amount, dayText, nameText, percent } from '../words.ts'
+import { choice, element, saveButton } from './dom.ts'
+import { DRAWINGS } from './draw.ts'
+import { unpack } from './unpack.ts'
+
+/** What the reader chose; kept in the address, so that a view can be sent to somebody. */
+interface Choice {
+  readonly org: string
+  readonly days: number
+  readonly team: string
+}
+
+const data = unpack(document.getElementById('data')?.textContent ?? '')
+const root = document.getElementById('report')
+if (root !== null) start(root)
+
+function start(main: HTMLElement): void {
+  const content = element('div', { class: 'content' })
+  const controls = element('form', { class: 'controls', 'aria-label': 'What to show' })
+  controls.addEventListener('submit', (event) => {
+    event.preventDefault()
+  })
+  main.replaceChildren(controls, content)
+  let chosen = fromAddress()
+  const show = (change: Partial<Choice>): void => {
+    chosen = { ...chosen, ...change }
+    history.replaceState(null, '', `#${new URLSearchParams(entriesOf(chosen)).toString()}`)
+    const view = viewOf(chosen)
+    const focused = [...controls.querySelectorAll('select')].findIndex(
+      (select) => select === document.activeElement,
+    )
+    controls.replaceChildren(...switches(chosen, view, show))
+    controls.querySelectorAll('select')[focused]?.focus()
+    content.replaceChildren(...(view === null ? [nothing()] : body(view)))
+    draw(content, view)
+  }
+  show({})
+  let width = content.clientWidth
+  addEventListener('resize', () => {
+    if (content.clientWidth === width) return
+    width = content.clientWidth
+    draw(content, viewOf(chosen))
+  })
+}
+
+function fromAddress(): Choice {
+  const given = new URLSearchParams(location.hash.slice(1))
+  const days = Number(given.get('days'))
+  return {
+    org: given.get('org') ?? data.organisations[0]?.org_id ?? '',
+    days: RANGES.some(([length]) => length === days) ? days : 91,
+    team: given.get('team') ?? '',
+  }
+}
+
+function entriesOf({ org, days, team }: Choice): Record<string, string> {
+  return { org, days: String(days), ...(team === '' ? {} : { team }) }
+}
+
+function viewOf({ org, days, team }: Choice): View | null {
+  const organisation =
+    data.organisations.find(({ org_id }) => org_id === org) ?? data.organisations[0]
+  if (organisation === undefined) return null
+  const isKnown = teamsOf({ organisation, days }).some((each) => each.team === team)
+  return { organisation, days, team: isKnown ? team : null }
+}
+
+function switches(
+  { days }: Choice,
+  view: View | null,
+  show: (change: Partial<Choice>) => void,
+): HTMLElement[] {
+  const names = data.organisations.map(({ org_id }) => [org_id, nameText(org_id)] as const)
+  const teams = view === null ? [] : teamsOf(view).map(({ team }) => team ?? '')
+  const all = ['', 'Whole organisation'] as const
+  const ranges = RANGES.map(([length, name]) => [String(length), name] as const)
+  return [
+    choice('Period', ranges, String(days), (value) => {
+      show({ days: Number(value) })
+    }),
+    ...(names.length < 2
+      ? []
+      : [
+          choice('Organisation', names, view?.organisation.org_id ?? '', (org) => {
+            show({ org, team: '' })
+          }),
+        ]),
+    ...(teams.length === 0
+      ? []
+      : [
+          choice(
+            'Team',
+            [all, ...teams.map((team) => [team, nameText(team)] as const)],
+            view?.team ?? '',
+            (team) => {
+              show({ team })
+            },
+          ),
+        ]),
+  ]
+}
+
+function nothing(): HTMLElement {
+  return element('p', { class: 'empty' }, 'The warehouse holds no organisation yet.')
+}
+
+function body(view: View): HTMLElement[] {
+  const { organisation } = view
+  return [
+    element(
+      'header',
+      {},
+      element('h1', {}, `Agent usage of ${nameText(organisation.org_id, 60)}`),
+      element('p', { class: 'period' }, periodText(view)),
+    ),
+    trustStrip(organisation),
+    tiles(view),
+    ...sections(data.withPeople).map(({ title, charts }) =>
+      element(
+        'section',
+        { 'aria-labelledby': `section-${title}` },
+        element('h2', { id: `section-${title}` }, title),
+        element('div', { class: 'charts' }, ...charts.map((chart) => figure(chart, view))),
+      ),
+    ),
+    footer(),
+  ]
+}
+
+function periodText(view: View): string {
+  const { last_day: last } = view.organisation
+  if (last === null) return 'No day of activity is known yet.'
+  const team = view.team === null ? '' : `, team ${nameText(view.team)}`
+  const compared = totals(view).before === undefined ? '' : ', compared with the period before'
+  return `${rangeName(view)} to ${dayText(last)}${team}${compared}`
+}
+
+function trustStrip(organisation: Organisation): HTMLElement {
+  const { level, verdict, notes } = trust(organisation)
+  const marks = { good: '✓', provisional: '◔', bad: '!' }
+  return element(
+    'p',
+    { class: `trust ${level}`, role: 'status' },
+    element('span', { class: 'mark', 'aria-hidden': 'true' }, marks[level]),
+    element('strong', {}, verdict),
+    notes.length === 0 ? null : ` · ${notes.join(' · ')}`,
+  )
+}
+
+function tiles(view: View): HTMLElement {
+  return element(
+    'dl',
+    { class: 'tiles' },
+    ...headlines(view).map(({ label, value, change }) =>
+      element(
+        'div',
+        {},
+        element('dt', {}, label),
+        element('dd', {}, value),
+        element('dd', { class: 'change' }, change ?? 'nothing to compare with'),
+      ),
+    ),
+  )
+}
+
+/** A title that says what the chart shows, the chart, its table, and how it is computed. */
+function figure(chart: Chart, view: View): HTMLElement {
+  const { finding, rows } = chart.read(view)
+  const isDrawn = DRAWINGS.has(chart.id)
+  const ofAll = chart.isOfOrganisation && view.team !== null ? ' · whole organisation' : ''
+  return element(
+    'figure',
+    { id: chart.id, class: rows.length === 0 ? 'empty' : '' },
+    element('h3', {}, finding),
+    element('p', { class: 'about' }, `${chart.about}${ofAll}`),
+    isDrawn ? element('div', { class: 'drawing', 'data-chart': chart.id }) : null,
+    element(
+      'details',
+      isDrawn || rows.length === 0 ? {} : { open: '' },
+      element('summary', {}, 'Table'),
+      ...(rows.length === 0 ? ['No rows.'] : [table(chart, rows), saved(chart, rows)]),
+    ),
+    element(
+      'details',
+      {},
+      element('summary', {}, 'How it is computed'),
+      element('p', {}, chart.how),
+    ),
+  )
+}
+
+type TableRow = Readonly<Record<string, Cell>>
+
+/** More rows are of no use to a reader; the file has them all. */
+const LISTED = 200
+
+function table({ columns, about }: Chart, rows: readonly TableRow[]): HTMLElement {
+  const names = Object.keys(columns)
+  const headings = Object.values(columns).map((name) => element('th', { scope: 'col' }, name))
+  const shown = rows.slice(-LISTED)
+  const left = rows.length - shown.length
+  return element(
+    'div',
+    { class: 'table', tabindex: '0', role: 'region', 'aria-label': `Table: ${about}` },
+    element(
+      'table',
+      {},
+      element('thead', {}, element('tr', {}, ...headings)),
+      element(
+        'tbody',
+        {},
+        ...shown.map((row) =>
+          element('tr', {}, ...names.map((name) => cell(name, row[name] ?? null))),
+        ),
+      ),
+    ),
+    left === 0 ? null : element('p', {}, `${amount(left)} earlier rows are in the file.`),
+  )
+}
+
+function cell(column: string, value: Cell): HTMLElement {
+  if (typeof value === 'number') {
+    const isShare = /share|retention|pass_rate/.test(column)
+    return element('td', { class: 'number' }, isShare ? percent(value) : amount(value))
+  }
+  if (typeof value === 'boolean') return element('td', {}, value ? 'yes' : '')
+  return element('td', {}, element('bdi', {}, value === null ? '–' : nameText(value, 80)))
+}
+
+function saved(chart: Chart, rows: readonly TableRow[]): HTMLElement {
+  const names = Object.keys(chart.columns)
+  return saveButton('Save as CSV', `${chart.id}.csv`, () =>
+    [names, ...rows.map((row) => names.map((name) => row[name] ?? null))]
+      .map((cells) => cells.map(csvCell).join(','))
+      .join('\r\n'),
+  )
+}
+
+/** A spreadsheet must not run a served name as a formula. */
+function csvCell(value: Cell): string {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  const text = value ?? ''
+  const guarded = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded
+}
+
+function footer(): HTMLElement {
+  const left = data.organisationsInWarehouse - data.organisations.length
+  const more = left > 0 ? ` ${left} more organisations are in the warehouse: --org shows them.` : ''
+  const made = `${data.generatedAt.slice(0, 16).replace('T', ' ')} UTC`
+  return element(
+    'footer',
+    {},
+    `Made ${made} by agent-warehouse ${data.version}. Groups under five people are not shown.${more}`,
+  )
+}
+
+function draw(content: HTMLElement, view: View | null): void {
+  if (view === null) return
+  for (const place of content.querySelectorAll<HTMLElement>('.drawing')) {
+    const drawing = DRAWINGS.get(place.dataset['chart'] ?? '')?.(view, place.clientWidth) ?? null
+    place.replaceChildren(...(drawing === null ? [] : [drawing]))
+  }
+}

@@ -1,0 +1,129 @@
+import { defineChart } from './chart.ts'
+import { inRange, newest, sum, type View } from './view.ts'
+import { amount, counted, dayText, nameText, percent } from './words.ts'
+
+export const autonomy = defineChart({
+  id: 'autonomy',
+  about: 'Tool calls for each message of a user, by week',
+  how: 'All tool calls of a week over all its user messages: a ratio of sums, never an average of daily ratios. Median and 90th percentile are over the days of single people.',
+  columns: {
+    ...{ week: 'Week of', ratio: 'All together', p50: 'Median', p90: '90th percentile' },
+  },
+  empty: 'No whole week is known',
+  rows: (view) => inRange(view, view.organisation.autonomy_weeks, ({ week }) => week),
+  finding: (rows) => {
+    const [first, last] = [rows[0]?.ratio ?? null, rows.at(-1)?.ratio ?? null]
+    const now = `Agents make ${amount(last)} tool calls for each message`
+    return rows.length < 2 ? now : `${now}; ${amount(first)} at the start of the period`
+  },
+})
+
+export const autonomyLevels = defineChart({
+  id: 'autonomy-levels',
+  about: 'Share of tool calls at each level of autonomy, by week',
+  how: 'The daily shares that the platform serves, weighted by the tool calls of the day.',
+  columns: { week: 'Week of', level: 'Level', share: 'Share of tool calls' },
+  empty: 'No level of autonomy is known',
+  rows: (view) => inRange(view, view.organisation.autonomy_levels, ({ week }) => week),
+  finding: (rows) => {
+    const last = newest(rows, ({ week }) => week)
+    const [most] = last.sort((a, b) => (b.share ?? 0) - (a.share ?? 0))
+    return `${percent(most?.share)} of tool calls ran at ${nameText(most?.level ?? 'no level')} in the last whole week`
+  },
+})
+
+export const tools = defineChart({
+  id: 'tools',
+  about: 'Calls of the 12 most used tools',
+  how: 'Calls by tool name, cleaned of what is no name: those stand together as “(unparsed)”. Shares are of all calls.',
+  columns: { name: 'Tool', invocations: 'Calls', share: 'Share of calls' },
+  empty: 'No tool was called',
+  rows: (view) => ofKind(view, 'tool'),
+  finding: (rows) =>
+    `${nameText(rows[0]?.name ?? 'None')} is the most used of ${counted(rows[0]?.names ?? 0, 'tool')}: ${percent(rows[0]?.share)} of calls`,
+})
+
+export const servers = defineChart({
+  id: 'servers',
+  about: 'Calls of the 12 most used MCP servers',
+  how: 'Spellings of one server are folded together, and it bears its most used one. How many people use a server is not served by the platform.',
+  columns: { name: 'MCP server', invocations: 'Calls', share: 'Share of calls' },
+  empty: 'No MCP server was used',
+  rows: (view) => ofKind(view, 'server'),
+  finding: (rows) =>
+    `${nameText(rows[0]?.name ?? 'None')} leads ${counted(rows[0]?.names ?? 0, 'MCP server')} with ${amount(rows[0]?.invocations)} calls`,
+})
+
+function ofKind({ organisation, days }: View, kind: 'tool' | 'server') {
+  return organisation.tools
+    .filter((row) => row.kind === kind && row.days === days)
+    .map(({ name, invocations, share, names }) => ({ name, invocations, share, names }))
+}
+
+export const clients = defineChart({
+  id: 'clients',
+  about: 'People a day with each client, mean of a week',
+  how: 'The daily users of a client, averaged over the seven days of a week. A person with two clients counts for both, so clients must not be added up.',
+  columns: { week: 'Week of', client: 'Client', daily_users: 'People a day' },
+  empty: 'No client is known',
+  rows: (view) => inRange(view, view.organisation.client_weeks, ({ week }) => week),
+  finding: (rows) => {
+    const last = newest(rows, ({ week }) => week)
+    const [most] = last.sort((a, b) => (b.daily_users ?? 0) - (a.daily_users ?? 0))
+    return `Most people use ${nameText(most?.client ?? 'no client')}: ${amount(most?.daily_users)} on a day of the last whole week`
+  },
+})
+
+export const output = defineChart({
+  id: 'output',
+  about: 'Commits, pull requests and files by week',
+  how: 'Commits and pull requests created, files created and edited by agents, added up over a week. A pull request created is not one merged. The platform serves no lines of code.',
+  columns: {
+    ...{ week: 'Week of', git_commits: 'Commits', git_prs_created: 'Pull requests' },
+    files: 'Files',
+  },
+  empty: 'No whole week is known',
+  rows: (view) =>
+    inRange(view, view.organisation.output_weeks, ({ week }) => week).map(
+      ({ week, git_commits, git_prs_created, files }) => ({
+        ...{ week, git_commits, git_prs_created, files },
+      }),
+    ),
+  finding: (rows) => {
+    const last = rows.at(-1)
+    if (last === undefined) return ''
+    return `${counted(last.git_commits ?? 0, 'commit')} and ${counted(last.git_prs_created ?? 0, 'pull request')} in the week of ${dayText(last.week)}`
+  },
+})
+
+export const readiness = defineChart({
+  id: 'readiness',
+  about: 'Share of readiness criteria that pass, by repository and day of report',
+  how: 'Passing evaluations over all evaluations of the reports of a day; skipped criteria do not count.',
+  columns: {
+    ...{ day: 'Day', repository: 'Repository', passing: 'Passing', evaluated: 'Evaluated' },
+    pass_rate: 'Share',
+  },
+  empty: 'No readiness report is known',
+  rows: ({ organisation }) => organisation.readiness,
+  finding: (rows) => {
+    const repositories = new Map(rows.map((row) => [row.repository, row]))
+    const last = [...repositories.values()]
+    const share = sum(last.map((row) => row.passing)) / sum(last.map((row) => row.evaluated))
+    return `${percent(share)} of criteria pass in the newest reports of ${counted(last.length, 'repository', 'repositories')}`
+  },
+})
+
+export const people = defineChart({
+  id: 'people',
+  about: 'The 100 people with most credits in 28 days',
+  how: 'Person by person, in the 28 days before the last day of data. Not a ranking of work: credits are what the platform bills.',
+  columns: {
+    ...{ person: 'Person', usage_group: 'Use', active_days: 'Active days' },
+    ...{ billable_tokens: 'Credits', sessions: 'Sessions', tool_calls: 'Tool calls' },
+    last_active: 'Last active',
+  },
+  empty: 'Nobody spent credits',
+  rows: ({ organisation }) => organisation.people,
+  finding: (rows) => `${counted(rows.length, 'person', 'people')} with most credits`,
+})

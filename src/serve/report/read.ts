@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { UsageError } from '../../lib/errors.ts'
+import type { Database } from '../../lib/duckdb.ts'
+import { statement } from '../../lib/package.ts'
+import { suggestion } from '../../lib/text.ts'
+import { openWarehouse } from '../warehouse.ts'
+import { DATASET_NAMES, reportData, type ReportData } from './data.ts'
+
+export interface ReportRequest {
+  /** The published warehouse's file. */
+  readonly warehouse: string
+  /** Only these organisations; empty: the 20 that spent most. */
+  readonly organisations: readonly string[]
+  /** Whether people are named. */
+  readonly withPeople: boolean
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  /** Of the package. */
+  readonly version: string
+}
+
+/**
+ * All that a report shows, from the published warehouse.
+ *
+ * @throws UsageError without a published warehouse, and for an organisation that it does not have.
+ */
+export async function readReport(request: ReportRequest): Promise<ReportData> {
+  const { withPeople, version } = request
+  await using database = await openWarehouse(request.warehouse)
+  const known = await namesIn(database)
+  const unknown = request.organisations.find((name) => !known.includes(name))
+  if (unknown !== undefined) {
+    const hint = suggestion(unknown, known)
+    throw new UsageError(`the warehouse has no organisation '${unknown}'`, { hint })
+  }
+  const names = JSON.stringify(request.organisations)
+  await database.rows(statement('report/chosen'), { names })
+  await database.run(statement('report/user_days'))
+  const organisations = await database.rows('select * from chosen order by org_id')
+  const rows = new Map(organisations.map((row) => [idOf(row), emptyDatasets()]))
+  for (const name of DATASET_NAMES) {
+    if (name === 'people' && !withPeople) continue
+    const found = await database.rows(statement(`report/${name}`))
+    for (const row of found) rows.get(idOf(row))?.[name]?.push(row)
+  }
+  return reportData.parse({
+    version,
+    generatedAt: new Date(request.now).toISOString(),
+    organisationsInWarehouse: known.length,
+    withPeople,
+    organisations: organisations.map((row) => ({ ...row, ...rows.get(idOf(row)) })),
+  })
+}
+
+function idOf(row: Readonly<Record<string, unknown>>): string {
+  return z.string().parse(row['org_id'])
+}
+
+function emptyDatasets(): Record<string, unknown[]> {
+  return Object.fromEntries(DATASET_NAMES.map((name) => [name, []]))
+}
+
+async function namesIn(database: Database): Promise<string[]> {
+  const rows = await database.rows('select org_id from main.mart_data_health order by org_id')
+  return z
+    .array(z.object({ org_id: z.string() }))
+    .parse(rows)
+    .map((row) => row.org_id)
+}

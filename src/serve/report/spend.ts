@@ -1,0 +1,114 @@
+import { defineChart } from './chart.ts'
+import { inRange, newest, rangeName, sum, teamsOf, totals } from './view.ts'
+import { amount, change, counted, monthText, nameText, percent } from './words.ts'
+
+export const monthSpend = defineChart({
+  id: 'month-spend',
+  about: 'Credits from the first of the month to each day: this month and the two before it',
+  how: 'Credits of all users and of none, as the platform bills them, added up by day. Compared are the same days of each month, never a running month with a whole one.',
+  columns: { month: 'Month', day_of_month: 'Day', billable_tokens: 'Credits since the 1st' },
+  empty: 'No credits are known',
+  rows: ({ organisation }) => organisation.month_days,
+  finding: (rows, { organisation }) => {
+    const last = rows.at(-1)
+    if (last === undefined) return ''
+    const months = [...new Set(rows.map(({ month }) => month))]
+    const previous = months.at(-2)
+    const before = rows.findLast(
+      (row) => row.month === previous && row.day_of_month <= last.day_of_month,
+    )
+    const changed = change(last.billable_tokens, before?.billable_tokens)
+    const spent = `${monthText(last.month)} stands at ${amount(last.billable_tokens)} credits`
+    const compared =
+      changed === null || previous === undefined
+        ? spent
+        : `${spent}, ${changed} on the same days of ${monthText(previous)}`
+    const over = organisation.limits.find(({ month }) => month === last.month)?.users_over ?? 0
+    return over === 0
+      ? compared
+      : `${compared}; ${counted(over, 'person', 'people')} will pass a limit`
+  },
+})
+
+export const modelSpend = defineChart({
+  id: 'model-spend',
+  about: 'Credits by week and model',
+  how: 'Credits as the platform attributes them to models. Models beyond the first seven stand together. What no model is named for is shown as “(unattributed)”, so that the parts add up to the total. Only whole weeks.',
+  columns: { week: 'Week of', model: 'Model', billable_tokens: 'Credits' },
+  empty: 'No credits of models are known',
+  rows: (view) => inRange(view, view.organisation.model_weeks, ({ week }) => week),
+  finding: (rows, view) => {
+    const all = sum(rows.map((row) => row.billable_tokens))
+    const [top] = byName(rows.map((row) => [row.model, row.billable_tokens]))
+    if (top === undefined || all === 0) return 'No credits were spent'
+    return `${nameText(top[0])} took ${percent(top[1] / all)} of the credits of ${rangeName(view)}`
+  },
+})
+
+export const teamSpend = defineChart({
+  id: 'team-spend',
+  isOfOrganisation: false,
+  about: 'Credits and active people by team',
+  how: 'Credits of each person by their team on that day. Teams that never had five active people stand together as “(small teams)”. Credits that no person is named for belong to no team.',
+  columns: {
+    ...{ team: 'Team', billable_tokens: 'Credits', active_users: 'Active people' },
+    credits_per_user: 'Credits a person',
+  },
+  empty: 'No team is known',
+  rows: (view) =>
+    teamsOf(view).map(({ team, billable_tokens, active_users }) => ({
+      ...{ team: team ?? '', billable_tokens, active_users },
+      credits_per_user:
+        billable_tokens === null || active_users === 0 ? null : billable_tokens / active_users,
+    })),
+  finding: (rows, view) => {
+    const [most] = rows
+    const all = totals({ ...view, team: null }).now?.billable_tokens ?? 0
+    if (most === undefined || all === 0) return 'No team spent credits'
+    return `${nameText(most.team)} used ${percent((most.billable_tokens ?? 0) / all)} of the credits of ${rangeName(view)}`
+  },
+})
+
+export const concentration = defineChart({
+  id: 'concentration',
+  about: 'Share of the credits that the people with most of them used, by month',
+  how: 'People are ordered by their credits of a month, the highest first. Left out below five people. A steep curve means that few people use most.',
+  columns: {
+    ...{ month: 'Month', share_of_users: 'Share of people', share_of_credits: 'Share of credits' },
+  },
+  empty: 'No month with five people is known',
+  rows: ({ organisation }) => organisation.concentration,
+  finding: (rows) => {
+    const last = rows.at(-1)
+    if (last === undefined) return ''
+    return `A tenth of the people used ${percent(last.top_10_percent_share)} of the credits of ${monthText(last.month)}`
+  },
+})
+
+export const efficiency = defineChart({
+  id: 'efficiency',
+  about: 'Commits and files for each million credits, by week',
+  how: 'Ratios of sums: all commits (or files created and edited) of a week over all its credits. Output for credits says nothing about quality, and must not be used to judge people.',
+  columns: {
+    ...{ week: 'Week of', commits: 'Commits a million credits', files: 'Files a million credits' },
+  },
+  empty: 'No whole week with credits is known',
+  rows: (view) =>
+    inRange(view, view.organisation.output_weeks, ({ week }) => week).flatMap((row) => {
+      const { week, billable_tokens: credits } = row
+      if (credits === null || credits === 0) return []
+      const each = (value: number | null) => (value === null ? null : (value / credits) * 1e6)
+      return [{ week, commits: each(row.git_commits), files: each(row.files) }]
+    }),
+  finding: (rows) => {
+    const last = newest(rows, ({ week }) => week)[0]
+    return `A million credits went with ${amount(last?.commits)} commits and ${amount(last?.files)} files in the last whole week`
+  },
+})
+
+/** Names with the sum of their values, the largest first. */
+function byName(values: readonly (readonly [string, number | null])[]): [string, number][] {
+  const sums = new Map<string, number>()
+  for (const [name, value] of values) sums.set(name, (sums.get(name) ?? 0) + (value ?? 0))
+  return [...sums].sort((a, b) => b[1] - a[1])
+}

@@ -1,0 +1,55 @@
+/** How a report writes numbers and days: the same in the page and in the digest. */
+
+const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 })
+const WHOLE = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
+const FINE = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+const DAY = new Intl.DateTimeFormat('en-GB', {
+  ...{ day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' },
+})
+const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+
+/** `1,234`, `64.4M`; an en dash for what is not known. */
+export function amount(value: number | null | undefined): string {
+  if (value === null || value === undefined) return '–'
+  if (Math.abs(value) >= 100_000) return COMPACT.format(value)
+  return (Math.abs(value) >= 100 ? WHOLE : FINE).format(value)
+}
+
+/** `67%` of a share between 0 and 1. */
+export function percent(share: number | null | undefined): string {
+  if (share === null || share === undefined || !Number.isFinite(share)) return '–'
+  const value = share * 100
+  return `${value !== 0 && Math.abs(value) < 1 ? FINE.format(value) : WHOLE.format(value)}%`
+}
+
+/** `up 12%`, `down 3%`, `unchanged`; null where there is nothing to compare with. */
+export function change(now: number | null, before: number | null | undefined): string | null {
+  if (now === null || before === null || before === undefined || before === 0) return null
+  const share = now / before - 1
+  if (Math.abs(share) < 0.005) return 'unchanged'
+  return `${share > 0 ? 'up' : 'down'} ${percent(Math.abs(share))}`
+}
+
+/** `23 Nov 2026` of an ISO day. */
+export function dayText(day: string): string {
+  return DAY.format(new Date(`${day}T00:00:00Z`))
+}
+
+/** `November 2026` of `2026-11`. */
+export function monthText(month: string): string {
+  return MONTH.format(new Date(`${month}-01T00:00:00Z`))
+}
+
+/** `1 person`, `3 people`. */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${amount(value)} ${value === 1 ? one : many}`
+}
+
+/** Control characters, and those that turn the direction of the text around them. */
+const UNSEEN = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\u200e\u200f]/gu
+
+/** A name as served, short enough for a label, and unable to turn the text around it. */
+export function nameText(name: string, length = 32): string {
+  const letters = Array.from(name.replaceAll(UNSEEN, ' '))
+  return letters.length <= length ? letters.join('') : `${letters.slice(0, length - 1).join('')}…`
+}

@@ -1,0 +1,155 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { html } from '../../src/serve/report/html.ts'
+import { organisation, report } from '../serve/report/sample.ts'
+import { MAIN } from '../support/command.ts'
+import { accessibilityProblems, launch, open } from './chromium.ts'
+
+let browser: Browser
+let folder: string
+/** The report of the demo, with people. */
+let demo: string
+
+beforeAll(async () => {
+  browser = await launch()
+  folder = await mkdtemp(join(tmpdir(), 'report-'))
+  const data = join(folder, 'demo')
+  demo = join(folder, 'people.html')
+  for (const args of [
+    ['demo', '--log', 'none', '--data', data],
+    ['report', '--people', '--out', demo, '--data', data],
+  ]) {
+    execFileSync(process.execPath, [MAIN, ...args], { stdio: 'pipe' })
+  }
+})
+afterAll(async () => {
+  await browser.close()
+  await rm(folder, { recursive: true })
+})
+
+async function pageOf(name: string, organisations: readonly object[]): Promise<string> {
+  const path = join(folder, `${name}.html`)
+  await writeFile(path, html(report(organisations)))
+  return path
+}
+
+it('every chart of the demo is drawn, and the page asks for nothing', async () => {
+  const { page, complaints } = await open(browser, demo)
+  const charts = await page.locator('.drawing').all()
+  expect(charts.length).toBeGreaterThan(15)
+  for (const chart of charts) {
+    const name = await chart.getAttribute('data-chart')
+    const marks = await chart.locator('svg path, svg rect, svg circle').count()
+    expect(marks, `marks of ${name ?? ''}`).toBeGreaterThan(2)
+  }
+  expect(await page.locator('figure#people tbody tr').count()).toBeGreaterThan(10)
+  expect(complaints).toEqual([])
+})
+
+it.each([
+  ['light', 1240],
+  ['dark', 1240],
+  ['light', 390],
+] as const)('axe finds nothing in the demo: %s, %i pixels wide', async (colorScheme, width) => {
+  const { page } = await open(browser, demo, { colorScheme, width })
+  expect(await accessibilityProblems(page)).toEqual([])
+})
+
+it('a phone shows the page without scrolling sideways', async () => {
+  const { page } = await open(browser, demo, { width: 390 })
+  const wide: unknown = await page.evaluate('document.documentElement.scrollWidth')
+  expect(wide).toBe(390)
+})
+
+it('period and team are chosen by keyboard, and stand in the address', async () => {
+  const { page, complaints } = await open(browser, demo)
+  await page.getByLabel('Period').focus()
+  await page.keyboard.press('ArrowDown')
+  expect(await page.locator('.period').textContent()).toContain('26 weeks to')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('ArrowDown')
+  expect(await page.locator('.period').textContent()).toContain('team ')
+  expect(page.url()).toContain('days=182&team=')
+  expect(complaints).toEqual([])
+})
+
+it('the table under a chart opens and saves as CSV', async () => {
+  const { page } = await open(browser, demo)
+  const figure = page.locator('figure#model-spend')
+  await figure.getByText('Table', { exact: true }).click()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    figure.getByRole('button', { name: 'Save as CSV' }).click(),
+  ])
+  expect(download.suggestedFilename()).toBe('model-spend.csv')
+})
+
+const HOSTILE = [
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  'שלום \u202e reversed',
+  'x'.repeat(300),
+  '=1+1',
+  '',
+]
+
+it('hostile names do no harm (Law 11)', async () => {
+  const tools = HOSTILE.map((name, at) => ({
+    ...{ kind: 'tool' as const, days: 91, name, invocations: 9 - at, share: 0.1, names: 6 },
+  }))
+  const model_weeks = HOSTILE.map((model, at) => ({
+    ...{ week: '2026-03-23', model, place: at + 1, billable_tokens: 10 },
+  }))
+  const client_weeks = HOSTILE.map((client) => ({ week: '2026-03-23', client, daily_users: 1 }))
+  const rows = organisation({ tools, model_weeks, client_weeks })
+  const path = await pageOf('hostile', [{ ...rows, org_id: HOSTILE[0] }, rows])
+  const { page, complaints } = await open(browser, path)
+  expect(await page.locator('h1').textContent()).toContain('<script>alert(1)</script>')
+  expect(await page.locator('img').count()).toBe(0)
+  const wide: unknown = await page.evaluate('document.documentElement.scrollWidth')
+  expect(wide).toBe(1240)
+  expect(complaints).toEqual([])
+  expect(await accessibilityProblems(page)).toEqual([])
+})
+
+it.each([
+  ['no organisation', []],
+  ['an organisation without data', [organisation({ last_day: null, data_through: null })]],
+  [
+    'one day of one person',
+    [
+      organisation({
+        active_days: [{ day: '2026-03-31', daily: 1, weekly: 1, monthly: 1 }],
+        usage_groups: [{ active_days: 1, users: 1 }],
+      }),
+    ],
+  ],
+])('%s is readable', async (name, organisations) => {
+  const { page, complaints } = await open(browser, await pageOf('few', organisations))
+  expect(await page.locator('main').textContent(), name).not.toMatch(/NaN|undefined|null/)
+  expect(complaints).toEqual([])
+  expect(await accessibilityProblems(page)).toEqual([])
+})
+
+it('40 models and two years of a large organisation stay below 3 MB and open within seconds', async () => {
+  const weeks = Array.from({ length: 104 }, (_, at) =>
+    new Date(Date.UTC(2024, 3, 1 + 7 * at)).toISOString().slice(0, 10),
+  )
+  const model_weeks = weeks.flatMap((week) =>
+    Array.from({ length: 8 }, (_, at) => ({
+      ...{ week, model: `model-${at}`, place: at + 1, billable_tokens: 1e9 + at },
+    })),
+  )
+  const large = Array.from({ length: 20 }, (_, at) => ({
+    ...organisation({ model_weeks }),
+    org_id: `org_${at}`,
+  }))
+  const text = html(report(large))
+  expect(Buffer.byteLength(text)).toBeLessThan(3e6)
+  const { complaints } = await open(browser, await pageOf('large', large))
+  expect(complaints).toEqual([])
+})

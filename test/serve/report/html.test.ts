@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { digest } from '../../../src/serve/report/digest.ts'
+import { html } from '../../../src/serve/report/html.ts'
+import { unpack } from '../../../src/serve/report/page/unpack.ts'
+import { organisation, report } from './sample.ts'
+
+const HOSTILE = '</script><script>alert(1)</script><!-- [x](http://example.com) `|*_ "\' \u2028'
+
+function hostile() {
+  const tools = [
+    { kind: 'server', days: 28, name: HOSTILE, invocations: 9, share: 1, names: 1 } as const,
+  ]
+  return report([{ ...organisation({ tools }), org_id: HOSTILE }])
+}
+
+it('what the platform serves ends no element of the report (Law 11)', () => {
+  const text = html(hostile())
+  expect(text.match(/<script/g)).toHaveLength(2)
+  expect(text.match(/<\/script>/g)).toHaveLength(2)
+  expect(text).not.toContain('alert(1)</')
+})
+
+it('the page reads the rows that were packed into it', () => {
+  const data = hostile()
+  const [, packed = ''] = /type="application\/json">(.*?)<\/script>/s.exec(html(data)) ?? []
+  expect(unpack(packed)).toEqual(data)
+})
+
+it('the policy of the report allows its own script and no request', () => {
+  const text = html(report([]))
+  const [, script = ''] = /<script>(.*)<\/script>\n<\/body>/s.exec(text) ?? []
+  const sha256 = createHash('sha256').update(script).digest('base64')
+  expect(text).toContain(`default-src 'none'`)
+  expect(text).toContain(`script-src 'sha256-${sha256}'`)
+  expect(text).not.toMatch(/(src|href)="?https?:/)
+})
+
+it('no served character is Markdown or HTML in the digest (Law 11)', () => {
+  const text = digest(hostile())
+  expect(text).not.toMatch(/<script|<!--/)
+  expect(text).not.toMatch(/(?<!\\)\[x\]/)
+})
+
+it('a warehouse without organisations gives a page and a digest', () => {
+  expect(html(report([]))).toContain('<main id="report">')
+  expect(digest(report([]))).toBe('# Agent usage\n')
+})

@@ -1,0 +1,30 @@
+import {
+  reportData,
+  DATASET_NAMES,
+  type Organisation,
+  type ReportData,
+} from '../../../src/serve/report/data.ts'
+
+const NOTHING = Object.fromEntries(DATASET_NAMES.map((name) => [name, []]))
+
+/** An organisation with no rows but those given. */
+export function organisation(rows: Partial<Organisation> = {}): Organisation {
+  const row = {
+    ...{ org_id: 'org_a', first_day: '2026-01-14', last_day: '2026-03-31' },
+    ...{ data_through: '2026-03-31', missing_days: 0, failed_days: 0 },
+    ...{ residual_checks_failed: 0, restatements_28d: 0, drift_findings: 0 },
+    ...{ sessions_known_share: 1, verdict: 'complete' },
+  }
+  return report([{ ...row, ...NOTHING, ...rows }]).organisations[0] ?? never()
+}
+
+export function report(organisations: readonly object[], withPeople = false): ReportData {
+  const generatedAt = '2026-04-01T02:00:00.000Z'
+  const organisationsInWarehouse = organisations.length
+  const rest = { version: '1.2.3', generatedAt, organisationsInWarehouse, withPeople }
+  return reportData.parse({ ...rest, organisations })
+}
+
+function never(): never {
+  throw new Error('one organisation in, one out')
+}
