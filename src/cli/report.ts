@@ -20,7 +20,7 @@ export const reportCommand = defineCommand({
       default: 'html' as const,
       describe: 'html: charts; md: the findings of the last 4 weeks as text',
     },
-    org: texts('only this organisation; may be given several times'),
+    org: texts('an organisation of the warehouse by its org_id; repeated or with commas: several'),
     people: flag('name people; without it the smallest group shown is of five'),
     out: text('the file to write (default: report/report.html or .md in the data folder)'),
   },
@@ -31,7 +31,7 @@ export const reportCommand = defineCommand({
         ? reportPath(dataFolder, flags.format)
         : resolve(terminal.cwd, flags.out)
     const request = {
-      ...{ warehouse: warehousePath(dataFolder), organisations: flags.org ?? [] },
+      ...{ warehouse: warehousePath(dataFolder), organisations: namesOf(flags.org) },
       ...{ withPeople: flags.people, now: Date.now(), version },
     }
     const written = await writeReport(request, flags.format, path)
@@ -43,3 +43,8 @@ export const reportCommand = defineCommand({
     }
   },
 })
+
+/** `--org a,b --org c` */
+function namesOf(texts: readonly string[] | undefined): string[] {
+  return (texts ?? []).flatMap((text) => text.split(',')).map((name) => name.trim())
+}

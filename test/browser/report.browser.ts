@@ -67,7 +67,7 @@ it('a phone shows the page without scrolling sideways', async () => {
 
 it('period and team are chosen by keyboard, and stand in the address', async () => {
   const { page, complaints } = await open(browser, demo)
-  await page.getByLabel('Period').focus()
+  await page.getByLabel('Period', { exact: true }).focus()
   await page.keyboard.press('ArrowDown')
   expect(await page.locator('.period').textContent()).toContain('26 weeks to')
   await page.keyboard.press('Tab')

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { UsageError } from '../../lib/errors.ts'
+import { messageOf, UsageError } from '../../lib/errors.ts'
 import type { Database } from '../../lib/duckdb.ts'
 import { statement } from '../../lib/package.ts'
 import { suggestion } from '../../lib/text.ts'
-import { openWarehouse } from '../warehouse.ts'
+import { openWarehouse, sqlMessage } from '../warehouse.ts'
 import { DATASET_NAMES, reportData, type ReportData } from './data.ts'
 
 export interface ReportRequest {
@@ -22,11 +22,21 @@ export interface ReportRequest {
 /**
  * All that a report shows, from the published warehouse.
  *
- * @throws UsageError without a published warehouse, and for an organisation that it does not have.
+ * @throws UsageError without a published warehouse, with one of another version, and for an organisation that it does not have.
  */
 export async function readReport(request: ReportRequest): Promise<ReportData> {
-  const { withPeople, version } = request
   await using database = await openWarehouse(request.warehouse)
+  return await read(database, request).catch((error: unknown) => {
+    if (!/^(Catalog|Binder) Error/.test(messageOf(error))) throw error
+    throw new UsageError(`the published warehouse is of another version: ${sqlMessage(error)}`, {
+      hint: 'Build it again: `agent-warehouse build`.',
+      cause: error,
+    })
+  })
+}
+
+async function read(database: Database, request: ReportRequest): Promise<ReportData> {
+  const { withPeople, version } = request
   const known = await namesIn(database)
   const unknown = request.organisations.find((name) => !known.includes(name))
   if (unknown !== undefined) {

@@ -192,14 +192,23 @@ function drawn<Row>(
       if (rows.length === 0) return null
       const { legend, ...plot } = options(rows, view)
       const color = legend === undefined ? {} : { color: { ...scale(legend), legend: true } }
-      return Plot.plot({
+      const drawing = Plot.plot({
         ...{ width, height: HEIGHT, marginLeft: 56, marginRight: 16 },
         ...{ ariaLabel: finding, ariaDescription: about, className: 'plot' },
         ...color,
         ...plot,
       })
+      return asPicture(drawing)
     },
   ]
+}
+
+/** One picture with a name to assistive technology: its parts have names for nobody. */
+function asPicture(drawing: Drawing): Drawing {
+  const svg = drawing.querySelector('svg.plot') ?? drawing
+  svg.setAttribute('role', 'img')
+  for (const part of svg.querySelectorAll('[aria-label]')) part.removeAttribute('aria-label')
+  return drawing
 }
 
 interface Point {
@@ -260,7 +269,7 @@ function lines(
         ...{ x: 'at', y: 'place', fill: stroke, textAnchor: 'start', dx: 6 },
         text: ({ series }: Point) => nameText(series, 17),
       }),
-      Plot.tip(points, Plot.pointer({ x: 'at', y: 'value', title })),
+      Plot.tip(points, Plot.pointer({ x: 'at', y: 'value', title, fill: 'var(--card)' })),
     ],
   }
 }

@@ -106,7 +106,8 @@ function switches(
 }
 
 function nothing(): HTMLElement {
-  return element('p', { class: 'empty' }, 'The warehouse holds no organisation yet.')
+  const text = 'The warehouse holds no organisation yet.'
+  return element('header', {}, element('h1', {}, 'Agent usage'), element('p', {}, text))
 }
 
 function body(view: View): HTMLElement[] {
