@@ -21,7 +21,7 @@ export function choice(
 ): HTMLElement {
   const select = element(
     'select',
-    {},
+    { 'aria-label': label },
     ...options.map(([value, text]) => {
       const option = element('option', { value }, text)
       option.selected = value === chosen
