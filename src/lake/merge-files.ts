@@ -17,7 +17,8 @@ import {
 } from '../lib/files.ts'
 import { processLimits } from '../lib/machine.ts'
 import { fill, statement } from '../lib/package.ts'
-import { mergedFiles, mergedFolders, rawDays, rawFolder, rawOf, resourcesInLake } from './layout.ts'
+import { rawFolder, rawOf, resourcesInLake } from './layout.ts'
+import { mergedFiles, mergedFolders, rawDays } from './raw-days.ts'
 import type { MergeTask, RawSource } from './compact-plan.ts'
 import {
   manifestOf,

@@ -12,7 +12,8 @@ import {
   syncFolder,
   temporaryPath,
 } from '../lib/files.ts'
-import { quarantineFolder, rawFolder, type RawDay } from './layout.ts'
+import { quarantineFolder, rawFolder } from './layout.ts'
+import { type RawDay } from './raw-days.ts'
 import { intervalKey, type Interval } from './ledger.ts'
 import {
   manifestOf,

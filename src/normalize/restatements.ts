@@ -1,5 +1,6 @@
 import { identifier, literal, type Database } from '../lib/duckdb.ts'
-import { rawFolder, versionsUpTo, versionTime } from '../lake/layout.ts'
+import { rawFolder, versionTime } from '../lake/layout.ts'
+import { versionsUpTo } from '../lake/raw-days.ts'
 import { isAnalytics, isFieldset, isList, RESOURCES, type Shape } from '../lake/resources.ts'
 import { statement, fill } from '../lib/package.ts'
 import { BATCH_STATEMENTS, type DaySource } from './batch.ts'

@@ -34,6 +34,7 @@ const ARGUMENTS: Readonly<Record<string, (named: Named) => readonly string[]>> =
   query: () => ['from dim_user'],
   tables: () => [],
   export: () => ['csv'],
+  report: () => [],
   verify: () => ['--days', '2'],
   rollback: () => ['--list'],
   compact: () => [],

@@ -1,7 +1,7 @@
 import { cp } from 'node:fs/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import { rawDays } from '../../src/lake/layout.ts'
+import { rawDays } from '../../src/lake/raw-days.ts'
 import { courseOf, killAt, pointsOf, type Command } from '../kill/victim.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'

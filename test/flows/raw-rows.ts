@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { rawDays, rawFolder } from '../../src/lake/layout.ts'
+import { rawFolder } from '../../src/lake/layout.ts'
+import { rawDays } from '../../src/lake/raw-days.ts'
 import { rowsSql } from '../../src/lake/merged.ts'
 import { Database, literal, type Row } from '../../src/lib/duckdb.ts'
 

@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseDay } from '../../src/lib/days.ts'
 import type { Row } from '../../src/lib/duckdb.ts'
-import { rawFolder, versionsIn } from '../../src/lake/layout.ts'
+import { rawFolder } from '../../src/lake/layout.ts'
+import { versionsIn } from '../../src/lake/raw-days.ts'
 import { Lake, ORG } from '../support/lake.ts'
 
 const NIGHTS = [

@@ -7,8 +7,8 @@ import {
   rawFolder,
   versionName,
   versionTime,
-  versionsIn,
 } from '../../lake/layout.ts'
+import { versionsIn } from '../../lake/raw-days.ts'
 import { intervalKey, type Ledger } from '../../lake/ledger.ts'
 import { rowsSql, sha256AsLanded } from '../../lake/merged.ts'
 import { quarantine, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'

@@ -46,7 +46,7 @@ export const usageGroups = defineChart({
   about: 'People by the number of days they were active on, of the last 28',
   how: 'Days with any activity in the 28 days before the last day of data, by person. Heavy use: 12 days and more; moderate: 4 to 11; light: 1 to 3.',
   columns: { active_days: 'Active days', users: 'People' },
-  empty: 'Nobody is known',
+  empty: 'No person is known',
   rows: ({ organisation }) => organisation.usage_groups,
   finding: (rows) => {
     const heavy = sum(rows.filter((row) => row.active_days >= 12).map((row) => row.users))
@@ -110,7 +110,7 @@ export const seats = defineChart({
   about: 'People with a licence, and whether they use it',
   how: 'People of the team seed and people seen by the platform. Idle: no activity in the last 28 days. The platform does not serve who has a licence: the seeds say so.',
   columns: { status: 'Status', people: 'People' },
-  empty: 'Nobody has a licence on file',
+  empty: 'No person has a licence on file',
   rows: ({ organisation }) =>
     organisation.seats.map(({ status, people }) => ({
       status: SEAT_WORDS[status] ?? status,

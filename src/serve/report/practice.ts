@@ -123,7 +123,7 @@ export const people = defineChart({
     ...{ billable_tokens: 'Credits', sessions: 'Sessions', tool_calls: 'Tool calls' },
     last_active: 'Last active',
   },
-  empty: 'Nobody spent credits',
+  empty: 'No person spent credits',
   rows: ({ organisation }) => organisation.people,
   finding: (rows) => `${counted(rows.length, 'person', 'people')} with most credits`,
 })

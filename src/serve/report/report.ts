@@ -7,7 +7,7 @@ import { readReport, type ReportRequest } from './read.ts'
 
 export type ReportFormat = 'html' | 'md'
 
-/** Where a report of a data folder lies unless told otherwise. */
+/** Where a report of a data folder lies by default. */
 export function reportPath(dataFolder: string, format: ReportFormat): string {
   return join(dataFolder, 'report', `report.${format}`)
 }

@@ -3,7 +3,8 @@ import type { Day } from '../../../src/lib/days.ts'
 import { contentOf } from '../../../src/extract/land/row-lines.ts'
 import { RawWriter } from '../../../src/extract/land/raw-writer.ts'
 import { LandingDatabase } from '../../../src/extract/land/landing-database.ts'
-import { rawFolder, versionsIn } from '../../../src/lake/layout.ts'
+import { rawFolder } from '../../../src/lake/layout.ts'
+import { versionsIn } from '../../../src/lake/raw-days.ts'
 import { temporaryFolder } from '../../support/helpers.ts'
 
 const DAY = '2026-03-09' as Day

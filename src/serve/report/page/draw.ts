@@ -203,7 +203,7 @@ function drawn<Row>(
   ]
 }
 
-/** One picture with a name to assistive technology: its parts have names for nobody. */
+/** One picture with a name to assistive technology: its parts have no names. */
 function asPicture(drawing: Drawing): Drawing {
   const svg = drawing.querySelector('svg.plot') ?? drawing
   svg.setAttribute('role', 'img')
@@ -249,7 +249,7 @@ function scale(names: readonly string[]): Plot.ScaleOptions {
   }
 }
 
-/** A line for each series, named at its end; more than eight are not told apart by colour. */
+/** A line for each series, named at its end; more than eight cannot be distinguished by colour. */
 function lines(
   points: readonly Point[],
   order?: readonly string[],

@@ -8,7 +8,7 @@ import { choice, element, saveButton } from './dom.ts'
 import { DRAWINGS } from './draw.ts'
 import { unpack } from './unpack.ts'
 
-/** What the reader chose; kept in the address, so that a view can be sent to somebody. */
+/** What the reader chose; kept in the address, so that a link opens the same view. */
 interface Choice {
   readonly org: string
   readonly days: number

@@ -1,0 +1,93 @@
+import { basename, join } from 'node:path'
+import { mapLimit } from '../lib/concurrency.ts'
+import { isDay, type Day } from '../lib/day.ts'
+import { listIfThere } from '../lib/files.ts'
+import { foldersIn, rawFolder, rawOf, resourcesInLake, versionTime } from './layout.ts'
+import { mergedIn, monthFolder, namesIn, type MergedFile } from './merged.ts'
+
+/**
+ * A day's versions up to the current one, oldest first. If two were fetched in the same
+ * millisecond, the later name wins. Files newer than the current version are not recorded yet
+ * and are left out.
+ */
+export function versionsUpTo(folder: string, current: string): string[] {
+  const earlier = versionsIn(folder).filter((name) => versionTime(name) < versionTime(current))
+  const latest = new Map(earlier.map((name) => [versionTime(name), name]))
+  return [...latest.values(), current]
+}
+
+const FOLDERS_AT_ONCE = 64
+
+const VERSION = /^\d{8}T\d{9}Z-[0-9a-f]{16}\.parquet$/
+
+/**
+ * A day's versions, oldest first: those in its folder, and those in the merged files of its month.
+ * Files of other names are not ours.
+ */
+export function versionsIn(folder: string): string[] {
+  const day = basename(folder).slice('date='.length)
+  const merged = mergedIn(monthFolder(folder)).flatMap(({ versions }) =>
+    versions.filter((version) => version.day === day).map(({ file }) => file),
+  )
+  return versionsAmong([...namesIn(folder), ...merged])
+}
+
+function versionsAmong(names: readonly string[]): string[] {
+  return [...new Set(names.filter((name) => VERSION.test(name)))].sort()
+}
+
+/** What the lake holds of one day. */
+export interface RawDay {
+  readonly resource: string
+  readonly day: Day
+  /** Oldest first. */
+  readonly versions: readonly string[]
+}
+
+/**
+ * All days of one organisation in the lake: lists each day's folder and reads the manifests of
+ * merged files, but opens no file.
+ */
+export async function rawDays(dataFolder: string, orgId: string): Promise<RawDay[]> {
+  const days: RawDay[] = []
+  for (const resource of await resourcesInLake(dataFolder)) {
+    const dates = await foldersIn(rawOf(dataFolder, orgId, resource), 'date=')
+    const known = new Map<Day, string[]>(dates.filter(isDay).map((day) => [day, []]))
+    for (const merged of await mergedFiles(dataFolder, orgId, resource)) {
+      for (const { day, file } of merged.versions) known.set(day, [...(known.get(day) ?? []), file])
+    }
+    for (const [day, versions] of known) days.push({ resource, day, versions })
+  }
+  days.sort((a, b) => (intervalPath(a) < intervalPath(b) ? -1 : 1))
+  return mapLimit(days, FOLDERS_AT_ONCE, async ({ resource, day, versions }) => {
+    const entries = await listIfThere(rawFolder(dataFolder, orgId, resource, day))
+    const names = [...entries.map(({ name }) => name), ...versions]
+    return { resource, day, versions: versionsAmong(names) }
+  })
+}
+
+function intervalPath({ resource, day }: RawDay): string {
+  return join(resource, day)
+}
+
+/** The merged files of one resource. */
+export async function mergedFiles(
+  dataFolder: string,
+  orgId: string,
+  resource: string,
+): Promise<MergedFile[]> {
+  return (await mergedFolders(dataFolder, orgId, resource)).flatMap(mergedIn)
+}
+
+/** The folders of months that may have merged files. */
+export async function mergedFolders(
+  dataFolder: string,
+  orgId: string,
+  resource: string,
+): Promise<string[]> {
+  const folder = rawOf(dataFolder, orgId, resource)
+  const months = (await foldersIn(folder, 'date=')).filter((date) => MONTH.test(date))
+  return months.map((month) => join(folder, `date=${month}`))
+}
+
+const MONTH = /^\d{4}-\d\d$/
