@@ -36,7 +36,7 @@ watch: build ## the tests of what changes, again and again
 test: check build ## before a push: types, lint, unit tests and the main flows; three minutes
 	@npm run --silent test
 
-test-all: test test-deep test-dbt test-browser ## everything that must hold, in CI too; forty minutes
+test-all: test test-deep test-dbt ## everything that must hold, in CI too; forty minutes
 
 test-dbt: build ## the models under dbt Core against the built-in runner, row for row; needs python3
 	@npm run --silent test:dbt
