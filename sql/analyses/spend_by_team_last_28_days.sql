@@ -21,10 +21,8 @@ left join main.dim_user_history
     on fct_user_model_day.org_id = dim_user_history.org_id
     and fct_user_model_day.user_id = dim_user_history.user_id
     and fct_user_model_day.activity_date >= dim_user_history.valid_from
-    and (
-        dim_user_history.valid_to is null
-        or fct_user_model_day.activity_date < dim_user_history.valid_to
-    )
+    and fct_user_model_day.activity_date
+    < coalesce(dim_user_history.valid_to, date '9999-12-31')
 where fct_user_model_day.activity_date > last_days.last_date - 28
 group by 1, 2
 order by 1, 4 desc, 2

@@ -23,7 +23,7 @@ with
                 facts.org_id = history.org_id
                 and facts.user_id = history.user_id
                 and facts.activity_date >= history.valid_from
-                and (facts.activity_date < history.valid_to or history.valid_to is null)
+                and facts.activity_date < coalesce(history.valid_to, date '9999-12-31')
         where facts.is_active
     ),
 

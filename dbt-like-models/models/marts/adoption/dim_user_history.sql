@@ -117,10 +117,7 @@ addressed as (
     inner join emails
         on changes.org_id = emails.org_id
         and changes.user_id = emails.user_id
-        and changes.valid_from >= emails.valid_from
-        and (
-            emails.valid_to is null or changes.valid_from < emails.valid_to
-        )
+        and {{ is_valid('emails', 'changes.valid_from') }}
 
 ),
 

@@ -15,10 +15,7 @@ user_days as (
     left join {{ ref('dim_user_history') }} as history
         on users.org_id = history.org_id
         and users.user_id = history.user_id
-        and users.activity_date >= history.valid_from
-        and (
-            history.valid_to is null or users.activity_date < history.valid_to
-        )
+        and {{ is_valid('history', 'users.activity_date') }}
 
 ),
 
