@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parseDay } from '../../src/lib/days.ts'
-import type { BuildResult } from '../../src/model/index.ts'
-import { Database } from '../../src/lib/duckdb.ts'
+import { loadProject, type BuildResult } from '../../src/model/index.ts'
+import { Database, literal } from '../../src/lib/duckdb.ts'
+import { baseGlob } from '../../src/lake/layout.ts'
 import { packageRoot } from '../../src/lib/package.ts'
+import { compileProject } from '../../src/model/project/compile.ts'
 import { temporaryFolder } from '../model/fixture.ts'
 import { buildLake } from '../model/lake-build.ts'
 import { Lake } from '../support/lake.ts'
@@ -16,6 +18,9 @@ import { landGolden } from './land.ts'
 const CASE = join(packageRoot, 'test', 'golden', 'awkward')
 const SCRIPT = join(packageRoot, 'test', 'golden', 'script', 'expect.mjs')
 const LAST_DAY = parseDay('2026-02-06', 'the last day')
+
+/** Lines of seeds, each for one organisation or for all: few rows on both sides. */
+const SEEDS_BY_ORG = ['dim_event', 'fct_licence_day', 'mart_seats']
 
 let lake: Lake
 let built: BuildResult
@@ -107,5 +112,34 @@ describe('the golden lake', () => {
           where parts.activity_date = days.activity_date)`),
     )
     expect(short).toEqual([])
+  })
+
+  it('joins large tables by keys, never each row of one with each row of another', async () => {
+    const project = await loadProject(join(packageRoot, 'dbt-like-models'), {
+      seedFolder: join(lake.data, 'seeds'),
+    })
+    const { models, tests } = compileProject(project, {
+      sourceSql: (_, table) =>
+        `read_parquet(${literal(baseGlob(lake.data, table))}, hive_partitioning = false)`,
+    })
+    const analyses = join(packageRoot, 'sql', 'analyses')
+    const questions = (await readdir(analyses)).map(async (name) => ({
+      name,
+      sql: await readFile(join(analyses, name), 'utf8'),
+    }))
+    const statements = [
+      ...models.filter(({ increment, sql }) => increment === null && sql !== ''),
+      ...tests,
+      ...(await Promise.all(questions)),
+    ]
+    const found = await inWarehouse(async (database) => {
+      const slow: string[] = []
+      for (const { name, sql } of statements) {
+        const plan = JSON.stringify(await database.rows(`explain ${sql}`))
+        if (/NL_JOIN|NESTED_LOOP/.test(plan)) slow.push(name)
+      }
+      return slow
+    })
+    expect(found.filter((name) => !SEEDS_BY_ORG.includes(name))).toEqual([])
   })
 })
