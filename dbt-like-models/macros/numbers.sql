@@ -40,6 +40,19 @@
     cast({{ total }} - {{ parts }} as decimal(38, 6))
 {%- endmacro %}
 
+{#
+    Credits that tokens come to at the rate of other credits for other tokens, to
+    the hundredth; tokens are above zero. NULL where it does not fit.
+#}
+{% macro credits_at_rate(credits, tokens, rated_tokens) -%}
+    try_cast(
+        cast({{ credits }} as double)
+        * cast({{ tokens }} as double)
+        / cast({{ rated_tokens }} as double)
+        as decimal(38, 2)
+    )
+{%- endmacro %}
+
 {# A double that is infinite would stop the build. #}
 {% macro sum_of_shares(shares) -%}
     case

@@ -10,17 +10,19 @@ import { marts } from './marts.mjs'
 import { monthMarts } from './month-marts.mjs'
 import { creditsText } from './reading.mjs'
 import { folder } from './served.mjs'
+import { spendMarts } from './spend-marts.mjs'
 
 const output = process.argv[3] ?? join(folder, 'expected')
 const made = facts()
 const all = { ...made, ...dimensions(made) }
 await mkdir(output, { recursive: true })
-for (const [table, rows] of Object.entries({ ...marts(all), ...monthMarts(all) })) {
+const expected = { ...marts(all), ...monthMarts(all), ...spendMarts(all) }
+for (const [table, rows] of Object.entries(expected)) {
   const lines = rows.map((row) => `${JSON.stringify(row, countsAsText)}\n`)
   await writeFile(join(output, `${table}.ndjson`), lines.sort().join(''))
 }
 
 function countsAsText(name, value) {
   if (typeof value !== 'bigint') return value
-  return name === 'billable_tokens' ? creditsText(value) : String(value)
+  return name.includes('billable_tokens') ? creditsText(value) : String(value)
 }

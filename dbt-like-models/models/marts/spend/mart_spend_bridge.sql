@@ -1,0 +1,343 @@
+-- Credits at another rate are doubles rounded to hundredths of a credit. All else
+-- is sums and differences of decimals, so that the components add up exactly.
+with
+
+-- A day without rows has no credits; one whose credits were not sent is unknown.
+known_days as (
+
+    select
+        intervals.org_id,
+        intervals.activity_date,
+        cast(
+            date_trunc('month', intervals.activity_date) as date
+        ) as month_start_date,
+        extract(day from intervals.activity_date) as day_of_month,
+        coalesce(days.billable_tokens, 0) as billable_tokens
+    from {{ ref('stg_platform__intervals') }} as intervals
+    left join {{ ref('fct_org_day') }} as days using (org_id, activity_date)
+    where
+        intervals.resource = 'tokens'
+        and case
+            when intervals.status = 'empty' then true
+            when intervals.status = 'landed'
+            then days.billable_tokens is not null
+        end
+
+),
+
+compared_days as (
+
+    select
+        present.org_id,
+        present.month_start_date,
+        present.activity_date,
+        past.activity_date as previous_date,
+        present.billable_tokens,
+        past.billable_tokens as previous_billable_tokens
+    from known_days as present
+    inner join known_days as past
+        on present.org_id = past.org_id
+        and present.day_of_month = past.day_of_month
+        and past.month_start_date
+        = cast(date_trunc('month', present.month_start_date - 1) as date)
+
+),
+
+months as (
+
+    select
+        org_id,
+        month_start_date,
+        count(*) as compared_days,
+        {{ sum_of_credits('billable_tokens') }} as billable_tokens,
+        {{ sum_of_credits('previous_billable_tokens') }}
+            as previous_billable_tokens
+    from compared_days
+    group by 1, 2
+
+),
+
+-- A day may be compared with the month before, with the one after, or both.
+day_sides as (
+
+    select
+        org_id,
+        activity_date,
+        max(is_present) as is_present,
+        max(is_past) as is_past
+    from (
+        select
+            org_id,
+            activity_date,
+            1 as is_present,
+            0 as is_past
+        from compared_days
+
+        union all
+
+        select
+            org_id,
+            previous_date as activity_date,
+            0 as is_present,
+            1 as is_past
+        from compared_days
+    ) as sides
+    group by 1, 2
+
+),
+
+-- The one pass over the users of every day.
+parts as (
+
+    select
+        used.org_id,
+        cast(
+            date_trunc('month', used.activity_date) as date
+        ) as month_start_date,
+        day_sides.is_present,
+        day_sides.is_past,
+        used.user_id,
+        used.model_id,
+        {{ sums_of_tokens() }},
+        count(
+            case
+                when
+                    used.billable_tokens != 0
+                    and (
+                        used.input_tokens is null
+                        or used.output_tokens is null
+                    )
+                then 1
+            end
+        ) as parts_without_tokens
+    from {{ ref('fct_user_model_day') }} as used
+    inner join day_sides using (org_id, activity_date)
+    group by 1, 2, 3, 4, 5, 6
+
+),
+
+-- A part is of its own month, and of the past of the next one.
+sides as (
+
+    select
+        org_id,
+        month_start_date,
+        user_id,
+        model_id,
+        coalesce(billable_tokens, 0) as credits,
+        cast(0 as decimal(38, 6)) as past_credits,
+        cast(coalesce(input_tokens, 0) as decimal(20, 0))
+        + coalesce(output_tokens, 0) as tokens,
+        cast(0 as decimal(20, 0)) as past_tokens,
+        parts_without_tokens
+    from parts
+    where is_present = 1
+
+    union all
+
+    select
+        org_id,
+        cast(last_day(month_start_date) + 1 as date) as month_start_date,
+        user_id,
+        model_id,
+        cast(0 as decimal(38, 6)) as credits,
+        coalesce(billable_tokens, 0) as past_credits,
+        cast(0 as decimal(20, 0)) as tokens,
+        cast(coalesce(input_tokens, 0) as decimal(20, 0))
+        + coalesce(output_tokens, 0) as past_tokens,
+        parts_without_tokens
+    from parts
+    where is_past = 1
+
+),
+
+user_models as (
+
+    select
+        org_id,
+        month_start_date,
+        user_id,
+        model_id,
+        {{ sum_of_credits('credits') }} as credits,
+        {{ sum_of_credits('past_credits') }} as past_credits,
+        cast(sum(tokens) as decimal(38, 0)) as tokens,
+        cast(sum(past_tokens) as decimal(38, 0)) as past_tokens,
+        sum(parts_without_tokens) as parts_without_tokens
+    from sides
+    where user_id not like '(%'
+    group by 1, 2, 3, 4
+
+),
+
+users as (
+
+    select
+        org_id,
+        month_start_date,
+        user_id,
+        case
+            when sum(past_credits) = 0 then 'joined'
+            when sum(credits) = 0 then 'left'
+            else 'stayed'
+        end as status,
+        {{ sum_of_credits('credits - past_credits') }} as change
+    from user_models
+    group by 1, 2, 3
+    having sum(credits) != 0 or sum(past_credits) != 0
+
+),
+
+user_changes as (
+
+    select
+        org_id,
+        month_start_date,
+        {{ sum_of_credits("case when status = 'joined' then change end") }}
+            as joined_change,
+        {{ sum_of_credits("case when status = 'left' then change end") }}
+            as left_change,
+        count(case when status = 'joined' then 1 end) as joined_users,
+        count(case when status = 'left' then 1 end) as left_users,
+        count(case when status = 'stayed' then 1 end) as stayed_users
+    from users
+    group by 1, 2
+
+),
+
+stayed_models as (
+
+    select
+        org_id,
+        month_start_date,
+        user_models.model_id,
+        {{ sum_of_credits('user_models.credits') }} as credits,
+        {{ sum_of_credits('user_models.past_credits') }} as past_credits,
+        cast(sum(user_models.tokens) as decimal(38, 0)) as tokens,
+        cast(sum(user_models.past_tokens) as decimal(38, 0)) as past_tokens
+    from user_models
+    inner join users using (org_id, month_start_date, user_id)
+    where users.status = 'stayed' and user_models.model_id not like '(%'
+    group by 1, 2, 3
+    having sum(user_models.parts_without_tokens) = 0
+
+),
+
+-- A model that is new has no rate but its own.
+rated_models as (
+
+    select
+        *,
+        case
+            when past_tokens > 0
+            then {{ credits_at_rate('past_credits', 'tokens', 'past_tokens') }}
+            else credits
+        end as credits_at_past_rate
+    from stayed_models
+    where
+        (credits = 0 or tokens > 0)
+        and (past_credits = 0 or past_tokens > 0)
+
+),
+
+rated_months as (
+
+    select
+        org_id,
+        month_start_date,
+        {{ sum_of_credits('credits') }} as credits,
+        {{ sum_of_credits('past_credits') }} as past_credits,
+        {{ sum_of_credits('credits_at_past_rate') }} as credits_at_past_rates,
+        cast(sum(tokens) as decimal(38, 0)) as tokens,
+        cast(sum(past_tokens) as decimal(38, 0)) as past_tokens
+    from rated_models
+    where credits_at_past_rate is not null
+    group by 1, 2
+
+),
+
+stayed_changes as (
+
+    select
+        org_id,
+        month_start_date,
+        {{ difference_of_credits('credits_at_mean_rate', 'past_credits') }}
+            as volume_change,
+        {{ difference_of_credits(
+            'credits_at_past_rates', 'credits_at_mean_rate'
+        ) }} as model_mix_change,
+        {{ difference_of_credits('credits', 'credits_at_past_rates') }}
+            as rate_change
+    from (
+        select
+            *,
+            {{ credits_at_rate('past_credits', 'tokens', 'past_tokens') }}
+                as credits_at_mean_rate
+        from rated_months
+        where past_tokens > 0
+    ) as rated
+    where credits_at_mean_rate is not null
+
+),
+
+changes as (
+
+    select
+        org_id,
+        month_start_date,
+        months.compared_days,
+        months.billable_tokens,
+        months.previous_billable_tokens,
+        user_changes.joined_users,
+        user_changes.left_users,
+        user_changes.stayed_users,
+        {% for part in ['joined', 'left', 'volume', 'model_mix', 'rate'] %}
+        coalesce({{ part }}_change, 0) as {{ part }}_change
+        {{- ',' if not loop.last }}
+        {% endfor %}
+    from months
+    left join user_changes using (org_id, month_start_date)
+    left join stayed_changes using (org_id, month_start_date)
+
+),
+
+-- What is left over, so that nothing is without a component.
+explained as (
+
+    select
+        *,
+        {{ difference_of_credits(
+            'billable_tokens - previous_billable_tokens',
+            '(joined_change + left_change + volume_change + model_mix_change'
+            ~ ' + rate_change)'
+        ) }} as unattributed_change
+    from changes
+
+),
+
+final as (
+
+    {% for part, component, users in [
+        ['joined', 'joined_users', 'coalesce(joined_users, 0)'],
+        ['left', 'left_users', 'coalesce(left_users, 0)'],
+        ['volume', 'volume', 'coalesce(stayed_users, 0)'],
+        ['model_mix', 'model_mix', 'coalesce(stayed_users, 0)'],
+        ['rate', 'rate', 'coalesce(stayed_users, 0)'],
+        ['unattributed', '(unattributed)', 'cast(null as bigint)'],
+    ] %}
+    select
+        org_id,
+        month_start_date,
+        '{{ component }}' as component,
+        cast({{ loop.index }} as bigint) as component_order,
+        {{ part }}_change as billable_tokens_change,
+        {{ users }} as component_users,
+        billable_tokens,
+        previous_billable_tokens,
+        compared_days
+    from explained
+    {{ 'union all' if not loop.last }}
+    {% endfor %}
+
+)
+
+select * from final
