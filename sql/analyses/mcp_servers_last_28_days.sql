@@ -1,3 +1,5 @@
+-- Which MCP servers are used, whatever their spelling?
+-- The last 28 days.
 with last_days as (
     select
         org_id,

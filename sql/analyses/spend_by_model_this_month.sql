@@ -1,3 +1,6 @@
+-- Which models do this month’s credits go to?
+-- The month so far, to be compared with no whole one: `spend_by_model` does
+-- that.
 with last_days as (
     select
         org_id,

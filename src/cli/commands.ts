@@ -37,7 +37,7 @@ export const COMMANDS: readonly Entry[] = [
     doctor,
   ],
   ['status', 'what has landed and what is missing, freshness, the last runs', status],
-  ['query <sql>', 'run SQL on the published warehouse', query],
+  ['query [sql]', 'run SQL on the published warehouse, or a ready-made question', query],
   [
     'tables [name]',
     'the tables of the published warehouse and their meaning, or the columns of one',

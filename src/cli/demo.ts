@@ -5,12 +5,12 @@ import { MS_PER_DAY, parseDay } from '../lib/days.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
 import { startEmulator } from '../emulator/emulator.ts'
 import { run } from '../pipeline/run.ts'
+import { analysis } from '../serve/analyses.ts'
 import { formatResult } from '../serve/format.ts'
 import { query } from '../serve/query.ts'
 import { reportPath } from '../serve/report/report.ts'
 import { listIfThere, readIfThere, writeAtomic } from '../lib/files.ts'
 import { warehousePath } from '../lake/layout.ts'
-import { statement } from '../lib/package.ts'
 import { restateFrom, writeDemoData } from './demo-data.ts'
 import { configured, defineCommand, logOption, number, textOr, type Terminal } from './command.ts'
 import { runJob } from './job.ts'
@@ -19,11 +19,7 @@ import { wholeOf } from './options.ts'
 const MARK = '.demo'
 const REPORT = { formats: ['html'], people: false } as const
 
-const QUESTIONS = [
-  ['How many people use it, week by week?', 'active_users_by_week'],
-  ['Which models do this month’s credits go to?', 'spend_by_model_this_month'],
-  ['Which MCP servers are used, whatever their spelling?', 'mcp_servers_last_28_days'],
-] as const
+const QUESTIONS = ['active_users_by_week', 'spend_by_model_this_month', 'mcp_servers_last_28_days']
 
 export const demoCommand = defineCommand({
   examples: [['$0 demo', 'two simulated nights, then three answers']],
@@ -75,8 +71,8 @@ export const demoCommand = defineCommand({
 
 async function answer(dataFolder: string, terminal: Terminal): Promise<void> {
   const warehouse = warehousePath(dataFolder)
-  for (const [question, analysis] of QUESTIONS) {
-    const table = await query(warehouse, statement(`analyses/${analysis}`))
+  for (const { question, sql } of QUESTIONS.map(analysis)) {
+    const table = await query(warehouse, sql)
     terminal.out(`${question}\n\n${formatResult(table, 'table')}\n`)
   }
   terminal.out(

@@ -1,4 +1,5 @@
-import { ExitCode } from '../lib/errors.ts'
+import { ExitCode, UsageError } from '../lib/errors.ts'
+import { analysesTable, analysis } from '../serve/analyses.ts'
 import { formatResult, outputFormats, displayWidth, visible } from '../serve/format.ts'
 import { query } from '../serve/query.ts'
 import {
@@ -10,19 +11,21 @@ import {
 } from '../serve/tables.ts'
 import { warehousePath } from '../lake/layout.ts'
 import {
-  argument,
   configured,
   dataOptions,
   defineCommand,
   flag,
   jsonOption,
   optionalArgument,
+  text,
 } from './command.ts'
 
 export const queryCommand = defineCommand({
   examples: [
     ['$0 query "from fct_org_day order by activity_date desc limit 7"', 'the last week'],
     ['$0 query "select * from meta.intervals" --format csv', 'for a spreadsheet'],
+    ['$0 query --list', 'the ready-made questions'],
+    ['$0 query --analysis spend_by_team', 'the answer to one'],
   ],
   options: {
     ...dataOptions,
@@ -32,11 +35,15 @@ export const queryCommand = defineCommand({
         'form of the answer (default table). json and csv into a pipe or a file: every value as it is, except that csv puts an apostrophe before what a spreadsheet would run; on a terminal, and in tables, control and invisible characters are written as \\u001b',
     },
     json: flag('the same as --format json'),
-    sql: argument('one statement'),
+    analysis: text('a ready-made question by its name, in place of a statement'),
+    list: flag('the names of the ready-made questions, and what each asks'),
+    sql: optionalArgument('one statement'),
   },
   run: async ({ sql, json, ...flags }, terminal) => {
     const config = configured(flags, terminal)
-    const table = await query(warehousePath(config.dataFolder), sql)
+    const sqlAsked = statementOf(sql, flags)
+    const table =
+      sqlAsked === null ? analysesTable() : await query(warehousePath(config.dataFolder), sqlAsked)
     const format = flags.format ?? (json ? 'json' : 'table')
     const width = terminal.outWidth === undefined ? {} : { width: terminal.outWidth }
     const write = format === 'table' ? terminal.out : terminal.data
@@ -44,6 +51,24 @@ export const queryCommand = defineCommand({
     return ExitCode.complete
   },
 })
+
+interface Asked {
+  readonly analysis?: string | undefined
+  readonly list: boolean
+}
+
+/** The statement to run; null where the ready-made ones are to be listed. @throws UsageError */
+function statementOf(sql: string | undefined, { analysis: name, list }: Asked): string | null {
+  const given = [sql, name, list ? '' : undefined].filter((each) => each !== undefined)
+  if (given.length !== 1) {
+    const wrong = given.length === 0 ? '0 given, at least 1 needed' : 'more than one is given'
+    throw new UsageError(`arguments: ${wrong}`, {
+      hint: 'One of: a statement in quotes, --analysis <name>, --list.',
+    })
+  }
+  if (list) return null
+  return sql ?? analysis(name ?? '').sql
+}
 
 export const tablesCommand = defineCommand({
   examples: [
@@ -81,7 +106,7 @@ export function tableListText(tables: readonly TableEntry[], width: number | und
         ),
   )
   const more = 'agent-warehouse tables <name> shows the columns of one.'
-  return text([...lines, '', ...wrapped(more, width ?? Infinity)])
+  return linesText([...lines, '', ...wrapped(more, width ?? Infinity)])
 }
 
 /** One table: its meaning, then each column with its type, its unit and how it adds up. */
@@ -89,7 +114,7 @@ export function tableText(table: TableDescription, width: number | undefined): s
   const widest = Math.max(0, ...table.columns.map((each) => displayWidth(each.column_name)))
   const meaning = wrapped(visible(table.description ?? ''), width ?? Infinity)
   const columns = table.columns.flatMap((each) => columnLines(each, widest, width ?? Infinity))
-  return text([nameOf(table), ...meaning, '', ...columns])
+  return linesText([nameOf(table), ...meaning, '', ...columns])
 }
 
 function columnLines(column: ColumnEntry, widest: number, width: number): string[] {
@@ -144,6 +169,6 @@ function wrapped(words: string, width: number): string[] {
   return lines
 }
 
-function text(lines: readonly string[]): string {
+function linesText(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('')
 }

@@ -6,15 +6,22 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { parseDay } from '../../src/lib/days.ts'
 import { Database, type Row } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
+import { listAnalyses } from '../../src/serve/analyses.ts'
 import { temporaryFolder } from '../model/fixture.ts'
 import { buildLake } from '../model/lake-build.ts'
 import { Lake } from '../support/lake.ts'
-import { rowsIn, told } from './golden-case.ts'
+import { MAY_BE_EMPTY, rowsIn, told } from './golden-case.ts'
 import { landGolden } from './land.ts'
 
 const CASE = join(packageRoot, 'test', 'golden', 'weeks')
 const SCRIPT = join(packageRoot, 'test', 'golden', 'script', 'expect-marts.mjs')
 const tables = (await readdir(join(CASE, 'expected'))).map((file) => file.replace('.ndjson', ''))
+
+/** The lake has analytics alone, without clients, hooks, licences and changes, of small teams. */
+const UNANSWERED = [
+  ...['hooks_used', 'licence_cost', 'limits_at_risk', 'multi_client_users', 'output_per_credit'],
+  ...['readiness_by_month', 'restated_days', 'session_outcomes', 'settings_changes'],
+]
 
 let lake: Lake
 beforeAll(async () => {
@@ -47,6 +54,16 @@ describe('the golden lake of weeks', () => {
     expect(told(compared)).toEqual(told(await rowsIn(join(CASE, 'expected'), table)))
   })
 
+  it('answers every ready-made question, or its comment says why there is no answer', async () => {
+    const empty = []
+    for (const { name, notes, sql } of listAnalyses()) {
+      const rows = await published(sql)
+      if (rows.length > 0) continue
+      expect(notes, name).toMatch(MAY_BE_EMPTY)
+      empty.push(name)
+    }
+    expect(empty).toEqual(UNANSWERED)
+  })
   it('has the drift of the base in mart_data_health', async () => {
     const found = await lake.rows(`select count(*) as drift_findings from (
       select distinct resource, path, kind from {schema_drift} where path is not null)`)

@@ -281,6 +281,13 @@ const SERVE: Rows = {
     expect(await json(kit, [...query, 'json'])).toEqual([{ n: 1, t: 'a,b' }])
     expect((await ok(kit, [...query, 'table'])).out).toContain('n | t')
   },
+  'query --analysis': async (kit) => {
+    const answer = await json(kit, ['query', '--analysis', 'data_health', '--json'])
+    expect(answer).toMatchObject([{ verdict: expect.stringMatching(/^\w+$/) as unknown }])
+  },
+  'query --list': async (kit) => {
+    expect((await ok(kit, ['query', '--list'])).out).toContain('data_health')
+  },
   'doctor --all': async (kit) => {
     const data = await kit.copy()
     const folder = join(data, 'lake', 'raw', 'tools')

@@ -1,3 +1,5 @@
+-- Which teams do the credits of the last 28 days go to?
+-- By the team of each day; `(no team)` has also what is attributed to no user.
 with last_days as (
     select
         org_id,

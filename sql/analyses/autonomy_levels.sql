@@ -1,0 +1,13 @@
+-- At which level of autonomy are tools called?
+-- Complete weeks: the share of the week's tool calls at each level, days
+-- weighed by their calls.
+-- Empty where no week is complete yet.
+select
+    org_id,
+    week_start_date,
+    autonomy_level,
+    round(share, 3) as share,
+    known_days
+from main.mart_autonomy_level_week
+where is_complete_week
+order by 1, 2 desc, 4 desc nulls last, 3

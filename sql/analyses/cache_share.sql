@@ -1,0 +1,50 @@
+-- What share of the input tokens comes from the cache?
+-- By week with all its days, the last eight: ratios of sums. The platform does
+-- not document whether input tokens include those read from the cache, so there
+-- are two; a day on which more was read than came in shows that the first is
+-- right.
+-- Empty where no week is complete yet.
+with weeks as (
+    select
+        org_id,
+        dim_date.week_start_date,
+        count(*) as days,
+        sum(mart_cache_day.input_tokens) as input_tokens,
+        sum(mart_cache_day.cache_read_tokens) as cache_read_tokens,
+        sum(mart_cache_day.cache_write_tokens) as cache_write_tokens,
+        count(
+            case when mart_cache_day.is_read_beyond_input then 1 end
+        ) as days_read_beyond_input
+    from main.mart_cache_day
+    inner join main.dim_date using (org_id, activity_date)
+    group by 1, 2
+),
+
+last_weeks as (
+    select
+        org_id,
+        max(week_start_date) as last_week
+    from weeks
+    where days = 7
+    group by 1
+)
+
+select
+    org_id,
+    week_start_date,
+    round(
+        cast(cache_read_tokens as double)
+        / nullif(input_tokens + cache_read_tokens + cache_write_tokens, 0),
+        3
+    ) as share_if_input_excludes_cache,
+    round(
+        cast(cache_read_tokens as double)
+        / nullif(input_tokens + cache_write_tokens, 0),
+        3
+    ) as share_if_input_includes_cache,
+    days_read_beyond_input
+from weeks
+inner join last_weeks using (org_id)
+where days = 7
+    and week_start_date > last_weeks.last_week - 56
+order by 1, 2 desc

@@ -1,0 +1,24 @@
+-- Which hooks run, and how often?
+-- The last 28 days. The platform counts executions alone: whether one failed is
+-- known only of hooks that are recorded, in `fct_hook_event`.
+-- Empty where no hook is set up.
+with last_days as (
+    select
+        org_id,
+        max(activity_date) as last_date
+    from main.fct_hook_day
+    group by 1
+)
+
+select
+    org_id,
+    hook_event,
+    matcher,
+    command,
+    cast(sum(invocations) as bigint) as invocations,
+    count(*) as days_used
+from main.fct_hook_day
+inner join last_days using (org_id)
+where activity_date > last_days.last_date - 28
+group by 1, 2, 3, 4
+order by 1, 5 desc nulls last, 2, 3, 4

@@ -1,0 +1,28 @@
+-- Who has reached their limit of credits this month, or will?
+-- Those whose credits by the end of the month, in a straight line, are beyond
+-- their own limit or the global one. The platform does not say which period a
+-- limit is for: it is compared with a calendar month.
+-- Empty where no limit is known, and where all stay below theirs.
+with last_months as (
+    select
+        org_id,
+        max(month_start_date) as last_month
+    from main.mart_limit_usage
+    group by 1
+)
+
+select
+    org_id,
+    month_start_date,
+    user_label,
+    limit_scope,
+    effective_limit,
+    billable_tokens as credits,
+    round(share_of_limit, 3) as share_of_limit,
+    forecast_billable_tokens as forecast_credits,
+    is_exceeded
+from main.mart_limit_usage
+inner join last_months using (org_id)
+where month_start_date = last_months.last_month
+    and will_exceed
+order by 1, share_of_limit desc, 3

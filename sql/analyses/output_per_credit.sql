@@ -1,0 +1,35 @@
+-- How much is made per million credits, by team?
+-- The last four complete weeks, divided by sums. Weeks in which fewer than five
+-- of the team are active are left out, for they would speak of persons. Output
+-- is counted, not weighed.
+-- Empty where no team has five active users in a complete week.
+with last_weeks as (
+    select
+        org_id,
+        max(week_start_date) as last_week
+    from main.mart_efficiency_week
+    where is_complete_week
+    group by 1
+)
+
+select
+    org_id,
+    team,
+    count(*) as weeks,
+    sum(billable_tokens) as credits,
+    round(
+        1e6 * sum(git_commits) / nullif(sum(billable_tokens), 0), 2
+    ) as git_commits_per_million,
+    round(
+        1e6 * sum(git_prs_created) / nullif(sum(billable_tokens), 0), 2
+    ) as git_prs_created_per_million,
+    round(
+        1e6 * sum(files_edited) / nullif(sum(billable_tokens), 0), 2
+    ) as files_edited_per_million
+from main.mart_efficiency_week
+inner join last_weeks using (org_id)
+where is_complete_week
+    and not is_suppressed
+    and week_start_date > last_weeks.last_week - 28
+group by 1, 2
+order by 1, 5 desc nulls last, 2

@@ -1,0 +1,16 @@
+-- Are the repositories getting readier for agents?
+-- By month and repository: what passes of what was evaluated, the ratio of the
+-- sums.
+-- Empty where there are no readiness reports.
+select
+    org_id,
+    cast(date_trunc('month', report_date) as date) as month_start_date,
+    repo_url,
+    cast(sum(passing) as bigint) as passing,
+    cast(sum(evaluated) as bigint) as evaluated,
+    round(
+        cast(sum(passing) as double) / nullif(sum(evaluated), 0), 3
+    ) as pass_rate
+from main.mart_readiness_trend
+group by 1, 2, 3
+order by 1, 2 desc nulls last, 3

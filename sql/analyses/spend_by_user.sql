@@ -1,0 +1,26 @@
+-- Who consumes the most credits this month?
+-- The twenty largest users of the month so far. What is attributed to no user
+-- is not among them, and the shares are of what users are known to have
+-- consumed.
+with last_months as (
+    select
+        org_id,
+        max(month_start_date) as last_month
+    from main.mart_spend_pareto
+    group by 1
+)
+
+select
+    org_id,
+    mart_spend_pareto.month_start_date,
+    mart_spend_pareto.user_rank,
+    dim_user.user_label,
+    dim_user.team,
+    mart_spend_pareto.billable_tokens as credits,
+    round(mart_spend_pareto.cumulative_share, 3) as cumulative_share
+from main.mart_spend_pareto
+inner join last_months using (org_id)
+left join main.dim_user using (org_id, user_id)
+where mart_spend_pareto.month_start_date = last_months.last_month
+    and mart_spend_pareto.user_rank <= 20
+order by 1, 3

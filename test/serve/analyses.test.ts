@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ExitCode } from '../../src/lib/errors.ts'
+import { packageRoot } from '../../src/lib/package.ts'
+import { listAnalyses } from '../../src/serve/analyses.ts'
+import { command } from '../support/command.ts'
+
+const all = listAnalyses()
+
+/** The marts that a statement reads, in their order in it. */
+function tablesOf(sql: string): string[] {
+  return [...new Set([...sql.matchAll(/\bmain\.(\w+)/g)].map(([, table = '']) => table))]
+}
+
+function page(): string {
+  const rows = all.map(({ name, question, notes, sql }) => {
+    const tables = tablesOf(sql).map((table) => `\`${table}\``)
+    return `## ${question}\n\n\`agent-warehouse query --analysis ${name}\`\n\n${notes}\n\nReads ${tables.join(', ')}.\n`
+  })
+  return [
+    '<!-- Written by `npm run docs:questions` from sql/analyses. -->',
+    '',
+    '# Ready-made questions',
+    '',
+    'Each is one SELECT in `sql/analyses`, on the marts alone: run it as it is, or take it as the beginning of your own. `agent-warehouse query --list` lists them; with `--format csv` or `json` the answer is for programs. Where the published warehouse has many organisations, each line says whose it is.',
+    '',
+    ...rows,
+  ].join('\n')
+}
+
+describe('the ready-made questions', () => {
+  it.each(all.map((each) => [each.name, each] as const))(
+    '%s begins with its question and says how it counts',
+    (_, { question, notes, sql }) => {
+      expect(question).toMatch(/^[A-Z].{10,}\?$/)
+      expect(notes).toMatch(/^[A-Z].*\.$/)
+      expect(sql.replaceAll(/^--.*$/gm, '')).not.toMatch(/;|\bor\b/)
+      expect(sql.split('\n').filter((line) => line.length > 80)).toEqual([])
+    },
+  )
+
+  it('ask no question twice', () => {
+    expect(new Set(all.map(({ question }) => question)).size).toBe(all.length)
+    expect(all.length).toBeGreaterThan(25)
+  })
+
+  it('are in docs/questions.md: `npm run docs:questions` writes it', async () => {
+    await expect(page()).toMatchFileSnapshot(join(packageRoot, 'docs', 'questions.md'))
+  })
+})
+
+describe('query', () => {
+  it('--list has each name and question, in every format and without a warehouse', async () => {
+    const { code, out, err } = await command(['query', '--list', '--json'])
+    expect([code, err]).toEqual([0, ''])
+    expect(JSON.parse(out)).toEqual(all.map(({ name, question }) => ({ name, question })))
+    const csv = await command(['query', '--list', '--format', 'csv'])
+    expect(csv.out.split('\n')[0]).toBe('name,question')
+  })
+
+  it.each([
+    [
+      ['--analysis', 'spend_by_taem'],
+      "there is no ready-made question 'spend_by_taem'",
+      "Did you mean 'spend_by_team'? `agent-warehouse query --list` lists them.",
+    ],
+    [
+      ['--analysis', '../base/users'],
+      "there is no ready-made question '../base/users'",
+      '`agent-warehouse query --list` lists them.',
+    ],
+    [
+      ['select 1', '--analysis', 'spend_by_team'],
+      'arguments: more than one is given',
+      'One of: a statement in quotes, --analysis <name>, --list.',
+    ],
+    [
+      ['--list', '--analysis', 'spend_by_team'],
+      'arguments: more than one is given',
+      'One of: a statement in quotes, --analysis <name>, --list.',
+    ],
+    [
+      [],
+      'arguments: 0 given, at least 1 needed',
+      'One of: a statement in quotes, --analysis <name>, --list.',
+    ],
+  ])('%j is a usage error', async (args, message, hint) => {
+    const { code, out, err } = await command(['query', ...args])
+    expect({ code, out }).toEqual({ code: ExitCode.usage, out: '' })
+    expect(err).toBe(`agent-warehouse: ${message}\n  ${hint}\n`)
+  })
+})
