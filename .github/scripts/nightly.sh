@@ -115,6 +115,16 @@ export_marts() {
   without_commands node dist/cli/main.js export csv
 }
 
+# The report as one file, and its findings in the job's summary: what was served is text in both.
+write_report() {
+  local format findings="$AGENT_WAREHOUSE_DATA/report/report.md"
+  [ -e "$AGENT_WAREHOUSE_DATA/warehouse.duckdb" ] || return 0
+  for format in html md; do
+    without_commands node dist/cli/main.js report --format "$format"
+  done
+  [ ! -e "$findings" ] || head -c 200000 "$findings" >>"$GITHUB_STEP_SUMMARY"
+}
+
 # Makes the one file that the cache keeps.
 pack() {
   local name=data.tar.gz new each size
@@ -146,13 +156,19 @@ pack() {
 # What people download: encrypted where the archive is.
 artifacts() {
   mkdir -p "$ARTIFACTS"
-  local file="$AGENT_WAREHOUSE_DATA/warehouse.duckdb" exports="$AGENT_WAREHOUSE_DATA/exports"
+  local exports="$AGENT_WAREHOUSE_DATA/exports" file
+  for file in "$AGENT_WAREHOUSE_DATA"/{warehouse.duckdb,report/report.html}; do
+    [ -e "$file" ] || continue
+    if [ -n "${PASSPHRASE:-}" ]; then
+      sealed <"$file" >"$ARTIFACTS/$(basename "$file").gpg"
+    else
+      cp "$file" "$ARTIFACTS/"
+    fi
+  done
   if [ -n "${PASSPHRASE:-}" ]; then
-    [ ! -e "$file" ] || sealed <"$file" >"$ARTIFACTS/warehouse.duckdb.gpg"
     [ ! -e "$exports" ] ||
       tar --create --directory "$AGENT_WAREHOUSE_DATA" exports | gzip -1 | sealed >"$ARTIFACTS/exports.tar.gz.gpg"
   else
-    [ ! -e "$file" ] || cp "$file" "$ARTIFACTS/"
     [ ! -e "$exports" ] || cp -R "$exports" "$ARTIFACTS/"
   fi
 }
@@ -221,9 +237,9 @@ fail() {
 }
 
 case "${1:-}" in
-  require_private | unpack | run | export_marts | pack | artifacts) "$1" ;;
+  require_private | unpack | run | export_marts | write_report | pack | artifacts) "$1" ;;
   *)
-    echo "usage: nightly.sh require_private|unpack|run|export_marts|pack|artifacts" >&2
+    echo "usage: nightly.sh require_private|unpack|run|export_marts|write_report|pack|artifacts" >&2
     exit 2
     ;;
 esac

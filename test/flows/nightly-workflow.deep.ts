@@ -46,7 +46,12 @@ describe('the nightly workflow, night after night', () => {
         and resource in ('users', 'tokens') group by 1 order by 1`,
     )
     expect(days.out).toMatch(/tokens,6\nusers,6\n/)
-    expect((await readdir(artifacts)).sort()).toEqual(['exports', 'warehouse.duckdb'])
+    expect((await readdir(artifacts)).sort()).toEqual([
+      'exports',
+      'report.html',
+      'warehouse.duckdb',
+    ])
+    expect(second.summary).toMatch(/\n## .+, 4 weeks to \d+ January 2026\n/)
     expect(archived(cache)).toContain('warehouse.duckdb')
 
     const third = await night({ ...options, prepare: commandIs('') })
@@ -68,6 +73,7 @@ describe('the nightly workflow, night after night', () => {
     expect(await readdir(cache)).toEqual(['data.tar.gz.gpg'])
     expect((await readdir(artifacts)).sort()).toEqual([
       'exports.tar.gz.gpg',
+      'report.html.gpg',
       'warehouse.duckdb.gpg',
     ])
     const bytes = await readFile(join(cache, 'data.tar.gz.gpg'))

@@ -37,11 +37,13 @@ export function digest(data: ReportData): string {
   return `${['# Agent usage', ...parts, ...note].join('\n\n').trimEnd()}\n`
 }
 
-/** Text in which no served character is Markdown or HTML. */
+/** Text in which no served character is Markdown or HTML, and no address becomes a link. */
 function safe(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
+    .replaceAll('://', ':&#47;/')
+    .replaceAll('www.', 'www&#46;')
     .replaceAll(/[\\`*_[\]|#~!]/g, '\\$&')
     .replaceAll(/\s+/g, ' ')
 }

@@ -5,7 +5,8 @@ import { html } from '../../../src/serve/report/html.ts'
 import { unpack } from '../../../src/serve/report/page/unpack.ts'
 import { organisation, report } from './sample.ts'
 
-const HOSTILE = '</script><script>alert(1)</script><!-- [x](http://example.com) `|*_ "\' \u2028'
+const HOSTILE =
+  '</script><script>alert(1)</script><!-- [x](http://example.com) www.example.com `|*_ "\' \u2028'
 
 function hostile() {
   const tools = [
@@ -36,10 +37,11 @@ it('the policy of the report allows its own script and no request', () => {
   expect(text).not.toMatch(/(src|href)="?https?:/)
 })
 
-it('no served character is Markdown or HTML in the digest (Law 11)', () => {
+it('no served character is Markdown, HTML or a link in the digest (Law 11)', () => {
   const text = digest(hostile())
   expect(text).not.toMatch(/<script|<!--/)
   expect(text).not.toMatch(/(?<!\\)\[x\]/)
+  expect(text).not.toMatch(/:\/\/|www\./)
 })
 
 it('a warehouse without organisations gives a page and a digest', () => {
