@@ -190,7 +190,7 @@ const ENTITY_ENTRIES = {
   enterprise_controls: {
     item: { ...texts('revision updatedAt'), user: texts('id email name'), settings: 'JSON' },
     key: 'cast(null as varchar)',
-    entities: { controls_revisions: {}, controls_settings: {} },
+    entities: { controls_revisions: {}, controls_settings: {}, controls_policies: {} },
   },
   usage_limits: {
     item: { ...texts('globalLimit'), userLimits: [texts('email limit')] },

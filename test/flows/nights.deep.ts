@@ -35,6 +35,7 @@ const BESIDE_ANALYTICS = [
   'fct_readiness_criterion',
   'fct_session',
   'fct_usage_limit',
+  'mart_policy_usage',
   'mart_readiness_trend',
   'mart_session_outcomes',
 ]

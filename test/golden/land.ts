@@ -8,14 +8,18 @@ export async function landGolden(lake: Lake, folder: string): Promise<void> {
   for (const fetched of nights) await land(lake, folder, fetched)
 }
 
-/** Lands the answers of one night: each line between the first and the last is a row, as served. */
+/**
+ * Lands the answers of one night: each line between the first and the last is a row, as served.
+ * Without days in the answer it is one of that night.
+ */
 async function land(lake: Lake, folder: string, fetched: string): Promise<void> {
   for (const file of await readdir(join(folder, 'input', fetched))) {
     const text = await readFile(join(folder, 'input', fetched, file), 'utf8')
     const lines = text.trim().split('\n').slice(1, -1)
-    const [, first = '', last = ''] = /"start_date":"(.+?)","end_date":"(.+?)"/.exec(text) ?? []
+    const days = /"start_date":"(.+?)","end_date":"(.+?)"/.exec(text)
+    const [, first = fetched, last = fetched] = days ?? []
     for (let day = first; day <= last; day = nextDay(day)) {
-      const rows = lines.filter((line) => line.includes(`"date":"${day}"`))
+      const rows = lines.filter((line) => days === null || line.includes(`"date":"${day}"`))
       const items = rows.map((line) => line.replace(/,$/, ''))
       await lake.land(file.replace('.json', ''), day, `${fetched}T05:00:00Z`, items)
     }

@@ -42,7 +42,8 @@ async function published(sql: string): Promise<Row[]> {
 
 /**
  * A first week of five days, ISO week 53, a day that is missing, a user who leaves and returns,
- * one who changes team in mid-week and mid-month, a month with one active day.
+ * one who changes team in mid-week and mid-month, a month with one active day, a policy changed at
+ * noon.
  */
 describe('the golden lake of weeks', () => {
   it.each(tables)('makes the rows of %s that an independent script expects', async (table) => {

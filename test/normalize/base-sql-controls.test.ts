@@ -239,3 +239,46 @@ describe('a revision', () => {
     ])
   })
 })
+
+describe('settings that say what may be used', () => {
+  const columns = ['revision', 'setting', 'value', 'value_key']
+
+  it('become one row a value, whatever else the settings hold', async () => {
+    const settings = {
+      maxAutonomyLevel: 'high',
+      mcpAutonomyOverrides: { 'a.b': { defaultLevel: 'low', tools: { 'x.y': 'medium' } } },
+      mcpPolicy: { enabled: true, allowlist: [' GitHub', 'github', '', null, ' GitHub'] },
+      modelPolicy: {
+        allowedModelIds: ['m1'],
+        blockedModelIds: [],
+        allowCustomModels: false,
+        allowAllServiceModels: null,
+      },
+      userModelPolicies: { 'u"1': { allowedModelIds: ['m2'] }, u2: 7 },
+      customModels: [{ model: 'own', id: 'custom:own' }, 'odd'],
+    }
+    const items = [{ item: JSON.stringify({ revision: 7, settings }) }]
+    const rows = await flatten(database, 'controls_policies', items, columns)
+    expect([...rows].sort()).toEqual([
+      ['7', 'customModels', 'custom:own', 'custom:own'],
+      ['7', 'customModels', 'own', 'own'],
+      ['7', 'maxAutonomyLevel', 'high', 'high'],
+      ['7', 'mcpAutonomyOverrides', 'low', 'low'],
+      ['7', 'mcpAutonomyOverrides', 'medium', 'medium'],
+      ['7', 'mcpPolicy.allowlist', ' GitHub', 'github'],
+      ['7', 'mcpPolicy.allowlist', 'github', 'github'],
+      ['7', 'mcpPolicy.enabled', 'true', 'true'],
+      ['7', 'modelPolicy.allowCustomModels', 'false', 'false'],
+      ['7', 'modelPolicy.allowedModelIds', 'm1', 'm1'],
+      ['7', 'userModelPolicies.allowedModelIds', 'm2', 'm2'],
+    ])
+  })
+
+  it.each(['null', '[]', '{}', '{"mcpPolicy":[1],"modelPolicy":"x","customModels":{"a":1}}'])(
+    'are none in %s',
+    async (settings) => {
+      const items = [{ item: `{"revision":1,"settings":${settings}}` }]
+      expect(await flatten(database, 'controls_policies', items, columns)).toEqual([])
+    },
+  )
+})

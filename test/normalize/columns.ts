@@ -117,6 +117,7 @@ export const COLUMNS = {
     'value_json VARCHAR',
     'is_redacted BOOLEAN',
   ],
+  controls_policies: ['revision BIGINT', 'setting VARCHAR', 'value VARCHAR', 'value_key VARCHAR'],
   usage_limits_days: ['global_limit BIGINT'],
   usage_limits_users: ['user_email VARCHAR', 'credit_limit BIGINT'],
   readiness_reports: [

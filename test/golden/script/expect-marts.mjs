@@ -8,15 +8,24 @@ import { dimensions } from './dimensions.mjs'
 import { facts } from './facts.mjs'
 import { marts } from './marts.mjs'
 import { monthMarts } from './month-marts.mjs'
+import { policyUsage } from './policy.mjs'
 import { creditsText } from './reading.mjs'
 import { folder } from './served.mjs'
 import { spendMarts } from './spend-marts.mjs'
+
+/** Columns that are in millionths. */
+const CREDITS = /billable_tokens|_amount$/
 
 const output = process.argv[3] ?? join(folder, 'expected')
 const made = facts()
 const all = { ...made, ...dimensions(made) }
 await mkdir(output, { recursive: true })
-const expected = { ...marts(all), ...monthMarts(all), ...spendMarts(all) }
+const expected = {
+  ...marts(all),
+  ...monthMarts(all),
+  ...spendMarts(all),
+  mart_policy_usage: policyUsage(all),
+}
 for (const [table, rows] of Object.entries(expected)) {
   const lines = rows.map((row) => `${JSON.stringify(row, countsAsText)}\n`)
   await writeFile(join(output, `${table}.ndjson`), lines.sort().join(''))
@@ -24,5 +33,5 @@ for (const [table, rows] of Object.entries(expected)) {
 
 function countsAsText(name, value) {
   if (typeof value !== 'bigint') return value
-  return name.includes('billable_tokens') ? creditsText(value) : String(value)
+  return CREDITS.test(name) ? creditsText(value) : String(value)
 }

@@ -8,7 +8,9 @@ export const folder = join(dirname(dirname(fileURLToPath(import.meta.url))), pro
 export const NOBODY = '(unattributed)'
 export const SPENDS = ['billable_tokens', 'input_tokens', 'output_tokens']
 
+const CONTROLS = 'enterprise_controls.json'
 export const answers = await readAnswers()
+export const controls = await readControls()
 export const org_id = answers[0].meta.org_id
 export const seeds = {
   teams: await seed('teams'),
@@ -27,11 +29,23 @@ async function readAnswers() {
   const found = []
   for (const fetched of (await readdir(join(folder, 'input'))).sort()) {
     for (const file of (await readdir(join(folder, 'input', fetched))).sort()) {
+      if (file === CONTROLS) continue
       const text = await readFile(join(folder, 'input', fetched, file), 'utf8')
       const number = /([:[,]\s*)(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?=\s*[,}\]])/g
       const { data, meta } = JSON.parse(text.replace(number, '$1"$2"'))
       found.push({ fetched, resource: file.replace('.json', ''), data, meta })
     }
+  }
+  return found
+}
+
+/** Every known revision of the enterprise controls, of the nights that have some. */
+async function readControls() {
+  const found = []
+  for (const fetched of await readdir(join(folder, 'input'))) {
+    if (!(await readdir(join(folder, 'input', fetched))).includes(CONTROLS)) continue
+    const text = await readFile(join(folder, 'input', fetched, CONTROLS), 'utf8')
+    found.push(...JSON.parse(text).changes)
   }
   return found
 }

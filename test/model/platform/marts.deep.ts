@@ -199,7 +199,7 @@ const MARTS = [
   ...['fct_control_change', 'dim_control_current', 'fct_usage_limit', 'mart_limit_usage'],
   ...['dim_readiness_report', 'fct_readiness_criterion', 'mart_readiness_trend', 'dim_computer'],
   ...['fct_computer_metric', 'fct_provisioning_step', 'fct_session', 'fct_message'],
-  ...['fct_hook_event', 'mart_session_outcomes'],
+  ...['fct_hook_event', 'mart_session_outcomes', 'mart_policy_usage'],
 ]
 
 async function columnsIn({ data }: Lake) {

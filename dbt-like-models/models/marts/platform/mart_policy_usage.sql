@@ -1,0 +1,171 @@
+with
+
+revisions as (
+
+    select
+        org_id,
+        revision,
+        cast(changed_at as date) as changed_date,
+        lag(revision) over (
+            partition by org_id
+            order by revision
+        ) as previous_revision,
+        lead(revision) over (
+            partition by org_id
+            order by revision
+        ) as next_revision,
+        cast(
+            lead(changed_at) over (
+                partition by org_id
+                order by revision
+            ) as date
+        ) as next_changed_date
+    from {{ ref('int_control_revisions_ordered') }}
+    where changed_at is not null
+
+),
+
+-- Both the day of the change and that of the next one: what is allowed at any
+-- moment of a day is allowed on it. What is not is uncertain where another,
+-- unknown revision may have held: on the first day, and where one is missing.
+judged_days as (
+
+    select
+        days.org_id,
+        days.policy,
+        days.value,
+        days.activity_date,
+        days.amount,
+        max(case when verdicts.is_allowed then 1 else 0 end) = 1 as is_allowed,
+        max(
+            case
+                when revisions.next_revision > revisions.revision + 1 then 1
+                when revisions.previous_revision is null
+                    and days.activity_date = revisions.changed_date
+                then 1
+                else 0
+            end
+        ) = 0 as is_certain
+    from {{ ref('int_policy_days') }} as days
+    inner join {{ ref('int_policy_verdicts') }} as verdicts
+        on
+            days.org_id = verdicts.org_id
+            and days.policy = verdicts.policy
+            and days.value = verdicts.value
+    inner join revisions
+        on
+            verdicts.org_id = revisions.org_id
+            and verdicts.revision = revisions.revision
+            and days.activity_date >= revisions.changed_date
+            and days.activity_date <= coalesce(
+                revisions.next_changed_date, date '9999-12-31'
+            )
+    group by 1, 2, 3, 4, 5
+
+),
+
+uses as (
+
+    select
+        org_id,
+        policy,
+        value,
+        {% for name, condition in [
+            ['allowed', 'is_allowed'],
+            ['forbidden', 'is_certain and not is_allowed'],
+        ] %}
+        min(case when {{ condition }} then activity_date end)
+            as first_{{ name }}_use_date,
+        max(case when {{ condition }} then activity_date end)
+            as last_{{ name }}_use_date,
+        count(case when {{ condition }} then 1 end) as {{ name }}_use_days,
+        {{ sum_of_credits('case when ' ~ condition ~ ' then amount end') }}
+            as {{ name }}_amount{{ ',' if not loop.last }}
+        {% endfor %}
+    from judged_days
+    group by 1, 2, 3
+
+),
+
+used as (
+
+    select
+        org_id,
+        policy,
+        value,
+        min(activity_date) as first_use_date,
+        max(activity_date) as last_use_date
+    from {{ ref('int_policy_days') }}
+    group by 1, 2, 3
+
+),
+
+followed as (
+
+    select
+        *,
+        lag(is_allowed) over (
+            partition by org_id, policy, value
+            order by revision
+        ) as was_allowed
+    from {{ ref('int_policy_verdicts') }}
+
+),
+
+latest as (
+
+    select
+        org_id,
+        policy,
+        value,
+        max_by(is_allowed, revision) as is_allowed,
+        max(
+            case when is_allowed is distinct from was_allowed then revision end
+        ) as since_revision
+    from followed
+    group by 1, 2, 3
+
+),
+
+final as (
+
+    select
+        latest.org_id,
+        latest.policy,
+        latest.value,
+        latest.is_allowed,
+        used.first_use_date is not null as is_used,
+        used.first_use_date,
+        used.last_use_date,
+        uses.first_allowed_use_date,
+        uses.last_allowed_use_date,
+        coalesce(uses.allowed_use_days, 0) as allowed_use_days,
+        uses.allowed_amount,
+        uses.first_forbidden_use_date,
+        uses.last_forbidden_use_date,
+        coalesce(uses.forbidden_use_days, 0) as forbidden_use_days,
+        uses.forbidden_amount,
+        latest.since_revision,
+        changes.changed_at as since,
+        changes.actor_id,
+        changes.actor_email,
+        changes.actor_name
+    from latest
+    inner join {{ ref('int_control_revisions_ordered') }} as changes
+        on
+            latest.org_id = changes.org_id
+            and latest.since_revision = changes.revision
+    left join used
+        on
+            latest.org_id = used.org_id
+            and latest.policy = used.policy
+            and latest.value = used.value
+    left join uses
+        on
+            latest.org_id = uses.org_id
+            and latest.policy = uses.policy
+            and latest.value = uses.value
+
+)
+
+select * from final
