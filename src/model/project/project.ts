@@ -3,6 +3,7 @@ import { basename, extname, join, relative, sep } from 'node:path'
 import { isMissing } from '../../lib/files.ts'
 import { readDocs, readYaml, readYamls } from './yaml.ts'
 import { ProjectError, unknownName } from './errors.ts'
+import { readMetrics } from './read-metrics.ts'
 import { notesIn, type DescribedFile, type Note } from './properties.ts'
 import { seedsOf, type SeedChoice } from './seeds.ts'
 import {
@@ -87,6 +88,7 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
       })),
     testConfig,
     unitTests: notes.unitTests,
+    metrics: await readMetrics(folder, models),
     docs,
   })
 }

@@ -1,6 +1,7 @@
 import type { FreshnessLimits } from '../../lib/days.ts'
 import type { DocBlock } from './yaml.ts'
 import type { Place } from './errors.ts'
+import type { Metric } from './metrics.ts'
 import type { Fixture, SeedType, TestArguments, TestConfig, UnitTestInput } from './shapes.ts'
 import type { ParsedTemplate } from './template.ts'
 
@@ -23,6 +24,8 @@ export interface Project {
   /** What it says of all tests, generic and singular. */
   readonly testConfig: TestConfig
   readonly unitTests: readonly UnitTest[]
+  /** What the numbers mean; no model reads them. */
+  readonly metrics: readonly Metric[]
   readonly docs: readonly DocBlock[]
 }
 

@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { ProjectError, unknownName, type Place } from './errors.ts'
+import { metricsShape, type Measure, type Metric } from './metrics.ts'
+import type { Model } from './types.ts'
+import { readYaml } from './yaml.ts'
+
+const METRICS_FILE = 'metrics.yml'
+
+/**
+ * The metrics of a project, verified against its models; none where it has no such file.
+ *
+ * @throws ProjectError with file and line for an unknown model, column or metric, a metric that
+ * is defined twice, a grain that is not the model's, and a ratio of ratios.
+ */
+export async function readMetrics(folder: string, models: readonly Model[]): Promise<Metric[]> {
+  if (!existsSync(join(folder, METRICS_FILE))) return []
+  const { value, placeOf } = await readYaml(folder, METRICS_FILE, metricsShape)
+  const { metrics } = value
+  const names = metrics.map((each) => each.name)
+  const measures = metrics.filter(({ type }) => type === 'measure').map((each) => each.name)
+  for (const [index, metric] of metrics.entries()) {
+    const place = placeOf('metrics', index)
+    if (names.indexOf(metric.name) < index) {
+      throw new ProjectError(place, `metric '${metric.name}' is defined twice`)
+    }
+    if (metric.type === 'measure') {
+      verifyMeasure(metric, models, (key) => placeOf('metrics', index, key))
+      continue
+    }
+    for (const key of ['numerator', 'denominator'] as const) {
+      if (!measures.includes(metric[key])) {
+        throw unknownName(placeOf('metrics', index, key), 'measure', metric[key], measures)
+      }
+    }
+  }
+  return metrics
+}
+
+function verifyMeasure(
+  metric: Measure,
+  models: readonly Model[],
+  placeOf: (key: string) => Place,
+): void {
+  const model = models.find((each) => each.name === metric.model)
+  if (model === undefined) {
+    const known = models.map((each) => each.name)
+    throw unknownName(placeOf('model'), 'model', metric.model, known)
+  }
+  const columns = model.columns.map((each) => each.name)
+  if (!columns.includes(metric.time)) {
+    throw unknownName(placeOf('time'), 'column', metric.time, columns)
+  }
+  const keys = model.tests.flatMap(({ column, arguments: test }) => {
+    if (test.kind === 'unique_key') return [[...test.columns].sort().join(', ')]
+    return test.kind === 'unique' && column !== null ? [column] : []
+  })
+  const grain = [...metric.grain].sort().join(', ')
+  if (!keys.includes(grain)) {
+    throw new ProjectError(placeOf('grain'), `${grain} is no key of ${model.name}`, {
+      hint: keys.length === 0 ? 'Its yml tests none.' : `Its yml tests: ${keys.join('; ')}.`,
+    })
+  }
+  for (const column of metric.adds_up_over) {
+    if (!metric.grain.includes(column)) {
+      throw unknownName(placeOf('adds_up_over'), 'column of the grain', column, metric.grain)
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { packageRoot } from '../../../src/lib/package.ts'
+import { loadProject } from '../../../src/model/index.ts'
+import { project } from '../alone.ts'
+import { TINY, writeFiles } from '../fixture.ts'
+import { measures, page, semanticModels } from './pages.ts'
+
+describe('the metrics', () => {
+  it('are in docs/metrics.md: `npm run docs:metrics` writes it', async () => {
+    await expect(page()).toMatchFileSnapshot(join(packageRoot, 'docs', 'metrics.md'))
+  })
+
+  it('are in the semantic models of MetricFlow', async () => {
+    const file = join(packageRoot, 'dbt-like-models', 'semantic', 'semantic_models.yml')
+    await expect(semanticModels()).toMatchFileSnapshot(file)
+  })
+
+  it('name columns of their model as these say they add up: what is summed is no average', () => {
+    const wrong = measures.flatMap(({ name, model, expression }) => {
+      const columns = project.models.find((each) => each.name === model)?.columns ?? []
+      const summed = columns.filter(({ name: column }) =>
+        new RegExp(`^sum\\(.*\\b${column}\\b`, 's').test(expression),
+      )
+      return summed.flatMap(({ name: column, additivity }) =>
+        ['average', 'percentile', 'share'].includes(additivity ?? '') ? [`${name}: ${column}`] : [],
+      )
+    })
+    expect(wrong).toEqual([])
+    expect(project.metrics.length).toBeGreaterThan(15)
+  })
+})
+
+describe('metrics.yml is refused with its line', () => {
+  const SESSIONS = `metrics:
+  - name: sessions
+    type: measure
+    label: Sessions
+    unit: sessions
+    description: Sessions of users.
+    mistake: None is known.
+    model: fct_user
+    grain: [user_id]
+    time: user_id
+    expression: sum(sessions)
+    adds_up_over: [user_id]
+`
+  const RATIO = `  - name: share
+    type: ratio
+    label: Share
+    unit: share
+    description: A share of sessions.
+    mistake: None is known.
+    numerator: sessions
+    denominator: sessions
+`
+  const read = async (text: string) =>
+    (await loadProject(await writeFiles({ ...TINY, 'metrics.yml': text }))).metrics
+
+  it('unless it is right, and there need be none', async () => {
+    expect(await read(SESSIONS + RATIO)).toHaveLength(2)
+    expect((await loadProject(await writeFiles(TINY))).metrics).toEqual([])
+  })
+
+  it.each([
+    ['model: fct_user', 'model: fct_users', "metrics.yml:8: unknown model 'fct_users'"],
+    ['time: user_id', 'time: day', "metrics.yml:10: unknown column 'day'"],
+    ['grain: [user_id]', 'grain: [sessions]', 'metrics.yml:9: sessions is no key of fct_user'],
+    ['over: [user_id]', 'over: [team]', "metrics.yml:12: unknown column of the grain 'team'"],
+    ['sum(sessions)', 'avg(sessions)', 'metrics.yml:11: metrics.0.expression: write sum(…)'],
+    ['label: Sessions', 'name: x', 'metrics.yml:4: Map keys must be unique'],
+    ['unit: sessions', 'units: sessions', 'metrics.yml:2: metrics.0.unit: Invalid input'],
+    ['numerator: sessions', 'numerator: share', "metrics.yml:19: unknown measure 'share'"],
+    ['name: share', 'name: sessions', "metrics.yml:13: metric 'sessions' is defined twice"],
+    ['known.\n    model', 'known\n    model', 'metrics.yml:7: metrics.0.mistake: write a sentence'],
+  ])('%s as %s', async (right, wrong, message) => {
+    await expect(read((SESSIONS + RATIO).replace(right, wrong))).rejects.toThrow(message)
+  })
+})
