@@ -4,6 +4,7 @@
 //     node test/golden/script/expect-marts.mjs weeks [folder]
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { anomalies } from './anomalies.mjs'
 import { dimensions } from './dimensions.mjs'
 import { facts } from './facts.mjs'
 import { marts } from './marts.mjs'
@@ -14,7 +15,7 @@ import { folder } from './served.mjs'
 import { spendMarts } from './spend-marts.mjs'
 
 /** Columns that are in millionths. */
-const CREDITS = /billable_tokens|_amount$/
+const CREDITS = /billable_tokens|_amount$|^value$/
 
 const output = process.argv[3] ?? join(folder, 'expected')
 const made = facts()
@@ -25,6 +26,7 @@ const expected = {
   ...monthMarts(all),
   ...spendMarts(all),
   mart_policy_usage: policyUsage(all),
+  mart_anomalies: anomalies(all),
 }
 for (const [table, rows] of Object.entries(expected)) {
   const lines = rows.map((row) => `${JSON.stringify(row, countsAsText)}\n`)
