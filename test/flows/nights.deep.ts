@@ -22,7 +22,7 @@ const RESTATED: Readonly<Record<string, string>> = {
 /** What a mart keeps of when it was looked at, and therefore differs. */
 const HISTORY_OF_VERSIONS = 'fct_restatement'
 
-/** Marts of what cannot be had later: this platform has nothing for them. */
+/** Marts of what cannot be had later, or need more weeks: this platform has nothing for them. */
 const BESIDE_ANALYTICS = [
   'dim_computer',
   'dim_control_current',
@@ -35,9 +35,11 @@ const BESIDE_ANALYTICS = [
   'fct_readiness_criterion',
   'fct_session',
   'fct_usage_limit',
+  'mart_anomalies',
   'mart_policy_usage',
   'mart_readiness_trend',
   'mart_session_outcomes',
+  'mart_spend_bridge',
 ]
 
 /** Without them their marts would be empty. */

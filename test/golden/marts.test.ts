@@ -17,7 +17,7 @@ const CASE = join(packageRoot, 'test', 'golden', 'weeks')
 const SCRIPT = join(packageRoot, 'test', 'golden', 'script', 'expect-marts.mjs')
 const tables = (await readdir(join(CASE, 'expected'))).map((file) => file.replace('.ndjson', ''))
 
-/** The lake has analytics alone, without clients, hooks, licences and changes, of small teams. */
+/** The lake has analytics alone, without clients, hooks and licences, of small teams. */
 const UNANSWERED = [
   ...['hooks_used', 'licence_cost', 'limits_at_risk', 'multi_client_users', 'output_per_credit'],
   ...['readiness_by_month', 'restated_days', 'session_outcomes'],

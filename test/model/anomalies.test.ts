@@ -55,7 +55,7 @@ const JUDGED = 28 * (5 / 7) * 0.85
 
 function usersOf(rows: Found): string[] {
   return rows.flatMap(({ user_id: user, activity_date: day }) =>
-    typeof user === 'string' ? [`${user} ${String(day)}`] : [],
+    typeof user === 'string' && typeof day === 'string' ? [`${user} ${day}`] : [],
   )
 }
 
