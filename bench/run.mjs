@@ -18,6 +18,7 @@ const BENCHES = [
   'idle',
   'build',
   'models',
+  'forecast',
   'nightly',
   'fleet',
   'hooks',
@@ -127,6 +128,7 @@ function shown(value) {
 }
 
 function target({ least, most }) {
+  if (least !== undefined && most !== undefined) return `${shown(least)} to ${shown(most)}`
   if (least !== undefined) return `≥ ${shown(least)}`
   return most === undefined ? '' : `≤ ${shown(most)}`
 }

@@ -41,16 +41,19 @@
 {%- endmacro %}
 
 {#
-    Credits that tokens come to at the rate of other credits for other tokens, to
-    the hundredth; tokens are above zero. NULL where it does not fit.
+    Credits from a double, to the hundredth of a credit; NULL where they do not
+    fit. With six digits, for a case or coalesce of two scales keeps the smaller.
 #}
+{% macro credits_of_double(credits) -%}
+    try_cast(try_cast({{ credits }} as decimal(38, 2)) as decimal(38, 6))
+{%- endmacro %}
+
+{# Credits that tokens come to at the rate of other credits for other tokens. #}
 {% macro credits_at_rate(credits, tokens, rated_tokens) -%}
-    try_cast(
-        cast({{ credits }} as double)
-        * cast({{ tokens }} as double)
-        / cast({{ rated_tokens }} as double)
-        as decimal(38, 2)
-    )
+    {{ credits_of_double(
+        'cast(' ~ credits ~ ' as double) * cast(' ~ tokens
+        ~ ' as double) / cast(' ~ rated_tokens ~ ' as double)'
+    ) }}
 {%- endmacro %}
 
 {# A double that is infinite would stop the build. #}

@@ -24,3 +24,22 @@
         and coalesce(parts.unknown_parts, 0) = 0
         {%- endif %}
 {%- endmacro %}
+
+{#
+    The credits of every day that the platform was asked for: none on a day
+    without rows, NULL where they are not known.
+#}
+{% macro credits_of_days() -%}
+    select
+        org_id,
+        activity_date,
+        1 as is_asked,
+        case
+            when intervals.status = 'empty'
+            then coalesce(days.billable_tokens, 0)
+            when intervals.status = 'landed' then days.billable_tokens
+        end as billable_tokens
+    from {{ ref('stg_platform__intervals') }} as intervals
+    left join {{ ref('fct_org_day') }} as days using (org_id, activity_date)
+    where intervals.resource = 'tokens'
+{%- endmacro %}

@@ -1,10 +1,10 @@
 // The rows of the marts that explain and foresee the credits of a month.
 import { groupBy, sum, unique } from './reading.mjs'
 import { NOBODY, org_id, rowsOf } from './served.mjs'
-import { isAnswered, later } from './weeks.mjs'
+import { isAnswered, lastDay, later } from './weeks.mjs'
 
 export function spendMarts(made) {
-  return { mart_spend_bridge: bridge(made) }
+  return { mart_spend_bridge: bridge(made), mart_budget_forecast: forecasts(made) }
 }
 
 /** The credits of a day that was answered: none where it has no rows, null where not sent. */
@@ -109,4 +109,117 @@ function isRated(rows) {
 function scaled(credits, by, of) {
   const hundredths = credits * by * 2n + of * 10_000n
   return (hundredths / (of * 20_000n)) * 10_000n
+}
+
+const FIRST_DAY = '2026-01-14'
+const WEEKS = 2
+const LEAST_SPANS = 42
+
+/** No limits are in the case. */
+function forecasts(made) {
+  const all = []
+  for (let day = FIRST_DAY; day <= lastDay; day = later(day, 1)) all.push(day)
+  const known = new Map(all.map((day) => [day, creditsOf(made, day)]))
+  const past = all.filter((day) => known.get(day) !== null)
+  return past.map((day) => forecast(day, known, past))
+}
+
+/** Credits, as numbers, or what the same weekday of the weeks before was; null for neither. */
+function filledOf(known) {
+  return (day) => {
+    const credits = known.get(day) ?? null
+    return credits === null ? usual(day, known) : Number(credits) / 1e6
+  }
+}
+
+function usual(day, known) {
+  const weeks = Array.from({ length: WEEKS }, (_, n) => known.get(later(day, -7 * (n + 1))) ?? null)
+  const before = weeks.filter((credits) => credits !== null)
+  if (before.length === 0) return null
+  return Math.round(Number(sum(before)) / before.length / 1e4) / 100
+}
+
+function addUp(values) {
+  return values.includes(null) ? null : values.reduce((a, b) => a + b, 0)
+}
+
+/** What the days after one were expected to be, day by day: the first week again and again. */
+function expected(day, count, known) {
+  const week = Array.from({ length: 7 }, (_, n) => usual(later(day, n + 1), known))
+  if (week.includes(null)) return null
+  return addUp(Array.from({ length: count }, (_, n) => week[n % 7]))
+}
+
+function forecast(day, known, past) {
+  const filled = filledOf(known)
+  const month = `${day.slice(0, 7)}-01`
+  const days_in_month = new Date(Date.UTC(day.slice(0, 4), day.slice(5, 7), 0)).getUTCDate()
+  const monthDays = Array.from({ length: days_in_month }, (_, n) => later(month, n))
+  const days_left = monthDays.filter((each) => each > day).length
+  const soFar = addUp(monthDays.filter((each) => each <= day).map(filled))
+  const ratios = spansBefore(day, days_left, known, filled)
+  const kept = Math.max(0, Math.floor((ratios.length - 2 * days_left) / 10))
+  const half = (ratios.length - 1) / 2
+  const median = (ratios[Math.floor(half)] + ratios[Math.ceil(half)]) / 2
+  const ahead = expected(day, days_left, known)
+  const isKnown = soFar !== null && ahead !== null && ratios.length >= LEAST_SPANS
+  const totalBy = (ratio) => {
+    if (days_left === 0) return soFar
+    return isKnown ? Math.round((soFar + Math.round(ahead * ratio * 100) / 100) * 1e6) / 1e6 : null
+  }
+  const [p10, p50, p90] = [ratios[kept], median, ratios.at(-1 - kept)].map(totalBy)
+  const knownDays = monthDays.filter((each) => each <= day && past.includes(each))
+  const credits = sum(knownDays.map((each) => known.get(each)))
+  const actual = wholeMonth(month, known)
+  const before = wholeMonth(startOfMonthBefore(month), known)
+  const line =
+    Math.round((Number(credits) / 1e4) * (days_in_month / knownDays.length)) / 100
+  const isJudged = days_left > 0 && p50 !== null && actual !== null
+  const error = (value) =>
+    isJudged && value !== null ? Math.abs(value - actual) / actual : null
+  return {
+    org_id,
+    month_start_date: month,
+    as_of_date: day,
+    days_left,
+    known_days: knownDays.length,
+    days_in_month,
+    month_to_date_billable_tokens: credits,
+    forecast_billable_tokens_p10: asCredits(p10),
+    forecast_billable_tokens_p50: asCredits(p50),
+    forecast_billable_tokens_p90: asCredits(p90),
+    past_spans: days_left === 0 ? 0 : ratios.length,
+    last_month_billable_tokens: asCredits(before),
+    straight_line_billable_tokens: asCredits(line),
+    credit_limit: null,
+    exhaustion_date: null,
+    actual_billable_tokens: asCredits(actual),
+    is_within_band: isJudged ? actual >= p10 && actual <= p90 : null,
+    absolute_percentage_error: error(p50),
+    last_month_error: error(before),
+    straight_line_error: error(line),
+  }
+}
+
+/** How many times what was expected the same number of days came to, least first. */
+function spansBefore(day, count, known, filled) {
+  const ratios = []
+  for (let origin = FIRST_DAY; later(origin, count) <= day; origin = later(origin, 1)) {
+    const ahead = expected(origin, count, known)
+    const came = addUp(Array.from({ length: count }, (_, n) => filled(later(origin, n + 1))))
+    if (ahead !== null && ahead > 0 && came !== null) ratios.push(came / ahead)
+  }
+  return ratios.sort((a, b) => a - b)
+}
+
+function wholeMonth(month, known) {
+  const days = [...Array(31).keys()]
+    .map((n) => later(month, n))
+    .filter((day) => day.slice(0, 7) === month.slice(0, 7))
+  const credits = days.map((day) => known.get(day) ?? null)
+  return credits.includes(null) ? null : Number(sum(credits)) / 1e6
+}
+
+function asCredits(value) {
+  return value === null ? null : BigInt(Math.round(value * 1e6))
 }

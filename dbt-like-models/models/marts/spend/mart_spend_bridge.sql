@@ -1,27 +1,17 @@
--- Credits at another rate are doubles rounded to hundredths of a credit. All else
--- is sums and differences of decimals, so that the components add up exactly.
+-- Credits at another rate are doubles, rounded to hundredths of a credit. The
+-- rest is sums and differences of decimals: the components add up exactly.
 with
 
--- A day without rows has no credits; one whose credits were not sent is unknown.
 known_days as (
 
     select
-        intervals.org_id,
-        intervals.activity_date,
-        cast(
-            date_trunc('month', intervals.activity_date) as date
-        ) as month_start_date,
-        extract(day from intervals.activity_date) as day_of_month,
-        coalesce(days.billable_tokens, 0) as billable_tokens
-    from {{ ref('stg_platform__intervals') }} as intervals
-    left join {{ ref('fct_org_day') }} as days using (org_id, activity_date)
-    where
-        intervals.resource = 'tokens'
-        and case
-            when intervals.status = 'empty' then true
-            when intervals.status = 'landed'
-            then days.billable_tokens is not null
-        end
+        *,
+        cast(date_trunc('month', activity_date) as date) as month_start_date,
+        extract(day from activity_date) as day_of_month
+    from (
+        {{ credits_of_days() }}
+    ) as credit_days
+    where billable_tokens is not null
 
 ),
 
