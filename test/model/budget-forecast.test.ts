@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import type { Row } from '../../src/lib/duckdb.ts'
+import { rowsOf } from './alone.ts'
+
+interface Known {
+  /** Credits of a day, as SQL of `day`, a date. */
+  readonly credits: string
+  /** Days that failed. */
+  readonly failed?: readonly string[]
+  /** Limits of the users in April. */
+  readonly limits?: readonly (number | null)[]
+}
+
+/** What is said on each day from 2026-01-01 to 2026-04-20. */
+async function forecasts({
+  credits,
+  failed = [],
+  limits = [],
+}: Known): Promise<(day: string) => Row | undefined> {
+  const isFailed = `list_contains(${JSON.stringify(failed).replaceAll('"', "'")}, cast(day as varchar))`
+  const days = `(select cast(day as date) as day
+    from range(date '2026-01-01', date '2026-04-21', interval 1 day) as days (day))`
+  const users = limits.map((limit, index) => `('u${index}', ${limit})`).join(', ')
+  const rows = await rowsOf('mart_budget_forecast', {
+    fct_org_day: `select 'a' as org_id, day as activity_date,
+      cast(${credits} as decimal(38, 6)) as billable_tokens from ${days} where not ${isFailed}`,
+    'staging.stg_platform__intervals': `select 'a' as org_id, 'tokens' as resource,
+      day as activity_date, case when ${isFailed} then 'failed' else 'landed' end as status
+      from ${days}`,
+    mart_limit_usage: `select 'a' as org_id, date '2026-04-01' as month_start_date,
+      user_id, cast(effective_limit as bigint) as effective_limit
+      from (values ${users === '' ? "('u', null)" : users}) as limits (user_id, effective_limit)`,
+  })
+  return (day) => rows.find((row) => row['as_of_date'] === day)
+}
+
+/** 100 on working days, 10 at weekends: 22 and 8 of them in April. */
+const WEEKLY = 'case when isodow(day) >= 6 then 10 else 100 end'
+
+describe('where each week is like the last', () => {
+  it('the month is foreseen, although some of its days are not known', async () => {
+    const rowOn = await forecasts({ credits: WEEKLY, failed: ['2026-04-06'] })
+    expect(rowOn('2026-04-10')).toMatchObject({
+      known_days: '9',
+      month_to_date_billable_tokens: '720.000000',
+      forecast_billable_tokens_p10: '2280.000000',
+      forecast_billable_tokens_p50: '2280.000000',
+      forecast_billable_tokens_p90: '2280.000000',
+      straight_line_billable_tokens: '2400.000000',
+      last_month_billable_tokens: '2290.000000',
+      actual_billable_tokens: null,
+    })
+  })
+
+  it('the limits of all users together are used up on a day past or to come', async () => {
+    const rowOn = await forecasts({ credits: WEEKLY, limits: [700, 500] })
+    const dates = ['2026-04-01', '2026-04-16', '2026-04-17', '2026-04-20'].map(
+      (day) => rowOn(day)?.['exhaustion_date'],
+    )
+    expect(dates).toEqual(['2026-04-16', '2026-04-16', '2026-04-16', '2026-04-16'])
+  })
+
+  it.each([
+    ['beyond the month', [3000]],
+    ['of one who has none', [700, null]],
+  ])('a limit %s is not', async (_, limits) => {
+    const rowOn = await forecasts({ credits: WEEKLY, limits })
+    expect(rowOn('2026-04-20')).toMatchObject({ exhaustion_date: null })
+  })
+})
+
+it('the band is as wide as earlier forecasts were off, and growth is expected to go on', async () => {
+  const rowOn = await forecasts({
+    credits: "power(1.01, date_diff('day', date '2026-01-01', day))",
+  })
+  const total = ((1.01 ** 30 - 1) / 0.01) * 1.01 ** 90
+  for (const quantile of ['p10', 'p50', 'p90']) {
+    const forecast = Number(rowOn('2026-04-20')?.[`forecast_billable_tokens_${quantile}`])
+    expect(Math.abs(forecast / total - 1)).toBeLessThan(0.002)
+  }
+})
+
+it('a month that is over judges the forecasts of its days, but for the last', async () => {
+  const rowOn = await forecasts({ credits: WEEKLY })
+  expect(rowOn('2026-03-20')).toMatchObject({
+    forecast_billable_tokens_p50: '2290.000000',
+    actual_billable_tokens: '2290.000000',
+    is_within_band: true,
+    absolute_percentage_error: 0,
+  })
+  expect(rowOn('2026-03-31')).toMatchObject({
+    forecast_billable_tokens_p50: '2290.000000',
+    is_within_band: null,
+    absolute_percentage_error: null,
+  })
+})
