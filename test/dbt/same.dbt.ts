@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { parseDay } from '../../src/lib/days.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import { Database } from '../../src/lib/duckdb.ts'
+import { Database, type Row } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
+import { listAnalyses } from '../../src/serve/analyses.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { buildLake } from '../model/lake-build.ts'
@@ -100,14 +101,17 @@ interface Manifest {
   readonly nodes: Readonly<Record<string, Node>>
   readonly sources: Readonly<Record<string, Node>>
   readonly unit_tests: Readonly<Record<string, Node>>
+  readonly exposures: Readonly<Record<string, Node>>
   readonly parent_map: Readonly<Record<string, readonly string[]>>
 }
 
 /** What `manifest.json` says of everything that dbt defines, by id. */
 async function nodesOf(folder: string): Promise<object> {
   const text = await readFile(join(folder, 'manifest.json'), 'utf8')
-  const { nodes, sources, unit_tests: tests, parent_map: parents } = JSON.parse(text) as Manifest
-  const all = Object.entries({ ...nodes, ...sources, ...tests })
+  const manifest = JSON.parse(text) as Manifest
+  const { nodes, sources, unit_tests: tests, exposures, parent_map: parents } = manifest
+  expect(Object.keys(exposures).length).toBeGreaterThan(2)
+  const all = Object.entries({ ...nodes, ...sources, ...tests, ...exposures })
   const told = all.map(([id, node]): [string, object] => [
     id,
     {
@@ -132,6 +136,18 @@ async function expectSame(data: string): Promise<void> {
   expect(theirs.relations).toEqual(ours.relations)
   expect(theirs.columns).toEqual(ours.columns)
   expect(await differencesOf(pair)).toEqual([])
+  for (const { name, sql } of listAnalyses()) {
+    expect(await answerOf(pair.theirs, sql), name).toEqual(await answerOf(pair.ours, sql))
+  }
+}
+
+async function answerOf(path: string, sql: string): Promise<Row[]> {
+  const database = await Database.open(path, { readOnly: true })
+  try {
+    return await database.rows(sql)
+  } finally {
+    database.close()
+  }
 }
 
 it('both compute with one version of DuckDB', async () => {

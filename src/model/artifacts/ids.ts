@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { referenceOf, testName } from '../project/properties.ts'
-import type { GenericTest, ModelNode } from '../project/types.ts'
+import type { GenericTest, ModelNode, Project } from '../project/types.ts'
 
 /** What is written into artifacts: JSON. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject
@@ -22,6 +22,26 @@ export function resourceType({ seed, snapshot }: ModelNode): 'model' | 'seed' | 
 /** `model.<project>.<name>`; a seed's begins with `seed`, a snapshot's with `snapshot`. */
 export function modelId(project: string, node: ModelNode): string {
   return `${resourceType(node)}.${project}.${node.name}`
+}
+
+/** The name of an entry, and its place in the project. */
+export function placed(
+  type: string,
+  id: string,
+  name: string,
+  file: string,
+  { name: project }: Project,
+) {
+  const path = file.split('/').slice(1)
+  return {
+    name,
+    resource_type: type,
+    unique_id: id,
+    package_name: project,
+    path: path.join('/'),
+    original_file_path: file,
+    fqn: [project, ...path.slice(0, -1), name],
+  }
 }
 
 /** What dbt calls a generic test. */

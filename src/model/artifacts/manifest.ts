@@ -7,11 +7,13 @@ import {
   digest,
   genericTestName,
   modelId,
+  placed,
   resourceType,
   type Entry,
   type Json,
   type JsonObject,
 } from './ids.ts'
+import { docEntries } from './docs.ts'
 import { metadata, type Invocation } from './results.ts'
 
 /** What every entry of a manifest is made with. */
@@ -56,7 +58,8 @@ export function manifest(
   const nodes = byId(entries.filter((entry) => !isUnitTest(entry)))
   const unitTests = byId(entries.filter(isUnitTest))
   const sources = byId(sourceEntries(context))
-  const parents = parentMap({ ...nodes, ...unitTests, ...sources })
+  const exposures = byId(exposureEntries(context))
+  const parents = parentMap({ ...nodes, ...unitTests, ...sources, ...exposures })
   const shared = metadata('manifest/v12', invocation)
   return {
     metadata: {
@@ -73,7 +76,7 @@ export function manifest(
     sources,
     macros: {},
     docs: byId(docEntries(project)),
-    exposures: {},
+    exposures,
     metrics: {},
     groups: {},
     selectors: {},
@@ -107,20 +110,6 @@ function childMap(parents: Links): Links {
     for (const parent of own) children.get(parent)?.push(id)
   }
   return Object.fromEntries([...children].map(([id, own]) => [id, own.sort()]))
-}
-
-/** The name of an entry, and its place in the project. */
-function placed(type: string, id: string, name: string, file: string, { name: project }: Project) {
-  const path = file.split('/').slice(1)
-  return {
-    name,
-    resource_type: type,
-    unique_id: id,
-    package_name: project,
-    path: path.join('/'),
-    original_file_path: file,
-    fqn: [project, ...path.slice(0, -1), name],
-  }
 }
 
 /** The fields of all nodes, with their default values. */
@@ -377,23 +366,17 @@ function sourceEntries({ project, database, sourceSql, createdAt }: EntryContext
   )
 }
 
-/** The first page of dbt's documentation, where the project has none of its own. */
-const OVERVIEW = {
-  name: '__overview__',
-  file: 'models/overview.md',
-  text: 'Facts and dimensions of the usage of an AI-agent platform: schema `main` for marts, `staging` and `intermediate` for what they are made from.',
-}
-
-function docEntries(project: Project): Entry[] {
-  return [OVERVIEW, ...project.docs].map(({ name, file, text }) => ({
-    name,
-    resource_type: 'doc',
-    unique_id: `doc.${project.name}.${name}`,
-    package_name: project.name,
-    path: file.split('/').slice(1).join('/'),
-    original_file_path: file,
-    block_contents: text,
-  }))
+function exposureEntries(context: EntryContext): Entry[] {
+  const { project, createdAt } = context
+  return project.exposures.map(({ dependsOn, place: { file }, ...exposure }) => {
+    const id = `exposure.${project.name}.${exposure.name}`
+    const { refs, sources, metrics, depends_on } = reads(dependsOn, [], context)
+    return {
+      ...{ ...placed('exposure', id, exposure.name, file, project), ...exposure },
+      ...{ refs, sources, metrics, depends_on, created_at: createdAt },
+      ...{ meta: {}, tags: [], config: { enabled: true }, unrendered_config: {} },
+    }
+  })
 }
 
 /** What a yml file says, as JSON says it. */

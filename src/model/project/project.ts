@@ -68,7 +68,13 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
     folder,
     options,
   )
-  refuseSharedNames([...models, ...seeds, ...notes.snapshots])
+  const nodes = [...models, ...seeds, ...notes.snapshots]
+  refuseSharedNames(nodes)
+  const names = nodes.map((node) => node.name)
+  for (const { dependsOn, place } of notes.exposures) {
+    const unknown = dependsOn.find((each) => !names.includes(each))
+    if (unknown !== undefined) throw unknownName(place, 'model', unknown, names)
+  }
   const tests = await textsOf(folder, paths.tests, ['.sql'])
   return freeze({
     name,
@@ -88,6 +94,7 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
       })),
     testConfig,
     unitTests: notes.unitTests,
+    exposures: notes.exposures,
     metrics: await readMetrics(folder, models),
     docs,
   })

@@ -16,6 +16,7 @@ import {
 import type {
   Column,
   Described,
+  Exposure,
   FreshnessRule,
   GenericTest,
   ModelConfig,
@@ -49,6 +50,7 @@ export interface Notes {
   readonly snapshots: readonly Snapshot[]
   readonly sources: readonly Source[]
   readonly unitTests: readonly UnitTest[]
+  readonly exposures: readonly Exposure[]
 }
 
 /** The place of something in an item of a yml file; without a path, of the item. */
@@ -82,11 +84,13 @@ export function notesIn(files: readonly YamlFile<Properties>[], shared: TestConf
     snapshots: all('snapshots', (snapshot, at) => snapshotOf(snapshot, at, shared)),
     sources: all('sources', sourceOf),
     unitTests: all('unit_tests', unitTestOf),
+    exposures: all('exposures', exposureOf),
   }
   refuseTwice('model', notes.models)
   refuseTwice('seed', notes.seeds)
   refuseTwice('source', notes.sources)
   refuseTwice('unit test', notes.unitTests)
+  refuseTwice('exposure', notes.exposures)
   return notes
 }
 
@@ -275,6 +279,16 @@ function sourceOf({ tables, ...source }: Properties['sources'][number], at: At):
     ),
     place: at(),
   }
+}
+
+function exposureOf(
+  { depends_on: dependsOn, owner, ...item }: Properties['exposures'][number],
+  at: At,
+): Exposure {
+  const { label = null, maturity = null, url = null } = item
+  const { name, email } = owner
+  const contact = email === undefined ? { name } : { name, email }
+  return { ...item, label, maturity, url, owner: contact, dependsOn, place: at('depends_on') }
 }
 
 const SECONDS = { minute: 60, hour: 3600, day: 86_400 }

@@ -314,6 +314,25 @@ function recordsOf(text: string): string[][] {
   return records.filter((record) => record.length > 1 || record[0] !== '')
 }
 
+/** What is made from the models outside the project: a report, an export. */
+const exposure = z.strictObject({
+  name,
+  label: z.string().trim().min(1).optional(),
+  type: z.enum(['dashboard', 'notebook', 'analysis', 'ml', 'application']),
+  maturity: z.enum(['low', 'medium', 'high']).optional(),
+  url: z.url().optional(),
+  description,
+  owner: z.strictObject({ name: z.string().trim().min(1), email: z.email().optional() }),
+  depends_on: z
+    .array(
+      z
+        .string()
+        .regex(REF, "write ref('model_name')")
+        .transform((to) => to.replace(REF, '$1')),
+    )
+    .min(1),
+})
+
 /** A yml file under the model paths. */
 export const propertiesShape = z.strictObject({
   version: z.literal(2).optional(),
@@ -322,6 +341,7 @@ export const propertiesShape = z.strictObject({
   snapshots: z.array(snapshot).default([]),
   sources: z.array(source).default([]),
   unit_tests: z.array(unitTest).default([]),
+  exposures: z.array(exposure).default([]),
 })
 
 export type Properties = z.output<typeof propertiesShape>

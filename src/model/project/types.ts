@@ -24,6 +24,8 @@ export interface Project {
   /** What it says of all tests, generic and singular. */
   readonly testConfig: TestConfig
   readonly unitTests: readonly UnitTest[]
+  /** What is made from the models; the runner only shows it in its manifest. */
+  readonly exposures: readonly Exposure[]
   /** What the numbers mean; no model reads them. */
   readonly metrics: readonly Metric[]
   readonly docs: readonly DocBlock[]
@@ -150,6 +152,19 @@ export interface UnitTest {
   readonly expect: Fixture
   readonly isIncremental: boolean
   readonly vars: Readonly<Record<string, unknown>>
+  readonly place: Place
+}
+
+export interface Exposure {
+  readonly name: string
+  readonly label: string | null
+  readonly type: string
+  readonly maturity: string | null
+  readonly url: string | null
+  readonly description: string
+  readonly owner: Readonly<Record<string, string>>
+  /** Names of models, seeds and snapshots. */
+  readonly dependsOn: readonly string[]
   readonly place: Place
 }
 
