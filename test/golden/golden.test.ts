@@ -27,8 +27,9 @@ const SEEDS_BY_ORG = ['dim_event', 'fct_licence_day', 'mart_seats']
 const UNANSWERED = [
   ...['active_users_by_team', 'autonomy_by_team', 'autonomy_by_week', 'autonomy_levels'],
   ...['cache_share', 'incomplete_days', 'limits_at_risk', 'mcp_adoption'],
-  ...['output_per_active_user', 'output_per_credit', 'readiness_by_month'],
-  ...['session_outcomes', 'settings_changes', 'user_lifecycle'],
+  ...['output_per_active_user', 'output_per_credit', 'policy_usage'],
+  ...['readiness_by_month', 'session_outcomes', 'settings_changes', 'spend_change'],
+  ...['unusual_days', 'user_lifecycle'],
 ]
 
 let lake: Lake

@@ -1,0 +1,15 @@
+-- Which days and users consumed far more or less than usual?
+-- Of the last 28 days, against the same weekdays before and the other users of
+-- the day. A flag is a question to ask, not a finding.
+-- Empty where nothing is unusual.
+select
+    org_id,
+    mart_anomalies.activity_date,
+    mart_anomalies.scope,
+    dim_user.user_label,
+    mart_anomalies.value as credits,
+    mart_anomalies.expected as usual_credits,
+    round(mart_anomalies.score, 1) as score
+from main.mart_anomalies
+left join main.dim_user using (org_id, user_id)
+order by 1, 2 desc, 3, 7 desc, 4
