@@ -1,23 +1,29 @@
--- What will this month come to, if it goes on as it has begun?
--- Credits of the users so far, and times the days of the month over the known
--- ones: a straight line, which swings in the first days of a month.
-with last_months as (
+-- What will this month come to, and when are the limits used up?
+-- As of the last known day: credits so far and of the whole month, with a band
+-- that is to hold four months in five; NULL with too little history, where the
+-- straight line is left, which swings in the first days of a month. The
+-- platform has limits of users alone: the limit is what they may consume together.
+with last_days as (
     select
         org_id,
-        max(month_start_date) as last_month
-    from main.mart_limit_usage
+        max(as_of_date) as last_date
+    from main.mart_budget_forecast
     group by 1
 )
 
 select
     org_id,
-    month_start_date,
-    max(known_days) as known_days,
-    max(days_in_month) as days_in_month,
-    sum(billable_tokens) as credits,
-    sum(forecast_billable_tokens) as forecast_credits
-from main.mart_limit_usage
-inner join last_months using (org_id)
-where month_start_date = last_months.last_month
-group by 1, 2
+    as_of_date,
+    known_days,
+    days_in_month,
+    month_to_date_billable_tokens as credits,
+    forecast_billable_tokens_p10 as forecast_p10,
+    forecast_billable_tokens_p50 as forecast_p50,
+    forecast_billable_tokens_p90 as forecast_p90,
+    straight_line_billable_tokens as straight_line,
+    credit_limit,
+    exhaustion_date
+from main.mart_budget_forecast
+inner join last_days using (org_id)
+where as_of_date = last_days.last_date
 order by 1
