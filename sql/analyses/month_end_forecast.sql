@@ -2,7 +2,8 @@
 -- As of the last known day: credits so far and of the whole month, with a band
 -- that is to hold four months in five; NULL with too little history, where the
 -- straight line is left, which swings in the first days of a month. The
--- platform has limits of users alone: the limit is what they may consume together.
+-- platform has limits of users alone: the limit is what they may consume
+-- together.
 with last_days as (
     select
         org_id,
