@@ -11,6 +11,7 @@ const query = async () => (await import('./query.ts')).queryCommand
 const tables = async () => (await import('./query.ts')).tablesCommand
 const exportMarts = async () => (await import('./build.ts')).exportCommand
 const report = async () => (await import('./report.ts')).reportCommand
+const docs = async () => (await import('./report.ts')).docsCommand
 const verify = async () => (await import('./verify.ts')).verifyCommand
 const rollback = async () => (await import('./build.ts')).rollbackCommand
 const compact = async () => (await import('./compact.ts')).compactCommand
@@ -45,6 +46,7 @@ export const COMMANDS: readonly Entry[] = [
   ],
   ['export <target>', 'write the marts of the published warehouse as files', exportMarts],
   ['report', 'write one self-contained HTML file with charts, or its findings as text', report],
+  ['docs', 'write the documentation of the models as one HTML file: lineage, SQL, columns', docs],
   ['verify', 'fetch a sample of days again and prove that the warehouse equals it', verify],
   ['rollback', 'publish a warehouse that was published before', rollback],
   ['compact', 'merge the raw files of months that are over: fewer, larger files', compact],

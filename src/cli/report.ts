@@ -1,8 +1,9 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { REPORT_FORMATS } from '../config/config.ts'
 import { warehousePath } from '../lake/layout.ts'
 import { version } from '../lib/package.ts'
 import { size } from '../lib/text.ts'
+import { writeDocs } from '../pipeline/publish.ts'
 import { reportPath, writeReport } from '../serve/report/report.ts'
 import { configured, dataOptions, defineCommand, flag, jsonOption, text, texts } from './command.ts'
 
@@ -40,6 +41,32 @@ export const reportCommand = defineCommand({
     return {
       json: { path, format: flags.format, bytes, verdicts },
       text: `The report is in ${path} (${size(bytes)}).\n${trusted.join('')}`,
+    }
+  },
+})
+
+export const docsCommand = defineCommand({
+  examples: [
+    ['$0 docs', 'one HTML file that needs no network'],
+    ['$0 docs --out public/index.html', 'for a static site'],
+  ],
+  options: {
+    ...dataOptions,
+    ...jsonOption,
+    out: text('the file to write (default: docs/index.html in the data folder)'),
+  },
+  run: async (flags, terminal) => {
+    const config = configured(flags, terminal)
+    const path =
+      flags.out === undefined
+        ? join(config.dataFolder, 'docs', 'index.html')
+        : resolve(terminal.cwd, flags.out)
+    const written = await writeDocs(config, path, (message) => {
+      terminal.err(`${message}\n`)
+    })
+    return {
+      json: { path, ...written },
+      text: `The documentation of ${written.models} models is in ${path} (${size(written.bytes)}).\n`,
     }
   },
 })

@@ -8,6 +8,7 @@ import { timed, warner, type RunContext } from './run-context.ts'
 import {
   buildAndPublish,
   WorkingCopy,
+  listModels,
   loadProject,
   seedLines,
   planOfBuild,
@@ -21,10 +22,13 @@ import { writeRecord, writeSchemaDrift, type RunRow } from '../model/publish/met
 import { writeIntervals } from '../normalize/intervals.ts'
 import { baseContents, baseDigest } from '../normalize/state.ts'
 import { makingOf } from '../normalize/base-entities.ts'
+import { docsHtml } from '../serve/docs/html.ts'
+import { readPublished } from '../serve/docs/read.ts'
 import { exportTables } from '../serve/export/export.ts'
 import { reportPath, writeReport } from '../serve/report/report.ts'
 import { openWarehouse } from '../serve/warehouse.ts'
 import { listLiteral, type Database } from '../lib/duckdb.ts'
+import { writeAtomic } from '../lib/files.ts'
 import type { IntervalRow } from '../lake/intervals.ts'
 import { baseGlob, foreignBase, pastFolder, warehousePath } from '../lake/layout.ts'
 import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
@@ -183,13 +187,33 @@ export function copyOfPublished({ config }: RunContext): WorkingCopy {
  * first: an error is thrown where the result is awaited.
  */
 export function readProject(context: RunContext): Promise<Project> {
-  const reading = loadProject(join(packageRoot, 'dbt-like-models'), {
-    seedFolder: join(context.config.dataFolder, 'seeds'),
-    notSeeds: ['sessions', 'messages'],
-    warn: warner(context),
-  })
+  const reading = projectOf(context.config, warner(context))
   reading.catch(() => undefined)
   return reading
+}
+
+function projectOf(config: Config, warn: (message: string) => void): Promise<Project> {
+  return loadProject(join(packageRoot, 'dbt-like-models'), {
+    seedFolder: join(config.dataFolder, 'seeds'),
+    notSeeds: ['sessions', 'messages'],
+    warn,
+  })
+}
+
+/**
+ * Writes the documentation of the models, and of what is published of them, as one HTML file.
+ *
+ * @throws UsageError when there is no warehouse, or when it cannot be read; ProjectError.
+ */
+export async function writeDocs(
+  config: Config,
+  path: string,
+  warn: (message: string) => void,
+): Promise<{ readonly bytes: number; readonly models: number }> {
+  const models = listModels(await projectOf(config, warn))
+  const text = docsHtml(models, await readPublished(warehousePath(config.dataFolder)))
+  await writeAtomic(path, text)
+  return { bytes: Buffer.byteLength(text), models: models.length }
 }
 
 /** The marts of the published warehouse as files. */

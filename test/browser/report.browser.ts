@@ -13,15 +13,19 @@ let browser: Browser
 let folder: string
 /** The report of the demo, with people. */
 let demo: string
+/** The documentation of its warehouse. */
+let docs: string
 
 beforeAll(async () => {
   browser = await launch()
   folder = await mkdtemp(join(tmpdir(), 'report-'))
   const data = join(folder, 'demo')
   demo = join(folder, 'people.html')
+  docs = join(folder, 'docs.html')
   for (const args of [
     ['demo', '--log', 'none', '--data', data],
     ['report', '--people', '--out', demo, '--data', data],
+    ['docs', '--out', docs, '--data', data],
   ]) {
     execFileSync(process.execPath, [MAIN, ...args], { stdio: 'pipe' })
   }
@@ -153,3 +157,32 @@ it('40 models and two years of a large organisation stay below 3 MB and open wit
   const { complaints } = await open(browser, await pageOf('large', large))
   expect(complaints).toEqual([])
 })
+
+it('the documentation is searched by keyboard, and shows one model at a time', async () => {
+  const { page, complaints } = await open(browser, docs)
+  await page.getByLabel('Search models and columns').fill('cohort_week retention')
+  expect(await page.locator('nav li:visible').allTextContents()).toEqual(['mart_retention_week'])
+  await page.locator('nav li:visible a').focus()
+  await page.keyboard.press('Enter')
+  expect(await page.locator('main > section:visible h2').allTextContents()).toEqual([
+    'main.mart_retention_week',
+  ])
+  await page.locator('section:visible').getByText('SQL', { exact: true }).click()
+  expect(await page.locator('section:visible pre').textContent()).toContain('user_weeks as (')
+  expect(complaints).toEqual([])
+})
+
+it.each([
+  ['light', 1240, ''],
+  ['light', 1240, '#fct_user_day'],
+  ['dark', 1240, '#fct_user_day'],
+  ['light', 390, '#fct_user_day'],
+] as const)(
+  'axe finds nothing in the documentation: %s, %i pixels wide, %s',
+  async (colorScheme, width, hash) => {
+    const { page } = await open(browser, docs, { colorScheme, width, hash })
+    expect(await accessibilityProblems(page)).toEqual([])
+    const wide: unknown = await page.evaluate('document.documentElement.scrollWidth')
+    expect(wide).toBe(width)
+  },
+)

@@ -35,6 +35,7 @@ const ARGUMENTS: Readonly<Record<string, (named: Named) => readonly string[]>> =
   tables: () => [],
   export: () => ['csv'],
   report: () => [],
+  docs: () => [],
   verify: () => ['--days', '2'],
   rollback: () => ['--list'],
   compact: () => [],

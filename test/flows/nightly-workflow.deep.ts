@@ -51,7 +51,7 @@ describe('the nightly workflow, night after night', () => {
       'report.html',
       'warehouse.duckdb',
     ])
-    expect(second.summary).toMatch(/\n## .+, 4 weeks to \d+ January 2026\n/)
+    expect(second.summary).toMatch(/\n## .+, 4 weeks to \d+ Jan 2026\n/)
     expect(archived(cache)).toContain('warehouse.duckdb')
 
     const third = await night({ ...options, prepare: commandIs('') })

@@ -119,7 +119,7 @@ async function factsAlone(): Promise<Project> {
     .filter(({ name }) => isWanted(name))
     .map((model) => ({
       ...model,
-      tests: model.tests.filter((test) => test.arguments.kind !== 'relationships'),
+      tests: model.tests.filter((test) => test.arguments.kind !== 'relationships_in_org'),
     }))
   expect(models).toHaveLength(INCREMENTAL.length + VERSIONS.length + BASE.length)
   return { ...project, models, tests: [], snapshots: [], unitTests: [] }

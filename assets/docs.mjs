@@ -1,0 +1,40 @@
+// Shows one model at a time, and searches models and columns. Without it, all models are shown.
+const search = document.getElementById('search')
+const found = document.getElementById('found')
+const sections = [...document.querySelectorAll('main > section')]
+const entries = [...document.querySelectorAll('nav li, #overview tr')].map((item) => {
+  const name = item.querySelector('a').hash.slice(1)
+  return { item, text: document.getElementById(name).textContent.toLowerCase() }
+})
+
+function show() {
+  const name = decodeURIComponent(location.hash.slice(1))
+  const shown = sections.find(({ id }) => id === name) ?? document.getElementById('overview')
+  for (const section of sections) section.hidden = section !== shown
+  for (const link of document.querySelectorAll('nav a')) {
+    if (link.hash.slice(1) === shown.id) link.setAttribute('aria-current', 'page')
+    else link.removeAttribute('aria-current')
+  }
+  scrollTo(0, 0)
+}
+
+function filter() {
+  const words = search.value.toLowerCase().split(/\s+/)
+  let models = 0
+  for (const { item, text } of entries) {
+    const matches = words.every((word) => text.includes(word))
+    item.hidden = !matches
+    if (matches && item.localName === 'li') models += 1
+  }
+  for (const group of document.querySelectorAll('nav details')) {
+    const isEmpty = group.querySelector('li:not([hidden])') === null
+    group.hidden = isEmpty
+    if (search.value !== '') group.open = !isEmpty
+  }
+  found.textContent = search.value === '' ? '' : `${models} found`
+  if (search.value !== '' && location.hash !== '') location.hash = ''
+}
+
+addEventListener('hashchange', show)
+search.addEventListener('input', filter)
+show()

@@ -1,0 +1,10 @@
+-- Every column of the models, as the published file has it.
+select
+    table_schema,
+    table_name,
+    column_name,
+    data_type,
+    additivity,
+    key_position
+from meta.columns
+order by table_schema, table_name, ordinal

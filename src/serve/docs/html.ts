@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { packageRoot } from '../../lib/package.ts'
+import { lineage, readersOf, type Reads } from './lineage.ts'
+import type { DocumentedModel, Published, PublishedCheck, PublishedColumn } from './read.ts'
+
+/**
+ * The documentation of the warehouse as one file that needs nothing else. All of it is in the
+ * HTML; the script only searches, and shows one model at a time.
+ */
+export function docsHtml(models: readonly DocumentedModel[], published: Published): string {
+  const asset = (name: string): string => readFileSync(join(packageRoot, 'assets', name), 'utf8')
+  const script = asset('docs.mjs')
+  const sha256 = createHash('sha256').update(script).digest('base64')
+  const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${sha256}'`
+  const reads: Reads = new Map(
+    models.map(({ name, dependsOn, sources }) => [name, [...dependsOn, ...sources]]),
+  )
+  const groups = groupsOf(models)
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="referrer" content="no-referrer">',
+    '<title>Warehouse documentation</title>',
+    `<style>${asset('report.css')}${asset('docs.css')}</style>`,
+    '</head>',
+    '<body class="docs">',
+    '<header>',
+    '<h1><a href="#">Warehouse documentation</a></h1>',
+    `<p class="about">${aboutText(models, published)}</p>`,
+    '<label for="search">Search models and columns</label>',
+    '<input type="search" id="search" autocomplete="off">',
+    '<p id="found" class="about" role="status"></p>',
+    '</header>',
+    '<nav aria-label="Models">',
+    ...groups.map(([group, own]) => groupList(group, own)),
+    '</nav>',
+    '<main>',
+    overview(groups),
+    ...models.map((model) => modelSection(model, reads, published)),
+    '</main>',
+    `<script>${script}</script>`,
+    '</body>',
+    '</html>',
+    '',
+  ].join('\n')
+}
+
+type Group = readonly [name: string, models: readonly DocumentedModel[]]
+
+/** By folder, marts first: what a reader looks for. */
+function groupsOf(models: readonly DocumentedModel[]): Group[] {
+  const groups = new Map<string, DocumentedModel[]>()
+  for (const model of models) {
+    const name = model.file.split('/').slice(0, -1).join('/').replace('models/', '')
+    groups.set(name, [...(groups.get(name) ?? []), model])
+  }
+  const place = (name: string): number => (name.startsWith('marts') ? 0 : 1)
+  return [...groups]
+    .sort(([a], [b]) => place(a) - place(b) || (a < b ? -1 : 1))
+    .map(([name, own]) => [name, own.toSorted((a, b) => (a.name < b.name ? -1 : 1))])
+}
+
+function aboutText(models: readonly DocumentedModel[], { build }: Published): string {
+  const when = build === null ? '' : `, built ${escaped(build.builtAt.slice(0, 16))} UTC`
+  return `${models.length} models, seeds and snapshots${when.replace('T', ' ')}`
+}
+
+function groupList(group: string, models: readonly DocumentedModel[]): string {
+  const items = models.map(({ name }) => `<li><a href="#${name}">${name}</a></li>`)
+  return `<details${group.startsWith('marts') ? ' open' : ''}><summary>${escaped(group)}</summary><ul>${items.join('')}</ul></details>`
+}
+
+function overview(groups: readonly Group[]): string {
+  const tables = groups.map(([group, models]) => {
+    const rows = models.map(
+      ({ name, description }) =>
+        `<tr><th scope="row"><a href="#${name}">${name}</a></th><td>${prose(firstSentence(description))}</td></tr>`,
+    )
+    return `<h3>${escaped(group)}</h3><table><tbody>${rows.join('')}</tbody></table>`
+  })
+  return `<section id="overview"><h2>All models</h2>${tables.join('')}</section>`
+}
+
+function modelSection(model: DocumentedModel, reads: Reads, published: Published): string {
+  const { name, schema, file, materialized, sql } = model
+  const relation = `${schema}.${name}`
+  const columns = published.columns.get(relation) ?? []
+  const checks = published.checks.get(name) ?? []
+  const rows = published.rows.get(relation)
+  const key = columns
+    .filter(({ key_position }) => key_position !== null)
+    .toSorted((a, b) => Number(a.key_position) - Number(b.key_position))
+    .map(({ column_name }) => `<code>${escaped(column_name)}</code>`)
+  const facts = [
+    materialized,
+    ...(rows === undefined ? [] : [`${rows.toLocaleString('en')} rows`]),
+    ...(key.length === 0 ? [] : [`one row per ${key.join(', ')}`]),
+    ...(columns.length === 0 ? ['not in the published warehouse'] : []),
+    `<code>${escaped(file)}</code>`,
+  ]
+  return [
+    `<section class="model" id="${name}">`,
+    `<h2>${escaped(relation)}</h2>`,
+    `<p class="about">${facts.join(' · ')}</p>`,
+    `<p>${prose(model.description)}</p>`,
+    columnTable(model, columns, checks),
+    checkList(checks.filter(({ column_name }) => column_name === null)),
+    '<h3>Lineage</h3>',
+    `<p>Reads: ${links(reads.get(name) ?? [], reads)}.</p>`,
+    `<p>Read by: ${links(readersOf(name, reads), reads)}.</p>`,
+    `<div class="lineage" tabindex="0" role="group" aria-label="Lineage of ${name}, as a picture">${lineage(name, reads)}</div>`,
+    `<details><summary>SQL</summary><pre tabindex="0">${escaped(sql.trim())}</pre></details>`,
+    '</section>',
+  ].join('\n')
+}
+
+function columnTable(
+  model: DocumentedModel,
+  published: readonly PublishedColumn[],
+  checks: readonly PublishedCheck[],
+): string {
+  const rows = model.columns.map(({ name, description }) => {
+    const found = published.find(({ column_name }) => column_name === name)
+    const own = checks.filter(({ column_name }) => column_name === name)
+    const cells = [
+      `<code>${escaped(found?.data_type.toLowerCase() ?? '')}</code>`,
+      escaped((found?.additivity ?? '').replaceAll('_', ' ')),
+      prose(description),
+      own.map((check) => checkText(check, model.name)).join('<br>'),
+    ]
+    return `<tr><th scope="row"><code>${escaped(name)}</code></th>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`
+  })
+  const heads = ['Column', 'Type', 'Adds up', 'Meaning', 'Checks']
+  return `<div class="wide" tabindex="0" role="group" aria-label="Columns of ${model.name}"><table><thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`
+}
+
+function checkList(checks: readonly PublishedCheck[]): string {
+  if (checks.length === 0) return ''
+  return `<h3>Checks of the whole</h3><ul>${checks.map((check) => `<li>${checkText(check, '')}</li>`).join('')}</ul>`
+}
+
+/** `not_null_fct_org_day_org_id` of `fct_org_day` and its column: `not null`, and what came of it. */
+function checkText({ check_name, status, failures }: PublishedCheck, model: string): string {
+  const short = model === '' ? check_name : (check_name.split(`_${model}_`)[0] ?? check_name)
+  const outcome = status === 'pass' ? 'passed' : `${status}: ${String(failures ?? '')} rows`
+  return `${escaped(short.replaceAll('_', ' '))} <span class="${status === 'pass' ? 'good' : 'bad'}">${escaped(outcome)}</span>`
+}
+
+function links(names: readonly string[], reads: Reads): string {
+  if (names.length === 0) return 'nothing'
+  return names
+    .map((name) =>
+      reads.has(name) ? `<a href="#${name}">${name}</a>` : `<code>${escaped(name)}</code>`,
+    )
+    .join(', ')
+}
+
+/** What one row is: the first sentence, which may go on after a colon. */
+function firstSentence(text: string): string {
+  return (/^.*?[.:](?=\s|$)/s.exec(text)?.[0] ?? text).replace(/:$/, '.')
+}
+
+/** Text with `code` between backticks. */
+function prose(text: string): string {
+  return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}

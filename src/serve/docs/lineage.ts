@@ -1,0 +1,72 @@
+/** What each model reads, by name; what is no key is a source. */
+export type Reads = ReadonlyMap<string, readonly string[]>
+
+const COLUMN = 270
+const ROW = 26
+const BOX = { width: 236, height: 20 }
+
+/**
+ * What a model is made from, all the way to its sources, and what reads it, as SVG: from left to
+ * right. It is a picture of what the lists beside it say, so readers of text are not told twice.
+ */
+export function lineage(name: string, reads: Reads): string {
+  const columns = columnsOf(name, reads)
+  const places = new Map(
+    columns.flatMap((names, column) => names.map((each, row) => [each, { column, row }] as const)),
+  )
+  const height = Math.max(...columns.map(({ length }) => length)) * ROW
+  const boxes = [...places].map(([each, place]) => {
+    const { x, y } = cornerOf(place)
+    const kind = each === name ? ' class="self"' : ''
+    return `<g${kind}><rect x="${x}" y="${y}" width="${BOX.width}" height="${BOX.height}" rx="4"/><text x="${x + 8}" y="${y + 14}">${shortened(each)}</text></g>`
+  })
+  const lines = [...places].flatMap(([each, to]) =>
+    (reads.get(each) ?? []).flatMap((parent) => {
+      const from = places.get(parent)
+      return from === undefined ? [] : [lineBetween(cornerOf(from), cornerOf(to))]
+    }),
+  )
+  const width = columns.length * COLUMN - (COLUMN - BOX.width)
+  return `<svg aria-hidden="true" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${[...lines, ...boxes].join('')}</svg>`
+}
+
+/** Names from left to right: each stands left of all that reads it. */
+function columnsOf(name: string, reads: Reads): string[][] {
+  const distances = new Map<string, number>()
+  const follow = (each: string, distance: number): void => {
+    if ((distances.get(each) ?? -1) >= distance) return
+    distances.set(each, distance)
+    for (const parent of reads.get(each) ?? []) follow(parent, distance + 1)
+  }
+  follow(name, 0)
+  const farthest = Math.max(...distances.values())
+  const columns = Array.from({ length: farthest + 1 }, (_, column) =>
+    [...distances]
+      .filter(([, distance]) => distance === farthest - column)
+      .map(([each]) => each)
+      .sort(),
+  )
+  const readers = readersOf(name, reads)
+  return readers.length === 0 ? columns : [...columns, readers]
+}
+
+/** The models that read it themselves. */
+export function readersOf(name: string, reads: Reads): string[] {
+  return [...reads].filter(([, parents]) => parents.includes(name)).map(([reader]) => reader)
+}
+
+function cornerOf({ column, row }: { column: number; row: number }): { x: number; y: number } {
+  return { x: column * COLUMN, y: row * ROW + (ROW - BOX.height) / 2 }
+}
+
+function lineBetween(from: { x: number; y: number }, to: { x: number; y: number }): string {
+  const [x1, y1] = [from.x + BOX.width, from.y + BOX.height / 2]
+  const [x2, y2] = [to.x, to.y + BOX.height / 2]
+  const middle = (x1 + x2) / 2
+  return `<path d="M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}"/>`
+}
+
+/** Names of models have no character that HTML knows. */
+function shortened(name: string): string {
+  return name.length > 32 ? `${name.slice(0, 31)}…` : name
+}

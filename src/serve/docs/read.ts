@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { identifier } from '../../lib/duckdb.ts'
+import { statement } from '../../lib/package.ts'
+import { openWarehouse, publishedBuild, type PublishedBuild } from '../warehouse.ts'
+
+/** What the documentation needs of a model, seed or snapshot of the project. */
+export interface DocumentedModel {
+  readonly name: string
+  readonly schema: string
+  /** Relative to the project's folder, with `/`. */
+  readonly file: string
+  readonly description: string
+  readonly materialized: string
+  readonly columns: readonly { readonly name: string; readonly description: string }[]
+  /** Its select, rendered; `read_csv(…)` for a seed. */
+  readonly sql: string
+  /** Names of models, seeds and snapshots. */
+  readonly dependsOn: readonly string[]
+  /** `source.table` */
+  readonly sources: readonly string[]
+}
+
+const columnRow = z.object({
+  table_schema: z.string(),
+  table_name: z.string(),
+  column_name: z.string(),
+  data_type: z.string(),
+  additivity: z.string().nullable(),
+  key_position: z.coerce.number().nullable(),
+})
+
+const tableRow = z.object({ table_schema: z.string(), table_name: z.string() })
+
+const countRow = z.object({ rows: z.coerce.number() })
+
+const checkRow = z.object({
+  model: z.string(),
+  check_name: z.string(),
+  column_name: z.string().nullable(),
+  status: z.string(),
+  failures: z.coerce.number().nullable(),
+})
+
+export type PublishedColumn = Readonly<z.output<typeof columnRow>>
+export type PublishedCheck = Readonly<z.output<typeof checkRow>>
+
+/** What the published warehouse says of the models. */
+export interface Published {
+  readonly build: PublishedBuild | null
+  /** By `schema.name`, in their order. */
+  readonly columns: ReadonlyMap<string, readonly PublishedColumn[]>
+  /** Of tables, by `schema.name`; the rows of a view are not counted. */
+  readonly rows: ReadonlyMap<string, number>
+  /** By the name of the model. */
+  readonly checks: ReadonlyMap<string, readonly PublishedCheck[]>
+}
+
+/** @throws UsageError when there is no warehouse, or when it cannot be read. */
+export async function readPublished(warehouse: string): Promise<Published> {
+  await using database = await openWarehouse(warehouse)
+  const rowsOf = async <T>(sql: string, row: z.ZodType<T>): Promise<T[]> =>
+    z.array(row).parse(await database.rows(sql))
+  const columns = await rowsOf(statement('docs/columns'), columnRow)
+  const checks = await rowsOf(statement('docs/checks'), checkRow)
+  const rows = new Map<string, number>()
+  for (const { table_schema: schema, table_name: table } of await rowsOf(
+    statement('docs/tables'),
+    tableRow,
+  )) {
+    const from = `${identifier(schema)}.${identifier(table)}`
+    const [counted] = await rowsOf(`select count(*) as rows from ${from}`, countRow)
+    rows.set(`${schema}.${table}`, counted?.rows ?? 0)
+  }
+  return {
+    build: await publishedBuild(warehouse),
+    columns: grouped(columns, (each) => `${each.table_schema}.${each.table_name}`),
+    rows,
+    checks: grouped(checks, ({ model }) => model),
+  }
+}
+
+function grouped<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const item of items) groups.set(key(item), [...(groups.get(key(item)) ?? []), item])
+  return groups
+}

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { packageRoot } from '../../../src/lib/package.ts'
+import { listModels, loadProject, type ModelNode } from '../../../src/model/index.ts'
+import { docsHtml } from '../../../src/serve/docs/html.ts'
+import { lineage } from '../../../src/serve/docs/lineage.ts'
+import type { DocumentedModel, Published } from '../../../src/serve/docs/read.ts'
+
+const NOTHING: Published = { build: null, columns: new Map(), rows: new Map(), checks: new Map() }
+
+let models: readonly ModelNode[]
+let text: string
+beforeAll(async () => {
+  models = listModels(await loadProject(join(packageRoot, 'dbt-like-models')))
+  text = docsHtml(models, NOTHING)
+})
+
+describe('the documentation', () => {
+  it('has a section for every model, and every link in it leads to one', () => {
+    const names = models.map(({ name }) => name)
+    for (const name of names) expect(text).toContain(`<section class="model" id="${name}">`)
+    const targets = [...text.matchAll(/href="#([^"]+)"/g)].map(([, target]) => target)
+    expect(new Set(targets)).toEqual(new Set(names))
+  })
+
+  it('has every column with its meaning', () => {
+    const model = models.find(({ name }) => name === 'fct_user_day')
+    const meanings = model?.columns.map(({ description }) => description.split(/[`"&<]/)[0] ?? '')
+    expect(meanings).not.toEqual([])
+    for (const meaning of meanings ?? []) expect(text).toContain(meaning)
+  })
+
+  it('allows its own script and no request', () => {
+    const [, script = ''] = /<script>(.*)<\/script>\n<\/body>/s.exec(text) ?? []
+    const sha256 = createHash('sha256').update(script).digest('base64')
+    expect(text).toContain(
+      `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${sha256}'`,
+    )
+    expect(text).not.toMatch(/(src|href)="?https?:/)
+  })
+
+  it('shows types, rows, keys, and what came of checks', () => {
+    const made = docsHtml([model('fct_a', [])], {
+      build: { runId: 'run-1', builtAt: '2026-02-01T04:05:06.000Z', asOf: null },
+      columns: new Map([['main.fct_a', [column('org_id', 1), column('credits', null)]]]),
+      rows: new Map([['main.fct_a', 1234]]),
+      checks: new Map([
+        [
+          'fct_a',
+          [
+            { ...CHECK, check_name: 'not_null_fct_a_org_id', column_name: 'org_id' },
+            { ...CHECK, check_name: 'assert_sums', status: 'warn', failures: 3 },
+          ],
+        ],
+      ]),
+    })
+    expect(made).toContain('built 2026-02-01 04:05 UTC')
+    expect(made).toContain('table · 1,234 rows · one row per <code>org_id</code>')
+    expect(made).toContain('not null <span class="good">passed</span>')
+    expect(made).toContain('assert sums <span class="bad">warn: 3 rows</span>')
+    expect(made).toContain('<td>semi additive</td>')
+  })
+
+  it('writes what is text as text', () => {
+    const hostile = { ...model('fct_a', []), description: '<script>"x"</script> & `a<b`' }
+    expect(docsHtml([hostile], NOTHING)).toContain(
+      '&lt;script&gt;&quot;x&quot;&lt;/script&gt; &amp; <code>a&lt;b</code>',
+    )
+  })
+})
+
+describe('the lineage of a model', () => {
+  it('stands from its sources on the left to its readers on the right', () => {
+    const reads = new Map([
+      ['stg', ['platform.users']],
+      ['fct', ['stg', 'seed']],
+      ['mart', ['fct']],
+      ['other', []],
+    ])
+    const places = [...lineage('fct', reads).matchAll(/<text x="(\d+)"[^>]*>([^<]+)</g)]
+    expect(places.map(([, x, name]) => [name, Math.floor(Number(x) / 270)])).toEqual([
+      ['platform.users', 0],
+      ['seed', 1],
+      ['stg', 1],
+      ['fct', 2],
+      ['mart', 3],
+    ])
+  })
+})
+
+const CHECK = { model: 'fct_a', column_name: null, status: 'pass', failures: 0 }
+
+function model(name: string, dependsOn: readonly string[]): DocumentedModel {
+  const columns = ['org_id', 'credits'].map((each) => ({ name: each, description: `The ${each}.` }))
+  const made = { schema: 'main', file: `models/marts/usage/${name}.sql`, materialized: 'table' }
+  return { ...made, name, columns, dependsOn, description: 'A fact.', sql: 'select 1', sources: [] }
+}
+
+function column(name: string, keyPosition: number | null) {
+  return {
+    table_schema: 'main',
+    table_name: 'fct_a',
+    column_name: name,
+    data_type: 'VARCHAR',
+    additivity: keyPosition === null ? 'semi_additive' : null,
+    key_position: keyPosition,
+  }
+}
