@@ -19,8 +19,8 @@ const RESTATED: Readonly<Record<string, string>> = {
   '2026-01-24': '2026-01-26',
 }
 
-/** What a mart keeps of when it was looked at, and therefore differs. */
-const HISTORY_OF_VERSIONS = 'fct_restatement'
+/** Marts of the versions of a day, which differ by how often it was asked for. */
+const HISTORIES = ['fct_restatement', 'mart_data_health']
 
 /** Marts of what cannot be had later, or need more weeks: this platform has nothing for them. */
 const BESIDE_ANALYTICS = [
@@ -130,7 +130,7 @@ async function martsOf(data: string): Promise<Record<string, string[]>> {
       `select table_name from information_schema.tables where table_schema = 'main'`,
     )
     for (const [table] of tables.rows) {
-      if (typeof table !== 'string' || table === HISTORY_OF_VERSIONS) continue
+      if (typeof table !== 'string' || HISTORIES.includes(table)) continue
       const { rows } = await database.table(`from main.${table} order by all`)
       marts[table] = rows.map((row) => JSON.stringify(row))
     }
