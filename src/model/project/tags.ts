@@ -8,6 +8,11 @@ const tokenShape = z.object({ type: z.string(), value: z.string() })
 
 export type Token = z.output<typeof tokenShape>
 
+/** A parsed template. */
+export interface Program {
+  readonly type: string
+}
+
 interface Environment {
   set: (name: string, value: unknown) => unknown
 }
@@ -15,10 +20,10 @@ interface Environment {
 const { tokenize, parse, Environment, Interpreter } = z
   .object({
     tokenize: z.custom<(text: string) => unknown>(isFunction),
-    parse: z.custom<(tokens: Token[]) => unknown>(isFunction),
+    parse: z.custom<(tokens: Token[]) => Program>(isFunction),
     Environment: z.custom<new () => Environment>(isFunction),
     Interpreter:
-      z.custom<new (environment: Environment) => { run: (program: unknown) => unknown }>(
+      z.custom<new (environment: Environment) => { run: (program: Program) => unknown }>(
         isFunction,
       ),
   })
@@ -32,12 +37,18 @@ function lex(text: string): Token[] {
   return z.array(tokenShape).parse(tokenize(text))
 }
 
-export function compile(tokens: readonly Token[]): Template {
-  const program = parse([...tokens])
+export function parsed(tokens: readonly Token[]): Program {
+  return parse([...tokens])
+}
+
+/** The template renders `program`, which may call what `definitions` define. */
+export function templateOf(program: Program, definitions: Program): Template {
   return (globals) => {
     const environment = new Environment()
     for (const [name, value] of Object.entries(globals)) environment.set(name, value)
-    return z.object({ value: z.string() }).parse(new Interpreter(environment).run(program)).value
+    const interpreter = new Interpreter(environment)
+    interpreter.run(definitions)
+    return z.object({ value: z.string() }).parse(interpreter.run(program)).value
   }
 }
 

@@ -1,7 +1,9 @@
 import { messageOf } from '../../lib/errors.ts'
 import { ProjectError } from './errors.ts'
 import {
-  compile,
+  parsed,
+  templateOf,
+  type Program,
   type Template,
   type Token,
   gather,
@@ -28,11 +30,10 @@ export interface ParsedTemplate {
 /** The macros of a project, for its templates to call. */
 export interface Macros {
   readonly names: readonly string[]
-  /** Their definitions. */
-  readonly tokens: readonly Token[]
+  readonly definitions: Program
 }
 
-export const NO_MACROS: Macros = { names: [], tokens: [] }
+export const NO_MACROS: Macros = { names: [], definitions: parsed([]) }
 
 /**
  * Reads files of macros, each of which may call those of any.
@@ -47,22 +48,11 @@ export function readMacros(
   const tokens = read.flatMap(({ file, parts }) =>
     checkedTokens(parts, file, { macros: names, definesMacros: true }),
   )
-  return { names, tokens: withoutTextBetween(tokens) }
+  return { names, definitions: parsed(tokens) }
 }
 
 function macroName({ tokens: [keyword, name] }: Tag): string[] {
   return keyword?.value === 'macro' && name !== undefined ? [name.value] : []
-}
-
-/** Only what is inside the macros: a template that has them in front prints nothing of the rest. */
-function withoutTextBetween(tokens: readonly Token[]): Token[] {
-  let isInside = false
-  return tokens.filter((token, index) => {
-    const word = tokens[index - 1]?.type === 'OpenStatement' ? token.value : ''
-    if (word === 'macro') isInside = true
-    if (word === 'endmacro') isInside = false
-    return isInside || (token.type !== 'Text' && token.type !== 'Comment')
-  })
 }
 
 /**
@@ -74,8 +64,8 @@ function withoutTextBetween(tokens: readonly Token[]): Token[] {
  */
 export function readTemplate(text: string, file: string, macros = NO_MACROS): ParsedTemplate {
   const own = checkedTokens(partsOf(text, file), file, { macros: macros.names })
-  const tokens = [...macros.tokens, ...own]
-  return { text, file, macros, evaluate: attempt(file, () => compile(tokens)) }
+  const program = attempt(file, () => parsed(own))
+  return { text, file, macros, evaluate: templateOf(program, macros.definitions) }
 }
 
 function partsOf(text: string, file: string): Part[] {
