@@ -53,7 +53,7 @@ export const docsCommand = defineCommand({
   options: {
     ...dataOptions,
     ...jsonOption,
-    out: text('the file to write (default: docs/index.html in the data folder)'),
+    out: text('the file to write (default: index.html in the folder docs of the data folder)'),
   },
   run: async (flags, terminal) => {
     const config = configured(flags, terminal)

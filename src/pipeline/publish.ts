@@ -210,8 +210,10 @@ export async function writeDocs(
   path: string,
   warn: (message: string) => void,
 ): Promise<{ readonly bytes: number; readonly models: number }> {
-  const models = listModels(await projectOf(config, warn))
-  const text = docsHtml(models, await readPublished(warehousePath(config.dataFolder)))
+  const project = await projectOf(config, warn)
+  const models = listModels(project)
+  const metrics = project.metrics.map((metric) => ({ ...metric, how: metric }))
+  const text = docsHtml({ models, metrics }, await readPublished(warehousePath(config.dataFolder)))
   await writeAtomic(path, text)
   return { bytes: Buffer.byteLength(text), models: models.length }
 }

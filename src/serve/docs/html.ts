@@ -3,13 +3,19 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '../../lib/package.ts'
 import { lineage, readersOf, type Reads } from './lineage.ts'
-import type { DocumentedModel, Published, PublishedCheck, PublishedColumn } from './read.ts'
+import type {
+  DocumentedMetric,
+  DocumentedModel,
+  Published,
+  PublishedCheck,
+  PublishedColumn,
+} from './read.ts'
 
 /**
  * The documentation of the warehouse as one file that needs nothing else. All of it is in the
  * HTML; the script only searches, and shows one model at a time.
  */
-export function docsHtml(models: readonly DocumentedModel[], published: Published): string {
+export function docsHtml({ models, metrics }: Documented, published: Published): string {
   const asset = (name: string): string => readFileSync(join(packageRoot, 'assets', name), 'utf8')
   const script = asset('docs.mjs')
   const sha256 = createHash('sha256').update(script).digest('base64')
@@ -17,7 +23,7 @@ export function docsHtml(models: readonly DocumentedModel[], published: Publishe
   const reads: Reads = new Map(
     models.map(({ name, dependsOn, sources }) => [name, [...dependsOn, ...sources]]),
   )
-  const groups = groupsOf(models)
+  const groups: Group[] = [...groupsOf(models), ['metrics', metrics.map(metricEntry)]]
   return [
     '<!doctype html>',
     '<html lang="en">',
@@ -38,11 +44,12 @@ export function docsHtml(models: readonly DocumentedModel[], published: Publishe
     '<p id="found" class="about" role="status"></p>',
     '</header>',
     '<nav aria-label="Models">',
-    ...groups.map(([group, own]) => groupList(group, own)),
+    ...groups.map(groupList),
     '</nav>',
     '<main>',
     overview(groups),
     ...models.map((model) => modelSection(model, reads, published)),
+    ...metrics.map(metricSection),
     '</main>',
     `<script>${script}</script>`,
     '</body>',
@@ -51,7 +58,20 @@ export function docsHtml(models: readonly DocumentedModel[], published: Publishe
   ].join('\n')
 }
 
-type Group = readonly [name: string, models: readonly DocumentedModel[]]
+/** What the documentation is of. */
+export interface Documented {
+  readonly models: readonly DocumentedModel[]
+  readonly metrics: readonly DocumentedMetric[]
+}
+
+/** A name in the lists, with the section that it leads to. */
+interface Entry {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+}
+
+type Group = readonly [name: string, entries: readonly Entry[]]
 
 /** By folder, marts first: what a reader looks for. */
 function groupsOf(models: readonly DocumentedModel[]): Group[] {
@@ -63,7 +83,21 @@ function groupsOf(models: readonly DocumentedModel[]): Group[] {
   const place = (name: string): number => (name.startsWith('marts') ? 0 : 1)
   return [...groups]
     .sort(([a], [b]) => place(a) - place(b) || (a < b ? -1 : 1))
-    .map(([name, own]) => [name, own.toSorted((a, b) => (a.name < b.name ? -1 : 1))])
+    .map(([group, own]) => [
+      group,
+      own
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+        .map(({ name, description }) => ({ id: name, name, description })),
+    ])
+}
+
+function metricEntry({ name, label, description }: DocumentedMetric): Entry {
+  return { id: metricId(name), name: label, description }
+}
+
+/** Models have no `-` in their names. */
+function metricId(name: string): string {
+  return `metric-${name}`
 }
 
 function aboutText(models: readonly DocumentedModel[], { build }: Published): string {
@@ -71,20 +105,20 @@ function aboutText(models: readonly DocumentedModel[], { build }: Published): st
   return `${models.length} models, seeds and snapshots${when.replace('T', ' ')}`
 }
 
-function groupList(group: string, models: readonly DocumentedModel[]): string {
-  const items = models.map(({ name }) => `<li><a href="#${name}">${name}</a></li>`)
+function groupList([group, entries]: Group): string {
+  const items = entries.map(({ id, name }) => `<li><a href="#${id}">${escaped(name)}</a></li>`)
   return `<details${group.startsWith('marts') ? ' open' : ''}><summary>${escaped(group)}</summary><ul>${items.join('')}</ul></details>`
 }
 
 function overview(groups: readonly Group[]): string {
-  const tables = groups.map(([group, models]) => {
-    const rows = models.map(
-      ({ name, description }) =>
-        `<tr><th scope="row"><a href="#${name}">${name}</a></th><td>${prose(firstSentence(description))}</td></tr>`,
+  const tables = groups.map(([group, entries]) => {
+    const rows = entries.map(
+      ({ id, name, description }) =>
+        `<tr><th scope="row"><a href="#${id}">${escaped(name)}</a></th><td>${prose(firstSentence(description))}</td></tr>`,
     )
     return `<h3>${escaped(group)}</h3><table><tbody>${rows.join('')}</tbody></table>`
   })
-  return `<section id="overview"><h2>All models</h2>${tables.join('')}</section>`
+  return `<section id="overview"><h2>All models and metrics</h2>${tables.join('')}</section>`
 }
 
 function modelSection(model: DocumentedModel, reads: Reads, published: Published): string {
@@ -116,6 +150,28 @@ function modelSection(model: DocumentedModel, reads: Reads, published: Published
     `<p>Read by: ${links(readersOf(name, reads), reads)}.</p>`,
     `<div class="lineage" tabindex="0" role="group" aria-label="Lineage of ${name}, as a picture">${lineage(name, reads)}</div>`,
     `<details><summary>SQL</summary><pre tabindex="0">${escaped(sql.trim())}</pre></details>`,
+    '</section>',
+  ].join('\n')
+}
+
+function metricSection({ name, label, unit, description, mistake, how }: DocumentedMetric): string {
+  const code = (text: string): string => `<code>${escaped(text)}</code>`
+  const list = (names: readonly string[]): string => names.map(code).join(', ')
+  const computed =
+    'model' in how
+      ? `${code(how.expression)} over the rows of <a href="#${how.model}">${how.model}</a>, one per ${list(how.grain)}`
+      : `<a href="#${metricId(how.numerator)}">${how.numerator}</a> divided by <a href="#${metricId(how.denominator)}">${how.denominator}</a>, each over the same rows`
+  const over = 'model' in how ? how.adds_up_over : []
+  return [
+    `<section class="model" id="${metricId(name)}">`,
+    `<h2>${escaped(label)}</h2>`,
+    `<p class="about">${code(name)} · ${escaped(unit)}</p>`,
+    `<p>${prose(description)}</p>`,
+    '<table><tbody>',
+    `<tr><th scope="row">Computed as</th><td>${computed}</td></tr>`,
+    `<tr><th scope="row">Adds up over</th><td>${over.length === 0 ? 'nothing: compute it again for the whole' : list(over)}</td></tr>`,
+    `<tr><th scope="row">Usual mistake</th><td>${prose(mistake)}</td></tr>`,
+    '</tbody></table>',
     '</section>',
   ].join('\n')
 }

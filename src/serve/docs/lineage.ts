@@ -7,7 +7,7 @@ const BOX = { width: 236, height: 20 }
 
 /**
  * What a model is made from, all the way to its sources, and what reads it, as SVG: from left to
- * right. It is a picture of what the lists beside it say, so readers of text are not told twice.
+ * right. It shows what the lists beside it say, and is hidden from screen readers.
  */
 export function lineage(name: string, reads: Reads): string {
   const columns = columnsOf(name, reads)

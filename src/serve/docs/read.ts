@@ -20,6 +20,31 @@ export interface DocumentedModel {
   readonly sources: readonly string[]
 }
 
+/** What the documentation needs of a metric of the project. */
+export interface DocumentedMetric {
+  readonly name: string
+  readonly label: string
+  readonly unit: string
+  readonly description: string
+  /** What others get wrong with it. */
+  readonly mistake: string
+  readonly how: MeasuredBy | DividedBy
+}
+
+interface MeasuredBy {
+  readonly model: string
+  readonly expression: string
+  readonly grain: readonly string[]
+  /** Columns of the grain over whose values results may be added up. */
+  readonly adds_up_over: readonly string[]
+}
+
+/** The sums of two measures over the same rows. */
+interface DividedBy {
+  readonly numerator: string
+  readonly denominator: string
+}
+
 const columnRow = z.object({
   table_schema: z.string(),
   table_name: z.string(),

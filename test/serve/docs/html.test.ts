@@ -5,20 +5,26 @@ import { packageRoot } from '../../../src/lib/package.ts'
 import { listModels, loadProject, type ModelNode } from '../../../src/model/index.ts'
 import { docsHtml } from '../../../src/serve/docs/html.ts'
 import { lineage } from '../../../src/serve/docs/lineage.ts'
-import type { DocumentedModel, Published } from '../../../src/serve/docs/read.ts'
+import type { DocumentedMetric, DocumentedModel, Published } from '../../../src/serve/docs/read.ts'
 
 const NOTHING: Published = { build: null, columns: new Map(), rows: new Map(), checks: new Map() }
 
 let models: readonly ModelNode[]
+let metrics: readonly DocumentedMetric[]
 let text: string
 beforeAll(async () => {
-  models = listModels(await loadProject(join(packageRoot, 'dbt-like-models')))
-  text = docsHtml(models, NOTHING)
+  const project = await loadProject(join(packageRoot, 'dbt-like-models'))
+  models = listModels(project)
+  metrics = project.metrics.map((metric) => ({ ...metric, how: metric }))
+  text = docsHtml({ models, metrics }, NOTHING)
 })
 
 describe('the documentation', () => {
-  it('has a section for every model, and every link in it leads to one', () => {
-    const names = models.map(({ name }) => name)
+  it('has a section for every model and metric, and every link in it leads to one', () => {
+    const names = [
+      ...models.map(({ name }) => name),
+      ...metrics.map(({ name }) => `metric-${name}`),
+    ]
     for (const name of names) expect(text).toContain(`<section class="model" id="${name}">`)
     const targets = [...text.matchAll(/href="#([^"]+)"/g)].map(([, target]) => target)
     expect(new Set(targets)).toEqual(new Set(names))
@@ -31,6 +37,15 @@ describe('the documentation', () => {
     for (const meaning of meanings ?? []) expect(text).toContain(meaning)
   })
 
+  it('says of each metric how it is computed, over what it adds up, and what others get wrong', () => {
+    const [, section = ''] = /id="metric-stickiness">(.*?)<\/section>/s.exec(text) ?? []
+    expect(section).toContain('href="#metric-user_days_30d"')
+    expect(section).toContain('nothing: compute it again for the whole')
+    const [, credits = ''] = /id="metric-credits">(.*?)<\/section>/s.exec(text) ?? []
+    expect(credits).toContain('<code>sum(billable_tokens)</code> over the rows of')
+    expect(credits).toContain('Compare the same days of both.')
+  })
+
   it('allows its own script and no request', () => {
     const [, script = ''] = /<script>(.*)<\/script>\n<\/body>/s.exec(text) ?? []
     const sha256 = createHash('sha256').update(script).digest('base64')
@@ -41,20 +56,23 @@ describe('the documentation', () => {
   })
 
   it('shows types, rows, keys, and what came of checks', () => {
-    const made = docsHtml([model('fct_a', [])], {
-      build: { runId: 'run-1', builtAt: '2026-02-01T04:05:06.000Z', asOf: null },
-      columns: new Map([['main.fct_a', [column('org_id', 1), column('credits', null)]]]),
-      rows: new Map([['main.fct_a', 1234]]),
-      checks: new Map([
-        [
-          'fct_a',
+    const made = docsHtml(
+      { models: [model('fct_a', [])], metrics: [] },
+      {
+        build: { runId: 'run-1', builtAt: '2026-02-01T04:05:06.000Z', asOf: null },
+        columns: new Map([['main.fct_a', [column('org_id', 1), column('credits', null)]]]),
+        rows: new Map([['main.fct_a', 1234]]),
+        checks: new Map([
           [
-            { ...CHECK, check_name: 'not_null_fct_a_org_id', column_name: 'org_id' },
-            { ...CHECK, check_name: 'assert_sums', status: 'warn', failures: 3 },
+            'fct_a',
+            [
+              { ...CHECK, check_name: 'not_null_fct_a_org_id', column_name: 'org_id' },
+              { ...CHECK, check_name: 'assert_sums', status: 'warn', failures: 3 },
+            ],
           ],
-        ],
-      ]),
-    })
+        ]),
+      },
+    )
     expect(made).toContain('built 2026-02-01 04:05 UTC')
     expect(made).toContain('table · 1,234 rows · one row per <code>org_id</code>')
     expect(made).toContain('not null <span class="good">passed</span>')
@@ -64,7 +82,7 @@ describe('the documentation', () => {
 
   it('writes what is text as text', () => {
     const hostile = { ...model('fct_a', []), description: '<script>"x"</script> & `a<b`' }
-    expect(docsHtml([hostile], NOTHING)).toContain(
+    expect(docsHtml({ models: [hostile], metrics: [] }, NOTHING)).toContain(
       '&lt;script&gt;&quot;x&quot;&lt;/script&gt; &amp; <code>a&lt;b</code>',
     )
   })
