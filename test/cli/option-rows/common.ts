@@ -27,6 +27,8 @@ const LOCAL: Bases = {
   verify: ['verify', '--days', '1'],
   rollback: ['rollback', '--list'],
   compact: ['compact'],
+  report: ['report'],
+  docs: ['docs'],
 }
 
 /** Commands that read from the platform. */

@@ -275,6 +275,28 @@ const ROLLBACK = rowsOf('rollback', {
 })
 
 const SERVE: Rows = {
+  'report --format': async (kit) => {
+    const { out } = await ok(kit, ['report', '--format', 'md'])
+    expect(out).toContain('report.md')
+  },
+  'report --people': async (kit) => {
+    expect((await ok(kit, ['report', '--people'])).out).toContain('report.html')
+  },
+  'report --org': async (kit) => {
+    expect((await kit.go(['report', '--org', 'nobody-has-this'])).code).toBe(2)
+  },
+  'report --out': async (kit) => {
+    const path = join(await kit.copy(), 'out.html')
+    expect((await ok(kit, ['report', '--out', path])).out).toContain(path)
+  },
+  'docs --out': async (kit) => {
+    const path = join(await kit.copy(), 'out.html')
+    expect((await ok(kit, ['docs', '--out', path])).out).toContain(path)
+  },
+  'build --engine': async (kit) => {
+    const { out } = await ok(kit, ['build', '--plan', '--engine', 'duckdb'])
+    expect(out).toContain('fct_org_day')
+  },
   'query --format': async (kit) => {
     const query = ['query', "select 1 as n, 'a,b' as t", '--format']
     expect((await ok(kit, [...query, 'csv'])).out).toBe('n,t\n1,"a,b"\n')
