@@ -40,14 +40,21 @@ export const demoCommand = defineCommand({
       intercept: restateFrom(clock.now() + MS_PER_DAY, clock.now),
     })
     const organisation = {
-      ...{ name: 'demo', baseUrl: emulator.url, appUrl: emulator.appUrl },
-      ...{ keySource: 'the stand-in platform', key: emulator.keys.manager },
-      ...{ isFromFile: false, keyWarning: null },
+      name: 'demo',
+      baseUrl: emulator.url,
+      appUrl: emulator.appUrl,
+      keySource: 'the stand-in platform',
+      key: emulator.keys.manager,
+      isFromFile: false,
+      keyWarning: null,
     }
     const organisations = [organisation]
     const hosts = (): typeof organisations => organisations
     const job = {
-      ...{ command: 'demo', log: flags.log, json: false, now: clock.now },
+      command: 'demo',
+      log: flags.log,
+      json: false,
+      now: clock.now,
       config: { ...config, rate: 1000, hosts, organisations: hosts, report: REPORT },
       maxDurationMs: MS_PER_DAY,
       organisations,

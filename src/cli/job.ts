@@ -225,7 +225,13 @@ function ended(record: RunRecord): RunRecord {
 function runRow(record: RunRecord): RunRow {
   const { run_id, command, version, status, exit_code, started_at, finished_at, totals } = record
   return {
-    ...{ run_id, command, version, status, exit_code, started_at, finished_at },
+    run_id,
+    command,
+    version,
+    status,
+    exit_code,
+    started_at,
+    finished_at,
     days_landed: totals.landed,
     days_empty: totals.empty,
     days_unchanged: totals.unchanged,

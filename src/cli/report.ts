@@ -32,8 +32,11 @@ export const reportCommand = defineCommand({
         ? reportPath(dataFolder, flags.format)
         : resolve(terminal.cwd, flags.out)
     const request = {
-      ...{ warehouse: warehousePath(dataFolder), organisations: namesOf(flags.org) },
-      ...{ withPeople: flags.people, now: Date.now(), version },
+      warehouse: warehousePath(dataFolder),
+      organisations: namesOf(flags.org),
+      withPeople: flags.people,
+      now: Date.now(),
+      version,
     }
     const written = await writeReport(request, flags.format, path)
     const { bytes, verdicts } = written

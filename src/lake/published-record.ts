@@ -51,7 +51,10 @@ export async function readRecords(target: string): Promise<PublishedRecord[]> {
   const { data } = shape.safeParse(await readJson(recordPath(target), () => undefined))
   return (data?.files ?? []).map(
     ({ run_id: runId, built_at: builtAt, as_of: asOf, modified_at: modifiedAt, ...rest }) => ({
-      ...{ runId, builtAt, asOf, modifiedAt },
+      runId,
+      builtAt,
+      asOf,
+      modifiedAt,
       ...rest,
     }),
   )

@@ -115,7 +115,11 @@ async function withPlatform(
     const deadline = world.now() + patienceMs
     const learned = await learnedLimits.read(config.dataFolder, organisation.name)
     const options = {
-      ...{ baseUrl, credential, rate, concurrency, deadline },
+      baseUrl,
+      credential,
+      rate,
+      concurrency,
+      deadline,
       ...(appUrl === null ? {} : { appUrl }),
       ...(learned === undefined ? {} : { learned }),
     }
@@ -128,7 +132,10 @@ async function withPlatform(
     }
     const clientIn = (another: World): ApiClient => new ApiClient(options, another)
     return await work({
-      ...{ world, clean, tell, print },
+      world,
+      clean,
+      tell,
+      print,
       client: clientIn(world),
       hide: (text) => redaction.text(redact(text)),
       mayChange: (what, asks) =>

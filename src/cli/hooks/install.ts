@@ -68,7 +68,9 @@ export async function settingsPlace(flags: SettingsFlags, terminal: Terminal): P
   const config = configured(flags, terminal)
   const { dataFolder } = config
   const hook = {
-    ...{ node: process.execPath, script: MAIN, dataFolder },
+    node: process.execPath,
+    script: MAIN,
+    dataFolder,
     config: configPath(flags.config, terminal.cwd),
   }
   const line = commandLine(hook, process.platform === 'win32' ? 'windows' : 'posix')

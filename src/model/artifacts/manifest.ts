@@ -372,9 +372,17 @@ function exposureEntries(context: EntryContext): Entry[] {
     const id = `exposure.${project.name}.${exposure.name}`
     const { refs, sources, metrics, depends_on } = reads(dependsOn, [], context)
     return {
-      ...{ ...placed('exposure', id, exposure.name, file, project), ...exposure },
-      ...{ refs, sources, metrics, depends_on, created_at: createdAt },
-      ...{ meta: {}, tags: [], config: { enabled: true }, unrendered_config: {} },
+      ...placed('exposure', id, exposure.name, file, project),
+      ...exposure,
+      refs,
+      sources,
+      metrics,
+      depends_on,
+      created_at: createdAt,
+      meta: {},
+      tags: [],
+      config: { enabled: true },
+      unrendered_config: {},
     }
   })
 }

@@ -359,7 +359,10 @@ class Loader {
     const sql = kindOf(node) === 'view' ? node.sql : await this.#rows(db, node)
     const made = { ...node, sql, increment: null }
     const built = await materialize(context, {
-      ...{ node: made, action: 'create', reason: 'made by Spark', isDescribed: false },
+      node: made,
+      action: 'create',
+      reason: 'made by Spark',
+      isDescribed: false,
     })
     return { ...built, durationMs }
   }

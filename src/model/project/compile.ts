@@ -133,8 +133,17 @@ function nodeOf(described: Described, settings: ModelSettings, making: Making): 
   const { name, file, description, columns, tests, documented } = described
   const { materialized, schema, tags, meta, unique_key } = settings
   return {
-    ...{ name, file, description, columns, tests, documented },
-    ...{ materialized, schema, tags, meta, unique_key },
+    name,
+    file,
+    description,
+    columns,
+    tests,
+    documented,
+    materialized,
+    schema,
+    tags,
+    meta,
+    unique_key,
     ...making,
     relation: `${settings.schema}.${name}`,
     increment: null,

@@ -41,7 +41,10 @@ export function defineChart<Row extends Readonly<Record<string, Cell>>>(
 ): Chart<Row> {
   const { id, about, how, columns, isOfOrganisation = true, rows: read, finding, empty } = spec
   return {
-    ...{ id, about, how, isOfOrganisation },
+    id,
+    about,
+    how,
+    isOfOrganisation,
     columns: Object.fromEntries(
       Object.entries(columns).map(([name, heading]) => [name, String(heading)]),
     ),

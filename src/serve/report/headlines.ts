@@ -27,7 +27,9 @@ export function headlines(view: View): Headline[] {
     ['Files', (period) => period?.files ?? null],
   ]
   return figures.map(([label, of]) => ({
-    ...{ label, value: amount(of(now)), change: change(of(now), of(before)) },
+    label,
+    value: amount(of(now)),
+    change: change(of(now), of(before)),
   }))
 }
 

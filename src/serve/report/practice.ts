@@ -7,7 +7,10 @@ export const autonomy = defineChart({
   about: 'Tool calls for each message of a user, by week',
   how: 'All tool calls of a week over all its user messages: a ratio of sums, never an average of daily ratios. Median and 90th percentile are over the days of single people.',
   columns: {
-    ...{ week: 'Week of', ratio: 'All together', p50: 'Median', p90: '90th percentile' },
+    week: 'Week of',
+    ratio: 'All together',
+    p50: 'Median',
+    p90: '90th percentile',
   },
   empty: 'No whole week is known',
   rows: (view) => inRange(view, view.organisation.autonomy_weeks, ({ week }) => week),
@@ -79,14 +82,19 @@ export const output = defineChart({
   about: 'Commits, pull requests and files by week',
   how: 'Commits and pull requests created, files created and edited by agents, added up over a week. A pull request created is not one merged. The platform serves no lines of code.',
   columns: {
-    ...{ week: 'Week of', git_commits: 'Commits', git_prs_created: 'Pull requests' },
+    week: 'Week of',
+    git_commits: 'Commits',
+    git_prs_created: 'Pull requests',
     files: 'Files',
   },
   empty: 'No whole week is known',
   rows: (view) =>
     inRange(view, view.organisation.output_weeks, ({ week }) => week).map(
       ({ week, git_commits, git_prs_created, files }) => ({
-        ...{ week, git_commits, git_prs_created, files },
+        week,
+        git_commits,
+        git_prs_created,
+        files,
       }),
     ),
   finding: (rows) => {
@@ -101,7 +109,10 @@ export const readiness = defineChart({
   about: 'Share of readiness criteria that pass, by repository and day of report',
   how: 'Passing evaluations over all evaluations of the reports of a day; skipped criteria do not count.',
   columns: {
-    ...{ day: 'Day', repository: 'Repository', passing: 'Passing', evaluated: 'Evaluated' },
+    day: 'Day',
+    repository: 'Repository',
+    passing: 'Passing',
+    evaluated: 'Evaluated',
     pass_rate: 'Share',
   },
   empty: 'No readiness report is known',
@@ -119,8 +130,12 @@ export const people = defineChart({
   about: 'The 100 people with most credits in 28 days',
   how: 'Person by person, in the 28 days before the last day of data. Not a ranking of work: credits are what the platform bills.',
   columns: {
-    ...{ person: 'Person', usage_group: 'Use', active_days: 'Active days' },
-    ...{ billable_tokens: 'Credits', sessions: 'Sessions', tool_calls: 'Tool calls' },
+    person: 'Person',
+    usage_group: 'Use',
+    active_days: 'Active days',
+    billable_tokens: 'Credits',
+    sessions: 'Sessions',
+    tool_calls: 'Tool calls',
     last_active: 'Last active',
   },
   empty: 'No person spent credits',

@@ -51,13 +51,17 @@ export const teamSpend = defineChart({
   about: 'Credits and active people by team',
   how: 'Credits of each person by their team on that day. Teams that never had five active people stand together as “(small teams)”. Credits that no person is named for belong to no team.',
   columns: {
-    ...{ team: 'Team', billable_tokens: 'Credits', active_users: 'Active people' },
+    team: 'Team',
+    billable_tokens: 'Credits',
+    active_users: 'Active people',
     credits_per_user: 'Credits a person',
   },
   empty: 'No team is known',
   rows: (view) =>
     teamsOf(view).map(({ team, billable_tokens, active_users }) => ({
-      ...{ team: team ?? '', billable_tokens, active_users },
+      team: team ?? '',
+      billable_tokens,
+      active_users,
       credits_per_user:
         billable_tokens === null || active_users === 0 ? null : billable_tokens / active_users,
     })),
@@ -74,7 +78,9 @@ export const concentration = defineChart({
   about: 'Share of the credits that the people with most of them used, by month',
   how: 'People are ordered by their credits of a month, the highest first. Left out below five people. A steep curve means that few people use most.',
   columns: {
-    ...{ month: 'Month', share_of_users: 'Share of people', share_of_credits: 'Share of credits' },
+    month: 'Month',
+    share_of_users: 'Share of people',
+    share_of_credits: 'Share of credits',
   },
   empty: 'No month with five people is known',
   rows: ({ organisation }) => organisation.concentration,
@@ -90,7 +96,9 @@ export const efficiency = defineChart({
   about: 'Commits and files for each million credits, by week',
   how: 'Ratios of sums: all commits (or files created and edited) of a week over all its credits. Output for credits says nothing about quality, and must not be used to judge people.',
   columns: {
-    ...{ week: 'Week of', commits: 'Commits a million credits', files: 'Files a million credits' },
+    week: 'Week of',
+    commits: 'Commits a million credits',
+    files: 'Files a million credits',
   },
   empty: 'No whole week with credits is known',
   rows: (view) =>

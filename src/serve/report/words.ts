@@ -4,7 +4,10 @@ const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignif
 const WHOLE = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 const FINE = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 const DAY = new Intl.DateTimeFormat('en-GB', {
-  ...{ day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' },
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  timeZone: 'UTC',
 })
 const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 

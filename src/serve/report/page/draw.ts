@@ -54,7 +54,10 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     color: { scheme: 'blues', domain: [0, 1] },
     marks: [
       Plot.cell(rows, {
-        ...{ x: 'week_number', y: 'cohort', inset: 0.5, fill: 'retention' },
+        x: 'week_number',
+        y: 'cohort',
+        inset: 0.5,
+        fill: 'retention',
         fillOpacity: (row: (typeof rows)[number]) => (row.is_left_edge ? 0.4 : 1),
         title: (row: (typeof rows)[number]) =>
           `${row.cohort}, week ${row.week_number}: ${percent(row.retention)} of ${row.cohort_users}`,
@@ -66,7 +69,11 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     y: people,
     marks: [
       Plot.barY(rows, {
-        ...{ x: 'active_days', y: 'users', inset: 0.5, fill: fillOfDays, title: titleOfDays },
+        x: 'active_days',
+        y: 'users',
+        inset: 0.5,
+        fill: fillOfDays,
+        title: titleOfDays,
       }),
       Plot.ruleY([0]),
     ],
@@ -79,7 +86,9 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
       y: credits,
       ...lines(
         rows.map((row) => ({
-          ...{ at: row.day_of_month, value: row.billable_tokens, series: monthText(row.month) },
+          at: row.day_of_month,
+          value: row.billable_tokens,
+          series: monthText(row.month),
         })),
         months.map(monthText).reverse(),
       ),
@@ -89,7 +98,9 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     const order = [...new Map(rows.map((row) => [row.model, row.place]))]
     const names = order.sort((a, b) => a[1] - b[1]).map(([name]) => name)
     const values = rows.map((row) => ({
-      ...{ at: dateOf(row.week), value: row.billable_tokens, series: row.model },
+      at: dateOf(row.week),
+      value: row.billable_tokens,
+      series: row.model,
     }))
     return { x: time, y: credits, marks: [weekBars(values, names)], legend: names }
   }),
@@ -139,7 +150,9 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   drawn(practice.autonomyLevels, (rows) => {
     const names = [...new Set(rows.map(({ level }) => level))].sort()
     const values = rows.map((row) => ({
-      ...{ at: dateOf(row.week), value: row.share, series: row.level },
+      at: dateOf(row.week),
+      value: row.share,
+      series: row.level,
     }))
     return {
       x: time,
@@ -193,8 +206,13 @@ function drawn<Row>(
       const { legend, ...plot } = options(rows, view)
       const color = legend === undefined ? {} : { color: { ...scale(legend), legend: true } }
       const drawing = Plot.plot({
-        ...{ width, height: HEIGHT, marginLeft: 56, marginRight: 16 },
-        ...{ ariaLabel: finding, ariaDescription: about, className: 'plot' },
+        width,
+        height: HEIGHT,
+        marginLeft: 56,
+        marginRight: 16,
+        ariaLabel: finding,
+        ariaDescription: about,
+        className: 'plot',
         ...color,
         ...plot,
       })
@@ -266,7 +284,11 @@ function lines(
       Plot.lineY(points, { x: 'at', y: 'value', z: 'series', stroke, strokeWidth: 1.75 }),
       Plot.dot(points, { x: 'at', y: 'value', fill: stroke, r: points.length > 200 ? 0 : 1.5 }),
       Plot.text(labels(points, new Set(names.slice(0, COLOURS.length))), {
-        ...{ x: 'at', y: 'place', fill: stroke, textAnchor: 'start', dx: 6 },
+        x: 'at',
+        y: 'place',
+        fill: stroke,
+        textAnchor: 'start',
+        dx: 6,
         text: ({ series }: Point) => nameText(series, 17),
       }),
       Plot.tip(points, Plot.pointer({ x: 'at', y: 'value', title, fill: 'var(--card)' })),
@@ -305,7 +327,12 @@ function rankedNames(points: readonly Point[]): string[] {
 /** Stacked bars, one a week. */
 function weekBars(points: readonly Point[], names: readonly string[]): Plot.Markish {
   return Plot.rectY(points, {
-    ...{ x: 'at', y: 'value', fill: 'series', interval: 'week', insetLeft: 0.5, insetRight: 0.5 },
+    x: 'at',
+    y: 'value',
+    fill: 'series',
+    interval: 'week',
+    insetLeft: 0.5,
+    insetRight: 0.5,
     order: [...names],
     title: ({ at, value, series }: Point) =>
       `${nameText(series)}\n${placeText(at)}: ${amount(value)}`,
@@ -326,15 +353,20 @@ function bars<Row extends object>(
     return amount(typeof number === 'number' ? number : null)
   }
   return {
-    ...{ height: 44 + 22 * rows.length, marginLeft: 150, marginRight: 64 },
+    height: 44 + 22 * rows.length,
+    marginLeft: 150,
+    marginRight: 64,
     x: { label, grid: true, tickFormat: amount, ticks: 4 },
     y: {
-      ...{ label: null, domain: rows.map((row) => String(row[name])) },
+      label: null,
+      domain: rows.map((row) => String(row[name])),
       tickFormat: (text: string) => nameText(text, 22),
     },
     marks: [
       Plot.barX(rows, {
-        ...{ x: value, y: name, inset: 2 },
+        x: value,
+        y: name,
+        inset: 2,
         fill: (row: Row) => (!isAnyChosen || isChosen(row) ? (COLOURS[0] ?? QUIET) : QUIET),
         title: (row: Row) => `${nameText(String(row[name]), 300)}: ${textOf(row)}`,
       }),
