@@ -1,3 +1,4 @@
+import { grouped } from '../lib/grouped.ts'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Warn } from '../lib/world.ts'
@@ -180,11 +181,7 @@ async function readDays(
   said: Said,
 ): Promise<Reading> {
   const { verified, damaged } = await verifyAll(dataFolder, orgId, days, said)
-  const verifiedOf = new Map<string, VerifiedVersion[]>()
-  for (const version of verified) {
-    const key = intervalKey(version.resource, version.day)
-    verifiedOf.set(key, [...(verifiedOf.get(key) ?? []), version])
-  }
+  const verifiedOf = grouped(verified, ({ resource, day }) => intervalKey(resource, day))
   const found: Interval[] = []
   const gone: Interval[] = []
   for (const each of days) {

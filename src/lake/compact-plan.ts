@@ -1,3 +1,4 @@
+import { grouped } from '../lib/grouped.ts'
 import { addDays, monthOf, parseDay, type Day } from '../lib/days.ts'
 import { isOld } from './ledger.ts'
 import type { RawFile } from './quarantine.ts'
@@ -43,14 +44,12 @@ export function planMerges(
   now: number,
   limits: MergeLimits = MERGE_LIMITS,
 ): MergeTask[] {
-  const months = new Map<string, RawSource[]>()
-  for (const source of sources) {
-    if (source.bytes >= limits.large || !isOld(lastDayOf(monthIn(source)), now)) continue
-    const key = [source.orgId, source.resource, monthIn(source)].join('\n')
-    const own = months.get(key)
-    if (own === undefined) months.set(key, [source])
-    else own.push(source)
-  }
+  const small = sources.filter(
+    (source) => source.bytes < limits.large && isOld(lastDayOf(monthIn(source)), now),
+  )
+  const months = grouped(small, (source) =>
+    [source.orgId, source.resource, monthIn(source)].join('\n'),
+  )
   return [...months].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, own]) => tasksOf(own, limits))
 }
 

@@ -1,3 +1,4 @@
+import { grouped } from '../lib/grouped.ts'
 import { oneLine, size } from '../lib/text.ts'
 import { DAYS, type Days, type RunRecord } from './run-record.ts'
 import type { Summary, Warning } from './summary.ts'
@@ -134,11 +135,10 @@ const BY_SEVERITY: readonly (Warning['about'] | null)[] = [
  * more of them where fewer than LISTED are chosen so.
  */
 function chooseWarnings(warnings: readonly Warning[]): string[] {
-  const kinds = new Map<string, Warning[]>()
-  for (const warning of warnings) {
-    const key = `${warning.about ?? ''} ${warning.kind ?? kindOf(warning.message)}`
-    kinds.set(key, [...(kinds.get(key) ?? []), warning])
-  }
+  const kinds = grouped(
+    warnings,
+    ({ about, kind, message }) => `${about ?? ''} ${kind ?? kindOf(message)}`,
+  )
   const severity = ([first]: readonly Warning[]): number =>
     BY_SEVERITY.indexOf(first?.about ?? null)
   const groups = [...kinds.values()].sort((a, b) => severity(a) - severity(b))

@@ -1,3 +1,4 @@
+import { grouped } from '../../lib/grouped.ts'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -177,11 +178,9 @@ async function declare(db: Database, node: ModelNode): Promise<void> {
 
 /** Missing values of one relation are counted in one pass. */
 function together(checks: readonly Check[]): CountedTogether[] {
-  const groups = new Map<string, Check[]>()
-  for (const check of checks) {
-    const name = check.missing === undefined ? check.check : `values of ${check.missing.in}`
-    groups.set(name, [...(groups.get(name) ?? []), check])
-  }
+  const groups = grouped(checks, ({ check, missing }) =>
+    missing === undefined ? check : `values of ${missing.in}`,
+  )
   return [...groups].map(([name, group]) => {
     const [{ sql, missing, reads } = { sql: '', missing: undefined, reads: [] }] = group
     const columns = group.map(({ column }) => `count(*) - count(${identifier(column ?? '')})`)

@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { packageRoot } from '../../lib/package.ts'
+import { grouped } from '../../lib/grouped.ts'
+import { selfContained } from '../page.ts'
 import { lineage, readersOf, type Reads } from './lineage.ts'
 import type {
   DocumentedMetric,
@@ -12,50 +10,37 @@ import type {
 } from './read.ts'
 
 /**
- * The documentation of the warehouse as one file that needs nothing else. All of it is in the
- * HTML; the script only searches, and shows one model at a time.
+ * The documentation of the warehouse as one file. All of it is in the HTML; the script only
+ * searches, and shows one model at a time.
  */
 export function docsHtml({ models, metrics }: Documented, published: Published): string {
-  const asset = (name: string): string => readFileSync(join(packageRoot, 'assets', name), 'utf8')
-  const script = asset('docs.mjs')
-  const sha256 = createHash('sha256').update(script).digest('base64')
-  const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${sha256}'`
   const reads: Reads = new Map(
     models.map(({ name, dependsOn, sources }) => [name, [...dependsOn, ...sources]]),
   )
   const groups: Group[] = [...groupsOf(models), ['metrics', metrics.map(metricEntry)]]
-  return [
-    '<!doctype html>',
-    '<html lang="en">',
-    '<head>',
-    '<meta charset="utf-8">',
-    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    '<meta name="referrer" content="no-referrer">',
-    '<title>Warehouse documentation</title>',
-    `<style>${asset('report.css')}${asset('docs.css')}</style>`,
-    '</head>',
-    '<body class="docs">',
-    '<header>',
-    '<h1><a href="#">Warehouse documentation</a></h1>',
-    `<p class="about">${aboutText(models, published)}</p>`,
-    '<label for="search">Search models and columns</label>',
-    '<input type="search" id="search" autocomplete="off">',
-    '<p id="found" class="about" role="status"></p>',
-    '</header>',
-    '<nav aria-label="Models">',
-    ...groups.map(groupList),
-    '</nav>',
-    '<main>',
-    overview(groups),
-    ...models.map((model) => modelSection(model, reads, published)),
-    ...metrics.map(metricSection),
-    '</main>',
-    `<script>${script}</script>`,
-    '</body>',
-    '</html>',
-    '',
-  ].join('\n')
+  return selfContained({
+    title: 'Warehouse documentation',
+    styles: ['report.css', 'docs.css'],
+    bodyClass: 'docs',
+    body: [
+      '<header>',
+      '<h1><a href="#">Warehouse documentation</a></h1>',
+      `<p class="about">${aboutText(models, published)}</p>`,
+      '<label for="search">Search models and columns</label>',
+      '<input type="search" id="search" autocomplete="off">',
+      '<p id="found" class="about" role="status"></p>',
+      '</header>',
+      '<nav aria-label="Models">',
+      ...groups.map(groupList),
+      '</nav>',
+      '<main>',
+      overview(groups),
+      ...models.map((model) => modelSection(model, reads, published)),
+      ...metrics.map(metricSection),
+      '</main>',
+    ],
+    script: 'assets/docs.mjs',
+  })
 }
 
 /** What the documentation is of. */
@@ -75,11 +60,9 @@ type Group = readonly [name: string, entries: readonly Entry[]]
 
 /** By folder, marts first: what a reader looks for. */
 function groupsOf(models: readonly DocumentedModel[]): Group[] {
-  const groups = new Map<string, DocumentedModel[]>()
-  for (const model of models) {
-    const name = model.file.split('/').slice(0, -1).join('/').replace('models/', '')
-    groups.set(name, [...(groups.get(name) ?? []), model])
-  }
+  const groups = grouped(models, ({ file }) =>
+    file.split('/').slice(0, -1).join('/').replace('models/', ''),
+  )
   const place = (name: string): number => (name.startsWith('marts') ? 0 : 1)
   return [...groups]
     .sort(([a], [b]) => place(a) - place(b) || (a < b ? -1 : 1))

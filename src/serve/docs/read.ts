@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { identifier } from '../../lib/duckdb.ts'
+import { grouped } from '../../lib/grouped.ts'
 import { statement } from '../../lib/package.ts'
 import { openWarehouse, publishedBuild, type PublishedBuild } from '../warehouse.ts'
 
@@ -102,10 +103,4 @@ export async function readPublished(warehouse: string): Promise<Published> {
     rows,
     checks: grouped(checks, ({ model }) => model),
   }
-}
-
-function grouped<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>()
-  for (const item of items) groups.set(key(item), [...(groups.get(key(item)) ?? []), item])
-  return groups
 }
