@@ -33,7 +33,7 @@ export interface Macros {
   readonly definitions: Program
 }
 
-export const NO_MACROS: Macros = { names: [], definitions: parsed([]) }
+const NO_MACROS: Macros = { names: [], definitions: parsed([]) }
 
 /**
  * Reads files of macros, each of which may call those of any.

@@ -1,5 +1,5 @@
 import { defineChart } from './chart.ts'
-import { inRange, newest, rangeName, sum } from './view.ts'
+import { inRange, largest, newest, rangeName, sum } from './view.ts'
 import { amount, counted, dayText, nameText, percent } from './words.ts'
 
 export const activeUsers = defineChart({
@@ -35,7 +35,10 @@ export const teamActivity = defineChart({
       .map(({ week, team, active_users }) => ({ week, team, active_users }))
   },
   finding: (rows) => {
-    const [most] = newest(rows, ({ week }) => week).sort((a, b) => b.active_users - a.active_users)
+    const most = largest(
+      newest(rows, ({ week }) => week),
+      ({ active_users }) => active_users,
+    )
     if (most === undefined) return 'No team was active'
     return `${nameText(most.team)} had ${counted(most.active_users, 'active person', 'active people')} in the week of ${dayText(most.week)}`
   },

@@ -1,5 +1,5 @@
 import { defineChart } from './chart.ts'
-import { inRange, newest, sum, type View } from './view.ts'
+import { inRange, largest, newest, sum, type View } from './view.ts'
 import { amount, counted, dayText, nameText, percent } from './words.ts'
 
 export const autonomy = defineChart({
@@ -29,8 +29,10 @@ export const autonomyLevels = defineChart({
   empty: 'No level of autonomy is known',
   rows: (view) => inRange(view, view.organisation.autonomy_levels, ({ week }) => week),
   finding: (rows) => {
-    const last = newest(rows, ({ week }) => week)
-    const [most] = last.sort((a, b) => (b.share ?? 0) - (a.share ?? 0))
+    const most = largest(
+      newest(rows, ({ week }) => week),
+      ({ share }) => share,
+    )
     return `${percent(most?.share)} of tool calls ran at ${nameText(most?.level ?? 'no level')} in the last whole week`
   },
 })
@@ -71,8 +73,10 @@ export const clients = defineChart({
   empty: 'No client is known',
   rows: (view) => inRange(view, view.organisation.client_weeks, ({ week }) => week),
   finding: (rows) => {
-    const last = newest(rows, ({ week }) => week)
-    const [most] = last.sort((a, b) => (b.daily_users ?? 0) - (a.daily_users ?? 0))
+    const most = largest(
+      newest(rows, ({ week }) => week),
+      ({ daily_users }) => daily_users,
+    )
     return `Most people use ${nameText(most?.client ?? 'no client')}: ${amount(most?.daily_users)} on a day of the last whole week`
   },
 })

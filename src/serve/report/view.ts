@@ -60,3 +60,8 @@ export function newest<Row>(rows: readonly Row[], dayOf: (row: Row) => string): 
 export function sum(values: readonly (number | null)[]): number {
   return values.reduce<number>((total, value) => total + (value ?? 0), 0)
 }
+
+/** The row with most of something; what is not known is none. */
+export function largest<T>(rows: readonly T[], of: (row: T) => number | null): T | undefined {
+  return rows.toSorted((a, b) => (of(b) ?? 0) - (of(a) ?? 0))[0]
+}

@@ -283,7 +283,7 @@ const SERVE: Rows = {
     expect((await ok(kit, ['report', '--people'])).out).toContain('report.html')
   },
   'report --org': async (kit) => {
-    expect((await kit.go(['report', '--org', 'nobody-has-this'])).code).toBe(2)
+    expect((await kit.go(['report', '--org', 'unknown'])).code).toBe(2)
   },
   'report --out': async (kit) => {
     const path = join(await kit.copy(), 'out.html')

@@ -1,5 +1,5 @@
--- What allows and what forbids is in the description. Where it is not certain,
--- nobody is accused.
+-- What allows and what forbids is in the description. What is not certain is
+-- allowed.
 with
 
 rules as (

@@ -10,11 +10,7 @@ first_dates as (
         org_id,
         min(activity_date) as first_date
     from (
-        select org_id, activity_date from {{ ref('fct_org_day') }}
-
-        union all
-
-        select org_id, activity_date from {{ ref('int_user_day_versions') }}
+        {{ served_days() }}
     ) as days
     group by 1
 
@@ -22,22 +18,7 @@ first_dates as (
 
 days as (
 
-    select
-        org_id,
-        activity_date,
-        min(
-            case when status in ('landed', 'empty') then 1 else 0 end
-        ) as is_complete,
-        max(
-            case
-                when resource = 'users' and status in ('landed', 'empty')
-                then 1
-                else 0
-            end
-        ) as is_users_known
-    from {{ ref('stg_platform__intervals') }}
-    where resource in ({{ analytics_resources() }})
-    group by 1, 2
+    {{ analytics_days() }}
 
 ),
 

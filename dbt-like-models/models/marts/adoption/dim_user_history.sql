@@ -27,11 +27,7 @@ last_days as (
         org_id,
         max(activity_date) as last_date
     from (
-        select org_id, activity_date from {{ ref('fct_org_day') }}
-
-        union all
-
-        select org_id, activity_date from {{ ref('int_user_day_versions') }}
+        {{ served_days() }}
     ) as days
     group by 1
 

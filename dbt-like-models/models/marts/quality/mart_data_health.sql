@@ -2,17 +2,7 @@ with
 
 days as (
 
-    select
-        org_id,
-        activity_date,
-        min(
-            case when status in ('landed', 'empty') then 1 else 0 end
-        ) as is_complete,
-        max(case when status = 'missing' then 1 else 0 end) as is_missing,
-        max(case when status = 'failed' then 1 else 0 end) as is_failed
-    from {{ ref('stg_platform__intervals') }}
-    where resource in ({{ analytics_resources() }})
-    group by 1, 2
+    {{ analytics_days() }}
 
 ),
 

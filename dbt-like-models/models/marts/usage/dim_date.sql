@@ -62,19 +62,9 @@ days as (
 
 ),
 
--- Analytics alone: the other resources describe the night they were fetched.
 analytics_dates as (
 
-    select
-        org_id,
-        activity_date,
-        min(case when is_settled then 1 else 0 end) = 1 as is_final,
-        min(
-            case when status in ('landed', 'empty') then 1 else 0 end
-        ) = 1 as is_complete
-    from {{ ref('stg_platform__intervals') }}
-    where resource in ({{ analytics_resources() }})
-    group by 1, 2
+    {{ analytics_days() }}
 
 ),
 
@@ -114,8 +104,8 @@ final as (
         cast(described.iso_year as string)
         || '-W'
         || lpad(cast(described.iso_week as string), 2, '0') as iso_week_name,
-        coalesce(analytics_dates.is_final, false) as is_final,
-        coalesce(analytics_dates.is_complete, false) as is_complete
+        coalesce(analytics_dates.is_settled = 1, false) as is_final,
+        coalesce(analytics_dates.is_complete = 1, false) as is_complete
     from described
     left join analytics_dates using (org_id, activity_date)
 
