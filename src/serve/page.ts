@@ -24,7 +24,7 @@ export function selfContained({ title, styles, bodyClass, body, script }: Page):
   const file = (...path: string[]): string => readFileSync(join(packageRoot, ...path), 'utf8')
   const program = file(script)
   const sha256 = createHash('sha256').update(program).digest('base64')
-  const policy = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-${sha256}'`
+  const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${sha256}'`
   return [
     '<!doctype html>',
     '<html lang="en">',
