@@ -4,8 +4,14 @@ const found = document.getElementById('found')
 const sections = [...document.querySelectorAll('main > section')]
 const entries = [...document.querySelectorAll('nav li, #overview tr')].map((item) => {
   const name = item.querySelector('a').hash.slice(1)
-  return { item, text: document.getElementById(name).textContent.toLowerCase() }
+  return { item, text: textOf(document.getElementById(name)) }
 })
+
+// Without its SQL and lineage: a search for a column finds the models that have it.
+function textOf(section) {
+  const parts = [...section.querySelectorAll('h2, p:not(.lines), th, td')]
+  return parts.map((part) => part.textContent.toLowerCase()).join(' ')
+}
 
 function show() {
   const name = decodeURIComponent(location.hash.slice(1))
