@@ -64,6 +64,7 @@ export type RunEvent =
       /** Path and query, with a digest in the place of a cursor. */
       readonly path: string
       readonly attempt: number
+      /** Names the request, too. */
       readonly reason: string
       readonly waitMs: number
     }

@@ -68,8 +68,8 @@ const LINES: Handlers<[], string | undefined> = {
     `organisation ${orgId}; today is ${today} there${skewOf(skewSeconds)}`,
   'organisation.failed': ({ name, error }) => `failed '${name}': ${error}`,
   'plan.made': planLine,
-  'request.retried': ({ path, waitMs, attempt, reason }) =>
-    `retry ${path} in ${duration(waitMs)} after attempt ${attempt}: ${reason}`,
+  'request.retried': ({ waitMs, attempt, reason }) =>
+    `retry in ${duration(waitMs)} after attempt ${attempt}: ${reason}`,
   'governor.paused': ({ waitMs, reason }) => `waiting ${duration(waitMs)}: ${reason}`,
   'pagination.resumed': ({ resource, day, orgId, pages }) =>
     `${resource} ${day} of ${orgId} continues after page ${digits(pages)}`,

@@ -13,7 +13,7 @@ describe('the text log', () => {
       'run started, run run-1\n',
       'organisation org; today is 2026-01-16 there\n',
       'plan for org: 3 requests for days of tokens 2, users 2 (3 missing, 1 recheck)\n',
-      'retry /users in 2.0s after attempt 1: HTTP 503\n',
+      'retry in 2.0s after attempt 1: GET /users: 503\n',
       'failed users 2026-01-15 of org: HTTP 500 Internal error (request req-9)\n',
       'sync finished in 5.0s\n',
       'check dau_adds_up warned: 2 rows\n',
