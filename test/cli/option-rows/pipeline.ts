@@ -87,18 +87,21 @@ function pacing(args: readonly string[]): Rows {
     },
     concurrency: async (kit) => {
       let [now, most] = [0, 0]
+      let isAlone = true
       const { environment } = await another({
         intercept: async ({ answer }) => {
           now += 1
           most = Math.max(most, now)
           const given = await answer()
-          await new Promise((resolve) => setTimeout(resolve, 5))
+          // Held until others may have come, while two at once were not seen.
+          await new Promise((resolve) => setTimeout(resolve, isAlone || most > 1 ? 5 : 300))
           now -= 1
           return given
         },
       })
       await ok(kit, [...args, '--concurrency', '1'], { environment })
       expect(most).toBe(1)
+      isAlone = false
       await ok(kit, [...args, '--concurrency', '4'], { environment })
       expect(most).toBeGreaterThan(1)
     },
