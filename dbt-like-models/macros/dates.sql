@@ -3,6 +3,15 @@
     cast(date_trunc('week', {{ date }}) as date)
 {%- endmacro %}
 
+{# Days from one day to another. #}
+{% macro days_between(first, last) -%}
+    {%- if target.type == 'spark' -%}
+    cast(datediff({{ last }}, {{ first }}) as bigint)
+    {%- else -%}
+    datediff('day', {{ first }}, {{ last }})
+    {%- endif -%}
+{%- endmacro %}
+
 {#
     The days of each organisation, with what came of its analytics, as 1 or 0. The
     other resources describe the night on which they were fetched, not the day.

@@ -37,6 +37,7 @@ const BESIDE_ANALYTICS = [
   'fct_usage_limit',
   'mart_anomalies',
   'mart_policy_usage',
+  'mart_ramp_week',
   'mart_readiness_trend',
   'mart_session_outcomes',
   'mart_spend_bridge',

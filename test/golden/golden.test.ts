@@ -28,8 +28,8 @@ const UNANSWERED = [
   ...['active_users_by_team', 'autonomy_by_team', 'autonomy_by_week', 'autonomy_levels'],
   ...['cache_share', 'incomplete_days', 'limits_at_risk', 'mcp_adoption'],
   ...['output_per_active_user', 'output_per_credit', 'policy_usage'],
-  ...['readiness_by_month', 'session_outcomes', 'settings_changes', 'spend_change'],
-  ...['unusual_days', 'user_lifecycle'],
+  ...['ramp_by_cohort', 'readiness_by_month', 'session_outcomes', 'settings_changes'],
+  ...['spend_change', 'time_to_first_commit', 'unusual_days', 'user_lifecycle'],
 ]
 
 let lake: Lake

@@ -15,7 +15,7 @@ let path: string
 beforeAll(async () => {
   const lake = await Lake.open(await temporaryFolder())
   await landGolden(lake, join(packageRoot, 'test', 'golden', 'weeks'))
-  await buildLake(lake, parseDay('2027-02-09', 'the last day'))
+  await buildLake(lake, parseDay('2027-02-14', 'the last day'))
   path = join(lake.data, 'warehouse.duckdb')
 })
 

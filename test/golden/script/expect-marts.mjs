@@ -10,6 +10,7 @@ import { facts } from './facts.mjs'
 import { marts } from './marts.mjs'
 import { monthMarts } from './month-marts.mjs'
 import { policyUsage } from './policy.mjs'
+import { rampMarts } from './ramp.mjs'
 import { creditsText } from './reading.mjs'
 import { folder } from './served.mjs'
 import { spendMarts } from './spend-marts.mjs'
@@ -25,6 +26,7 @@ const expected = {
   ...marts(all),
   ...monthMarts(all),
   ...spendMarts(all),
+  ...rampMarts(all),
   mart_policy_usage: policyUsage(all),
   mart_anomalies: anomalies(all),
 }
