@@ -7,8 +7,9 @@ import { baseFile } from '../lake/layout.ts'
 import { statement, fill } from '../lib/package.ts'
 import { BASE_ENTITIES } from './base-entities.ts'
 import { DayBatch, DROP_PARSED, type DaySource } from './batch.ts'
-import type { Documented, Fields } from './documented.ts'
+import type { Fields } from './documented.ts'
 import { SCHEMA_DRIFT } from './drift.ts'
+import type { Worker } from './engine.ts'
 import { packed, resourcesOf, type MonthGroup, type MonthTask } from './groups.ts'
 import {
   placeOf,
@@ -61,13 +62,6 @@ async function writtenVersions(
     return new Map()
   }
   return new Map(Object.entries(versionsShape.parse(JSON.parse(versions))))
-}
-
-/** The connection of a worker, its folder for intermediate files, and the documented fields. */
-export interface Worker {
-  readonly database: Database
-  readonly folder: string
-  readonly documented: ReadonlyMap<string, Documented>
 }
 
 /**

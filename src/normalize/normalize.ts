@@ -1,17 +1,12 @@
-import { mkdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { allOrThrow } from '../lib/concurrency.ts'
-import { messageOf } from '../lib/errors.ts'
-import { Database } from '../lib/duckdb.ts'
-import { pathSegment } from '../lib/files.ts'
 import { intervalKey, type Ledger } from '../lake/ledger.ts'
 import type { RawFile } from '../lake/quarantine.ts'
 import { BASE_ENTITIES } from './base-entities.ts'
 import { reportDrift } from './drift-news.ts'
-import { readDocumented, SCHEMA_DRIFT } from './drift.ts'
-import { groupsOf, type MonthGroup, LIMITS } from './groups.ts'
-import { MACROS } from './items.ts'
-import { monthTask, writeGroup, type Worker } from './month.ts'
+import { SCHEMA_DRIFT } from './drift.ts'
+import type { BaseEngine, Worker } from './engine.ts'
+import { groupsOf, type MonthGroup } from './groups.ts'
+import { monthTask, writeGroup } from './month.ts'
 import { baseKey, planBase, type BaseTask, type NormalizeOptions } from './plan.ts'
 import { isWhole, readBaseState, writeBaseState, type BaseFiles } from './state.ts'
 
@@ -32,7 +27,11 @@ export async function openBase({
  * many. `base`: the result of `openBase`, which is kept up to date, and is invalid if this
  * throws.
  */
-export async function normalize(options: NormalizeOptions, base?: BaseFiles): Promise<number> {
+export async function normalize(
+  options: NormalizeOptions,
+  engine: BaseEngine,
+  base?: BaseFiles,
+): Promise<number> {
   const { ledger } = options
   const present = base ?? (await openBase(options))
   const whole = await planAll(options, present)
@@ -40,7 +39,7 @@ export async function normalize(options: NormalizeOptions, base?: BaseFiles): Pr
   if (damaged === null) return 0
   const verified = { ...options, ledger: without(ledger, damaged) }
   const tasks = damaged.length === 0 ? whole : await planAll(verified, present)
-  if (tasks.length > 0) await writeMonths(options, tasks, present)
+  if (tasks.length > 0) await writeMonths(options, engine, tasks, present)
   return tasks.length
 }
 
@@ -81,84 +80,48 @@ function without(ledger: Ledger, damaged: readonly RawFile[]): Ledger {
 
 async function writeMonths(
   options: NormalizeOptions,
+  engine: BaseEngine,
   tasks: readonly BaseTask[],
   present: BaseFiles,
 ): Promise<void> {
-  const { baseIn, dataFolder, orgId, signal } = options
+  const { baseIn, orgId, signal } = options
   const before = new Map(present)
   for (const task of tasks) present.delete(baseKey(task))
   await writeBaseState(baseIn, orgId, present) // a killed run must not claim these files
-  const folder = join(dataFolder, 'state', 'spill', pathSegment(orgId), 'base')
-  await mkdir(folder, { recursive: true })
-  const database = await Database.open(':memory:', {
-    memoryLimit: LIMITS.memory,
-    threads: 1,
-    isLowMemory: true,
-    tempDirectory: folder,
-  })
   try {
-    const worker = await prepare(database, folder)
-    const due = []
-    for (const task of tasks) {
-      due.push(await monthTask(options, database, task, isWhole(before.get(baseKey(task)))))
-    }
-    await onWorkers(worker, await groupsOf(options, due), (own, group) =>
-      writeGroup(options, own, group, (task, file) => {
+    const due = await engine.use(async ({ database }) => {
+      const months = []
+      for (const task of tasks) {
+        months.push(await monthTask(options, database, task, isWhole(before.get(baseKey(task)))))
+      }
+      return months
+    })
+    await writeGroups(engine, await groupsOf(options, due), (worker, group) =>
+      writeGroup(options, worker, group, (task, file) => {
         present.set(baseKey(task), { fingerprint: task.fingerprint, ...file })
       }),
     )
     const isNews = signal?.aborted !== true && tasks.some(({ entity }) => entity === SCHEMA_DRIFT)
-    if (isNews) await reportDrift(options, database)
+    if (isNews) await engine.use(({ database }) => reportDrift(options, database))
   } finally {
-    database.close()
-    await rm(folder, { recursive: true, force: true })
     await writeBaseState(baseIn, orgId, present)
   }
 }
 
-/** Creates what the statements need on a connection. */
-async function prepare(database: Database, folder: string): Promise<Worker> {
-  await database.run(MACROS)
-  return { database, folder, documented: await readDocumented(database) }
-}
-
 /**
  * Processes all groups, several at once. A failed group is repeated month by month at the end,
- * alone and with memory for huge rows; an error then names its month.
+ * with memory for huge rows; an error then names its month.
  */
-async function onWorkers(
-  worker: Worker,
+async function writeGroups(
+  engine: BaseEngine,
   groups: readonly MonthGroup[],
-  work: (worker: Worker, group: MonthGroup) => Promise<void>,
+  write: (worker: Worker, group: MonthGroup) => Promise<void>,
 ): Promise<void> {
-  const queue = [...groups]
   const failed: MonthGroup[] = []
-  const workers = Array.from({ length: Math.min(LIMITS.workers, queue.length) }, async () => {
-    const database = await worker.database.another()
-    try {
-      const own = await prepare(database, worker.folder)
-      for (let group = queue.shift(); group !== undefined; group = queue.shift()) {
-        const together = group
-        await work(own, together).catch(() => failed.push(together))
-      }
-    } finally {
-      database.close()
-    }
-  })
-  await allOrThrow(workers)
-  for (const month of failed.flat()) {
-    await withRoom(worker.database, () => work(worker, [month]))
-  }
-}
-
-async function withRoom<T>(database: Database, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!/out of memory/i.test(messageOf(error))) throw error
-    await database.run(`set memory_limit = '${LIMITS.memoryForHugeRows}'`)
-    const result = await work()
-    await database.run(`set memory_limit = '${LIMITS.memory}'`)
-    return result
-  }
+  await allOrThrow(
+    groups.map((group) =>
+      engine.use((worker) => write(worker, group)).catch(() => failed.push(group)),
+    ),
+  )
+  for (const month of failed.flat()) await engine.useWithRoom((worker) => write(worker, [month]))
 }

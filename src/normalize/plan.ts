@@ -74,9 +74,8 @@ export function baseKey(task: Pick<BaseTask, 'entity' | 'month'>): string {
 }
 
 /**
- * The base files of an entity whose versions or statements changed since they were written, even written, even
- * if no version is left. Every entity has a file for the first month, so
- * that a model finds a typed, empty table where nothing has landed.
+ * The base files of an entity whose versions or statements changed since they were written, even if no
+ * version is left. Every entity has a file for the first month, so that a model finds a typed, empty table where nothing has landed.
  */
 export async function planBase(
   options: NormalizeOptions,

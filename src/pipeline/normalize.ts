@@ -4,6 +4,8 @@ import type { RunEvent } from '../lib/events.ts'
 import { quarantineDamaged } from '../extract/missing-files.ts'
 import { timed, warner, type RunContext } from './run-context.ts'
 import type { Project } from '../model/index.ts'
+import { mapLimit } from '../lib/concurrency.ts'
+import { BaseEngine } from '../normalize/engine.ts'
 import { normalize } from '../normalize/normalize.ts'
 import type { NormalizeOptions } from '../normalize/plan.ts'
 import type { BaseFiles } from '../normalize/state.ts'
@@ -26,23 +28,32 @@ export async function normalizeAndRead(
   pointInTime: PointInTime = latestData(context.config.dataFolder),
 ): Promise<Ready> {
   const reading = readProject(context)
-  const missing = await normalizeAll(context, pointInTime)
+  await using engine = new BaseEngine(context.config.dataFolder)
+  const missing = await normalizeAll(context, pointInTime, { engine })
   return { missing, project: await reading }
 }
 
+/** What base is made with. */
+export interface BaseWork {
+  readonly engine: BaseEngine
+  /** The base files of an organisation that are there. Absent: they are read. */
+  readonly base?: (orgId: string) => Promise<BaseFiles>
+}
+
 /**
- * Raw → base, every organisation in turn. Returns how many days were lost to damaged files.
- * `openBase`: the base files of an organisation that are there; default: they are read.
+ * Raw → base, every organisation: the next one begins while statements of others run. Returns how
+ * many days were lost to damaged files.
  */
 export async function normalizeAll(
   context: RunContext,
   pointInTime: PointInTime,
-  openBase?: (orgId: string) => Promise<BaseFiles>,
+  { engine, base }: BaseWork,
 ): Promise<number> {
   const { config } = context
   let missing = 0
   await timed(context, 'normalize', async () => {
-    for (const orgId of await knownOrganisations(config.dataFolder)) {
+    const orgIds = await knownOrganisations(config.dataFolder)
+    await mapLimit(orgIds, ORGANISATIONS_AT_ONCE, async (orgId) => {
       const options = baseOptions(context, pointInTime, orgId)
       const ledger = await pointInTime.ledgerOf(orgId)
       const quarantine = async (files: readonly RawFile[]): Promise<readonly RawFile[]> => {
@@ -59,13 +70,17 @@ export async function normalizeAll(
       }
       await normalize(
         { ...options, ledger, quarantineDamaged: quarantine },
-        await openBase?.(orgId),
+        engine,
+        await base?.(orgId),
       )
-    }
+    })
     await rm(spillFolder(config.dataFolder), { recursive: true, force: true })
   })
   return missing
 }
+
+/** Enough to keep the connections of the engine busy. */
+const ORGANISATIONS_AT_ONCE = 3
 
 /** The options with which base of an organisation is written. */
 export function baseOptions(

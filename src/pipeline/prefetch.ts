@@ -4,7 +4,8 @@ import { damagedFiles } from '../extract/missing-files.ts'
 import type { SyncListeners } from '../extract/organisation.ts'
 import { warner, type RunContext } from './run-context.ts'
 import type { Project } from '../model/index.ts'
-import { baseOptions } from './normalize.ts'
+import { baseOptions, type BaseWork } from './normalize.ts'
+import { BaseEngine } from '../normalize/engine.ts'
 import { normalize, openBase } from '../normalize/normalize.ts'
 import type { BaseFiles } from '../normalize/state.ts'
 import { readProject } from './publish.ts'
@@ -17,7 +18,8 @@ import { latestData } from './point-in-time.ts'
  * project, verifies base files by CRC-32, and makes base from each resource once none of its
  * days is missing. What rechecks of old days find is processed afterwards, by the same plan.
  */
-export class Prefetch implements SyncListeners {
+export class Prefetch implements SyncListeners, BaseWork {
+  readonly engine: BaseEngine
   readonly #context: RunContext
   #project: Promise<Project> | undefined
   /** Undefined where something went wrong: then the files have to be read again. */
@@ -32,6 +34,7 @@ export class Prefetch implements SyncListeners {
 
   constructor(context: RunContext) {
     this.#context = context
+    this.engine = new BaseEngine(context.config.dataFolder)
   }
 
   onWaiting(orgId: string): void {
@@ -46,9 +49,10 @@ export class Prefetch implements SyncListeners {
     this.#bases.set(orgId, this.#tried(orgId, this.#write(orgId, ledger)))
   }
 
-  /** Resolves when nothing is under way any more. */
-  async ended(): Promise<void> {
+  /** Resolves when nothing is under way any more; base cannot be made with it after that. */
+  async end(): Promise<void> {
     await Promise.all(this.#bases.values())
+    await this.engine[Symbol.asyncDispose]()
   }
 
   project(): Promise<Project> {
@@ -56,7 +60,7 @@ export class Prefetch implements SyncListeners {
   }
 
   /** The base files of an organisation as they are now. */
-  async base(orgId: string): Promise<BaseFiles> {
+  readonly base = async (orgId: string): Promise<BaseFiles> => {
     return (await this.#bases.get(orgId)) ?? this.#open(orgId)
   }
 
@@ -88,7 +92,7 @@ export class Prefetch implements SyncListeners {
       only,
       quarantineDamaged,
     }
-    await normalize({ ...options, signal: world.signal }, files)
+    await normalize({ ...options, signal: world.signal }, this.engine, files)
     return files
   }
 

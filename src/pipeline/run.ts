@@ -3,7 +3,6 @@ import type { SyncSelection } from './entity-resources.ts'
 import { downgradeToPartial, type RunContext, hasLanded } from './run-context.ts'
 import type { WorkingCopy } from '../model/index.ts'
 import { normalizeAll } from './normalize.ts'
-import type { BaseFiles } from '../normalize/state.ts'
 import {
   copyOfPublished,
   exportMarts,
@@ -25,7 +24,7 @@ export async function run(
   const prefetch = new Prefetch(context)
   await using copy = copyOfPublished(context)
   const outcome = await landAndNormalize(context, selection, prefetch, copy).finally(() =>
-    prefetch.ended(),
+    prefetch.end(),
   )
   if (!outcome.isAnyReached || isStopped(context)) return outcome
   const orgIds = await knownOrganisations(context.config.dataFolder)
@@ -46,7 +45,6 @@ async function landAndNormalize(
   const landed = await land(context, selection, prefetch)
   if (!landed.isAnyReached || isStopped(context)) return landed
   copy.begin() // little else is written or read until the build
-  const openBase = (orgId: string): Promise<BaseFiles> => prefetch.base(orgId)
   const pointInTime = latestData(context.config.dataFolder)
-  return downgradeToPartial(await normalizeAll(context, pointInTime, openBase), landed)
+  return downgradeToPartial(await normalizeAll(context, pointInTime, prefetch), landed)
 }

@@ -15,6 +15,7 @@ import {
 } from '../extract/organisation.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import { downgradeToPartial, timed, type RunContext, openLedgers } from './run-context.ts'
+import { BaseEngine } from '../normalize/engine.ts'
 import { normalizeAll } from './normalize.ts'
 import { learnedLimits } from '../lake/state-file.ts'
 import { latestData } from './point-in-time.ts'
@@ -25,10 +26,10 @@ export async function sync(context: RunContext, selection: SyncSelection): Promi
   return inLowMemoryMode(async () => {
     const landed = await land(context, selection)
     if (!landed.isAnyReached || isStopped(context)) return landed
-    return downgradeToPartial(
-      await normalizeAll(context, latestData(context.config.dataFolder)),
-      landed,
-    )
+    const { dataFolder } = context.config
+    await using engine = new BaseEngine(dataFolder)
+    const missing = await normalizeAll(context, latestData(dataFolder), { engine })
+    return downgradeToPartial(missing, landed)
   })
 }
 

@@ -93,8 +93,8 @@ it('a damaged file keeps base from being made until its day is out of the ledger
   expect(events.filter(isUsersWritten)).toHaveLength(1)
 })
 
-it('what fails while answers are waited for is told, and done afterwards', async () => {
-  const inTheWay = (data: string): string => join(data, 'state', 'spill', 'org_demo', 'base')
+it('what fails while a run waits for answers is reported, and done afterwards', async () => {
+  const inTheWay = (data: string): string => join(data, 'state', 'spill', 'base')
   const { exitCode, events } = await secondNight({
     between: async (data) => {
       await mkdir(join(inTheWay(data), '..'), { recursive: true })

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { parseDay } from '../../src/lib/days.ts'
 import { BASE_ENTITIES } from '../../src/normalize/base-entities.ts'
 import { LIMITS } from '../../src/normalize/groups.ts'
+import { BaseEngine } from '../../src/normalize/engine.ts'
 import { normalize, openBase } from '../../src/normalize/normalize.ts'
 import type { NormalizeOptions } from '../../src/normalize/plan.ts'
 import { readBaseState, writeBaseState, type BaseFiles } from '../../src/normalize/state.ts'
@@ -74,7 +75,7 @@ async function writeRaw(path: string, items: readonly object[]): Promise<void> {
   db.close()
 }
 
-function toBase(
+async function toBase(
   data: string,
   ledger: Ledger,
   more: Partial<NormalizeOptions> = {},
@@ -89,7 +90,8 @@ function toBase(
     emit: () => undefined,
     quarantineDamaged: () => Promise.resolve([]),
   }
-  return normalize({ ...options, ...more }, base)
+  await using engine = new BaseEngine(options.dataFolder)
+  return await normalize({ ...options, ...more }, engine, base)
 }
 
 /** Entities of which the two folders hold other rows. */

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseDay } from '../../src/lib/days.ts'
 import type { RunEvent } from '../../src/lib/events.ts'
+import { BaseEngine } from '../../src/normalize/engine.ts'
 import { normalize } from '../../src/normalize/normalize.ts'
 import { Database, literal, type Row } from '../../src/lib/duckdb.ts'
 import { baseGlob, rawFolder, versionName } from '../../src/lake/layout.ts'
@@ -67,15 +68,17 @@ export class Lake {
 
   /** Raw to base, of the lake unless another folder is given. Returns how many months were written. */
   async normalize(baseIn = this.data): Promise<number> {
-    return normalize({
+    await using engine = new BaseEngine(this.data)
+    const options = {
       dataFolder: this.data,
       baseIn,
       orgId: ORG,
       ledger: await LedgerFile.read(this.data, ORG),
       firstMonth: '2026-01',
-      emit: (event) => this.events.push(event),
+      emit: (event: RunEvent) => this.events.push(event),
       quarantineDamaged: () => Promise.resolve([]),
-    })
+    }
+    return await normalize(options, engine)
   }
 
   /** Rows of a statement; `{entity}` in it stands for the files of a base entity. */

@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest'
 import type { Day } from '../../../src/lib/days.ts'
 import { quarantineDamaged } from '../../../src/extract/missing-files.ts'
 import { openLedger, rebuildLedger } from '../../../src/extract/open-ledger.ts'
+import type { RawFile } from '../../../src/lake/quarantine.ts'
+import { BaseEngine } from '../../../src/normalize/engine.ts'
 import { normalize } from '../../../src/normalize/normalize.ts'
 import { rawFolder } from '../../../src/lake/layout.ts'
 import { intervalKey } from '../../../src/lake/ledger.ts'
@@ -151,15 +153,18 @@ describe('a day whose newest version was lost', () => {
 
 const toBase = async (data: string) => {
   const ledger = await ledgerOf(data, 'o')
-  return normalize({
+  await using engine = new BaseEngine(data)
+  const options = {
     dataFolder: data,
     baseIn: data,
     orgId: 'o',
     ledger,
     firstMonth: '2026-01',
     emit: () => undefined,
-    quarantineDamaged: (files) => quarantineDamaged(data, 'o', files, ledger, () => undefined),
-  })
+    quarantineDamaged: (files: readonly RawFile[]) =>
+      quarantineDamaged(data, 'o', files, ledger, () => undefined),
+  }
+  return await normalize(options, engine)
 }
 
 describe('the base', () => {
