@@ -6,6 +6,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { anomalies } from './anomalies.mjs'
 import { dimensions } from './dimensions.mjs'
+import { eventEffect } from './event-effect.mjs'
 import { facts } from './facts.mjs'
 import { marts } from './marts.mjs'
 import { monthMarts } from './month-marts.mjs'
@@ -27,6 +28,7 @@ const expected = {
   ...monthMarts(all),
   ...spendMarts(all),
   ...rampMarts(all),
+  mart_event_effect: eventEffect(all),
   mart_policy_usage: policyUsage(all),
   mart_anomalies: anomalies(all),
 }
