@@ -25,6 +25,8 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
   const terminal = safeTerminal(screen)
   let exitCode: ExitCode = ExitCode.complete
   const options = new Set(['debug', 'help', 'version'])
+  // The parser makes the help text of every command that it runs; wrapping it takes most of that.
+  const isHelpWanted = argv.some((each) => each.includes('help'))
   const parser: Argv = yargs()
     .scriptName(NAME)
     .usage('$0 <command>\n\nThe usage of an AI-agent platform as a warehouse.')
@@ -36,7 +38,7 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
     .recommendCommands()
     .updateStrings(WORDS)
     .exitProcess(false)
-    .wrap(helpWidth(terminal))
+    .wrap(isHelpWanted ? helpWidth(terminal) : null)
     .epilogue(EPILOGUE)
     .fail((message: string | null, error: Error | undefined) => {
       const hint = argv[0] === 'query' ? UNQUOTED : ''

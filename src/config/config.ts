@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
-import { parse as parseYaml } from 'yaml'
+import type * as Yaml from 'yaml'
 import { z } from 'zod'
 import { messageOf, UsageError } from '../lib/errors.ts'
 import {
@@ -248,7 +249,7 @@ function readFile(path: string, isNamed: boolean): FileConfig & { readonly liste
   }
   let content: unknown
   try {
-    content = parseYaml(text)
+    content = parserOfYaml().parse(text)
   } catch (error) {
     throw new UsageError(`${path}: ${(messageOf(error).split('\n')[0] ?? '').replace(/:$/, '')}`, {
       cause: error,
@@ -265,6 +266,11 @@ function readFile(path: string, isNamed: boolean): FileConfig & { readonly liste
     check(organisationSchema, settings, place),
   )
   return { ...check(fileSchema, { ...data, organisations }, path), listedIn }
+}
+
+/** Loaded where there is a file: most commands have none to read, and start faster. */
+function parserOfYaml(): typeof Yaml {
+  return createRequire(import.meta.url)('yaml') as typeof Yaml
 }
 
 function check<T>(schema: z.ZodType<T>, value: unknown, where: string, hint?: string): T {
