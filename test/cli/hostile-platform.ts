@@ -3,6 +3,9 @@ import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts'
 import { onTestFinished } from 'vitest'
 import { testServer } from '../support/helpers.ts'
 
+/** The day after the days that commands ask for: a history as long as the real one grows by the day. */
+const NOW = Date.parse('2026-02-04T05:00:00Z')
+
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -23,7 +26,7 @@ export async function hostilePlatform(
   change: (answer: Answer, request: IncomingMessage) => Answer,
   original: (path: string) => string = (path) => path,
 ): Promise<HostilePlatform> {
-  const emulator = await startEmulator({ users: 3, now: () => Date.now() })
+  const emulator = await startEmulator({ users: 3, now: () => NOW })
   onTestFinished(() => emulator.close())
   const proxy = (host: string) =>
     testServer((request, response) => {
