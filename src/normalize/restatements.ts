@@ -12,6 +12,7 @@ const CURRENT = statement('restatements/current')
 const SERVED_TABLE = statement('restatements/served_table')
 const SERVED = statement('restatements/served')
 const CHANGES = statement('restatements/changes')
+const NO_CHANGES = statement('restatements/no_changes')
 
 type Compared = (typeof COMPARED)[number]
 
@@ -44,13 +45,12 @@ export const RESTATEMENTS: BaseEntity = {
   select: async (database, batch) => {
     await batch.leaveOutDisplaced()
     const restated = batch.days.filter(({ files }) => files.length > 1)
+    if (restated.length === 0) return batch.daysSql(batch.days, NO_CHANGES)
     await prepare(database, restated)
-    if (restated.length > 0) {
-      await database.run(CURRENT)
-      await batch.parseEarlier()
-      for (const entity of COMPARED.filter(({ resource }) => resource === batch.resource)) {
-        await database.run(servedSql(entity, batch.orgId))
-      }
+    await database.run(CURRENT)
+    await batch.parseEarlier()
+    for (const entity of COMPARED.filter(({ resource }) => resource === batch.resource)) {
+      await database.run(servedSql(entity, batch.orgId))
     }
     return batch.daysSql(batch.days, CHANGES)
   },
