@@ -31,7 +31,7 @@ interface OrganisationPlan {
   /** Null before the platform was ever asked. */
   readonly orgId: string | null
   readonly tasks: readonly FetchTask[]
-  readonly beside: readonly EntityPlan[]
+  readonly entities: readonly EntityPlan[]
 }
 
 /** Does not ask the platform: its clock is estimated from when it was last seen. */
@@ -54,15 +54,15 @@ async function plansOf(
     const tasks = planSync(ledger, { ...selection, ...when, windowSizes })
     const appUrl = hosts.find((each) => each.name === name)?.appUrl ?? null
     const lake = { dataFolder, orgId: orgId ?? '', recorder: { intervals: ledger } }
-    const beside = await planEntities(lake, entitySelection({ config }, { appUrl }, selection))
-    return { orgId, tasks, beside }
+    const entities = await planEntities(lake, entitySelection({ config }, { appUrl }, selection))
+    return { orgId, tasks, entities }
   })
 }
 
 /** Each opens a ledger, and lists the files of its days. */
 const ORGANISATIONS_AT_ONCE = 4
 
-function asJson({ orgId, tasks, beside }: OrganisationPlan): object {
+function asJson({ orgId, tasks, entities }: OrganisationPlan): object {
   return {
     org_id: orgId,
     requests: tasks.length,
@@ -76,13 +76,13 @@ function asJson({ orgId, tasks, beside }: OrganisationPlan): object {
         ...(age === undefined ? {} : { age_days: age }),
       })),
     })),
-    beside,
+    entities,
   }
 }
 
 /** Where most organisations have nothing due, they are counted. */
 function plansText(plans: readonly OrganisationPlan[]): string {
-  const due = plans.filter(({ tasks, beside }) => tasks.length + beside.length > 0)
+  const due = plans.filter(({ tasks, entities }) => tasks.length + entities.length > 0)
   const rest = plans.length - due.length
   if (rest <= LISTED) return plans.map(asText).join('\n')
   return [...due.map(asText), `${counted(rest, 'organisation')}: nothing is due\n`].join('\n')
@@ -90,16 +90,16 @@ function plansText(plans: readonly OrganisationPlan[]): string {
 
 const LISTED = 10
 
-function asText({ orgId, tasks, beside }: OrganisationPlan): string {
+function asText({ orgId, tasks, entities }: OrganisationPlan): string {
   const who = orgId ?? 'an organisation not asked before'
-  if (tasks.length + beside.length === 0) return `${who}: nothing is due\n`
+  if (tasks.length + entities.length === 0) return `${who}: nothing is due\n`
   const names = [...new Set(tasks.map(({ resource }) => resource.name))]
   const analytics = names.map((name) => {
     const own = tasks.filter(({ resource }) => resource.name === name)
     return { resource: name, what: analyticsText(name, own) }
   })
   const nothing = tasks.length === 0 ? [{ resource: 'analytics', what: 'nothing is due' }] : []
-  const lines = [...nothing, ...analytics, ...beside].map(
+  const lines = [...nothing, ...analytics, ...entities].map(
     ({ resource, what }) => `  ${resource.padEnd(20)} ${what}\n`,
   )
   return `${who}:\n${lines.join('')}`

@@ -5,7 +5,7 @@ import { ledgerOnceOpened } from '../extract/open-ledger.ts'
 import { readRunRecords, type RunRecord } from '../observe/run-record.ts'
 import {
   readStatus,
-  type BesideStatus,
+  type EntityStatus,
   type Gap,
   type LimitStatus,
   type OrganisationStatus,
@@ -147,14 +147,14 @@ function troubleLines(organisations: readonly OrganisationStatus[]): string[] {
 }
 
 /** What is wrong with an organisation, on one line; null where nothing is. */
-function troubleOf({ resources, beside }: OrganisationStatus): string | null {
+function troubleOf({ resources, entities }: OrganisationStatus): string | null {
   const total = (count: 'failed' | 'missing'): number =>
     resources.reduce((sum, each) => sum + each[count], 0)
   const pending = resources.reduce((sum, { suspects }) => sum + suspects.length, 0)
   const [failed, missing] = [total('failed'), total('missing')]
   const errors = [
     ...resources.flatMap(({ gaps }) => gaps.flatMap(({ error }) => error ?? [])),
-    ...beside.flatMap(({ resource, error }) => (error === null ? [] : [`${resource}: ${error}`])),
+    ...entities.flatMap(({ resource, error }) => (error === null ? [] : [`${resource}: ${error}`])),
   ]
   const parts = [
     failed > 0 && `${counted(failed, 'day')} failed`,
@@ -198,7 +198,7 @@ function learnedText({ organisation, concurrency, ...limit }: LimitStatus): stri
 }
 
 function organisationLines(organisation: OrganisationStatus): string[] {
-  const { orgId, firstDay, lastDay, resources, beside } = organisation
+  const { orgId, firstDay, lastDay, resources, entities } = organisation
   const gaps = resources.flatMap(({ resource, gaps: all }) =>
     all.map((gap) => gapLine(resource, gap)),
   )
@@ -212,8 +212,8 @@ function organisationLines(organisation: OrganisationStatus): string[] {
       ? [`  and ${gaps.length - LISTED_GAPS} more gaps: --json has them all`]
       : []),
     ...notes,
-    ...(beside.length === 0 ? [] : ['', '  entity resources']),
-    ...beside.map(entityLine),
+    ...(entities.length === 0 ? [] : ['', '  entity resources']),
+    ...entities.map(entityLine),
   ]
 }
 
@@ -231,7 +231,7 @@ function daysTable(resources: readonly Report['sum'][number][]): string[] {
   )
 }
 
-function entityLine({ resource, landed, latestDay, missed, error }: BesideStatus): string {
+function entityLine({ resource, landed, latestDay, missed, error }: EntityStatus): string {
   const fetched =
     latestDay === null ? 'never fetched' : `new on ${landed} days, last fetched ${latestDay}`
   const gone =

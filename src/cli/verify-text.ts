@@ -32,7 +32,7 @@ export function verificationAnswer(verification: Verification): Answer & { json:
       damaged_files: files.damaged.map(ofDay),
       not_compared: leftOut.map(ofDay),
       not_held: notStored.map(ofDay),
-      mend: commands,
+      fix: commands,
     },
     text: `${lines.join('\n')}\n`,
   }

@@ -89,7 +89,7 @@ function hold(path: string, owner: Owner, wasLeft: boolean, options: LeaseOption
     onLost?.(error)
     throw error
   }
-  const onDoubt = (): void => {
+  const confirmQuietly = (): void => {
     try {
       confirm()
     } catch {
@@ -99,7 +99,7 @@ function hold(path: string, owner: Owner, wasLeft: boolean, options: LeaseOption
   const onError = ({ message }: Error): void => {
     warn(`the lease ${path} is not renewed any more: ${message}`)
   }
-  const heartbeat = startHeartbeat({ path, token, everyMs, onLost: onDoubt, onError })
+  const heartbeat = startHeartbeat({ path, token, everyMs, onLost: confirmQuietly, onError })
   const unfence = fence(folder, confirm)
   return {
     wasLeft,

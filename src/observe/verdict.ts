@@ -43,10 +43,10 @@ export function checksRun({ record: { totals } }: Summary): number {
 function whatWasDone({ record, unchanged }: Summary): string {
   const { totals, organisations, published, rolled_back, exports, shrunk } = record
   const unconfirmed = shrunk.filter((each) => !each.is_confirmed).length
-  const inDoubt =
+  const note =
     unconfirmed === 0 ? '' : ` (${digits(unconfirmed)} to be confirmed by a second recheck)`
   const parts = [
-    totals.asked > 0 && `all ${counted(totals.asked, 'interval')} answered${inDoubt}`,
+    totals.asked > 0 && `all ${counted(totals.asked, 'interval')} answered${note}`,
     totals.asked === 0 && organisations.length > 0 && 'no interval was due',
     totals.models > 0 && `${counted(totals.models, 'model')} built`,
     published !== null && 'warehouse published',

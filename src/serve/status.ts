@@ -15,7 +15,7 @@ import { presentBuild, rollbackInForce } from './rollback.ts'
 export type Status = Readonly<Awaited<ReturnType<typeof readStatus>>>
 export type OrganisationStatus = Status['organisations'][number]
 export type ResourceStatus = Readonly<ReturnType<typeof resourceStatus>>
-export type BesideStatus = Readonly<ReturnType<typeof besideStatus>[number]>
+export type EntityStatus = Readonly<ReturnType<typeof entityStatus>[number]>
 export type LimitStatus = Readonly<ReturnType<typeof limitOf>>
 
 /** Days without data that stand next to each other. */
@@ -61,7 +61,7 @@ export async function readStatus(
         return resourceStatus(name, own, windows?.get(name))
       }),
       /** Of what is not analytics, as far as it was ever asked for. */
-      beside: besideStatus(entityRows(orgId, ledger)),
+      entities: entityStatus(entityRows(orgId, ledger)),
     }
   })
   const isAlive = lease?.state === 'alive'
@@ -151,7 +151,7 @@ function resourceStatus(
   }
 }
 
-function besideStatus(rows: readonly IntervalRow[]) {
+function entityStatus(rows: readonly IntervalRow[]) {
   return [...new Set(rows.map(({ resource }) => resource))].map((resource) => {
     const own = rows.filter((row) => row.resource === resource)
     return {

@@ -225,7 +225,7 @@ describe('the plan', () => {
             ],
           },
         ],
-        beside: [],
+        entities: [],
       },
     ])
     expect(emulator.requests).toEqual([])

@@ -172,9 +172,9 @@ describe('an option that may be repeated', () => {
     const { run } = await stage()
     const { code, out, err } = await run([...plan, ...args])
     expect(code, err).toBe(0)
-    const [first] = JSON.parse(out) as { tasks: []; beside: { requests: number }[] }[]
+    const [first] = JSON.parse(out) as { tasks: []; entities: { requests: number }[] }[]
     expect(first?.tasks).toEqual([])
-    expect(first?.beside.map((each) => each.requests)).toEqual(requests)
+    expect(first?.entities.map((each) => each.requests)).toEqual(requests)
   })
 })
 

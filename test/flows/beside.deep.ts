@@ -154,7 +154,7 @@ it('status shows when each resource was last fetched, and which nights cannot be
   const [organisation] = (await readStatus(data, Date.now(), (orgId) => ledgerOf(data, orgId)))
     .organisations
   expect(organisation?.lastDay).toBe('2026-03-11')
-  const told = Object.fromEntries(organisation?.beside.map((each) => [each.resource, each]) ?? [])
+  const told = Object.fromEntries(organisation?.entities.map((each) => [each.resource, each]) ?? [])
   expect(told['usage_limits']).toEqual({
     resource: 'usage_limits',
     landed: 2,

@@ -70,7 +70,7 @@ interface Report {
   readonly differences: readonly { readonly activity_date: string; readonly table: string }[]
   readonly damaged_files: readonly { readonly resource: string; readonly found: string | null }[]
   readonly not_compared: readonly object[]
-  readonly mend: readonly string[]
+  readonly fix: readonly string[]
 }
 
 async function report(run: (...args: string[]) => Promise<Outcome>, ...args: string[]) {
@@ -96,7 +96,7 @@ async function precious(data: string): Promise<Record<string, string>> {
   return Object.fromEntries(paths.map((path, index) => [path, hashes[index] ?? '']))
 }
 
-async function mend(run: (...args: string[]) => Promise<Outcome>, commands: readonly string[]) {
+async function fixWith(run: (...args: string[]) => Promise<Outcome>, commands: readonly string[]) {
   for (const line of commands) {
     const outcome = await run(...line.split(' ').slice(1))
     expect(outcome, outcome.err).toMatchObject({ code: 0 })
@@ -192,7 +192,7 @@ describe('verify', () => {
     expect(told.differences).toEqual(
       ['2026-01-16', '2026-01-15', '2026-01-20', '2026-01-17'].map(day),
     )
-    expect(told.mend).toEqual([
+    expect(told.fix).toEqual([
       'agent-warehouse sync --refetch --from 2026-01-15 --to 2026-01-17',
       'agent-warehouse sync --refetch --from 2026-01-20 --to 2026-01-20',
       'agent-warehouse build --full-refresh',
@@ -202,7 +202,7 @@ describe('verify', () => {
     expect(text.out).toMatch(/^Different: 2 values .*1 row missing .*1 row that the platform/)
     expect(text.out).toContain('client=web: the warehouse has no such row')
     expect(text.out).toContain('git_commits is NULL in the warehouse')
-    await mend(run, told.mend)
+    await fixWith(run, told.fix)
     expect(await report(run, '--all')).toMatchObject({ code: 0, report: { is_equal: true } })
   })
 
@@ -215,7 +215,7 @@ describe('verify', () => {
       new Set(['fct_user_day', 'fct_reconciliation']),
     )
     expect(told.differences.every(({ activity_date }) => activity_date === '2026-01-16')).toBe(true)
-    await mend(run, told.mend)
+    await fixWith(run, told.fix)
     expect(await report(run, '--all')).toMatchObject({ code: 0, report: { is_equal: true } })
   })
 
@@ -239,7 +239,7 @@ describe('verify', () => {
       ]),
     )
     expect(told.damaged_files).toHaveLength(2)
-    expect(told.mend[0]).toContain('--from 2026-01-17 --to 2026-01-18')
+    expect(told.fix[0]).toContain('--from 2026-01-17 --to 2026-01-18')
   })
 
   it('says which days the warehouse does not have, and takes them for no difference', async () => {

@@ -4,7 +4,7 @@ import { kindOf } from '../../lib/text.ts'
 import type { HttpHead } from '../../lib/world.ts'
 import { checkWhole, Endpoints, readAnswer, utf8, withQuery } from '../http/call.ts'
 import {
-  checkClaims,
+  validateMetadata,
   sliceEnvelope,
   sliceUnlessKnown,
   type Envelope,
@@ -247,7 +247,7 @@ function hasMoreOf(
   )
 }
 
-/** Reads an answer to its end, and holds it to its claims. @throws BodyError */
+/** Reads an answer to its end, and validates its metadata. @throws BodyError */
 function whole<T extends Pick<Envelope, 'rest'>>(
   { request, requestId }: AnswerOrigin,
   answer: Parameters<typeof readAnswer>[2],
@@ -255,7 +255,7 @@ function whole<T extends Pick<Envelope, 'rest'>>(
 ): T {
   return readAnswer('analytics answer', { method: 'GET', path: request, requestId }, answer, () => {
     const envelope = read()
-    checkClaims(request, envelope.rest)
+    validateMetadata(request, envelope.rest)
     return envelope
   })
 }

@@ -95,7 +95,7 @@ export function sliceWhole(text: string): ServedRow {
 }
 
 /**
- * Holds an analytics answer to what it says of itself: the range that `meta`
+ * Compares an analytics answer with what it says of itself: the range that `meta`
  * names is the one that was asked for, and a page of users has a `meta` to say
  * whether it is the last. A stale cache, or a platform that cuts a wide range without a
  * word, would else make days without rows out of days that have them.
@@ -103,7 +103,7 @@ export function sliceWhole(text: string): ServedRow {
  * `path` is path and query as asked; `rest` is the document without its rows.
  * @throws SyntaxError
  */
-export function checkClaims(path: string, rest: unknown): void {
+export function validateMetadata(path: string, rest: unknown): void {
   const { pathname, searchParams } = new URL(path, 'http://platform')
   const meta = fieldOf(rest, 'meta')
   for (const [field, parameter] of RANGE) {

@@ -121,7 +121,7 @@ function pacing(args: readonly string[]): Rows {
 
 interface Plan {
   readonly tasks: { resource: string; days: { activity_date: string; reason: string }[] }[]
-  readonly beside: { resource: string; requests: number }[]
+  readonly entities: { resource: string; requests: number }[]
 }
 
 /** What a plan on an empty folder says. */
@@ -145,17 +145,17 @@ const PLAN = rowsOf('plan', {
     expect(daysOf(await planOf(kit, '--to', '2026-01-15'))).toEqual(['2026-01-14', '2026-01-15'])
   },
   only: async (kit) => {
-    const { tasks, beside } = await planOf(kit, '--only', 'tools,computers')
+    const { tasks, entities } = await planOf(kit, '--only', 'tools,computers')
     expect([...new Set(tasks.map(({ resource }) => resource))]).toEqual(['tools'])
-    expect(beside.map(({ resource }) => resource)).toEqual(['computers'])
+    expect(entities.map(({ resource }) => resource)).toEqual(['computers'])
   },
   session: async (kit) => {
-    const { beside } = await planOf(kit, '--only', 'sessions', '--session', 'a', '--session', 'b')
-    expect(beside.map(({ requests }) => requests)).toEqual([2])
+    const { entities } = await planOf(kit, '--only', 'sessions', '--session', 'a', '--session', 'b')
+    expect(entities.map(({ requests }) => requests)).toEqual([2])
   },
   message: async (kit) => {
-    const { beside } = await planOf(kit, '--only', 'messages', '--message', 'a/b')
-    expect(beside.map(({ requests }) => requests)).toEqual([1])
+    const { entities } = await planOf(kit, '--only', 'messages', '--message', 'a/b')
+    expect(entities.map(({ requests }) => requests)).toEqual([1])
   },
   refetch: async (kit) => {
     const args = ['plan', '--json', '--only', 'tokens', '--to', '2026-01-15']

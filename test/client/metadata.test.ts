@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkClaims } from '../../src/client/json/envelope.ts'
+import { validateMetadata } from '../../src/client/json/envelope.ts'
 
 const DAYS = '/api/v1/analytics/tokens?startDate=2026-01-14&endDate=2026-01-20'
 const PAGE = '/api/v1/analytics/users?startDate=2026-01-14&endDate=2026-01-14&limit=100'
@@ -13,13 +13,13 @@ describe('an answer is held to what it says of itself:', () => {
     ['a page with one after it', PAGE, { has_more: true, next_cursor: 'u' }],
   ])('%s passes', (_, path, meta) => {
     expect(() => {
-      checkClaims(path, { data: [], meta })
+      validateMetadata(path, { data: [], meta })
     }).not.toThrow()
   })
 
   it('no meta passes where there are no pages', () => {
     expect(() => {
-      checkClaims(DAYS, { data: [] })
+      validateMetadata(DAYS, { data: [] })
     }).not.toThrow()
   })
 
@@ -36,7 +36,7 @@ describe('an answer is held to what it says of itself:', () => {
     ['a page whose meta is text', PAGE, 'x', "there is no 'meta'"],
   ])('%s does not', (_, path, meta, said) => {
     expect(() => {
-      checkClaims(path, { data: [], meta })
+      validateMetadata(path, { data: [], meta })
     }).toThrow(said)
   })
 })
