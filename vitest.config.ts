@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/build-once.ts'],
+    setupFiles: ['test/support/each-file.ts'],
+    isolate: false,
     testTimeout: 300_000,
     hookTimeout: 300_000,
     pool: 'forks',

@@ -10,7 +10,7 @@ import { baseGlob } from '../../src/lake/layout.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { compileProject } from '../../src/model/project/compile.ts'
 import { analysis, listAnalyses } from '../../src/serve/analyses.ts'
-import { temporaryFolder } from '../model/fixture.ts'
+import { folderOfFile } from '../support/folders.ts'
 import { buildLake } from '../model/lake-build.ts'
 import { Lake } from '../support/lake.ts'
 import { MAY_BE_EMPTY, rowsIn, told } from './golden-case.ts'
@@ -35,7 +35,7 @@ const UNANSWERED = [
 let lake: Lake
 let built: BuildResult
 beforeAll(async () => {
-  lake = await Lake.open(await temporaryFolder())
+  lake = await Lake.open(await folderOfFile())
   await landGolden(lake, CASE)
   built = await build()
 })
@@ -75,7 +75,7 @@ describe('the golden lake', () => {
   })
 
   it('is expected as the script says', async () => {
-    const folder = await temporaryFolder()
+    const folder = await folderOfFile()
     await promisify(execFile)(process.execPath, [SCRIPT, 'awkward', folder])
     expect((await readdir(folder)).sort()).toEqual(tables.map((table) => `${table}.ndjson`))
     for (const table of tables) expect(await rowsIn(folder, table)).toEqual(await expected(table))

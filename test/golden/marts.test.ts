@@ -7,7 +7,7 @@ import { parseDay } from '../../src/lib/days.ts'
 import { Database, type Row } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { listAnalyses } from '../../src/serve/analyses.ts'
-import { temporaryFolder } from '../model/fixture.ts'
+import { folderOfFile } from '../support/folders.ts'
 import { buildLake } from '../model/lake-build.ts'
 import { Lake } from '../support/lake.ts'
 import { MAY_BE_EMPTY, rowsIn, told } from './golden-case.ts'
@@ -25,7 +25,7 @@ const UNANSWERED = [
 
 let lake: Lake
 beforeAll(async () => {
-  lake = await Lake.open(await temporaryFolder())
+  lake = await Lake.open(await folderOfFile())
   await landGolden(lake, CASE)
   await cp(join(CASE, 'seeds'), join(lake.data, 'seeds'), { recursive: true })
   await buildLake(lake, parseDay('2027-02-14', 'the last day'))
@@ -73,7 +73,7 @@ describe('the golden lake of weeks', () => {
   })
 
   it('is expected as the script says', async () => {
-    const folder = await temporaryFolder()
+    const folder = await folderOfFile()
     await promisify(execFile)(process.execPath, [SCRIPT, 'weeks', folder])
     expect((await readdir(folder)).sort()).toEqual(tables.map((table) => `${table}.ndjson`))
     for (const table of tables) {

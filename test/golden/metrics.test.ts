@@ -5,7 +5,7 @@ import { Database } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import type { Measure } from '../../src/model/project/metrics.ts'
 import { project } from '../model/alone.ts'
-import { temporaryFolder } from '../model/fixture.ts'
+import { folderOfFile } from '../support/folders.ts'
 import { buildLake } from '../model/lake-build.ts'
 import { additivityOf, measureOf, measures, measureSql, metricSql } from '../model/metrics/pages.ts'
 import { Lake } from '../support/lake.ts'
@@ -13,7 +13,7 @@ import { landGolden } from './land.ts'
 
 let path: string
 beforeAll(async () => {
-  const lake = await Lake.open(await temporaryFolder())
+  const lake = await Lake.open(await folderOfFile())
   await landGolden(lake, join(packageRoot, 'test', 'golden', 'weeks'))
   await buildLake(lake, parseDay('2027-02-14', 'the last day'))
   path = join(lake.data, 'warehouse.duckdb')

@@ -3,10 +3,11 @@ import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { WorkingCopy } from '../../src/model/index.ts'
 import { Database } from '../../src/lib/duckdb.ts'
-import { Bench, temporaryFolder, TINY } from './fixture.ts'
+import { Bench, TINY } from './fixture.ts'
+import { folderOfFile } from '../support/folders.ts'
 
 async function published(): Promise<string> {
-  const target = join(await temporaryFolder(), 'warehouse.duckdb')
+  const target = join(await folderOfFile(), 'warehouse.duckdb')
   await writeFile(target, 'published')
   return target
 }
@@ -29,7 +30,7 @@ it('is removed where nobody takes it, though it was just begun', async () => {
 })
 
 it('of a missing file fails only in take()', async () => {
-  const target = join(await temporaryFolder(), 'warehouse.duckdb')
+  const target = join(await folderOfFile(), 'warehouse.duckdb')
   const copy = new WorkingCopy(target, target)
   copy.begin()
   await expect(copy.take()).rejects.toMatchObject({ code: 'ENOENT' })

@@ -1,7 +1,5 @@
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterAll } from 'vitest'
 import type { RunEvent } from '../../src/lib/events.ts'
 import {
   buildAndPublish,
@@ -12,18 +10,7 @@ import {
 import { Database, literal, type Row } from '../../src/lib/duckdb.ts'
 import { makeWritable, sha256OfFile } from '../../src/lib/files.ts'
 import { readRecords, writeRecords } from '../../src/lake/published-record.ts'
-
-const folders: string[] = []
-
-afterAll(async () => {
-  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
-})
-
-export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'agent-warehouse-model-'))
-  folders.push(folder)
-  return folder
-}
+import { folderOfFile } from '../support/folders.ts'
 
 export type Files = Readonly<Record<string, string>>
 
@@ -88,7 +75,7 @@ order by 1
 
 /** Writes the files into a new folder and returns it. */
 export async function writeFiles(files: Files): Promise<string> {
-  const folder = await temporaryFolder()
+  const folder = await folderOfFile()
   for (const [file, content] of Object.entries(files)) {
     const path = join(folder, file)
     await mkdir(dirname(path), { recursive: true })
@@ -108,7 +95,7 @@ export class Bench {
   }
 
   static async open(): Promise<Bench> {
-    const bench = new Bench(await temporaryFolder())
+    const bench = new Bench(await folderOfFile())
     await bench.land("('a', 'u1', 3), ('a', 'u2', 0), ('a', 'u3', 5)")
     return bench
   }

@@ -6,7 +6,7 @@ import type { Project } from '../../src/model/index.ts'
 import { Database, identifier, literal } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { entitySql, openBase, putRaw, type RawItem } from '../normalize/flatten.ts'
-import { temporaryFolder } from './fixture.ts'
+import { folderOfFile } from '../support/folders.ts'
 
 const INCREMENTAL = [
   'intermediate.int_fact_days',
@@ -92,7 +92,7 @@ it('law 6: N nights of incremental builds equal a full refresh, row for row', as
   const project = await factsAlone()
   await fc.assert(
     fc.asyncProperty(fc.array(night, { minLength: 2, maxLength: 3 }), async (nights) => {
-      const folder = await temporaryFolder()
+      const folder = await folderOfFile()
       let served: Served = new Map()
       for (const [index, changes] of nights.entries()) {
         const before = served

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { buildAndPublish, loadProject, type Project } from '../../src/model/index.ts'
 import { Database, literal } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
-import { temporaryFolder } from './fixture.ts'
+import { folderOfFile } from '../support/folders.ts'
 
 const MODELS = ['stg_platform__restatements', 'int_restatement_versions', 'fct_restatement']
 
@@ -21,7 +21,7 @@ it('law 6: restatements of N nights equal a full refresh, row for row', async ()
   const project = await restatementsAlone()
   await fc.assert(
     fc.asyncProperty(fc.array(history, { minLength: 2, maxLength: 4 }), async (nights) => {
-      const folder = await temporaryFolder()
+      const folder = await folderOfFile()
       for (const versions of nights) {
         await writeBase(folder, versions)
         await build(project, folder, 'nightly', false)

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../src/lib/errors.ts'
 import { loadProject, type BuildResult } from '../../src/model/index.ts'
 import { sha256OfFile } from '../../src/lib/files.ts'
-import { Bench, temporaryFolder, writeFiles, type Files } from './fixture.ts'
+import { Bench, writeFiles, type Files } from './fixture.ts'
+import { folderOfFile } from '../support/folders.ts'
 
 const HEADER = 'org_id,member,seats,valid_from\n'
 
@@ -57,7 +58,7 @@ async function seeded(): Promise<Seeded> {
   const bench = await Bench.open()
   const warnings: string[] = []
   const build: Seeded['build'] = async (own, files = SEEDED) => {
-    const seedFolder = await temporaryFolder()
+    const seedFolder = await folderOfFile()
     for (const [name, text] of Object.entries(own)) await writeFile(join(seedFolder, name), text)
     const warn = (message: string) => warnings.push(message.replace(seedFolder, ''))
     const project = await loadProject(await writeFiles(files), { seedFolder, warn })

@@ -5,11 +5,12 @@ import { loadConfig } from '../../src/config/config.ts'
 import { UsageError } from '../../src/lib/errors.ts'
 import { sparkType } from '../../src/model/engines/spark.ts'
 import { findSpark, submit, type SparkSettings } from '../../src/model/engines/spark-submit.ts'
-import { Bench, temporaryFolder, TINY } from './fixture.ts'
+import { Bench, TINY } from './fixture.ts'
+import { folderOfFile } from '../support/folders.ts'
 
 /** A folder of Spark whose `spark-submit` is a shell script. */
 async function fakeSpark(script: string): Promise<SparkSettings> {
-  const home = await temporaryFolder()
+  const home = await folderOfFile()
   await mkdir(join(home, 'bin'))
   await writeFile(join(home, 'bin', 'spark-submit'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
   const environment = { PATH: process.env['PATH'] ?? '' }
@@ -17,7 +18,7 @@ async function fakeSpark(script: string): Promise<SparkSettings> {
 }
 
 async function submitted(script: string): Promise<unknown[]> {
-  const folder = await temporaryFolder()
+  const folder = await folderOfFile()
   const said: unknown[] = []
   await submit(await fakeSpark(script), {
     ...{ job: join(folder, 'job.json'), folder, folderUrl: `file:${folder}` },
@@ -103,7 +104,7 @@ it.each([
 
 describe('the configuration of Spark', () => {
   async function configured(yaml: string, environment: Record<string, string> = {}) {
-    const folder = await temporaryFolder()
+    const folder = await folderOfFile()
     await writeFile(join(folder, 'agent-warehouse.yaml'), yaml, { mode: 0o600 })
     return loadConfig({ data: '/data' }, environment, folder)
   }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import {
   distinctNames,
   formatCsv,
@@ -11,8 +11,15 @@ import {
 import type { Table } from '../../src/lib/duckdb.ts'
 import { ask } from './support.ts'
 
-vi.hoisted(() => {
+const zone = vi.hoisted(() => {
+  const before = process.env['TZ']
   process.env['TZ'] = 'America/New_York'
+  return before
+})
+
+afterAll(() => {
+  if (zone === undefined) delete process.env['TZ']
+  else process.env['TZ'] = zone
 })
 
 async function jsonOf(expression: string): Promise<string> {

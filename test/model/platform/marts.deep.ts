@@ -5,7 +5,7 @@ import type { BuildResult } from '../../../src/model/index.ts'
 import { Database, type Cell } from '../../../src/lib/duckdb.ts'
 import { Lake } from '../../support/lake.ts'
 import { project } from '../alone.ts'
-import { temporaryFolder } from '../fixture.ts'
+import { folderOfFile } from '../../support/folders.ts'
 import { buildLake } from '../lake-build.ts'
 import { landPlatform } from './served.ts'
 
@@ -14,7 +14,7 @@ const LAST_DAY = parseDay('2026-02-08', 'the last day')
 let lake: Lake
 let built: BuildResult
 beforeAll(async () => {
-  lake = await Lake.open(await temporaryFolder())
+  lake = await Lake.open(await folderOfFile())
   await landPlatform(lake)
   built = await buildLake(lake, LAST_DAY)
 })
@@ -187,7 +187,7 @@ describe('sessions', () => {
 })
 
 it('where none of it ever landed, everything is there and empty, and every check passes', async () => {
-  const empty = await Lake.open(await temporaryFolder())
+  const empty = await Lake.open(await folderOfFile())
   const { checks } = await buildLake(empty, LAST_DAY)
   expect(checks.filter(({ status }) => status !== 'pass')).toEqual([])
   const [here, there] = [await columnsIn(lake), await columnsIn(empty)]
