@@ -36,7 +36,7 @@ watch: build ## the tests of what changes, again and again
 test: check build ## before a push: types, lint, unit tests and the main flows; three minutes
 	@npm run --silent test
 
-test-all: test test-deep test-dbt ## everything that must hold, in CI too; forty minutes
+test-all: test test-browser test-dbt test-deep ## everything that must hold, in CI too; forty minutes
 
 test-dbt: build ## the models under dbt Core against the built-in runner, row for row; needs python3
 	@npm run --silent test:dbt
@@ -47,7 +47,7 @@ test-spark: build ## builds on a Spark cluster that it starts, against DuckDB's,
 test-deep: build ## whole commands and nights, faults, damage, full disks, every option; half an hour
 	@npm run --silent test:deep
 
-test-browser: build ## the report in headless Chromium, which it installs from Debian: a minute
+test-browser: build ## the report in headless Chromium, which it installs from Debian's packages as root; a minute
 	@npm run --silent test:browser
 
 test-kill: build ## kills a run at every write, and at 50 moments: a quarter of an hour

@@ -16,13 +16,16 @@ const stepSchema = z.object({
   run: z.string().optional(),
 })
 
+/** Ubuntu has no package of it. */
+const CHROMIUM_ALONE = z.strictObject({ CHROMIUM: z.string() })
+
 const workflowSchema = z.object({
   on: z.object({ pull_request: z.object({}), push: z.object({ branches: z.array(z.string()) }) }),
   permissions: z.record(z.string(), z.string()),
   jobs: z.object({
     ci: z.object({
       strategy: z.object({ matrix: z.strictObject({ node: z.array(z.int()) }) }),
-      steps: z.array(stepSchema.strict()),
+      steps: z.array(stepSchema.extend({ env: CHROMIUM_ALONE.optional() }).strict()),
     }),
   }),
 })
