@@ -201,10 +201,10 @@ interface FactView {
 }
 
 /**
- * Creates every model as a view in the database in use, unchecked: nothing is computed until it
- * is queried, and then only for the queried days.
+ * Creates the facts of days, and the models that they are made from, as views in the database in
+ * use, unchecked: nothing is computed until it is queried, and then only for the queried days.
  *
- * @returns the facts of days among them.
+ * @returns the facts.
  * @throws StatementError when DuckDB refuses a model.
  */
 export async function createFactViews(
@@ -213,13 +213,19 @@ export async function createFactViews(
   sourceSql: CompileOptions['sourceSql'],
 ): Promise<FactView[]> {
   const { models } = compileProject(project, { sourceSql })
-  await createSchemas(database, models)
-  for (const { file, name, relation, sql } of models) {
+  const facts = models.filter(isFactOfDays)
+  const needed = new Set(facts.map(({ name }) => name))
+  for (const { name, dependsOn } of models.toReversed()) {
+    if (needed.has(name)) for (const each of dependsOn) needed.add(each)
+  }
+  const views = models.filter(({ name }) => needed.has(name))
+  await createSchemas(database, views)
+  for (const { file, name, relation, sql } of views) {
     await database.run(`create view ${relation} as ${sql}`).catch((error: unknown) => {
       throw StatementError.of(`${file}: model '${name}'`, error)
     })
   }
-  return models.filter(isFactOfDays).map((node) => ({
+  return facts.map((node) => ({
     name: node.name,
     relation: node.relation,
     columns: node.columns.map(({ name }) => name),
