@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { onTestFinished } from 'vitest'
 import { program } from '../../src/cli/program.ts'
 import { MAIN } from '../support/command.ts'
+import { MACHINE } from '../support/machine.ts'
 import { registered } from './registry.ts'
 
 /** What there is on the platform to name in arguments. */
@@ -115,7 +116,7 @@ export async function onTerminal(
     outWidth: 100,
     hasColour: true,
     ask: null,
-    environment,
+    environment: { ...MACHINE, ...environment },
     cwd,
   })
   return { code, out, err }
@@ -138,7 +139,7 @@ function asProcess(
   environment: Readonly<Record<string, string>>,
   cwd: string,
 ): Promise<Shown> {
-  const env = { PATH: process.env['PATH'] ?? '', ...environment }
+  const env = { PATH: process.env['PATH'] ?? '', ...MACHINE, ...environment }
   const child = spawn(process.execPath, [MAIN, ...args], { cwd, env })
   onTestFinished(() => void child.kill('SIGKILL'))
   let [out, err] = ['', '']

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { program } from '../../src/cli/program.ts'
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
+import { MACHINE } from '../support/machine.ts'
 
 export interface Said {
   readonly code: number
@@ -56,6 +57,7 @@ export async function published(
     AGENT_WAREHOUSE_DATA: data,
     PATH: process.env['PATH'] ?? '',
     HOME: root,
+    ...MACHINE,
   }
   const go: Published['go'] = (args, { environment: own = {}, cwd = root, answers } = {}) =>
     said(args, { ...environment, ...own }, cwd, answers)

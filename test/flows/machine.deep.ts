@@ -28,7 +28,8 @@ describe('threads: 1 and memory: 256MB', () => {
   const FILE = 'threads: 1\nmemory: 256MB\n'
 
   it('are enough for a night; what a killed one spilled is gone, and doctor says where they are from', async () => {
-    const { data, environment } = await stage()
+    const { data, environment: given } = await stage()
+    const environment = { ...given, AGENT_WAREHOUSE_THREADS: '' }
     const cwd = await configured(FILE)
     await mkdir(spillFolder(data), { recursive: true })
     await writeFile(join(spillFolder(data), 'duckdb_temp_storage_DEFAULT-0.tmp'), 'left')

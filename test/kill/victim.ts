@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import { packageRoot } from '../../src/lib/package.ts'
+import { MACHINE } from '../support/machine.ts'
 
 /** A command, and the platform that it asks. */
 export interface Command {
@@ -71,6 +72,7 @@ export async function killAfter(command: Command, dataFolder: string, ms: number
 export function environmentOf(command: Command, dataFolder: string): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
+    ...MACHINE,
     AGENT_BASE_URL: command.url,
     AGENT_API_KEY: command.key,
     AGENT_WAREHOUSE_DATA: dataFolder,

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { packageRoot } from '../../src/lib/package.ts'
+import { MACHINE } from './machine.ts'
 
 export interface Outcome {
   readonly code: number | null
@@ -38,7 +39,12 @@ export function startCommand(
 ): Running {
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd,
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      ...MACHINE,
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => {
