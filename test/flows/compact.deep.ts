@@ -20,7 +20,7 @@ import { martsOf } from './likeness.ts'
 import { rawFiles, rawRows, rowsOfVersions } from './raw-rows.ts'
 
 const ORG = 'org_demo'
-const NIGHTS = ['2026-02-10', '2026-03-20', '2026-03-21', '2026-03-22'].map((day) =>
+const NIGHTS = ['2026-02-10', '2026-03-02', '2026-03-03', '2026-03-04'].map((day) =>
   Date.parse(`${day}T05:00:00Z`),
 )
 const day = (text: string) => parseDay(text, 'a day')

@@ -192,9 +192,9 @@ describe('a known secret', () => {
   ])('is looked for in linear time: %j over and over', (unit) => {
     expect(growthOf((text) => bytesWithout(secrets, Buffer.from(text)), unit)).toBeLessThan(LINEAR)
     expect(growthOf((text) => secrets.message(text), unit)).toBeLessThan(LINEAR)
-    const body = repeated(unit, 4_000_000)
+    const body = repeated(unit, 1_000_000)
     expect(text(bytesWithout(secrets, Buffer.from(body)))).not.toContain(KEY)
-    expect(secrets.message(body.slice(0, 1_000_000))).not.toContain(KEY)
+    expect(secrets.message(body)).not.toContain(KEY)
   })
 })
 
