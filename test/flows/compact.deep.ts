@@ -15,6 +15,7 @@ import { rebuild } from '../../src/pipeline/rebuild.ts'
 import type { BuildOutcome, RunContext } from '../../src/pipeline/run-context.ts'
 import { sync } from '../../src/pipeline/sync.ts'
 import { verify } from '../../src/pipeline/verify.ts'
+import { folderOfFile } from '../support/folders.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
 import { martsOf } from './likeness.ts'
 import { rawFiles, rawRows, rowsOfVersions } from './raw-rows.ts'
@@ -92,12 +93,23 @@ afterAll(async () => {
   await rm(original, { recursive: true, force: true })
 })
 
+let compacted: Promise<string> | undefined
+
+/** The data folder of three nights with merged files, to be copied. */
+async function compactOnce(): Promise<string> {
+  const folder = await folderOfFile()
+  await cp(original, folder, { recursive: true })
+  const outcome = await compact(contextOf(folder))
+  expect(outcome).toMatchObject({ exitCode: 0, problems: [] })
+  return folder
+}
+
 /** Copies of the data folder of three nights: as it is, and with merged files. */
 async function twoFolders(): Promise<{ readonly plain: string; readonly merged: string }> {
+  compacted ??= compactOnce()
   const [plain, merged] = [await temporaryFolder(), await temporaryFolder()]
-  for (const folder of [plain, merged]) await cp(original, folder, { recursive: true })
-  const outcome = await compact(contextOf(merged))
-  expect(outcome).toMatchObject({ exitCode: 0, problems: [] })
+  await cp(original, plain, { recursive: true })
+  await cp(await compacted, merged, { recursive: true })
   return { plain, merged }
 }
 
