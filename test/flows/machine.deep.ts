@@ -17,6 +17,9 @@ afterEach(() => {
 const filesBelow = (folder: string): Promise<string[]> =>
   readdir(folder, { recursive: true }).catch(() => [])
 
+/** The suite's own setting of threads would win over a file's. */
+const AS_IN_THE_FILE = { AGENT_WAREHOUSE_THREADS: '' }
+
 /** A folder with a configuration. */
 async function configured(text: string): Promise<string> {
   const cwd = await temporaryFolder()
@@ -29,7 +32,7 @@ describe('threads: 1 and memory: 256MB', () => {
 
   it('are enough for a night; what a killed one spilled is gone, and doctor says where they are from', async () => {
     const { data, environment: given } = await stage()
-    const environment = { ...given, AGENT_WAREHOUSE_THREADS: '' }
+    const environment = { ...given, ...AS_IN_THE_FILE }
     const cwd = await configured(FILE)
     await mkdir(spillFolder(data), { recursive: true })
     await writeFile(join(spillFolder(data), 'duckdb_temp_storage_DEFAULT-0.tmp'), 'left')
@@ -100,7 +103,7 @@ describe('threads and memory that are none are 2 and one line', () => {
     ['memory: 255MB', "memory: '255MB' is too little: at least 256MB"],
   ])('%s', async (line, told) => {
     const cwd = await configured(`${line}\n`)
-    const { code, out, err } = await command(['query', 'select 1'], {}, cwd)
+    const { code, out, err } = await command(['query', 'select 1'], AS_IN_THE_FILE, cwd)
     expect([code, out]).toEqual([2, ''])
     expect(err).toContain(`agent-warehouse: ${join(cwd, 'agent-warehouse.yaml')} ${told}`)
     expect(err.trimEnd().split('\n').length).toBeLessThanOrEqual(2)
