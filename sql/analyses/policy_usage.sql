@@ -14,5 +14,5 @@ select
     coalesce(actor_email, actor_name, actor_id) as actor
 from main.mart_policy_usage
 where forbidden_use_days > 0
-    or (is_allowed and not is_used)
+    or (is_allowed and not is_used and policy != 'denied_commands')
 order by 1, 5 desc, 2, 3

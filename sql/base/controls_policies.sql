@@ -72,6 +72,22 @@ policies as (
                     settings ->> '$.mcpAutonomyOverrides.*.defaultLevel',
                     settings ->> '$.mcpAutonomyOverrides.*.tools.*'
                 )
+            },
+            {
+                'setting': 'commandDenylist',
+                'served': settings ->> '$.commandDenylist[*]'
+            },
+            {
+                'setting': 'managedComputersAllowedEmails',
+                'served': settings ->> '$.managedComputersAllowedEmails[*]'
+            },
+            {
+                'setting': 'byomComputersAllowedEmails',
+                'served': settings ->> '$.byomComputersAllowedEmails[*]'
+            },
+            {
+                'setting': 'sessionRetentionDays',
+                'served': [settings ->> '$.sessionRetentionDays']
             }
         ]) as policy,
         fetched_at

@@ -25,11 +25,11 @@ const SEEDS_BY_ORG = ['dim_event', 'fct_licence_day', 'mart_seats']
 
 /** The lake has no whole week, and analytics alone. */
 const UNANSWERED = [
-  ...['active_users_by_team', 'autonomy_by_team', 'autonomy_by_week', 'autonomy_levels'],
-  ...['cache_share', 'event_effects', 'incomplete_days', 'limits_at_risk', 'mcp_adoption'],
-  ...['output_per_active_user', 'output_per_credit', 'policy_usage'],
-  ...['ramp_by_cohort', 'readiness_by_month', 'session_outcomes', 'settings_changes'],
-  ...['spend_change', 'time_to_first_commit', 'unusual_days', 'user_lifecycle'],
+  ...['active_users_by_team', 'allowed_emails', 'autonomy_by_team', 'autonomy_by_week'],
+  ...['autonomy_levels', 'cache_share', 'event_effects', 'incomplete_days', 'limits_at_risk'],
+  ...['mcp_adoption', 'output_per_active_user', 'output_per_credit', 'policy_usage'],
+  ...['ramp_by_cohort', 'readiness_by_month', 'session_outcomes', 'session_retention'],
+  ...['settings_changes', 'spend_change', 'time_to_first_commit', 'unusual_days', 'user_lifecycle'],
 ]
 
 let lake: Lake

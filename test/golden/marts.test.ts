@@ -17,9 +17,9 @@ const CASE = join(packageRoot, 'test', 'golden', 'weeks')
 const SCRIPT = join(packageRoot, 'test', 'golden', 'script', 'expect-marts.mjs')
 const tables = (await readdir(join(CASE, 'expected'))).map((file) => file.replace('.ndjson', ''))
 
-/** The lake has analytics alone, without clients, hooks and licences. */
+/** The lake has analytics alone, without clients and licences. */
 const UNANSWERED = [
-  ...['hooks_used', 'licence_cost', 'limits_at_risk', 'multi_client_users'],
+  ...['licence_cost', 'limits_at_risk', 'multi_client_users'],
   ...['readiness_by_month', 'restated_days', 'session_outcomes'],
 ]
 

@@ -256,12 +256,18 @@ describe('settings that say what may be used', () => {
       },
       userModelPolicies: { 'u"1': { allowedModelIds: ['m2'] }, u2: 7 },
       customModels: [{ model: 'own', id: 'custom:own' }, 'odd'],
+      commandDenylist: ['rm -rf /', 'rm -rf /', null],
+      managedComputersAllowedEmails: ['A@x.example '],
+      byomComputersAllowedEmails: {},
+      sessionRetentionDays: 30,
     }
     const items = [{ item: JSON.stringify({ revision: 7, settings }) }]
     const rows = await flatten(database, 'controls_policies', items, columns)
     expect([...rows].sort()).toEqual([
+      ['7', 'commandDenylist', 'rm -rf /', 'rm -rf /'],
       ['7', 'customModels', 'custom:own', 'custom:own'],
       ['7', 'customModels', 'own', 'own'],
+      ['7', 'managedComputersAllowedEmails', 'A@x.example ', 'a@x.example'],
       ['7', 'maxAutonomyLevel', 'high', 'high'],
       ['7', 'mcpAutonomyOverrides', 'low', 'low'],
       ['7', 'mcpAutonomyOverrides', 'medium', 'medium'],
@@ -270,6 +276,7 @@ describe('settings that say what may be used', () => {
       ['7', 'mcpPolicy.enabled', 'true', 'true'],
       ['7', 'modelPolicy.allowCustomModels', 'false', 'false'],
       ['7', 'modelPolicy.allowedModelIds', 'm1', 'm1'],
+      ['7', 'sessionRetentionDays', '30', '30'],
       ['7', 'userModelPolicies.allowedModelIds', 'm2', 'm2'],
     ])
   })

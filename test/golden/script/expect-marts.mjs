@@ -11,6 +11,7 @@ import { facts } from './facts.mjs'
 import { marts } from './marts.mjs'
 import { monthMarts } from './month-marts.mjs'
 import { policyUsage } from './policy.mjs'
+import { policyMarts } from './policy-marts.mjs'
 import { rampMarts } from './ramp.mjs'
 import { creditsText } from './reading.mjs'
 import { folder } from './served.mjs'
@@ -30,6 +31,7 @@ const expected = {
   ...rampMarts(all),
   mart_event_effect: eventEffect(all),
   mart_policy_usage: policyUsage(all),
+  ...policyMarts(all),
   mart_anomalies: anomalies(all),
 }
 for (const [table, rows] of Object.entries(expected)) {

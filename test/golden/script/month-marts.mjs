@@ -95,7 +95,7 @@ function cacheDay({ activity_date, input_tokens, cache_read_tokens, cache_write_
   ]
 }
 
-function seats({ dim_user, fct_user_day }) {
+function seats({ dim_user, dim_user_history, fct_user_day }) {
   const asOf = fct_user_day
     .map(({ activity_date }) => activity_date)
     .sort()
@@ -109,7 +109,10 @@ function seats({ dim_user, fct_user_day }) {
     const person = { user_id, user_email, user_label, team: member.team, last_active_date }
     return { ...person, active_days_28: days.length }
   })
-  const named = members.flatMap(({ user_id, user_email }) => [user_id, user_email?.toLowerCase()])
+  const named = dim_user_history.flatMap(({ user_id, user_email }) => [
+    user_id,
+    user_email?.toLowerCase(),
+  ])
   const lines = seeds.teams.filter(
     ({ user, valid_from }) => valid_from <= lastDay && !named.includes(user.toLowerCase()),
   )

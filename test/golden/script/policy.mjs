@@ -1,6 +1,6 @@
 // What the enterprise controls allow against what was used: the settings in force
 // are followed moment by moment, where the models compare days.
-import { sum, unique } from './reading.mjs'
+import { groupBy, sum, unique } from './reading.mjs'
 import { controls, org_id } from './served.mjs'
 import { canonical } from './tools.mjs'
 
@@ -46,6 +46,11 @@ const POLICIES = {
       return LEVELS.indexOf(level) <= Math.max(...highest)
     },
   },
+  denied_commands: {
+    named: ({ commandDenylist = [] }) => commandDenylist.map((command) => command.trim()),
+    isAllowed: (settings, command) =>
+      !POLICIES.denied_commands.named(settings).includes(command),
+  },
 }
 
 export function policyUsage(made) {
@@ -63,7 +68,8 @@ export function policyUsage(made) {
 }
 
 /** Millionths of what was used. */
-function usesOf({ fct_mcp_server_day, fct_model_day, fct_autonomy_level_day, fct_org_day }) {
+function usesOf(made) {
+  const { fct_mcp_server_day, fct_model_day, fct_autonomy_level_day, fct_org_day } = made
   const callsOf = (day) => fct_org_day.find((each) => each.activity_date === day).tool_calls
   return [
     ...fct_mcp_server_day
@@ -90,7 +96,25 @@ function usesOf({ fct_mcp_server_day, fct_model_day, fct_autonomy_level_day, fct
         day: use.activity_date,
         amount: BigInt(Math.round(use.share * 1e6)) * callsOf(use.activity_date),
       })),
+    ...deniedUses(made),
   ]
+}
+
+/** Per day and denied command: executions of hooks whose command begins with its words. */
+function deniedUses({ fct_hook_day }) {
+  const denied = unique(
+    revisions.flatMap(({ settings }) => POLICIES.denied_commands.named(settings)),
+  )
+  return denied.flatMap((value) => {
+    const isIt = ({ command }) => command === value || command?.startsWith(`${value} `)
+    const days = groupBy(fct_hook_day.filter(isIt), ({ activity_date }) => activity_date)
+    return [...days].map(([day, hooks]) => ({
+      policy: 'denied_commands',
+      value,
+      day,
+      amount: sum(hooks.map(({ invocations }) => invocations)) * 1_000_000n,
+    }))
+  })
 }
 
 function row(policy, value, isAllowed, all) {

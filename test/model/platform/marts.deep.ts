@@ -174,6 +174,24 @@ describe('sessions', () => {
     ])
   })
 
+  it('have recorded hook events beside none that the platform counted', async () => {
+    const columns = ['activity_date', 'hook_event', 'platform_invocations', 'recorded_events']
+    expect(await rowsOf('mart_hook_recording', ...columns)).toEqual([
+      ['2026-02-02', 'SessionEnd', null, '1'],
+      ['2026-02-03', '(unnamed)', null, '1'],
+      ['2026-02-03', 'SessionEnd', null, '3'],
+      ['2026-02-03', 'Stop', null, '1'],
+    ])
+  })
+
+  it('are no older than the settings keep them', async () => {
+    const columns = ['since_revision', 'retention_days', 'valid_from', 'fetched_sessions']
+    const rest = ['oldest_session_days', 'sessions_past_retention']
+    expect(await rowsOf('mart_session_retention', ...columns, ...rest)).toEqual([
+      ['1', null, '2026-01-21 10:00:00+00', '2', '2', null],
+    ])
+  })
+
   it('come to an end once, the last one', async () => {
     const columns = ['outcome_date', 'end_reason', 'is_failure', 'sessions', 'fetched_sessions']
     const rest = ['messages', 'assistant_active_ms', 'service_credits']
@@ -199,7 +217,8 @@ const MARTS = [
   ...['fct_control_change', 'dim_control_current', 'fct_usage_limit', 'mart_limit_usage'],
   ...['dim_readiness_report', 'fct_readiness_criterion', 'mart_readiness_trend', 'dim_computer'],
   ...['fct_computer_metric', 'fct_provisioning_step', 'fct_session', 'fct_message'],
-  ...['fct_hook_event', 'mart_session_outcomes', 'mart_policy_usage'],
+  ...['fct_hook_event', 'mart_session_outcomes', 'mart_policy_usage', 'mart_hook_recording'],
+  ...['mart_session_retention', 'mart_allowed_emails'],
 ]
 
 async function columnsIn({ data }: Lake) {

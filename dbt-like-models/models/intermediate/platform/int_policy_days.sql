@@ -53,6 +53,35 @@ levels as (
 
 ),
 
+denied as (
+
+    select distinct
+        org_id,
+        trim(value) as value
+    from {{ ref('stg_platform__controls_policies') }}
+    where setting = 'commandDenylist' and trim(value) != ''
+
+),
+
+-- The command itself, or followed by arguments.
+commands as (
+
+    select
+        hooks.org_id,
+        hooks.activity_date,
+        'denied_commands' as policy,
+        denied.value,
+        sum(cast(hooks.invocations as decimal(28, 6))) as amount
+    from {{ ref('fct_hook_day') }} as hooks
+    inner join denied
+        on hooks.org_id = denied.org_id
+        and substr(concat(hooks.command, ' '), 1, length(denied.value) + 1)
+        = concat(denied.value, ' ')
+    where hooks.invocations > 0
+    group by 1, 2, 3, 4
+
+),
+
 final as (
 
     select * from servers
@@ -64,6 +93,10 @@ final as (
     union all
 
     select * from levels
+
+    union all
+
+    select * from commands
 
 )
 

@@ -89,6 +89,15 @@ restrictions as (
         case when levels > 0 then 0 else 1 end as is_others_allowed
     from switches
 
+    union all
+
+    select
+        org_id,
+        revision,
+        'denied_commands' as policy,
+        1 as is_others_allowed
+    from switches
+
 ),
 
 ranks as (
@@ -150,6 +159,17 @@ mentions as (
     inner join ranks as allowed
         on highest.autonomy_rank >= allowed.autonomy_rank
     where rules.setting in ('maxAutonomyLevel', 'mcpAutonomyOverrides')
+
+    union all
+
+    select
+        org_id,
+        revision,
+        'denied_commands' as policy,
+        trim(value) as value,
+        0 as is_allowed
+    from rules
+    where setting = 'commandDenylist' and trim(value) != ''
 
 ),
 
