@@ -1,0 +1,46 @@
+-- Which limits of credits would fit what users consume?
+-- With `--format csv` the answer is a file that `limits set --csv` takes as it
+-- is: read it first, then try it with `--dry-run`. A limit is half as much
+-- again as the largest of the last three months, rounded up to 100,000, at
+-- least 1,000,000. A month counts to its end in a straight line once 14 of its
+-- days are known. Users without an e-mail address have no line. Where the
+-- warehouse has several organisations, an address that is in many has the
+-- largest limit.
+-- Empty where no user with an address consumed any credits.
+with last_months as (
+    select
+        org_id,
+        max(month_start_date) as last_month
+    from main.mart_limit_usage
+    group by 1
+),
+
+consumed as (
+    select
+        lower(trim(users.user_email)) as email,
+        max(
+            cast(
+                case
+                    when months.known_days >= 14
+                    then months.forecast_billable_tokens
+                    else months.billable_tokens
+                end as double
+            )
+        ) as credits
+    from main.mart_limit_usage as months
+    inner join last_months using (org_id)
+    inner join main.dim_user as users using (org_id, user_id)
+    where months.month_start_date > last_months.last_month - 63
+    group by 1
+)
+
+select
+    email,
+    greatest(
+        1000000, cast(ceil(credits * 1.5 / 100000) as bigint) * 100000
+    ) as "limit"
+from consumed
+where credits > 0
+    and credits < 1e15
+    and regexp_full_match(email, '[^\s@,\x3b=+-][^\s@,\x3b]*@[^\s@,\x3b]+')
+order by 2 desc, 1
