@@ -50,7 +50,8 @@ async function planOf(
       const isGivenUp = await givenUpIds(lake.dataFolder, lake.orgId)
       const named = namedIn(selection, resource)
       const seen = await allSeen(lake, resource)
-      const { length } = await candidatesToAsk(lake, resource, named, seen, isGivenUp)
+      const inAnyOrder = (): boolean => false
+      const { length } = await candidatesToAsk(lake, resource, named, seen, isGivenUp, inAnyOrder)
       return { what: `${length} due`, requests: length }
     }
   }

@@ -13,6 +13,8 @@ export interface Candidate {
   readonly sessionId: string
   readonly messageId?: string
   readonly computerId?: string
+  /** When its first recorded hook event was, in milliseconds since the epoch. */
+  readonly beganAt?: number
 }
 
 /** As `--session` and `--message` take it: `<session id>`, `<session id>/<message id>`. */
@@ -64,6 +66,38 @@ function mayHaveChanged(seen: LastSeen | undefined): boolean {
   return seen.updatedAt === null || seen.fetchedAt - seen.updatedAt <= WEEK_MS
 }
 
+/** Whether the platform may remove it before the next night. */
+export type IsRemovedSoon = (candidate: Candidate) => boolean
+
+/** A night may be late, and it is not documented when on its last day a session goes. */
+const SOON_MS = 2 * MS_PER_DAY
+const GRACE_MS = MS_PER_DAY
+
+/**
+ * Which candidates go before the next night, by the retention of the settings; none where
+ * they have none. A session is as old as its last update, or before its first fetch as its first
+ * hook event. What must have gone already is not among them: it would take the place of others.
+ */
+export function removedSoon(
+  retentionDays: number | null,
+  seen: AllSeen,
+  now: number,
+): IsRemovedSoon {
+  return (candidate) => {
+    const since = seen.get(idOf(candidate))?.updatedAt ?? candidate.beganAt
+    if (retentionDays === null || since === undefined) return false
+    const left = since + retentionDays * MS_PER_DAY - now
+    return left > -GRACE_MS && left <= SOON_MS
+  }
+}
+
+/** For how many days the latest known settings keep sessions; null where they do not say. */
+export async function retentionDays(lake: LakeOf): Promise<number | null> {
+  const [row] = await askLake(lake, 'enterprise_controls', 'session_retention')
+  const days = Number(row?.['days'] ?? NaN)
+  return days > 0 ? days : null
+}
+
 /** Whether the platform failed to serve an id on so many nights that it is no longer requested. */
 export type IsGivenUp = (id: string) => boolean
 
@@ -80,20 +114,26 @@ export async function candidatesToAsk(
   named: readonly Candidate[],
   seen: AllSeen,
   isGivenUp: IsGivenUp,
+  isRemovedSoon: IsRemovedSoon,
 ): Promise<Candidate[]> {
   const all = await candidates(lake, resource, seen)
   const namedIds = new Set(named.map(idOf))
   const others = all.filter((candidate) => !namedIds.has(idOf(candidate)))
-  return [...eachOnce(named), ...dueOf(others, seen, isGivenUp)]
+  return [...eachOnce(named), ...dueOf(others, seen, isGivenUp, isRemovedSoon)]
 }
 
-/** The due candidates: never landed first, then the least recently fetched. */
+/**
+ * The due candidates: first what is removed before the next night, then what never landed, then
+ * the least recently fetched.
+ */
 export function dueOf(
   candidates: readonly Candidate[],
   seen: AllSeen,
   isGivenUp: IsGivenUp,
+  isRemovedSoon: IsRemovedSoon,
 ): Candidate[] {
-  const fetchedAt = (candidate: Candidate): number => seen.get(idOf(candidate))?.fetchedAt ?? 0
+  const fetchedAt = (candidate: Candidate): number =>
+    isRemovedSoon(candidate) ? -1 : (seen.get(idOf(candidate))?.fetchedAt ?? 0)
   return eachOnce(candidates)
     .filter((each) => mayHaveChanged(seen.get(idOf(each))) && !isGivenUp(idOf(each)))
     .toSorted((a, b) => fetchedAt(a) - fetchedAt(b))
@@ -109,9 +149,17 @@ async function candidates(
   if (resource === 'messages') return listed
   const hooks = await askLake(lake, 'hook_events', 'hook_sessions')
   const installs = await askLake(lake, 'computers', 'install_sessions')
-  const named = [...hooks, ...installs].map((row) => textIn(row, 'session_id'))
+  const recorded = hooks.map((row): Candidate => {
+    const { began_ms: began = null } = row
+    return {
+      sessionId: textIn(row, 'session_id'),
+      ...(began === null ? {} : { beganAt: Number(began) }),
+    }
+  })
+  const installed = installs.map((row) => textIn(row, 'session_id'))
   const known = [...seen].flatMap(([id, { children }]) => [id, ...children])
-  return [...listed, ...[...named, ...known].map((sessionId) => ({ sessionId }))]
+  const others = [...installed, ...known].map((sessionId) => ({ sessionId }))
+  return [...listed, ...recorded, ...others]
 }
 
 /** Removes duplicates (the first one stays) and candidates with an invalid id. */

@@ -1,4 +1,5 @@
 import { fieldOf, type ApiClient, type Served, RefusedError } from '../../client/index.ts'
+import { nowThere } from '../context.ts'
 import { type EntityContext, today, Answers, pathOf } from './context.ts'
 import {
   allSeen,
@@ -6,6 +7,8 @@ import {
   dueOf,
   idOf,
   namedIn,
+  removedSoon,
+  retentionDays,
   type Candidate,
   type SessionResource,
   type IsGivenUp,
@@ -20,8 +23,9 @@ import { abortsRun, isNotGranted } from '../fetch/failures.ts'
 
 /**
  * Fetches the due sessions or messages: those that never landed, were not idle, or had changed
- * in the week before their last fetch. Children of sessions are added as they are found. If one
- * fails, the others still land, and the first error is returned.
+ * in the week before their last fetch. Those that the platform may remove before the next night,
+ * by the retention of the settings, come first. Children of sessions are added as they are
+ * found. If one fails, the others still land, and the first error is returned.
  */
 export async function fetchSessions(
   context: EntityContext,
@@ -30,8 +34,10 @@ export async function fetchSessions(
   const named = namedIn(context.selection, resource)
   const seen = await allSeen(context, resource)
   const requests = await IdRequests.open(context, resource, named.map(idOf))
+  const { isGivenUp } = requests
+  const isRemovedSoon = removedSoon(await retentionDays(context), seen, nowThere(context))
   const requested = new Set<string>()
-  let round = await candidatesToAsk(context, resource, named, seen, requests.isGivenUp)
+  let round = await candidatesToAsk(context, resource, named, seen, isGivenUp, isRemovedSoon)
   while (round.length > 0) {
     const children: Candidate[] = []
     for (const candidate of round) requested.add(idOf(candidate))
@@ -41,7 +47,7 @@ export async function fetchSessions(
       return served
     })
     const others = children.filter((candidate) => !requested.has(idOf(candidate)))
-    round = dueOf(others, seen, requests.isGivenUp)
+    round = dueOf(others, seen, isGivenUp, isRemovedSoon)
   }
   return requests.land()
 }

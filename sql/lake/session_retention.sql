@@ -1,0 +1,17 @@
+-- For how many days the latest settings keep sessions.
+select days
+from (
+    select
+        try_cast(
+            try(json_extract_string(readable(item), '$.revision')) as bigint
+        ) as revision,
+        try_cast(
+            try(json_extract_string(
+                readable(item), '$.settings.sessionRetentionDays'
+            )) as double
+        ) as days
+    from {{ rows }}
+)
+where revision is not null
+order by revision desc
+limit 1
