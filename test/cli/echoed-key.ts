@@ -109,15 +109,34 @@ export async function expectNoKey(
   const [message = ''] = platform.emulator.messageIds(session)
   const text = `AGENT_API_KEY='${KEY}' curl -H "Authorization: Bearer ${KEY}"`
   const all = await everyCommand({ session, message, email: 'a@b.test', text })
-  const shown: Shown[] = []
-  for (const invocation of all.filter(isRun)) {
+  const shownOf = async (invocation: Invocation): Promise<Shown> => {
     const [name = ''] = invocation.args
     const args = [...invocation.args, '--debug', ...(LOUD[name] ?? [])]
     const outcome = await run({ ...invocation, args }, environment, folder)
     expectClean(args.join(' '), outcome.out + outcome.err)
-    shown.push(outcome)
+    return outcome
+  }
+  const shown: Shown[] = []
+  for (const invocations of roundsOf(all.filter(isRun))) {
+    shown.push(...(await Promise.all(invocations.map(shownOf))))
   }
   return { shown, files: await expectCleanFiles(folder) }
+}
+
+/** Commands that only speak with the platform: what they wait for before they ask again adds up. */
+const SPEAKING = new Set(['controls', 'limits', 'readiness', 'computers', 'sessions', 'messages'])
+
+/** One command after the other, but those that only speak with the platform at once. */
+function roundsOf(invocations: readonly Invocation[]): (readonly Invocation[])[] {
+  const rounds: Invocation[][] = []
+  let isSpeaking = false
+  for (const invocation of invocations) {
+    const speaks = SPEAKING.has(invocation.args[0] ?? '')
+    if (speaks && isSpeaking) rounds.at(-1)?.push(invocation)
+    else rounds.push([invocation])
+    isSpeaking = speaks
+  }
+  return rounds
 }
 
 function expectClean(what: string, text: string): void {
