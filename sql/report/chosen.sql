@@ -1,5 +1,6 @@
 -- The organisations of the report: those named in $names, a JSON list, or where it is empty
--- the 20 that spent most in the last 28 days of theirs.
+-- the 20 that spent most in the last 28 days of theirs. Statements name people where
+-- names_people is true.
 create temp table chosen as
 with
     ends as (
@@ -27,7 +28,8 @@ select
     health.restatements_28d,
     health.drift_findings,
     health.sessions_known_share,
-    health.verdict
+    health.verdict,
+    cast($names_people as boolean) as names_people
 from main.mart_data_health as health
 left join ends using (org_id)
 left join spent using (org_id)

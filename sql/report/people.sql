@@ -10,7 +10,7 @@ select
     cast(last_active_date as varchar) as last_active
 from main.mart_user_28d
 inner join chosen using (org_id)
-where billable_tokens_28d > 0
+where billable_tokens_28d > 0 and names_people
 qualify
     row_number() over (
         partition by org_id

@@ -120,6 +120,29 @@ it('hostile names do no harm (Law 11)', async () => {
   expect(await accessibilityProblems(page)).toEqual([])
 })
 
+it('unusual days, and limits that are used up, are drawn', async () => {
+  const days = Array.from({ length: 20 }, (_, at) => ({
+    ...{ month: '2026-03', day: `2026-03-${String(at + 1).padStart(2, '0')}`, days_left: 30 - at },
+    ...{ month_to_date: 5 * (at + 1), p10: 130, p50: 150, p90: 180 },
+    ...{ credit_limit: 140, exhaustion_day: '2026-03-28' },
+  }))
+  const flag = { is_above: true, billable_tokens: null, expected: null }
+  const rows = organisation({
+    forecast_days: days,
+    anomaly_days: [
+      { ...flag, day: '2026-03-18', scope: 'org', flags: 1, billable_tokens: 90, expected: 5 },
+      { ...flag, day: '2026-03-18', scope: 'user', flags: 3 },
+      { ...flag, day: '2026-03-19', scope: 'user', flags: 1, is_above: false },
+    ],
+  })
+  const { page, complaints } = await open(browser, await pageOf('limits', [rows]))
+  expect(await page.locator('#forecast svg').textContent()).toContain('28 Mar 2026')
+  expect(await page.locator('#forecast svg').textContent()).toContain('Limits 140')
+  expect(await page.locator('#anomalies svg.plot rect').count()).toBe(3)
+  expect(complaints).toEqual([])
+  expect(await accessibilityProblems(page)).toEqual([])
+})
+
 it.each([
   ['no organisation', []],
   ['an organisation without data', [organisation({ last_day: null, data_through: null })]],
@@ -127,7 +150,7 @@ it.each([
     'one day of one person',
     [
       organisation({
-        active_days: [{ day: '2026-03-31', daily: 1, weekly: 1, monthly: 1 }],
+        active_days: [{ day: '2026-03-31', daily: 1, weekly: 1, monthly: 1, stickiness: 0.5 }],
         usage_groups: [{ active_days: 1, users: 1 }],
       }),
     ],

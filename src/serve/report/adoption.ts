@@ -1,12 +1,19 @@
 import { defineChart } from './chart.ts'
 import { inRange, largest, newest, rangeName, sum } from './view.ts'
-import { amount, counted, dayText, nameText, percent } from './words.ts'
+import { amount, counted, dayText, percent, teamText } from './words.ts'
 
 export const activeUsers = defineChart({
   id: 'active-users',
   about: 'People active on a day, in its last 7 days, and in its last 30 days',
-  how: 'As the platform counts them. Each day’s figure counts distinct people: figures of several days must not be added up or averaged into a period. A person is active on a day with any activity.',
-  columns: { day: 'Day', daily: 'That day', weekly: 'Last 7 days', monthly: 'Last 30 days' },
+  metrics: ['weekly_active_users', 'monthly_active_users', 'stickiness'],
+  how: 'A person is active on a day with any activity.',
+  columns: {
+    day: 'Day',
+    daily: 'That day',
+    weekly: 'Last 7 days',
+    monthly: 'Last 30 days',
+    stickiness: 'Stickiness',
+  },
   empty: 'No day of activity is known',
   rows: (view) => inRange(view, view.organisation.active_days, ({ day }) => day),
   finding: (rows, view) => {
@@ -25,7 +32,8 @@ export const teamActivity = defineChart({
   id: 'team-activity',
   isOfOrganisation: false,
   about: 'People of each team who were active in a week',
-  how: 'Distinct people with any activity in an ISO week, by their team on that day. Weeks with fewer than five active people are left out; teams that never had five are shown together as “(small teams)”.',
+  metrics: ['active_users'],
+  how: 'Counted in an ISO week, by the team of the day. Weeks with fewer than five active people are left out; teams that never had five are shown together as “(small teams)”.',
   columns: { week: 'Week of', team: 'Team', active_users: 'Active people' },
   empty: 'No team had five active people in a week',
   rows: (view) => {
@@ -40,7 +48,7 @@ export const teamActivity = defineChart({
       ({ active_users }) => active_users,
     )
     if (most === undefined) return 'No team was active'
-    return `${nameText(most.team)} had ${counted(most.active_users, 'active person', 'active people')} in the week of ${dayText(most.week)}`
+    return `${teamText(most.team)} had ${counted(most.active_users, 'active person', 'active people')} in the week of ${dayText(most.week)}`
   },
 })
 
@@ -53,7 +61,7 @@ export const usageGroups = defineChart({
   rows: ({ organisation }) => organisation.usage_groups,
   finding: (rows) => {
     const heavy = sum(rows.filter((row) => row.active_days >= 12).map((row) => row.users))
-    return `${amount(heavy)} of ${counted(sum(rows.map((row) => row.users)), 'known person', 'known people')} work with agents on 12 or more of 28 days`
+    return `${amount(heavy)} of ${counted(sum(rows.map((row) => row.users)), 'known person', 'known people')} worked with agents on 12 or more of 28 days`
   },
 })
 
@@ -85,7 +93,8 @@ const JUDGED_WEEK = 4
 export const retention = defineChart({
   id: 'retention',
   about: 'Share of each week’s new people who were active again so many weeks later',
-  how: 'A cohort is the people whose first activity fell in an ISO week. Cohorts at the left edge of history hold people who may have begun before it, and are marked. Cohorts under five people and incomplete weeks are left out.',
+  metrics: ['retention_week_4'],
+  how: 'A cohort is the people whose first activity fell in an ISO week. Those at the left edge of history are marked. Cohorts under five people and incomplete weeks are left out.',
   columns: {
     cohort: 'First week',
     week_number: 'Weeks later',

@@ -14,7 +14,9 @@ export interface Chart<Row = Readonly<Record<string, Cell>>> {
   readonly id: string
   /** What is drawn, with units. */
   readonly about: string
-  /** How the numbers are computed, and what they must not be used for. */
+  /** Metrics of `metrics.yml` that it shows: what they mean is said there alone. */
+  readonly metrics: readonly string[]
+  /** How it is computed beyond its metrics, and what it must not be used for. */
   readonly how: string
   /** The heading of each column of the table. */
   readonly columns: Readonly<Record<string, string>>
@@ -25,24 +27,28 @@ export interface Chart<Row = Readonly<Record<string, Cell>>> {
 
 interface Spec<Row extends Readonly<Record<string, Cell>>> extends Omit<
   Chart<Row>,
-  'read' | 'columns' | 'isOfOrganisation'
+  'read' | 'columns' | 'isOfOrganisation' | 'metrics'
 > {
   readonly columns: { readonly [K in keyof Row]?: string }
   readonly isOfOrganisation?: boolean
+  readonly metrics?: readonly string[]
   readonly rows: (view: View) => readonly Row[]
   /** Of at least one row. */
   readonly finding: (rows: readonly Row[], view: View) => string
   /** The title where there is no row. */
-  readonly empty: string
+  readonly empty: string | ((view: View) => string)
 }
 
 export function defineChart<Row extends Readonly<Record<string, Cell>>>(
   spec: Spec<Row>,
 ): Chart<Row> {
-  const { id, about, how, columns, isOfOrganisation = true, rows: read, finding, empty } = spec
+  const { id, about, metrics = [], how, columns, isOfOrganisation = true } = spec
+  const { rows: read, finding, empty } = spec
+  const nothing = typeof empty === 'string' ? () => empty : empty
   return {
     id,
     about,
+    metrics,
     how,
     isOfOrganisation,
     columns: Object.fromEntries(
@@ -50,7 +56,7 @@ export function defineChart<Row extends Readonly<Record<string, Cell>>>(
     ),
     read: (view) => {
       const rows = read(view)
-      return { rows, finding: rows.length === 0 ? empty : finding(rows, view) }
+      return { rows, finding: rows.length === 0 ? nothing(view) : finding(rows, view) }
     },
   }
 }

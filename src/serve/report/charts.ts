@@ -1,5 +1,7 @@
 import * as adoption from './adoption.ts'
+import * as budget from './budget.ts'
 import type { Chart } from './chart.ts'
+import * as oversight from './oversight.ts'
 import * as practice from './practice.ts'
 import * as spend from './spend.ts'
 
@@ -21,8 +23,8 @@ export function sections(withPeople: boolean): Section[] {
     {
       title: 'Spend',
       charts: [
-        ...[spend.monthSpend, spend.modelSpend, spend.teamSpend, spend.concentration],
-        spend.efficiency,
+        ...[spend.monthSpend, budget.forecast, budget.forecastErrors, budget.bridge],
+        ...[spend.modelSpend, spend.teamSpend, spend.concentration, spend.efficiency],
       ],
     },
     {
@@ -33,6 +35,9 @@ export function sections(withPeople: boolean): Section[] {
       ],
     },
     { title: 'Output', charts: [practice.output, practice.readiness] },
-    ...(withPeople ? [{ title: 'People', charts: [practice.people] }] : []),
+    { title: 'Oversight', charts: [oversight.policy, oversight.anomalies] },
+    ...(withPeople
+      ? [{ title: 'People', charts: [practice.people, oversight.anomalyPeople] }]
+      : []),
   ]
 }

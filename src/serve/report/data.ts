@@ -28,7 +28,13 @@ const datasets = {
     ...metrics,
     sessions: count,
   }),
-  active_days: rows({ day: text, daily: count, weekly: count, monthly: count }),
+  active_days: rows({
+    day: text,
+    daily: count,
+    weekly: count,
+    monthly: count,
+    stickiness: count,
+  }),
   team_weeks: rows({ week: text, team: text, active_users: number, ...metrics }),
   lifecycle_weeks: rows({
     week: text,
@@ -63,6 +69,35 @@ const datasets = {
     credit_limit: count,
     users_without_limit: number,
   }),
+  forecast_days: rows({
+    month: text,
+    day: text,
+    days_left: number,
+    month_to_date: number,
+    p10: count,
+    p50: count,
+    p90: count,
+    credit_limit: count,
+    exhaustion_day: text.nullable(),
+  }),
+  forecast_months: rows({
+    month: text,
+    forecasts: number,
+    error: number,
+    last_month_error: count,
+    straight_line_error: count,
+    within_band: number,
+  }),
+  bridge: rows({
+    month: text,
+    previous_month: text,
+    compared_days: number,
+    component: text,
+    change: number,
+    users: count,
+    billable_tokens: number,
+    previous_billable_tokens: number,
+  }),
   concentration: rows({
     month: text,
     share_of_users: number,
@@ -95,6 +130,31 @@ const datasets = {
     evaluated: number,
     pass_rate: number,
   }),
+  anomaly_days: rows({
+    day: text,
+    scope: z.enum(['org', 'user']),
+    is_above: z.boolean(),
+    flags: number,
+    billable_tokens: count,
+    expected: count,
+  }),
+  policy: rows({
+    policy: text,
+    value: text,
+    status: z.enum(['not_allowed', 'allowed_since', 'unused']),
+    forbidden_use_days: number,
+    forbidden_amount: count,
+    last_forbidden_use: text.nullable(),
+    since: text.nullable(),
+    changed_by: text.nullable(),
+  }),
+  anomaly_people: rows({
+    day: text,
+    person: text,
+    billable_tokens: number,
+    expected: number,
+    score: number,
+  }),
   people: rows({
     person: text,
     usage_group: text.nullable(),
@@ -122,6 +182,18 @@ const organisation = z.object({
   ...datasets,
 })
 
+/** A metric of `metrics.yml`. */
+const definition = z.object({
+  name: text,
+  label: text,
+  unit: text,
+  description: text,
+  /** What it is computed from: its model and grain, or the two metrics that it divides. */
+  basis: text,
+  /** What others get wrong with it. */
+  mistake: text,
+})
+
 /** What a report is made from. */
 export const reportData = z.object({
   version: text,
@@ -130,10 +202,12 @@ export const reportData = z.object({
   /** More than `organisations` where the report shows a selection. */
   organisationsInWarehouse: number,
   withPeople: z.boolean(),
+  metrics: z.array(definition),
   organisations: z.array(organisation),
 })
 
 export type ReportData = z.infer<typeof reportData>
+export type Definition = z.infer<typeof definition>
 export type Organisation = z.infer<typeof organisation>
 export type DatasetName = keyof typeof datasets
 export type Row<K extends DatasetName> = z.infer<(typeof datasets)[K]>[number]

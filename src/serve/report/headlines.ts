@@ -5,6 +5,9 @@ import { amount, change, counted, dayText, percent } from './words.ts'
 /** A figure of the chosen period beside the one before it. */
 export interface Headline {
   readonly label: string
+  /** Its metric in `metrics.yml`; null: `how` says what it is. */
+  readonly metric: string | null
+  readonly how: string | null
   readonly value: string
   /** `up 12%`; null where there is no whole period before. */
   readonly change: string | null
@@ -12,31 +15,43 @@ export interface Headline {
 
 export function headlines(view: View): Headline[] {
   const { now, before } = totals(view)
-  const perPerson = (period: Period | undefined): number | null =>
-    ratio(period?.billable_tokens, period?.active_users)
-  const autonomy = (period: Period | undefined): number | null =>
-    ratio(period?.tool_calls, period?.user_messages)
-  const figures: [string, (period: Period | undefined) => number | null][] = [
-    ['Active people', (period) => period?.active_users ?? null],
-    ['Credits', (period) => period?.billable_tokens ?? null],
-    ['Credits a person', perPerson],
-    ['Sessions', (period) => period?.sessions ?? null],
-    ['Tool calls a message', autonomy],
-    ['Commits', (period) => period?.git_commits ?? null],
-    ['Pull requests', (period) => period?.git_prs_created ?? null],
-    ['Files', (period) => period?.files ?? null],
+  const figures: Figure[] = [
+    { label: 'Active people', metric: 'active_users', of: (period) => period.active_users },
+    { label: 'Credits', metric: 'credits', of: (period) => period.billable_tokens },
+    {
+      label: 'Credits a person',
+      how: 'All credits of the period divided by its active people.',
+      of: (period) => ratio(period.billable_tokens, period.active_users),
+    },
+    { label: 'Sessions', metric: 'sessions', of: (period) => period.sessions },
+    {
+      label: 'Tool calls a message',
+      metric: 'autonomy_ratio',
+      of: (period) => ratio(period.tool_calls, period.user_messages),
+    },
+    { label: 'Commits', metric: 'git_commits', of: (period) => period.git_commits },
+    { label: 'Pull requests', metric: 'git_prs_created', of: (period) => period.git_prs_created },
+    {
+      label: 'Files',
+      how: 'Files created and files edited by agents, added up.',
+      of: (period) => period.files,
+    },
   ]
-  return figures.map(([label, of]) => ({
-    label,
-    value: amount(of(now)),
-    change: change(of(now), of(before)),
-  }))
+  return figures.map(({ label, metric = null, how = null, of }) => {
+    const [value, previous] = [now, before].map((period) => (period ? of(period) : null))
+    return { label, metric, how, value: amount(value), change: change(value ?? null, previous) }
+  })
 }
 
-function ratio(above: number | null | undefined, below: number | null | undefined): number | null {
-  return typeof above !== 'number' || typeof below !== 'number' || below === 0
-    ? null
-    : above / below
+interface Figure {
+  readonly label: string
+  readonly metric?: string
+  readonly how?: string
+  readonly of: (period: Period) => number | null
+}
+
+function ratio(above: number | null, below: number | null): number | null {
+  return above === null || below === null || below === 0 ? null : above / below
 }
 
 /** Whether the numbers can be trusted today, and what is missing. */
@@ -60,7 +75,9 @@ export function trust(organisation: Organisation): Trust {
     some(organisation.residual_checks_failed, 'sum does not add up', 'sums do not add up'),
     some(organisation.restatements_28d, 'value was', 'values were', ' restated in 28 days'),
     some(organisation.drift_findings, 'field was', 'fields were', ' not served as documented'),
-    sessions !== null && sessions < 0.995 ? `${percent(sessions)} of sessions are known` : null,
+    sessions !== null && sessions < 0.995
+      ? `details are known of ${percent(sessions)} of sessions`
+      : null,
   ]
   return {
     level: isBad ? 'bad' : isGood ? 'good' : 'provisional',

@@ -5,7 +5,8 @@ import { amount, counted, dayText, nameText, percent } from './words.ts'
 export const autonomy = defineChart({
   id: 'autonomy',
   about: 'Tool calls for each message of a user, by week',
-  how: 'All tool calls of a week over all its user messages: a ratio of sums, never an average of daily ratios. Median and 90th percentile are over the days of single people.',
+  metrics: ['autonomy_ratio', 'autonomy_ratio_p50'],
+  how: 'The 90th percentile is taken as the median is.',
   columns: {
     week: 'Week of',
     ratio: 'All together',
@@ -40,7 +41,8 @@ export const autonomyLevels = defineChart({
 export const tools = defineChart({
   id: 'tools',
   about: 'Calls of the 12 most used tools',
-  how: 'Calls by tool name, cleaned of what is no name: those stand together as “(unparsed)”. Shares are of all calls.',
+  metrics: ['tool_calls'],
+  how: 'Names are cleaned of what is no name: those stand together as “(unparsed)”. Shares are of all calls.',
   columns: { name: 'Tool', invocations: 'Calls', share: 'Share of calls' },
   empty: 'No tool was called',
   rows: (view) => ofKind(view, 'tool'),
@@ -51,12 +53,13 @@ export const tools = defineChart({
 export const servers = defineChart({
   id: 'servers',
   about: 'Calls of the 12 most used MCP servers',
-  how: 'Spellings of one server are folded together, and it bears its most used one. How many people use a server is not served by the platform.',
+  metrics: ['mcp_calls'],
+  how: 'A server bears its most used spelling.',
   columns: { name: 'MCP server', invocations: 'Calls', share: 'Share of calls' },
   empty: 'No MCP server was used',
   rows: (view) => ofKind(view, 'server'),
   finding: (rows) =>
-    `${nameText(rows[0]?.name ?? 'None')} leads ${counted(rows[0]?.names ?? 0, 'MCP server')} with ${amount(rows[0]?.invocations)} calls`,
+    `${nameText(rows[0]?.name ?? 'None')} is the most used of ${counted(rows[0]?.names ?? 0, 'MCP server')}: ${percent(rows[0]?.share)} of calls`,
 })
 
 function ofKind({ organisation, days }: View, kind: 'tool' | 'server') {
@@ -77,14 +80,15 @@ export const clients = defineChart({
       newest(rows, ({ week }) => week),
       ({ daily_users }) => daily_users,
     )
-    return `Most people use ${nameText(most?.client ?? 'no client')}: ${amount(most?.daily_users)} on a day of the last whole week`
+    return `${nameText(most?.client ?? 'No client')} is used by most people: ${amount(most?.daily_users)} a day on average in the last whole week`
   },
 })
 
 export const output = defineChart({
   id: 'output',
   about: 'Commits, pull requests and files by week',
-  how: 'Commits and pull requests created, files created and edited by agents, added up over a week. A pull request created is not one merged. The platform serves no lines of code.',
+  metrics: ['git_commits', 'git_prs_created'],
+  how: 'Files are those created and edited by agents. The platform serves no lines of code.',
   columns: {
     week: 'Week of',
     git_commits: 'Commits',
@@ -104,7 +108,7 @@ export const output = defineChart({
   finding: (rows) => {
     const last = rows.at(-1)
     if (last === undefined) return ''
-    return `${counted(last.git_commits ?? 0, 'commit')} and ${counted(last.git_prs_created ?? 0, 'pull request')} in the week of ${dayText(last.week)}`
+    return `Agents made ${counted(last.git_commits ?? 0, 'commit')} and ${counted(last.git_prs_created ?? 0, 'pull request')} in the week of ${dayText(last.week)}`
   },
 })
 
@@ -120,7 +124,11 @@ export const readiness = defineChart({
     pass_rate: 'Share',
   },
   empty: 'No readiness report is known',
-  rows: ({ organisation }) => organisation.readiness,
+  rows: (view) => {
+    const rows = view.organisation.readiness
+    const own = inRange(view, rows, ({ day }) => day)
+    return own.length > 0 ? own : rows
+  },
   finding: (rows) => {
     const repositories = new Map(rows.map((row) => [row.repository, row]))
     const last = [...repositories.values()]
@@ -144,5 +152,6 @@ export const people = defineChart({
   },
   empty: 'No person spent credits',
   rows: ({ organisation }) => organisation.people,
-  finding: (rows) => `${counted(rows.length, 'person', 'people')} with most credits`,
+  finding: ([first]) =>
+    `${nameText(first?.person ?? 'No person')} used the most credits in 28 days: ${amount(first?.billable_tokens)}`,
 })

@@ -5,6 +5,7 @@ import { statement } from '../../lib/package.ts'
 import { suggestion } from '../../lib/text.ts'
 import { openWarehouse, sqlMessage } from '../warehouse.ts'
 import { DATASET_NAMES, reportData, type ReportData } from './data.ts'
+import { readDefinitions } from './definitions.ts'
 
 export interface ReportRequest {
   /** The published warehouse's file. */
@@ -44,12 +45,11 @@ async function read(database: Database, request: ReportRequest): Promise<ReportD
     throw new UsageError(`the warehouse has no organisation '${unknown}'`, { hint })
   }
   const names = JSON.stringify(request.organisations)
-  await database.rows(statement('report/chosen'), { names })
+  await database.rows(statement('report/chosen'), { names, names_people: withPeople })
   await database.run(statement('report/user_days'))
   const organisations = await database.rows('select * from chosen order by org_id')
   const rows = new Map(organisations.map((row) => [idOf(row), emptyDatasets()]))
   for (const name of DATASET_NAMES) {
-    if (name === 'people' && !withPeople) continue
     const found = await database.rows(statement(`report/${name}`))
     for (const row of found) rows.get(idOf(row))?.[name]?.push(row)
   }
@@ -58,6 +58,7 @@ async function read(database: Database, request: ReportRequest): Promise<ReportD
     generatedAt: new Date(request.now).toISOString(),
     organisationsInWarehouse: known.length,
     withPeople,
+    metrics: readDefinitions(),
     organisations: organisations.map((row) => ({ ...row, ...rows.get(idOf(row)) })),
   })
 }

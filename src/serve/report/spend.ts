@@ -1,11 +1,12 @@
 import { defineChart } from './chart.ts'
 import { inRange, newest, rangeName, sum, teamsOf, totals } from './view.ts'
-import { amount, change, counted, monthText, nameText, percent } from './words.ts'
+import { amount, change, counted, monthText, nameText, percent, teamText } from './words.ts'
 
 export const monthSpend = defineChart({
   id: 'month-spend',
   about: 'Credits from the first of the month to each day: this month and the two before it',
-  how: 'Credits of all users and of none, as the platform bills them, added up by day. Compared are the same days of each month, never a running month with a whole one.',
+  metrics: ['credits'],
+  how: 'Added up day by day from the first of each month.',
   columns: { month: 'Month', day_of_month: 'Day', billable_tokens: 'Credits since the 1st' },
   empty: 'No credits are known',
   rows: ({ organisation }) => organisation.month_days,
@@ -33,7 +34,8 @@ export const monthSpend = defineChart({
 export const modelSpend = defineChart({
   id: 'model-spend',
   about: 'Credits by week and model',
-  how: 'Credits as the platform attributes them to models. Models beyond the first seven stand together. What no model is named for is shown as “(unattributed)”, so that the parts add up to the total. Only whole weeks.',
+  metrics: ['model_credits'],
+  how: 'Models beyond the first seven stand together. Only whole weeks.',
   columns: { week: 'Week of', model: 'Model', billable_tokens: 'Credits' },
   empty: 'No credits of models are known',
   rows: (view) => inRange(view, view.organisation.model_weeks, ({ week }) => week),
@@ -41,7 +43,7 @@ export const modelSpend = defineChart({
     const all = sum(rows.map((row) => row.billable_tokens))
     const [top] = byName(rows.map((row) => [row.model, row.billable_tokens]))
     if (top === undefined || all === 0) return 'No credits were spent'
-    return `${nameText(top[0])} took ${percent(top[1] / all)} of the credits of ${rangeName(view)}`
+    return `${nameText(top[0])} took ${percent(top[1] / all)} of the credits in ${rangeName(view)}`
   },
 })
 
@@ -49,7 +51,8 @@ export const teamSpend = defineChart({
   id: 'team-spend',
   isOfOrganisation: false,
   about: 'Credits and active people by team',
-  how: 'Credits of each person by their team on that day. Teams that never had five active people stand together as “(small teams)”. Credits that no person is named for belong to no team.',
+  metrics: ['team_credits'],
+  how: 'Teams that never had five active people stand together as “(small teams)”. Credits that no person is named for are left out.',
   columns: {
     team: 'Team',
     billable_tokens: 'Credits',
@@ -69,7 +72,7 @@ export const teamSpend = defineChart({
     const [most] = rows
     const all = totals({ ...view, team: null }).now?.billable_tokens ?? 0
     if (most === undefined || all === 0) return 'No team spent credits'
-    return `${nameText(most.team)} used ${percent((most.billable_tokens ?? 0) / all)} of the credits of ${rangeName(view)}`
+    return `${teamText(most.team)} used ${percent((most.billable_tokens ?? 0) / all)} of the credits in ${rangeName(view)}`
   },
 })
 
@@ -94,7 +97,8 @@ export const concentration = defineChart({
 export const efficiency = defineChart({
   id: 'efficiency',
   about: 'Commits and files for each million credits, by week',
-  how: 'Ratios of sums: all commits (or files created and edited) of a week over all its credits. Output for credits says nothing about quality, and must not be used to judge people.',
+  metrics: ['git_commits_per_million_credits'],
+  how: 'Files created and edited are divided likewise. Output for credits says nothing about quality, and must not be used to judge people.',
   columns: {
     week: 'Week of',
     commits: 'Commits a million credits',
@@ -110,7 +114,7 @@ export const efficiency = defineChart({
     }),
   finding: (rows) => {
     const last = newest(rows, ({ week }) => week)[0]
-    return `A million credits went with ${amount(last?.commits)} commits and ${amount(last?.files)} files in the last whole week`
+    return `Each million credits came with ${amount(last?.commits)} commits and ${amount(last?.files)} files in the last whole week`
   },
 })
 

@@ -33,6 +33,16 @@ export function change(now: number | null, before: number | null | undefined): s
   return `${share > 0 ? 'up' : 'down'} ${percent(Math.abs(share))}`
 }
 
+/** `+9.39M`, `−12`. */
+export function signed(value: number): string {
+  return `${value < 0 ? '−' : '+'}${amount(Math.abs(value))}`
+}
+
+/** `Volume of use` of `volume of use`. */
+export function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+}
+
 /** `23 Nov 2026` of an ISO day. */
 export function dayText(day: string): string {
   return DAY.format(new Date(`${day}T00:00:00Z`))
@@ -55,4 +65,10 @@ const UNSEEN = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\u200e\u200f]/gu
 export function nameText(name: string, length = 32): string {
   const letters = Array.from(name.replaceAll(UNSEEN, ' '))
   return letters.length <= length ? letters.join('') : `${letters.slice(0, length - 1).join('')}…`
+}
+
+/** `Team platform`, `Small teams`: at the beginning of a sentence. */
+export function teamText(team: string): string {
+  if (team === '(small teams)') return 'Small teams'
+  return team === '(no team)' ? 'People without a team' : `Team ${nameText(team)}`
 }

@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest'
 import * as adoption from '../../../src/serve/report/adoption.ts'
+import * as budget from '../../../src/serve/report/budget.ts'
 import type { Chart } from '../../../src/serve/report/chart.ts'
 import { sections } from '../../../src/serve/report/charts.ts'
 import type { Organisation } from '../../../src/serve/report/data.ts'
+import { readDefinitions } from '../../../src/serve/report/definitions.ts'
 import { headlines, trust } from '../../../src/serve/report/headlines.ts'
+import * as oversight from '../../../src/serve/report/oversight.ts'
 import * as practice from '../../../src/serve/report/practice.ts'
 import * as spend from '../../../src/serve/report/spend.ts'
 import { organisation } from './sample.ts'
@@ -24,6 +27,25 @@ function month(name: string, credits: readonly number[]) {
   }))
 }
 
+const forecast = {
+  ...{ month: '2026-03', day: '2026-03-20', days_left: 11, month_to_date: 60 },
+  ...{ p10: 80, p50: 90, p90: 120, credit_limit: null, exhaustion_day: null },
+}
+
+const past = { month: '2026-02', error: 0.1, last_month_error: null, straight_line_error: null }
+
+const component = {
+  ...{ month: '2026-02', previous_month: '2026-01', compared_days: 28 },
+  ...{ users: 9, billable_tokens: 220, previous_billable_tokens: 200 },
+}
+
+const flag = { day: '2026-03-30', is_above: true, billable_tokens: null, expected: null }
+
+const rule = {
+  ...{ policy: 'models', forbidden_use_days: 3, forbidden_amount: 9, since: '2026-01-01' },
+  ...{ last_forbidden_use: '2026-03-30', changed_by: null, status: 'not_allowed' as const },
+}
+
 const cohort = {
   ...{ cohort: '2026-02-02', week_number: 4, cohort_users: 10, active_users: 6 },
   ...{ retention: 0.6, is_left_edge: false },
@@ -35,8 +57,8 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     adoption.activeUsers,
     {
       active_days: [
-        { day: '2026-03-30', daily: 3, weekly: 30, monthly: 40 },
-        { day: '2026-03-31', daily: 3, weekly: 37, monthly: 40 },
+        { day: '2026-03-30', daily: 3, weekly: 30, monthly: 40, stickiness: 0.5 },
+        { day: '2026-03-31', daily: 3, weekly: 37, monthly: 40, stickiness: 0.5 },
       ],
     },
     'Weekly active people rose from 30 to 37 in 13 weeks',
@@ -46,8 +68,8 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     adoption.activeUsers,
     {
       active_days: [
-        { day: '2025-03-30', daily: 3, weekly: 1, monthly: 40 },
-        { day: '2026-03-31', daily: 3, weekly: 37, monthly: 40 },
+        { day: '2025-03-30', daily: 3, weekly: 1, monthly: 40, stickiness: 0.5 },
+        { day: '2026-03-31', daily: 3, weekly: 37, monthly: 40, stickiness: 0.5 },
       ],
     },
     'Weekly active people stayed at 37 in 13 weeks',
@@ -71,6 +93,96 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
       ],
     },
     'March 2026 stands at 110 credits; 1 person will pass a limit',
+  ],
+  [
+    'a forecast has its band and its share of the limits',
+    budget.forecast,
+    { forecast_days: [{ ...forecast, credit_limit: 180 }] },
+    'March 2026 is heading for about 90 credits (80 to 120), 50% of the limits of 180',
+  ],
+  [
+    'limits that will be used up are named with the day',
+    budget.forecast,
+    { forecast_days: [{ ...forecast, credit_limit: 85, exhaustion_day: '2026-03-29' }] },
+    'March 2026 is heading for about 90 credits (80 to 120); the limits of 85 will be used up on 29 Mar 2026',
+  ],
+  [
+    'too little history makes no forecast',
+    budget.forecast,
+    { forecast_days: [{ ...forecast, p10: null, p50: null, p90: null }] },
+    'March 2026 stands at 60 credits on 20 Mar 2026; there is too little history for a forecast',
+  ],
+  [
+    'a whole month needs no forecast; limits that were used up are past',
+    budget.forecast,
+    {
+      forecast_days: [
+        { ...forecast, days_left: 0, credit_limit: 55, exhaustion_day: '2026-03-20' },
+      ],
+    },
+    'March 2026 came to 60 credits; the limits of 55 were used up on 20 Mar 2026',
+  ],
+  [
+    'errors of months weigh by their forecasts',
+    budget.forecastErrors,
+    {
+      forecast_months: [
+        { ...past, forecasts: 10, within_band: 10 },
+        { ...past, month: '2026-03', forecasts: 30, error: 0.3, within_band: 20 },
+      ],
+    },
+    'Forecasts of past months were off by 25% on average; the month ended in their band on 75% of days',
+  ],
+  [
+    'a bridge names the largest steps, whichever way they go',
+    budget.bridge,
+    {
+      bridge: [
+        { ...component, component: 'joined_users', change: 10 },
+        { ...component, component: 'volume', change: 50 },
+        { ...component, component: 'model_mix', change: -40 },
+        { ...component, component: 'rate', change: 0 },
+      ],
+    },
+    'In February 2026 credits were up 10% on the same 28 days of January 2026: volume of use +50, choice of models −40',
+  ],
+  [
+    'an unusual day of the organisation has its credits, those of people are counted',
+    oversight.anomalies,
+    {
+      anomaly_days: [
+        { ...flag, scope: 'org', flags: 1, billable_tokens: 900, expected: 100 },
+        { ...flag, scope: 'user', flags: 2 },
+        { ...flag, scope: 'user', flags: 1, is_above: false },
+      ],
+    },
+    'The organisation used 900 credits on 30 Mar 2026, where 100 are usual; 3 days of people are far from usual',
+  ],
+  [
+    'without unusual days the title says so',
+    oversight.anomalies,
+    {},
+    'No day of the last 28 is far from usual',
+  ],
+  [
+    'days without history are not called usual',
+    oversight.anomalies,
+    { first_day: '2026-03-05' },
+    'There is too little history to say which days are unusual',
+  ],
+  [
+    'what is not allowed is counted where it was used in the period',
+    oversight.policy,
+    {
+      policy: [
+        { ...rule, value: 'a' },
+        { ...rule, value: 'b', policy: 'mcp_servers' },
+        { ...rule, value: 'c', last_forbidden_use: '2025-03-30' },
+        { ...rule, value: 'd', status: 'allowed_since' },
+        { ...rule, value: 'e', status: 'unused', forbidden_use_days: 0, last_forbidden_use: null },
+      ],
+    },
+    '1 MCP server and 2 models were used in 13 weeks without being allowed; 1 allowed one was never used',
   ],
   [
     'retention leaves out cohorts at the left edge of history',
@@ -102,7 +214,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     {
       tools: [{ kind: 'server', days: 91, name: 'a\u202eb', invocations: 9, share: 1, names: 1 }],
     },
-    'a b leads 1 MCP server with 9 calls',
+    'a b is the most used of 1 MCP server: 100% of calls',
   ],
 ])('%s', (_, chart, rows, finding) => {
   const view = { organisation: organisation(rows), days: 91, team: null }
@@ -116,6 +228,20 @@ it('a chart of an organisation without data has a title and no rows', () => {
   expect(charts.map((chart) => chart.read(view).finding)).not.toContain('')
 })
 
+it('the steps of a bridge lead from one month to the next', () => {
+  const bridge = [
+    { ...component, component: 'left_users', change: -30 },
+    { ...component, component: '(unattributed)', change: 50, users: null },
+  ]
+  const view = { organisation: organisation({ bridge }), days: 28, team: null }
+  expect(budget.bridge.read(view).rows).toEqual([
+    { step: 'January 2026', change: null, total: 200, users: null },
+    { step: 'People who left', change: -30, total: 170, users: 9 },
+    { step: 'Not attributed', change: 50, total: 220, users: null },
+    { step: 'February 2026', change: null, total: 220, users: null },
+  ])
+})
+
 it('headlines compare with the period before, where there is one', () => {
   const periods = [
     period(28, true, { billable_tokens: 300, active_users: 10 }),
@@ -123,10 +249,36 @@ it('headlines compare with the period before, where there is one', () => {
     period(91, true, { billable_tokens: 900, active_users: 12 }),
   ]
   const view = { organisation: organisation({ periods }), days: 28, team: null }
-  expect(headlines(view)[1]).toEqual({ label: 'Credits', value: '300', change: 'up 50%' })
-  expect(headlines(view)[2]).toEqual({ label: 'Credits a person', value: '30', change: 'up 50%' })
-  expect(headlines({ ...view, days: 91 })[1]).toEqual({
+  expect(headlines(view)[1]).toMatchObject({ label: 'Credits', value: '300', change: 'up 50%' })
+  expect(headlines(view)[2]).toMatchObject({
+    label: 'Credits a person',
+    value: '30',
+    change: 'up 50%',
+  })
+  expect(headlines({ ...view, days: 91 })[1]).toMatchObject({
     ...{ label: 'Credits', value: '900', change: null },
+  })
+})
+
+it('the metrics of charts and headlines are those of metrics.yml, with their usual mistake', () => {
+  const view = { organisation: organisation(), days: 28, team: null }
+  const charts = sections(true).flatMap((section) => section.charts)
+  const shown = [
+    ...charts.flatMap(({ metrics }) => metrics),
+    ...headlines(view).flatMap(({ metric }) => metric ?? []),
+  ]
+  const known = readDefinitions()
+  expect(shown.filter((name) => !known.some((metric) => metric.name === name))).toEqual([])
+  expect(headlines(view).filter(({ metric, how }) => (metric ?? how) === null)).toEqual([])
+  expect(known.find(({ name }) => name === 'autonomy_ratio')).toEqual({
+    name: 'autonomy_ratio',
+    label: 'Autonomy ratio',
+    unit: 'tool calls a user message',
+    description:
+      'Tool calls for each message that a user wrote: how long the agent works by itself.',
+    basis: 'All tool calls of the period divided by all user messages',
+    mistake:
+      'Ratios of days or users averaged. A day with one message then weighs as much as a day with a thousand.',
   })
 })
 

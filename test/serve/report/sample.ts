@@ -4,6 +4,7 @@ import {
   type Organisation,
   type ReportData,
 } from '../../../src/serve/report/data.ts'
+import { readDefinitions } from '../../../src/serve/report/definitions.ts'
 
 const NOTHING = Object.fromEntries(DATASET_NAMES.map((name) => [name, []]))
 
@@ -21,7 +22,13 @@ export function organisation(rows: Partial<Organisation> = {}): Organisation {
 export function report(organisations: readonly object[], withPeople = false): ReportData {
   const generatedAt = '2026-04-01T02:00:00.000Z'
   const organisationsInWarehouse = organisations.length
-  const rest = { version: '1.2.3', generatedAt, organisationsInWarehouse, withPeople }
+  const rest = {
+    version: '1.2.3',
+    generatedAt,
+    organisationsInWarehouse,
+    withPeople,
+    metrics: readDefinitions(),
+  }
   return reportData.parse({ ...rest, organisations })
 }
 

@@ -1,19 +1,12 @@
 import * as Plot from '@observablehq/plot'
 import * as adoption from '../adoption.ts'
-import type { Chart } from '../chart.ts'
+import * as budget from '../budget.ts'
+import * as oversight from '../oversight.ts'
 import * as practice from '../practice.ts'
 import * as spend from '../spend.ts'
-import type { View } from '../view.ts'
-import { amount, monthText, nameText, percent } from '../words.ts'
-
-type Drawing = SVGSVGElement | HTMLElement
-/** Draws a chart for a view in so many pixels; null where it has no rows. */
-export type Draw = (view: View, width: number) => Drawing | null
-
-/** Colours by place; the style sheet has them for light, dark and print. */
-const COLOURS = Array.from({ length: 8 }, (_, at) => `var(--series-${at + 1})`)
-const QUIET = 'var(--quiet)'
-const HEIGHT = 240
+import { amount, counted, monthText, percent } from '../words.ts'
+import { burnUp, waterfall } from './budget.ts'
+import { bars, COLOURS, dateOf, drawn, lines, QUIET, timeBars, type Draw } from './marks.ts'
 
 /** The drawing of each chart by its id. Charts without one are tables. */
 export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
@@ -44,14 +37,21 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
       { at: dateOf(row.week), value: row.resurrected_users, series: 'Returned' },
       { at: dateOf(row.week), value: -row.churned_users, series: 'Left' },
     ])
-    return { x: time, y: people, marks: [weekBars(bars, names)], legend: names }
+    return { x: time, y: people, marks: [timeBars(bars, names)], legend: names }
   }),
   drawn(adoption.retention, (rows) => ({
     height: Math.max(160, 60 + 18 * new Set(rows.map(({ cohort }) => cohort)).size),
     marginLeft: 84,
     x: { label: 'Weeks later', domain: weeks26, tickFormat: everyFourth },
     y: { label: 'First week', type: 'band' },
-    color: { scheme: 'blues', domain: [0, 1] },
+    color: {
+      type: 'threshold',
+      domain: [0.2, 0.4, 0.6, 0.8],
+      range: [1, 2, 3, 4, 5].map((step) => `var(--heat-${step})`),
+      legend: true,
+      label: 'Share active',
+      tickFormat: percent,
+    },
     marks: [
       Plot.cell(rows, {
         x: 'week_number',
@@ -78,7 +78,13 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
       Plot.ruleY([0]),
     ],
   })),
-  drawn(adoption.seats, (rows) => bars(rows, 'status', 'people', 'People')),
+  drawn(adoption.seats, (rows, _, width) =>
+    bars(
+      rows.map(({ status, people }) => ({ name: status, value: people, text: amount(people) })),
+      'People',
+      width,
+    ),
+  ),
   drawn(spend.monthSpend, (rows) => {
     const months = [...new Set(rows.map(({ month }) => month))]
     return {
@@ -94,6 +100,20 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
       ),
     }
   }),
+  drawn(budget.forecast, (rows) => burnUp(rows)),
+  drawn(budget.forecastErrors, (rows) => ({
+    x: time,
+    y: { label: 'Error', grid: true, zero: true, tickFormat: percent },
+    ...lines(
+      rows.flatMap(({ month, error, last_month_error, straight_line_error }) => [
+        { at: dateOf(`${month}-01`), value: error, series: 'Forecast' },
+        { at: dateOf(`${month}-01`), value: last_month_error, series: 'Same as last month' },
+        { at: dateOf(`${month}-01`), value: straight_line_error, series: 'Straight line' },
+      ]),
+      ['Forecast', 'Same as last month', 'Straight line'],
+    ),
+  })),
+  drawn(budget.bridge, (rows, _, width) => waterfall(rows, width)),
   drawn(spend.modelSpend, (rows) => {
     const order = [...new Map(rows.map((row) => [row.model, row.place]))]
     const names = order.sort((a, b) => a[1] - b[1]).map(([name]) => name)
@@ -102,10 +122,19 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
       value: row.billable_tokens,
       series: row.model,
     }))
-    return { x: time, y: credits, marks: [weekBars(values, names)], legend: names }
+    return { x: time, y: credits, marks: [timeBars(values, names)], legend: names }
   }),
-  drawn(spend.teamSpend, (rows, view) =>
-    bars(rows, 'team', 'billable_tokens', 'Credits', ({ team }) => team === view.team),
+  drawn(spend.teamSpend, (rows, view, width) =>
+    bars(
+      rows.map(({ team, billable_tokens: credits }) => ({
+        name: team,
+        value: credits ?? 0,
+        text: amount(credits),
+        colour: view.team === null || view.team === team ? COLOURS[0] : QUIET,
+      })),
+      'Credits',
+      width,
+    ),
   ),
   drawn(spend.concentration, (rows) => {
     const months = [...new Set(rows.map(({ month }) => month))]
@@ -157,12 +186,12 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     return {
       x: time,
       y: { ...share, label: 'Tool calls' },
-      marks: [weekBars(values, names)],
+      marks: [timeBars(values, names)],
       legend: names,
     }
   }),
-  drawn(practice.tools, (rows) => bars(rows, 'name', 'invocations', 'Calls')),
-  drawn(practice.servers, (rows) => bars(rows, 'name', 'invocations', 'Calls')),
+  drawn(practice.tools, (rows, _, width) => bars(rows.map(callsOf), 'Calls', width)),
+  drawn(practice.servers, (rows, _, width) => bars(rows.map(callsOf), 'Calls', width)),
   drawn(practice.clients, (rows) => ({
     x: time,
     y: people,
@@ -185,60 +214,34 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     x: time,
     y: { ...share, label: 'Criteria that pass' },
     ...lines(
-      rows.map((row) => ({ at: dateOf(row.day), value: row.pass_rate, series: row.repository })),
+      rows.map((row) => ({ at: dateOf(row.day), value: row.pass_rate, series: shortName(row) })),
     ),
   })),
+  drawn(oversight.policy, (rows, _, width) =>
+    bars(
+      rows.slice(0, LISTED).map(({ name, days, state }) => ({
+        ...{ name, value: days },
+        text: days === 0 ? state : counted(days, 'day'),
+        colour: state === 'used, not allowed' ? COLOURS[1] : QUIET,
+      })),
+      'Days of use while not allowed',
+      width,
+    ),
+  ),
+  drawn(oversight.anomalies, (rows) => {
+    const names = [...new Set(rows.map(({ kind }) => kind))].sort()
+    const values = rows.map((row) => ({ at: dateOf(row.day), value: row.flags, series: row.kind }))
+    return {
+      x: time,
+      y: { label: 'Flags', grid: true, zero: true },
+      marks: [timeBars(values, names, 'day'), Plot.ruleY([0])],
+      legend: names,
+    }
+  }),
 ])
 
-interface Options extends Plot.PlotOptions {
-  readonly legend?: readonly string[]
-}
-
-function drawn<Row>(
-  { id, about, read }: Chart<Row>,
-  options: (rows: readonly Row[], view: View) => Options,
-): readonly [string, Draw] {
-  return [
-    id,
-    (view, width) => {
-      const { rows, finding } = read(view)
-      if (rows.length === 0) return null
-      const { legend, ...plot } = options(rows, view)
-      const color = legend === undefined ? {} : { color: { ...scale(legend), legend: true } }
-      const drawing = Plot.plot({
-        width,
-        height: HEIGHT,
-        marginLeft: 56,
-        marginRight: 16,
-        ariaLabel: finding,
-        ariaDescription: about,
-        className: 'plot',
-        ...color,
-        ...plot,
-      })
-      return asPicture(drawing)
-    },
-  ]
-}
-
-/** One picture with a name to assistive technology: its parts have no names. */
-function asPicture(drawing: Drawing): Drawing {
-  const svg = drawing.querySelector('svg.plot') ?? drawing
-  svg.setAttribute('role', 'img')
-  for (const part of svg.querySelectorAll('[aria-label]')) part.removeAttribute('aria-label')
-  return drawing
-}
-
-interface Point {
-  /** A day, or a number. */
-  readonly at: Date | number
-  readonly value: number | null
-  readonly series: string
-}
-
-function dateOf(day: string): Date {
-  return new Date(`${day}T00:00:00Z`)
-}
+/** More bars are no picture. */
+const LISTED = 20
 
 const time: Plot.ScaleOptions = { type: 'utc', label: null }
 const people: Plot.ScaleOptions = { label: 'People', grid: true, zero: true, nice: true }
@@ -259,118 +262,11 @@ function titleOfDays(row: { readonly active_days: number; readonly users: number
   return `${row.active_days} days: ${row.users}`
 }
 
-function scale(names: readonly string[]): Plot.ScaleOptions {
-  return {
-    domain: [...names],
-    range: names.map((_, at) => COLOURS[at % COLOURS.length] ?? QUIET),
-    tickFormat: (name: string) => nameText(name, 24),
-  }
+/** Of `host/organisation/repository`, what tells it apart. */
+function shortName({ repository }: { readonly repository: string }): string {
+  return repository.split('/').slice(-2).join('/')
 }
 
-/** A line for each series, named at its end; more than eight cannot be distinguished by colour. */
-function lines(
-  points: readonly Point[],
-  order?: readonly string[],
-): Pick<Options, 'marks' | 'marginRight'> {
-  const names = order ?? rankedNames(points)
-  const colour = new Map(names.map((name, at) => [name, COLOURS[at] ?? QUIET]))
-  const stroke = ({ series }: Point): string => colour.get(series) ?? QUIET
-  const title = ({ at, value, series }: Point): string =>
-    `${nameText(series)}\n${placeText(at)}: ${amount(value)}`
-  return {
-    marginRight: 116,
-    marks: [
-      Plot.ruleY([0]),
-      Plot.lineY(points, { x: 'at', y: 'value', z: 'series', stroke, strokeWidth: 1.75 }),
-      Plot.dot(points, { x: 'at', y: 'value', fill: stroke, r: points.length > 200 ? 0 : 1.5 }),
-      Plot.text(labels(points, new Set(names.slice(0, COLOURS.length))), {
-        x: 'at',
-        y: 'place',
-        fill: stroke,
-        textAnchor: 'start',
-        dx: 6,
-        text: ({ series }: Point) => nameText(series, 17),
-      }),
-      Plot.tip(points, Plot.pointer({ x: 'at', y: 'value', title, fill: 'var(--card)' })),
-    ],
-  }
-}
-
-function placeText(at: Date | number): string {
-  return at instanceof Date ? at.toISOString().slice(0, 10) : String(at)
-}
-
-/** The last point of each named series, moved up where its name would cover another's. */
-function labels(
-  points: readonly Point[],
-  names: ReadonlySet<string>,
-): (Point & { place: number })[] {
-  const last = new Map(points.flatMap((each) => (each.value === null ? [] : [[each.series, each]])))
-  const highest = Math.max(...points.map(({ value }) => value ?? 0))
-  const gap = (highest * 14) / (HEIGHT - 50)
-  const placed: (Point & { place: number })[] = []
-  const ends = [...last.values()].filter(({ series }) => names.has(series))
-  for (const end of ends.sort((a, b) => (a.value ?? 0) - (b.value ?? 0))) {
-    const beside = placed.filter(({ at }) => Number(at) === Number(end.at))
-    const below = beside.at(-1)?.place ?? -Infinity
-    placed.push({ ...end, place: Math.max(end.value ?? 0, below + gap) })
-  }
-  return placed
-}
-
-/** Names by their last value, the highest first. */
-function rankedNames(points: readonly Point[]): string[] {
-  const last = new Map(points.map(({ series, value }) => [series, value ?? 0]))
-  return [...last].sort((a, b) => b[1] - a[1]).map(([name]) => name)
-}
-
-/** Stacked bars, one a week. */
-function weekBars(points: readonly Point[], names: readonly string[]): Plot.Markish {
-  return Plot.rectY(points, {
-    x: 'at',
-    y: 'value',
-    fill: 'series',
-    interval: 'week',
-    insetLeft: 0.5,
-    insetRight: 0.5,
-    order: [...names],
-    title: ({ at, value, series }: Point) =>
-      `${nameText(series)}\n${placeText(at)}: ${amount(value)}`,
-  })
-}
-
-/** Horizontal bars with their values, in the order of the rows. */
-function bars<Row extends object>(
-  rows: readonly Row[],
-  name: keyof Row & string,
-  value: keyof Row & string,
-  label: string,
-  isChosen: (row: Row) => boolean = () => true,
-): Options {
-  const isAnyChosen = rows.some(isChosen)
-  const textOf = (row: Row): string => {
-    const number = row[value]
-    return amount(typeof number === 'number' ? number : null)
-  }
-  return {
-    height: 44 + 22 * rows.length,
-    marginLeft: 150,
-    marginRight: 64,
-    x: { label, grid: true, tickFormat: amount, ticks: 4 },
-    y: {
-      label: null,
-      domain: rows.map((row) => String(row[name])),
-      tickFormat: (text: string) => nameText(text, 22),
-    },
-    marks: [
-      Plot.barX(rows, {
-        x: value,
-        y: name,
-        inset: 2,
-        fill: (row: Row) => (!isAnyChosen || isChosen(row) ? (COLOURS[0] ?? QUIET) : QUIET),
-        title: (row: Row) => `${nameText(String(row[name]), 300)}: ${textOf(row)}`,
-      }),
-      Plot.text(rows, { x: value, y: name, text: textOf, textAnchor: 'start', dx: 4 }),
-    ],
-  }
+function callsOf({ name, invocations }: { readonly name: string; readonly invocations: number }) {
+  return { name, value: invocations, text: amount(invocations) }
 }

@@ -1,7 +1,7 @@
-import { sections } from '../charts.ts'
-import type { Cell, Chart } from '../chart.ts'
+import { sections, type Section } from '../charts.ts'
+import type { Cell, Chart, Reading } from '../chart.ts'
 import type { Organisation } from '../data.ts'
-import { headlines, trust } from '../headlines.ts'
+import { headlines, trust, type Headline } from '../headlines.ts'
 import { RANGES, rangeName, teamsOf, totals, type View } from '../view.ts'
 import { amount, dayText, nameText, percent } from '../words.ts'
 import { choice, element, saveButton } from './dom.ts'
@@ -112,6 +112,7 @@ function nothing(): HTMLElement {
 
 function body(view: View): HTMLElement[] {
   const { organisation } = view
+  const figures = headlines(view)
   return [
     element(
       'header',
@@ -120,17 +121,31 @@ function body(view: View): HTMLElement[] {
       element('p', { class: 'period' }, periodText(view)),
     ),
     trustStrip(organisation),
-    tiles(view),
-    ...sections(data.withPeople).map(({ title, charts }) =>
-      element(
-        'section',
-        { 'aria-labelledby': `section-${title}` },
-        element('h2', { id: `section-${title}` }, title),
-        element('div', { class: 'charts' }, ...charts.map((chart) => figure(chart, view))),
-      ),
-    ),
+    tiles(figures),
+    meanings(figures),
+    ...sections(data.withPeople).map((each) => section(each, view)),
     footer(),
   ]
+}
+
+/** The charts of a section that have something to show, and what is said of the others. */
+function section({ title, charts }: Section, view: View): HTMLElement {
+  const read = charts.map((chart) => ({ chart, ...chart.read(view) }))
+  const shown = read.filter(({ rows }) => rows.length > 0)
+  const others = read.filter(({ rows }) => rows.length === 0)
+  return element(
+    'section',
+    { 'aria-labelledby': `section-${title}` },
+    element('h2', { id: `section-${title}` }, title),
+    element('div', { class: 'charts' }, ...shown.map((each) => figure(each, view))),
+    others.length === 0
+      ? null
+      : element(
+          'ul',
+          { class: 'nothing' },
+          ...others.map(({ chart, finding }) => element('li', { id: chart.id }, `${finding}.`)),
+        ),
+  )
 }
 
 function periodText(view: View): string {
@@ -153,11 +168,11 @@ function trustStrip(organisation: Organisation): HTMLElement {
   )
 }
 
-function tiles(view: View): HTMLElement {
+function tiles(figures: readonly Headline[]): HTMLElement {
   return element(
     'dl',
     { class: 'tiles' },
-    ...headlines(view).map(({ label, value, change }) =>
+    ...figures.map(({ label, value, change }) =>
       element(
         'div',
         {},
@@ -169,30 +184,64 @@ function tiles(view: View): HTMLElement {
   )
 }
 
+function meanings(figures: readonly Headline[]): HTMLElement {
+  return element(
+    'details',
+    {},
+    element('summary', {}, 'What these figures mean'),
+    ...figures.flatMap(({ label, metric, how }) =>
+      metric === null
+        ? [element('p', {}, element('strong', {}, label), `. ${how ?? ''}`)]
+        : meaning(metric),
+    ),
+  )
+}
+
+/** What a metric means, as `metrics.yml` says. */
+function meaning(name: string): HTMLElement[] {
+  return data.metrics
+    .filter((metric) => metric.name === name)
+    .map(({ label, unit, description, basis, mistake }) =>
+      element(
+        'p',
+        {},
+        element('strong', {}, label),
+        ` (${unit}). ${description} ${basis}. `,
+        element('em', {}, 'Usual mistake:'),
+        ` ${mistake}`,
+      ),
+    )
+}
+
 /** A title that says what the chart shows, the chart, its table, and how it is computed. */
-function figure(chart: Chart, view: View): HTMLElement {
-  const { finding, rows } = chart.read(view)
+function figure({ chart, finding, rows }: Shown, view: View): HTMLElement {
   const isDrawn = DRAWINGS.has(chart.id)
   const ofAll = chart.isOfOrganisation && view.team !== null ? ' · whole organisation' : ''
   return element(
     'figure',
-    { id: chart.id, class: rows.length === 0 ? 'empty' : '' },
+    { id: chart.id, class: isDrawn ? '' : 'wide' },
     element('h3', {}, finding),
     element('p', { class: 'about' }, `${chart.about}${ofAll}`),
     isDrawn ? element('div', { class: 'drawing', 'data-chart': chart.id }) : null,
     element(
       'details',
-      isDrawn || rows.length === 0 ? {} : { open: '' },
+      isDrawn ? {} : { open: '' },
       element('summary', {}, 'Table'),
-      ...(rows.length === 0 ? ['No rows.'] : [table(chart, rows), saved(chart, rows)]),
+      table(chart, rows),
+      saved(chart, rows),
     ),
     element(
       'details',
       {},
       element('summary', {}, 'How it is computed'),
+      ...chart.metrics.flatMap((name) => meaning(name)),
       element('p', {}, chart.how),
     ),
   )
+}
+
+interface Shown extends Reading<TableRow> {
+  readonly chart: Chart
 }
 
 type TableRow = Readonly<Record<string, Cell>>
@@ -202,7 +251,10 @@ const LISTED = 200
 
 function table({ columns, about }: Chart, rows: readonly TableRow[]): HTMLElement {
   const names = Object.keys(columns)
-  const headings = Object.values(columns).map((name) => element('th', { scope: 'col' }, name))
+  const headings = Object.entries(columns).map(([name, heading]) => {
+    const isNumber = rows.some((row) => typeof row[name] === 'number')
+    return element('th', { scope: 'col', class: isNumber ? 'number' : '' }, heading)
+  })
   const shown = rows.slice(-LISTED)
   const left = rows.length - shown.length
   return element(
@@ -226,11 +278,13 @@ function table({ columns, about }: Chart, rows: readonly TableRow[]): HTMLElemen
 
 function cell(column: string, value: Cell): HTMLElement {
   if (typeof value === 'number') {
-    const isShare = /share|retention|pass_rate/.test(column)
+    const isShare = /share|retention|stickiness|pass_rate|error/.test(column)
     return element('td', { class: 'number' }, isShare ? percent(value) : amount(value))
   }
   if (typeof value === 'boolean') return element('td', {}, value ? 'yes' : '')
-  return element('td', {}, element('bdi', {}, value === null ? '–' : nameText(value, 80)))
+  if (value === null) return element('td', {}, '–')
+  const isDay = /^\d{4}-\d\d(-\d\d)?$/.test(value)
+  return element('td', isDay ? { class: 'day' } : {}, element('bdi', {}, nameText(value, 80)))
 }
 
 function saved(chart: Chart, rows: readonly TableRow[]): HTMLElement {

@@ -1,0 +1,13 @@
+-- Flags by day, of the organisation and of users, who have no name and no number here.
+select
+    org_id,
+    cast(activity_date as varchar) as day,
+    scope,
+    score > 0 as is_above,
+    count(*) as flags,
+    cast(max(value) filter (scope = 'org') as double) as billable_tokens,
+    max(expected) filter (scope = 'org') as expected
+from main.mart_anomalies
+inner join chosen using (org_id)
+group by 1, 2, 3, 4
+order by all

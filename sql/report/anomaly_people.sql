@@ -1,0 +1,18 @@
+-- The 100 days of a user that are farthest from usual. Only with --people.
+select
+    org_id,
+    cast(activity_date as varchar) as day,
+    coalesce(user_label, user_id) as person,
+    cast(value as double) as billable_tokens,
+    expected,
+    round(score, 1) as score
+from main.mart_anomalies
+inner join chosen using (org_id)
+left join main.dim_user using (org_id, user_id)
+where scope = 'user' and names_people
+qualify
+    row_number() over (
+        partition by org_id
+        order by abs(score) desc, activity_date, user_id
+    ) <= 100
+order by org_id, activity_date desc, abs(score) desc

@@ -1,0 +1,135 @@
+import { defineChart } from './chart.ts'
+import { sum } from './view.ts'
+import { amount, capital, change, dayText, monthText, percent, signed } from './words.ts'
+
+export const forecast = defineChart({
+  id: 'forecast',
+  about:
+    'Credits of the month so far, and what it will come to: four in five months end in the band',
+  metrics: ['credits'],
+  how: 'Each day that is left is expected to be like its weekday in the weeks before, corrected by how far earlier forecasts of as many days were off; the band is what they left open (P10 to P90). The line between today and the end of the month is straight. The limit is that of all users together, where each has one: the platform has no limit of an organisation.',
+  columns: {
+    day: 'Known to',
+    month_to_date: 'Credits so far',
+    p10: 'Month, P10',
+    p50: 'Month, P50',
+    p90: 'Month, P90',
+    credit_limit: 'Limits',
+    exhaustion_day: 'Limits used up',
+  },
+  empty: 'No credits of a month are known',
+  rows: ({ organisation }) => organisation.forecast_days,
+  finding: (rows) => {
+    const last = rows.at(-1)
+    if (last === undefined) return ''
+    const { day, days_left, month_to_date, p10, p50, p90 } = last
+    const month = monthText(last.month)
+    const limits = limitText(last)
+    if (days_left === 0) return `${month} came to ${amount(month_to_date)} credits${limits}`
+    if (p50 === null)
+      return `${month} stands at ${amount(month_to_date)} credits on ${dayText(day)}; there is too little history for a forecast`
+    return `${month} is heading for about ${amount(p50)} credits (${amount(p10)} to ${amount(p90)})${limits}`
+  },
+})
+
+function limitText({
+  day,
+  month_to_date,
+  p50,
+  credit_limit: limit,
+  exhaustion_day: end,
+}: {
+  readonly day: string
+  readonly month_to_date: number
+  readonly p50: number | null
+  readonly credit_limit: number | null
+  readonly exhaustion_day: string | null
+}): string {
+  if (limit === null) return ''
+  if (end !== null)
+    return `; the limits of ${amount(limit)} ${end <= day ? 'were' : 'will be'} used up on ${dayText(end)}`
+  return `, ${percent((p50 ?? month_to_date) / limit)} of the limits of ${amount(limit)}`
+}
+
+export const forecastErrors = defineChart({
+  id: 'forecast-errors',
+  about: 'How far the forecasts of a month were off on average, beside two simple ones',
+  how: 'The forecast of every day of a past month, made with what was known on that day, against what the month came to; the error is a share of it. “Same as last month” expects what the month before came to, “straight line” the credits a day so far. The band promises to hold on four days in five; forecasts of one month resemble each other, so that few months say little.',
+  columns: {
+    month: 'Month',
+    forecasts: 'Forecasts',
+    error: 'Error',
+    last_month_error: 'Error of “same as last month”',
+    straight_line_error: 'Error of a straight line',
+    within_band: 'Within the band',
+  },
+  empty: 'No forecast of a whole month is known yet',
+  rows: ({ organisation }) => organisation.forecast_months,
+  finding: (rows) => {
+    const days = sum(rows.map((row) => row.forecasts))
+    const error = sum(rows.map((row) => row.error * row.forecasts)) / days
+    const within = sum(rows.map((row) => row.within_band)) / days
+    return `Forecasts of past months were off by ${percent(error)} on average; the month ended in their band on ${percent(within)} of days`
+  },
+})
+
+const COMPONENTS: Readonly<Record<string, string>> = {
+  joined_users: 'people who joined',
+  left_users: 'people who left',
+  volume: 'volume of use',
+  model_mix: 'choice of models',
+  rate: 'credits per token',
+  '(unattributed)': 'not attributed',
+}
+
+export const bridge = defineChart({
+  id: 'bridge',
+  about:
+    'Why the credits of a month differ from those of the month before. The axis does not begin at zero',
+  how: 'The last whole month and the one before it, on the days that are known in both. Of people with credits in both: volume is the change of tokens at last month’s credits a token, choice of models what other models made of it, credits per token what is left, discounts for cached tokens included. “Not attributed” is what no user, model or token accounts for, and what fewer than five people stand behind.',
+  columns: {
+    step: 'Step',
+    change: 'Change',
+    total: 'Credits',
+    users: 'People',
+  },
+  empty: 'No month can be compared with the one before it',
+  rows: ({ organisation: { bridge: components } }) => {
+    const [first] = components
+    if (first === undefined) return []
+    let total = first.previous_billable_tokens
+    const steps = components
+      .filter((each) => each.change !== 0)
+      .map(({ component, change: step, users }) => {
+        total += step
+        return { step: capital(COMPONENTS[component] ?? component), change: step, total, users }
+      })
+    const whole = (month: string, credits: number) => ({
+      ...{ step: monthText(month), change: null, total: credits, users: null },
+    })
+    return [
+      whole(first.previous_month, first.previous_billable_tokens),
+      ...steps,
+      whole(first.month, first.billable_tokens),
+    ]
+  },
+  finding: (_, { organisation: { bridge: components } }) => {
+    const [first] = components
+    if (first === undefined) return ''
+    const { month, previous_month, compared_days, billable_tokens, previous_billable_tokens } =
+      first
+    const changed = change(billable_tokens, previous_billable_tokens)
+    const days = `the same ${compared_days === 1 ? 'day' : `${compared_days} days`} of ${monthText(previous_month)}`
+    const parts = components
+      .filter((each) => each.change !== 0)
+      .sort((a, b) => Math.abs(b.change) - Math.abs(a.change))
+      .slice(0, 2)
+      .map((each) => `${COMPONENTS[each.component] ?? each.component} ${signed(each.change)}`)
+    const credits =
+      changed === null
+        ? `${amount(billable_tokens)} credits against ${amount(previous_billable_tokens)}`
+        : `credits were ${changed}`
+    const because = parts.length === 0 ? '' : `: ${parts.join(', ')}`
+    return `In ${monthText(month)} ${credits} on ${days}${because}`
+  },
+})

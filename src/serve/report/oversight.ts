@@ -1,0 +1,149 @@
+import { defineChart } from './chart.ts'
+import type { Row } from './data.ts'
+import { inRange, rangeName, sum, type View } from './view.ts'
+import { amount, counted, dayText, nameText } from './words.ts'
+
+/** Days that are judged, and the history that judging them needs at least: vars of the models. */
+const JUDGED_DAYS = 28
+const HISTORY_DAYS = 28
+
+/** `2026-11-01`, so many days after. */
+function daysAfter(day: string, days: number): string {
+  const date = new Date(`${day}T00:00:00Z`)
+  date.setUTCDate(date.getUTCDate() + days)
+  return date.toISOString().slice(0, 10)
+}
+
+/** Whether there is any day to judge: four of the same weekday before it are known. */
+function isJudged({ organisation: { first_day: first, last_day: last } }: View): boolean {
+  return first !== null && last !== null && daysAfter(first, HISTORY_DAYS) <= last
+}
+
+const KINDS = {
+  org: 'Organisation',
+  above: 'People far above usual',
+  below: 'People far below usual',
+} as const
+
+export const anomalies = defineChart({
+  id: 'anomalies',
+  about: `Days of the last ${JUDGED_DAYS} with credits far from usual, of the organisation and of people`,
+  how: 'A day is compared with the same weekday of the eight weeks before, a person also with what all others did that day, on logarithms and by the median. Days without credits are neither judged nor history. About one of 1,000 days of people is flagged where nothing happened: a flag is a question to ask, not a finding. Credits are shown of the organisation alone.',
+  columns: {
+    day: 'Day',
+    kind: 'Kind',
+    flags: 'Flags',
+    billable_tokens: 'Credits',
+    expected: 'Usual',
+  },
+  empty: (view) =>
+    isJudged(view)
+      ? `No day of the last ${JUDGED_DAYS} is far from usual`
+      : 'There is too little history to say which days are unusual',
+  rows: ({ organisation }) =>
+    organisation.anomaly_days.map(({ day, scope, is_above, flags, billable_tokens, expected }) => {
+      const kind = scope === 'org' ? KINDS.org : is_above ? KINDS.above : KINDS.below
+      return { day, kind, flags, billable_tokens, expected }
+    }),
+  finding: (rows) => {
+    const org = rows.findLast(({ kind }) => kind === KINDS.org)
+    const people = sum(rows.filter(({ kind }) => kind !== KINDS.org).map(({ flags }) => flags))
+    const of =
+      org === undefined
+        ? null
+        : `The organisation used ${amount(org.billable_tokens)} credits on ${dayText(org.day)}, where ${amount(org.expected)} are usual`
+    const days =
+      people === 0
+        ? null
+        : `${counted(people, 'day of a person is', 'days of people are')} far from usual`
+    return [of, days].filter((text) => text !== null).join('; ')
+  },
+})
+
+export const anomalyPeople = defineChart({
+  id: 'anomaly-people',
+  about: 'Days on which the credits of a person were far from usual, the newest first',
+  how: 'The score says how many usual deviations, on logarithms, the day is above what is usual for the person and the weekday, below zero for below. A flag is a question to ask, not a finding.',
+  columns: {
+    day: 'Day',
+    person: 'Person',
+    billable_tokens: 'Credits',
+    expected: 'Usual',
+    score: 'Score',
+  },
+  empty: 'No day of a person is far from usual',
+  rows: ({ organisation }) => organisation.anomaly_people,
+  finding: (rows) => {
+    const farthest = [...rows].sort((a, b) => Math.abs(b.score) - Math.abs(a.score))[0]
+    if (farthest === undefined) return ''
+    return `${nameText(farthest.person)} used ${amount(farthest.billable_tokens)} credits on ${dayText(farthest.day)}, where ${amount(farthest.expected)} are usual`
+  },
+})
+
+const POLICIES: Readonly<Record<string, readonly [one: string, many: string, unit: string]>> = {
+  mcp_servers: ['MCP server', 'MCP servers', 'calls'],
+  models: ['model', 'models', 'credits'],
+  autonomy_level: ['autonomy level', 'autonomy levels', 'tool calls'],
+}
+
+const STATES: Readonly<Record<Row<'policy'>['status'], string>> = {
+  not_allowed: 'used, not allowed',
+  allowed_since: 'allowed now, used before',
+  unused: 'allowed, never used',
+}
+
+export const policy = defineChart({
+  id: 'policy',
+  about:
+    'Days on which something was used that the settings did not allow; and what is allowed and never used',
+  how: 'Allow-lists of MCP servers and models and the highest level of autonomy, from the history of the enterprise controls. A day is judged by the settings of that day; what any revision of the day allowed counts as allowed, and what is not known is not counted. Commands, e-mail addresses and retention are not compared: the platform does not say how they were used.',
+  columns: {
+    name: 'What',
+    state: 'State',
+    days: 'Days of use',
+    amount: 'Amount',
+    unit: 'Unit',
+    last: 'Last used so',
+    since: 'Rule since',
+    changed_by: 'Changed by',
+  },
+  empty: ({ organisation }) =>
+    organisation.last_day === null
+      ? 'No use is known'
+      : 'No setting restricts servers, models or autonomy, or practice follows them',
+  rows: ({ organisation }) =>
+    organisation.policy.map((row) => {
+      const [one, , unit] = POLICIES[row.policy] ?? [row.policy, '', '']
+      return {
+        name: `${row.value} (${one})`,
+        state: STATES[row.status],
+        days: row.forbidden_use_days,
+        amount: row.forbidden_amount,
+        unit: row.forbidden_amount === null ? null : unit,
+        last: row.last_forbidden_use,
+        since: row.since,
+        changed_by: row.changed_by,
+      }
+    }),
+  finding: (_, view) => {
+    const rows = view.organisation.policy
+    const used = inRange(view, rows, (row) => row.last_forbidden_use ?? '')
+    const unused = rows.filter(({ status }) => status === 'unused').length
+    const found =
+      used.length === 0
+        ? `Nothing was used in ${rangeName(view)} without being allowed`
+        : `${kinds(used)} ${used.length === 1 ? 'was' : 'were'} used in ${rangeName(view)} without being allowed`
+    return unused === 0
+      ? found
+      : `${found}; ${counted(unused, 'allowed one was', 'allowed ones were')} never used`
+  },
+})
+
+/** `2 models and 3 MCP servers` */
+function kinds(rows: readonly Row<'policy'>[]): string {
+  const texts = Object.entries(POLICIES).flatMap(([name, [one, many]]) => {
+    const own = rows.filter((row) => row.policy === name).length
+    return own === 0 ? [] : [counted(own, one, many)]
+  })
+  return new Intl.ListFormat('en-GB').format(texts)
+}

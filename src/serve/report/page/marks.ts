@@ -1,0 +1,238 @@
+import * as Plot from '@observablehq/plot'
+import type { Chart } from '../chart.ts'
+import type { View } from '../view.ts'
+import { amount, nameText } from '../words.ts'
+
+type Drawing = SVGSVGElement | HTMLElement
+/** Draws a chart for a view in so many pixels; null where it has no rows. */
+export type Draw = (view: View, width: number) => Drawing | null
+
+/** Colours by place; the style sheet has them for light, dark and print. */
+export const COLOURS = Array.from({ length: 8 }, (_, at) => `var(--series-${at + 1})`)
+export const QUIET = 'var(--quiet)'
+const HEIGHT = 240
+/** Of a letter of a label, and of a line of it, in pixels. */
+const LETTER = 6.1
+const LINE = 13
+
+/** A name beside the value that it names, to the right of a plot. */
+export interface EndLabel {
+  readonly value: number
+  readonly text: string
+  readonly colour: string
+}
+
+export interface Options extends Plot.PlotOptions {
+  /** Series that are named above the plot. */
+  readonly legend?: readonly string[]
+  /** Names to the right of the plot. */
+  readonly ends?: readonly EndLabel[]
+}
+
+export function drawn<Row>(
+  { id, about, read }: Chart<Row>,
+  options: (rows: readonly Row[], view: View, width: number) => Options,
+): readonly [string, Draw] {
+  return [
+    id,
+    (view, width) => {
+      const { rows, finding } = read(view)
+      if (rows.length === 0) return null
+      const { legend, ends = [], ...plot } = options(rows, view, width)
+      const letters = Math.max(0, ...ends.map(({ text }) => text.length))
+      const drawing = Plot.plot({
+        width,
+        height: HEIGHT,
+        marginLeft: 56,
+        marginRight: ends.length === 0 ? 16 : marginFor(letters, width),
+        ariaLabel: finding,
+        ariaDescription: about,
+        className: 'plot',
+        ...(legend === undefined ? {} : { color: { ...scale(legend), legend: true } }),
+        ...plot,
+      })
+      return asPicture(drawing, ends)
+    },
+  ]
+}
+
+/** Room for a name of so many letters, and for no more than a third of the drawing. */
+function marginFor(letters: number, width: number): number {
+  return Math.min(Math.ceil(15 + letters * LETTER), Math.max(width / 3, 80))
+}
+
+/** The letters of a name for which there is room. */
+function lettersIn(margin: number): number {
+  return Math.floor((margin - 14) / LETTER)
+}
+
+/** One picture with a name to assistive technology: its parts have no names. */
+function asPicture(drawing: Drawing & Plot.Plot, ends: readonly EndLabel[]): Drawing {
+  const svg = drawing.querySelector('svg.plot') ?? drawing
+  svg.setAttribute('role', 'img')
+  for (const part of svg.querySelectorAll('[aria-label]')) part.removeAttribute('aria-label')
+  if (ends.length > 0) nameEnds(svg, drawing, ends)
+  return drawing
+}
+
+/** Only a drawn plot knows where its values are. */
+function nameEnds(svg: Element, plot: Plot.Plot, ends: readonly EndLabel[]): void {
+  const [x, y] = [plot.scale('x'), plot.scale('y')]
+  if (x === undefined || y === undefined) return
+  const right = Math.max(...numbersOf(x.range))
+  const letters = lettersIn(Number(svg.getAttribute('width')) - right)
+  const placed = ends.map((end) => ({ ...end, at: Number(y.apply(end.value)) }))
+  for (const { at, text, colour } of spread(placed, Math.max(...numbersOf(y.range)))) {
+    const label = document.createElementNS('http://www.w3.org/2000/svg', 'text')
+    const place = {
+      x: `${right + 8}`,
+      y: `${at}`,
+      dy: '0.32em',
+      fill: colour,
+      'text-anchor': 'start',
+    }
+    for (const [name, value] of Object.entries(place)) label.setAttribute(name, value)
+    label.textContent = nameText(text, letters)
+    svg.append(label)
+  }
+}
+
+function numbersOf(range: Iterable<unknown> | undefined): number[] {
+  return [...(range ?? [])].map(Number)
+}
+
+/** Moves names apart that would cover each other: down, and up where the plot ends. */
+function spread<T extends { readonly at: number }>(labels: readonly T[], bottom: number): T[] {
+  const placed: T[] = []
+  for (const label of labels.toSorted((a, b) => a.at - b.at)) {
+    const above = placed.at(-1)?.at ?? -Infinity
+    placed.push({ ...label, at: Math.max(label.at, above + LINE) })
+  }
+  let below = bottom + LINE
+  return placed.toReversed().map((label) => {
+    below = Math.min(label.at, below - LINE)
+    return { ...label, at: below }
+  })
+}
+
+interface Point {
+  /** A day, or a number. */
+  readonly at: Date | number
+  readonly value: number | null
+  readonly series: string
+}
+
+export function dateOf(day: string): Date {
+  return new Date(`${day}T00:00:00Z`)
+}
+
+function scale(names: readonly string[]): Plot.ScaleOptions {
+  return {
+    domain: [...names],
+    range: names.map((_, at) => COLOURS[at % COLOURS.length] ?? QUIET),
+    tickFormat: (name: string) => nameText(name, 24),
+  }
+}
+
+/** A line for each series, named at its end; more than eight cannot be distinguished by colour. */
+export function lines(
+  points: readonly Point[],
+  order?: readonly string[],
+): Pick<Options, 'marks' | 'ends'> {
+  const last = new Map(points.flatMap((each) => (each.value === null ? [] : [[each.series, each]])))
+  const names = order ?? ranked(last)
+  const colour = new Map(names.map((name, at) => [name, COLOURS[at] ?? QUIET]))
+  const stroke = ({ series }: Point): string => colour.get(series) ?? QUIET
+  const title = ({ at, value, series }: Point): string =>
+    `${nameText(series)}\n${placeText(at)}: ${amount(value)}`
+  return {
+    ends: names.slice(0, COLOURS.length).flatMap((series) => {
+      const value = last.get(series)?.value ?? null
+      return value === null ? [] : [{ value, text: series, colour: colour.get(series) ?? QUIET }]
+    }),
+    marks: [
+      Plot.ruleY([0]),
+      Plot.lineY(points, { x: 'at', y: 'value', z: 'series', stroke, strokeWidth: 1.75 }),
+      Plot.dot(points, { x: 'at', y: 'value', fill: stroke, r: points.length > 200 ? 0 : 1.5 }),
+      Plot.tip(points, Plot.pointer({ x: 'at', y: 'value', title, fill: 'var(--card)' })),
+    ],
+  }
+}
+
+function placeText(at: Date | number): string {
+  return at instanceof Date ? at.toISOString().slice(0, 10) : String(at)
+}
+
+/** Names by their last value, the highest first. */
+function ranked(last: ReadonlyMap<string, Point>): string[] {
+  return [...last].sort((a, b) => (b[1].value ?? 0) - (a[1].value ?? 0)).map(([name]) => name)
+}
+
+/** Stacked bars, one a week or a day. */
+export function timeBars(
+  points: readonly Point[],
+  names: readonly string[],
+  interval: 'week' | 'day' = 'week',
+): Plot.Markish {
+  return Plot.rectY(points, {
+    x: 'at',
+    y: 'value',
+    fill: 'series',
+    interval,
+    insetLeft: 0.5,
+    insetRight: 0.5,
+    order: [...names],
+    title: ({ at, value, series }: Point) =>
+      `${nameText(series)}\n${placeText(at)}: ${amount(value)}`,
+  })
+}
+
+/** A horizontal bar, named to its left and with its value to its right. */
+export interface Bar {
+  readonly name: string
+  readonly value: number
+  readonly text: string
+  readonly colour?: string | undefined
+}
+
+/** Horizontal bars, in the order given. */
+export function bars(values: readonly Bar[], label: string, width: number): Options {
+  const longest = (of: (bar: Bar) => string): number =>
+    Math.max(...values.map((bar) => Array.from(of(bar)).length))
+  const marginLeft = marginFor(
+    longest(({ name }) => name),
+    width * 1.2,
+  )
+  return {
+    height: 48 + 22 * values.length,
+    marginTop: 6,
+    marginLeft,
+    marginRight: marginFor(
+      longest(({ text }) => text),
+      width,
+    ),
+    x: {
+      label,
+      grid: true,
+      tickFormat: amount,
+      ticks: Math.max(2, Math.round(width / 130)),
+      domain: [0, Math.max(...values.map(({ value }) => value)) || 1],
+    },
+    y: {
+      label: null,
+      domain: values.map(({ name }) => name),
+      tickFormat: (name: string) => nameText(name, lettersIn(marginLeft)),
+    },
+    marks: [
+      Plot.barX(values, {
+        x: 'value',
+        y: 'name',
+        insetTop: 2,
+        insetBottom: 2,
+        fill: ({ colour }: Bar) => colour ?? COLOURS[0],
+        title: ({ name, text }: Bar) => `${nameText(name, 300)}: ${text}`,
+      }),
+      Plot.text(values, { x: 'value', y: 'name', text: 'text', textAnchor: 'start', dx: 4 }),
+    ],
+  }
+}

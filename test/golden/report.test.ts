@@ -1,0 +1,129 @@
+import { cp } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { parseDay } from '../../src/lib/days.ts'
+import { packageRoot } from '../../src/lib/package.ts'
+import type { Organisation } from '../../src/serve/report/data.ts'
+import { readReport } from '../../src/serve/report/read.ts'
+import { temporaryFolder } from '../model/fixture.ts'
+import { buildLake } from '../model/lake-build.ts'
+import { Lake } from '../support/lake.ts'
+import { rowsIn } from './golden-case.ts'
+import { landGolden } from './land.ts'
+
+const CASE = join(packageRoot, 'test', 'golden', 'weeks')
+
+let people: Organisation
+let groups: Organisation
+beforeAll(async () => {
+  const lake = await Lake.open(await temporaryFolder())
+  await landGolden(lake, CASE)
+  await cp(join(CASE, 'seeds'), join(lake.data, 'seeds'), { recursive: true })
+  await buildLake(lake, parseDay('2027-02-09', 'the last day'))
+  const read = async (withPeople: boolean): Promise<Organisation> => {
+    const request = { organisations: ['org/1'], withPeople, now: 0, version: '1.2.3' }
+    const data = await readReport({ ...request, warehouse: join(lake.data, 'warehouse.duckdb') })
+    return data.organisations[0] ?? expect.fail('the organisation is not there')
+  }
+  people = await read(true)
+  groups = await read(false)
+})
+
+/** The rows of a mart that an independent script expects. */
+async function expected(mart: string): Promise<Record<string, unknown>[]> {
+  const rows = await rowsIn(join(CASE, 'expected'), mart)
+  return z.array(z.record(z.string(), z.unknown())).parse(rows)
+}
+
+function numberOf(cell: unknown): number | null {
+  return cell === null ? null : Number(cell)
+}
+
+describe('the report of the golden lake of weeks', () => {
+  it('has the days of the newest month with its forecast', async () => {
+    const own = (await expected('mart_budget_forecast')).filter(
+      (row) => row['month_start_date'] === '2027-02-01',
+    )
+    expect(groups.forecast_days).toEqual(
+      own.map((row) => ({
+        month: '2027-02',
+        day: row['as_of_date'],
+        days_left: row['days_left'],
+        month_to_date: Number(row['month_to_date_billable_tokens']),
+        p10: numberOf(row['forecast_billable_tokens_p10']),
+        p50: numberOf(row['forecast_billable_tokens_p50']),
+        p90: numberOf(row['forecast_billable_tokens_p90']),
+        credit_limit: null,
+        exhaustion_day: null,
+      })),
+    )
+  })
+
+  it('has the mean error of the forecasts of each past month', async () => {
+    const own = (await expected('mart_budget_forecast')).filter(
+      (row) => row['absolute_percentage_error'] !== null,
+    )
+    const months = new Set(own.map((row) => String(row['month_start_date']).slice(0, 7)))
+    expect(groups.forecast_months.map(({ month }) => month)).toEqual([...months].sort())
+    for (const { month, forecasts, error, within_band } of groups.forecast_months) {
+      const days = own.filter((row) => String(row['month_start_date']).startsWith(month))
+      const errors = days.map((row) => Number(row['absolute_percentage_error']))
+      expect(forecasts).toBe(days.length)
+      expect(error).toBeCloseTo(errors.reduce((a, b) => a + b) / days.length, 3)
+      expect(within_band).toBe(days.filter((row) => row['is_within_band'] === true).length)
+    }
+  })
+
+  it('has the bridge of the last whole month, without components of fewer than five people', () => {
+    const month = {
+      ...{ month: '2027-01', previous_month: '2026-12', compared_days: 30 },
+      ...{ billable_tokens: 89815574.5, previous_billable_tokens: 25461492.5 },
+    }
+    expect(groups.bridge).toEqual([
+      { ...month, component: 'volume', change: -2704701.9, users: 6 },
+      { ...month, component: 'model_mix', change: -88279.71, users: 6 },
+      { ...month, component: 'rate', change: -299867.89, users: 6 },
+      { ...month, component: '(unattributed)', change: 67446931.5, users: null },
+    ])
+  })
+
+  it('counts the unusual days of people and names none of them', () => {
+    const day = { day: '2027-01-28', is_above: true, flags: 1 }
+    expect(groups.anomaly_days).toMatchObject([
+      { ...day, scope: 'org', billable_tokens: 63667575.75 },
+      { ...day, scope: 'user', billable_tokens: null, expected: null },
+    ])
+    expect(groups.anomaly_days[0]?.expected).toBeCloseTo(713247.23, 1)
+    expect(groups.anomaly_people).toEqual([])
+    expect(people.anomaly_people).toMatchObject([
+      { day: '2027-01-28', person: 'u2', billable_tokens: 63667575.75, score: 6.6 },
+    ])
+  })
+
+  it('has what is used and not allowed, what was, and what is allowed and never used', async () => {
+    const rows = await expected('mart_policy_usage')
+    expect(groups.policy).toHaveLength(
+      rows.filter(
+        (row) => row['forbidden_use_days'] !== 0 || (row['is_allowed'] === true && !row['is_used']),
+      ).length,
+    )
+    const wiki = {
+      ...{ policy: 'mcp_servers', value: 'wiki', status: 'not_allowed' },
+      ...{ forbidden_use_days: 10, forbidden_amount: 20 },
+      ...{ last_forbidden_use: '2027-02-01', since: '2027-01-04' },
+    }
+    expect(groups.policy[0]).toEqual({ ...wiki, changed_by: null })
+    expect(people.policy[0]).toEqual({ ...wiki, changed_by: 'Bob' })
+    expect(groups.policy.filter(({ status }) => status === 'unused')).toMatchObject([
+      { policy: 'mcp_servers', value: 'linear', forbidden_use_days: 0, since: '2026-12-10' },
+      { policy: 'models', value: 'm3', forbidden_use_days: 0 },
+    ])
+  })
+
+  it('names people on request alone', () => {
+    expect(people.people.length).toBeGreaterThan(0)
+    expect(groups.people).toEqual([])
+    expect(groups.policy.flatMap(({ changed_by }) => changed_by ?? [])).toEqual([])
+  })
+})
