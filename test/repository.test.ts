@@ -232,6 +232,17 @@ describe('the pages', () => {
     expect(paths.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([])
   })
 
+  it('the first screen of README has pictures that are there, each below 300 kB', () => {
+    const [first = ''] = read('README.md').split('\n## With a real key')
+    const pictures = [...first.matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, path = '']) => path)
+    expect(pictures).toEqual(['assets/report.png'])
+    for (const path of pictures) {
+      const bytes = readFileSync(join(packageRoot, path))
+      expect(bytes.subarray(1, 4).toString()).toBe('PNG')
+      expect(bytes.length).toBeLessThan(300_000)
+    }
+  })
+
   it.each(pages.filter((page) => page !== 'docs/api-coverage.md'))(
     '%s names tests that there are',
     (page) => {

@@ -315,10 +315,14 @@ function footer(): HTMLElement {
   )
 }
 
+/** A page that is not shown yet has no width. */
+const NARROWEST = 240
+
 function draw(content: HTMLElement, view: View | null): void {
   if (view === null) return
   for (const place of content.querySelectorAll<HTMLElement>('.drawing')) {
-    const drawing = DRAWINGS.get(place.dataset['chart'] ?? '')?.(view, place.clientWidth) ?? null
+    const width = Math.max(place.clientWidth, NARROWEST)
+    const drawing = DRAWINGS.get(place.dataset['chart'] ?? '')?.(view, width) ?? null
     place.replaceChildren(...(drawing === null ? [] : [drawing]))
   }
 }
