@@ -84,6 +84,7 @@ const POLICIES: Readonly<Record<string, readonly [one: string, many: string, uni
   mcp_servers: ['MCP server', 'MCP servers', 'calls'],
   models: ['model', 'models', 'credits'],
   autonomy_level: ['autonomy level', 'autonomy levels', 'tool calls'],
+  denied_commands: ['command', 'commands', 'runs of hooks'],
 }
 
 const STATES: Readonly<Record<Row<'policy'>['status'], string>> = {
@@ -96,7 +97,7 @@ export const policy = defineChart({
   id: 'policy',
   about:
     'Days on which something was used that the settings did not allow; and what is allowed and never used',
-  how: 'Allow-lists of MCP servers and models and the highest level of autonomy, from the history of the enterprise controls. A day is judged by the settings of that day; what any revision of the day allowed counts as allowed, and what is not known is not counted. Commands, e-mail addresses and retention are not compared: the platform does not say how they were used.',
+  how: 'Allow-lists of MCP servers and models, the highest level of autonomy and denied commands, from the history of the enterprise controls. A day is judged by the settings of that day; what any revision of the day allowed counts as allowed, and what is not known is not counted. Of commands only those of hooks are known: the platform does not serve the commands of tool calls.',
   columns: {
     name: 'What',
     state: 'State',
