@@ -35,11 +35,13 @@ const BESIDE_ANALYTICS = [
   'fct_readiness_criterion',
   'fct_session',
   'fct_usage_limit',
+  'mart_allowed_emails',
   'mart_anomalies',
   'mart_policy_usage',
   'mart_ramp_week',
   'mart_readiness_trend',
   'mart_session_outcomes',
+  'mart_session_retention',
   'mart_spend_bridge',
 ]
 
