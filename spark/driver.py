@@ -60,6 +60,15 @@ class Runner:
     def table(self, relation, path):
         self.spark.sql(f"create table {relation} using parquet location '{path}'")
 
+    def update(self, node):
+        """What is kept of the table, which the statement reads; then that and the new rows."""
+        relation, path, kept = node["relation"], node["path"], node["kept"]
+        self.table(relation, kept)
+        self.spark.sql(node["sql"]).write.parquet(path)
+        self.spark.sql(f"drop table {relation}")
+        both = f"select * from parquet.`{path}` union all select * from parquet.`{kept}`"
+        self.spark.sql(f"create view {relation} as {both}")
+
     def node(self, node):
         """A model: its unit tests first; then a view, or a table of Parquet files."""
         differences = [
@@ -69,6 +78,8 @@ class Runner:
         if not any(differences):
             if node["path"] is None:
                 self.spark.sql(f"create view {node['relation']} as {node['sql']}")
+            elif node["kept"] is not None:
+                self.update(node)
             else:
                 self.spark.sql(node["sql"]).write.parquet(node["path"])
                 self.table(node["relation"], node["path"])

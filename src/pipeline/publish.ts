@@ -147,7 +147,7 @@ async function buildOptions(
     sourceContent: (_source, table) => contents?.get(table) ?? null,
     asOf,
     keep: config.keepPublished,
-    fullRefresh: choice.fullRefresh === true || isSpark,
+    fullRefresh: choice.fullRefresh === true,
     ...(isSpark ? { spark: sparkEngine(config, baseIn) } : {}),
     retry: choice.retry === true,
     ...(choice.select === undefined ? {} : { select: choice.select }),
@@ -165,7 +165,6 @@ function refusePart({ select, exclude, retry }: BuildChoice): void {
   })
 }
 
-/** Every model is built from scratch there. */
 function sparkEngine({ dataFolder, spark }: Config, baseIn: string): SparkEngine {
   const urlOf = (path: string): string => `${spark.dataUrl}/${relative(dataFolder, path)}`
   return {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
 import { UsageError } from '../../src/lib/errors.ts'
-import { sparkType } from '../../src/model/engines/spark.ts'
+import { sparkType } from '../../src/model/engines/spark-job.ts'
 import { findSpark, submit, type SparkSettings } from '../../src/model/engines/spark-submit.ts'
 import { Bench, TINY } from './fixture.ts'
 import { folderOfFile } from '../support/folders.ts'
@@ -12,6 +12,8 @@ import { folderOfFile } from '../support/folders.ts'
 async function fakeSpark(script: string): Promise<SparkSettings> {
   const home = await folderOfFile()
   await mkdir(join(home, 'bin'))
+  await mkdir(join(home, 'jars'))
+  await writeFile(join(home, 'jars', 'spark-core_2.13-4.1.1.jar'), '')
   await writeFile(join(home, 'bin', 'spark-submit'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
   const environment = { PATH: process.env['PATH'] ?? '' }
   return { master: 'spark://nowhere:7077', home, settings: {}, environment }
@@ -56,7 +58,8 @@ describe('Spark is found', () => {
 
 describe('spark-submit', () => {
   it('hands over the lines of the driver, and no other output', async () => {
-    expect(await submitted(`echo 'starting'; echo '{"kind": "session"}'`)).toEqual([
+    const log = `echo 'starting'; echo '{"level": "ERROR"}'`
+    expect(await submitted(`${log}; echo '{"kind": "session"}'`)).toEqual([
       { kind: 'session' },
     ])
   })

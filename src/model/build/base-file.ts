@@ -9,7 +9,7 @@ import {
 } from '../../lake/published-record.ts'
 import { removeFile } from '../../lib/files.ts'
 import { WorkingCopy, type CopiedFile } from './working-copy.ts'
-import { isPartial, type Building } from './context.ts'
+import { isPartial, type Building, type BuildOptions } from './context.ts'
 import { openFailed } from './failed-build.ts'
 import { emptyState, readPublishedState, type PublishedState } from '../publish/meta.ts'
 import { adoptSnapshots, findLacking, historyLost } from '../engines/snapshots.ts'
@@ -57,13 +57,13 @@ export async function openBaseFile(
     if (verdict.state !== 'absent') await adopt(building, lacking, copied, published !== null)
     if (retry) {
       const failed = await openFailed(building, target)
-      const state = await readPublishedState(failed.path)
+      const state = await readPublishedState(failed.path, building.spark)
       return { path: failed.path, state, published, retryOf: failed.runId }
     }
     if (!isContinued || published === null || !isFile(copied)) {
       return { path, state: emptyState(reasonOf(verdict)), published }
     }
-    const state = await readPublishedState(copied.path)
+    const state = await readPublishedState(copied.path, building.spark)
     if (state.problem === null) path = copied.path
     else warn(changed(target, state.problem))
     return { path, state, published }
@@ -73,10 +73,12 @@ export async function openBaseFile(
 }
 
 /** The published file as it is, without a copy: to plan, not to build. */
-export async function readBaseFile(target: string): Promise<BaseFile> {
+export async function readBaseFile({ target, spark }: BuildOptions): Promise<BaseFile> {
   const verdict = (await inspectPublished(target)) ?? (await verifyPublished(target))
   const isPublished = verdict.state === 'published'
-  const state = isPublished ? await readPublishedState(target) : emptyState(reasonOf(verdict))
+  const state = isPublished
+    ? await readPublishedState(target, spark)
+    : emptyState(reasonOf(verdict))
   return { path: null, state, published: isPublished ? verdict.record : null }
 }
 

@@ -25,7 +25,7 @@ export interface PlannedModel extends Pick<NodePlan, 'action' | 'reason'> {
 /** What a build would do with each model, in its order. Writes nothing, and needs no lock. */
 export async function planOfBuild(options: BuildOptions): Promise<readonly PlannedModel[]> {
   const compiled = compileProject(options.project, options)
-  const { nodes } = await planBuild(options, compiled, await readBaseFile(options.target))
+  const { nodes } = await planBuild(options, compiled, await readBaseFile(options))
   return nodes.map(({ node, action, reason }) => ({ model: node.name, action, reason }))
 }
 

@@ -4,6 +4,7 @@ import { processLimits } from '../../lib/machine.ts'
 import type { BuildContext, Building } from '../build/context.ts'
 import { statement } from '../../lib/package.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
+import { sparkVersion, type SparkSettings } from './spark-submit.ts'
 
 /**
  * The oldest storage format that DuckDB 1.5 writes with all that the models
@@ -11,10 +12,14 @@ import { kindOf, type ModelNode } from '../project/types.ts'
  */
 const STORAGE_VERSION = 'v1.0.0'
 
-/** DuckDB's version and the storage format: another one may compute or write otherwise. */
-export async function engineOf(db: Database): Promise<string> {
+/**
+ * The versions of Spark, where it makes the models, of DuckDB and of the storage format: another
+ * one may compute or write otherwise.
+ */
+export async function engineOf(db: Database, spark?: SparkSettings): Promise<string> {
   const { rows } = await db.table('select version()')
-  return `DuckDB ${z.string().parse(rows[0]?.[0])}, storage ${STORAGE_VERSION}`
+  const own = `DuckDB ${z.string().parse(rows[0]?.[0])}, storage ${STORAGE_VERSION}`
+  return spark === undefined ? own : `Spark ${await sparkVersion(spark)}, ${own}`
 }
 
 /**

@@ -12,7 +12,8 @@ import { createMeta, writeCheckResults, writeColumns, writeModels } from '../pub
 import { inFile, commentsSql, engineOf, relationsIn } from './duckdb.ts'
 import { createSchemas, materialize, type BuiltModel, type BuiltModels } from './materialize.ts'
 import { loadSnapshot, saveSnapshot } from './snapshots.ts'
-import { buildOnSpark, type BuiltOnSpark } from './spark.ts'
+import { buildOnSpark } from './spark.ts'
+import type { BuiltOnSpark } from './spark-loader.ts'
 
 /** What a file was filled with. */
 export interface Filled {
@@ -52,7 +53,7 @@ async function fill(context: BuildContext, plan: BuildPlan): Promise<Filled> {
   const examples = await storeFailures(db, checked.results)
   await writeCheckResults(db, checked.results, runId, now())
   const built = selected.filter(({ name }) => !missing.has(name))
-  await writeModels(db, built, plan, { runId, engine: made.engine ?? (await engineOf(db)) })
+  await writeModels(db, built, plan, { runId, engine: await engineOf(db, context.spark) })
   await writeColumns(db, plan.all)
   const wrong = failedChecks(checked.results, examples, context.failedFile?.path)
   const problems = [...failures, ...checked.failures, ...wrong]

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { AppError, asError, UsageError } from '../../lib/errors.ts'
+import { listIfThere } from '../../lib/files.ts'
 import { packageRoot } from '../../lib/package.ts'
 
 /** How Spark is found and reached. */
@@ -23,6 +24,9 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   'spark.app.name': 'agent-warehouse',
   'spark.driver.memory': '2g',
   'spark.sql.shuffle.partitions': '8',
+  // the plans of some hundred statements fill the driver's memory
+  'spark.sql.ui.retainedExecutions': '10',
+  'spark.sql.maxPlanStringLength': '100000',
 }
 
 /** What makes Spark read the models' SQL as DuckDB does. */
@@ -59,6 +63,16 @@ async function pysparkFolder(env: SparkSettings['environment']): Promise<string 
     stdout: '',
   }))
   return stdout.trim() === '' ? undefined : stdout.trim()
+}
+
+/** The version of Spark by its library. @throws UsageError where there is none. */
+export async function sparkVersion(settings: SparkSettings): Promise<string> {
+  const jars = join(await findSpark(settings), 'jars')
+  for (const { name } of await listIfThere(jars)) {
+    const [, version] = /^spark-core_[\d.]+-(.+)\.jar$/.exec(name) ?? []
+    if (version !== undefined) return version
+  }
+  throw new UsageError(`--engine spark: ${jars} has no library spark-core`, { hint: INSTALL })
 }
 
 /** A job for the driver program, and who listens to it. */
@@ -113,7 +127,7 @@ export async function submit(spark: SparkSettings, submission: Submission): Prom
   })
   createInterface(child.stdout).on('line', (line) => {
     try {
-      if (line.startsWith('{')) onLine(JSON.parse(line))
+      if (line.startsWith(DRIVERS)) onLine(JSON.parse(line))
     } catch (error) {
       failure ??= asError(error)
       child.kill()
@@ -135,6 +149,9 @@ export async function submit(spark: SparkSettings, submission: Submission): Prom
 }
 
 const KEPT_LINES = 200
+
+/** How the driver's lines begin; those of Spark's own log may be JSON, too. */
+const DRIVERS = '{"kind": '
 
 /** The error of a Spark that says why on its standard error. */
 function endedEarly(ended: string, words: readonly string[], master: string): AppError {

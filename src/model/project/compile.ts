@@ -105,11 +105,13 @@ function modelNode(model: Model, settings: ModelSettings, names: ProjectNames): 
   const whole = makingOf(model, hooks, own)
   const isIncremental = settings.materialized === 'incremental'
   const increment = isIncremental ? makingOf(model, hooks, { ...own, isIncremental }) : null
-  const all = [...whole.rendered, ...(increment?.rendered ?? [])]
+  const both = increment === null ? [whole] : [whole, increment]
+  const all = both.flatMap(({ body, hooks: own }) => [body, ...own])
   return {
     ...nodeOf(model, settings, whole.making),
     increment: increment?.making ?? null,
-    dependsOn: [...new Set(all.flatMap(({ refs }) => refs))],
+    dependsOn: refsOf(all),
+    hookReads: refsOf(both.flatMap((making) => making.hooks)),
     sources: [...new Set(all.flatMap(({ sources }) => sources))],
   }
 }
@@ -150,6 +152,7 @@ function nodeOf(described: Described, settings: ModelSettings, making: Making): 
     seed: null,
     snapshot: null,
     dependsOn: [],
+    hookReads: [],
     sources: [],
   }
 }
@@ -158,13 +161,17 @@ function makingOf(
   { template, file }: Model,
   hooks: readonly string[],
   names: Names,
-): { making: Making; rendered: readonly Rendered[] } {
+): { making: Making; body: Rendered; hooks: readonly Rendered[] } {
   const body = render(template, names)
-  const before = hooks.map((hook) =>
+  const rendered = hooks.map((hook) =>
     render(readTemplate(hook, `${file} (pre_hook)`, template.macros), names),
   )
-  const preHooks = before.map(({ sql }) => sql.trim()).filter((sql) => sql !== '')
-  return { making: { preHooks, sql: needSql(body, file) }, rendered: [body, ...before] }
+  const preHooks = rendered.map(({ sql }) => sql.trim()).filter((sql) => sql !== '')
+  return { making: { preHooks, sql: needSql(body, file) }, body, hooks: rendered }
+}
+
+function refsOf(rendered: readonly Rendered[]): string[] {
+  return [...new Set(rendered.flatMap(({ refs }) => refs))]
 }
 
 function testNode(test: SingularTest, { testConfig }: Project, names: ProjectNames): TestNode {

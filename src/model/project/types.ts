@@ -208,6 +208,8 @@ export interface ModelNode extends Described, Omit<ModelSettings, 'pre_hook'>, M
   readonly snapshot: SnapshotRule | null
   /** Names of models, seeds and snapshots. */
   readonly dependsOn: readonly string[]
+  /** Those that its pre-hooks read: they decide which intervals are outdated. */
+  readonly hookReads: readonly string[]
   /** `source.table` */
   readonly sources: readonly string[]
 }

@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import { messageOf } from '../../lib/errors.ts'
+import { messageOf, UsageError } from '../../lib/errors.ts'
 import { Database, identifier, literal } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import type { MadeBy } from '../build/fingerprint.ts'
 import type { CheckResult } from '../checks/run.ts'
 import { engineOf, relationsIn, type Relation } from '../engines/duckdb.ts'
+import type { SparkSettings } from '../engines/spark-submit.ts'
 import { keyOf } from '../project/properties.ts'
 import type { ModelNode } from '../project/types.ts'
 import type { IntervalRow } from '../../lake/intervals.ts'
@@ -118,7 +119,7 @@ export async function writeColumns(db: Database, models: readonly ModelNode[]): 
 }
 
 interface PublishedModel extends MadeBy {
-  /** The DuckDB that made it, and the storage format. */
+  /** What made it, by `engineOf`. */
   readonly engine: string
   /** True when they are those of this build. */
   readonly isSameEngine: boolean
@@ -149,11 +150,17 @@ const modelRows = z.array(
 )
 const checkRows = z.array(z.object({ check_name: z.string(), query: z.string() }))
 
-/** Reads what the file says of itself; one that cannot be read holds nothing. */
-export async function readPublishedState(path: string): Promise<PublishedState> {
+/**
+ * Reads what the file says of itself; one that cannot be read holds nothing. `spark`: what makes
+ * the models of this build, if not DuckDB.
+ */
+export async function readPublishedState(
+  path: string,
+  spark?: SparkSettings,
+): Promise<PublishedState> {
   try {
     await using db = await Database.open(path, { readOnly: true })
-    const engine = await engineOf(db)
+    const engine = await engineOf(db, spark)
     const models = modelRows.parse(await db.rows('from meta.models')).map((row) => {
       const { made_by: own, fingerprint: whole, content, unit_tests: unitTests } = row
       const isSameEngine = row.engine === engine
@@ -170,6 +177,7 @@ export async function readPublishedState(path: string): Promise<PublishedState> 
       problem: null,
     }
   } catch (error) {
+    if (error instanceof UsageError) throw error // there is no Spark
     return emptyState(`it cannot be read: ${messageOf(error)}`)
   }
 }

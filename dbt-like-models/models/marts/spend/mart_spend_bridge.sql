@@ -1,5 +1,14 @@
 -- Credits at another rate are doubles, rounded to hundredths of a credit. The
 -- rest is sums and differences of decimals: the components add up exactly.
+{% set parts = [
+    ['joined', 'joined_users', 'coalesce(explained.joined_users, 0)'],
+    ['left', 'left_users', 'coalesce(explained.left_users, 0)'],
+    ['volume', 'volume', 'coalesce(explained.stayed_users, 0)'],
+    ['model_mix', 'model_mix', 'coalesce(explained.stayed_users, 0)'],
+    ['rate', 'rate', 'coalesce(explained.stayed_users, 0)'],
+    ['unattributed', '(unattributed)', 'cast(null as bigint)'],
+] %}
+
 with
 
 known_days as (
@@ -304,29 +313,41 @@ explained as (
 
 ),
 
-final as (
+components as (
 
-    {% for part, component, users in [
-        ['joined', 'joined_users', 'coalesce(joined_users, 0)'],
-        ['left', 'left_users', 'coalesce(left_users, 0)'],
-        ['volume', 'volume', 'coalesce(stayed_users, 0)'],
-        ['model_mix', 'model_mix', 'coalesce(stayed_users, 0)'],
-        ['rate', 'rate', 'coalesce(stayed_users, 0)'],
-        ['unattributed', '(unattributed)', 'cast(null as bigint)'],
-    ] %}
+    {% for part, component, users in parts %}
     select
-        org_id,
-        month_start_date,
         '{{ component }}' as component,
-        cast({{ loop.index }} as bigint) as component_order,
-        {{ part }}_change as billable_tokens_change,
-        {{ users }} as component_users,
-        billable_tokens,
-        previous_billable_tokens,
-        compared_days
-    from explained
+        {{ loop.index }} as component_order
     {{ 'union all' if not loop.last }}
     {% endfor %}
+
+),
+
+-- A cross join, and not a union of six: Spark computes what is read six times
+-- six times.
+final as (
+
+    select
+        explained.org_id,
+        explained.month_start_date,
+        components.component,
+        cast(components.component_order as bigint) as component_order,
+        case components.component_order
+            {% for part, component, users in parts %}
+            when {{ loop.index }} then explained.{{ part }}_change
+            {% endfor %}
+        end as billable_tokens_change,
+        case components.component_order
+            {% for part, component, users in parts %}
+            when {{ loop.index }} then {{ users }}
+            {% endfor %}
+        end as component_users,
+        explained.billable_tokens,
+        explained.previous_billable_tokens,
+        explained.compared_days
+    from explained
+    cross join components
 
 )
 

@@ -1,0 +1,163 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { identifier, literal, type Database } from '../../lib/duckdb.ts'
+import { grouped } from '../../lib/grouped.ts'
+import type { BuildContext, SparkEngine } from '../build/context.ts'
+import type { BuildPlan, NodePlan } from '../build/plan.ts'
+import { planChecks, type Check } from '../checks/plan.ts'
+import { differencesSql } from '../checks/unit-tests.ts'
+import { compileProject } from '../project/compile.ts'
+import { StatementError } from '../project/errors.ts'
+import { kindOf, type ModelNode } from '../project/types.ts'
+import { createSchemas } from './materialize.ts'
+import { writableRows } from './snapshots.ts'
+import type { SparkPlan } from './spark-plan.ts'
+
+/** The checks that one statement counts. */
+export interface CountedTogether {
+  readonly name: string
+  readonly checks: readonly Check[]
+  readonly sql: string
+  readonly reads: readonly string[]
+}
+
+/** What the driver program is to do, by the names that its answers have. */
+export interface SparkJob {
+  readonly path: string
+  readonly checks: ReadonlyMap<string, CountedTogether>
+}
+
+/** Statements at once: one plans while another runs. */
+const THREADS = 4
+
+/**
+ * Writes what the driver program reads into `folder`: its statements, and the tables that it is
+ * given. What Spark makes is declared here, so that its columns have the types that DuckDB gives
+ * them; a table that it updates loses its outdated intervals.
+ */
+export async function writeJob(
+  context: BuildContext,
+  spark: SparkEngine,
+  { all, unitTests }: BuildPlan,
+  { due, nodes, given, checks }: SparkPlan,
+  folder: string,
+): Promise<SparkJob> {
+  const { db, project, vars } = context
+  const compiled = compileProject(project, {
+    engine: 'spark',
+    vars,
+    sourceSql: (source, table) => `${source}.${table}`,
+  })
+  await createSchemas(
+    db,
+    due.map(({ node }) => node),
+  )
+  for (const planned of due) await prepare(db, planned)
+
+  const urlOf = (path: string): string => spark.urlOf(join(folder, path))
+  const exported = async (node: ModelNode): Promise<string> => {
+    const file = `given-${node.name}.parquet`
+    const rows = await writableRows(db, node)
+    await db.run(`copy (${rows}) to ${literal(join(folder, file))} (format parquet)`)
+    return urlOf(file)
+  }
+  const tables = []
+  for (const node of given) tables.push({ relation: node.relation, path: await exported(node) })
+
+  const actions = new Map(due.map(({ node, action }) => [node.name, action]))
+  const ownOf = new Map(compiled.models.map((node) => [node.name, node]))
+  const sqlOf = new Map(compiled.unitTests.map((test) => [test.name, test.sql]))
+  const statements = []
+  for (const node of nodes) {
+    const { name, relation, dependsOn } = node
+    const { sql, increment } = ownOf.get(name) ?? node
+    const isUpdate = actions.get(name) === 'update'
+    const tests = []
+    for (const test of unitTests.filter(({ model }) => model === name && actions.has(name))) {
+      const other = { spell: sparkType, sql: sqlOf.get(test.name) ?? '' }
+      tests.push(await differencesSql(db, test, other))
+    }
+    // a view that reads others is computed once, not once for each reader
+    const isFile = kindOf(node) === 'table' || dependsOn.length > 0
+    statements.push({
+      name,
+      relation,
+      sql: isUpdate ? increment?.sql : sql,
+      reads: dependsOn,
+      path: isFile ? urlOf(name) : null,
+      kept: isUpdate ? await exported(node) : null,
+      tests,
+    })
+  }
+
+  const sources = new Set(nodes.flatMap((node) => node.sources))
+  for (const relation of sources) {
+    const [source = '', table = ''] = relation.split('.')
+    tables.push({ relation, path: spark.sourceUrl(source, table) })
+  }
+  const isCounted = new Set(checks.map(({ check }) => check))
+  const counts = together(
+    planChecks(compiled, compiled.models).filter(({ check }) => isCounted.has(check)),
+  )
+  const path = join(folder, 'job.json')
+  const job = {
+    schemas: [...new Set([...tables.map(schemaOf), ...all.map(({ schema }) => schema)])],
+    given: tables,
+    made: given.map(({ name }) => name),
+    nodes: statements,
+    checks: counts.map(({ name, sql, reads }) => ({ name, sql, reads })),
+    threads: THREADS,
+  }
+  await writeFile(path, JSON.stringify(job))
+  return { path, checks: new Map(counts.map((each) => [each.name, each])) }
+}
+
+function schemaOf({ relation }: { readonly relation: string }): string {
+  return relation.split('.')[0] ?? ''
+}
+
+/** Makes the view, or the table without rows; a table that is updated keeps what is not outdated. */
+async function prepare(db: Database, { node, action }: NodePlan): Promise<void> {
+  const { relation, sql, file, name, increment } = node
+  const isView = kindOf(node) === 'view'
+  const rows = isView ? sql : `select * from (${sql}\n) limit 0`
+  const statements =
+    action === 'update' && increment !== null
+      ? increment.preHooks
+      : [`create or replace ${kindOf(node)} ${relation} as ${rows}`]
+  try {
+    for (const each of statements) await db.run(each)
+  } catch (error) {
+    throw StatementError.of(`${file}: model '${name}'`, error)
+  }
+}
+
+/** Missing values of one relation are counted in one pass. */
+function together(checks: readonly Check[]): CountedTogether[] {
+  const groups = grouped(checks, ({ check, missing }) =>
+    missing === undefined ? check : `values of ${missing.in}`,
+  )
+  return [...groups].map(([name, group]) => {
+    const [{ sql, missing, reads } = { sql: '', missing: undefined, reads: [] }] = group
+    const columns = group.map(({ column }) => `count(*) - count(${identifier(column ?? '')})`)
+    const counting =
+      missing === undefined
+        ? `select count(*) from (${sql}\n)`
+        : `select ${columns.join(', ')} from ${missing.in}`
+    return { name, checks: group, sql: counting, reads }
+  })
+}
+
+const SPARK_TYPES: Readonly<Record<string, string>> = {
+  VARCHAR: 'string',
+  HUGEINT: 'decimal(38, 0)',
+  INTEGER: 'int',
+  TIMESTAMP: 'timestamp_ntz',
+  'TIMESTAMP WITH TIME ZONE': 'timestamp',
+}
+
+/** DuckDB's type as Spark spells it. */
+export function sparkType(type: string): string {
+  if (type.endsWith('[]')) return `array<${sparkType(type.slice(0, -2))}>`
+  return SPARK_TYPES[type] ?? type
+}
