@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/spark/*.spark.ts'],
     globalSetup: ['test/support/build-once.ts', 'test/spark/install.ts'],
-    testTimeout: 1_200_000,
+    testTimeout: 3_600_000,
     hookTimeout: 300_000,
     pool: 'forks',
     maxWorkers: 1,

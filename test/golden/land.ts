@@ -2,9 +2,13 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Lake } from '../support/lake.ts'
 
-/** Lands all nights of a golden lake. */
-export async function landGolden(lake: Lake, folder: string): Promise<void> {
-  const nights = (await readdir(join(folder, 'input'))).sort()
+/** Lands the nights of a golden lake: all of them, or those that `isChosen`. */
+export async function landGolden(
+  lake: Lake,
+  folder: string,
+  isChosen: (night: string) => boolean = () => true,
+): Promise<void> {
+  const nights = (await readdir(join(folder, 'input'))).sort().filter(isChosen)
   for (const fetched of nights) await land(lake, folder, fetched)
 }
 

@@ -18,7 +18,7 @@ const SMALL_JVM = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC'
 const SETTINGS = {
   'spark.driver.host': '127.0.0.1',
   'spark.driver.bindAddress': '127.0.0.1',
-  'spark.driver.memory': '1g',
+  'spark.driver.memory': '2g',
   'spark.executor.memory': '900m',
   'spark.driver.extraJavaOptions': SMALL_JVM,
   'spark.executor.extraJavaOptions': SMALL_JVM,

@@ -1,23 +1,24 @@
-import { copyFile, cp, mkdir, writeFile } from 'node:fs/promises'
+import { copyFile, cp, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { baseGlob } from '../../src/lake/layout.ts'
-import { parseDay } from '../../src/lib/days.ts'
+import { addDays, parseDay } from '../../src/lib/days.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
+import type { BuildOptions, BuildResult } from '../../src/model/index.ts'
+import { baseContents } from '../../src/normalize/state.ts'
 import { catalogueOf, differencesOf, textOf } from '../dbt/relations.ts'
 import { landGolden } from '../golden/land.ts'
 import { buildLake } from '../model/lake-build.ts'
 import { landPlatform } from '../model/platform/served.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
-import { Lake } from '../support/lake.ts'
+import { Lake, ORG } from '../support/lake.ts'
 import { Cluster } from './cluster.ts'
 
 const NOW = Date.parse('2026-02-09T05:00:00Z')
-const LAST_DAY = parseDay('2026-02-08', 'the last day')
-const GOLDEN = join(packageRoot, 'test', 'golden', 'awkward')
+const GOLDEN = join(packageRoot, 'test', 'golden')
 
 let cluster: Cluster
 beforeAll(async () => {
@@ -47,9 +48,6 @@ async function landFleet(data: string): Promise<void> {
   expect(outcome, outcome.err).toMatchObject({ code: 0 })
 }
 
-/** Marts that these weeks have no row for: their unit tests, which Spark runs too, have some. */
-const NEED_MORE_WEEKS = ['main.mart_anomalies', 'main.mart_ramp_week', 'main.mart_spend_bridge']
-
 /** The tables that hold no row. */
 async function emptyTables(path: string): Promise<string[]> {
   const db = await Database.open(path, { readOnly: true })
@@ -69,37 +67,70 @@ async function emptyTables(path: string): Promise<string[]> {
   }
 }
 
-it('law 6: Spark makes every table of a fleet as DuckDB does, with the work on both workers', async () => {
-  const data = await temporaryFolder()
-  await landFleet(data)
-  const lake = await Lake.open(data)
-  await mkdir(join(data, 'seeds'), { recursive: true })
-  await cp(join(GOLDEN, 'seeds'), join(data, 'seeds'), { recursive: true })
-  await landGolden(lake, GOLDEN)
-  await landPlatform(lake)
+/** What is in the base of all organisations, so that a build knows what did not change. */
+async function contentOf(lake: Lake): Promise<NonNullable<BuildOptions['sourceContent']>> {
+  await lake.normalize()
+  const contents = await baseContents(lake.data, [ORG, 'org_one', 'org_two'])
+  return (_, table) => contents.get(table) ?? null
+}
 
-  const ours = join(data, 'ours.duckdb')
-  const onDuckdb = await buildLake(lake, LAST_DAY, { fullRefresh: true })
-  await copyFile(join(data, 'warehouse.duckdb'), ours)
-  expect(await emptyTables(ours)).toEqual(NEED_MORE_WEEKS)
-
-  const sourceUrl = (_: string, table: string): string => `file:${baseGlob(data, table)}`
-  const spark = cluster.engine(data, { sourceUrl })
-  const onSpark = await buildLake(lake, LAST_DAY, { fullRefresh: true, spark })
-  const pair = { ours, theirs: join(data, 'warehouse.duckdb') }
-  const [expected, found] = [await catalogueOf(pair.ours), await catalogueOf(pair.theirs)]
+async function expectSame(ours: string, theirs: string): Promise<void> {
+  const [expected, found] = [await catalogueOf(ours), await catalogueOf(theirs)]
   expect(expected.relations.length).toBeGreaterThan(90)
   expect(found.relations).toEqual(expected.relations)
   expect(found.columns).toEqual(expected.columns)
-  expect(await differencesOf(pair)).toEqual([])
+  expect(await differencesOf({ ours, theirs })).toEqual([])
+}
 
-  const outcomes = ({ checks }: typeof onSpark): unknown =>
-    checks.map(({ check, status, failures }) => [check, status, failures])
-  expect(outcomes(onSpark)).toEqual(outcomes(onDuckdb))
-  expect(onSpark.unitTests.map(({ name }) => name)).toEqual(
-    onDuckdb.unitTests.map(({ name }) => name),
-  )
+const dayBefore = (night: string) => addDays(parseDay(night, 'the night'), -1)
+
+const outcomesOf = ({ checks }: BuildResult): unknown =>
+  checks.map(({ check, status, failures }) => [check, status, failures])
+
+it('law 6: Spark makes every table of a fleet as DuckDB does, whole and updated, on both workers', async () => {
+  const data = await temporaryFolder()
+  await landFleet(data)
+  const lake = await Lake.open(data)
+  const [awkward, weeks] = [join(GOLDEN, 'awkward'), join(GOLDEN, 'weeks')]
+  await cp(join(weeks, 'seeds'), join(data, 'seeds'), { recursive: true })
+  await copyFile(join(awkward, 'seeds', 'licences.csv'), join(data, 'seeds', 'licences.csv'))
+  const [first = '', last = ''] = (await readdir(join(weeks, 'input'))).sort()
+  await landGolden(lake, awkward)
+  await landGolden(lake, weeks, (night) => night === first)
+  await landPlatform(lake)
+
+  const sourceUrl = (_: string, table: string): string => `file:${baseGlob(data, table)}`
+  const spark = cluster.engine(data, { sourceUrl })
+  const [target, ours] = [join(data, 'warehouse.duckdb'), join(data, 'ours', 'warehouse.duckdb')]
+  const night = async (day: string, runId: string) => {
+    const both = { runId, sourceContent: await contentOf(lake) }
+    const onDuckdb = await buildLake(lake, dayBefore(day), { ...both, target: ours })
+    const onSpark = await buildLake(lake, dayBefore(day), { ...both, target, spark })
+    await expectSame(ours, target)
+    return { onDuckdb, onSpark }
+  }
+
+  const { onDuckdb, onSpark } = await night(first, 'run-1')
+  expect(outcomesOf(onSpark)).toEqual(outcomesOf(onDuckdb))
+  const tests = ({ unitTests }: BuildResult): string[] => unitTests.map(({ name }) => name)
+  expect(tests(onSpark)).toEqual(tests(onDuckdb))
   const tasks = await cluster.tasksByWorker()
   expect(tasks).toHaveLength(2)
   expect(Math.min(...tasks)).toBeGreaterThan(50)
+
+  await landGolden(lake, weeks, (fetched) => fetched === last)
+  const second = await night(last, 'run-2')
+  expect(outcomesOf(second.onSpark)).toEqual(outcomesOf(second.onDuckdb))
+  const intervals = ({ models }: BuildResult): unknown =>
+    models.flatMap((model) => ('intervals' in model ? [[model.name, model.intervals]] : []))
+  expect(intervals(second.onSpark)).toEqual(intervals(second.onDuckdb))
+  const isMade = (model: string): boolean =>
+    second.onSpark.models.some(({ name, durationMs }) => name === model && durationMs > 0)
+  expect(isMade('fct_user_day')).toBe(true)
+  expect(isMade('fct_session')).toBe(false)
+
+  const whole = join(data, 'whole', 'warehouse.duckdb')
+  await buildLake(lake, dayBefore(last), { target: whole })
+  expect(await differencesOf({ ours: whole, theirs: target })).toEqual([])
+  expect(await emptyTables(whole)).toEqual([])
 })
