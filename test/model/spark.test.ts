@@ -59,9 +59,7 @@ describe('Spark is found', () => {
 describe('spark-submit', () => {
   it('hands over the lines of the driver, and no other output', async () => {
     const log = `echo 'starting'; echo '{"level": "ERROR"}'`
-    expect(await submitted(`${log}; echo '{"kind": "session"}'`)).toEqual([
-      { kind: 'session' },
-    ])
+    expect(await submitted(`${log}; echo '{"kind": "session"}'`)).toEqual([{ kind: 'session' }])
   })
 
   it('gives the reason for which it ended early', async () => {
