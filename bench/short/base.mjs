@@ -1,6 +1,7 @@
 // Base of one organisation, from its raw files. Argument: data folder.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { BaseEngine } from '../../dist/normalize/engine.js'
 import { normalize } from '../../dist/normalize/normalize.js'
 import { knownOrganisations, LedgerFile } from '../../dist/lake/ledger.js'
 import { HISTORY_BEGINS } from '../lib.mjs'
@@ -9,7 +10,8 @@ const [dataFolder] = process.argv.slice(2)
 for (const made of ['lake', 'state'])
   await rm(join(dataFolder, made, 'base'), { recursive: true, force: true })
 const [orgId] = await knownOrganisations(dataFolder)
-const written = await normalize({
+const engine = new BaseEngine(dataFolder)
+const options = {
   dataFolder,
   baseIn: dataFolder,
   orgId,
@@ -17,5 +19,7 @@ const written = await normalize({
   firstMonth: HISTORY_BEGINS.slice(0, 7),
   quarantineDamaged: () => Promise.resolve([]),
   emit: () => undefined,
-})
+}
+const written = await normalize(options, engine)
+await engine[Symbol.asyncDispose]()
 if (written === 0) throw new Error('nothing was made')
