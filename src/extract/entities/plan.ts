@@ -50,8 +50,7 @@ async function planOf(
       const isGivenUp = await givenUpIds(lake.dataFolder, lake.orgId)
       const named = namedIn(selection, resource)
       const seen = await allSeen(lake, resource)
-      const inAnyOrder = (): boolean => false
-      const { length } = await candidatesToAsk(lake, resource, named, seen, isGivenUp, inAnyOrder)
+      const { length } = await candidatesToAsk(lake, resource, named, seen, isGivenUp)
       return { what: `${length} due`, requests: length }
     }
   }

@@ -114,7 +114,7 @@ export async function candidatesToAsk(
   named: readonly Candidate[],
   seen: AllSeen,
   isGivenUp: IsGivenUp,
-  isRemovedSoon: IsRemovedSoon,
+  isRemovedSoon: IsRemovedSoon = () => false,
 ): Promise<Candidate[]> {
   const all = await candidates(lake, resource, seen)
   const namedIds = new Set(named.map(idOf))
