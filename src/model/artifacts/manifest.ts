@@ -90,7 +90,7 @@ export function manifest(
   }
 }
 
-function byId(entries: readonly Entry[]): Entries {
+export function byId(entries: readonly Entry[]): Entries {
   return Object.fromEntries(entries.map((entry) => [entry.unique_id, entry]))
 }
 
@@ -150,7 +150,7 @@ function reads(names: readonly string[], sources: readonly string[], context: En
 }
 
 /** `"warehouse"."main"."fct_org_day"` */
-export function relationName({ schema, name }: ModelNode, { database }: EntryContext): string {
+function relationName({ schema, name }: ModelNode, { database }: EntryContext): string {
   return [database, schema, name].map(identifier).join('.')
 }
 
@@ -368,12 +368,13 @@ function sourceEntries({ project, database, sourceSql, createdAt }: EntryContext
 
 function exposureEntries(context: EntryContext): Entry[] {
   const { project, createdAt } = context
-  return project.exposures.map(({ dependsOn, place: { file }, ...exposure }) => {
+  return project.exposures.map(({ dependsOn, place: { file }, owner, ...exposure }) => {
     const id = `exposure.${project.name}.${exposure.name}`
     const { refs, sources, metrics, depends_on } = reads(dependsOn, [], context)
     return {
       ...placed('exposure', id, exposure.name, file, project),
       ...exposure,
+      owner: json(owner),
       refs,
       sources,
       metrics,

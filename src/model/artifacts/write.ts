@@ -5,13 +5,12 @@ import type { Compiled } from '../project/compile.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { FreshnessResult } from '../checks/freshness.ts'
 import type { Building, Outcome } from '../build/context.ts'
-import type { Project } from '../project/types.ts'
-import { compact, digest, type JsonObject, modelId } from './ids.ts'
-import { manifest, nodesOf, type EntryContext } from './manifest.ts'
+import type { ModelNode, Project } from '../project/types.ts'
+import { compact, digest, modelId, type Entry, type JsonObject } from './ids.ts'
+import { byId, manifest, nodesOf, type EntryContext } from './manifest.ts'
 import { runResults, sources, metadata, type Invocation } from './results.ts'
-import { z } from 'zod'
 import { Database } from '../../lib/duckdb.ts'
-import { statement } from '../../lib/package.ts'
+import { relationsIn, type Relation } from '../engines/duckdb.ts'
 
 /** What became of a build. */
 interface BuildResults {
@@ -64,28 +63,12 @@ async function checksumsOf(project: Project, { models }: Compiled): Promise<Map<
     if (seed !== null) {
       checksums.set(name, digest('sha256', (await readFile(seed.csv.path, 'utf8')).trim()))
     } else if (snapshot !== null) {
-      checksums.set(
-        name,
-        digest('sha256', compact(await readFile(join(project.folder, file), 'utf8'))),
-      )
+      const yml = await readFile(join(project.folder, file), 'utf8')
+      checksums.set(name, digest('sha256', compact(yml)))
     }
   }
   return checksums
 }
-
-const columnRows = z.array(
-  z.object({
-    schema: z.string(),
-    relation: z.string(),
-    kind: z.enum(['BASE TABLE', 'VIEW']),
-    relation_comment: z.string().nullable(),
-    name: z.string(),
-    type: z.string(),
-    index: z.number(),
-    comment: z.string().nullable(),
-  }),
-)
-type ColumnRow = z.output<typeof columnRows>[number]
 
 /** `catalog.json` (v1): the tables and views of the published file `path` that models made. */
 async function catalog(
@@ -93,35 +76,30 @@ async function catalog(
   { project, compiled, database }: EntryContext,
   invocation: Invocation,
 ): Promise<JsonObject> {
-  const columns = await readColumns(path)
-  const nodes = compiled.models.flatMap((node): [string, JsonObject][] => {
-    const own = columns.filter((row) => row.schema === node.schema && row.relation === node.name)
-    const [first] = own
-    if (first === undefined) return []
-    const id = modelId(project.name, node)
-    return [[id, tableEntry(id, database, first, own)]]
+  await using db = await Database.open(path, { readOnly: true })
+  const relations = await relationsIn(db)
+  const nodes = compiled.models.flatMap((node) => {
+    const relation = relations.get(node.relation)
+    return relation === undefined ? [] : [tableEntry(node, relation, project, database)]
   })
   return {
     metadata: metadata('catalog/v1', invocation),
-    nodes: Object.fromEntries(nodes),
+    nodes: byId(nodes),
     sources: {},
     errors: null,
   }
 }
 
-async function readColumns(path: string): Promise<ColumnRow[]> {
-  await using db = await Database.open(path, { readOnly: true })
-  return columnRows.parse(await db.rows(statement('meta/catalog')))
-}
-
 function tableEntry(
-  id: string,
+  node: ModelNode,
+  { kind, comment, columns }: Relation,
+  project: Project,
   database: string,
-  { schema, relation, kind, relation_comment: comment }: ColumnRow,
-  columns: readonly ColumnRow[],
-): JsonObject {
+): Entry {
+  const { schema, name } = node
+  const type = kind === 'view' ? 'VIEW' : 'BASE TABLE'
   return {
-    metadata: { type: kind, schema, name: relation, database, comment, owner: null },
+    metadata: { type, schema, name, database, comment, owner: null },
     columns: Object.fromEntries(
       columns.map(({ name, type, index, comment }) => [name, { type, index, name, comment }]),
     ),
@@ -134,6 +112,6 @@ function tableEntry(
         description: 'Indicates whether there are statistics for this table',
       },
     },
-    unique_id: id,
+    unique_id: modelId(project.name, node),
   }
 }

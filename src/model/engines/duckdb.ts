@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Database, literal, identifier } from '../../lib/duckdb.ts'
+import { grouped } from '../../lib/grouped.ts'
 import { processLimits } from '../../lib/machine.ts'
 import type { BuildContext, Building } from '../build/context.ts'
 import { statement } from '../../lib/package.ts'
@@ -77,6 +78,8 @@ export interface Relation {
   readonly sql: string
   /** What the comments of it and of its columns say, as one text. */
   readonly description: string
+  readonly comment: string | null
+  readonly columns: z.output<typeof catalogRows>
 }
 
 const catalogRows = z.array(
@@ -86,28 +89,29 @@ const catalogRows = z.array(
     kind: z.enum(['BASE TABLE', 'VIEW']),
     relation_comment: z.string().nullable(),
     name: z.string(),
+    type: z.string(),
+    index: z.number(),
     comment: z.string().nullable(),
   }),
 )
 
-type CatalogRow = z.output<typeof catalogRows>[number]
-
 /** The tables and views of the file in use, by `schema.name`. */
 export async function relationsIn(db: Database): Promise<ReadonlyMap<string, Relation>> {
-  const relations = new Map<string, { row: CatalogRow; columns: CatalogRow[] }>()
-  for (const row of catalogRows.parse(await db.rows(statement('meta/catalog')))) {
-    const name = `${row.schema}.${row.relation}`
-    const found = relations.get(name)
-    if (found === undefined) relations.set(name, { row, columns: [row] })
-    else found.columns.push(row)
+  const rows = catalogRows.parse(await db.rows(statement('meta/catalog')))
+  const relations = new Map<string, Relation>()
+  for (const [name, columns] of grouped(rows, (row) => `${row.schema}.${row.relation}`)) {
+    const [first] = columns
+    if (first === undefined) continue
+    const { schema, relation, kind, relation_comment: comment } = first
+    relations.set(name, {
+      kind: kind === 'VIEW' ? 'view' : 'table',
+      sql: `${identifier(schema)}.${identifier(relation)}`,
+      description: asText(comment, columns),
+      comment,
+      columns,
+    })
   }
-  return new Map(
-    [...relations].map(([name, { row, columns }]) => {
-      const kind = row.kind === 'VIEW' ? 'view' : 'table'
-      const sql = `${identifier(row.schema)}.${identifier(row.relation)}`
-      return [name, { kind, sql, description: asText(row.relation_comment, columns) }]
-    }),
-  )
+  return relations
 }
 
 /** What the comments have to say by the model's yml. */

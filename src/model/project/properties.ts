@@ -84,7 +84,11 @@ export function notesIn(files: readonly YamlFile<Properties>[], shared: TestConf
     snapshots: all('snapshots', (snapshot, at) => snapshotOf(snapshot, at, shared)),
     sources: all('sources', sourceOf),
     unitTests: all('unit_tests', unitTestOf),
-    exposures: all('exposures', exposureOf),
+    exposures: all('exposures', ({ depends_on: dependsOn, ...item }, at) => ({
+      ...item,
+      dependsOn,
+      place: at('depends_on'),
+    })),
   }
   refuseTwice('model', notes.models)
   refuseTwice('seed', notes.seeds)
@@ -119,7 +123,7 @@ function describe(
     return { name: column.name, description: column.description, additivity, meta, place }
   })
   const read = (entry: TestEntry, column: string | null, place: Place) =>
-    genericTest(entry, { model: name, column, columns, place, shared })
+    genericTest(entry, { name, columns }, column, place, shared)
   return {
     name,
     description,
@@ -136,16 +140,13 @@ function describe(
   }
 }
 
-interface TestContext {
-  readonly model: string
-  readonly column: string | null
-  readonly columns: readonly Column[]
-  readonly place: Place
-  readonly shared: TestConfig
-}
-
-function genericTest(entry: TestEntry, context: TestContext): GenericTest {
-  const { model, column, columns, place, shared } = context
+function genericTest(
+  entry: TestEntry,
+  model: Pick<Note, 'name' | 'columns'>,
+  column: string | null,
+  place: Place,
+  shared: TestConfig,
+): GenericTest {
   const [[kind, body] = ['', undefined]] = Object.entries(entry)
   const [allowed, what] =
     column === null ? [modelTests, 'test of a model'] : [columnTests, 'test of a column']
@@ -156,9 +157,9 @@ function genericTest(entry: TestEntry, context: TestContext): GenericTest {
     const where = ['arguments', ...(issue?.path ?? [])].map(String).join('.')
     throw new ProjectError(place, `${kind}: ${where}: ${issue?.message ?? 'wrong'}`)
   }
-  if (result.data.kind === 'unique_key') refuseUnknown(result.data.columns, columns, place)
+  if (result.data.kind === 'unique_key') refuseUnknown(result.data.columns, model.columns, place)
   return {
-    name: body?.name ?? testName(result.data, model, column),
+    name: body?.name ?? testName(result.data, model.name, column),
     column,
     ...testSettings([shared, body?.config ?? {}]),
     arguments: result.data,
@@ -279,16 +280,6 @@ function sourceOf({ tables, ...source }: Properties['sources'][number], at: At):
     ),
     place: at(),
   }
-}
-
-function exposureOf(
-  { depends_on: dependsOn, owner, ...item }: Properties['exposures'][number],
-  at: At,
-): Exposure {
-  const { label = null, maturity = null, url = null } = item
-  const { name, email } = owner
-  const contact = email === undefined ? { name } : { name, email }
-  return { ...item, label, maturity, url, owner: contact, dependsOn, place: at('depends_on') }
 }
 
 const SECONDS = { minute: 60, hour: 3600, day: 86_400 }

@@ -83,41 +83,35 @@ function steps(count: string | undefined): number {
 type Matcher = (node: Selectable) => boolean
 
 /** What `method:value` means. */
-const METHODS: ReadonlyMap<string, (value: string, past: Past | undefined) => Matcher> = new Map(
-  Object.entries({
-    tag:
-      (value): Matcher =>
-      ({ tags }) =>
-        tags.includes(value),
-    path:
-      (value) =>
-      ({ file }) =>
-        isUnder(file, value.replace(/\/$/, '')),
-    'config.materialized':
-      (value) =>
-      ({ materialized }) =>
-        materialized === value,
-    resource_type:
-      (value) =>
-      ({ materialized = '' }) =>
-        value === (['seed', 'snapshot'].includes(materialized) ? materialized : 'model'),
-    state: (value, past) => {
-      requireOneOf('state', value, ['modified', 'unmodified', 'new', 'old'])
-      if (past === undefined) {
-        throw new UsageError(`--select: state:${value} needs a published file`)
-      }
-      const isOf = value.endsWith('modified') ? past.isModified : past.isNew
-      return ({ name }) => isOf(name) === ['modified', 'new'].includes(value)
+const METHODS = new Map<string, (value: string, past: Past | undefined) => Matcher>([
+  ['tag', (value) => (node) => node.tags.includes(value)],
+  ['path', (value) => (node) => isUnder(node.file, value.replace(/\/$/, ''))],
+  ['config.materialized', (value) => (node) => node.materialized === value],
+  [
+    'resource_type',
+    (value) => (node) => {
+      const { materialized = '' } = node
+      return value === (['seed', 'snapshot'].includes(materialized) ? materialized : 'model')
     },
-    result: (value, past) => {
-      requireOneOf('result', value, ['error', 'fail', 'warn', 'skipped', 'success', 'pass'])
-      const results = past?.results ?? null
-      if (results !== null) return ({ name }) => results.get(name)?.has(value) === true
-      const problem = `--select: result:${value}: the results of no last build are on record`
-      throw new UsageError(problem, { hint: 'Build everything first: agent-warehouse build.' })
-    },
-  } satisfies Record<string, (value: string, past: Past | undefined) => Matcher>),
-)
+  ],
+  ['state', stateMatcher],
+  ['result', resultMatcher],
+])
+
+function stateMatcher(value: string, past: Past | undefined): Matcher {
+  requireOneOf('state', value, ['modified', 'unmodified', 'new', 'old'])
+  if (past === undefined) throw new UsageError(`--select: state:${value} needs a published file`)
+  const isOf = value.endsWith('modified') ? past.isModified : past.isNew
+  return ({ name }) => isOf(name) === ['modified', 'new'].includes(value)
+}
+
+function resultMatcher(value: string, past: Past | undefined): Matcher {
+  requireOneOf('result', value, ['error', 'fail', 'warn', 'skipped', 'success', 'pass'])
+  const results = past?.results ?? null
+  if (results !== null) return ({ name }) => results.get(name)?.has(value) === true
+  const problem = `--select: result:${value}: the results of no last build are on record`
+  throw new UsageError(problem, { hint: 'Build everything first: agent-warehouse build.' })
+}
 
 function matcherOf(core: string, past: Past | undefined): Matcher {
   const [, method, value = ''] = /^([a-z_.]+):(.*)$/.exec(core) ?? []

@@ -9,10 +9,15 @@ import { z } from 'zod'
 const NAME = /^[a-z_][a-z0-9_]*$/
 const REF = /^ref\(\s*['"](\w+)['"]\s*\)$/
 const name = z.string().regex(NAME, 'a name is lower case letters, digits and _')
+const text = z.string().trim().min(1)
 const description = z.string().trim().min(1, 'must say something')
 const meta = z.record(z.string(), z.unknown())
+/** `ref('model')`, as the model's name. */
+const modelRef = z
+  .string()
+  .regex(REF, "write ref('model_name')")
+  .transform((to) => to.replace(REF, '$1'))
 const texts = z.union([z.string().transform((text) => [text]), z.array(z.string())])
-const severity = z.enum(['error', 'warn'])
 
 /** What `config:`, `config(...)` and `+` keys may say about a model. */
 export const modelConfigShape = z.strictObject({
@@ -54,15 +59,10 @@ const threshold = z
 
 /** What a test may say of itself, in yml or with `config(...)`, and a project of all. */
 export const testConfigShape = z.strictObject({
-  severity: severity.optional(),
+  severity: z.enum(['error', 'warn']).optional(),
   warn_if: threshold.optional(),
   error_if: threshold.optional(),
-  where: z
-    .string()
-    .trim()
-    .min(1)
-    .regex(/^[^{}]*$/, 'a condition has no template')
-    .optional(),
+  where: text.regex(/^[^{}]*$/, 'a condition has no template').optional(),
   limit: z.int().positive().optional(),
   store_failures: z.boolean().optional(),
   schema: name.optional(),
@@ -82,10 +82,7 @@ export const genericTestShape = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal(['relationships', 'relationships_in_org']),
-    to: z
-      .string()
-      .regex(REF, "write ref('model_name')")
-      .transform((to) => to.replace(REF, '$1')),
+    to: modelRef,
     field: name,
   }),
   z.strictObject({ kind: z.literal('unique_key'), columns: z.array(name).min(1) }),
@@ -143,10 +140,7 @@ const seed = described.extend({
 })
 
 const snapshot = described.extend({
-  relation: z
-    .string()
-    .regex(REF, "write ref('model_name')")
-    .transform((relation) => relation.replace(REF, '$1')),
+  relation: modelRef,
   config: seedConfigShape
     .extend({
       strategy: z.enum(['timestamp', 'check']),
@@ -178,11 +172,11 @@ const sourceConfig = z.looseObject({
     .strictObject({
       warn_after: period,
       error_after: period,
-      filter: z.string().trim().min(1).optional(),
+      filter: text.optional(),
     })
     .nullish(),
-  loaded_at_field: z.string().trim().min(1).optional(),
-  loaded_at_query: z.string().trim().min(1).optional(),
+  loaded_at_field: text.optional(),
+  loaded_at_query: text.optional(),
 })
 
 export type SourceConfig = z.output<typeof sourceConfig>
@@ -217,19 +211,14 @@ const SOURCE = /^source\(\s*['"](\w+)['"]\s*,\s*['"](\w+)['"]\s*\)$/
 const cell = z.union([z.string(), z.number(), z.boolean(), z.null()])
 const row = z.record(z.string(), cell)
 
-const formats = z
-  .enum(['dict', 'csv', 'sql'], "the built-in runner reads the formats 'dict', 'csv' and 'sql'")
-  .default('dict')
-
 const fixture = {
-  rows: z.union([z.array(row), z.string().trim().min(1)], 'a list of maps, or a text'),
-  format: formats,
+  rows: z.union([z.array(row), text], 'a list of maps, or a text'),
+  format: z
+    .enum(['dict', 'csv', 'sql'], "the built-in runner reads the formats 'dict', 'csv' and 'sql'")
+    .default('dict'),
 }
 
-interface Written {
-  readonly rows: z.output<typeof fixture.rows>
-  readonly format: z.output<typeof formats>
-}
+type Written = z.output<z.ZodObject<typeof fixture>>
 
 function isOfItsFormat({ rows, format }: Written): boolean {
   return (format === 'dict') === (typeof rows !== 'string')
@@ -317,20 +306,13 @@ function recordsOf(text: string): string[][] {
 /** What is made from the models outside the project: a report, an export. */
 const exposure = z.strictObject({
   name,
-  label: z.string().trim().min(1).optional(),
+  label: text.nullable().default(null),
   type: z.enum(['dashboard', 'notebook', 'analysis', 'ml', 'application']),
-  maturity: z.enum(['low', 'medium', 'high']).optional(),
-  url: z.url().optional(),
+  maturity: z.enum(['low', 'medium', 'high']).nullable().default(null),
+  url: z.url().nullable().default(null),
   description,
-  owner: z.strictObject({ name: z.string().trim().min(1), email: z.email().optional() }),
-  depends_on: z
-    .array(
-      z
-        .string()
-        .regex(REF, "write ref('model_name')")
-        .transform((to) => to.replace(REF, '$1')),
-    )
-    .min(1),
+  owner: z.strictObject({ name: text, email: z.email().optional() }),
+  depends_on: z.array(modelRef).min(1),
 })
 
 /** A yml file under the model paths. */
@@ -345,6 +327,7 @@ export const propertiesShape = z.strictObject({
 })
 
 export type Properties = z.output<typeof propertiesShape>
+export type ExposureProperties = z.output<typeof exposure>
 export type DescribedProperties = z.output<typeof described>
 export type SeedType = z.output<typeof seedType>
 export type TestEntry = z.output<typeof test>
@@ -373,5 +356,3 @@ export const projectShape = z.strictObject({
   data_tests: z.record(z.string(), z.unknown()).default({}),
   vars: z.record(z.string(), z.unknown()).default({}),
 })
-
-export type ProjectFile = z.output<typeof projectShape>

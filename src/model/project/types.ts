@@ -2,7 +2,14 @@ import type { FreshnessLimits } from '../../lib/days.ts'
 import type { DocBlock } from './yaml.ts'
 import type { Place } from './errors.ts'
 import type { Metric } from './metrics.ts'
-import type { Fixture, SeedType, TestArguments, TestConfig, UnitTestInput } from './shapes.ts'
+import type {
+  ExposureProperties,
+  Fixture,
+  SeedType,
+  TestArguments,
+  TestConfig,
+  UnitTestInput,
+} from './shapes.ts'
 import type { ParsedTemplate } from './template.ts'
 
 export type Severity = 'error' | 'warn'
@@ -155,14 +162,7 @@ export interface UnitTest {
   readonly place: Place
 }
 
-export interface Exposure {
-  readonly name: string
-  readonly label: string | null
-  readonly type: string
-  readonly maturity: string | null
-  readonly url: string | null
-  readonly description: string
-  readonly owner: Readonly<Record<string, string>>
+export interface Exposure extends Readonly<Omit<ExposureProperties, 'depends_on'>> {
   /** Names of models, seeds and snapshots. */
   readonly dependsOn: readonly string[]
   readonly place: Place
