@@ -2,7 +2,7 @@
 -- hashes, and grouping hashes is several times faster than grouping keys.
 with
 
-suspects as (
+repeated as (
 
     select hash({{ columns }}) as key_hash
     from {{ model }}
@@ -15,6 +15,6 @@ select
     {{ columns }},
     count(*) as row_count
 from {{ model }}
-where hash({{ columns }}) in (select suspects.key_hash from suspects)
+where hash({{ columns }}) in (select repeated.key_hash from repeated)
 group by {{ columns }}
 having count(*) > 1

@@ -15,27 +15,27 @@ served as (
 texts as (
 
     select
-        suspects.activity_date,
-        suspects.place,
-        suspects.path,
-        suspects.expected,
-        suspects.kind,
-        suspects.occurrences,
+        candidates.activity_date,
+        candidates.place,
+        candidates.path,
+        candidates.expected,
+        candidates.kind,
+        candidates.occurrences,
         ltrim(served.text, chr(1)) as text,
         case
             when starts_with(served.text, chr(1)) then 'DOUBLE'
-            else coalesce(served.type, suspects.type)
+            else coalesce(served.type, candidates.type)
         end as type,
         case
             when not starts_with(served.text, chr(1)) then served.length
         end as length
-    from suspects
+    from candidates
     left join served
-        on served.object = suspects.object
-        and served.activity_date = suspects.activity_date
-        and served.place = suspects.place
-        and served.key is not distinct from suspects.key
-        and (suspects.kind is null or suspects.kind = 'unknown')
+        on served.object = candidates.object
+        and served.activity_date = candidates.activity_date
+        and served.place = candidates.place
+        and served.key is not distinct from candidates.key
+        and (candidates.kind is null or candidates.kind = 'unknown')
 
 ),
 

@@ -24,13 +24,13 @@ from (
             *,
             case
                 when other is null then item
-                when told = respelled(other) then told
+                when written = respelled(other) then written
             end as served
         from (
             select
                 *,
-                cast(to_json(read) as varchar) as told,
-                case when told <> item then item end as other
+                cast(to_json(read) as varchar) as written,
+                case when written <> item then item end as other
             from (
                 select
                     *,
@@ -39,7 +39,7 @@ from (
 {{ items }}
                 ) as items
             ) as items_read
-        ) as items_told
+        ) as items_written
     ) as items_served
 ) as items_compared
 group by activity_date, is_alike, case when not is_alike then place end

@@ -1,4 +1,4 @@
-import { grouped } from '../lib/grouped.ts'
+import { grouped, packed } from '../lib/grouped.ts'
 import { addDays, monthOf, parseDay, type Day } from '../lib/days.ts'
 import { isOld } from './ledger.ts'
 import type { RawFile } from './quarantine.ts'
@@ -31,7 +31,7 @@ export interface MergeLimits {
   readonly most: number
 }
 
-export const MERGE_LIMITS: MergeLimits = { large: 128 * 2 ** 20, most: 512 * 2 ** 20 }
+const MERGE_LIMITS: MergeLimits = { large: 128 * 2 ** 20, most: 512 * 2 ** 20 }
 
 /**
  * Which files are merged: those below the size of a large one, of months of which every day has
@@ -54,18 +54,8 @@ export function planMerges(
 }
 
 function tasksOf(sources: readonly RawSource[], { most }: MergeLimits): MergeTask[] {
-  const packs: RawSource[][] = []
-  let left = 0
-  for (const source of [...sources].sort((a, b) => (placeIn(a) < placeIn(b) ? -1 : 1))) {
-    const pack = packs.at(-1)
-    left -= source.bytes
-    if (pack !== undefined && left >= 0) pack.push(source)
-    else {
-      packs.push([source])
-      left = most - source.bytes
-    }
-  }
-  return packs.flatMap((pack) => {
+  const inOrder = [...sources].sort((a, b) => (placeIn(a) < placeIn(b) ? -1 : 1))
+  return packed(inOrder, most).flatMap((pack) => {
     const [first] = pack
     if (first === undefined || pack.length < 2) return []
     const bytes = pack.reduce((sum, source) => sum + source.bytes, 0)

@@ -24,8 +24,12 @@ function dayPath(orgId: string, resource: string, day: Day): string {
 
 /** `<data>/lake/base/<entity>/org=<org>/month=<month>/data.parquet`. */
 export function baseFile(dataFolder: string, orgId: string, entity: string, month: string): string {
-  const folder = join(dataFolder, 'lake', 'base', entity, `org=${pathSegment(orgId)}`)
-  return join(folder, `month=${month}`, 'data.parquet')
+  return join(baseOf(dataFolder, orgId, entity), `month=${month}`, 'data.parquet')
+}
+
+/** `<data>/lake/base/<entity>/org=<org>`. */
+function baseOf(dataFolder: string, orgId: string, entity: string): string {
+  return join(dataFolder, 'lake', 'base', entity, `org=${pathSegment(orgId)}`)
 }
 
 /**
@@ -100,8 +104,7 @@ export async function baseMonths(
   orgId: string,
   entity: string,
 ): Promise<string[]> {
-  const folder = join(dataFolder, 'lake', 'base', entity, `org=${pathSegment(orgId)}`)
-  const months = await foldersIn(folder, 'month=')
+  const months = await foldersIn(baseOf(dataFolder, orgId, entity), 'month=')
   return months.filter((month) => existsSync(baseFile(dataFolder, orgId, entity, month)))
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, rmdirSync, statSync, unlinkSync } from 'node:fs'
+import { existsSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { z } from 'zod'
@@ -8,7 +8,6 @@ import { Database, listLiteral, literal } from '../lib/duckdb.ts'
 import {
   codeOf,
   confirmLease,
-  isMissing,
   putInPlace,
   removeFile,
   sha256OfFile,
@@ -31,7 +30,6 @@ import {
   rowsSql,
   saidSql,
   sha256OfMerged,
-  type MergedFile,
   type MergedVersion,
   writeManifest,
   type Placed,
@@ -198,31 +196,19 @@ function differing(dataFolder: string, task: MergeTask, { path }: Placed): AppEr
 }
 
 /** Removes the files that a merged file replaces, then takes the list from its manifest. */
-export async function removeReplaced(path: string): Promise<void> {
+async function removeReplaced(path: string): Promise<void> {
   const folder = dirname(dirname(path))
-  const merged = manifestIn(path)
+  const merged = mergedIn(dirname(path)).find((each) => each.path === path)
   if (merged === undefined || merged.replaces.length === 0) return
   confirmLease(path)
   const replaced = merged.replaces.map((name) => join(folder, name))
-  for (const file of replaced) unlinkIfThere(file)
+  for (const file of replaced) rmSync(file, { force: true })
   for (const file of replaced) {
-    if (MERGED_NAME.test(basename(file))) unlinkIfThere(manifestOf(file))
+    if (MERGED_NAME.test(basename(file))) rmSync(manifestOf(file), { force: true })
     else removeEmptyFolder(dirname(file))
   }
   const { sha256, versions } = merged
   await writeManifest(path, { sha256, versions, replaces: [] })
-}
-
-function manifestIn(path: string): MergedFile | undefined {
-  return mergedIn(dirname(path)).find((each) => each.path === path)
-}
-
-function unlinkIfThere(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch (error) {
-    if (!isMissing(error)) throw error
-  }
 }
 
 function removeEmptyFolder(path: string): void {
@@ -236,10 +222,10 @@ function removeEmptyFolder(path: string): void {
 
 /**
  * Completes what a killed run left: removes replaced files and manifests without a file, and
- * makes lost manifests again from the metadata of their files. The caller holds the lock.
+ * writes missing manifests from the metadata of their files. The caller holds the lock.
  *
- * @returns the versions in files whose manifest was lost: their rows are to be verified; and the
- * paths of files that do not say what is in them.
+ * @returns the versions in files whose manifest was missing: their rows are to be verified; and
+ * the paths of files whose metadata cannot be read.
  */
 export async function finishMerges(dataFolder: string, orgId: string): Promise<Unfinished> {
   const restored: RawFile[] = []
@@ -250,7 +236,7 @@ export async function finishMerges(dataFolder: string, orgId: string): Promise<U
       for (const name of namesIn(folder)) {
         const path = join(folder, name)
         if (!MERGED_NAME.test(name)) {
-          if (isManifestAlone(path)) unlinkIfThere(path)
+          if (isManifestAlone(path)) rmSync(path, { force: true })
           continue
         }
         const known = merged.get(path)
@@ -258,7 +244,7 @@ export async function finishMerges(dataFolder: string, orgId: string): Promise<U
           const versions = await restoreManifest(path)
           if (versions.length === 0) unreadable.push(path)
           restored.push(...versions.map(({ day, file }) => ({ resource, day, file })))
-        } else if (known.replaces.length > 0 && (await isWholeMerged(known))) {
+        } else if (known.replaces.length > 0 && (await sha256OfMerged(path)) === known.sha256) {
           await removeReplaced(path)
         }
       }
@@ -287,8 +273,4 @@ async function restoreManifest(path: string): Promise<readonly MergedVersion[]> 
   const versions = mergedVersions.parse(JSON.parse(json))
   await writeManifest(path, { sha256: await sha256OfMerged(path), versions, replaces: [] })
   return versions
-}
-
-async function isWholeMerged({ path, sha256 }: MergedFile): Promise<boolean> {
-  return (await sha256OfMerged(path)) === sha256
 }

@@ -73,6 +73,6 @@ export async function quarantineSnapshot(
   dataFolder: string,
   { path }: SnapshotVersion,
 ): Promise<string> {
-  const kept = path.slice(snapshotsFolder(dataFolder).length + 1)
-  return moveAside(path, join(dataFolder, 'quarantine', 'snapshots', kept))
+  const place = path.slice(snapshotsFolder(dataFolder).length + 1)
+  return moveAside(path, join(dataFolder, 'quarantine', 'snapshots', place))
 }

@@ -9,3 +9,22 @@ export function grouped<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<
   }
   return groups
 }
+
+/** Consecutive items in packs of at most so many bytes; a larger item is a pack of its own. */
+export function packed<T extends { readonly bytes: number }>(
+  items: readonly T[],
+  most: number,
+): T[][] {
+  const packs: T[][] = []
+  let bytes = 0
+  for (const item of items) {
+    const pack = packs.at(-1)
+    bytes += item.bytes
+    if (pack !== undefined && bytes <= most) pack.push(item)
+    else {
+      packs.push([item])
+      bytes = item.bytes
+    }
+  }
+  return packs
+}

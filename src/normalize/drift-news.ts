@@ -1,8 +1,8 @@
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { listLiteral, literal, type Database } from '../lib/duckdb.ts'
-import { listIfThere, pathSegment, readJson, writeAtomic } from '../lib/files.ts'
-import { baseFile } from '../lake/layout.ts'
+import { pathSegment, readJson, writeAtomic } from '../lib/files.ts'
+import { baseFile, baseMonths } from '../lake/layout.ts'
 import { statement, fill } from '../lib/package.ts'
 import type { NormalizeOptions } from './plan.ts'
 
@@ -23,7 +23,8 @@ const newsRow = reported.extend({ kind: z.string(), message: z.string() })
 export async function reportDrift(options: NormalizeOptions, database: Database): Promise<void> {
   const { baseIn, dataFolder, orgId, emit } = options
   if (baseIn !== dataFolder) return
-  const files = await monthFiles(options)
+  const months = await baseMonths(dataFolder, orgId, 'schema_drift')
+  const files = months.map((month) => baseFile(dataFolder, orgId, 'schema_drift', month))
   if (files.length === 0) return
   const path = join(dataFolder, 'state', 'drift', `${pathSegment(orgId)}.json`)
   const before = z
@@ -50,17 +51,4 @@ export async function reportDrift(options: NormalizeOptions, database: Database)
   }
   const all = new Map([...before, ...news].map(({ key, until }) => [key, { key, until }]))
   await writeAtomic(path, `${JSON.stringify([...all.values()], null, 1)}\n`)
-}
-
-async function monthFiles({ baseIn, orgId }: NormalizeOptions): Promise<string[]> {
-  const folder = dirname(dirname(baseFile(baseIn, orgId, 'schema_drift', '0000-00')))
-  const months = await listIfThere(folder)
-  const files = await Promise.all(
-    months.map(async ({ name }) =>
-      (await listIfThere(join(folder, name)))
-        .filter((file) => file.name.endsWith('.parquet'))
-        .map((file) => join(folder, name, file.name)),
-    ),
-  )
-  return files.flat()
 }

@@ -18,14 +18,14 @@ const OBJECTS_ITEM = statement('drift/objects_item')
 const OBJECTS_PART = statement('drift/objects_part')
 const OBJECTS_ELEMENTS = statement('drift/objects_elements')
 const SHAPES = statement('drift/shapes')
-const SUSPECTS = statement('drift/suspects')
+const CANDIDATES = statement('drift/candidates')
 const FINDINGS = statement('drift/findings')
 const NO_FINDINGS = statement('drift/no_findings')
 const OVERFLOWS = statement('drift/overflows')
 const SERVED = statement('drift/served')
 const SERVED_WHOLE = statement('drift/served_whole')
 const SERVED_NOTHING = statement('drift/served_nothing')
-const SUSPECT_OBJECTS = statement('drift/suspect_objects')
+const CANDIDATE_OBJECTS = statement('drift/candidate_objects')
 const EXPECTED = statement('drift/expected')
 const ITEMS = statement('drift/items')
 const STRANGE_SIZES = statement('drift/strange_sizes')
@@ -50,7 +50,7 @@ export const SCHEMA_DRIFT: BaseEntity = {
   madeBy: 'schema_drift',
   maker: makerOf(() => [
     ...[MACROS, ...BATCH_STATEMENTS, ...FOUND_STATEMENTS, EXPECTED, ITEMS],
-    ...[OBJECTS_ITEM, OBJECTS_PART, OBJECTS_ELEMENTS, SHAPES, SUSPECTS, SUSPECT_OBJECTS],
+    ...[OBJECTS_ITEM, OBJECTS_PART, OBJECTS_ELEMENTS, SHAPES, CANDIDATES, CANDIDATE_OBJECTS],
     ...[SERVED, SERVED_WHOLE, FINDINGS, OVERFLOWS, parsedSql('users')],
     shapesSql('$', new Map([['count', { type: 'integer', isPromised: true, isKey: true }]])),
   ]),
@@ -62,7 +62,7 @@ export const SCHEMA_DRIFT: BaseEntity = {
     const hasLarge = await hasLargeNumbers(database)
     const isDue = batch.isLast || strange.bytes > GATHERED_BYTES || repeated !== null || hasLarge
     if (!isDue) return null
-    if (strange.bytes > 0) await makeSuspects(database, batch, strange)
+    if (strange.bytes > 0) await makeCandidates(database, batch, strange)
     return batch.daysSql(
       batch.takeUnexamined(),
       union([
@@ -104,8 +104,8 @@ async function strangeItems(database: Database): Promise<Strange> {
   }
 }
 
-/** Creates `suspects` from the items that may differ from the documentation. */
-async function makeSuspects(
+/** Creates `candidates` from the items that may differ from the documentation. */
+async function makeCandidates(
   database: Database,
   { resource, documented }: Pick<DayBatch, 'resource' | 'documented'>,
   { isReadOnce, hasUnlike }: Strange,
@@ -120,7 +120,7 @@ async function makeSuspects(
       : [shapesSql(object, fields)],
   )
   await database.run(`create or replace temp table shapes as ${union(shapes)}`)
-  await database.run(fill(SUSPECTS, { resource: literal(resource) }))
+  await database.run(fill(CANDIDATES, { resource: literal(resource) }))
 }
 
 /** Reads what is documented of each resource; creates the table that findings need. */
@@ -140,7 +140,7 @@ export async function readDocumented(database: Database): Promise<ReadonlyMap<st
 }
 
 /** Where objects of one kind have to be examined. */
-interface Suspect {
+interface Candidate {
   readonly keys: Set<string>
   readonly places: Set<string>
   /** Whether the object itself is to be examined. */
@@ -148,16 +148,20 @@ interface Suspect {
 }
 
 async function findingsSql(database: Database): Promise<string> {
-  const suspects = new Map<string, Suspect>()
-  for (const [object, key, place] of (await database.table(SUSPECT_OBJECTS)).rows) {
+  const candidates = new Map<string, Candidate>()
+  for (const [object, key, place] of (await database.table(CANDIDATE_OBJECTS)).rows) {
     if (typeof object !== 'string' || typeof place !== 'string') continue
-    const suspect = suspects.get(object) ?? { keys: new Set(), places: new Set(), isItself: false }
-    suspects.set(object, suspect)
-    suspect.places.add(place)
-    if (typeof key === 'string') suspect.keys.add(key)
-    else suspect.isItself = true
+    const candidate = candidates.get(object) ?? {
+      keys: new Set(),
+      places: new Set(),
+      isItself: false,
+    }
+    candidates.set(object, candidate)
+    candidate.places.add(place)
+    if (typeof key === 'string') candidate.keys.add(key)
+    else candidate.isItself = true
   }
-  const served = [...suspects].flatMap(([object, { keys, places, isItself }]) => {
+  const served = [...candidates].flatMap(([object, { keys, places, isItself }]) => {
     const values = {
       object: literal(object),
       objects: objectsSql(object),

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { mapLimit } from '../lib/concurrency.ts'
+import { packed } from '../lib/grouped.ts'
 import { rawFolder } from '../lake/layout.ts'
 import { bytesOfVersion } from '../lake/merged.ts'
 import type { DaySource } from './batch.ts'
@@ -9,25 +10,26 @@ import { processLimits } from '../lib/machine.ts'
 /** A base file to be written, and what it is made of. */
 export interface MonthTask extends BaseTask {
   /** Days to copy from the existing file. */
-  readonly kept: readonly DaySource[]
+  readonly reused: readonly DaySource[]
   /** All other days. */
   readonly due: readonly DaySource[]
   /** SQL of the relation with the due rows, by each resource that has been read. */
   readonly parts: Map<string, string>
 }
 
-interface Sized {
+interface SizedDay extends DaySource {
   readonly bytes: number
 }
 
 /** One month of a resource, for all entities that are made from it. */
-interface ResourceMonth extends Sized {
+interface ResourceMonth {
+  readonly bytes: number
   readonly resource: string
   /** `YYYY-MM`. */
   readonly month: string
   readonly tasks: readonly MonthTask[]
   /** The days to read, each once, in order. */
-  readonly days: readonly (DaySource & Sized)[]
+  readonly days: readonly SizedDay[]
 }
 
 /**
@@ -62,32 +64,21 @@ export async function groupsOf(
     return { ...month, days, bytes: days.reduce((sum, { bytes }) => sum + bytes, 0) }
   })
   const resources = new Set(sized.map(({ resource }) => resource))
-  return [...resources].flatMap((name) => packed(sized.filter(({ resource }) => resource === name)))
+  return [...resources].flatMap((name) =>
+    packed(
+      sized.filter(({ resource }) => resource === name),
+      LIMITS.rawBytes,
+    ),
+  )
 }
 
 const MONTHS_AT_ONCE = 4
-
-/** Groups consecutive items up to the size of one read. */
-export function packed<T extends Sized>(items: readonly T[]): T[][] {
-  const packs: T[][] = []
-  let bytes = 0
-  for (const item of items) {
-    const pack = packs.at(-1)
-    bytes += item.bytes
-    if (pack !== undefined && bytes <= LIMITS.rawBytes) pack.push(item)
-    else {
-      packs.push([item])
-      bytes = item.bytes
-    }
-  }
-  return packs
-}
 
 /** The due days of a resource, each with all versions that a task reads. */
 async function sizedDays(
   { dataFolder, orgId }: NormalizeOptions,
   { resource, tasks }: Pick<ResourceMonth, 'resource' | 'tasks'>,
-): Promise<(DaySource & Sized)[]> {
+): Promise<SizedDay[]> {
   const days = new Map<string, DaySource>()
   for (const source of tasks.flatMap(({ due }) => due)) {
     const known = days.get(source.day)?.files.length ?? 0

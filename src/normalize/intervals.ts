@@ -38,7 +38,7 @@ async function write(
   await commitFile(temporary, path)
 }
 
-/** A suspect day is not settled: the next recheck may confirm other rows. */
+/** A day with a volume anomaly is not settled: the next recheck may confirm other rows. */
 function fields(row: IntervalRow): object {
   return {
     org_id: row.orgId,

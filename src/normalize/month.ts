@@ -4,13 +4,14 @@ import { z } from 'zod'
 import { listLiteral, literal, type Database } from '../lib/duckdb.ts'
 import { type FileSums, temporaryPath, putInPlace, removeFile, syncedSums } from '../lib/files.ts'
 import { baseFile } from '../lake/layout.ts'
+import { packed } from '../lib/grouped.ts'
 import { statement, fill } from '../lib/package.ts'
 import { BASE_ENTITIES } from './base-entities.ts'
 import { DayBatch, DROP_PARSED, type DaySource } from './batch.ts'
 import type { Fields } from './documented.ts'
 import { SCHEMA_DRIFT } from './drift.ts'
 import type { Worker } from './engine.ts'
-import { packed, resourcesOf, type MonthGroup, type MonthTask } from './groups.ts'
+import { LIMITS, resourcesOf, type MonthGroup, type MonthTask } from './groups.ts'
 import {
   placeOf,
   versionsOf,
@@ -42,7 +43,7 @@ export async function monthTask(
   const isAsWritten = (day: DaySource): boolean => versions.get(placeOf(day)) === versionsOf(day)
   return {
     ...task,
-    kept: days.filter(isAsWritten),
+    reused: days.filter(isAsWritten),
     due: days.filter((day) => !isAsWritten(day)),
     parts: new Map<string, string>(),
   }
@@ -113,7 +114,7 @@ async function makeParts(
   const due = new Set(group.flatMap(({ tasks }) => tasks.map(({ entity }) => entity)))
   const entities = BASE_ENTITIES.filter((entity) => due.has(entity))
   const days = group.flatMap((month) => month.days)
-  const batches = days.length === 0 ? [[]] : packed(days)
+  const batches = days.length === 0 ? [[]] : packed(days, LIMITS.rawBytes)
   const parts = await mkdtemp(join(folder, 'made-'))
   const made = new Map<BaseEntity, Made>()
   const items = new DayBatch(database, options, {
@@ -157,13 +158,13 @@ function parquet(files: readonly string[]): string {
 async function writeMonth(
   { baseIn, orgId, emit }: NormalizeOptions,
   database: Database,
-  { entity, month, days, kept, due, parts }: MonthTask,
+  { entity, month, days, reused, due, parts }: MonthTask,
 ): Promise<FileSums> {
   const inPlace = baseFile(baseIn, orgId, entity.name, month)
   const temporary = temporaryPath(inPlace)
   const inOrder = [...parts].sort(([a], [b]) => (a < b ? -1 : 1))
   const made = inOrder.map(([, relation]) => `from ${relation}`).join(' union all by name ')
-  const before = kept.length === 0 ? [] : [daysSql(entity, parquet([inPlace]), kept)]
+  const before = reused.length === 0 ? [] : [daysSql(entity, parquet([inPlace]), reused)]
   const versions = Object.fromEntries(days.map((day) => [placeOf(day), versionsOf(day)]))
   const write = fill(WRITE, {
     select: [...before, daysSql(entity, `(${made})`, due)].join(' union all by name '),

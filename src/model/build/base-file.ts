@@ -12,7 +12,7 @@ import { WorkingCopy, type CopiedFile } from './working-copy.ts'
 import { isPartial, type Building, type BuildOptions } from './context.ts'
 import { openFailed } from './failed-build.ts'
 import { emptyState, readPublishedState, type PublishedState } from '../publish/meta.ts'
-import { adoptSnapshots, findLacking, historyLost } from '../engines/snapshots.ts'
+import { adoptSnapshots, findLacking, unreadableHistory } from '../engines/snapshots.ts'
 import type { ModelNode } from '../project/types.ts'
 
 /** The file that a build continues from, and what it holds. */
@@ -109,7 +109,7 @@ async function adopt(
   const all = [...lacking].filter(([, why]) => isVerified || why === 'missing')
   const nodes = all.map(([node]) => node)
   if (nodes.length === 0) return
-  if (!isFile(copied)) throw historyLost(nodes, copied?.message ?? 'it is not a file')
+  if (!isFile(copied)) throw unreadableHistory(nodes, copied?.message ?? 'it is not a file')
   await adoptSnapshots(building, copied.path, nodes)
 }
 

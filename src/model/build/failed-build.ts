@@ -88,7 +88,7 @@ export async function openFailed(
   if (record.sources !== failedFile?.sources) {
     throw refusal(`other days have landed since run ${runId} failed`)
   }
-  if (record.results !== (await resultsDigest(artifacts?.folder))) throw resultsLost(runId)
+  if (record.results !== (await resultsDigest(artifacts?.folder))) throw noResults(runId)
   const copied = await new WorkingCopy(path, target).take().catch((error: unknown) => {
     throw refusal(`${path} cannot be read: ${messageOf(error)}`)
   })
@@ -98,7 +98,7 @@ export async function openFailed(
 }
 
 /** The error if the results of the failed run are no longer on record. */
-export function resultsLost(runId: string): UsageError {
+export function noResults(runId: string): UsageError {
   return refusal(`the results of run ${runId} are not on record any more`)
 }
 

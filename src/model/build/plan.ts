@@ -7,7 +7,7 @@ import { reach, select, type Past } from '../project/select.ts'
 import { kindOf, type ModelNode, type UnitTestNode } from '../project/types.ts'
 import type { BaseFile } from './base-file.ts'
 import { isPartial, type BuildOptions } from './context.ts'
-import { resultsLost } from './failed-build.ts'
+import { noResults } from './failed-build.ts'
 import { descriptionOf } from '../engines/duckdb.ts'
 import type { PublishedState } from '../publish/meta.ts'
 
@@ -157,7 +157,7 @@ function scopeOf(
   if (reads.every((name) => unchanged.has(name))) return 'none'
   if (changedSql === undefined) return 'all'
   if (nodes.some(({ node, action }) => node.name === model && action === 'create')) return 'all'
-  return unchanged.has(model) ? 'lost references' : 'changed'
+  return unchanged.has(model) ? 'removed values' : 'changed'
 }
 
 /** Why the published relation differs from what would be built now; null if it does not. */
@@ -197,7 +197,7 @@ async function historyFor(
   const made = madeBy(models, all, state.models, sourceFacts(options))
   const isAsked = retryOf !== undefined || `${select} ${exclude}`.includes('result:')
   const last = isAsked && artifacts !== undefined ? await readLastResults(artifacts.folder) : null
-  if (retryOf !== undefined && last?.runId !== retryOf) throw resultsLost(retryOf)
+  if (retryOf !== undefined && last?.runId !== retryOf) throw noResults(retryOf)
   return {
     isNew: (model) => !state.models.has(model),
     isModified: (model) => state.models.get(model)?.own !== made.get(model)?.own,

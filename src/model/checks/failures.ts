@@ -52,12 +52,12 @@ export async function forgetFailures(db: Database): Promise<void> {
 
 /**
  * The error of the checks that failed, where any did: their names, rows and queries.
- * `keptIn` is the file that was not published.
+ * `failedFile` is the file that was not published.
  */
 export function failedChecks(
   results: readonly CheckResult[],
   examples: Examples,
-  keptIn: string | undefined,
+  failedFile: string | undefined,
 ): ChecksFailedError[] {
   const failed = results.filter((result) => result.status === 'fail')
   if (failed.length === 0) return []
@@ -66,20 +66,24 @@ export function failedChecks(
   const rest = failed.length - listed.length
   const more = rest > 0 ? `, and ${String(rest)} more` : ''
   const count = failed.length === 1 ? 'a check' : `${String(failed.length)} checks`
-  const where = keptIn === undefined ? '' : ` The file that failed is ${keptIn}.`
+  const where = failedFile === undefined ? '' : ` The file that failed is ${failedFile}.`
   const hint = [
     `Nothing was published; the last warehouse is in its place.${where} The rows that are wrong:`,
-    ...listed.map((result) => checkText(result, examples.get(result.check) ?? [], keptIn)),
+    ...listed.map((result) => checkText(result, examples.get(result.check) ?? [], failedFile)),
   ].join('\n')
   return [new ChecksFailedError(`${count} failed: ${names.join(', ')}${more}`, { hint })]
 }
 
-function checkText(result: CheckResult, rows: readonly Row[], keptIn: string | undefined): string {
+function checkText(
+  result: CheckResult,
+  rows: readonly Row[],
+  failedFile: string | undefined,
+): string {
   const { check, failures, sql } = result
-  const kept = keptIn === undefined ? '' : `, in ${relationOf(result)} of that file`
+  const where = failedFile === undefined ? '' : `, in ${relationOf(result)} of that file`
   const more = failures > rows.length ? ['--   …'] : []
   return [
-    `-- ${check}: ${rowCount(failures)}${kept}`,
+    `-- ${check}: ${rowCount(failures)}${where}`,
     ...rows.map((row) => `--   ${JSON.stringify(row)}`),
     ...more,
     `${sql};`,

@@ -39,10 +39,10 @@ export interface PlannedCheck extends Check {
   /**
    * - `all`: every row;
    * - `changed`: the replaced intervals, because all others have passed;
-   * - `lost references`: every row if values that it refers to have disappeared, else nothing;
+   * - `removed values`: every row if values that it refers to have disappeared, else nothing;
    * - `none`: it has passed, and nothing that it reads has changed since.
    */
-  readonly scope: 'all' | 'changed' | 'lost references' | 'none'
+  readonly scope: 'all' | 'changed' | 'removed values' | 'none'
 }
 
 /**

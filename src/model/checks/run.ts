@@ -30,7 +30,7 @@ export interface CheckedModels {
 export async function runChecks(
   context: BuildContext,
   checks: readonly PlannedCheck[],
-  { hasLostRows, missing, counted }: Found,
+  { hasRemovedValues, missing, counted }: Found,
 ): Promise<CheckedModels> {
   const results = new Map<PlannedCheck, CheckResult>()
   const failures = new Map<PlannedCheck, StatementError>()
@@ -50,7 +50,7 @@ export async function runChecks(
         const count = () => {
           const known = counted?.get(check.check) ?? counts.get(check)
           if (known instanceof StatementError) throw known
-          return known ?? countFailures(db, check, hasLostRows)
+          return known ?? countFailures(db, check, hasRemovedValues)
         }
         results.set(check, await runCheck(context, check, count))
       } catch (error) {
@@ -76,7 +76,7 @@ export async function runChecks(
 
 /** What is known before the checks run. */
 interface Found {
-  readonly hasLostRows: HasLostRows
+  readonly hasRemovedValues: HasRemovedValues
   /** Models that could not be made. */
   readonly missing: ReadonlySet<string>
   /** What another engine counted, or why it could not, by check. */
@@ -121,12 +121,12 @@ async function runCheck(
 async function countFailures(
   db: Database,
   check: PlannedCheck,
-  hasLostRows: HasLostRows,
+  hasRemovedValues: HasRemovedValues,
 ): Promise<Count> {
   const { scope, reference, changedSql } = check
   const isWhole =
     scope === 'all' ||
-    (scope !== 'none' && reference !== undefined && (await hasLostRows(reference)))
+    (scope !== 'none' && reference !== undefined && (await hasRemovedValues(reference)))
   const sql = isWhole ? check.sql : scope === 'changed' ? changedSql : undefined
   if (sql === undefined) return { failures: 0, durationMs: 0 }
   try {
@@ -181,13 +181,13 @@ function holds(comparison: string, value: number): boolean {
 }
 
 /** Whether a value disappeared from the columns, or may have. */
-type HasLostRows = (reference: ReferencedColumns) => Promise<boolean>
+type HasRemovedValues = (reference: ReferencedColumns) => Promise<boolean>
 
 /** Saves the values that passed checks refer to, before the tables with them are built again. */
 export async function watchReferences(
   db: Database,
   checks: readonly PlannedCheck[],
-): Promise<HasLostRows> {
+): Promise<HasRemovedValues> {
   const relations = await relationsIn(db)
   const selectOf = ({ relation, columns }: ReferencedColumns): string =>
     `select distinct ${columns.map(identifier).join(', ')} from ${relation}`

@@ -35,7 +35,7 @@ export function executePlan(path: string, building: Building, plan: BuildPlan): 
 
 async function fill(context: BuildContext, plan: BuildPlan): Promise<Filled> {
   const { db, now, runId, project, sourceSql, retry = false, asOf = null } = context
-  const hasLostRows = await watchReferences(db, plan.checks)
+  const hasRemovedValues = await watchReferences(db, plan.checks)
   await dropRelations(db, plan)
   const selected = plan.nodes.map(({ node }) => node)
   for (const node of snapshotsOf(selected)) await loadSnapshot(db, node, context)
@@ -46,7 +46,7 @@ async function fill(context: BuildContext, plan: BuildPlan): Promise<Filled> {
   await context.meta?.(db)
   const freshness = await checkFreshness(context, project.sources, sourceSql)
   const checked = await runChecks(context, plan.checks, {
-    hasLostRows,
+    hasRemovedValues,
     missing,
     counted: made.counted,
   })
@@ -87,10 +87,10 @@ export function snapshotsOf(models: readonly ModelNode[]): ModelNode[] {
  */
 async function dropRelations(db: Database, { isPartial, nodes }: BuildPlan): Promise<void> {
   const created = new Set<string>()
-  const kept = new Set<string>()
-  for (const { node, action } of nodes) (action === 'create' ? created : kept).add(node.relation)
+  const others = new Set<string>()
+  for (const { node, action } of nodes) (action === 'create' ? created : others).add(node.relation)
   const drops = [...(await relationsIn(db))]
-    .filter(([name]) => (isPartial ? created.has(name) : !kept.has(name)))
+    .filter(([name]) => (isPartial ? created.has(name) : !others.has(name)))
     .map(([, { kind, sql }]) => `drop ${kind} ${sql}`)
   if (drops.length > 0) await db.run(`${drops.join(';\n')}; checkpoint`)
 }

@@ -59,12 +59,12 @@ export async function adoptSnapshots(
     await using db = await Database.open(path, { readOnly: true })
     for (const node of nodes) if (await isThere(db, node)) await saveSnapshot(db, node, place)
   } catch (error) {
-    throw historyLost(nodes, messageOf(error))
+    throw unreadableHistory(nodes, messageOf(error))
   }
 }
 
 /** The error of snapshots whose history is in a file that cannot be read. */
-export function historyLost(nodes: readonly ModelNode[], reason: string): AppError {
+export function unreadableHistory(nodes: readonly ModelNode[], reason: string): AppError {
   const names = nodes.map(({ name }) => name).join(', ')
   return new AppError(
     `the published warehouse holds the only history of ${names}, and cannot be read: ${reason}`,

@@ -3,6 +3,6 @@ select
     object,
     key,
     cast(place as varchar) as place
-from suspects
+from candidates
 where kind is null or kind = 'unknown'
 order by all

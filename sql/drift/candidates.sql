@@ -1,6 +1,6 @@
 -- Differences from the documentation by the shapes, with the first object of each.
 -- The key is NULL for the object itself; a field may have an empty name.
-create or replace temp table suspects as
+create or replace temp table candidates as
 with
 
 documented as (
