@@ -1,24 +1,28 @@
--- Totals of each length of period that the page offers, and of the period before it: of an
--- organisation (team is NULL) and of each team.
+-- Totals of each length of period that the page offers, of the period before it, and of the
+-- same weeks a year before: of an organisation (team is NULL) and of each team.
 with
     periods as (
         select
             org_id,
             days,
-            is_current,
-            last_day - cast(if(is_current, days, 2 * days) as integer) + 1 as first_date,
-            last_day - cast(if(is_current, 0, days) as integer) as last_date,
-            first_day
+            period,
+            last_day - cast(back + days as integer) + 1 as first_date,
+            last_day - cast(back as integer) as last_date
         from chosen
         cross join (select unnest([28, 91, 182, 364]) as days)
-        cross join (select unnest([true, false]) as is_current)
+        cross join (select unnest(['current', 'previous', 'year']) as period)
+        cross join lateral (
+            select case period when 'previous' then days when 'year' then 364 else 0 end as back
+        )
+        -- A period that begins before the history does cannot be compared with a whole one.
+        where period = 'current' or first_date >= first_day
     ),
 
     people as (
         select
             org_id,
             days,
-            is_current,
+            period,
             team,
             count(distinct user_id) as active_users,
             sum(user_days.billable_tokens) as billable_tokens,
@@ -31,7 +35,7 @@ with
         from user_days
         inner join periods using (org_id)
         where activity_date between first_date and last_date
-        group by grouping sets ((org_id, days, is_current), (org_id, days, is_current, team))
+        group by grouping sets ((org_id, days, period), (org_id, days, period, team))
     ),
 
     -- What no user is named for counts too.
@@ -39,7 +43,7 @@ with
         select
             org_id,
             days,
-            is_current,
+            period,
             sum(fct_org_day.billable_tokens) as billable_tokens,
             sum(fct_org_day.tool_calls) as tool_calls,
             sum(fct_org_day.user_messages) as user_messages,
@@ -51,28 +55,37 @@ with
         inner join periods using (org_id)
         where activity_date between first_date and last_date
         group by 1, 2, 3
+    ),
+
+    every as (
+        select totals.*, null as team, people.active_users
+        from totals
+        left join people
+            on
+                totals.org_id = people.org_id
+                and totals.days = people.days
+                and totals.period = people.period
+                and people.team is null
+
+        union all by name
+
+        select *
+        from people
+        where team is not null
     )
 
 select
-    periods.org_id,
-    cast(periods.days as integer) as days,
-    periods.is_current,
-    people.team,
-    people.active_users,
-    cast(if(people.team is null, totals.billable_tokens, people.billable_tokens) as double)
-        as billable_tokens,
-    cast(if(people.team is null, totals.tool_calls, people.tool_calls) as double) as tool_calls,
-    cast(if(people.team is null, totals.user_messages, people.user_messages) as double)
-        as user_messages,
-    cast(if(people.team is null, totals.sessions, people.sessions) as double) as sessions,
-    cast(if(people.team is null, totals.files, people.files) as double) as files,
-    cast(if(people.team is null, totals.git_commits, people.git_commits) as double)
-        as git_commits,
-    cast(if(people.team is null, totals.git_prs_created, people.git_prs_created) as double)
-        as git_prs_created
-from periods
-inner join people using (org_id, days, is_current)
-left join totals using (org_id, days, is_current)
--- A period that begins before the history does cannot be compared with a whole one.
-where periods.is_current or periods.first_date >= periods.first_day
+    org_id,
+    cast(days as integer) as days,
+    period,
+    team,
+    active_users,
+    cast(billable_tokens as double) as billable_tokens,
+    cast(tool_calls as double) as tool_calls,
+    cast(user_messages as double) as user_messages,
+    cast(sessions as double) as sessions,
+    cast(files as double) as files,
+    cast(git_commits as double) as git_commits,
+    cast(git_prs_created as double) as git_prs_created
+from every
 order by all

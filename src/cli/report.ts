@@ -1,10 +1,9 @@
 import { join, resolve } from 'node:path'
 import { REPORT_FORMATS } from '../config/config.ts'
-import { warehousePath } from '../lake/layout.ts'
-import { version } from '../lib/package.ts'
 import { size } from '../lib/text.ts'
 import { writeDocs } from '../pipeline/publish.ts'
-import { reportPath, writeReport } from '../serve/report/report.ts'
+import { reportOn } from '../pipeline/report.ts'
+import { reportPath } from '../serve/report/report.ts'
 import { configured, dataOptions, defineCommand, flag, jsonOption, text, texts } from './command.ts'
 
 export const reportCommand = defineCommand({
@@ -31,15 +30,8 @@ export const reportCommand = defineCommand({
       flags.out === undefined
         ? reportPath(dataFolder, flags.format)
         : resolve(terminal.cwd, flags.out)
-    const request = {
-      warehouse: warehousePath(dataFolder),
-      organisations: namesOf(flags.org),
-      withPeople: flags.people,
-      now: Date.now(),
-      version,
-    }
-    const written = await writeReport(request, flags.format, path)
-    const { bytes, verdicts } = written
+    const choice = { organisations: namesOf(flags.org), withPeople: flags.people, now: Date.now() }
+    const { bytes, verdicts } = await reportOn(dataFolder, choice, flags.format, path)
     const trusted = Object.entries(verdicts).map(([org, verdict]) => `  ${org}: ${verdict}\n`)
     return {
       json: { path, format: flags.format, bytes, verdicts },

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import type { Config, ExportTarget, ReportFormat } from '../config/config.ts'
+import type { Config, ExportTarget } from '../config/config.ts'
 import { isEntityResource } from '../lake/resources.ts'
 import type { Day } from '../lib/days.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
@@ -25,7 +25,6 @@ import { makingOf } from '../normalize/base-entities.ts'
 import { docsHtml } from '../serve/docs/html.ts'
 import { readPublished } from '../serve/docs/read.ts'
 import { exportTables } from '../serve/export/export.ts'
-import { reportPath, writeReport } from '../serve/report/report.ts'
 import { openWarehouse } from '../serve/warehouse.ts'
 import { listLiteral, type Database } from '../lib/duckdb.ts'
 import { writeAtomic } from '../lib/files.ts'
@@ -211,7 +210,7 @@ export async function writeDocs(
 ): Promise<{ readonly bytes: number; readonly models: number }> {
   const project = await projectOf(config, warn)
   const models = listModels(project)
-  const metrics = project.metrics.map((metric) => ({ ...metric, how: metric }))
+  const { metrics } = project
   const text = docsHtml({ models, metrics }, await readPublished(warehousePath(config.dataFolder)))
   await writeAtomic(path, text)
   return { bytes: Buffer.byteLength(text), models: models.length }
@@ -231,18 +230,6 @@ export async function exportMarts(context: RunContext, target: ExportTarget): Pr
       emit: world.emit,
     }),
   )
-}
-
-/** A report on the published warehouse, in the data folder. */
-export async function reportMarts(context: RunContext, format: ReportFormat): Promise<void> {
-  const { config, world } = context
-  const warehouse = warehousePath(config.dataFolder)
-  const path = reportPath(config.dataFolder, format)
-  const request = { warehouse, organisations: [], withPeople: config.report.people }
-  await timed(context, `report ${format}`, async () => {
-    const report = await writeReport({ ...request, now: world.now(), version }, format, path)
-    world.emit({ type: 'report.finished', path, bytes: report.bytes })
-  })
 }
 
 async function record(

@@ -3,15 +3,10 @@ import type { SyncSelection } from './entity-resources.ts'
 import { downgradeToPartial, type RunContext, hasLanded } from './run-context.ts'
 import type { WorkingCopy } from '../model/index.ts'
 import { normalizeAll } from './normalize.ts'
-import {
-  copyOfPublished,
-  exportMarts,
-  publishModels,
-  reportMarts,
-  type RunsSoFar,
-} from './publish.ts'
+import { copyOfPublished, exportMarts, publishModels, type RunsSoFar } from './publish.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import { latestData } from './point-in-time.ts'
+import { reportMarts } from './report.ts'
 import type { SyncOutcome } from './outcome.ts'
 import { land, isStopped } from './sync.ts'
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
   await cp(join(CASE, 'seeds'), join(lake.data, 'seeds'), { recursive: true })
   await buildLake(lake, parseDay('2027-02-14', 'the last day'))
   const read = async (withPeople: boolean): Promise<Organisation> => {
-    const request = { organisations: ['org/1'], withPeople, now: 0, version: '1.2.3' }
+    const request = { organisations: ['org/1'], withPeople, now: 0, version: '1.2.3', metrics: [] }
     const data = await readReport({ ...request, warehouse: join(lake.data, 'warehouse.duckdb') })
     return data.organisations[0] ?? expect.fail('the organisation is not there')
   }

@@ -8,14 +8,24 @@ import { readYaml } from './yaml.ts'
 const METRICS_FILE = 'metrics.yml'
 
 /**
+ * The metrics of a project as a build has verified them; none where it has no such file.
+ *
+ * @throws ProjectError with file and line where its text is not as documented.
+ */
+export async function loadMetrics(folder: string): Promise<Metric[]> {
+  return (await parseMetrics(folder))?.value.metrics ?? []
+}
+
+/**
  * The metrics of a project, verified against its models; none where it has no such file.
  *
  * @throws ProjectError with file and line for an unknown model, column or metric, a metric that
  * is defined twice, a grain that is not the model's, and a ratio of ratios.
  */
 export async function readMetrics(folder: string, models: readonly Model[]): Promise<Metric[]> {
-  if (!existsSync(join(folder, METRICS_FILE))) return []
-  const { value, placeOf } = await readYaml(folder, METRICS_FILE, metricsShape)
+  const parsed = await parseMetrics(folder)
+  if (parsed === null) return []
+  const { placeOf, value } = parsed
   const { metrics } = value
   const names = metrics.map((each) => each.name)
   const measures = metrics.filter(({ type }) => type === 'measure').map((each) => each.name)
@@ -35,6 +45,11 @@ export async function readMetrics(folder: string, models: readonly Model[]): Pro
     }
   }
   return metrics
+}
+
+async function parseMetrics(folder: string) {
+  if (!existsSync(join(folder, METRICS_FILE))) return null
+  return await readYaml(folder, METRICS_FILE, metricsShape)
 }
 
 function verifyMeasure(

@@ -137,14 +137,15 @@ function modelSection(model: DocumentedModel, reads: Reads, published: Published
   ].join('\n')
 }
 
-function metricSection({ name, label, unit, description, mistake, how }: DocumentedMetric): string {
+function metricSection(metric: DocumentedMetric): string {
+  const { name, label, unit, description, mistake } = metric
   const code = (text: string): string => `<code>${escaped(text)}</code>`
   const list = (names: readonly string[]): string => names.map(code).join(', ')
   const computed =
-    'model' in how
-      ? `${code(how.expression)} over the rows of <a href="#${how.model}">${how.model}</a>, one per ${list(how.grain)}`
-      : `<a href="#${metricId(how.numerator)}">${how.numerator}</a> divided by <a href="#${metricId(how.denominator)}">${how.denominator}</a>, each over the same rows`
-  const over = 'model' in how ? how.adds_up_over : []
+    'model' in metric
+      ? `${code(metric.expression)} over the rows of <a href="#${metric.model}">${metric.model}</a>, one per ${list(metric.grain)}`
+      : `<a href="#${metricId(metric.numerator)}">${metric.numerator}</a> divided by <a href="#${metricId(metric.denominator)}">${metric.denominator}</a>, each over the same rows`
+  const over = 'model' in metric ? metric.adds_up_over : []
   return [
     `<section class="model" id="${metricId(name)}">`,
     `<h2>${escaped(label)}</h2>`,

@@ -22,14 +22,15 @@ export interface DocumentedModel {
 }
 
 /** What the documentation needs of a metric of the project. */
-export interface DocumentedMetric {
+export type DocumentedMetric = Described & (MeasuredBy | DividedBy)
+
+interface Described {
   readonly name: string
   readonly label: string
   readonly unit: string
   readonly description: string
   /** What others get wrong with it. */
   readonly mistake: string
-  readonly how: MeasuredBy | DividedBy
 }
 
 interface MeasuredBy {

@@ -1,10 +1,12 @@
 import { defineChart } from './chart.ts'
-import { inRange, largest, newest, rangeName, sum } from './view.ts'
+import { comparedName } from './compare.ts'
+import { comparedDays, daysAfter, inRange, largest, newest, rangeName, sum } from './view.ts'
 import { amount, counted, dayText, percent, teamText } from './words.ts'
 
 export const activeUsers = defineChart({
   id: 'active-users',
   about: 'People active on a day, in its last 7 days, and in its last 30 days',
+  compared: 'dashed: the last 7 days',
   metrics: ['weekly_active_users', 'monthly_active_users', 'stickiness'],
   how: 'A person is active on a day with any activity.',
   columns: {
@@ -13,9 +15,18 @@ export const activeUsers = defineChart({
     weekly: 'Last 7 days',
     monthly: 'Last 30 days',
     stickiness: 'Stickiness',
+    compared: 'Last 7 days, compared period',
   },
   empty: 'No day of activity is known',
-  rows: (view) => inRange(view, view.organisation.active_days, ({ day }) => day),
+  rows: (view) => {
+    const days = view.organisation.active_days
+    const weekly = new Map(days.map((row) => [row.day, row.weekly]))
+    const back = comparedName(view) === null ? null : comparedDays(view)
+    return inRange(view, days, ({ day }) => day).map((row) => ({
+      ...row,
+      compared: back === null ? null : (weekly.get(daysAfter(row.day, -back)) ?? null),
+    }))
+  },
   finding: (rows, view) => {
     const first = rows[0]?.weekly ?? null
     const last = rows.at(-1)?.weekly ?? null

@@ -14,6 +14,8 @@ export interface Chart<Row = Readonly<Record<string, Cell>>> {
   readonly id: string
   /** What is drawn, with units. */
   readonly about: string
+  /** What of it is the compared period, as in `dashed: the last 7 days`; null: nothing. */
+  readonly compared: string | null
   /** Metrics of `metrics.yml` that it shows: what they mean is said there alone. */
   readonly metrics: readonly string[]
   /** How it is computed beyond its metrics, and what it must not be used for. */
@@ -27,10 +29,11 @@ export interface Chart<Row = Readonly<Record<string, Cell>>> {
 
 interface Spec<Row extends Readonly<Record<string, Cell>>> extends Omit<
   Chart<Row>,
-  'read' | 'columns' | 'isOfOrganisation' | 'metrics'
+  'read' | 'columns' | 'isOfOrganisation' | 'metrics' | 'compared'
 > {
   readonly columns: { readonly [K in keyof Row]?: string }
   readonly isOfOrganisation?: boolean
+  readonly compared?: string
   readonly metrics?: readonly string[]
   readonly rows: (view: View) => readonly Row[]
   /** Of at least one row. */
@@ -42,12 +45,13 @@ interface Spec<Row extends Readonly<Record<string, Cell>>> extends Omit<
 export function defineChart<Row extends Readonly<Record<string, Cell>>>(
   spec: Spec<Row>,
 ): Chart<Row> {
-  const { id, about, metrics = [], how, columns, isOfOrganisation = true } = spec
+  const { id, about, compared = null, metrics = [], how, columns, isOfOrganisation = true } = spec
   const { rows: read, finding, empty } = spec
   const nothing = typeof empty === 'string' ? () => empty : empty
   return {
     id,
     about,
+    compared,
     metrics,
     how,
     isOfOrganisation,

@@ -22,9 +22,9 @@ function rows<Shape extends z.ZodRawShape>(shape: Shape) {
 const datasets = {
   periods: rows({
     days: number,
-    is_current: z.boolean(),
+    period: z.enum(['current', 'previous', 'year']),
     team: text.nullable(),
-    active_users: number,
+    active_users: count,
     ...metrics,
     sessions: count,
   }),

@@ -7,7 +7,7 @@ import { dayText, nameText } from './words.ts'
 /** The findings of the last 4 weeks in Markdown: for chat, e-mail or the summary of a job. */
 export function digest(data: ReportData): string {
   const parts = data.organisations.map((organisation) => {
-    const view: View = { organisation, days: 28, team: null }
+    const view: View = { organisation, days: 28, team: null, compare: 'previous' }
     const { verdict, notes } = trust(organisation)
     const until =
       organisation.last_day === null

@@ -1,15 +1,16 @@
+import { changeText } from './compare.ts'
 import type { Organisation, Period } from './data.ts'
 import { totals, type View } from './view.ts'
-import { amount, change, counted, dayText, percent } from './words.ts'
+import { amount, counted, dayText, percent } from './words.ts'
 
-/** A figure of the chosen period beside the one before it. */
+/** A figure of the chosen period beside the same of the compared one. */
 export interface Headline {
   readonly label: string
   /** Its metric in `metrics.yml`; null: `how` says what it is. */
   readonly metric: string | null
   readonly how: string | null
   readonly value: string
-  /** `up 12%`; null where there is no whole period before. */
+  /** `up 12% from 268`, or why there is no number; null where the reader compares with nothing. */
   readonly change: string | null
 }
 
@@ -39,7 +40,13 @@ export function headlines(view: View): Headline[] {
   ]
   return figures.map(({ label, metric = null, how = null, of }) => {
     const [value, previous] = [now, before].map((period) => (period ? of(period) : null))
-    return { label, metric, how, value: amount(value), change: change(value ?? null, previous) }
+    return {
+      label,
+      metric,
+      how,
+      value: amount(value),
+      change: changeText(view, value ?? null, previous),
+    }
   })
 }
 

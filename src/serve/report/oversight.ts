@@ -1,18 +1,11 @@
 import { defineChart } from './chart.ts'
 import type { Row } from './data.ts'
-import { inRange, rangeName, sum, type View } from './view.ts'
+import { daysAfter, inRange, rangeName, sum, type View } from './view.ts'
 import { amount, counted, dayText, nameText } from './words.ts'
 
 /** Days that are judged, and the history that judging them needs at least: vars of the models. */
 const JUDGED_DAYS = 28
 const HISTORY_DAYS = 28
-
-/** `2026-11-01`, so many days after. */
-function daysAfter(day: string, days: number): string {
-  const date = new Date(`${day}T00:00:00Z`)
-  date.setUTCDate(date.getUTCDate() + days)
-  return date.toISOString().slice(0, 10)
-}
 
 /** Whether there is any day to judge: four of the same weekday before it are known. */
 function isJudged({ organisation: { first_day: first, last_day: last } }: View): boolean {

@@ -3,9 +3,10 @@ import { messageOf, UsageError } from '../../lib/errors.ts'
 import type { Database } from '../../lib/duckdb.ts'
 import { statement } from '../../lib/package.ts'
 import { suggestion } from '../../lib/text.ts'
+import type { DocumentedMetric } from '../docs/read.ts'
 import { openWarehouse, sqlMessage } from '../warehouse.ts'
 import { DATASET_NAMES, reportData, type ReportData } from './data.ts'
-import { readDefinitions } from './definitions.ts'
+import { definitionsOf } from './definitions.ts'
 
 export interface ReportRequest {
   /** The published warehouse's file. */
@@ -14,6 +15,8 @@ export interface ReportRequest {
   readonly organisations: readonly string[]
   /** Whether people are named. */
   readonly withPeople: boolean
+  /** Of the project: what is shown is explained by them. */
+  readonly metrics: readonly DocumentedMetric[]
   /** Milliseconds since the epoch. */
   readonly now: number
   /** Of the package. */
@@ -58,7 +61,7 @@ async function read(database: Database, request: ReportRequest): Promise<ReportD
     generatedAt: new Date(request.now).toISOString(),
     organisationsInWarehouse: known.length,
     withPeople,
-    metrics: readDefinitions(),
+    metrics: definitionsOf(request.metrics),
     organisations: organisations.map((row) => ({ ...row, ...rows.get(idOf(row)) })),
   })
 }

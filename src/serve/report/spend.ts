@@ -51,6 +51,7 @@ export const teamSpend = defineChart({
   id: 'team-spend',
   isOfOrganisation: false,
   about: 'Credits and active people by team',
+  compared: 'the line: credits',
   metrics: ['team_credits'],
   how: 'Teams that never had five active people stand together as “(small teams)”. Credits that no person is named for are left out.',
   columns: {
@@ -58,6 +59,7 @@ export const teamSpend = defineChart({
     billable_tokens: 'Credits',
     active_users: 'Active people',
     credits_per_user: 'Credits a person',
+    compared: 'Credits, compared period',
   },
   empty: 'No team is known',
   rows: (view) =>
@@ -66,7 +68,10 @@ export const teamSpend = defineChart({
       billable_tokens,
       active_users,
       credits_per_user:
-        billable_tokens === null || active_users === 0 ? null : billable_tokens / active_users,
+        billable_tokens === null || active_users === null || active_users === 0
+          ? null
+          : billable_tokens / active_users,
+      compared: totals({ ...view, team }).before?.billable_tokens ?? null,
     })),
   finding: (rows, view) => {
     const [most] = rows

@@ -8,6 +8,14 @@ export const RANGES = [
   [364, '52 weeks'],
 ] as const
 
+/** What the chosen period can be compared with, and its name after "compared with". */
+export const COMPARISONS = [
+  ['previous', 'the period before'],
+  ['year', 'the same weeks a year before'],
+  ['none', 'nothing'],
+] as const
+export type Comparison = (typeof COMPARISONS)[number][0]
+
 /** What the reader has chosen to see. */
 export interface View {
   readonly organisation: Organisation
@@ -15,6 +23,7 @@ export interface View {
   readonly days: number
   /** Null: the whole organisation. */
   readonly team: string | null
+  readonly compare: Comparison
 }
 
 /** `13 weeks` */
@@ -22,33 +31,67 @@ export function rangeName({ days }: View): string {
   return RANGES.find(([length]) => length === days)?.[1] ?? `${days} days`
 }
 
-/** The totals of the chosen period, and of the one before it where history goes back that far. */
-export function totals({ organisation, days, team }: View): {
+/** Days from the first to the last, ISO 8601. */
+export interface Span {
+  readonly first: string
+  readonly last: string
+}
+
+/** The days of the chosen period; null without any day. */
+export function chosenSpan({ organisation: { last_day: last }, days }: View): Span | null {
+  return last === null ? null : { first: daysAfter(last, 1 - days), last }
+}
+
+/** 52 weeks, so that weekdays are compared with themselves. */
+const YEAR = 364
+
+/** How many days the compared period lies before the chosen one; null without any. */
+export function comparedDays({ compare, days }: View): number | null {
+  if (compare === 'none') return null
+  return compare === 'year' ? YEAR : days
+}
+
+/** The days that the chosen period is compared with; null without any. */
+export function comparedSpan(view: View): Span | null {
+  const span = chosenSpan(view)
+  const back = comparedDays(view)
+  if (span === null || back === null) return null
+  return { first: daysAfter(span.first, -back), last: daysAfter(span.last, -back) }
+}
+
+/** Whether the history has the whole of a span. */
+export function isInHistory({ organisation: { first_day: first } }: View, span: Span): boolean {
+  return first !== null && first <= span.first
+}
+
+/** The totals of the chosen period, and of what it is compared with where history goes back so far. */
+export function totals({ organisation, days, team, compare }: View): {
   readonly now: Period | undefined
   readonly before: Period | undefined
 } {
   const own = organisation.periods.filter((each) => each.days === days && each.team === team)
-  return { now: own.find((each) => each.is_current), before: own.find((each) => !each.is_current) }
+  const of = (name: string): Period | undefined => own.find(({ period }) => period === name)
+  return { now: of('current'), before: of(compare) }
 }
 
 /** The teams with a period of their own, those with most credits first. */
 export function teamsOf({ organisation, days }: Pick<View, 'organisation' | 'days'>): Period[] {
   return organisation.periods
-    .filter((each) => each.days === days && each.is_current && each.team !== null)
+    .filter((each) => each.days === days && each.period === 'current' && each.team !== null)
     .sort((a, b) => (b.billable_tokens ?? 0) - (a.billable_tokens ?? 0))
 }
 
 /** The rows of the chosen period: those that begin in it. */
-export function inRange<Row>(
-  { organisation, days }: View,
-  rows: readonly Row[],
-  dayOf: (row: Row) => string,
-): Row[] {
-  if (organisation.last_day === null) return []
-  const first = new Date(`${organisation.last_day}T00:00:00Z`)
-  first.setUTCDate(first.getUTCDate() - days + 1)
-  const from = first.toISOString().slice(0, 10)
-  return rows.filter((row) => dayOf(row) >= from)
+export function inRange<Row>(view: View, rows: readonly Row[], dayOf: (row: Row) => string): Row[] {
+  const span = chosenSpan(view)
+  return span === null ? [] : rows.filter((row) => dayOf(row) >= span.first)
+}
+
+/** `2026-11-01`, so many days after; before where they are below zero. */
+export function daysAfter(day: string, days: number): string {
+  const date = new Date(`${day}T00:00:00Z`)
+  date.setUTCDate(date.getUTCDate() + days)
+  return date.toISOString().slice(0, 10)
 }
 
 /** The rows of the newest week, day or month among them. */

@@ -15,7 +15,7 @@ let text: string
 beforeAll(async () => {
   const project = await loadProject(join(packageRoot, 'dbt-like-models'))
   models = listModels(project)
-  metrics = project.metrics.map((metric) => ({ ...metric, how: metric }))
+  metrics = project.metrics
   text = docsHtml({ models, metrics }, NOTHING)
 })
 

@@ -1,24 +1,25 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import * as adoption from '../../../src/serve/report/adoption.ts'
 import * as budget from '../../../src/serve/report/budget.ts'
 import type { Chart } from '../../../src/serve/report/chart.ts'
 import { sections } from '../../../src/serve/report/charts.ts'
-import type { Organisation } from '../../../src/serve/report/data.ts'
-import { readDefinitions } from '../../../src/serve/report/definitions.ts'
+import type { Organisation, Period } from '../../../src/serve/report/data.ts'
+import { comparedText } from '../../../src/serve/report/compare.ts'
 import { headlines, trust } from '../../../src/serve/report/headlines.ts'
 import * as oversight from '../../../src/serve/report/oversight.ts'
 import * as practice from '../../../src/serve/report/practice.ts'
 import * as spend from '../../../src/serve/report/spend.ts'
-import { organisation } from './sample.ts'
+import type { View } from '../../../src/serve/report/view.ts'
+import { METRICS, organisation, view } from './sample.ts'
 
-const METRICS = {
+const NONE = {
   ...{ billable_tokens: 0, tool_calls: 0, user_messages: 0, files: 0 },
   ...{ git_commits: 0, git_prs_created: 0 },
 }
 
-function period(days: number, isCurrent: boolean, values: object) {
-  const whole = { days, is_current: isCurrent, team: null, active_users: 10, sessions: 0 }
-  return { ...METRICS, ...whole, ...values }
+function period(days: number, name: Period['period'], values: object) {
+  const whole = { days, period: name, team: null, active_users: 10, sessions: 0 }
+  return { ...NONE, ...whole, ...values }
 }
 
 function month(name: string, credits: readonly number[]) {
@@ -217,15 +218,14 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'a b is the most used of 1 MCP server: 100% of calls',
   ],
 ])('%s', (_, chart, rows, finding) => {
-  const view = { organisation: organisation(rows), days: 91, team: null }
-  expect(chart.read(view).finding).toBe(finding)
+  expect(chart.read(view(rows, { days: 91 })).finding).toBe(finding)
 })
 
 it('a chart of an organisation without data has a title and no rows', () => {
-  const view = { organisation: organisation({ last_day: null }), days: 28, team: null }
+  const empty = view({ last_day: null })
   const charts = sections(true).flatMap((section) => section.charts)
-  expect(charts.map((chart) => chart.read(view).rows)).toEqual(charts.map(() => []))
-  expect(charts.map((chart) => chart.read(view).finding)).not.toContain('')
+  expect(charts.map((chart) => chart.read(empty).rows)).toEqual(charts.map(() => []))
+  expect(charts.map((chart) => chart.read(empty).finding)).not.toContain('')
 })
 
 it('the steps of a bridge lead from one month to the next', () => {
@@ -233,8 +233,7 @@ it('the steps of a bridge lead from one month to the next', () => {
     { ...component, component: 'left_users', change: -30 },
     { ...component, component: '(unattributed)', change: 50, users: null },
   ]
-  const view = { organisation: organisation({ bridge }), days: 28, team: null }
-  expect(budget.bridge.read(view).rows).toEqual([
+  expect(budget.bridge.read(view({ bridge })).rows).toEqual([
     { step: 'January 2026', change: null, total: 200, users: null },
     { step: 'People who left', change: -30, total: 170, users: 9 },
     { step: 'Not attributed', change: 50, total: 220, users: null },
@@ -242,35 +241,87 @@ it('the steps of a bridge lead from one month to the next', () => {
   ])
 })
 
-it('headlines compare with the period before, where there is one', () => {
-  const periods = [
-    period(28, true, { billable_tokens: 300, active_users: 10 }),
-    period(28, false, { billable_tokens: 200, active_users: 10 }),
-    period(91, true, { billable_tokens: 900, active_users: 12 }),
-  ]
-  const view = { organisation: organisation({ periods }), days: 28, team: null }
-  expect(headlines(view)[1]).toMatchObject({ label: 'Credits', value: '300', change: 'up 50%' })
-  expect(headlines(view)[2]).toMatchObject({
-    label: 'Credits a person',
-    value: '30',
-    change: 'up 50%',
+describe('the comparison', () => {
+  const history = {
+    first_day: '2025-01-14',
+    periods: [
+      period(28, 'current', { billable_tokens: 300, git_commits: 5 }),
+      period(28, 'previous', { billable_tokens: 200, git_commits: null }),
+      period(28, 'year', { billable_tokens: 600, git_commits: 0 }),
+      period(28, 'current', { team: 'new' }),
+    ],
+  }
+  const changes = (chosen: Partial<View>) =>
+    headlines(view(history, chosen)).flatMap(({ label, change }) =>
+      ['Credits', 'Commits'].includes(label) ? [change] : [],
+    )
+
+  it.each<[string, Partial<View>, (string | null)[]]>([
+    ['with the period before', {}, ['up 50% from 200', 'not known before']],
+    ['with the same weeks a year before', { compare: 'year' }, ['down 50% from 600', '0 before']],
+    ['with nothing', { compare: 'none' }, [null, null]],
+    [
+      'of a team without activity then',
+      { team: 'new' },
+      ['no activity before', 'no activity before'],
+    ],
+    [
+      'with what lies before the history',
+      { days: 364, compare: 'year' },
+      ['before the history', 'before the history'],
+    ],
+  ])('%s', (_, chosen, expected) => {
+    expect(changes(chosen)).toEqual(expected)
   })
-  expect(headlines({ ...view, days: 91 })[1]).toMatchObject({
-    ...{ label: 'Credits', value: '900', change: null },
+
+  it.each<[string, Partial<View>, string]>([
+    ['the period before', {}, ', compared with the period before: 4 Feb 2026 to 3 Mar 2026'],
+    [
+      'a year before',
+      { compare: 'year' },
+      ', compared with the same weeks a year before: 5 Mar 2025 to 1 Apr 2025',
+    ],
+    ['nothing', { compare: 'none' }, ''],
+    [
+      'days before the history',
+      { days: 364 },
+      '. There is nothing to compare with: the history begins on 14 Jan 2025, and the period before on 3 Apr 2024',
+    ],
+  ])('says its days: %s', (_, chosen, text) => {
+    expect(comparedText(view(history, chosen))).toBe(text)
+  })
+
+  it('puts the weekly people of a year before beside those of the day', () => {
+    const day = (name: string, weekly: number) => ({
+      ...{ day: name, daily: 1, weekly, monthly: 40, stickiness: 0.5 },
+    })
+    const active_days = [day('2025-04-01', 20), day('2026-03-31', 37)]
+    const rows = (chosen: Partial<View>) =>
+      adoption.activeUsers.read(view({ ...history, active_days }, chosen)).rows
+    expect(rows({ compare: 'year' })).toMatchObject([{ weekly: 37, compared: 20 }])
+    expect(rows({ compare: 'none' })).toMatchObject([{ weekly: 37, compared: null }])
+  })
+
+  it('is of the same team', () => {
+    const periods = [
+      period(28, 'current', { team: 'a', billable_tokens: 10 }),
+      period(28, 'previous', { team: 'a', billable_tokens: 30 }),
+      period(28, 'previous', { team: 'b', billable_tokens: 90 }),
+    ]
+    const { rows } = spend.teamSpend.read(view({ ...history, periods }))
+    expect(rows).toMatchObject([{ team: 'a', billable_tokens: 10, compared: 30 }])
   })
 })
 
 it('the metrics of charts and headlines are those of metrics.yml, with their usual mistake', () => {
-  const view = { organisation: organisation(), days: 28, team: null }
   const charts = sections(true).flatMap((section) => section.charts)
   const shown = [
     ...charts.flatMap(({ metrics }) => metrics),
-    ...headlines(view).flatMap(({ metric }) => metric ?? []),
+    ...headlines(view()).flatMap(({ metric }) => metric ?? []),
   ]
-  const known = readDefinitions()
-  expect(shown.filter((name) => !known.some((metric) => metric.name === name))).toEqual([])
-  expect(headlines(view).filter(({ metric, how }) => (metric ?? how) === null)).toEqual([])
-  expect(known.find(({ name }) => name === 'autonomy_ratio')).toEqual({
+  expect(shown.filter((name) => !METRICS.some((metric) => metric.name === name))).toEqual([])
+  expect(headlines(view()).filter(({ metric, how }) => (metric ?? how) === null)).toEqual([])
+  expect(METRICS.find(({ name }) => name === 'autonomy_ratio')).toEqual({
     name: 'autonomy_ratio',
     label: 'Autonomy ratio',
     unit: 'tool calls a user message',

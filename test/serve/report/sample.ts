@@ -1,10 +1,17 @@
+import { join } from 'node:path'
+import { packageRoot } from '../../../src/lib/package.ts'
+import { loadMetrics } from '../../../src/model/index.ts'
 import {
   reportData,
   DATASET_NAMES,
   type Organisation,
   type ReportData,
 } from '../../../src/serve/report/data.ts'
-import { readDefinitions } from '../../../src/serve/report/definitions.ts'
+import { definitionsOf } from '../../../src/serve/report/definitions.ts'
+import type { View } from '../../../src/serve/report/view.ts'
+
+/** What the project says of its metrics. */
+export const METRICS = definitionsOf(await loadMetrics(join(packageRoot, 'dbt-like-models')))
 
 const NOTHING = Object.fromEntries(DATASET_NAMES.map((name) => [name, []]))
 
@@ -19,6 +26,11 @@ export function organisation(rows: Partial<Organisation> = {}): Organisation {
   return report([{ ...row, ...NOTHING, ...rows }]).organisations[0] ?? never()
 }
 
+/** What the page shows at first of an organisation with those rows, but for what is chosen. */
+export function view(rows: Partial<Organisation> = {}, chosen: Partial<View> = {}): View {
+  return { organisation: organisation(rows), days: 28, team: null, compare: 'previous', ...chosen }
+}
+
 export function report(organisations: readonly object[], withPeople = false): ReportData {
   const generatedAt = '2026-04-01T02:00:00.000Z'
   const organisationsInWarehouse = organisations.length
@@ -27,7 +39,7 @@ export function report(organisations: readonly object[], withPeople = false): Re
     generatedAt,
     organisationsInWarehouse,
     withPeople,
-    metrics: readDefinitions(),
+    metrics: METRICS,
   }
   return reportData.parse({ ...rest, organisations })
 }

@@ -6,7 +6,17 @@ import * as practice from '../practice.ts'
 import * as spend from '../spend.ts'
 import { amount, counted, monthText, percent } from '../words.ts'
 import { burnUp, waterfall } from './budget.ts'
-import { bars, COLOURS, dateOf, drawn, lines, QUIET, timeBars, type Draw } from './marks.ts'
+import {
+  bars,
+  COLOURS,
+  COMPARED,
+  dateOf,
+  drawn,
+  lines,
+  QUIET,
+  timeBars,
+  type Draw,
+} from './marks.ts'
 
 /** The drawing of each chart by its id. Charts without one are tables. */
 export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
@@ -14,12 +24,13 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     x: time,
     y: people,
     ...lines(
-      rows.flatMap(({ day, daily, weekly, monthly }) => [
+      rows.flatMap(({ day, daily, weekly, monthly, compared }) => [
+        { at: dateOf(day), value: compared, series: COMPARED },
         { at: dateOf(day), value: daily, series: 'That day' },
         { at: dateOf(day), value: weekly, series: 'Last 7 days' },
         { at: dateOf(day), value: monthly, series: 'Last 30 days' },
       ]),
-      ['That day', 'Last 7 days', 'Last 30 days'],
+      ['That day', 'Last 7 days', 'Last 30 days', COMPARED],
     ),
   })),
   drawn(adoption.teamActivity, (rows) => ({
@@ -126,10 +137,11 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   }),
   drawn(spend.teamSpend, (rows, view, width) =>
     bars(
-      rows.map(({ team, billable_tokens: credits }) => ({
+      rows.map(({ team, billable_tokens: credits, compared }) => ({
         name: team,
         value: credits ?? 0,
         text: amount(credits),
+        before: compared,
         colour: view.team === null || view.team === team ? COLOURS[0] : QUIET,
       })),
       'Credits',

@@ -2,8 +2,9 @@ import { sections, type Section } from '../charts.ts'
 import type { Cell, Chart, Reading } from '../chart.ts'
 import type { Organisation } from '../data.ts'
 import { headlines, trust, type Headline } from '../headlines.ts'
-import { RANGES, rangeName, teamsOf, totals, type View } from '../view.ts'
-import { amount, dayText, nameText, percent } from '../words.ts'
+import { comparedName, comparedText } from '../compare.ts'
+import { COMPARISONS, RANGES, rangeName, teamsOf, type Comparison, type View } from '../view.ts'
+import { amount, capital, dayText, nameText, percent } from '../words.ts'
 import { choice, element, saveButton } from './dom.ts'
 import { DRAWINGS } from './draw.ts'
 import { unpack } from './unpack.ts'
@@ -13,6 +14,7 @@ interface Choice {
   readonly org: string
   readonly days: number
   readonly team: string
+  readonly compare: Comparison
 }
 
 const data = unpack(document.getElementById('data')?.textContent ?? '')
@@ -55,23 +57,28 @@ function fromAddress(): Choice {
     org: given.get('org') ?? data.organisations[0]?.org_id ?? '',
     days: RANGES.some(([length]) => length === days) ? days : 91,
     team: given.get('team') ?? '',
+    compare: comparisonOf(given.get('compare')),
   }
 }
 
-function entriesOf({ org, days, team }: Choice): Record<string, string> {
-  return { org, days: String(days), ...(team === '' ? {} : { team }) }
+function comparisonOf(given: string | null): Comparison {
+  return COMPARISONS.find(([name]) => name === given)?.[0] ?? 'previous'
 }
 
-function viewOf({ org, days, team }: Choice): View | null {
+function entriesOf({ org, days, team, compare }: Choice): Record<string, string> {
+  return { org, days: String(days), ...(team === '' ? {} : { team }), compare }
+}
+
+function viewOf({ org, days, team, compare }: Choice): View | null {
   const organisation =
     data.organisations.find(({ org_id }) => org_id === org) ?? data.organisations[0]
   if (organisation === undefined) return null
   const isKnown = teamsOf({ organisation, days }).some((each) => each.team === team)
-  return { organisation, days, team: isKnown ? team : null }
+  return { organisation, days, team: isKnown ? team : null, compare }
 }
 
 function switches(
-  { days }: Choice,
+  { days, compare }: Choice,
   view: View | null,
   show: (change: Partial<Choice>) => void,
 ): HTMLElement[] {
@@ -102,6 +109,14 @@ function switches(
             },
           ),
         ]),
+    choice(
+      'Compare with',
+      COMPARISONS.map(([name, text]) => [name, capital(text)] as const),
+      compare,
+      (value) => {
+        show({ compare: comparisonOf(value) })
+      },
+    ),
   ]
 }
 
@@ -152,8 +167,7 @@ function periodText(view: View): string {
   const { last_day: last } = view.organisation
   if (last === null) return 'No day of activity is known yet.'
   const team = view.team === null ? '' : `, team ${nameText(view.team)}`
-  const compared = totals(view).before === undefined ? '' : ', compared with the period before'
-  return `${rangeName(view)} to ${dayText(last)}${team}${compared}`
+  return `${rangeName(view)} to ${dayText(last)}${team}${comparedText(view)}`
 }
 
 function trustStrip(organisation: Organisation): HTMLElement {
@@ -178,7 +192,7 @@ function tiles(figures: readonly Headline[]): HTMLElement {
         {},
         element('dt', {}, label),
         element('dd', {}, value),
-        element('dd', { class: 'change' }, change ?? 'nothing to compare with'),
+        change === null ? null : element('dd', { class: 'change' }, change),
       ),
     ),
   )
@@ -216,12 +230,14 @@ function meaning(name: string): HTMLElement[] {
 /** A title that says what the chart shows, the chart, its table, and how it is computed. */
 function figure({ chart, finding, rows }: Shown, view: View): HTMLElement {
   const isDrawn = DRAWINGS.has(chart.id)
+  const name = chart.compared === null ? null : comparedName(view)
+  const compared = name === null ? '' : `; ${chart.compared} in ${name}`
   const ofAll = chart.isOfOrganisation && view.team !== null ? ' · whole organisation' : ''
   return element(
     'figure',
     { id: chart.id, class: isDrawn ? '' : 'wide' },
     element('h3', {}, finding),
-    element('p', { class: 'about' }, `${chart.about}${ofAll}`),
+    element('p', { class: 'about' }, `${chart.about}${compared}${ofAll}`),
     isDrawn ? element('div', { class: 'drawing', 'data-chart': chart.id }) : null,
     element(
       'details',
@@ -250,8 +266,9 @@ type TableRow = Readonly<Record<string, Cell>>
 const LISTED = 200
 
 function table({ columns, about }: Chart, rows: readonly TableRow[]): HTMLElement {
-  const names = Object.keys(columns)
-  const headings = Object.entries(columns).map(([name, heading]) => {
+  const known = Object.entries(columns).filter(([name]) => rows.some((row) => row[name] !== null))
+  const names = known.map(([name]) => name)
+  const headings = known.map(([name, heading]) => {
     const isNumber = rows.some((row) => typeof row[name] === 'number')
     return element('th', { scope: 'col', class: isNumber ? 'number' : '' }, heading)
   })

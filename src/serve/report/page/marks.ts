@@ -10,6 +10,8 @@ export type Draw = (view: View, width: number) => Drawing | null
 /** Colours by place; the style sheet has them for light, dark and print. */
 export const COLOURS = Array.from({ length: 8 }, (_, at) => `var(--series-${at + 1})`)
 export const QUIET = 'var(--quiet)'
+/** The series of the compared period: dashed, and without a colour of its own. */
+export const COMPARED = 'Compared'
 const HEIGHT = 240
 /** Of a letter of a label, and of a line of it, in pixels. */
 const LETTER = 6.1
@@ -142,7 +144,10 @@ export function lines(
   const last = new Map(points.flatMap((each) => (each.value === null ? [] : [[each.series, each]])))
   const names = order ?? ranked(last)
   const colour = new Map(names.map((name, at) => [name, COLOURS[at] ?? QUIET]))
+  if (last.has(COMPARED)) colour.set(COMPARED, 'var(--soft)')
   const stroke = ({ series }: Point): string => colour.get(series) ?? QUIET
+  const own = points.filter(({ series }) => series !== COMPARED)
+  const compared = points.filter(({ series }) => series === COMPARED)
   const title = ({ at, value, series }: Point): string =>
     `${nameText(series)}\n${placeText(at)}: ${amount(value)}`
   return {
@@ -152,8 +157,9 @@ export function lines(
     }),
     marks: [
       Plot.ruleY([0]),
-      Plot.lineY(points, { x: 'at', y: 'value', z: 'series', stroke, strokeWidth: 1.75 }),
-      Plot.dot(points, { x: 'at', y: 'value', fill: stroke, r: points.length > 200 ? 0 : 1.5 }),
+      Plot.lineY(compared, { x: 'at', y: 'value', stroke, strokeDasharray: '4 3' }),
+      Plot.lineY(own, { x: 'at', y: 'value', z: 'series', stroke, strokeWidth: 1.75 }),
+      Plot.dot(own, { x: 'at', y: 'value', fill: stroke, r: points.length > 200 ? 0 : 1.5 }),
       Plot.tip(points, Plot.pointer({ x: 'at', y: 'value', title, fill: 'var(--card)' })),
     ],
   }
@@ -193,6 +199,8 @@ export interface Bar {
   readonly value: number
   readonly text: string
   readonly colour?: string | undefined
+  /** The value in the compared period. */
+  readonly before?: number | null
 }
 
 /** Horizontal bars, in the order given. */
@@ -216,7 +224,7 @@ export function bars(values: readonly Bar[], label: string, width: number): Opti
       grid: true,
       tickFormat: amount,
       ticks: Math.max(2, Math.round(width / 130)),
-      domain: [0, Math.max(...values.map(({ value }) => value)) || 1],
+      domain: [0, Math.max(...values.flatMap(({ value, before }) => [value, before ?? 0])) || 1],
     },
     y: {
       label: null,
@@ -232,7 +240,14 @@ export function bars(values: readonly Bar[], label: string, width: number): Opti
         fill: ({ colour }: Bar) => colour ?? COLOURS[0],
         title: ({ name, text }: Bar) => `${nameText(name, 300)}: ${text}`,
       }),
-      Plot.text(values, { x: 'value', y: 'name', text: 'text', textAnchor: 'start', dx: 4 }),
+      Plot.tickX(values, {
+        ...{ x: ({ before }: Bar) => before ?? NaN, y: 'name', stroke: 'currentColor' },
+        ...{ strokeWidth: 2, insetTop: 1, insetBottom: 1 },
+      }),
+      Plot.text(values, {
+        ...{ y: 'name', text: 'text', textAnchor: 'start', dx: 4 },
+        x: ({ value, before }: Bar) => Math.max(value, before ?? 0),
+      }),
     ],
   }
 }

@@ -1,0 +1,39 @@
+import { COMPARISONS, comparedSpan, isInHistory, totals, type View } from './view.ts'
+import { amount, change, dayText } from './words.ts'
+
+/** `the period before`, where the reader compares with it and the history has the whole of it. */
+export function comparedName(view: View): string | null {
+  const span = comparedSpan(view)
+  return span !== null && isInHistory(view, span) ? nameOf(view) : null
+}
+
+/** What the headlines are compared with, and of which days that is; or why with nothing. */
+export function comparedText(view: View): string {
+  const span = comparedSpan(view)
+  if (span === null) return ''
+  const name = nameOf(view)
+  if (isInHistory(view, span))
+    return `, compared with ${name}: ${dayText(span.first)} to ${dayText(span.last)}`
+  const begin = dayText(view.organisation.first_day ?? span.last)
+  return `. There is nothing to compare with: the history begins on ${begin}, and ${name} on ${dayText(span.first)}`
+}
+
+/** `up 12% from 268`: a figure against the same of the compared period; null where the reader compares with nothing. */
+export function changeText(
+  view: View,
+  now: number | null,
+  before: number | null | undefined,
+): string | null {
+  const span = comparedSpan(view)
+  if (span === null) return null
+  if (!isInHistory(view, span)) return 'before the history'
+  if (totals(view).before === undefined) return 'no activity before'
+  if (before === null || before === undefined) return 'not known before'
+  const changed = change(now, before)
+  if (changed === null) return `${amount(before)} before`
+  return changed === 'unchanged' ? changed : `${changed} from ${amount(before)}`
+}
+
+function nameOf({ compare }: View): string {
+  return COMPARISONS.find(([name]) => name === compare)?.[1] ?? ''
+}

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Database } from '../../../src/lib/duckdb.ts'
+import { statement } from '../../../src/lib/package.ts'
+
+/** Two organisations, on each of 400 days: 10 credits, of which a person used 1; and 7 of no person. */
+let database: Database
+beforeAll(async () => {
+  database = await Database.open(':memory:')
+  await database.run(`create table days as
+    select cast(day as date) as activity_date
+    from range(date '2026-01-14', date '2026-01-14' + 400, interval 1 day) as days (day)`)
+  await database.run(`create table chosen as
+    select org_id, min(activity_date) as first_day, max(activity_date) as last_day
+    from days, (values ('with people'), ('without')) as orgs (org_id) group by 1`)
+  const rest = `1 as tool_calls, 1 as user_messages, 1 as sessions, 1 as files_created,
+    1 as files_edited, 1 as git_commits, 1 as git_prs_created`
+  await database.run(`create table user_days as
+    select 'with people' as org_id, activity_date, 'u1' as user_id, 'a' as team,
+      1 as billable_tokens, ${rest} from days`)
+  await database.run(`create table fct_org_day as
+    select org_id, activity_date, if(org_id = 'without', 7, 10) as billable_tokens, ${rest}
+    from days, chosen`)
+})
+afterAll(() => {
+  database.close()
+})
+
+async function periods(where: string): Promise<unknown[]> {
+  const rows = await database.rows(
+    `select concat_ws(' ', days, period, coalesce(active_users::varchar, 'unknown'), billable_tokens) as text
+    from (${statement('report/periods')}) where ${where}`,
+  )
+  return rows.map(({ text }) => text)
+}
+
+it('periods that begin before the history are left out', async () => {
+  expect(await periods(`org_id = 'with people' and team is null`)).toEqual([
+    '28 current 1 280.0',
+    '28 previous 1 280.0',
+    '28 year 1 280.0',
+    '91 current 1 910.0',
+    '91 previous 1 910.0',
+    '182 current 1 1820.0',
+    '182 previous 1 1820.0',
+    '364 current 1 3640.0',
+  ])
+})
+
+it('a team has the credits of its people', async () => {
+  expect(await periods(`team = 'a' and days = 28`)).toEqual([
+    '28 current 1 28.0',
+    '28 previous 1 28.0',
+    '28 year 1 28.0',
+  ])
+})
+
+it('an organisation whose people are not known has its totals', async () => {
+  expect(await periods(`org_id = 'without' and days = 364`)).toEqual(['364 current unknown 2548.0'])
+})
