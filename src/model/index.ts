@@ -4,15 +4,12 @@ import type { ModelNode, Project } from './project/types.ts'
 
 export { buildAndPublish, planOfBuild, type BuildResult, type PlannedModel } from './build/build.ts'
 export type { BuildOptions, SparkEngine } from './build/context.ts'
-export type { BuiltModel } from './engines/materialize.ts'
-export { WorkingCopy } from './build/working-copy.ts'
-export type { CheckResult, CheckStatus } from './checks/run.ts'
-export { ProjectError, StatementError } from './project/errors.ts'
+export type { CheckResult } from './checks/run.ts'
 export { loadProject } from './project/project.ts'
 export { loadMetrics } from './project/read-metrics.ts'
 export { seedLines } from './project/seeds.ts'
 export { createFactViews } from './engines/materialize.ts'
-export type { Column, GenericTest, ModelNode, Project } from './project/types.ts'
+export type { Column, ModelNode, Project } from './project/types.ts'
 
 /**
  * The models that a build would make, in its order, without a database;

@@ -7,7 +7,6 @@ import { ExitCode, UsageError } from '../lib/errors.ts'
 import { timed, warner, type RunContext } from './run-context.ts'
 import {
   buildAndPublish,
-  WorkingCopy,
   listModels,
   loadProject,
   seedLines,
@@ -54,8 +53,6 @@ export interface BuildChoice {
   readonly asOf?: number
   /** Build every model from scratch. */
   readonly fullRefresh?: boolean
-  /** The published file, copied in advance. */
-  readonly copy?: WorkingCopy
   /** Default: as configured. */
   readonly engine?: Config['engine']
 }
@@ -151,7 +148,6 @@ async function buildOptions(
     retry: choice.retry === true,
     ...(choice.select === undefined ? {} : { select: choice.select }),
     ...(choice.exclude === undefined ? {} : { exclude: choice.exclude }),
-    ...(choice.copy === undefined ? {} : { copy: choice.copy }),
   }
 }
 
@@ -172,12 +168,6 @@ function sparkEngine({ dataFolder, spark }: Config, baseIn: string): SparkEngine
     folder: join(dataFolder, 'state', 'spark'),
     urlOf,
   }
-}
-
-/** A copy of what is published, to be begun while other work is done. */
-export function copyOfPublished({ config }: RunContext): WorkingCopy {
-  const target = warehousePath(config.dataFolder)
-  return new WorkingCopy(target, target)
 }
 
 /**

@@ -1,9 +1,8 @@
 import { Prefetch } from './prefetch.ts'
 import type { SyncSelection } from './entity-resources.ts'
 import { downgradeToPartial, type RunContext, hasLanded } from './run-context.ts'
-import type { WorkingCopy } from '../model/index.ts'
 import { normalizeAll } from './normalize.ts'
-import { copyOfPublished, exportMarts, publishModels, type RunsSoFar } from './publish.ts'
+import { exportMarts, publishModels, type RunsSoFar } from './publish.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import { latestData } from './point-in-time.ts'
 import { reportMarts } from './report.ts'
@@ -17,15 +16,12 @@ export async function run(
   runs: RunsSoFar,
 ): Promise<SyncOutcome> {
   const prefetch = new Prefetch(context)
-  await using copy = copyOfPublished(context)
-  const outcome = await landAndNormalize(context, selection, prefetch, copy).finally(() =>
-    prefetch.end(),
-  )
+  const outcome = await landAndNormalize(context, selection, prefetch).finally(() => prefetch.end())
   if (!outcome.isAnyReached || isStopped(context)) return outcome
   const orgIds = await knownOrganisations(context.config.dataFolder)
   if (!(await hasLanded(context.config.dataFolder, orgIds))) return outcome
   const project = await prefetch.project()
-  await publishModels(context, project, orgIds, { runs, exitCode: outcome.exitCode, copy })
+  await publishModels(context, project, orgIds, { runs, exitCode: outcome.exitCode })
   for (const target of context.config.exports) await exportMarts(context, target)
   for (const format of context.config.report.formats) await reportMarts(context, format)
   return outcome
@@ -35,11 +31,9 @@ async function landAndNormalize(
   context: RunContext,
   selection: SyncSelection,
   prefetch: Prefetch,
-  copy: WorkingCopy,
 ): Promise<SyncOutcome> {
   const landed = await land(context, selection, prefetch)
   if (!landed.isAnyReached || isStopped(context)) return landed
-  copy.begin() // little else is written or read until the build
   const pointInTime = latestData(context.config.dataFolder)
   return downgradeToPartial(await normalizeAll(context, pointInTime, prefetch), landed)
 }

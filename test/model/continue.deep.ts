@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import {
+import fs, {
   lstat,
   mkdir,
   readdir,
@@ -12,9 +12,9 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { WorkingCopy } from '../../src/model/build/working-copy.ts'
 import { makeWritable } from '../../src/lib/files.ts'
 import { readRecords } from '../../src/lake/published-record.ts'
 import { Database } from '../../src/lib/duckdb.ts'
@@ -218,11 +218,17 @@ it('a disk without room for a copy is no fault of the published file', async () 
   const full = Object.assign(new Error('ENOSPC: no space left on device, copyfile'), {
     code: 'ENOSPC',
   })
-  class FullDisk extends WorkingCopy {
-    override take = () => Promise.reject(full)
+  const { copyFile } = fs
+  const useToCopy = (copy: typeof copyFile) => {
+    fs.copyFile = copy
+    syncBuiltinESMExports()
   }
-  const copy = new FullDisk(bench.target, bench.target)
-  await expect(bench.build(DAILY, { ...SAME, copy })).rejects.toThrow('no space left on the disk')
+  useToCopy(() => Promise.reject(full))
+  try {
+    await expect(bench.build(DAILY, SAME)).rejects.toThrow('no space left on the disk')
+  } finally {
+    useToCopy(copyFile)
+  }
   expect(bench.warnings.join()).not.toContain('is not the file that was published')
   expect(await rowsOf(bench)).toEqual([
     { user_id: 'u1', sessions: 1 },

@@ -8,7 +8,7 @@ import {
   type Verdict,
 } from '../../lake/published-record.ts'
 import { removeFile } from '../../lib/files.ts'
-import { WorkingCopy, type CopiedFile } from './working-copy.ts'
+import { makeWorkingCopy, type CopiedFile } from './working-copy.ts'
 import { isPartial, type Building, type BuildOptions } from './context.ts'
 import { openFailed } from './failed-build.ts'
 import { emptyState, readPublishedState, type PublishedState } from '../publish/meta.ts'
@@ -39,14 +39,12 @@ export async function openBaseFile(
   building: Building,
   snapshots: readonly ModelNode[],
 ): Promise<BaseFile> {
-  const { target, fullRefresh = false, retry = false, warn, copy } = building
+  const { target, fullRefresh = false, retry = false, warn } = building
   const lacking = await findLacking(building, snapshots)
   const seen = await inspectPublished(target)
   const isContinued = seen === undefined && !retry && (isPartial(building) || !fullRefresh)
   const isCopied = isContinued || (lacking.size > 0 && seen?.state !== 'absent')
-  const own = copy ?? new WorkingCopy(target, target)
-  if (!isCopied) await own.discard() // a disk has to hold two files, not three
-  const copied = isCopied ? await own.take().catch(asError) : undefined
+  const copied = isCopied ? await makeWorkingCopy(target, target).catch(asError) : undefined
   const fault = copied instanceof Error ? diskFault(copied) : undefined
   if (fault !== undefined) throw fault // it says nothing of the published file
   let path: string | null = null

@@ -43,7 +43,7 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
   const startedAt = now()
   await mkdir(dirname(target), { recursive: true })
   await mkdir(options.tempDirectory, { recursive: true })
-  await removeLeftovers(target, basename(options.copy?.path ?? ''))
+  await removeLeftovers(target)
   const outcomes = new Map<string, Outcome>()
   const building: Building = {
     ...options,
@@ -77,10 +77,9 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
 
 const NOTHING_CHECKED: Filled['freshness'] = []
 
-async function removeLeftovers(target: string, copy: string): Promise<void> {
+async function removeLeftovers(target: string): Promise<void> {
   for (const { name } of await listIfThere(dirname(target))) {
-    if (nameOfTemporary(name) !== basename(target) || name === copy) continue
-    await removeFile(join(dirname(target), name))
+    if (nameOfTemporary(name) === basename(target)) await removeFile(join(dirname(target), name))
   }
 }
 

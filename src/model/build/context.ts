@@ -3,7 +3,6 @@ import type { RunEvent } from '../../lib/events.ts'
 import type { CompileOptions } from '../project/compile.ts'
 import type { Project } from '../project/types.ts'
 import type { SourceFacts } from './fingerprint.ts'
-import type { WorkingCopy } from './working-copy.ts'
 import type { SparkSettings } from '../engines/spark-submit.ts'
 
 /** A file that was not published, kept for inspection and for a retry. */
@@ -47,8 +46,6 @@ export interface BuildOptions extends CompileOptions {
   readonly tempDirectory: string
   /** Stops the statement under way; nothing is published. */
   readonly signal?: AbortSignal
-  /** A copy of `target` that was begun before. Default: it is made when it is needed. */
-  readonly copy?: WorkingCopy
   /** The moment whose knowledge the sources hold, milliseconds since the epoch. Default: all. */
   readonly asOf?: number | null
   /** How many earlier published files are kept. Default: none. */

@@ -12,7 +12,7 @@ import {
   writeAtomic,
 } from '../../lib/files.ts'
 import type { BuildOptions } from './context.ts'
-import { WorkingCopy } from './working-copy.ts'
+import { makeWorkingCopy } from './working-copy.ts'
 
 const shape = z.object({
   run_id: z.string(),
@@ -89,7 +89,7 @@ export async function openFailed(
     throw refusal(`other days have landed since run ${runId} failed`)
   }
   if (record.results !== (await resultsDigest(artifacts?.folder))) throw noResults(runId)
-  const copied = await new WorkingCopy(path, target).take().catch((error: unknown) => {
+  const copied = await makeWorkingCopy(path, target).catch((error: unknown) => {
     throw refusal(`${path} cannot be read: ${messageOf(error)}`)
   })
   if (copied.sha256 === record.sha256) return { runId, path: copied.path }
