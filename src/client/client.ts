@@ -6,7 +6,6 @@ import type { World } from '../lib/world.ts'
 import {
   Analytics,
   MAX_PAGE_SIZE,
-  type AnalyticsAnswer,
   type AnalyticsEndpoint,
   type AnalyticsQuery,
   type AnalyticsTail,
@@ -111,8 +110,7 @@ export class ApiClient extends Analytics {
 
   /** Every user of every day in the range, page by page. */
   async *users(range: DateRangeOptions): AsyncGenerator<readonly UserDay[], void, undefined> {
-    const ask = (query: AnalyticsQuery): Promise<AnalyticsAnswer> => this.ask('users', query)
-    for await (const page of userPages(ask, rangeOf(range))) {
+    for await (const page of userPages((query) => this.ask('users', query), rangeOf(range))) {
       yield page.rows.map((row) => typed<UserDay>(row.value))
     }
   }
@@ -151,22 +149,19 @@ export async function* userPages<Page extends AnalyticsTail>(
   }
 }
 
-function nextCursor(answer: AnalyticsTail, seen: Set<string>): string {
-  const next = answer.nextCursor
-  const problem = problemOf(next, seen)
-  if (next === null || problem !== undefined) {
-    throw new ContradictionError(`GET ${answer.request}: ${problem ?? ''}`, answer.requestId)
+function nextCursor({ nextCursor: next, request, requestId }: AnalyticsTail, seen: Set<string>) {
+  const refusal = (problem: string): ContradictionError =>
+    new ContradictionError(`GET ${request}: ${problem}`, requestId)
+  if (next === null) throw refusal("'has_more' is true but there is no 'next_cursor'")
+  if (next.includes(REDACTED)) {
+    throw refusal("'next_cursor' quotes the credential, and is not followed")
+  }
+  if (seen.has(next)) {
+    const cursor = shownCursor(next)
+    throw refusal(`the cursor ${cursor} was given before, the pages go round in a loop`)
   }
   seen.add(next)
   return next
-}
-
-/** Why the pages cannot be followed. */
-function problemOf(next: string | null, seen: ReadonlySet<string>): string | undefined {
-  if (next === null) return "'has_more' is true but there is no 'next_cursor'"
-  if (next.includes(REDACTED)) return "'next_cursor' quotes the credential, and is not followed"
-  if (!seen.has(next)) return undefined
-  return `the cursor ${shownCursor(next)} was given before, the pages go round in a loop`
 }
 
 function rangeOf(options: DateRangeOptions): DayRange {

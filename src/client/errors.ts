@@ -115,7 +115,7 @@ export function deferral(message: string, cause?: unknown): DeferredError {
   return new DeferredError(message, { hint, cause })
 }
 
-/** The run may last no longer. */
+/** The deadline of the run is over. */
 export function outOfTime(cause?: unknown): DeferredError {
   return deferral('the time that --max-duration gives is over', cause)
 }

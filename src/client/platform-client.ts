@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { ApiClient, type ClientOptions } from './index.ts'
+import { ApiClient, type ClientOptions } from './client.ts'
 import { addressOf } from '../lib/trust.ts'
 import { UsageError } from '../lib/errors.ts'
 import { createNodeWorld } from './http/client.ts'
@@ -43,11 +43,7 @@ export class PlatformClient extends ApiClient {
     const { baseUrl, appUrl, ...rest } = options
     const end = signal ?? new AbortController().signal
     setMaxListeners(0, end) // one listener for each request
-    const { world, close } = createNodeWorld({
-      emit: () => undefined,
-      signal: end,
-      hangUp: end,
-    })
+    const { world, close } = createNodeWorld({ emit: () => undefined, signal: end, hangUp: end })
     super(
       {
         ...DEFAULTS,

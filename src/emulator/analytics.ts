@@ -1,11 +1,12 @@
 import type { Context, Hono } from 'hono'
 import { setImmediate } from 'node:timers/promises'
 import type { DayRange } from '../lib/days.ts'
+import type { WorkDay } from './calendar.ts'
 import { DAY_RESOURCES, type DayResource } from './day-rows.ts'
 import { totalsOf, type DayTotals } from './day-totals.ts'
-import { asciiOf, jsonOf, unmarked } from './json.ts'
+import { asciiOf, jsonOf, spellExponent, spellFraction, unmarked } from './json.ts'
 import { createLru, type Lru } from './lru.ts'
-import { openDays, type Organisation } from './people.ts'
+import { emailOn, isActive, openDays, type Organisation, type Person } from './people.ts'
 import {
   isGrouped,
   placeAfterCursor,
@@ -14,19 +15,20 @@ import {
   type Env,
   type Platform,
 } from './requests.ts'
-import { userPage } from './user-rows.ts'
+import { entry } from './random.ts'
+import { userDayOf } from './user-day.ts'
 
-const KEPT_DAYS = 400
-const KEPT_PAGE_BYTES = 96 * 1_048_576
+const CACHED_DAYS = 400
+const CACHED_PAGE_BYTES = 96 * 1_048_576
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 /** Adds the analytics. What is kept of answers is bounded, whatever the history. */
 export function addAnalytics(app: Hono<Env>, { organisation, now }: Platform): void {
   const api = '/api/v1/analytics'
   /** By the offset of the day: small, however many people there are. */
-  const totals = createLru<number, DayTotals>(KEPT_DAYS, () => 1)
+  const totals = createLru<number, DayTotals>(CACHED_DAYS, () => 1)
   /** By what was asked; asking again is common (a retry, a recheck). */
-  const pages = createLru<string, Uint8Array<ArrayBuffer>>(KEPT_PAGE_BYTES, (body) => body.length)
+  const pages = createLru<string, Uint8Array<ArrayBuffer>>(CACHED_PAGE_BYTES, (body) => body.length)
   const rangeIn = (context: Context): DayRange => rangeOf(context, organisation.firstDay, now())
 
   for (const resource of DAY_RESOURCES) {
@@ -48,7 +50,6 @@ export function addAnalytics(app: Hono<Env>, { organisation, now }: Platform): v
   })
 }
 
-/** The rows of the grouped form. */
 function groupRows({ groups }: DayResource): DayResource['row'] {
   return (totals) => {
     const { day } = totals.workDay
@@ -90,6 +91,66 @@ function userPageBody(
   const meta = metaOf(organisation, range, paging)
   return Buffer.from(asciiOf(unmarked(`{"data":[${rows.join(',')}],"meta":${meta}}`)))
 }
+
+/**
+ * The page of `limit` users (not rows) that begins at the place `from` in `people`.
+ * Makes the rows of one page and of no other, so that paging is linear whatever the history.
+ */
+function userPage({ people }: Organisation, days: readonly WorkDay[], limit: number, from: number) {
+  /** JSON texts as `JSON.stringify` makes them, by user id and then by date. */
+  const rows: string[] = []
+  const users: string[] = []
+  for (let place = from; place < people.length; place += 1) {
+    const person = entry(people, place)
+    const active = days.filter((workDay) => isActive(person, workDay))
+    if (active.length === 0) continue
+    if (users.length === limit) return { rows, has_more: true, next_cursor: users.at(-1) ?? null }
+    rows.push(...active.map((workDay) => userRow(person, workDay)))
+    users.push(person.id)
+  }
+  return { rows, has_more: false, next_cursor: null }
+}
+
+/**
+ * One row; a few have another key order, number spelling or an unknown field. Texts are
+ * put together, not objects: this is the platform's largest answer.
+ */
+function userRow(person: Person, workDay: WorkDay): string {
+  const user = userDayOf(person, workDay)
+  const { key, toolCalls, sessions } = user
+  const { model } = user.spends[0]
+  const head = JSON.stringify({
+    user_id: person.id,
+    user_email: emailOn(person, workDay.offset),
+    date: workDay.day,
+  })
+  const body = JSON.stringify({
+    tool_calls: key % 251 === 7 ? spellExponent(toolCalls) : toolCalls,
+    billable_tokens: user.billable / 100,
+    files_created: user.filesCreated,
+    files_edited: user.filesEdited,
+    git_commits: user.commits,
+    git_prs_created: user.pullRequests,
+    mcp_calls: user.mcpCalls,
+    skill_calls: user.skillCalls,
+    slash_commands: user.slashCommands,
+    hooks: user.hooks,
+    sessions: key % 127 === 3 ? spellFraction(sessions) : sessions,
+    messages: user.messages,
+    user_messages: user.userMessages,
+    assistant_messages: user.assistantMessages,
+    primary_model: model.id,
+    primary_model_tier: model.tier,
+    autonomy_ratio: user.autonomyRatio,
+    delegation_level: workDay.hasNewFields ? user.delegation : undefined,
+    languages: user.languages,
+  })
+  const parts = key % 53 === 7 ? [body, head] : [head, body]
+  if (key % 16 === 5) parts.push(UNKNOWN_FIELD)
+  return `{${parts.map((object) => object.slice(1, -1)).join(',')}}`
+}
+
+const UNKNOWN_FIELD = '{"seat":{"plan":"team","add_ons":["review",{"trial":true}]}}'
 
 function metaOf({ id }: Organisation, { first, last }: DayRange, paging: object = {}): string {
   return asciiOf(JSON.stringify({ org_id: id, start_date: first, end_date: last, ...paging }))

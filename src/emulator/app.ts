@@ -109,7 +109,6 @@ export function createApp(options: AppOptions): { app: Hono<Env>; sessions: Sess
   return { app, sessions }
 }
 
-/** The host that has a path. */
 function hostOf(path: string): Host {
   return path.startsWith('/api/organization/') ? 'app' : 'api'
 }

@@ -182,7 +182,7 @@ export const SECRETS = {
   modelUrlQuery: 'url-query-6Bz1Wp4Xe',
   marketplaceToken: 'ghp_demo7Jx2Qm9Ls4Vt8Rn3Kc5Zd',
   commandToken: 'sk-demo-command-1Ue8Gi6Oa3Yb',
-  /** Under names that no specification tells. */
+  /** Under names that are not in the specification. */
   unknownSigningSecrets: ['whsec-0Vb4Nm7Xq2Lz', 'whsec-9Ty6Re3Wp8Kd'],
   unknownPlain: 'plain-name-5Sj1Dk8Fh',
   unknownInList: 'in-a-list-7Mc2Vx4Nb',

@@ -59,7 +59,6 @@ export function addComputers(app: Hono<Env>, { seed, now }: Platform, sessions: 
   for (const [index, cast] of CAST.entries()) {
     put(madeUp(keyOf(seed, 'computer', index), cast, began - cast.age, sessions))
   }
-  /** The one of the path. @throws HTTPException 404. */
   const find = (context: Context<Env, `${typeof api}/:id`>): Computer => {
     const id = context.req.param('id')
     const computer = computers.get(id)
@@ -111,7 +110,6 @@ export function computerIds(seed: number): readonly string[] {
   return CAST.map((_, index) => uuidOf(keyOf(seed, 'computer', index)))
 }
 
-/** @throws HTTPException 409 while an install is running. */
 function installAgain(step: Step, { id }: Computer, at: number, sessions: Sessions): Step {
   if (step.id !== 'install-deps') return step
   if (statusOfStep(step, at) === 'running') {
@@ -193,10 +191,9 @@ function stepAnswer(step: Step, now: number): object {
 
 const EVERY = 5 * MINUTE
 /** Samples of the last day are answered without `start`; older ones than these are not kept. */
-const KEPT = 72 * HOUR
+const RETENTION = 72 * HOUR
 const GIB = 1_073_741_824
 
-/** Of the query. @throws HTTPException 400 for a `start` that is no time. */
 function startOf(context: Context, now: number): number {
   const text = context.req.query('start')
   if (text === undefined) return now - 24 * HOUR
@@ -208,7 +205,7 @@ function startOf(context: Context, now: number): number {
 /** Samples of a computer, every five minutes or so since it is active. */
 function metricsOf({ key, steps }: Computer, start: number, now: number): readonly object[] {
   if (steps.some(({ error }) => error !== undefined)) return [] // it was never active
-  const from = Math.max(start, now - KEPT, ...steps.map(({ endsAt }) => endsAt))
+  const from = Math.max(start, now - RETENTION, ...steps.map(({ endsAt }) => endsAt))
   const first = Math.floor(from / EVERY)
   const count = Math.max(0, Math.floor(now / EVERY) - first + 1)
   return Array.from({ length: count }, (_, index) => first + index).flatMap((tick) => {

@@ -27,7 +27,6 @@ export function addControls(app: Hono<Env>, { organisation, now }: Platform): vo
   })
 }
 
-/** The highest revision on a page. @throws HTTPException 400 for an unknown cursor. */
 function firstRevision(context: Context, newest: number): number {
   const cursor = context.req.query('cursor')
   if (cursor === undefined) return newest

@@ -57,7 +57,6 @@ export const DAY_RESOURCES: readonly DayResource[] = [
   },
 ]
 
-/** The day row of `/tools`. */
 function toolRow(totals: DayTotals): string {
   const { workDay, autonomy, sessions, toolCalls, mcpUsers, levels } = totals
   const named = (names: typeof SKILLS, total: number) =>
@@ -97,7 +96,6 @@ function toolRow(totals: DayTotals): string {
   return workDay.offset % 2 === 0 ? row : asciiOf(row)
 }
 
-/** The day row of `/activity`. */
 function activityRow(totals: DayTotals): string {
   return dayRow(totals.workDay, {
     daily_active_users: totals.activeUsers,
@@ -110,7 +108,6 @@ function activityRow(totals: DayTotals): string {
   })
 }
 
-/** The day row of `/productivity`. */
 function productivityRow(totals: DayTotals): string {
   const { workDay, filesEdited, commits } = totals
   return dayRow(workDay, {

@@ -161,7 +161,6 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   }
 }
 
-/** The port that the server took. */
 async function listen(server: Server, port: number, host: string): Promise<number> {
   try {
     await once(server.listen(port, host), 'listening')

@@ -1,24 +1,24 @@
 /** Values made once and kept while there is room; the longest unused goes first. */
 export type Lru<Key, Value> = (key: Key, make: () => Value) => Value
 
-/** `weigh` says how much of `capacity` a value takes; a value too large for it is not kept. */
+/** `weigh` says how much of `capacity` a value takes; a value too large for it is not values. */
 export function createLru<Key, Value>(
   capacity: number,
   weigh: (value: Value) => number,
 ): Lru<Key, Value> {
-  const kept = new Map<Key, Value>()
+  const values = new Map<Key, Value>()
   let weight = 0
   const drop = (key: Key, value: Value): void => {
-    kept.delete(key)
+    values.delete(key)
     weight -= weigh(value)
   }
   return (key, make) => {
-    const found = kept.get(key)
+    const found = values.get(key)
     const value = found ?? make()
     if (found !== undefined) drop(key, found)
-    kept.set(key, value)
+    values.set(key, value)
     weight += weigh(value)
-    for (const [oldKey, oldValue] of kept) {
+    for (const [oldKey, oldValue] of values) {
       if (weight <= capacity) break
       drop(oldKey, oldValue)
     }

@@ -24,17 +24,14 @@ export interface Platform {
   readonly canInterrupt: boolean
 }
 
-/** 400: a parameter that the API does not accept. */
 export function badRequest(message: string): HTTPException {
   return new HTTPException(400, { message })
 }
 
-/** 403: not for this role, or this organisation. */
 export function forbidden(message: string): HTTPException {
   return new HTTPException(403, { message })
 }
 
-/** 404: no such thing. */
 export function notFound(what: string, id: string): HTTPException {
   return new HTTPException(404, { message: `there is no ${what} '${id}'` })
 }

@@ -229,7 +229,6 @@ function messageIds({ key }: Session): readonly string[] {
   return Array.from({ length: MESSAGES }, (_, index) => uuidOf(derive(key, 1_000 + index)))
 }
 
-/** A message of a session. @throws HTTPException 404. */
 function messageOf(session: Session, id: string): object {
   const ids = messageIds(session)
   const index = ids.indexOf(id)

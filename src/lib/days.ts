@@ -63,7 +63,6 @@ export function latest(a: Day, b: Day | undefined): Day {
   return b !== undefined && b > a ? b : a
 }
 
-/** `YYYY-MM` of a day. */
 export function monthOf(day: Day): string {
   return day.slice(0, 7)
 }

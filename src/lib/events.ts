@@ -10,6 +10,12 @@ export type IntervalOutcome = 'landed' | 'empty' | 'unchanged' | 'compared'
 /** What a warning is about, where it matters for whom or in which order it is shown. */
 export type WarningSubject = 'lease' | 'damage' | 'numbers' | 'drift'
 
+interface OfDay {
+  readonly orgId: string
+  readonly resource: string
+  readonly day: string
+}
+
 /** Everything that happens in a run. Progress, log and run record are listeners. */
 export type RunEvent =
   | { readonly type: 'run.started'; readonly runId: string; readonly command: string }
@@ -70,48 +76,33 @@ export type RunEvent =
     }
   /** Every request of the credential waits. */
   | { readonly type: 'governor.paused'; readonly waitMs: number; readonly reason: string }
-  | {
+  | (OfDay & {
       readonly type: 'page.landed'
-      readonly orgId: string
-      readonly resource: string
-      readonly day: string
       readonly rows: number
-    }
+    })
   /** Pagination that an earlier run began continues; its first pages are not requested again. */
-  | {
+  | (OfDay & {
       readonly type: 'pagination.resumed'
-      readonly orgId: string
-      readonly resource: string
-      readonly day: string
       readonly pages: number
-    }
-  | {
+    })
+  | (OfDay & {
       readonly type: 'interval.finished'
-      readonly orgId: string
-      readonly resource: string
-      readonly day: string
       readonly outcome: IntervalOutcome
       readonly rows: number
-    }
+    })
   /** A final day came back empty or less than half as large; it counts once a second recheck confirms it. */
-  | {
+  | (OfDay & {
       readonly type: 'interval.shrunk'
-      readonly orgId: string
-      readonly resource: string
-      readonly day: string
       /** Users, daily active users, or rows, as landed. */
       readonly sizeBefore: number
       readonly size: number
       readonly isConfirmed: boolean
-    }
-  | {
+    })
+  | (OfDay & {
       readonly type: 'interval.failed'
-      readonly orgId: string
-      readonly resource: string
-      readonly day: string
       readonly error: string
       readonly requestId: string | null
-    }
+    })
   | {
       readonly type: 'base.written'
       readonly orgId: string
@@ -176,10 +167,8 @@ export type RunEvent =
       readonly error?: string
     }
 
-/** Every event by its type. */
 type EventMap = { readonly [Event in RunEvent as Event['type']]: Event }
 
-/** The event of one type. */
 export type EventOf<Type extends RunEvent['type']> = EventMap[Type]
 
 /** What is to be done with events, by type. */

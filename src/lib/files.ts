@@ -99,7 +99,6 @@ export async function makeReadOnly(path: string): Promise<void> {
   await chmod(path, (await stat(path)).mode & 0o555)
 }
 
-/** Lets the owner write. */
 export async function makeWritable(path: string): Promise<void> {
   await chmod(path, (await stat(path)).mode | 0o200)
 }
@@ -246,7 +245,6 @@ export async function syncedSums(path: string): Promise<FileSums> {
   return { sha256: hash.digest('hex'), crc32: sum }
 }
 
-/** CRC-32 of a file's bytes. */
 export async function crc32OfFile(path: string): Promise<number> {
   let sum = 0
   await readPieces(path, (piece) => (sum = crc32(piece, sum)))
@@ -289,7 +287,6 @@ export function pathSegment(text: string): string {
   return encoded === '' ? '%00' : encoded
 }
 
-/** The text that `pathSegment` encoded. */
 export function fromPathSegment(segment: string): string {
   return segment === '%00' ? '' : decodeURIComponent(segment)
 }

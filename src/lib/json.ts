@@ -1,9 +1,8 @@
 /** Characters of JSON's grammar (RFC 8259), as UTF-16 units. */
 export const QUOTE = 34
 export const COMMA = 44
-export const COLON = 58
 export const OPEN_BRACKET = 91
-export const BACKSLASH = 92
+const BACKSLASH = 92
 export const CLOSE_BRACKET = 93
 export const OPEN_BRACE = 123
 export const CLOSE_BRACE = 125
@@ -93,7 +92,6 @@ export function isDeeperThan(text: string, most: number): boolean {
   }
 }
 
-/** Whether a text is JSON. */
 export function isJson(text: string): boolean {
   try {
     JSON.parse(text)

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { z } from 'zod'
+import { asError } from './errors.ts'
 import {
   createWhole,
   isMissing,
@@ -147,7 +148,7 @@ export function startHeartbeat(options: HeartbeatOptions): { readonly stop: () =
   thread.unref()
   thread.on('message', onLost)
   thread.on('error', (error) => {
-    onError(error instanceof Error ? error : new Error(String(error)))
+    onError(asError(error))
   })
   return {
     stop: async () => {

@@ -85,7 +85,7 @@ function hold(path: string, owner: Owner, wasLeft: boolean, options: LeaseOption
   const confirm = (): void => {
     const current = ownerNow(path)
     if (current?.token === token) return
-    const error = lost(owner, current, world.now())
+    const error = takenOver(owner, current, world.now())
     onLost?.(error)
     throw error
   }
@@ -133,7 +133,7 @@ async function takeOver(path: string, owner: Owner, options: Taking): Promise<bo
       return true
     }
     if (await create(path, owner)) return false
-    throw held(await look(path), options.world.now())
+    throw inUse(await look(path), options.world.now())
   } finally {
     await right.release()
   }
@@ -141,7 +141,7 @@ async function takeOver(path: string, owner: Owner, options: Taking): Promise<bo
 
 function refuseLive(seen: Seen | undefined, { place, world }: Taking): void {
   if (seen?.owner !== undefined && vitalsOf(seen.owner, place) === 'alive')
-    throw held(seen, world.now())
+    throw inUse(seen, world.now())
 }
 
 /**
@@ -162,12 +162,12 @@ async function staysSilent(path: string, first: Seen, options: Taking): Promise<
     await world.sleep(POLL_MS, world.signal)
     const seen = await look(path)
     if (seen === undefined) return false
-    if (seen.mark !== first.mark) throw held(seen, world.now())
+    if (seen.mark !== first.mark) throw inUse(seen, world.now())
   }
   return true
 }
 
-/** The error for a lease that another process holds. */
+/** Who holds a lease, and whether that process lives. */
 export interface LeaseStatus extends Owner {
   /** When it was last renewed, ISO 8601, UTC. */
   readonly heartbeatAt: string
@@ -191,14 +191,14 @@ export async function leaseStatus(
   }
 }
 
-function held(seen: Seen | undefined, now: number): LockedError {
+function inUse(seen: Seen | undefined, now: number): LockedError {
   const who = seen === undefined ? 'another process' : describeHolder(seen, now)
   return new LockedError(`the data folder is in use by ${who}`, {
     hint: 'Wait until it ends. If it hangs, end that process: the next run takes over within minutes; nothing needs to be deleted.',
   })
 }
 
-function lost(owner: Owner, current: Owner | undefined, now: number): LockedError {
+function takenOver(owner: Owner, current: Owner | undefined, now: number): LockedError {
   const how =
     current === undefined
       ? 'is gone: another run took it over and has ended, or it was deleted'

@@ -167,7 +167,7 @@ export function readMachine(dataFolder?: string, root = '/'): Machine {
  */
 function groupsOf(root: string): string[] {
   const mount = join(root, 'sys', 'fs', 'cgroup')
-  const lines = (textOf(join(root, 'proc', 'self', 'cgroup')) ?? '').split('\n')
+  const lines = textOf(join(root, 'proc', 'self', 'cgroup')).split('\n')
   const folders = lines.flatMap((line) => {
     const [, controllers, path] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? []
     if (controllers === undefined || path === undefined) return []
@@ -186,20 +186,18 @@ function ancestors(path: string): string[] {
 
 /** Processors: a quota of microseconds in each period. */
 function quotasIn(folder: string): Bound[] {
-  const [quota, period] = (textOf(join(folder, 'cpu.max')) ?? '').split(' ').map(Number)
+  const version2 = join(folder, 'cpu.max')
+  const version1 = join(folder, 'cpu.cfs_quota_us')
+  const [quota = NaN, period = NaN] = textOf(version2).split(' ').map(Number)
   return [
-    ...ratio(quota, period, join(folder, 'cpu.max')),
-    ...ratio(
-      numberIn(join(folder, 'cpu.cfs_quota_us')),
-      numberIn(join(folder, 'cpu.cfs_period_us')),
-      join(folder, 'cpu.cfs_quota_us'),
-    ),
+    ...ratio(quota, period, version2),
+    ...ratio(numberIn(version1), numberIn(join(folder, 'cpu.cfs_period_us')), version1),
   ]
 }
 
 /** Version 2 says `max` for no quota, version 1 says -1. */
-function ratio(quota: number | undefined, period: number | undefined, from: string): Bound[] {
-  const value = (quota ?? NaN) / (period ?? NaN)
+function ratio(quota: number, period: number, from: string): Bound[] {
+  const value = quota / period
   return value > 0 && Number.isFinite(value) ? [{ value, from }] : []
 }
 
@@ -207,7 +205,7 @@ function ratio(quota: number | undefined, period: number | undefined, from: stri
 function memoryLimitsIn(folder: string): Bound[] {
   return ['memory.max', 'memory.limit_in_bytes'].flatMap((name) => {
     const from = join(folder, name)
-    const value = numberIn(from) ?? NaN
+    const value = numberIn(from)
     return value > 0 && value < totalmem() ? [{ value, from }] : []
   })
 }
@@ -216,17 +214,18 @@ function lowest(bounds: readonly Bound[]): Bound | null {
   return [...bounds].sort((a, b) => a.value - b.value)[0] ?? null
 }
 
-/** Undefined where there is no such file. */
-function numberIn(path: string): number | undefined {
+/** NaN where there is no such file, or no number in it. */
+function numberIn(path: string): number {
   const text = textOf(path)
-  return text === undefined ? undefined : Number(text)
+  return text === '' ? NaN : Number(text)
 }
 
-function textOf(path: string): string | undefined {
+/** Empty where there is no such file. */
+function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8').trim()
   } catch {
-    return undefined
+    return ''
   }
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { fieldOf } from './json.ts'
 
 /** The folder of the installed package: what holds `package.json`, `sql/` and `dbt-like-models/`. */
 export const packageRoot: string = findRoot(dirname(fileURLToPath(import.meta.url)))
@@ -18,13 +19,9 @@ export function statement(name: string): string {
 }
 
 /** The package's version. */
-export const version: string = readVersion()
-
-function readVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'))
-  const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest
-  return isManifest ? String(manifest.version) : 'unknown'
-}
+export const version = String(
+  fieldOf(JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')), 'version'),
+)
 
 /**
  * Fills `{{ name }}` in a statement with SQL text. Values are SQL already:

@@ -9,7 +9,7 @@ import {
   type Stats,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { isMissing } from './files.ts'
+import { codeOf, isMissing } from './files.ts'
 
 /** Whether a host is this machine itself. */
 export function isLoopback(host: string): boolean {
@@ -106,7 +106,8 @@ export function readTrusted(path: string, what: string): string | undefined {
     return readFileSync(file, 'utf8')
   } catch (cause) {
     if (cause instanceof UsageError) throw cause
-    if (isMissing(cause) || isBelowFile(cause)) return undefined
+    // ENOTDIR: a folder of the path is a file
+    if (isMissing(cause) || codeOf(cause) === 'ENOTDIR') return undefined
     throw new UsageError(`${what} ${path} cannot be read: ${messageOf(cause)}`, { cause })
   } finally {
     if (file !== undefined) closeSync(file)
@@ -133,11 +134,6 @@ function refuseReplaceable(path: string, what: string, reader: Reader): void {
     }
     if (dirname(folder) === folder) return
   }
-}
-
-/** A part of the path that is to be a folder is a file. */
-function isBelowFile(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOTDIR'
 }
 
 /**

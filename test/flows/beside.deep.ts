@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ENTITY_RESOURCES, type EntityResource } from '../../src/lake/resources.ts'
-import { planEntities } from '../../src/extract/entities/plan.ts'
+import { planEntities } from '../../src/extract/entities/sync.ts'
 import { readStatus } from '../../src/serve/status.ts'
 import { entityRows } from '../../src/lake/intervals.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
@@ -342,7 +342,7 @@ describe('sessions and messages', () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
     await writeAtomic(join(data, 'seeds', 'sessions.csv'), 'session_id\na,b\n')
     await expect(night(emulator, data, { only })).rejects.toThrow(
-      'sessions.csv:2: 2 values in 1 columns',
+      'sessions.csv:2: 2 fields instead of 1',
     )
     await writeAtomic(join(data, 'seeds', 'sessions.csv'), 'id\na\n')
     await expect(night(emulator, data, { only })).rejects.toThrow(

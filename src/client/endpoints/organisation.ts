@@ -53,7 +53,6 @@ export class Controls extends Endpoints {
     } while (cursor !== undefined)
   }
 
-  /** Every revision, newest first. */
   async *history(): AsyncGenerator<ControlChange, void, undefined> {
     for await (const { value } of this.fetchPages()) yield* value.changes
   }
@@ -95,7 +94,6 @@ export class Limits extends Endpoints {
     return fetchItems<UsageLimits>(this.caller, USERS, 'whole')
   }
 
-  /** All limits. */
   async get(): Promise<UsageLimits> {
     return (await this.fetch()).value
   }

@@ -34,7 +34,6 @@ export function proxyOf(environment: Environment): ProxyOptions {
   return { httpsProxy: addressOfProxy(read('HTTPS_PROXY')), noProxy: read('NO_PROXY') }
 }
 
-/** `host:port` is an address without its scheme. */
 function addressOfProxy(text: string): string {
   if (text === '') return ''
   const address = text.includes('://') ? text : `http://${text}`
@@ -171,7 +170,6 @@ function decoderOf(encoding: string): Transform {
   return createDecoder()
 }
 
-/** @throws BodyTooLargeError */
 async function* limited(
   pieces: AsyncIterable<Uint8Array>,
   { url, maxBytes }: HttpRequest,

@@ -35,14 +35,16 @@ export function failureOf(method: string, path: string, response: HttpResponse):
   const id = problem.requestId === null ? '' : ` (request ${problem.requestId})`
   const message = `${method} ${path}: ${status}${said === '' ? '' : ` ${said}`}${id}`
   if (status !== 401 && status !== 403) return new ApiError(message, status, problem)
-  const forbidden = path.startsWith('/api/v1/analytics/')
+  return new RefusedError(message, status, problem, { hint: hintOf(status, path) })
+}
+
+function hintOf(status: number, path: string): string {
+  if (status === 401) {
+    return 'The credential in AGENT_API_KEY is not valid: generate a new one at <app-url>/settings/api-keys.'
+  }
+  return path.startsWith('/api/v1/analytics/')
     ? 'Analytics need a key of someone with the role Manager or Owner: members and guests are refused.'
     : 'The role behind the key, or the organisation’s plan, does not allow this.'
-  const hint =
-    status === 401
-      ? 'The credential in AGENT_API_KEY is not valid: generate a new one at <app-url>/settings/api-keys.'
-      : forbidden
-  return new RefusedError(message, status, problem, { hint })
 }
 
 /**

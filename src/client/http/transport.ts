@@ -212,11 +212,11 @@ export class Transport {
   /** `count`: which wait, or which fault, of this request it was. */
   async #beforeRetry(call: Call, error: Error, attempt: number, count: number): Promise<void> {
     this.#world.signal.throwIfAborted()
-    const held = waits.get(error)
-    const waitMs = held ?? backoffMs(count, this.#world.random())
+    const requestedMs = waits.get(error)
+    const waitMs = requestedMs ?? backoffMs(count, this.#world.random())
     const path = withoutCursors(call.path)
     this.#world.emit({ type: 'request.retried', path, attempt, reason: error.message, waitMs })
-    if (held !== undefined) return // by the governor, as every request is
+    if (requestedMs !== undefined) return // the governor holds every request for so long
     if (this.#world.now() + waitMs >= this.#options.deadline) throw outOfTime(error)
     await this.#world.sleep(waitMs, this.#world.signal)
   }

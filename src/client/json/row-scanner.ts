@@ -35,7 +35,7 @@ export interface ScannedRow {
 }
 
 /** A row that may be known, as far as it has come. */
-interface HeldRow {
+interface PendingRow {
   readonly beginning: string
   readonly text: string
   /** The end of the text, in which the next row may begin. To cut it from a text in many pieces would copy them. */
@@ -102,7 +102,7 @@ interface Begun extends OpenValue {
 export class RowScanner {
   readonly #rowsAt: RowsAt
   #known: KnownRows | undefined
-  #held: HeldRow | undefined
+  #pending: PendingRow | undefined
   #place: Place = 'root'
   #open: Begun | null = null
   #key = ''
@@ -121,22 +121,22 @@ export class RowScanner {
 
   /** Returns the rows that end in the piece. @throws SyntaxError */
   write(piece: string): ScannedRow[] {
-    if (this.#held === undefined) return this.#scan(piece)
-    const { beginning, text, tail } = this.#held
+    if (this.#pending === undefined) return this.#scan(piece)
+    const { beginning, text, tail } = this.#pending
     const window = tail + piece
     const next = window.indexOf(beginning)
     if (next < 0) {
-      this.#held = { beginning, text: text + piece, tail: window.slice(1 - beginning.length) }
+      this.#pending = { beginning, text: text + piece, tail: window.slice(1 - beginning.length) }
       return []
     }
-    this.#held = undefined
+    this.#pending = undefined
     return this.#scan(text + piece, text.length - tail.length + next)
   }
 
   /** Returns the rows that were held back to the end of the answer. @throws SyntaxError */
   flush(): ScannedRow[] {
-    const text = this.#held?.text ?? ''
-    this.#held = undefined
+    const text = this.#pending?.text ?? ''
+    this.#pending = undefined
     this.#known = undefined
     return this.#scan(text)
   }
@@ -150,8 +150,8 @@ export class RowScanner {
       if (beginning !== undefined) {
         next ??= text.indexOf(beginning, at + beginning.length)
         if (next < 0) {
-          const held = text.slice(at)
-          this.#held = { beginning, text: held, tail: held.slice(1 - beginning.length) }
+          const pending = text.slice(at)
+          this.#pending = { beginning, text: pending, tail: pending.slice(1 - beginning.length) }
           this.#read += at
           return rows
         }
@@ -248,9 +248,9 @@ export class RowScanner {
     return this.#turn(next, next === 'row' ? '' : sign, at)
   }
 
-  /** `kept`: what of the character belongs to the document around the rows. */
-  #turn(place: Place, kept: string, at: number): number {
-    this.#rest += kept
+  /** `rest`: what of the character belongs to the document around the rows. */
+  #turn(place: Place, rest: string, at: number): number {
+    this.#rest += rest
     this.#place = place
     return at + 1
   }

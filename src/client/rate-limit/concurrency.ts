@@ -41,7 +41,6 @@ export class Concurrency {
     return this.#limit
   }
 
-  /** Takes in that a request was sent: `inFlight` with it. */
   sent(inFlight: number): void {
     if (inFlight >= this.#limit) this.#isTried = true
   }

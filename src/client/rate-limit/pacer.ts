@@ -60,7 +60,6 @@ export class Pacer {
   /** Whether a refusal was not learned from yet. */
   #isLessonDue = false
 
-  /** Begins with what an earlier run learned. */
   constructor(most: number, learned: LearnedLimit | undefined, now: number) {
     const { limit, bucket } = remembered(learned, now)
     this.#most = most
@@ -71,7 +70,6 @@ export class Pacer {
     this.#level = { tokens: limit?.burst ?? 0, at: now }
   }
 
-  /** Requests under way. */
   get flying(): number {
     return this.#flying
   }
@@ -128,9 +126,9 @@ export class Pacer {
    */
   refused({ sentAt, quotas, now }: Heard): void {
     const isFirst = this.#isRecovered && sentAt > this.#refusedAt
-    const isTelling = this.#isRecovered || sentAt <= this.#refusedAt
+    const isInformative = this.#isRecovered || sentAt <= this.#refusedAt
     this.#quota = this.#quota && withQuotas(this.#quota, quotas, this.#passed, now)
-    this.#answered(sentAt, isTelling ? true : undefined)
+    this.#answered(sentAt, isInformative ? true : undefined)
     this.#level = { tokens: 0, at: now }
     if (isFirst) {
       this.#refusedAt = now

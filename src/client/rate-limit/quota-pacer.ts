@@ -20,7 +20,7 @@ export interface QuotaPacer {
   readonly supply: readonly Mark[]
 }
 
-const UNTOLD_RESET_MS = 1000
+const DEFAULT_RESET_MS = 1000
 const RECENT_MS = 1000
 const FEW_ANSWERS = 8
 /** Some answers, errors for one, say nothing; after this time the last word no longer counts. */
@@ -37,14 +37,12 @@ export function withQuotas(
   now: number,
 ): QuotaPacer | undefined {
   const [tightest] = quotas
-    .flatMap((quota) =>
-      quota.remaining === undefined ? [] : [{ ...quota, remaining: quota.remaining }],
-    )
-    .sort((a, b) => a.remaining - b.remaining)
+    .filter(({ remaining }) => remaining !== undefined)
+    .sort((a, b) => (a.remaining ?? 0) - (b.remaining ?? 0))
   if (tightest === undefined) {
     return before !== undefined && now - before.at < SILENCE_MS ? before : undefined
   }
-  const { remaining, resetMs = UNTOLD_RESET_MS } = tightest
+  const { remaining = 0, resetMs = DEFAULT_RESET_MS } = tightest
   const limit = tightest.limit ?? Math.max(remaining, before?.limit ?? 0)
   const isSame = before !== undefined && (tightest.limit === undefined || before.limit === limit)
   const supply = recent([...(isSame ? before.supply : []), { at: now, passed: passed + remaining }])
@@ -54,12 +52,9 @@ export function withQuotas(
 
 /** Those of the last second, and at least a few. */
 function recent(supply: readonly Mark[]): readonly Mark[] {
-  const last = supply.at(-1)?.at ?? 0
-  const isOld = (mark: Mark | undefined): boolean =>
-    mark !== undefined && last - mark.at > RECENT_MS
-  let first = 0
-  while (supply.length - first > FEW_ANSWERS && isOld(supply[first + 1])) first += 1
-  return supply.slice(first)
+  const since = (supply.at(-1)?.at ?? 0) - RECENT_MS
+  const firstRecent = supply.findIndex(({ at }) => at >= since)
+  return supply.slice(Math.max(0, Math.min(firstRecent - 1, supply.length - FEW_ANSWERS)))
 }
 
 /** More than this at once, and more than all else, is a new window: it does not say what becomes free. */
@@ -84,7 +79,7 @@ const RESERVE = 20
  * until its reset: what comes free is seen only by asking.
  */
 export function quotaRate(quota: QuotaPacer, inFlight: number, now: number): number {
-  const left = leftOf(quota, inFlight, now)
+  const left = remainingOf(quota, inFlight, now)
   const reserve = Math.max(1, Math.min(quota.limit / 5, quota.refill / 2, RESERVE))
   const untilReset = Math.max(250, quota.resetAt - now) / 1000
   const spread = (2 * Math.max(0.5, left)) / untilReset
@@ -97,7 +92,7 @@ const LATE_MS = 5
 
 /** Milliseconds until there is something left: what comes free by then, or the reset. */
 export function quotaWait(quota: QuotaPacer, inFlight: number, now: number): number {
-  const missing = 1 - leftOf(quota, inFlight, now)
+  const missing = 1 - remainingOf(quota, inFlight, now)
   if (missing <= 0) return 0
   const untilFree = quota.refill === 0 ? Infinity : (missing / quota.refill) * 1000
   return Math.max(0, Math.min(untilFree, quota.resetAt - now + LATE_MS))
@@ -106,7 +101,7 @@ export function quotaWait(quota: QuotaPacer, inFlight: number, now: number): num
 /** Of a refill that is not yet seen in an answer, so much is believed. */
 const BELIEVED = 0.9
 
-function leftOf(quota: QuotaPacer, inFlight: number, now: number): number {
+function remainingOf(quota: QuotaPacer, inFlight: number, now: number): number {
   const since = Math.max(0, now - quota.at) / 1000
   const filled = quota.remaining + BELIEVED * quota.refill * since
   return Math.min(quota.limit, filled) - inFlight

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
-import { dayOf, type Day } from '../../lib/days.ts'
+import { dayOf } from '../../lib/days.ts'
+import { grouped } from '../../lib/grouped.ts'
 import { openRedaction } from '../../lib/secrets/redaction.ts'
 import { warner, type World } from '../../lib/world.ts'
 import { knownOrganisations, LedgerFile } from '../../lake/ledger.ts'
@@ -9,7 +10,6 @@ import { nowThere, originOf } from '../context.ts'
 import { IntervalRecorder } from '../land/interval-recorder.ts'
 import { LandingDatabase } from '../land/landing-database.ts'
 import { RawWriter } from '../land/raw-writer.ts'
-import type { RawRow } from '../land/row-lines.ts'
 import { quarantineDamagedEntities } from '../missing-files.ts'
 import { addToDay, keyIn, type EntityLandingContext, type EntitySelection } from './context.ts'
 
@@ -52,16 +52,17 @@ export async function landHookEvents(context: EntityLandingContext): Promise<voi
     const events = await readSpool(dataFolder, EVENTS_AT_ONCE)
     if (events.length === 0) return
     const origin = originOf(context, { request: 'hooks', requestId: null })
-    const days = new Map<Day, RawRow[]>()
-    for (const [ordinal, { file, text, recordedAt }] of events.entries()) {
-      const day = dayOf(recordedAt ?? nowThere(context))
-      const item = redaction.item(RESOURCE, text.trim())
-      const row = { item, ordinal, origin: { ...origin, request: `hooks/${basename(file)}` } }
-      days.set(day, days.get(day) ?? [])
-      days.get(day)?.push(row)
-    }
-    for (const [day, rows] of days)
+    const days = grouped(events.entries(), ([, { recordedAt }]) =>
+      dayOf(recordedAt ?? nowThere(context)),
+    )
+    for (const [day, recorded] of days) {
+      const rows = recorded.map(([ordinal, { file, text }]) => ({
+        item: redaction.item(RESOURCE, text.trim()),
+        ordinal,
+        origin: { ...origin, request: `hooks/${basename(file)}` },
+      }))
       await addToDay(context, RESOURCE, day, rows, keyIn('event_id'), origin)
+    }
     await removeFromSpool(dataFolder, events)
   }
 }

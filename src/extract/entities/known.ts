@@ -99,7 +99,7 @@ export function missingDays(
 }
 
 /** Saves which days have landed of the completely fetched resources. */
-export async function keepLanded(
+export async function saveLandedDays(
   lake: LakeOf,
   before: LandedDays,
   fetched: readonly EntityResource[],

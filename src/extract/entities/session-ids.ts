@@ -1,7 +1,7 @@
 import { MS_PER_DAY } from '../../lib/days.ts'
 import { join } from 'node:path'
+import { atLine, readCsv } from '../../lib/csv.ts'
 import { UsageError } from '../../lib/errors.ts'
-import type { Row } from '../../lib/duckdb.ts'
 import { readIfThere } from '../../lib/files.ts'
 import type { EntitySelection } from './context.ts'
 import { askLake, textIn, type LakeOf } from './known.ts'
@@ -35,27 +35,25 @@ interface LastSeen {
 
 export type AllSeen = ReadonlyMap<string, LastSeen>
 
-/** All that have landed, by their ids. */
 export async function allSeen(lake: LakeOf, resource: SessionResource): Promise<AllSeen> {
   const rows = await askLake(lake, resource, `known_${resource}`)
   return new Map(
-    rows.map((row) => [idOf(idsIn(resource, (column) => textIn(row, column))), lastSeen(row)]),
+    rows.map((row) => {
+      const { updated_ms: updated = null, status = null, children } = row
+      const lastSeen = {
+        fetchedAt: Number(row['fetched_ms']),
+        updatedAt: updated === null ? null : Number(updated),
+        status: typeof status === 'string' ? status : null,
+        children: Array.isArray(children) ? children.map(String) : [],
+      }
+      return [idOf(idsIn(resource, (column) => textIn(row, column))), lastSeen]
+    }),
   )
 }
 
 function idsIn(resource: SessionResource, textOf: (column: string) => string): Candidate {
   const sessionId = textOf('session_id')
   return resource === 'sessions' ? { sessionId } : { sessionId, messageId: textOf('message_id') }
-}
-
-function lastSeen(row: Row): LastSeen {
-  const { updated_ms: updated = null, status = null, children } = row
-  return {
-    fetchedAt: Number(row['fetched_ms']),
-    updatedAt: updated === null ? null : Number(updated),
-    status: typeof status === 'string' ? status : null,
-    children: Array.isArray(children) ? children.map(String) : [],
-  }
 }
 
 const WEEK_MS = 7 * MS_PER_DAY
@@ -179,42 +177,29 @@ export function isId(id: unknown): id is string {
 }
 
 /**
- * A file of ids among the user's own lookups: plain values separated by commas,
- * a header that names the columns.
+ * The ids that the user lists, `<data>/seeds/<resource>.csv`.
  *
- * @throws UsageError if the header lacks a column, or a row has another number of values.
+ * @throws UsageError if the header lacks a column or has another, or a line has other fields.
  */
 async function readSeed(dataFolder: string, resource: SessionResource): Promise<Candidate[]> {
   const path = join(dataFolder, 'seeds', `${resource}.csv`)
-  const required = resource === 'sessions' ? ['session_id'] : ['session_id', 'message_id']
   const text = await readIfThere(path)
   if (text === undefined) return []
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
-  const header = cellsOf(lines[0] ?? '')
-  const columns = [...required, 'computer_id']
-  const lacking = required.find((column) => !header.includes(column))
-  const strange = header.find((column) => !columns.includes(column))
-  if (lacking !== undefined || strange !== undefined) {
-    const what = lacking === undefined ? `an unknown column '${strange}'` : `no column '${lacking}'`
+  const required = resource === 'sessions' ? ['session_id'] : ['session_id', 'message_id']
+  const allowed = [...required, 'computer_id']
+  const { columns, lines } = readCsv(text, path)
+  const lacking = required.find((column) => !columns.includes(column))
+  const unknown = columns.find((column) => !allowed.includes(column))
+  if (lacking !== undefined || unknown !== undefined) {
+    const what = lacking === undefined ? `an unknown column '${unknown}'` : `no column '${lacking}'`
     throw new UsageError(`${path}:1: there is ${what}`, {
-      hint: `Its columns are ${columns.join(', ')}; the last may be left out.`,
+      hint: `Its columns are ${allowed.join(', ')}; the last may be left out.`,
     })
   }
-  return lines.slice(1).flatMap((line, index) => {
-    if (line.trim() === '') return []
-    const cells = cellsOf(line)
-    if (cells.length !== header.length) {
-      throw new UsageError(
-        `${path}:${index + 2}: ${cells.length} values in ${header.length} columns`,
-      )
-    }
-    const cellOf = (column: string): string => cells[header.lastIndexOf(column)] ?? ''
-    const computerId = cellOf('computer_id')
-    const candidate = { ...idsIn(resource, cellOf), ...(computerId === '' ? {} : { computerId }) }
-    return [candidate]
+  return lines.map(({ number, fields }) => {
+    const values = atLine(path, number, fields)
+    const { computer_id: computerId = '' } = values
+    const ids = idsIn(resource, (column) => values[column] ?? '')
+    return computerId === '' ? ids : { ...ids, computerId }
   })
-}
-
-function cellsOf(line: string): string[] {
-  return line.split(',').map((cell) => cell.trim().replace(/^"(.*)"$/, '$1'))
 }

@@ -16,6 +16,7 @@ import {
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { asError } from '../../lib/errors.ts'
+import { grouped } from '../../lib/grouped.ts'
 import { someOf } from '../../lib/text.ts'
 import { warner } from '../../lib/world.ts'
 import { mapOf, stateFile } from '../../lake/state-file.ts'
@@ -31,9 +32,11 @@ export async function fetchSessions(
   context: EntityContext,
   resource: SessionResource,
 ): Promise<Error | null> {
+  const { dataFolder, orgId, world } = context
   const named = namedIn(context.selection, resource)
   const seen = await allSeen(context, resource)
-  const requests = await IdRequests.open(context, resource, named.map(idOf))
+  const unknown = await unknownFile.read(dataFolder, orgId, warner(world))
+  const requests = new IdRequests(context, resource, unknown ?? new Map())
   const { isGivenUp } = requests
   const isRemovedSoon = removedSoon(await retentionDays(context), seen, nowThere(context))
   const requested = new Set<string>()
@@ -99,7 +102,6 @@ class IdRequests {
   readonly isGivenUp: IsGivenUp
   readonly #context: EntityContext
   readonly #resource: SessionResource
-  readonly #named: readonly string[]
   readonly #before: Unknown
   readonly #unknown: Map<string, z.infer<typeof misses>>
   readonly #answers: Answers
@@ -110,30 +112,13 @@ class IdRequests {
   #left = 0
   #failuresInARow = 0
 
-  private constructor(
-    context: EntityContext,
-    resource: SessionResource,
-    named: readonly string[],
-    unknown: Unknown,
-  ) {
+  constructor(context: EntityContext, resource: SessionResource, unknown: Unknown) {
     this.#context = context
     this.#resource = resource
-    this.#named = named
     this.#before = unknown
     this.#unknown = new Map(unknown)
     this.isGivenUp = isGivenUpIn(this.#unknown)
     this.#answers = new Answers(context, resource)
-  }
-
-  /** @param named ids given on the command line, due or not. */
-  static async open(
-    context: EntityContext,
-    resource: SessionResource,
-    named: readonly string[],
-  ): Promise<IdRequests> {
-    const { dataFolder, orgId, world } = context
-    const unknown = await unknownFile.read(dataFolder, orgId, warner(world))
-    return new IdRequests(context, resource, named, unknown ?? new Map())
   }
 
   /** Requests the candidates, up to the limit of a night. A failure does not stop the others. */
@@ -202,24 +187,24 @@ class IdRequests {
   }
 
   #report(): void {
-    const { orgId, world } = this.#context
+    const { orgId, selection, world } = this.#context
     const warn = (message: string): void => {
       warner(world)(`${this.#resource} of ${orgId}: ${message}`)
     }
-    const ids = (isListed: (isNamed: boolean, isRefused: boolean) => boolean): string => {
-      const listed = [...this.#missed].filter(([id, error]) =>
-        isListed(this.#named.includes(id), error instanceof RefusedError),
-      )
-      return someOf(listed.map(([id]) => id))
-    }
-    const absent = ids((isNamed, isRefused) => isNamed && !isRefused)
-    const refused = ids((isNamed, isRefused) => isNamed && isRefused)
-    const others = ids((isNamed) => !isNamed)
-    if (absent !== '') warn(`requested by id, but not on the platform (404): ${absent}`)
-    if (refused !== '') warn(`requested by id, but forbidden with this key (403): ${refused}`)
-    if (others !== '')
+    const named = new Set(namedIn(selection, this.#resource).map(idOf))
+    const groups = grouped(this.#missed, ([id, error]) => {
+      if (!named.has(id)) return 'others'
+      return error instanceof RefusedError ? 'refused' : 'absent'
+    })
+    const idsIn = (group: 'absent' | 'refused' | 'others'): string =>
+      someOf((groups.get(group) ?? []).map(([id]) => id))
+    if (groups.has('absent'))
+      warn(`requested by id, but not on the platform (404): ${idsIn('absent')}`)
+    if (groups.has('refused'))
+      warn(`requested by id, but forbidden with this key (403): ${idsIn('refused')}`)
+    if (groups.has('others'))
       warn(
-        `the platform does not serve ${others}; an id is requested on three nights, then no more`,
+        `the platform does not serve ${idsIn('others')}; an id is requested on three nights, then no more`,
       )
     if (this.#left > 0) warn(`${this.#left} are left for the next night`)
   }

@@ -4,12 +4,41 @@ import { messageOf } from '../../lib/errors.ts'
 import { warner } from '../../lib/world.ts'
 import type { Computer } from '../../client/index.ts'
 import { abortsRun, isNotGranted } from '../fetch/failures.ts'
-import { today, type EntityContext } from './context.ts'
+import { readSpool } from '../../lake/hook-spool.ts'
+import { today, type EntityContext, type EntitySelection } from './context.ts'
 import { landHookEvents } from './hooks.ts'
-import { keepLanded, landedBefore, missingDays, type LandedDays } from './known.ts'
+import {
+  askLake,
+  landedBefore,
+  missingDays,
+  saveLandedDays,
+  textIn,
+  type LakeOf,
+  type LandedDays,
+} from './known.ts'
 import { fetchComputers, fetchControls, fetchLimits, fetchReadiness } from './lists.ts'
 import { fetchMetrics } from './metrics.ts'
-import { fetchSessions } from './sessions.ts'
+import { allSeen, candidatesToAsk, namedIn, type SessionResource } from './session-ids.ts'
+import { fetchSessions, givenUpIds } from './sessions.ts'
+
+/** What a sync would request of one resource, in words, and the minimum number of requests. */
+export interface EntityPlan {
+  readonly resource: EntityResource
+  readonly what: string
+  readonly requests: number
+}
+
+/** Plans the requests of a sync without sending any. Reads files without verifying them. */
+export async function planEntities(
+  lake: LakeOf,
+  selection: EntitySelection,
+): Promise<EntityPlan[]> {
+  const plans: EntityPlan[] = []
+  for (const resource of selection.resources) {
+    plans.push({ resource, ...(await ENTITIES[resource].plan(lake, selection)) })
+  }
+  return plans
+}
 
 /**
  * Lands the entity resources, whose files are verified. A resource that fails does not stop the
@@ -32,7 +61,7 @@ export async function syncEntities(context: EntityContext): Promise<void> {
       else if (outcome !== 'failed') forbidden.push(outcome)
     }
   } finally {
-    if (fetched.length > 0) await keepLanded(context, landed, fetched)
+    if (fetched.length > 0) await saveLandedDays(context, landed, fetched)
   }
   if (forbidden.length > 0)
     warn(`not available for ${orgId} with this credential: ${forbidden.join('; ')}`)
@@ -55,7 +84,7 @@ async function attempt(run: Run, resource: EntityResource): Promise<string> {
     return 'failed'
   }
   try {
-    const error = await FETCH[resource](run)
+    const error = await ENTITIES[resource].fetch(run)
     if (error instanceof Error) return await failed(error)
   } catch (error) {
     if (!isNotGranted(error) && abortsRun(error)) throw error
@@ -67,24 +96,82 @@ async function attempt(run: Run, resource: EntityResource): Promise<string> {
   return 'fetched'
 }
 
-/** How to fetch each resource. Returns an error if part of it was not available. */
-const FETCH: Record<EntityResource, (run: Run) => Promise<unknown>> = {
-  hook_events: ({ context }) => landHookEvents(context),
-  enterprise_controls: ({ context, landed }) => {
-    const isWhole = missingDays(context, landed, 'enterprise_controls')?.length !== 0
-    return fetchControls(context, context.selection.refetch || isWhole)
+/** How a resource is planned, without a request, and fetched. */
+interface Entity {
+  /** What a sync would request, and the minimum number of requests. */
+  readonly plan: (lake: LakeOf, selection: EntitySelection) => Promise<Planned>
+  /** Returns an error if part of it was not available. */
+  readonly fetch: (run: Run) => Promise<unknown>
+}
+
+type Planned = Omit<EntityPlan, 'resource'>
+
+const ENTITIES: Record<EntityResource, Entity> = {
+  hook_events: {
+    plan: async ({ dataFolder }) => {
+      const { length } = await readSpool(dataFolder, Number.MAX_SAFE_INTEGER)
+      return { what: `${length} recorded and not landed yet`, requests: 0 }
+    },
+    fetch: ({ context }) => landHookEvents(context),
   },
-  usage_limits: ({ context }) => fetchLimits(context),
-  readiness_reports: ({ context }) => fetchReadiness(context),
-  computers: async (run) => {
-    run.computers = await fetchComputers(run.context)
+  enterprise_controls: {
+    plan: async (lake, { refetch }) => ({ what: await revisions(lake, refetch), requests: 1 }),
+    fetch: ({ context, landed }) => {
+      const isWhole = missingDays(context, landed, 'enterprise_controls')?.length !== 0
+      return fetchControls(context, context.selection.refetch || isWhole)
+    },
   },
-  computer_metrics: ({ context, landed, computers }) => {
-    const [first] = missingDays(context, landed, 'computer_metrics') ?? []
-    // the samples of a day are those since the night before
-    const from = first === undefined ? undefined : startOf(addDays(first, -1))
-    return fetchMetrics(context, computers, from)
+  usage_limits: {
+    plan: one('all, as they are'),
+    fetch: ({ context }) => fetchLimits(context),
   },
-  sessions: ({ context }) => fetchSessions(context, 'sessions'),
-  messages: ({ context }) => fetchSessions(context, 'messages'),
+  readiness_reports: {
+    plan: one('every page'),
+    fetch: ({ context }) => fetchReadiness(context),
+  },
+  computers: {
+    plan: one('all, as they are'),
+    fetch: async (run) => {
+      run.computers = await fetchComputers(run.context)
+    },
+  },
+  computer_metrics: {
+    plan: async (lake) => {
+      const { length } = await askLake(lake, 'computers', 'known_computers')
+      return { what: `${length} known computers, since their last sample`, requests: length }
+    },
+    fetch: ({ context, landed, computers }) => {
+      const [first] = missingDays(context, landed, 'computer_metrics') ?? []
+      // the samples of a day are those since the night before
+      const from = first === undefined ? undefined : startOf(addDays(first, -1))
+      return fetchMetrics(context, computers, from)
+    },
+  },
+  sessions: byId('sessions'),
+  messages: byId('messages'),
+}
+
+function one(what: string): Entity['plan'] {
+  return () => Promise.resolve({ what, requests: 1 })
+}
+
+function byId(resource: SessionResource): Entity {
+  return {
+    plan: async (lake, selection) => {
+      const isGivenUp = await givenUpIds(lake.dataFolder, lake.orgId)
+      const named = namedIn(selection, resource)
+      const seen = await allSeen(lake, resource)
+      const { length } = await candidatesToAsk(lake, resource, named, seen, isGivenUp)
+      return { what: `${length} due`, requests: length }
+    },
+    fetch: ({ context }) => fetchSessions(context, resource),
+  }
+}
+
+async function revisions(lake: LakeOf, isForced: boolean): Promise<string> {
+  const missing = missingDays(lake, await landedBefore(lake), 'enterprise_controls')
+  if (isForced || missing?.length !== 0) return 'the whole history'
+  const known = await askLake(lake, 'enterprise_controls', 'known_items', { key: "'$.revision'" })
+  const newest = Math.max(...known.map((row) => Number(textIn(row, 'key'))))
+  return Number.isFinite(newest) ? `revisions after ${newest}` : 'the whole history'
 }

@@ -1,3 +1,5 @@
+import { grouped } from '../grouped.ts'
+
 /** What stands in the place of a secret that is known. */
 export const REDACTED = '[redacted]'
 
@@ -60,19 +62,19 @@ export class KnownSecrets {
    */
   stream(): SecretFilter {
     const { longest } = this.#inData
-    let held: Uint8Array = new Uint8Array()
+    let pending: Uint8Array = new Uint8Array()
     return {
       write: (piece) => {
         if (longest === 0) return piece
-        const all = Buffer.concat([held, piece])
+        const all = Buffer.concat([pending, piece])
         const text = all.toString('latin1')
         const found = this.#inData.without(text)
         const clean = found === text ? all : Buffer.from(found, 'latin1')
         const end = Math.max(0, clean.byteLength - longest + 1)
-        held = clean.subarray(end)
+        pending = clean.subarray(end)
         return clean.subarray(0, end)
       },
-      end: () => held,
+      end: () => pending,
     }
   }
 }
@@ -99,14 +101,7 @@ class Spellings {
     const forms = secrets.flatMap(formsOf).flatMap((form) => [form, readingOf(form).read])
     this.#forms = [...new Set(forms.map(inSmallLetters))].sort((a, b) => b.length - a.length)
     this.#beginning = Math.min(...this.#forms.map(({ length }) => length))
-    const index = new Map<string, string[]>()
-    for (const form of this.#forms) {
-      const beginning = form.slice(0, this.#beginning)
-      const alike = index.get(beginning) ?? []
-      alike.push(form)
-      index.set(beginning, alike)
-    }
-    this.#index = index
+    this.#index = grouped(this.#forms, (form) => form.slice(0, this.#beginning))
     this.longest = Math.max(0, ...this.#forms.map(({ length }) => length * LONGEST_CHARACTER))
     const quoted = ['"', '/', '\\'].filter((char) => forms.some((form) => form.includes(char)))
     this.#signs = ['\\u00', '%', '&', ...quoted.map((char) => `\\${char}`)]
@@ -264,13 +259,13 @@ function placeIn(ends: readonly { text: number; read: number }[], at: number): n
 /** The text with a mark in the place of each span; the spans are in order and may overlap. */
 function cut(text: string, spans: readonly Span[]): string {
   if (spans.length === 0) return text
-  const kept: string[] = []
+  const pieces: string[] = []
   let copied = 0
   for (const { begin, end } of spans) {
-    if (begin >= copied) kept.push(text.slice(copied, begin), REDACTED)
+    if (begin >= copied) pieces.push(text.slice(copied, begin), REDACTED)
     copied = Math.max(copied, end)
   }
-  return kept.join('') + text.slice(copied)
+  return pieces.join('') + text.slice(copied)
 }
 
 /** The text without runs of a secret, in small letters, that are long enough to identify it. */
