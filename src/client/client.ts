@@ -13,7 +13,7 @@ import {
 import { Controls, Limits, Readiness } from './endpoints/organisation.ts'
 import { Computers, Sessions } from './endpoints/sessions.ts'
 import { ContradictionError, shownCursor } from './errors.ts'
-import type { Caller } from './http/call.ts'
+import { documented, type Caller } from './http/call.ts'
 import { Transport, type TransportOptions } from './http/transport.ts'
 import type {
   ActivityDay,
@@ -111,7 +111,7 @@ export class ApiClient extends Analytics {
   /** Every user of every day in the range, page by page. */
   async *users(range: DateRangeOptions): AsyncGenerator<readonly UserDay[], void, undefined> {
     for await (const page of userPages((query) => this.ask('users', query), rangeOf(range))) {
-      yield page.rows.map((row) => typed<UserDay>(row.value))
+      yield page.rows.map((row) => documented<UserDay>(row.value))
     }
   }
 
@@ -121,7 +121,7 @@ export class ApiClient extends Analytics {
     groupBy?: AnalyticsQuery['groupBy'],
   ): Promise<T[]> {
     const answer = await this.ask(endpoint, { range: rangeOf(range), groupBy })
-    return answer.rows.map((row) => typed<T>(row.value))
+    return answer.rows.map((row) => documented<T>(row.value))
   }
 }
 
@@ -169,9 +169,4 @@ function rangeOf(options: DateRangeOptions): DayRange {
   const last = parseDay(options.endDate, 'endDate')
   if (first > last) throw new UsageError(`startDate ${first} is after endDate ${last}`)
   return { first, last }
-}
-
-/** The specification's word is taken for the shape of a row; every field but the key is optional. */
-function typed<T>(value: unknown): T {
-  return value as T
 }

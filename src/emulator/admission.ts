@@ -19,14 +19,9 @@ export const DEFAULT_KEYS: Keys = {
 
 /** The keys of an organisation of the platform, counted from 1: those of others end with its number. */
 export function keysOf(organisation: number): Keys {
-  const keyOf = (role: Role): string =>
-    organisation === 1 ? DEFAULT_KEYS[role] : `${DEFAULT_KEYS[role]}-${organisation}`
-  return {
-    owner: keyOf('owner'),
-    manager: keyOf('manager'),
-    member: keyOf('member'),
-    guest: keyOf('guest'),
-  }
+  const { owner, manager, member, guest } = DEFAULT_KEYS
+  const end = organisation === 1 ? '' : `-${organisation}`
+  return { owner: owner + end, manager: manager + end, member: member + end, guest: guest + end }
 }
 
 /** Which organisation an `authorization` header speaks of, whether or not the platform has it. */

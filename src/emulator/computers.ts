@@ -47,7 +47,7 @@ const CAST: readonly Cast[] = [
   },
 ]
 
-/** Adds the computers of the organisation, held as long as the platform runs. */
+/** Adds the computers of the organisation, in memory as long as the platform runs. */
 export function addComputers(app: Hono<Env>, { seed, now }: Platform, sessions: Sessions): void {
   const api = '/api/v0/computers'
   const began = now()

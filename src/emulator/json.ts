@@ -1,3 +1,5 @@
+import { unicodeEscape } from '../lib/text.ts'
+
 /** Stands before the text of a number that JSON.stringify would spell differently. */
 const MARK = '\u0001'
 
@@ -28,8 +30,5 @@ export function unmarked(json: string): string {
 
 /** JSON text with every non-ASCII UTF-16 unit escaped: `Caf\u00e9`. */
 export function asciiOf(json: string): string {
-  return json.replaceAll(
-    /[^\u0000-\u007f]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return json.replaceAll(/[^\u0000-\u007f]/g, unicodeEscape)
 }

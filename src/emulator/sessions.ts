@@ -48,7 +48,7 @@ const MADE = 12
 /** A session's children; the second has a child of its own. */
 const CHILDREN: Readonly<Record<number, readonly number[]>> = { 3: [4, 5], 4: [6] }
 
-/** Adds the sessions of the organisation and their messages, held as long as the platform runs. */
+/** Adds the sessions of the organisation and their messages, in memory as long as the platform runs. */
 export function addSessions(
   app: Hono<Env>,
   { seed, now, canInterrupt }: Platform,

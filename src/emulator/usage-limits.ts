@@ -17,7 +17,7 @@ const userLimitsBody = z.strictObject({
 })
 
 /**
- * Adds the limits of credits, held as long as the platform runs. What is not set by a
+ * Adds the limits of credits, in memory as long as the platform runs. What is not set by a
  * request changes by itself now and then: someone else sets limits too.
  */
 export function addUsageLimits(app: Hono<Env>, { organisation, now }: Platform): void {

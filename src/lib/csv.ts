@@ -49,8 +49,7 @@ export function atLine<T>(file: string, line: number, work: () => T): T {
     return work()
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    const { message, hint } = error
-    throw new UsageError(`${file}:${line}: ${message}`, hint === undefined ? {} : { hint })
+    throw new UsageError(`${file}:${line}: ${error.message}`, { hint: error.hint })
   }
 }
 

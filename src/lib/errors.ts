@@ -15,7 +15,7 @@ export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode]
 /** An expected failure: what went wrong, and what to do next. */
 export interface FailureOptions {
   /** The next step for the person who reads the error, one sentence. */
-  readonly hint?: string
+  readonly hint?: string | undefined
   readonly cause?: unknown
 }
 

@@ -4,7 +4,7 @@ import { UsageError } from '../../lib/errors.ts'
 
 export interface OnComputer {
   /** The computer to ask directly. */
-  readonly computerId?: string
+  readonly computerId?: string | undefined
 }
 
 /** Sessions and their messages. The platform lists neither: ids come from elsewhere. */
@@ -58,7 +58,7 @@ export function lengthOfName(name: string): number {
 
 export interface MetricsQuery {
   /** Samples from this time on, ISO 8601 with its zone. */
-  readonly start?: string
+  readonly start?: string | undefined
 }
 
 /** Persistent environments that sessions run in. */

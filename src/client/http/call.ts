@@ -157,12 +157,7 @@ function callOf(base: string, method: Call['method'], path: string): Call {
   return { method, base, path, maxBytes: MAX_BYTES }
 }
 
-interface Content {
-  readonly value: unknown
-  readonly items: readonly ServedRow[]
-}
-
-function contentOf(text: string, itemsAt: ItemsAt): Content {
+function contentOf(text: string, itemsAt: ItemsAt): Pick<Served<unknown>, 'value' | 'items'> {
   if (itemsAt === 'whole') {
     const item = sliceWhole(text)
     return { value: item.value, items: [item] }
@@ -176,6 +171,6 @@ function contentOf(text: string, itemsAt: ItemsAt): Content {
 }
 
 /** The specification's word is taken for the shape of an answer; unknown fields and values pass. */
-function documented<T>(value: unknown): T {
+export function documented<T>(value: unknown): T {
   return value as T
 }

@@ -133,7 +133,7 @@ export class RowScanner {
     return this.#scan(text + piece, text.length - tail.length + next)
   }
 
-  /** Returns the rows that were held back to the end of the answer. @throws SyntaxError */
+  /** Returns the rows that wait for the end of the answer. @throws SyntaxError */
   flush(): ScannedRow[] {
     const text = this.#pending?.text ?? ''
     this.#pending = undefined

@@ -30,7 +30,7 @@ interface Sent {
 const CATCH_UP_MS = 15
 
 /** One answer that takes long does not keep what was sent after it from being counted for ever. */
-const MOST_UNSETTLED = 64
+const MOST_UNCOUNTED = 64
 
 /**
  * When the next request may be sent, as learned from the outcome of earlier ones (README.md
@@ -98,7 +98,7 @@ export class Pacer {
    */
   sent(now: number): void {
     if (this.#isLessonDue) this.#learn(now)
-    else this.#settle(MOST_UNSETTLED)
+    else this.#countAnswered(MOST_UNCOUNTED)
     const turn = Math.max(this.#turnAt + 1000 / this.#rateAt(now), now - CATCH_UP_MS)
     this.#turnAt = Math.min(turn, now)
     this.#level = { tokens: this.#tokensAt(now) - 1, at: now }
@@ -107,7 +107,7 @@ export class Pacer {
   }
 
   /**
-   * A request was not refused: answered, or lost after it may have been counted. What
+   * A request was not refused: answered, or failed after it may have been counted. What
    * a server says of its quota goes before what is remembered.
    */
   passed({ sentAt, quotas, now }: Heard): void {
@@ -156,13 +156,13 @@ export class Pacer {
   /** All that was sent before is answered, or counts as passed. */
   #learn(now: number): void {
     this.#bucket = faded(this.#bucket)
-    this.#settle(0)
+    this.#countAnswered(0)
     this.#limit = limitOf(this.#bucket, this.#refusedAt, now)
     this.#isLessonDue = false
   }
 
   /** Counts requests in the order they were sent; of more than `most`, those under way as passed. */
-  #settle(most: number): void {
+  #countAnswered(most: number): void {
     let count = 0
     for (const { at, isRefused } of this.#sent) {
       if (isRefused === undefined && this.#sent.length - count <= most) break

@@ -27,8 +27,10 @@ export async function fetchMetrics(
   const errors: Error[] = []
   await context.forEach(computers, async (computerId) => {
     try {
-      const since = earliest(lastOf.get(computerId), from)
-      answers.add(await context.client.computers.fetchMetrics(computerId, startOf(since)))
+      const last = lastOf.get(computerId)
+      const start =
+        last === undefined ? undefined : new Date(Math.min(last, from ?? last)).toISOString()
+      answers.add(await context.client.computers.fetchMetrics(computerId, { start }))
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return
       if (abortsRun(error)) throw error
@@ -69,15 +71,6 @@ async function lastSamples(context: EntityContext): Promise<ReadonlyMap<string, 
       row['last_ms'] === null ? [] : [[computerOf(textIn(row, 'path')), Number(row['last_ms'])]],
     ),
   )
-}
-
-function earliest(last: number | undefined, from: number | undefined): number | undefined {
-  if (last === undefined || from === undefined) return last
-  return Math.min(last, from)
-}
-
-function startOf(since: number | undefined): { start?: string } {
-  return since === undefined ? {} : { start: new Date(since).toISOString() }
 }
 
 /** Milliseconds since the epoch; NaN for a sample without a timestamp. */

@@ -59,9 +59,8 @@ async function request(
   { sessions }: ApiClient,
   { sessionId, messageId, computerId }: Candidate,
 ): Promise<Served<unknown>> {
-  const on = computerId === undefined ? {} : { computerId }
-  if (messageId === undefined) return sessions.fetch(sessionId, on)
-  return sessions.fetchMessage(sessionId, messageId, on)
+  if (messageId === undefined) return sessions.fetch(sessionId, { computerId })
+  return sessions.fetchMessage(sessionId, messageId, { computerId })
 }
 
 /** The field may not be a map, although one is documented. */

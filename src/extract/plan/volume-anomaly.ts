@@ -5,8 +5,8 @@ import { isSettled, type Interval, type PendingConfirmation } from '../../lake/l
 const CONFIRMED_AFTER_MS = 3_600_000
 
 /** Whether it is time to request a day again that came back much smaller. */
-export function isConfirmationDue(suspect: PendingConfirmation, now: number): boolean {
-  return now >= suspect.seenAt + CONFIRMED_AFTER_MS
+export function isConfirmationDue(pending: PendingConfirmation, now: number): boolean {
+  return now >= pending.seenAt + CONFIRMED_AFTER_MS
 }
 
 /** What decides whether an answer confirms an anomaly in this run. */
@@ -40,11 +40,11 @@ export function isVolumeAnomaly({ known, served, sizeBefore, size }: VolumeAnoma
  * requests the days again, one from an earlier run.
  */
 export function isConfirmed(
-  { known: { suspect }, served }: VolumeAnomaly,
+  { known: { suspect: pending }, served }: VolumeAnomaly,
   { isForced, plannedAt }: ChecksOfRun,
 ): boolean {
-  if (suspect?.digest !== served.digest) return false
-  return isConfirmationDue(suspect, served.seenAt) || (isForced && suspect.seenAt < plannedAt)
+  if (pending?.digest !== served.digest) return false
+  return isConfirmationDue(pending, served.seenAt) || (isForced && pending.seenAt < plannedAt)
 }
 
 /** Sums a field over the rows of a day (JSON texts). Values that are not numbers count as 0. */
