@@ -1,7 +1,7 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sliceArray, sumOf } from '../../src/client/index.ts'
+import { sliceEnvelope, sumOf } from '../../src/client/index.ts'
 import { PageBuffer, type Page } from '../../src/extract/land/page-buffer.ts'
 import { RESOURCES } from '../../src/lake/resources.ts'
 import type { Day } from '../../src/lib/days.ts'
@@ -25,7 +25,7 @@ const ALL = Array.from({ length: 9 }, (_, at) => [`u${at + 1}`, 1, Math.floor(at
 
 function pageOf(items: readonly string[]): Page {
   const rowsText = `[${items.join(',')}]`
-  return { rows: sliceArray(rowsText), sum: sumOf(rowsText, items.length) }
+  return { rows: sliceEnvelope(rowsText, 'array').rows, sum: sumOf(rowsText, items.length) }
 }
 
 /** Nine users, two a page. */

@@ -96,7 +96,7 @@ export class Analytics extends Endpoints {
     const { range, limit } = query
     const isPage = endpoint === 'users' || limit !== undefined
     const maxBytes = !isPage && range.first === range.last ? MAX_DAY_BYTES : MAX_ANSWER_BYTES
-    return this.#askWhole(this.#callOf(endpoint, query, maxBytes), sliceEnvelope)
+    return this.#askWhole(this.#callOf(endpoint, query, maxBytes), (text) => sliceEnvelope(text))
   }
 
   /** Asks for one page of users, whose rows are not read where they are the `known` ones. */

@@ -1,7 +1,7 @@
 import { messageOf, UsageError } from '../../lib/errors.ts'
 import type { HttpHead } from '../../lib/world.ts'
-import { sliceArray, sliceEnvelope, sliceWhole } from '../json/envelope.ts'
-import type { ServedRow } from '../json/row-scanner.ts'
+import { sliceEnvelope, sliceWhole } from '../json/envelope.ts'
+import type { RowsAt, ServedRow } from '../json/row-scanner.ts'
 import { BodyError } from '../errors.ts'
 import { serverTime } from '../rate-limit/header-values.ts'
 import type { Call, Transport } from './transport.ts'
@@ -18,8 +18,8 @@ export interface Served<T> {
   readonly serverTime: number | null
 }
 
-/** Where the items of an answer are: in an array of the object, the array that it is, or it itself. */
-export type ItemsAt = { readonly key: string } | 'array' | 'whole'
+/** Where the items of an answer are; `whole`: the object that it is. */
+type ItemsAt = RowsAt | 'whole'
 
 /** Sends the calls of one host. */
 export interface Caller {
@@ -135,7 +135,6 @@ export function pathOf(template: string, ...ids: readonly string[]): string {
 /** A surrogate without its other half has no spelling in a URL. */
 const HALF_A_CHARACTER = /\p{Surrogate}/u
 
-/** A path with the parameters that are given. */
 export function withQuery(
   path: string,
   parameters: Readonly<Record<string, string | number | undefined>>,
@@ -162,12 +161,9 @@ function contentOf(text: string, itemsAt: ItemsAt): Pick<Served<unknown>, 'value
     const item = sliceWhole(text)
     return { value: item.value, items: [item] }
   }
-  if (itemsAt === 'array') {
-    const items = sliceArray(text)
-    return { value: items.map(({ value }) => value), items }
-  }
-  const { rows, rest } = sliceEnvelope(text, itemsAt.key)
-  return { value: { ...Object(rest), [itemsAt.key]: rows.map(({ value }) => value) }, items: rows }
+  const { rows: items, rest } = sliceEnvelope(text, itemsAt)
+  const values = items.map(({ value }) => value)
+  return { items, value: itemsAt === 'array' ? values : { ...Object(rest), [itemsAt.key]: values } }
 }
 
 /** The specification's word is taken for the shape of an answer; unknown fields and values pass. */

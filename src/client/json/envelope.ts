@@ -17,8 +17,10 @@ export interface Envelope {
  *
  * @throws SyntaxError when the text is not JSON, not an object, or has no such array.
  */
-export function sliceEnvelope(text: string, key = 'data'): Envelope {
-  return slice(text, { key })
+export function sliceEnvelope(text: string, rowsAt: RowsAt = { key: 'data' }): Envelope {
+  const scanner = new RowScanner(rowsAt)
+  const rows = scanner.readWhole(text)
+  return { rows, rest: scanner.end() }
 }
 
 /** Identifies the rows of an answer: the JSON text of their array, exactly as served. */
@@ -73,17 +75,6 @@ function passKnown(text: string, known: RowsSum): SummedEnvelope | undefined {
 
 function sha256Of(text: string): string {
   return hash('sha256', text, 'base64')
-}
-
-/** `sliceEnvelope` for an answer that is itself the array of its rows. @throws SyntaxError */
-export function sliceArray(text: string): readonly ServedRow[] {
-  return slice(text, 'array').rows
-}
-
-function slice(text: string, rowsAt: RowsAt): Envelope {
-  const scanner = new RowScanner(rowsAt)
-  const rows = scanner.readWhole(text)
-  return { rows, rest: scanner.end() }
 }
 
 /** An answer that is one row. @throws SyntaxError when it is no object. */
