@@ -164,23 +164,19 @@ const ENOUGH_MS = 5
  * between them it answers others.
  */
 function streamOf(chunks: Iterable<string>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
-  const iterator = chunks[Symbol.iterator]()
-  return new ReadableStream({
-    async pull(controller) {
-      await setImmediate()
-      const until = performance.now() + ENOUGH_MS
-      let text = ''
-      do {
-        const chunk = iterator.next()
-        if (chunk.done === true) {
-          controller.enqueue(encoder.encode(text))
-          controller.close()
-          return
-        }
-        text += chunk.value
-      } while (text.length < ENOUGH_CHARACTERS && performance.now() < until)
-      controller.enqueue(encoder.encode(text))
-    },
-  })
+  return ReadableStream.from(packetsOf(chunks))
+}
+
+async function* packetsOf(chunks: Iterable<string>): AsyncGenerator<Uint8Array> {
+  let text = ''
+  let until = performance.now() + ENOUGH_MS
+  for (const chunk of chunks) {
+    text += chunk
+    if (text.length < ENOUGH_CHARACTERS && performance.now() < until) continue
+    yield Buffer.from(text)
+    await setImmediate()
+    text = ''
+    until = performance.now() + ENOUGH_MS
+  }
+  yield Buffer.from(text)
 }
