@@ -53,7 +53,6 @@ export function entityRows(orgId: string, ledger: Ledger): IntervalRow[] {
     .map(([, { resource, day }]) => entityRow(rowOf(orgId, ledger, resource, day), last))
 }
 
-/** In order. */
 function daysOf(intervals: readonly Interval[]): Day[] {
   return intervals.map(({ day }) => day).sort()
 }

@@ -32,7 +32,6 @@ export interface Publication extends Pick<
   readonly target: string
   /** The record of the file in place, if it is verified as published; else null. */
   readonly present: PublishedRecord | null
-  /** How many earlier files are kept. */
   readonly keep: number
   readonly warn: (message: string) => void
 }

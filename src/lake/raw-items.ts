@@ -1,20 +1,27 @@
 import { z } from 'zod'
-import { Database, type Row } from '../lib/duckdb.ts'
+import { Database } from '../lib/duckdb.ts'
 import { processLimits } from '../lib/machine.ts'
 import { statement, fill } from '../lib/package.ts'
 import { rowsSql } from './merged.ts'
 
 const ROWS = statement('raw/rows')
 
-const rawRow = z.object({
-  item: z.string(),
-  ordinal: z.coerce.number(),
-  page: z.coerce.number(),
-  fetched_at: z.coerce.number(),
-  request: z.string(),
-  request_id: z.string().nullable(),
-  run_id: z.string(),
-})
+const storedRows = z.array(
+  z
+    .object({
+      item: z.string(),
+      ordinal: z.coerce.number(),
+      page: z.coerce.number(),
+      fetched_at: z.coerce.number(),
+      request: z.string(),
+      request_id: z.string().nullable(),
+      run_id: z.string(),
+    })
+    .transform(({ item, ordinal, page, request, ...row }): StoredRow => {
+      const { fetched_at: fetchedAt, request_id: requestId, run_id: runId } = row
+      return { item, ordinal, origin: { page, fetchedAt, request, requestId, runId } }
+    }),
+)
 
 /** A row of a version, and where it comes from. */
 export interface StoredRow {
@@ -36,17 +43,8 @@ export interface StoredRow {
  * @returns null for a file that cannot be read.
  */
 export async function readRows(path: string): Promise<readonly StoredRow[] | null> {
-  const rows = z.array(rawRow).safeParse(await read(path)).data ?? null
-  return rows?.map(storedRow) ?? null
-}
-
-function storedRow(row: z.infer<typeof rawRow>): StoredRow {
-  const { item, ordinal, page, fetched_at: fetchedAt, request, request_id: requestId } = row
-  return { item, ordinal, origin: { page, fetchedAt, request, requestId, runId: row.run_id } }
-}
-
-/** Uses a separate database: reading a damaged file may leave a database unusable. */
-async function read(path: string): Promise<readonly Row[] | null> {
+  // in a separate database: reading a damaged file may leave a database unusable
   await using database = await Database.open(':memory:', processLimits().verificationOfOne)
-  return await database.rows(fill(ROWS, { rows: rowsSql([path]) })).catch(() => null)
+  const rows = await database.rows(fill(ROWS, { rows: rowsSql([path]) })).catch(() => null)
+  return storedRows.safeParse(rows).data ?? null
 }

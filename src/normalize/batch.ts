@@ -22,7 +22,6 @@ export interface DaySource {
   readonly files: readonly string[]
 }
 
-/** Where raw is read from. */
 interface RawLake {
   readonly dataFolder: string
   readonly orgId: string
@@ -60,7 +59,6 @@ const DAYS_PER_SAMPLE = 8
 /** A shape that no item matches. */
 const NO_SHAPE: ReadShape = { shape: NO_FIELDS, conditions: ['false'], isDocumented: false }
 
-/** How the items of one resource are read, one batch of days at a time. */
 interface ItemsOptions {
   readonly resource: string
   readonly documented: Documented

@@ -89,7 +89,6 @@ export function shapeOf(
   }
 }
 
-/** Maximum number of unknown fields in a shape. */
 const MAX_UNKNOWN = 100
 
 /** Whether a struct can have a field of that name beside any other. */

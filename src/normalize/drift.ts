@@ -74,7 +74,6 @@ export const SCHEMA_DRIFT: BaseEntity = {
   },
 }
 
-/** Whether a sum may overflow. */
 async function hasLargeNumbers(database: Database): Promise<boolean> {
   const { rows } = await database.table('select 1 from parsed where has_large_numbers limit 1')
   return rows.length > 0

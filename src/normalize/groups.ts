@@ -44,7 +44,6 @@ export function resourcesOf({ entity, due }: MonthTask): ReadonlySet<string> {
   return new Set(resources.length === 0 ? [entity.resource ?? ''] : resources)
 }
 
-/** Deals the tasks out. */
 export async function groupsOf(
   options: NormalizeOptions,
   tasks: readonly MonthTask[],

@@ -103,7 +103,6 @@ interface Made {
   readonly files: readonly string[]
 }
 
-/** Makes the due rows of each entity. */
 async function makeParts(
   options: NormalizeOptions,
   { database, folder, documented }: Worker,

@@ -51,12 +51,13 @@ export async function readBaseState(
     const key = `${entity}/${month}`
     const path = baseFile(dataFolder, orgId, entity, month)
     const known = state?.[key]
-    if (await isFolder(path)) {
+    if ((await stat(path)).isDirectory()) {
       const to = await quarantineBase(dataFolder, relative(dataFolder, path))
       warn(`a folder was in place of the base file of ${entity}, ${month}; it was moved to ${to}`)
       return [key, UNKNOWN] as const
     }
-    const isAsWritten = known !== undefined && (await sumOf(path)) === known.crc32
+    const sum = known && (await crc32OfFile(path).catch(() => undefined)) // it cannot be read
+    const isAsWritten = known !== undefined && sum === known.crc32
     if (known !== undefined && !isAsWritten) {
       warn(`the base file of ${entity}, ${month}, was damaged: it is made again from raw`)
     }
@@ -75,15 +76,6 @@ export async function writeBaseState(
   const inOrder = [...files].sort(([a], [b]) => (a < b ? -1 : 1))
   const text = JSON.stringify(Object.fromEntries(inOrder), null, 1)
   await writeAtomic(statePath(dataFolder, orgId), `${text}\n`)
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path)).isDirectory()
-}
-
-/** Undefined for a file that cannot be read. */
-async function sumOf(path: string): Promise<number | undefined> {
-  return crc32OfFile(path).catch(() => undefined)
 }
 
 function statePath(dataFolder: string, orgId: string): string {

@@ -82,7 +82,6 @@ export function genericTestName(
   }
 }
 
-/** As the yml has them. */
 function argumentsOf({ arguments: test }: GenericTest): JsonObject {
   const own = Object.fromEntries(Object.entries(test).filter(([name]) => name !== 'kind'))
   const reference = referenceOf(test)

@@ -12,7 +12,6 @@ import { runResults, sources, metadata, type Invocation } from './results.ts'
 import { Database } from '../../lib/duckdb.ts'
 import { relationsIn, type Relation } from '../engines/duckdb.ts'
 
-/** What became of a build. */
 interface BuildResults {
   /** Milliseconds since the epoch. */
   readonly startedAt: number

@@ -43,7 +43,6 @@ export interface BuildPlan {
   readonly unitTestDigests: ReadonlyMap<string, string>
 }
 
-/** The reason of a model that the published file does not have. */
 const NEW = 'it is new'
 
 /** @throws ProjectError, and UsageError at a selector that matches no models. */

@@ -130,7 +130,6 @@ function fixtureSql(rows: Fixture, types: Types, unknown: (name: string) => Erro
   return rows.length === 0 ? `${sql} where false` : sql
 }
 
-/** The columns that are compared: those named. */
 function columnsOf(expect: Fixture, types: Types): readonly string[] {
   const [first] = typeof expect === 'string' ? [] : expect
   return first === undefined ? [...types.keys()] : Object.keys(first)

@@ -66,7 +66,6 @@ async function fill(context: BuildContext, plan: BuildPlan): Promise<Filled> {
   return { models, unitTests, checks: checked.results, freshness, problems, contents }
 }
 
-/** By the engine that the build is to use. */
 function makeModels(
   context: BuildContext,
   plan: BuildPlan,

@@ -31,7 +31,6 @@ export interface BuiltModels {
   readonly missing: ReadonlySet<string>
 }
 
-/** Makes the schemas of the models, where they are missing. */
 export async function createSchemas(db: Database, nodes: readonly ModelNode[]): Promise<void> {
   for (const schema of new Set(nodes.map((node) => node.schema))) {
     await db.run(`create schema if not exists ${identifier(schema)}`)

@@ -190,7 +190,6 @@ function expressions(
   }
 }
 
-/** Whether the model has a table in the database in use. */
 async function isThere(db: Database, { relation }: ModelNode): Promise<boolean> {
   return (await relationsIn(db)).get(relation)?.kind === 'table'
 }

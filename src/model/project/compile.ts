@@ -52,7 +52,7 @@ export interface Compiled {
  * @throws ProjectError with file and line.
  */
 export function compileProject(project: Project, options: CompileOptions): Compiled {
-  const names = {
+  const shared = {
     sources: new Map(project.sources.map((source) => [source.name, source.tables])),
     sourceSql: options.sourceSql,
     vars: { ...project.vars, ...options.vars },
@@ -63,7 +63,7 @@ export function compileProject(project: Project, options: CompileOptions): Compi
   const refLines = new Map<string, Rendered['refLines']>()
   const settings = new Map(
     project.models.map((model) => {
-      const first = render(model.template, { ...names, self: '', models: nameless })
+      const first = render(model.template, { ...shared, self: '', models: nameless })
       refLines.set(model.name, first.refLines)
       return [model, settingsOf(model, first)]
     }),
@@ -75,17 +75,16 @@ export function compileProject(project: Project, options: CompileOptions): Compi
     ...project.snapshots.map(({ name, config }) => [name, `${config.schema}.${name}`] as const),
   ])
   refuseUnknownTargets(all)
-  const nodes = [...settings].map(([model, own]) => modelNode(model, own, { ...names, models }))
+  const names = { ...shared, models }
+  const nodes = [...settings].map(([model, own]) => modelNode(model, own, names))
   const snapshots = project.snapshots.map((snapshot) => snapshotNode(snapshot, models))
   return {
     models: inOrder([...seeds, ...nodes, ...snapshots], ({ name, file }, parent) => {
       const line = refLines.get(name)?.get(parent)
       return line === undefined ? { file } : { file, line }
     }),
-    tests: project.tests.map((test) => testNode(test, project, { ...names, models })),
-    unitTests: project.unitTests.map((test) =>
-      unitTestNode(test, project.models, { ...names, models }),
-    ),
+    tests: project.tests.map((test) => testNode(test, project, names)),
+    unitTests: project.unitTests.map((test) => unitTestNode(test, project.models, names)),
   }
 }
 
@@ -200,9 +199,13 @@ function placeOfConfig({ configLine }: Rendered, file: string): Place {
   return configLine === undefined ? { file } : { file, line: configLine }
 }
 
-/** The statement without its closing semicolon, to be embedded in another. */
+/** The statement as it is embedded in another. */
+function withoutSemicolon({ sql }: Rendered): string {
+  return sql.replace(/;\s*$/, '')
+}
+
 function needSql(rendered: Rendered, file: string): string {
-  const sql = rendered.sql.replace(/;\s*$/, '')
+  const sql = withoutSemicolon(rendered)
   if (sql.trim() === '') throw new ProjectError({ file }, 'the file renders to nothing')
   return sql
 }
@@ -246,8 +249,15 @@ function unitTestNode(test: UnitTest, models: readonly Model[], names: ProjectNa
   })
   const isThisRead = rendered.sql.includes(aliasOf('this'))
   compare([...rendered.refs, ...rendered.sources, ...(isThisRead ? ['this'] : [])], given, test)
-  const sql = rendered.sql.replace(/;\s*$/, '')
-  return { name, description, model: model.name, expect, place, sql, given }
+  return {
+    name,
+    description,
+    model: model.name,
+    expect,
+    place,
+    sql: withoutSemicolon(rendered),
+    given,
+  }
 }
 
 /** What the rows stand for. */
@@ -260,8 +270,7 @@ function relationOf(
   if (kind === 'this') {
     // its table need not be there yet
     const self = names.models.get(model.name) ?? model.name
-    const { sql } = render(model.template, { ...names, self })
-    return `(${sql.replace(/;\s*$/, '')}\n)`
+    return `(${withoutSemicolon(render(model.template, { ...names, self }))}\n)`
   }
   if (kind === 'ref') {
     const relation = names.models.get(name)

@@ -103,7 +103,6 @@ export function mergeSettings(configs: readonly ModelConfig[]): ModelSettings {
   }
 }
 
-/** dbt's. */
 const TEST_DEFAULTS: TestSettings = {
   severity: 'error',
   warn_if: '!= 0',
