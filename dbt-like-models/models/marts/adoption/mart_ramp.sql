@@ -42,8 +42,8 @@ members as (
 final as (
 
     select
-        org_id,
-        user_id,
+        members.org_id,
+        members.user_id,
         members.user_label,
         members.cohort_week,
         members.first_active_date,
