@@ -6,9 +6,11 @@ reads what is printed here: one JSON object a line for the session, each node an
 
 import json
 import os
+import re
 import sys
 import time
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from threading import Lock
 
 from pyspark.sql import SparkSession
@@ -44,6 +46,24 @@ def await_executor(spark):
         time.sleep(0.2)
 
 
+class Refused(Exception):
+    """A statement that Spark does not run."""
+
+
+@contextmanager
+def naming(sql, what=""):
+    """Adds to an error which statement it is of, and the line that Spark names."""
+    try:
+        yield
+    except Exception as error:
+        why = reason(error)
+        place = re.search(r"line (\d+)[, ]+pos", why)
+        lines = sql.split("\n")
+        found = place and int(place[1]) <= len(lines)
+        line = f"\nLINE {place[1]}: {lines[int(place[1]) - 1].strip()}" if found else ""
+        raise Refused(f"{what}{why}{line}") from error
+
+
 class Stopped(Exception):
     """The session has ended: nothing more can run."""
 
@@ -58,7 +78,9 @@ class Runner:
             self.table(given["relation"], given["path"])
 
     def table(self, relation, path):
-        self.spark.sql(f"create table {relation} using parquet location '{path}'")
+        sql = f"create table {relation} using parquet location '{path}'"
+        with naming(sql, f"table {relation} of {path}: "):
+            self.spark.sql(sql)
 
     def update(self, node):
         """What is kept of the table, which the statement reads; then that and the new rows."""
@@ -71,23 +93,29 @@ class Runner:
 
     def node(self, node):
         """A model: its unit tests first; then a view, or a table of Parquet files."""
-        differences = [
-            [row.asDict() for row in self.spark.sql(sql).limit(EXAMPLES).collect()]
-            for sql in node["tests"]
-        ]
+        differences = [self.differences(test) for test in node["tests"]]
         if not any(differences):
-            if node["path"] is None:
-                self.spark.sql(f"create view {node['relation']} as {node['sql']}")
-            elif node["kept"] is not None:
-                self.update(node)
-            else:
-                self.spark.sql(node["sql"]).write.parquet(node["path"])
-                self.table(node["relation"], node["path"])
+            with naming(node["sql"]):
+                self.make(node)
             self.made.add(node["name"])
         return {"tests": differences}
 
+    def differences(self, test):
+        with naming(test["sql"], f"unit test '{test['name']}': "):
+            return [row.asDict() for row in self.spark.sql(test["sql"]).limit(EXAMPLES).collect()]
+
+    def make(self, node):
+        if node["path"] is None:
+            self.spark.sql(f"create view {node['relation']} as {node['sql']}")
+        elif node["kept"] is not None:
+            self.update(node)
+        else:
+            self.spark.sql(node["sql"]).write.parquet(node["path"])
+            self.table(node["relation"], node["path"])
+
     def check(self, check):
-        return {"failures": [int(n) for n in self.spark.sql(check["sql"]).collect()[0]]}
+        with naming(check["sql"]):
+            return {"failures": [int(n) for n in self.spark.sql(check["sql"]).collect()[0]]}
 
     def run(self, kind, task):
         if not os.path.exists(sys.argv[1]):  # the build was killed, and another has begun

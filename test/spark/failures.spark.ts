@@ -140,6 +140,20 @@ it('law 7: a table that is broken fails its checks and unit tests, and nothing i
   expect(await readFile(bench.target)).toEqual(before)
 })
 
+it('names the model, the unit test and the line of a statement that Spark refuses', async () => {
+  const bench = await Bench.open()
+  const spark = cluster.engine(bench.data)
+  const sql = SQL.replace('sum(sessions)', 'sum(sessions) // 1')
+  const tested = { ...TESTED, 'models/marts/fct_user.sql': sql }
+  const untested = { ...tested, 'models/marts/fct_user.yml': YML }
+  const { message } = await failure(bench.build(tested, { spark }))
+  expect(message).toContain("fct_user.sql: model 'fct_user': unit test 'sessions_add_up': [PARSE_")
+  expect(message).toMatch(/LINE \d+: .*cast\(sum\(sessions\) \/\/ 1 as bigint\)/)
+  const other = await failure(bench.build(untested, { spark }))
+  expect(other.message).toContain("fct_user.sql: model 'fct_user': [PARSE_")
+  expect(other.message).toMatch(/LINE 1: select user_id, cast\(sum\(sessions\) \/\/ 1/)
+})
+
 it('law 7: an executor that is killed ends the build, and the last warehouse stays', async () => {
   const bench = await Bench.open()
   await bench.build(TINY)
