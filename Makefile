@@ -36,12 +36,12 @@ watch: build ## the tests of what changes, again and again
 test: check build ## before a push: types, lint, unit tests and the main flows; three minutes
 	@npm run --silent test
 
-test-all: test test-browser test-dbt test-deep ## everything that must hold, in CI too; forty minutes
+test-all: test test-browser test-dbt test-spark test-deep ## everything that must hold, in CI too; fifty minutes
 
 test-dbt: build ## the models under dbt Core against the built-in runner, row for row; needs python3
 	@npm run --silent test:dbt
 
-test-spark: build ## builds on a Spark cluster that it starts, against DuckDB's, table by table; needs python3 and Java 17
+test-spark: build ## builds on a Spark cluster that it starts, against DuckDB's, table by table; needs python3 and Java 17; six minutes
 	@npm run --silent test:spark
 
 test-deep: build ## whole commands and nights, faults, damage, full disks, every option; half an hour
