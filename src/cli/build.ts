@@ -5,7 +5,7 @@ import type { RunEvent } from '../lib/events.ts'
 import { size } from '../lib/text.ts'
 import { toSecond } from '../observe/words.ts'
 import { build, planOfModels } from '../pipeline/build.ts'
-import { exportMarts, type BuildChoice, type RunsSoFar } from '../pipeline/publish.ts'
+import { exportMarts, type ModelChoice } from '../pipeline/publish.ts'
 import { rebuild } from '../pipeline/rebuild.ts'
 import { rollback } from '../pipeline/rollback.ts'
 import { listPublished, type PublishedFile } from '../serve/rollback.ts'
@@ -62,16 +62,9 @@ export const buildCommand = defineCommand({
   },
   run: async (flags, terminal) => {
     const config = configured(flags, terminal)
-    const { select, exclude, retry, fullRefresh } = flags
+    const { select, exclude, retry, fullRefresh, engine } = flags
     const asOf = flags.asOf === undefined ? undefined : momentOf(flags.asOf, '--as-of')
-    const choice = {
-      fullRefresh,
-      retry: retry === true,
-      ...(flags.engine === undefined ? {} : { engine: flags.engine }),
-      ...(select === undefined ? {} : { select }),
-      ...(exclude === undefined ? {} : { exclude }),
-      ...(asOf === undefined ? {} : { asOf }),
-    }
+    const choice = { select, exclude, retry, fullRefresh, engine, asOf }
     if (flags.plan === true) return planOf(config, choice, terminal)
     return runJob({ ...flags, command: 'build', config }, terminal, (context, runs) =>
       build(context, { runs, ...choice }),
@@ -79,19 +72,13 @@ export const buildCommand = defineCommand({
   },
 })
 
-/** What a build would do. Base is taken as it is. */
-async function planOf(
-  config: Config,
-  choice: Omit<BuildChoice, 'runs'>,
-  terminal: Terminal,
-): Promise<Answer> {
+async function planOf(config: Config, choice: ModelChoice, terminal: Terminal): Promise<Answer> {
   const emit = (event: RunEvent): void => {
     if (event.type === 'warning') terminal.err(`${event.message}\n`)
   }
-  const { world, close } = createWorld(emit, terminal.environment, Date.now)
+  const { world, close } = createWorld(emit, terminal.environment)
   const context = { config, world, runId: 'plan', deadline: Infinity }
-  const runs: RunsSoFar = () => Promise.resolve([])
-  const plan = await planOfModels(context, { ...choice, runs }).finally(close)
+  const plan = await planOfModels(context, choice).finally(close)
   const widest = Math.max(...plan.map(({ model }) => model.length))
   const lines = plan.map(
     ({ model, action, reason }) => `${model.padEnd(widest)}  ${action.padEnd(6)}  ${reason}\n`,
@@ -156,7 +143,7 @@ export const rollbackCommand = defineCommand({
     const config = configured(flags, terminal)
     if (flags.list === true) {
       const files = await listPublished(config.dataFolder)
-      return { json: files.map(toJson), text: toText(files) }
+      return { json: files.map(fileJson), text: filesText(files) }
     }
     return runJob({ ...flags, command: 'rollback', config }, terminal, (context) =>
       rollback(context, flags.to),
@@ -164,15 +151,14 @@ export const rollbackCommand = defineCommand({
   },
 })
 
-function toJson({ runId, builtAt, bytes, path, isPublished, problem }: PublishedFile): object {
+function fileJson({ runId, builtAt, bytes, path, isPublished, problem }: PublishedFile): object {
   return { run_id: runId, built_at: builtAt, bytes, path, is_published: isPublished, problem }
 }
 
-function toText(files: readonly PublishedFile[]): string {
+function filesText(files: readonly PublishedFile[]): string {
   if (files.length === 0) return 'Nothing is published yet.\n'
   const lines = files.map(({ runId, builtAt, bytes, isPublished, problem }) => {
-    const mark = isPublished ? '*' : ' '
-    const note = isPublished ? '  published' : ''
+    const [mark, note] = isPublished ? ['*', '  published'] : [' ', '']
     const broken = problem === null ? '' : `  cannot be put back: ${problem}`
     return `${mark} ${runId}  built ${builtAt === null ? '(unknown)' : toSecond(builtAt)}  ${size(bytes)}${note}${broken}\n`
   })

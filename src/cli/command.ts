@@ -9,8 +9,8 @@ import { loadConfig, type Config, type ConfigFlags } from '../config/config.ts'
 import { AppError, ExitCode, messageOf, UsageError } from '../lib/errors.ts'
 import { setProcessLimits } from '../lib/machine.ts'
 import { oneLine } from '../lib/text.ts'
+import type { Environment } from '../lib/trust.ts'
 
-/** The command's name. */
 export const NAME = 'agent-warehouse'
 
 /** What the process gives; `program` makes a Terminal of it. */
@@ -35,7 +35,7 @@ export interface Terminal {
    * null where there is no terminal to ask on.
    */
   readonly ask: ((question: string, signal: AbortSignal) => Promise<string>) | null
-  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly environment: Environment
   readonly cwd: string
 }
 
@@ -61,13 +61,11 @@ export interface Command {
   run(flags: object, terminal: Terminal): Promise<ExitCode | Answer>
 }
 
-/** A command whose flags have the types of its options. */
 interface TypedCommand<O extends OptionSet> extends Command {
   readonly options: O
   run(flags: Flags<O>, terminal: Terminal): Promise<ExitCode | Answer>
 }
 
-/** Declares a command. */
 export function defineCommand<O extends OptionSet>(command: TypedCommand<O>): Command {
   return command
 }
@@ -124,7 +122,6 @@ export const logOption = {
   },
 } as const
 
-/** Options of commands that work in the data folder and report on it. */
 export const reportOptions = { ...logOption, ...jsonOption }
 
 /**
@@ -156,8 +153,11 @@ export function report(error: unknown, { err }: Pick<Terminal, 'err'>): void {
 }
 
 /** A command's usage, its purpose, and the command itself or what loads it. */
-export type Entry = readonly [usage: string, purpose: string, what: Command | Load]
-type Load = () => Promise<Command | Group>
+export type Entry = readonly [
+  usage: string,
+  purpose: string,
+  what: Command | (() => Promise<Command | Group>),
+]
 
 /** Commands under one name: `controls list`, `controls show`. */
 export interface Group {
@@ -190,7 +190,6 @@ export function register(parser: Argv, [usage, purpose, what]: Entry, context: C
   })
 }
 
-/** Tells the parser what a command takes. */
 function declare(parser: Argv, command: Command, { terminal, options }: Context): void {
   if (repeatableOf(command).length > 0) {
     parser.parserConfiguration({ 'duplicate-arguments-array': true })
@@ -207,7 +206,7 @@ function declare(parser: Argv, command: Command, { terminal, options }: Context)
 const PADDING = 4
 
 /** Columns of `--help` on a terminal. */
-export function helpWidth({ columns }: Pick<Terminal, 'columns'>): number {
+export function helpWidth({ columns }: Terminal): number {
   return Math.min(100, columns)
 }
 
@@ -239,7 +238,6 @@ async function execute(
   return answer.exitCode ?? ExitCode.complete
 }
 
-/** Names of the options and arguments whose value is a list. */
 function repeatableOf({ options }: Command): string[] {
   return Object.keys(options).filter((name) => options[name]?.array === true)
 }

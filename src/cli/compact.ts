@@ -10,6 +10,7 @@ import {
   reportOptions,
   type Answer,
 } from './command.ts'
+import { linesText } from '../serve/format.ts'
 import { runJob } from './job.ts'
 
 export const compactCommand = defineCommand({
@@ -27,8 +28,7 @@ export const compactCommand = defineCommand({
     if (flags.dryRun) return planAnswer(await planOfMerges(config.dataFolder, Date.now()))
     return runJob({ ...flags, command: 'compact', config }, terminal, async (context) => {
       const { merged, ...outcome } = await compact(context)
-      const { json, text } = answer(merged)
-      return { ...outcome, report: { json: { run_id: context.runId, ...json }, text } }
+      return { ...outcome, report: answer(merged) }
     })
   },
 })
@@ -47,13 +47,11 @@ function planAnswer(tasks: readonly MergeTask[]): Answer {
   const total = `${counted(files, 'file')} would become ${digits(tasks.length)}:`
   return {
     json,
-    text: `${total}\n${aligned(rows)
-      .map((line) => `  ${line}\n`)
-      .join('')}`,
+    text: linesText([total, ...aligned(rows).map((line) => `  ${line}`)]),
   }
 }
 
-function answer(merged: readonly Merged[]): { readonly json: object; readonly text: string } {
+function answer(merged: readonly Merged[]): Answer & { json: object } {
   const sum = (of: (each: Merged) => number): number =>
     merged.reduce((total, each) => total + of(each), 0)
   const files = sum((each) => each.files)

@@ -43,7 +43,6 @@ function teamLines({ members }: Emulator): string[] {
   return first === undefined ? lines : [...lines, `${first.userId},platform,cc-platform,2026-06-15`]
 }
 
-/** Two seats more than there are members. */
 function licenceLines({ members }: Emulator): string[] {
   const teams = [...new Set(members.map(({ team }) => team))].sort()
   return teams.map((team) => {

@@ -49,7 +49,7 @@ export const demoCommand = defineCommand({
       keyWarning: null,
     }
     const organisations = [organisation]
-    const hosts = (): typeof organisations => organisations
+    const hosts = () => organisations
     const job = {
       command: 'demo',
       log: flags.log,
@@ -109,7 +109,6 @@ function createClock(startsAt: number): { now: () => number; advance: (ms: numbe
   }
 }
 
-/** @throws UsageError when the folder holds anything that no demo made. */
 async function startAfresh(dataFolder: string): Promise<void> {
   const mark = join(dataFolder, MARK)
   const isDemo = (await readIfThere(mark)) !== undefined
@@ -151,30 +150,29 @@ export const emulateCommand = defineCommand({
   },
   run: async (flags, terminal) => {
     const { seed, rate, burst } = flags
+    const organisations = wholeOf(flags.organisations, '--organisations', 1, MOST_ORGANISATIONS)
     const options = {
       port: wholeOf(flags.port, '--port', 0, MAX_PORT),
       appPort: wholeOf(flags.appPort, '--app-port', 0, MAX_PORT),
       users: wholeOf(flags.users, '--users', 1),
-      organisations: wholeOf(flags.organisations, '--organisations', 1, MOST_ORGANISATIONS),
+      organisations,
       firstDay: parseDay(flags.from, '--from'),
+      seed,
+      rate,
+      burst,
+      remember: 0,
+      now: () => Date.now(),
     }
     const isEnded = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
-    const emulator = await startEmulator({
-      ...options,
-      seed,
-      now: () => Date.now(),
-      remember: 0,
-      ...(rate === undefined ? {} : { rate }),
-      ...(burst === undefined ? {} : { burst }),
-    })
+    const emulator = await startEmulator(options)
     terminal.out(
       [
         `The stand-in platform listens on ${emulator.url}`,
         `and its web application, with the readiness reports, on ${emulator.appUrl}`,
         ...Object.entries(emulator.keys).map(([role, key]) => `  key of the ${role}: ${key}`),
-        ...(options.organisations === 1
+        ...(organisations === 1
           ? []
-          : [`  keys of organisation n, up to ${options.organisations}, end with -n`]),
+          : [`  keys of organisation n, up to ${organisations}, end with -n`]),
         'In another terminal:',
         `  AGENT_BASE_URL=${emulator.url} AGENT_APP_URL=${emulator.appUrl} AGENT_API_KEY=${emulator.keys.manager} agent-warehouse run`,
         'Ctrl-C ends it.',

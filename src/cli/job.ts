@@ -13,7 +13,7 @@ import { diskFault, makeFolder } from '../lib/disk.ts'
 import { removeSpilled } from '../lib/spill.ts'
 import { removeTemporaryFiles } from '../lib/files.ts'
 import { lock, type Lease } from '../lib/lock.ts'
-import { printed, report, type Answer, type Terminal } from './command.ts'
+import { printed, report, type Terminal } from './command.ts'
 import { announce, createWorld } from './world.ts'
 import { join } from 'node:path'
 import type { RunEvent } from '../lib/events.ts'
@@ -21,7 +21,7 @@ import type { RunRow } from '../model/publish/meta.ts'
 import { createJsonLog, createTextLog } from '../observe/log.ts'
 import { createProgress, type Progress } from '../observe/progress.ts'
 import { createRedact, redactedEvent } from '../observe/redact.ts'
-import { readRunRecords, writeRunRecord, type RunRecord } from '../observe/run-record.ts'
+import { ended, readRunRecords, writeRunRecord, type RunRecord } from '../observe/run-record.ts'
 import { createSummary } from '../observe/summary.ts'
 import { renderSummary } from '../observe/summary-text.ts'
 import { version } from '../lib/package.ts'
@@ -45,8 +45,8 @@ export interface JobOptions {
 export interface JobResult {
   readonly exitCode: ExitCode
   readonly problems?: readonly Error[]
-  /** What the command prints in place of the run's summary. */
-  readonly report?: Answer
+  /** What the command prints in place of the run's summary; JSON begins with the id of the run. */
+  readonly report?: { readonly json: object; readonly text: string }
 }
 
 /**
@@ -88,8 +88,11 @@ export async function runJob(
     const result = await settled(() => work(context, observer.runs))
     const first = result.problems?.[0] ?? null
     const closing = await observer.close(result.exitCode, first)
-    const { text = closing.text, json = closing.record } = result.report ?? {}
-    if (options.json || closing.didWork) terminal.out(printed({ json, text }, options.json))
+    const answer =
+      result.report === undefined
+        ? { json: closing.record, text: closing.text }
+        : { json: { run_id: runId, ...result.report.json }, text: result.report.text }
+    if (options.json || closing.didWork) terminal.out(printed(answer, options.json))
     if (result.unexpected !== undefined) throw result.unexpected
     for (const problem of result.problems ?? []) report(problem, terminal)
     return result.exitCode
@@ -149,7 +152,6 @@ async function checkWritable(dataFolder: string): Promise<void> {
   }
 }
 
-/** Sorts by time; unique. */
 function newRunId(now: number): string {
   const time = new Date(now).toISOString().replaceAll(/[-:]/g, '').slice(0, 15)
   return `${time}Z-${randomBytes(3).toString('hex')}`
@@ -215,11 +217,6 @@ function shownProgress({ log, now }: ObserverOptions, terminal: Terminal): Progr
   if (log === 'json') return { listener: createJsonLog(write, now), stop }
   if (log === 'text' || !terminal.isTty) return { listener: createTextLog(write), stop }
   return createProgress({ write: draw, now, columns: () => terminal.columns, colour })
-}
-
-/** The lock allows one run at a time: an earlier run without an end was killed. */
-function ended(record: RunRecord): RunRecord {
-  return record.status === 'running' ? { ...record, status: 'killed' } : record
 }
 
 function runRow(record: RunRecord): RunRow {

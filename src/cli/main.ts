@@ -27,7 +27,6 @@ process.exitCode = await program(argv, {
   cwd: process.cwd(),
 })
 
-/** The width of the terminal, else COLUMNS, else 80. */
 function widthOf(columns: number | undefined): number {
   return [columns, Number(process.env['COLUMNS'])].find((each) => (each ?? 0) > 0) ?? 80
 }

@@ -8,13 +8,11 @@ import { flag, number, text, textOr, texts, type Flags } from './command.ts'
 
 const ALL_NAMES = Object.keys(ITEMS)
 
-/** Which days. */
 export const rangeOptions = {
   from: text('first day, YYYY-MM-DD (default: the beginning of history, 2026-01-14)'),
   to: text('last day, YYYY-MM-DD (default: yesterday, UTC)'),
 }
 
-/** Which organisations. */
 export const orgOption = {
   org: texts('an organisation of the configuration by its name; repeated or with commas: several'),
 }
@@ -35,6 +33,11 @@ export function organisationsOf(
   )
   refuseUnknown(asked, names)
   return [...new Set(asked)]
+}
+
+/** The names of all organisations of the configuration. */
+export function configuredNames(config: Pick<Config, 'hosts'>): string[] {
+  return config.hosts().map(({ name }) => name)
 }
 
 /** Which intervals to request, and of which organisations. */
@@ -71,14 +74,10 @@ export function selectionOf(
   const isAsked = (name: EntityResource): boolean => names?.includes(name) ?? true
   if (sessions.length > 0 && !isAsked('sessions')) throw leftOut('--session', 'sessions')
   if (messages.length > 0 && !isAsked('messages')) throw leftOut('--message', 'messages')
-  const organisations = organisationsOf(
-    flags,
-    config.hosts().map(({ name }) => name),
-  )
   return {
     within: rangeOf(flags),
     refetch: flags.refetch,
-    ...(organisations === undefined ? {} : { organisations }),
+    organisations: organisationsOf(flags, configuredNames(config)),
     ...(names === undefined
       ? {}
       : { resources: RESOURCES.filter(({ name }) => names.includes(name)) }),

@@ -80,7 +80,6 @@ function asJson({ orgId, tasks, entities }: OrganisationPlan): object {
   }
 }
 
-/** Where most organisations have nothing due, they are counted. */
 function plansText(plans: readonly OrganisationPlan[]): string {
   const due = plans.filter(({ tasks, entities }) => tasks.length + entities.length > 0)
   const rest = plans.length - due.length

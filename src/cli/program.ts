@@ -25,8 +25,6 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
   const terminal = safeTerminal(screen)
   let exitCode: ExitCode = ExitCode.complete
   const options = new Set(['debug', 'help', 'version'])
-  // The parser makes the help text of every command that it runs; wrapping it takes most of that.
-  const isHelpWanted = argv.some((each) => each.includes('help'))
   const parser: Argv = yargs()
     .scriptName(NAME)
     .usage('$0 <command>\n\nThe usage of an AI-agent platform as a warehouse.')
@@ -38,11 +36,11 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
     .recommendCommands()
     .updateStrings(WORDS)
     .exitProcess(false)
-    .wrap(isHelpWanted ? helpWidth(terminal) : null)
+    .wrap(helpWidth(terminal))
     .epilogue(EPILOGUE)
     .fail((message: string | null, error: Error | undefined) => {
-      const hint = argv[0] === 'query' ? UNQUOTED : ''
-      throw error ?? wrongArguments(message ?? 'the arguments cannot be read', hint, options)
+      const unquoted = argv[0] === 'query' ? QUOTE_IT : ''
+      throw error ?? wrongArguments(message ?? 'the arguments cannot be read', unquoted, options)
     })
   const context = { terminal, options, done: (code: ExitCode) => void (exitCode = code) }
   for (const entry of COMMANDS) register(parser, entry, context)
@@ -90,8 +88,7 @@ function safeTerminal({ out, err, ask, ...screen }: Screen): Terminal {
   }
 }
 
-/** The hint for a statement without quotes. */
-const UNQUOTED = 'Quote the statement: agent-warehouse query "select …". '
+const QUOTE_IT = 'Quote the statement: agent-warehouse query "select …". '
 
 /** One line; of an unknown option the nearest one that there is. Never the whole help. */
 function wrongArguments(message: string, hint: string, options: Iterable<string> = []): UsageError {

@@ -1,6 +1,6 @@
 import { ExitCode, UsageError } from '../lib/errors.ts'
 import { analysesTable, analysis } from '../serve/analyses.ts'
-import { formatResult, outputFormats, displayWidth, visible } from '../serve/format.ts'
+import { displayWidth, formatResult, linesText, outputFormats, visible } from '../serve/format.ts'
 import { query } from '../serve/query.ts'
 import {
   describeTable,
@@ -45,20 +45,17 @@ export const queryCommand = defineCommand({
     const table =
       sqlAsked === null ? analysesTable() : await query(warehousePath(config.dataFolder), sqlAsked)
     const format = flags.format ?? (json ? 'json' : 'table')
-    const width = terminal.outWidth === undefined ? {} : { width: terminal.outWidth }
     const write = format === 'table' ? terminal.out : terminal.data
-    write(formatResult(table, format, width))
+    write(formatResult(table, format, terminal.outWidth))
     return ExitCode.complete
   },
 })
 
-interface Asked {
-  readonly analysis?: string | undefined
-  readonly list: boolean
-}
-
 /** The statement to run; null where the ready-made ones are to be listed. @throws UsageError */
-function statementOf(sql: string | undefined, { analysis: name, list }: Asked): string | null {
+function statementOf(
+  sql: string | undefined,
+  { analysis: name, list }: { readonly analysis?: string | undefined; readonly list: boolean },
+): string | null {
   const given = [sql, name, list ? '' : undefined].filter((each) => each !== undefined)
   if (given.length !== 1) {
     const wrong = given.length === 0 ? '0 given, at least 1 needed' : 'more than one is given'
@@ -167,8 +164,4 @@ function wrapped(words: string, width: number): string[] {
     else lines.push(word)
   }
   return lines
-}
-
-function linesText(lines: readonly string[]): string {
-  return lines.map((line) => `${line}\n`).join('')
 }

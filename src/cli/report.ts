@@ -26,11 +26,13 @@ export const reportCommand = defineCommand({
   },
   run: async (flags, terminal) => {
     const { dataFolder } = configured(flags, terminal)
-    const path =
-      flags.out === undefined
-        ? reportPath(dataFolder, flags.format)
-        : resolve(terminal.cwd, flags.out)
-    const choice = { organisations: namesOf(flags.org), withPeople: flags.people, now: Date.now() }
+    const path = resolve(terminal.cwd, flags.out ?? reportPath(dataFolder, flags.format))
+    const organisations = (flags.org ?? []).flatMap((text) => text.split(','))
+    const choice = {
+      organisations: organisations.map((name) => name.trim()),
+      withPeople: flags.people,
+      now: Date.now(),
+    }
     const { bytes, verdicts } = await reportOn(dataFolder, choice, flags.format, path)
     const trusted = Object.entries(verdicts).map(([org, verdict]) => `  ${org}: ${verdict}\n`)
     return {
@@ -52,10 +54,7 @@ export const docsCommand = defineCommand({
   },
   run: async (flags, terminal) => {
     const config = configured(flags, terminal)
-    const path =
-      flags.out === undefined
-        ? join(config.dataFolder, 'docs', 'index.html')
-        : resolve(terminal.cwd, flags.out)
+    const path = resolve(terminal.cwd, flags.out ?? join(config.dataFolder, 'docs', 'index.html'))
     const written = await writeDocs(config, path, (message) => {
       terminal.err(`${message}\n`)
     })
@@ -65,8 +64,3 @@ export const docsCommand = defineCommand({
     }
   },
 })
-
-/** `--org a,b --org c` */
-function namesOf(texts: readonly string[] | undefined): string[] {
-  return (texts ?? []).flatMap((text) => text.split(',')).map((name) => name.trim())
-}

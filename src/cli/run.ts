@@ -33,7 +33,6 @@ export const syncCommand = nightly(
   sync,
 )
 
-/** A command that asks the platform for what its selection says. */
 function nightly(
   command: string,
   examples: readonly [string, string][],

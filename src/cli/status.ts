@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { examine } from '../doctor/examine.ts'
 import { exitCodeOf, type Finding } from '../doctor/finding.ts'
 import { ledgerOnceOpened } from '../extract/open-ledger.ts'
-import { readRunRecords, type RunRecord } from '../observe/run-record.ts'
+import { ended, readRunRecords, type RunRecord } from '../observe/run-record.ts'
 import {
   readStatus,
   type EntityStatus,
@@ -14,15 +14,14 @@ import {
 } from '../serve/status.ts'
 import { readSourceFreshness, type SourceFreshness } from '../serve/warehouse.ts'
 import { warehousePath } from '../lake/layout.ts'
-import type { Ledger } from '../lake/ledger.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import type { LeaseStatus } from '../lib/lock.ts'
 import type { RunEvent } from '../lib/events.ts'
 import { ageText } from '../lib/days.ts'
 import { size, someOf } from '../lib/text.ts'
-import { addressing, counted, toSecond } from '../observe/words.ts'
+import { addressing, counted, firstLines, toSecond } from '../observe/words.ts'
 import { configured, dataOptions, defineCommand, flag, jsonOption } from './command.ts'
-import { organisationsOf, orgOption } from './options.ts'
+import { configuredNames, organisationsOf, orgOption } from './options.ts'
 import { createWorld } from './world.ts'
 
 const LISTED_RUNS = 5
@@ -41,12 +40,10 @@ export const statusCommand = defineCommand({
     const hosts = config.hosts()
     const known = [...(await readOrganisations(dataFolder)).keys()]
     const names = organisationsOf(flags, [...hosts.map(({ name }) => name), ...known])
-    const ledgerOf = (orgId: string): Promise<Ledger> => ledgerOnceOpened(dataFolder, orgId)
+    const ledgerOf = (orgId: string) => ledgerOnceOpened(dataFolder, orgId)
     const status = await readStatus(dataFolder, Date.now(), ledgerOf, names)
     const shown = hosts.filter(({ name }) => names?.includes(name) ?? true)
     const { records } = await readRunRecords(join(dataFolder, 'runs'))
-    const isKilled = (run: RunRecord): boolean =>
-      run.status === 'running' && run.run_id !== status.running?.runId
     const report = {
       ...status,
       withoutApp: shown.flatMap(({ name, appUrl }) => (appUrl === null ? [name] : [])),
@@ -56,7 +53,7 @@ export const statusCommand = defineCommand({
       limits: { rate, concurrency },
       runs: records
         .slice(-LISTED_RUNS)
-        .map((run): RunRecord => (isKilled(run) ? { ...run, status: 'killed' } : run))
+        .map((run) => (run.run_id === status.running?.runId ? run : ended(run)))
         .reverse(),
     }
     return { json: report, text: statusText(report) }
@@ -74,7 +71,8 @@ interface Report extends Status {
 }
 
 function statusText(report: Report): string {
-  const { published, running, left, limits, withoutApp, freshness, organisations, runs } = report
+  const { published, running, left, limits, withoutApp, neverMet } = report
+  const { freshness, organisations, runs } = report
   const line = (label: string, value: string): string => `${label.padEnd(12)} ${value}`
   return [
     line('data folder', report.dataFolder),
@@ -88,25 +86,31 @@ function statusText(report: Report): string {
       left && line('left', `${ownerOf(left)}, ${heartbeatOf(left)}; the next run takes over`),
     ].filter((each) => each !== null),
     line('limits', `at most ${limits.rate} requests a second, ${limits.concurrency} at once`),
-    ...withRest(
+    ...firstLines(
       withoutApp.map((name) =>
         line('readiness', `not asked for: '${name}' has no application host (AGENT_APP_URL)`),
       ),
+      IN_FULL,
       (more) => line('', `and for ${counted(more, 'more organisation')}`),
     ),
     ...freshness
       .filter((each) => each.status !== 'pass')
       .map((each) => line('stale', `${each.source}: ${ageText(each.ageSeconds * 1000, each)}`)),
-    ...withRest(
+    ...firstLines(
       report.learned.map((each) => line('learned', learnedText(each))),
+      IN_FULL,
       (more) => line('', `and of ${counted(more, 'more organisation')}`),
     ),
     ...(organisations.length === 0 ? ['', 'Nothing has landed yet.'] : []),
-    ...(organisations.length > 1 ? sumLines(report) : []),
+    ...(organisations.length > 1
+      ? ['', `${counted(organisations.length, 'organisation')} in all`, ...daysTable(report.sum)]
+      : []),
     ...(organisations.length > IN_FULL
       ? troubleLines(organisations)
       : organisations.flatMap(organisationLines)),
-    ...neverMetLines(report),
+    ...(neverMet.length === 0
+      ? []
+      : ['', `never answered: ${someOf(neverMet.map((name) => `'${name}'`))}`]),
     ...(runs.length === 0 ? [] : ['', 'last runs']),
     ...runs.map(
       (run) =>
@@ -116,42 +120,29 @@ function statusText(report: Report): string {
   ].join('\n')
 }
 
-/** More organisations than these are not shown in full. */
 const IN_FULL = 5
 
-/** Some lines, and one that counts the rest. */
-function withRest(lines: readonly string[], rest: (more: number) => string): readonly string[] {
-  const more = lines.length - IN_FULL
-  return more <= 0 ? lines : [...lines.slice(0, IN_FULL), rest(more)]
-}
-
-function sumLines({ organisations, sum }: Report): string[] {
-  return ['', `${counted(organisations.length, 'organisation')} in all`, ...daysTable(sum)]
-}
-
-/** A line for each organisation with trouble; the others are counted. */
 function troubleLines(organisations: readonly OrganisationStatus[]): string[] {
   const troubled = organisations.flatMap((each) => {
     const trouble = troubleOf(each)
     return trouble === null ? [] : [`  ${each.name ?? each.orgId}: ${trouble}`]
   })
-  const more = troubled.length - LISTED_GAPS
   const well = counted(organisations.length - troubled.length, 'organisation')
   return [
     '',
     ...(troubled.length === 0 ? [] : [`${counted(troubled.length, 'organisation')} with trouble`]),
-    ...troubled.slice(0, LISTED_GAPS),
-    ...(more > 0 ? [`  and ${more} more: --json has them all`] : []),
+    ...firstLines(troubled, LISTED_GAPS, (more) => `  and ${more} more: --json has them all`),
     `${well} without gaps; status --org <name> shows one in full`,
   ]
 }
 
 /** What is wrong with an organisation, on one line; null where nothing is. */
 function troubleOf({ resources, entities }: OrganisationStatus): string | null {
-  const total = (count: 'failed' | 'missing'): number =>
-    resources.reduce((sum, each) => sum + each[count], 0)
-  const pending = resources.reduce((sum, { suspects }) => sum + suspects.length, 0)
-  const [failed, missing] = [total('failed'), total('missing')]
+  const total = (of: (each: ResourceStatus) => number): number =>
+    resources.reduce((sum, each) => sum + of(each), 0)
+  const failed = total((each) => each.failed)
+  const missing = total((each) => each.missing)
+  const pending = total((each) => each.suspects.length)
   const errors = [
     ...resources.flatMap(({ gaps }) => gaps.flatMap(({ error }) => error ?? [])),
     ...entities.flatMap(({ resource, error }) => (error === null ? [] : [`${resource}: ${error}`])),
@@ -163,12 +154,6 @@ function troubleOf({ resources, entities }: OrganisationStatus): string | null {
     errors[0] ?? false,
   ].filter((each) => each !== false)
   return parts.length === 0 ? null : parts.join(', ')
-}
-
-function neverMetLines({ neverMet }: Report): string[] {
-  if (neverMet.length === 0) return []
-  const names = neverMet.map((name) => `'${name}'`)
-  return ['', `never answered: ${someOf(names)}`]
 }
 
 function ownerOf({ runId, pid, host }: LeaseStatus): string {
@@ -202,22 +187,18 @@ function organisationLines(organisation: OrganisationStatus): string[] {
   const gaps = resources.flatMap(({ resource, gaps: all }) =>
     all.map((gap) => gapLine(resource, gap)),
   )
-  const notes = resources.flatMap(noteLines)
   return [
     '',
     `organisation ${orgId}, days ${firstDay} to ${lastDay}`,
     ...daysTable(resources),
-    ...(gaps.length === 0 ? ['  no gaps'] : gaps.slice(0, LISTED_GAPS)),
-    ...(gaps.length > LISTED_GAPS
-      ? [`  and ${gaps.length - LISTED_GAPS} more gaps: --json has them all`]
-      : []),
-    ...notes,
+    ...(gaps.length === 0 ? ['  no gaps'] : []),
+    ...firstLines(gaps, LISTED_GAPS, (more) => `  and ${more} more gaps: --json has them all`),
+    ...resources.flatMap(noteLines),
     ...(entities.length === 0 ? [] : ['', '  entity resources']),
     ...entities.map(entityLine),
   ]
 }
 
-/** The days of each resource, by state. */
 function daysTable(resources: readonly Report['sum'][number][]): string[] {
   const header = ['', 'landed', 'empty', 'failed', 'missing', 'settled', 'latest']
   const rows = resources.map((each) => [
@@ -274,26 +255,18 @@ export const doctorCommand = defineCommand({
     const { world, close } = createWorld(emit, terminal.environment)
     const findings = await examine({
       loadConfig: () => configured(flags, terminal),
-      organisations: (config) =>
-        organisationsOf(
-          flags,
-          config.hosts().map(({ name }) => name),
-        ),
+      organisations: (config) => organisationsOf(flags, configuredNames(config)),
       world,
       nodeVersion: process.versions.node,
       isThorough: flags.all,
     }).finally(close)
     return {
-      json: findings.map(findingJson),
+      json: findings.map(({ exitCode, ...finding }) => ({ ...finding, exit_code: exitCode })),
       text: findingsText(findings),
       exitCode: exitCodeOf(findings),
     }
   },
 })
-
-function findingJson({ check, state, message, hint, exitCode }: Finding): object {
-  return { check, state, message, hint, exit_code: exitCode }
-}
 
 function findingsText(findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ check }) => check.length))

@@ -1,6 +1,6 @@
 import { addDays, isDay, type Day, type DayRange } from '../lib/days.ts'
 import { oneLine } from '../lib/text.ts'
-import { counted, digits } from '../observe/words.ts'
+import { counted, digits, firstLines } from '../observe/words.ts'
 import type { Difference } from '../serve/verify/compare.ts'
 import type { DamagedFile, NotStored } from '../serve/verify/evidence.ts'
 import type { LeftOut } from '../serve/verify/sample.ts'
@@ -19,7 +19,7 @@ export function verificationAnswer(verification: Verification): Answer & { json:
     ...listed(files.damaged.map(damageLine)),
     ...listed(differences.map(differenceLine)),
     ...listed(leftOutLines(leftOut)),
-    ...listed(notHeldLines(notStored)),
+    ...listed(notStoredLines(notStored)),
     ...(commands.length === 0 ? [] : ['What fixes it:', ...commands.map((each) => `  ${each}`)]),
   ]
   return {
@@ -84,7 +84,6 @@ function damageLine({ path, expected, found }: DamagedFile): string {
   return `${path} is damaged: its SHA-256 is ${found}, not ${expected ?? 'known'}`
 }
 
-/** Days of a resource that are left out for one reason are one line. */
 function leftOutLines(leftOut: readonly LeftOut[]): string[] {
   return byDays(leftOut, ({ orgId, resource, why, error }, days) => {
     const noAnswer = `the platform did not give it${error === null ? '' : `: ${error}`}`
@@ -93,8 +92,7 @@ function leftOutLines(leftOut: readonly LeftOut[]): string[] {
   })
 }
 
-/** Days of a field are one line. */
-function notHeldLines(numbers: readonly NotStored[]): string[] {
+function notStoredLines(numbers: readonly NotStored[]): string[] {
   return byDays(numbers, ({ orgId, resource, path, kind }, days) => {
     const how = kind === 'rounded' ? 'rounded to six digits' : 'NULL'
     return `${path} of ${resource} ${days} of ${orgId}: served numbers that the warehouse has as ${how}`
@@ -132,7 +130,6 @@ function fixingCommands({ differences, files }: Verification): string[] {
   return [...asking, 'agent-warehouse build --full-refresh']
 }
 
-/** Sorted days as the fewest ranges. */
 function rangesOf(days: readonly Day[]): DayRange[] {
   const ranges: DayRange[] = []
   for (const day of days) {
@@ -144,8 +141,7 @@ function rangesOf(days: readonly Day[]): DayRange[] {
   return ranges
 }
 
-function listed(lines: readonly string[]): string[] {
-  const shown = lines.slice(0, LISTED).map((line) => `  ${oneLine(line)}`)
-  const more = lines.length - shown.length
-  return more === 0 ? shown : [...shown, `  and ${digits(more)} more: --json has them all`]
+function listed(lines: readonly string[]): readonly string[] {
+  const shown = lines.map((line) => `  ${oneLine(line)}`)
+  return firstLines(shown, LISTED, (more) => `  and ${digits(more)} more: --json has them all`)
 }

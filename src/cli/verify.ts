@@ -12,6 +12,7 @@ import {
 } from './command.ts'
 import { runJob } from './job.ts'
 import {
+  configuredNames,
   durationOf,
   organisationsOf,
   orgOption,
@@ -48,19 +49,16 @@ export const verifyCommand = defineCommand({
     const choice = choiceOf(flags)
     const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')
     const config = configured(flags, terminal)
-    const only = organisationsOf(
-      flags,
-      config.hosts().map(({ name }) => name),
-    )
+    const only = organisationsOf(flags, configuredNames(config))
     const organisations = config.organisations(only)
     return runJob(
       { ...flags, command: 'verify', config, maxDurationMs, organisations },
       terminal,
       async (context) => {
         const { verification, ...outcome } = await verify(context, choice, only)
-        if (verification === null) return outcome
-        const { json, text } = verificationAnswer(verification)
-        return { ...outcome, report: { json: { run_id: context.runId, ...json }, text } }
+        return verification === null
+          ? outcome
+          : { ...outcome, report: verificationAnswer(verification) }
       },
     )
   },

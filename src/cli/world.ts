@@ -36,7 +36,6 @@ export function createWorld(
   }
 }
 
-/** More organisations are not named each. */
 const NAMED = 10
 
 /** Reports, before the first request, where credentials are sent and whether they are kept safely. */

@@ -14,7 +14,7 @@ import {
 } from '../lib/machine.ts'
 import { suggestion } from '../lib/text.ts'
 import { redactionKeyIn } from '../lib/secrets/redaction.ts'
-import { configuredUmask, readTrusted } from '../lib/trust.ts'
+import { configuredUmask, readTrusted, type Environment } from '../lib/trust.ts'
 import { hooksSchema, NO_HOOKS, type HooksConfig } from '../hooks/config.ts'
 import { ENGINES, sparkConfig, sparkSchema, type Engine, type SparkConfig } from './spark.ts'
 import {
@@ -23,7 +23,6 @@ import {
   organisationsInCsv,
   resolveOrganisations,
   setting,
-  type Environment,
   type OrganisationConfig,
 } from './organisations.ts'
 
@@ -83,6 +82,9 @@ export interface ConfigFlags {
 
 const FILE_NAME = 'agent-warehouse.yaml'
 
+/** Used where there is a file: most commands have none to read, and start faster. */
+const load: (name: 'yaml') => typeof Yaml = createRequire(import.meta.url)
+
 /**
  * Bounds, not targets: the governor learns what the platform allows and stays
  * within it. So many requests at once are well below what a browser opens, and
@@ -97,10 +99,8 @@ const DEFAULTS = {
 }
 
 const positive = z.coerce.number('must be a number above 0').positive('must be a number above 0')
-const count = z.coerce
-  .number('must be a whole number above 0')
-  .int('must be a whole number above 0')
-  .positive('must be a whole number above 0')
+const WHOLE = 'must be a whole number above 0'
+const count = z.coerce.number(WHOLE).int(WHOLE).positive(WHOLE)
 
 const fileSchema = z.strictObject({
   data: z.string().min(1).optional(),
@@ -200,7 +200,6 @@ const SIZE_HINT = 'Write a number with MB, GB, MiB or GiB, for example 2GB.'
 /** What DuckDB reads as a pattern or a query, and what no path shows. */
 const UNUSABLE = /[?*[\]\\\p{Cc}]/u
 
-/** Folders of the data folder that work begins in. */
 const FOLDERS = ['lake', 'lake/raw', 'lake/base', 'quarantine', 'runs', 'state']
 
 /**
@@ -210,20 +209,16 @@ const FOLDERS = ['lake', 'lake/raw', 'lake/base', 'quarantine', 'runs', 'state']
 function checkFolder(path: string): string {
   const [character] = UNUSABLE.exec(path) ?? []
   if (character !== undefined) {
-    throw new UsageError(
-      `the data folder ${JSON.stringify(path)} has ${JSON.stringify(character)} in its path`,
-      {
-        hint: 'DuckDB takes ? * [ ] and \\ for a pattern. Name another folder with --data or AGENT_WAREHOUSE_DATA.',
-      },
-    )
+    const has = `${JSON.stringify(path)} has ${JSON.stringify(character)} in its path`
+    throw new UsageError(`the data folder ${has}`, {
+      hint: 'DuckDB takes ? * [ ] and \\ for a pattern. Name another folder with --data or AGENT_WAREHOUSE_DATA.',
+    })
   }
   if (isFile(path) || isFile(dirname(path))) {
-    throw new UsageError(
-      `the data folder ${path} cannot be written or read: it is a file, or in one`,
-      {
-        hint: 'Name a folder with --data or AGENT_WAREHOUSE_DATA; the warehouse is a file in it.',
-      },
-    )
+    const problem = 'cannot be written or read: it is a file, or in one'
+    throw new UsageError(`the data folder ${path} ${problem}`, {
+      hint: 'Name a folder with --data or AGENT_WAREHOUSE_DATA; the warehouse is a file in it.',
+    })
   }
   const file = FOLDERS.map((name) => join(path, name)).find(isFile)
   if (file === undefined) return path
@@ -240,7 +235,6 @@ function isFile(path: string): boolean {
   }
 }
 
-/** The configuration; `listedIn`: the file that lists its organisations, where it names one. */
 function readFile(path: string, isNamed: boolean): FileConfig & { readonly listedIn?: string } {
   const text = readTrusted(path, 'the configuration')
   if (text === undefined) {
@@ -249,7 +243,7 @@ function readFile(path: string, isNamed: boolean): FileConfig & { readonly liste
   }
   let content: unknown
   try {
-    content = parserOfYaml().parse(text)
+    content = load('yaml').parse(text)
   } catch (error) {
     throw new UsageError(`${path}: ${(messageOf(error).split('\n')[0] ?? '').replace(/:$/, '')}`, {
       cause: error,
@@ -261,16 +255,10 @@ function readFile(path: string, isNamed: boolean): FileConfig & { readonly liste
   const list = readTrusted(listedIn, 'the list of organisations')
   if (list === undefined)
     throw new UsageError(`${path} organisations: there is no file ${listedIn}`)
-  const placed = organisationsInCsv(list, listedIn)
-  const organisations = placed.map(({ place, settings }) =>
+  const organisations = organisationsInCsv(list, listedIn).map(({ place, settings }) =>
     check(organisationSchema, settings, place),
   )
   return { ...check(fileSchema, { ...data, organisations }, path), listedIn }
-}
-
-/** Loaded where there is a file: most commands have none to read, and start faster. */
-function parserOfYaml(): typeof Yaml {
-  return createRequire(import.meta.url)('yaml') as typeof Yaml
 }
 
 function check<T>(schema: z.ZodType<T>, value: unknown, where: string, hint?: string): T {
@@ -281,10 +269,8 @@ function check<T>(schema: z.ZodType<T>, value: unknown, where: string, hint?: st
   const path = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}`
   if (issue?.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys
-    const known = keysAt(
-      z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
-      issue.path,
-    )
+    const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+    const known = keysAt(shape, issue.path)
     throw new UsageError(`${where}${path}: there is no setting '${key}'`, {
       hint: suggestion(key, known),
     })

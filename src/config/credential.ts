@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
-import { commandEnvironment } from '../lib/trust.ts'
+import { commandEnvironment, type Environment } from '../lib/trust.ts'
 import { messageOf, UsageError } from '../lib/errors.ts'
 
 /** Where an API key or JWT is: never in the configuration itself. */
@@ -15,8 +15,6 @@ export interface Credential {
   /** What a person should know of it and nothing else says; null where there is nothing. */
   readonly warning: string | null
 }
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** A password manager may have to be unlocked; it waits no longer than this. */
 const COMMAND_TIMEOUT_MS = 30_000
@@ -109,7 +107,6 @@ function keyOfCommand(
   })
 }
 
-/** Why a program could not be run, or not to its end. */
 function failureOf({ code = '' }: NodeJS.ErrnoException): string {
   const known: Readonly<Record<string, string>> = {
     ENOENT: 'is not a program on this machine',

@@ -1,7 +1,8 @@
 import { dirname, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { atLine, readCsv } from '../lib/csv.ts'
-import { addressOf } from '../lib/trust.ts'
+import { addressOf, type Environment } from '../lib/trust.ts'
 import { suggestion } from '../lib/text.ts'
 import { UsageError } from '../lib/errors.ts'
 import type { EventOf } from '../lib/events.ts'
@@ -27,8 +28,6 @@ interface ConfiguredOrganisation extends Pick<OrganisationConfig, 'name' | 'base
   /** What the file says of its key; undefined where there is no file. */
   readonly fileSource: KeySource | undefined
 }
-
-export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Of the one organisation that the environment describes. */
 const DEFAULT_SOURCE = { kind: 'variable', variable: 'AGENT_API_KEY' } as const
@@ -59,7 +58,7 @@ const columns = Object.keys(organisationSchema.shape).filter((name) => name !== 
  *
  * @throws UsageError, which names file and line, for what is not such a file.
  */
-export function organisationsInCsv(text: string, file: string): PlacedOrganisation[] {
+export function organisationsInCsv(text: string, file: string) {
   const csv = readCsv(text, file)
   const unknown = csv.columns.find((name) => !columns.includes(name))
   if (unknown !== undefined) {
@@ -89,11 +88,6 @@ export function organisationsInCsv(text: string, file: string): PlacedOrganisati
   )
 }
 
-interface PlacedOrganisation {
-  readonly place: string
-  readonly settings: Readonly<Record<string, string>>
-}
-
 type FileOrganisation = z.infer<typeof organisationSchema>
 
 /** The organisations of the configuration, and where the file is that lists them. */
@@ -121,8 +115,8 @@ export function configuredOrganisations(
   const address = baseUrl ?? setting(environment, 'AGENT_BASE_URL')
   const application = setting(environment, 'AGENT_APP_URL') ?? null
   if (file.organisations === undefined) {
-    const appUrl = application
-    return [{ name: 'default', baseUrl: address ?? '', appUrl, fileSource: undefined }]
+    const baseUrl = address ?? ''
+    return [{ name: 'default', baseUrl, appUrl: application, fileSource: undefined }]
   }
   const listed = file.organisations.map((each) => ({
     name: each.name,
@@ -202,7 +196,8 @@ function refuseConflict(
   const isSaid: Readonly<Record<string, (value: string) => boolean>> = {
     AGENT_BASE_URL: (value) => all.every(({ baseUrl }) => isSameAddress(baseUrl, value)),
     AGENT_APP_URL: (value) => all.every(({ appUrl }) => isSameAddress(appUrl ?? '', value)),
-    AGENT_API_KEY: () => all.some(({ fileSource }) => isDefault(fileSource)),
+    AGENT_API_KEY: () =>
+      all.some(({ fileSource }) => isDeepStrictEqual(fileSource, DEFAULT_SOURCE)),
     AGENT_API_KEY_FILE: () => false,
   }
   for (const [variable, isAgreed] of Object.entries(isSaid)) {
@@ -215,16 +210,12 @@ function refuseConflict(
   }
 }
 
-function isDefault(source: KeySource | undefined): boolean {
-  return source?.kind === 'variable' && source.variable === DEFAULT_SOURCE.variable
-}
-
 function isSameAddress(one: string, other: string): boolean {
   const plain = (text: string): string => text.replace(/\/+$/, '').toLowerCase()
   return plain(one) === plain(other)
 }
 
-/** The key that the environment names. @throws UsageError when it names two. */
+/** The source that the environment names. @throws UsageError when it names two. */
 function sourceOf({ environment, cwd }: Given): KeySource | undefined {
   const file = setting(environment, 'AGENT_API_KEY_FILE')
   if (setting(environment, 'AGENT_API_KEY') === undefined) {
@@ -249,10 +240,10 @@ function sourceInFile(each: FileOrganisation, path: string): KeySource {
 function keyHint(source: KeySource, appUrl: string | null): string {
   const page = `${appUrl ?? '<app-url>'}/settings/api-keys`
   const then = {
-    variable: () => `then: export ${describeSource(source)}=<key>`,
-    file: () => 'then: write it into the file, with mode 0600',
-    command: () => 'the command must print it',
-  }[source.kind]()
+    variable: `then: export ${describeSource(source)}=<key>`,
+    file: 'then: write it into the file, with mode 0600',
+    command: 'the command must print it',
+  }[source.kind]
   return `A Manager or Owner generates one at ${page}; ${then}`
 }
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { UsageError } from '../lib/errors.ts'
-import { commandEnvironment } from '../lib/trust.ts'
-import type { Environment } from './organisations.ts'
+import { commandEnvironment, type Environment } from '../lib/trust.ts'
 
 export const ENGINES = ['duckdb', 'spark'] as const
 export type Engine = (typeof ENGINES)[number]
@@ -30,7 +29,6 @@ export interface SparkConfig {
 const DEFAULT_MASTER = 'local[*]'
 const URL_FORM = /^(file|hdfs|s3a|gs|abfss?):\/[^\s'"`?#]*$/
 
-/** Variables that Spark, Hadoop, Java and Python's pyspark read. */
 const PASSED = /^(SPARK_|PYSPARK_|HADOOP_|YARN_|JAVA_HOME$|VIRTUAL_ENV$)/
 
 /** @throws UsageError for a URL that Spark could not read. */

@@ -9,11 +9,11 @@ import { packageRoot } from '../lib/package.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
 import {
   checkDisk,
+  checkEarlier,
   checkKey,
   checkLock,
   checkWarehouse,
   checkPermissions,
-  checkKept,
   checkSnapshots,
 } from './folder.ts'
 import { checkLake } from './lake.ts'
@@ -64,7 +64,7 @@ export async function examine(examination: Examination): Promise<Finding[]> {
     ['permissions', () => checkPermissions(dataFolder, umask)],
     ['files', () => checkLake(dataFolder, isThorough)],
     ['warehouse', () => checkWarehouse(dataFolder)],
-    ['rollback', () => checkKept(dataFolder)],
+    ['rollback', () => checkEarlier(dataFolder)],
     ['snapshots', () => checkSnapshots(dataFolder)],
   ]
   const findings = [...before]
@@ -93,23 +93,19 @@ async function checkPlatforms(
   { dataFolder, organisationsAtOnce: atOnce }: Config,
   world: World,
 ): Promise<Finding[]> {
-  const names = someOf(
-    organisations.map(({ name }) => name),
-    NAMED,
-  )
-  const findings = [
-    ok('configuration', `organisations: ${names}`),
-    ...organisations.flatMap(({ keyWarning }) =>
-      keyWarning === null ? [] : [warning('key file', keyWarning)],
-    ),
-  ]
+  const names = organisations.map(({ name }) => name)
   const asked = await mapLimit(organisations, atOnce, (each) =>
     checkPlatform(each, dataFolder, world),
   )
-  return [...findings, ...asked.flat()]
+  return [
+    ok('configuration', `organisations: ${someOf(names, NAMED)}`),
+    ...organisations.flatMap(({ keyWarning }) =>
+      keyWarning === null ? [] : [warning('key file', keyWarning)],
+    ),
+    ...asked.flat(),
+  ]
 }
 
-/** Of the organisations, in one line. */
 const NAMED = 20
 
 const manifest = z.object({ engines: z.object({ node: z.string() }) })
@@ -132,7 +128,6 @@ function isIn(version: string, range: string): boolean {
   return isNewer && (!range.startsWith('^') || parseInt(version) === parseInt(least))
 }
 
-/** What a run may take of the machine, and what says so. */
 function checkMachine({ limits, dataFolder }: Pick<Config, 'limits' | 'dataFolder'>): Finding[] {
   const { threads, memory, landing, base, build, query, spill } = limits
   const stages = { landing, build, query }
@@ -140,14 +135,12 @@ function checkMachine({ limits, dataFolder }: Pick<Config, 'limits' | 'dataFolde
     Object.entries(stages)
       .map(([name, stage]) => `${name} ${of(stage)}`)
       .join(', ')
+  const most = `${size(memory.value)} for databases (${memory.from})`
   const bound =
     spill === null ? 'as far as the disk goes' : `at most ${size(spill)}, half of what is free`
   return [
     ok('threads', `${threads.value} (${threads.from}): ${each((stage) => stage.threads)}`),
-    ok(
-      'memory',
-      `${size(memory.value)} for databases (${memory.from}): base ${base.memoryLimit}, ${each((stage) => stage.memoryLimit)}`,
-    ),
+    ok('memory', `${most}: base ${base.memoryLimit}, ${each((stage) => stage.memoryLimit)}`),
     ok('spill', `${spillFolder(dataFolder)}, ${bound}`),
   ]
 }

@@ -1,9 +1,11 @@
 import { stat, lstat } from 'node:fs/promises'
 import { ExitCode, messageOf } from '../lib/errors.ts'
-import { size } from '../lib/text.ts'
+import { size, someOf } from '../lib/text.ts'
 import { z } from 'zod'
+import { verifyEarlier } from '../serve/rollback.ts'
 import { openWarehouse } from '../serve/warehouse.ts'
 import type { Database } from '../lib/duckdb.ts'
+import { mapLimit } from '../lib/concurrency.ts'
 import { freeBytes, probeFolder, writableAncestor } from '../lib/disk.ts'
 import { orIfMissing, listIfThere } from '../lib/files.ts'
 import { warehousePath } from '../lake/layout.ts'
@@ -11,7 +13,6 @@ import { describeOwner, leaseStatus } from '../lib/lock.ts'
 import { verifyPublished, readRecords, recordPath } from '../lake/published-record.ts'
 import { hasRedactionKey } from '../lib/secrets/redaction.ts'
 import { statement } from '../lib/package.ts'
-import { someOf } from '../lib/text.ts'
 import { ok, warning, wrong, type Finding } from './finding.ts'
 import { join, relative } from 'node:path'
 import { keptFiles } from '../lake/published.ts'
@@ -27,12 +28,11 @@ export async function checkDisk(dataFolder: string): Promise<Finding[]> {
   const hint = 'Name another folder with --data or AGENT_WAREHOUSE_DATA, or fix its permissions.'
   try {
     const there = await writableAncestor(dataFolder)
-    if (there === dataFolder) await probeFolder(dataFolder)
-    const what =
-      there === dataFolder
-        ? `${dataFolder} can be written, synced and renamed in`
-        : `${dataFolder} is not there yet: the first run makes it`
-    return [ok('data folder', what), await room(there, warehousePath(dataFolder))]
+    const disk = await room(there, warehousePath(dataFolder))
+    if (there !== dataFolder)
+      return [ok('data folder', `${dataFolder} is not there yet: the first run makes it`), disk]
+    await probeFolder(dataFolder)
+    return [ok('data folder', `${dataFolder} can be written, synced and renamed in`), disk]
   } catch (error) {
     const message = `${dataFolder} cannot be written: ${messageOf(error)}`
     return [wrong('data folder', ExitCode.usage, message, hint)]
@@ -48,7 +48,6 @@ async function room(folder: string, warehouse: string): Promise<Finding> {
   return warning('disk', message, `Make room: the next build may need ${size(needed)} in addition.`)
 }
 
-/** Who works in the folder. */
 export async function checkLock(dataFolder: string, now: number): Promise<Finding[]> {
   const lease = await leaseStatus(dataFolder, now)
   if (lease === undefined) return [ok('lock', 'no run is under way')]
@@ -157,23 +156,20 @@ function closing(umask: number): string {
   return masked.filter((clause) => clause.length > 2).join(',')
 }
 
-/** Whether a rollback could put back the earlier files that are kept. */
-export async function checkKept(dataFolder: string): Promise<Finding[]> {
+/** Whether a rollback could put back the earlier files. */
+export async function checkEarlier(dataFolder: string): Promise<Finding[]> {
   const target = warehousePath(dataFolder)
-  const kept = await keptFiles(target)
-  if (kept.length > 0 && (await readRecords(target)).length === 0) {
-    const message = `there is no record of what was published: no rollback can prove the ${kept.length} earlier files`
+  const files = await keptFiles(target)
+  if (files.length > 0 && (await readRecords(target)).length === 0) {
+    const message = `there is no record of what was published: no rollback can prove the ${files.length} earlier files`
     return [warning('rollback', message, `Restore ${recordPath(target)} from a backup.`)]
   }
-  const findings: Finding[] = []
-  for (const { path, runId } of kept) {
-    const verdict = await verifyPublished(target, path)
-    if (verdict.state === 'published' && verdict.record.runId === runId) continue
-    const reason = verdict.state === 'changed' ? verdict.reason : 'another run published it'
-    const message = `${path} is not the file that run ${runId} published: ${reason}`
-    findings.push(warning('rollback', message, 'No rollback can put it back: delete it.'))
-  }
-  return findings
+  const verdicts = await mapLimit(files, 1, (file) => verifyEarlier(target, file))
+  return verdicts.flatMap((verdict) =>
+    typeof verdict === 'string'
+      ? [warning('rollback', verdict, 'No rollback can put it back: delete it.')]
+      : [],
+  )
 }
 
 /** Whether the history of snapshots is as it was written. */

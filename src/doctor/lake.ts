@@ -75,12 +75,8 @@ async function checkContents(
     return ok('contents', `${orgId}: all ${files.length} files are as they landed`)
   const [first] = bad.values()
   const message = `${orgId}: ${bad.size} of ${files.length} files are damaged: ${listed([...bad.values()])} (${first?.reason ?? ''})`
-  return wrong(
-    'contents',
-    ExitCode.partial,
-    message,
-    'agent-warehouse rebuild takes them out, and the next run asks for their days again.',
-  )
+  const hint = 'agent-warehouse rebuild takes them out, and the next run asks for their days again.'
+  return wrong('contents', ExitCode.partial, message, hint)
 }
 
 async function checkDays(dataFolder: string, orgId: string, ledger: Ledger): Promise<Finding> {

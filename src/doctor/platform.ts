@@ -74,19 +74,14 @@ function refused(organisation: OrganisationConfig, error: unknown): Finding[] {
   }
   if (isWrongAddress(error)) return [failure('address', wrongAddress(error), ExitCode.usage)]
   if (error instanceof DeferredError) {
-    return [
-      warning('address', messageOf(error), 'Ask again later: nothing else can be checked now.'),
-    ]
+    const hint = 'Ask again later: nothing else can be checked now.'
+    return [warning('address', messageOf(error), hint)]
   }
   const what = error instanceof ApiError ? 'is not well' : 'cannot be reached'
-  return [
-    wrong(
-      'address',
-      ExitCode.partial,
-      `${organisation.baseUrl} ${what}: ${messageOf(error)}`,
-      'Look at AGENT_BASE_URL, the network and the proxy; if they are right, wait: a run asks again.',
-    ),
-  ]
+  const message = `${organisation.baseUrl} ${what}: ${messageOf(error)}`
+  const hint =
+    'Look at AGENT_BASE_URL, the network and the proxy; if they are right, wait: a run asks again.'
+  return [wrong('address', ExitCode.partial, message, hint)]
 }
 
 /** Another organisation's credential would make one history of both. */
@@ -109,17 +104,13 @@ function clock(identity: Identity): Finding {
   return warning('clock', message, 'Set it by a time server. Runs go by the platform’s clock.')
 }
 
-/** Asks for each of the names; its error, or null where it may be read. */
 async function probe(
   requests: Readonly<Record<string, () => Promise<unknown>>>,
 ): Promise<[string, unknown][]> {
   const answers: [string, unknown][] = []
   for (const [name, request] of Object.entries(requests)) {
-    const error: unknown = await request().then(
-      () => null,
-      (reason: unknown) => reason,
-    )
-    answers.push([name, error])
+    const answer = request().then(() => null)
+    answers.push([name, await answer.catch((error: unknown) => error)])
   }
   return answers
 }
@@ -128,7 +119,6 @@ function namesOf(answers: readonly [string, unknown][]): string {
   return answers.map(([name]) => name).join(', ')
 }
 
-/** Which analytics endpoints the credential may read, by one small request each. */
 async function checkEndpoints(client: ApiClient, name: string, today: Day): Promise<Finding[]> {
   const yesterday = addDays(today, -1)
   const day = yesterday < HISTORY_START ? HISTORY_START : yesterday
@@ -185,10 +175,9 @@ async function checkResources(
   const readable = namesOf(answers.filter(([, error]) => error === null))
   const unreadable = answers.filter(([, error]) => error !== null)
   const noReports = `no application host of '${name}' is set: no reports are asked for`
+  const some = ok('resources', `the credential of '${name}' may read ${readable}`)
   return [
-    ...(readable === ''
-      ? []
-      : [ok('resources', `the credential of '${name}' may read ${readable}`)]),
+    ...(readable === '' ? [] : [some]),
     ...unreadable.map(([resource, error]) =>
       warning(
         'resources',

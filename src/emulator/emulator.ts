@@ -34,9 +34,9 @@ export interface EmulatorOptions {
   /** Milliseconds since the epoch. Its UTC day is the platform's today. */
   readonly now: () => number
   /** Requests per second of a credential, by the clock `now`. @default no limit */
-  readonly rate?: number
+  readonly rate?: number | undefined
   /** Requests at once of a rested credential. @default `rate`, at least 1 */
-  readonly burst?: number
+  readonly burst?: number | undefined
   /** What a 429 says about the wait. @default 'retry-after' */
   readonly limitStyle?: 'retry-after' | 'none'
   /** @default 'org_demo' */

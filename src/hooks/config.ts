@@ -86,7 +86,6 @@ export const TEMPLATE_FIELDS = [
 type TemplateField = (typeof TEMPLATE_FIELDS)[number]
 export type TemplateValues = Readonly<Record<TemplateField, string>>
 
-/** Used where the configuration has no template for the event. */
 const DEFAULT_TEMPLATES: Readonly<Record<HookEventName, string>> = {
   Notification: '{{project}}: {{message}}',
   Stop: '{{project}}: the agent has finished',

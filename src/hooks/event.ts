@@ -24,7 +24,6 @@ export function isHookEvent(name: unknown): name is HookEventName {
 /** A longer input is recorded as unreadable. */
 export const MAX_INPUT_BYTES = 1024 * 1024
 
-/** Of an input that cannot be read this much is kept. */
 const KEPT_CHARACTERS = 4096
 
 /**

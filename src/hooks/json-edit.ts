@@ -44,7 +44,6 @@ function wordsOf({ error }: ParseError): string {
     .toLowerCase()
 }
 
-/** A member with its key, or an item. */
 interface NewElement {
   readonly key?: string
   readonly value: unknown

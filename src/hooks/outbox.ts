@@ -30,7 +30,6 @@ const shape = z.object({
 /** One notification for one channel. */
 export type Notification = z.output<typeof shape>
 
-/** Of those that were given up the newest are kept. */
 const KEPT_FAILED = 500
 
 function pathIn(folder: string, { recorded_at, id }: Notification): string {

@@ -119,7 +119,6 @@ class Sender {
     for (const item of items) this.#items.set(item.id, item)
   }
 
-  /** Begins an attempt on every channel that has one due and none under way. */
   #begin(): void {
     const now = this.#sending.world.now()
     const due = [...this.#items.values()]

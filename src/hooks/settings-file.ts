@@ -34,7 +34,6 @@ export interface SettingsFile {
   readonly text: string | undefined
 }
 
-/** Of the copies that are made before a change so many are kept. */
 const KEPT_BACKUPS = 5
 
 /** What an edit of a file that is not there begins with. */
@@ -145,7 +144,6 @@ async function readInstalled(path: string): Promise<z.infer<typeof installedSche
   return installedSchema.safeParse(await readJson(path, () => undefined)).data ?? {}
 }
 
-/** Lines around a change that are shown with it. */
 const CONTEXT = 2
 
 /** What changes between two texts, line by line: `-` goes, `+` comes; empty where nothing does. */

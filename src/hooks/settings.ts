@@ -116,7 +116,6 @@ interface Place extends Registered {
   readonly at: number
 }
 
-/** Where our commands stand, for one event or all of them. */
 function ourPlaces(text: string, only?: string): Place[] {
   return membersOf(valueAt(rootOf(text), 'hooks')).flatMap(({ children: [key, groups] = [] }) => {
     const event = String(key?.value)

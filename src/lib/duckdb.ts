@@ -5,17 +5,17 @@ import { inMegabytes, processLimits } from './machine.ts'
 
 // `import` would search each of the library's hundred CommonJS files for the names that it
 // exports: a fifth of what it takes to start a command.
-const load = createRequire(import.meta.url)
-const { DuckDBInstance: Instance, DuckDBTimestampTZValue } = load(
-  '@duckdb/node-api',
-) as typeof NodeApi
+const load: {
+  (name: '@duckdb/node-api'): typeof NodeApi
+  (name: '@duckdb/node-api/lib/vectors/dataAccessors.js'): { textDecoder: object }
+} = createRequire(import.meta.url)
+const { DuckDBInstance: Instance, DuckDBTimestampTZValue } = load('@duckdb/node-api')
 
 // The library spells TIMESTAMPTZ in the machine's own zone, whatever the session's TimeZone says.
 DuckDBTimestampTZValue.timezoneOffsetInMinutes = 0
 // It would take the first character of a text for a byte order mark, and leave it out.
-Object.assign(load('@duckdb/node-api/lib/vectors/dataAccessors.js') as object, {
-  textDecoder: new TextDecoder('utf-8', { ignoreBOM: true }),
-})
+const accessors = load('@duckdb/node-api/lib/vectors/dataAccessors.js')
+accessors.textDecoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** A cell as JSON can carry it: exact integers beyond 2^53 and decimals are strings. */
 export type Cell =

@@ -41,7 +41,7 @@ export function addressOf(text: string, what: string, hint: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
+export type Environment = Readonly<Record<string, string | undefined>>
 
 /** What a program needs to be found, to know its user and to speak their language. */
 const GENERAL = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR']

@@ -1,5 +1,5 @@
 import type { World } from '../lib/world.ts'
-import type { Environment } from './channels.ts'
+import type { Environment } from '../lib/trust.ts'
 
 /** What a channel is to say. */
 export interface Message {

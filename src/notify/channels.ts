@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isLoopback } from '../lib/trust.ts'
+import { isLoopback, type Environment } from '../lib/trust.ts'
 
 const variable = z
   .string()
@@ -63,8 +63,6 @@ export const channelSchema = z.discriminatedUnion('type', [
 
 export type Channel = z.output<typeof channelSchema>
 export type ChannelOf<T extends Channel['type']> = Extract<Channel, { type: T }>
-
-export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The value of a variable that a channel names; empty where there is none. */
 export function secretOf(variable: string | undefined, environment: Environment): string {

@@ -87,7 +87,6 @@ function powershell(script: string): Program {
   return { file: 'powershell.exe', args: ['-NoProfile', '-NonInteractive', '-Command', script] }
 }
 
-/** Runs the first of the programs that this machine has. */
 async function runFirst(programs: readonly Program[], delivery: Delivery): Promise<Attempt> {
   for (const program of programs) {
     const attempt = await run(program, delivery)

@@ -37,7 +37,6 @@ export function createTextLog(write: Write): Listener {
   }
 }
 
-/** Of many organisations, those of which nothing is due have no lines. */
 function isOfAnIdleOne(event: RunEvent): boolean {
   return (
     event.type === 'organisation.identified' || (event.type === 'plan.made' && event.requests === 0)
@@ -113,7 +112,6 @@ function skewOf(seconds: number): string {
   return ` (its clock is ${digits(Math.abs(seconds))}s ${seconds > 0 ? 'ahead' : 'behind'})`
 }
 
-/** A line each time a further quarter of a resource's many days is done. */
 function quarter(tally: Tally, event: RunEvent): string | undefined {
   const before = 'resource' in event ? tally.done(event.resource) : 0
   tally.add(event)

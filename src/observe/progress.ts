@@ -70,7 +70,6 @@ interface Track {
   readonly underWay: Map<string, number>
 }
 
-/** What the view is drawn from. */
 class State {
   readonly tally = new Tally()
   readonly tracks = new Map<string, Track>()
@@ -102,8 +101,7 @@ class State {
 
   #track(resource: string, now: number): Track {
     const known = this.tracks.get(resource)
-    if (known !== undefined) return known
-    const track: Track = { startedAt: now, finishedAt: undefined, underWay: new Map() }
+    const track = known ?? { startedAt: now, finishedAt: undefined, underWay: new Map() }
     this.tracks.set(resource, track)
     return track
   }
@@ -123,7 +121,6 @@ function linesOf(state: State, now: number, width: number, colours: Colours): st
   return note === undefined ? lines : [...lines, fitted('', note, width, colours.dim)]
 }
 
-/** Name, days, rows, rows a second, time left. */
 function cellsOf({ tally }: State, resource: string, track: Track, now: number): string[] {
   const { asked, left, rows: finished } = tally.days(resource)
   const { startedAt, finishedAt, underWay } = track

@@ -103,6 +103,11 @@ export type Days = z.infer<typeof days>
 /** The members of Days, in the order in which they are shown. */
 export const DAYS = days.keyof().options
 
+/** The lock allows one run at a time: an earlier run without an end was killed. */
+export function ended(record: RunRecord): RunRecord {
+  return record.status === 'running' ? { ...record, status: 'killed' } : record
+}
+
 export interface RunRecords {
   /** By start, the oldest first. */
   readonly records: readonly RunRecord[]

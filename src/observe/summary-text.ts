@@ -66,7 +66,6 @@ function askedLines({ resources, organisations, totals }: RunRecord): string[] {
   ]
 }
 
-/** How many of several organisations failed, and which. */
 function organisationLines({ failed_organisations: failed }: RunRecord): string[] {
   if (failed.length === 0) return []
   const lines = failed.map(({ name, error }) => `'${name}': ${error}`)

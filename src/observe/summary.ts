@@ -23,38 +23,29 @@ export interface Summary {
   readonly unchanged: string | null
 }
 
-export interface SummaryCollector {
-  readonly listener: Listener
-  /** What is known so far; with an exit code, as if the run ended so at this moment. */
-  readonly summary: (exitCode?: number) => Summary
-}
-
-/** Gathers a run's events into a Summary. `version` is the package's. */
-export function createSummary(now: () => number, version: string): SummaryCollector {
+/**
+ * Gathers a run's events. `summary` is what is known so far; with an exit code, as if the run
+ * ended so at this moment. `version` is the package's.
+ */
+export function createSummary(now: () => number, version: string) {
   const record = emptyRecord(isoOf(now()), version)
   const tally = new Tally()
   const warnings: Warning[] = []
   let unchanged: string | null = null
   return {
-    listener: (event) => {
+    listener: (event: RunEvent): void => {
       tally.add(event)
       handle(NOTES, event, record, isoOf(now()))
       if (event.type === 'warning') warnings.push(event)
       if (event.type === 'warehouse.unchanged') unchanged = event.path
     },
-    summary: (exit_code) => {
+    summary: (exit_code?: number): Summary => {
       const { resources, failures } = tally
       const totals = { ...record.totals, ...sumOf(Object.values(resources)) }
       const end = exit_code === undefined ? {} : { exit_code, finished_at: isoOf(now()) }
       const organisations = record.organisations.toSorted() // they answer in any order
-      const whole = structuredClone({
-        ...record,
-        ...end,
-        organisations,
-        totals,
-        resources,
-        failures,
-      })
+      const parts = { organisations, totals, resources, failures }
+      const whole = structuredClone({ ...record, ...end, ...parts })
       return { record: { ...whole, status: statusOf(whole) }, warnings: [...warnings], unchanged }
     },
   }

@@ -26,6 +26,16 @@ function twoDigits(count: number): string {
   return String(count).padStart(2, '0')
 }
 
+/** The first lines, and one that counts the rest. */
+export function firstLines(
+  lines: readonly string[],
+  most: number,
+  rest: (more: number) => string,
+): readonly string[] {
+  const more = lines.length - most
+  return more <= 0 ? lines : [...lines.slice(0, most), rest(more)]
+}
+
 /** Rows of cells, one below the other: the first of each to the left, the others to the right. */
 export function aligned(rows: readonly (readonly string[])[]): string[] {
   const widthAt = (at: number): number => Math.max(...rows.map((row) => row[at]?.length ?? 0))

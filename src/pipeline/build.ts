@@ -10,7 +10,13 @@ import {
 } from './run-context.ts'
 import type { PlannedModel } from '../model/index.ts'
 import { normalizeAndRead, type Ready } from './normalize.ts'
-import { planModels, publishModels, readProject, type BuildChoice } from './publish.ts'
+import {
+  planModels,
+  publishModels,
+  readProject,
+  type BuildChoice,
+  type ModelChoice,
+} from './publish.ts'
 import { refusePast } from '../serve/rollback.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import { dataAsOf } from './point-in-time.ts'
@@ -30,13 +36,12 @@ export async function build(context: RunContext, options: BuildChoice): Promise<
 /** What `build` would do with each model, of base as it is. Writes nothing, and needs no lock. */
 export async function planOfModels(
   context: RunContext,
-  choice: BuildChoice,
+  choice: ModelChoice,
 ): Promise<readonly PlannedModel[]> {
   const orgIds = requireSome(context, await knownOrganisations(context.config.dataFolder))
   return planModels(context, await readProject(context), orgIds, choice)
 }
 
-/** @throws UsageError when nothing had landed at that time. */
 async function buildPast(
   context: RunContext,
   orgIds: readonly string[],

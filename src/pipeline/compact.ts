@@ -37,10 +37,10 @@ export interface CompactOutcome extends BuildOutcome {
 
 /** What `compact` would merge. Changes nothing, and needs no lock. */
 export async function planOfMerges(dataFolder: string, now: number): Promise<MergeTask[]> {
-  const tasks: MergeTask[] = []
-  for (const orgId of await organisationsInLake(dataFolder))
-    tasks.push(...(await planOf(dataFolder, orgId, now)))
-  return tasks
+  const tasks = await mapLimit(await organisationsInLake(dataFolder), 1, (orgId) =>
+    planOf(dataFolder, orgId, now),
+  )
+  return tasks.flat()
 }
 
 async function planOf(dataFolder: string, orgId: string, now: number): Promise<MergeTask[]> {
@@ -69,13 +69,11 @@ export async function compact(context: RunContext): Promise<CompactOutcome> {
   return { ...downgradeToPartial(missing, outcome), merged }
 }
 
-interface Done {
-  readonly merged: readonly Merged[]
-  /** How many files were damaged. */
-  readonly missing: number
-}
-
-async function compactOrganisation(context: RunContext, orgId: string): Promise<Done> {
+/** The merged files of an organisation, and how many were damaged. */
+async function compactOrganisation(
+  context: RunContext,
+  orgId: string,
+): Promise<{ readonly merged: readonly Merged[]; readonly missing: number }> {
   const { config, world } = context
   const { dataFolder } = config
   const tasks = await planOf(dataFolder, orgId, world.now())
@@ -90,13 +88,9 @@ async function compactOrganisation(context: RunContext, orgId: string): Promise<
   await using database = await Database.open(':memory:', options)
   const merged = await mapLimit(whole, query.threads, async (task): Promise<Merged[]> => {
     if (world.signal.aborted) return []
-    const own = await database.another()
-    try {
-      const path = await mergeFiles(dataFolder, own, task)
-      return [report(context, task, statSync(path).size)]
-    } finally {
-      own.close()
-    }
+    await using own = await database.another()
+    const path = await mergeFiles(dataFolder, own, task)
+    return [report(context, task, statSync(path).size)]
   })
   return { merged: merged.flat(), missing: damaged.length }
 }

@@ -13,7 +13,7 @@ export interface SyncSelection extends Pick<
   /** Named resources; without any, all are asked for, unless days are named, which are of analytics. */
   readonly entities?: Partial<Pick<EntitySelection, 'resources' | 'sessions' | 'messages'>>
   /** Names of the organisations to ask; absent: all of the configuration. */
-  readonly organisations?: readonly string[]
+  readonly organisations?: readonly string[] | undefined
 }
 
 /** The entity resources to ask one organisation for. Readiness reports are on the application host. */
@@ -22,7 +22,7 @@ export function entitySelection(
   { appUrl }: Pick<OrganisationConfig, 'appUrl'>,
   selection: SyncSelection,
 ): EntitySelection {
-  const { entities: entities = {}, within, days, refetch = false } = selection
+  const { entities = {}, within, days, refetch = false } = selection
   const isOfDays = days !== undefined || within?.first !== undefined || within?.last !== undefined
   const resources = entities.resources ?? (isOfDays ? [] : ENTITY_RESOURCES)
   return {

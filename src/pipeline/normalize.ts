@@ -17,7 +17,7 @@ import { latestData, type PointInTime } from './point-in-time.ts'
 
 /** What models are made from. */
 export interface Ready {
-  /** Days that were lost to damaged files. */
+  /** Days that are missing because of damaged files. */
   readonly missing: number
   readonly project: Project
 }
@@ -42,7 +42,7 @@ export interface BaseWork {
 
 /**
  * Raw → base, every organisation: the next one begins while statements of others run. Returns how
- * many days were lost to damaged files.
+ * many days are missing because of damaged files.
  */
 export async function normalizeAll(
   context: RunContext,
@@ -58,21 +58,13 @@ export async function normalizeAll(
       const ledger = await pointInTime.ledgerOf(orgId)
       const quarantine = async (files: readonly RawFile[]): Promise<readonly RawFile[]> => {
         if (pointInTime.asOf !== null) return []
-        const damaged = await quarantineDamaged(
-          config.dataFolder,
-          orgId,
-          files,
-          ledger,
-          warner(context, 'damage'),
-        )
+        const warn = warner(context, 'damage')
+        const damaged = await quarantineDamaged(config.dataFolder, orgId, files, ledger, warn)
         missing += damaged.length
         return damaged
       }
-      await normalize(
-        { ...options, ledger, quarantineDamaged: quarantine },
-        engine,
-        await base?.(orgId),
-      )
+      const all = { ...options, ledger, quarantineDamaged: quarantine }
+      await normalize(all, engine, await base?.(orgId))
     })
     await rm(spillFolder(config.dataFolder), { recursive: true, force: true })
   })

@@ -2,7 +2,7 @@ import { TransportError } from '../client/index.ts'
 import { AppError, ExitCode, messageOf, PartialError } from '../lib/errors.ts'
 import type { EventOf } from '../lib/events.ts'
 import type { SyncResult } from '../extract/organisation.ts'
-import { downgradeToPartial } from './run-context.ts'
+import { downgradeToPartial, type BuildOutcome } from './run-context.ts'
 
 /** The result of one organisation. */
 export interface OrganisationResult extends SyncResult {
@@ -12,18 +12,16 @@ export interface OrganisationResult extends SyncResult {
   readonly crashedBy?: Error
 }
 
-/** The outcome of landing, and what failed of each of several organisations. */
-export interface Landed extends SyncOutcome {
-  readonly failures: readonly EventOf<'organisation.failed'>[]
-}
-
-export interface SyncOutcome {
+/** The outcome of landing, with one problem for each organisation that did not finish. */
+export interface SyncOutcome extends BuildOutcome {
   readonly results: readonly OrganisationResult[]
-  readonly exitCode: ExitCode
   /** False when no organisation could be reached: then there is nothing new to build. */
   readonly isAnyReached: boolean
-  /** One error for each organisation that did not finish. */
-  readonly problems: readonly Error[]
+}
+
+/** The same, and what failed of each of several organisations. */
+export interface Landed extends SyncOutcome {
+  readonly failures: readonly EventOf<'organisation.failed'>[]
 }
 
 /** The outcome of a run over these organisations, in the order of the configuration. */
@@ -69,7 +67,6 @@ function problemsOf(result: OrganisationResult, isAlone = false): AppError[] {
     : [new PartialError(messageOf(crashedBy), { cause: crashedBy })]
 }
 
-/** How many organisations are named in errors; the run record has all. */
 const NAMED = 10
 
 /** The problems by weight, each with its organisation's name, in the order of the configuration. */
@@ -87,7 +84,6 @@ function problemsOfMany(results: readonly OrganisationResult[]): Error[] {
   return [...sorted.slice(0, NAMED), new PartialError(`and ${more} more organisations`)]
 }
 
-/** The error of one of several organisations. */
 class ErrorOfOne extends AppError {
   override readonly exitCode: ExitCode
 
@@ -98,13 +94,11 @@ class ErrorOfOne extends AppError {
   }
 }
 
-/** What failed of one of several organisations. */
 function failureOf(result: OrganisationResult): EventOf<'organisation.failed'>[] {
   const { name, orgId, failed } = result
   const [problem] = problemsOf(result)
   if (problem === undefined && failed === 0) return []
-  const days = failed === 1 ? '1 day failed' : `${failed} days failed`
-  const error = problem?.message ?? days
+  const error = problem?.message ?? (failed === 1 ? '1 day failed' : `${failed} days failed`)
   const exitCode = problem?.exitCode ?? ExitCode.partial
   return [{ type: 'organisation.failed', name, orgId, error, exitCode }]
 }

@@ -86,13 +86,12 @@ export class Prefetch implements SyncListeners, BaseWork {
       const damaged = await damagedFiles(config.dataFolder, orgId, raw, ledger)
       return damaged.length > 0 ? null : []
     }
-    const options = {
-      ...baseOptions(this.#context, pointInTime, orgId),
-      ledger,
-      only,
-      quarantineDamaged,
-    }
-    await normalize({ ...options, signal: world.signal }, this.engine, files)
+    const options = baseOptions(this.#context, pointInTime, orgId)
+    await normalize(
+      { ...options, ledger, only, quarantineDamaged, signal: world.signal },
+      this.engine,
+      files,
+    )
     return files
   }
 

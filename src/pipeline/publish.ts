@@ -33,28 +33,33 @@ import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
 import { quarantineBase } from '../lake/quarantine.ts'
 import { forgetRollback } from '../lake/published-record.ts'
 import { packageRoot, statement, version } from '../lib/package.ts'
+import { someOf } from '../lib/text.ts'
 import { spillFolder } from '../lib/spill.ts'
 import { intervalsOf, latestData, type PointInTime } from './point-in-time.ts'
 
 /** The runs up to this one, which ends with `exitCode` if its warehouse is published. */
 export type RunsSoFar = (exitCode: ExitCode) => Promise<readonly RunRow[]>
 
-export interface BuildChoice {
-  readonly runs: RunsSoFar
-  /** The exit code of the run if its warehouse is published. Default: complete. */
-  readonly exitCode?: ExitCode
+/** Which models to build, from what, and how. */
+export interface ModelChoice {
   /** A selector: these models only. */
-  readonly select?: string
+  readonly select?: string | undefined
   /** A selector: not these models. */
-  readonly exclude?: string
+  readonly exclude?: string | undefined
   /** Build only what the last, failed build did not build. */
-  readonly retry?: boolean
+  readonly retry?: boolean | undefined
   /** Builds what was known at this moment, milliseconds since the epoch. */
-  readonly asOf?: number
+  readonly asOf?: number | undefined
   /** Build every model from scratch. */
   readonly fullRefresh?: boolean
   /** Default: as configured. */
-  readonly engine?: Config['engine']
+  readonly engine?: Config['engine'] | undefined
+}
+
+export interface BuildChoice extends ModelChoice {
+  readonly runs: RunsSoFar
+  /** The exit code of the run if its warehouse is published. Default: complete. */
+  readonly exitCode?: ExitCode
 }
 
 /** Base → models → checks → published warehouse. */
@@ -75,7 +80,10 @@ export async function publishModels(
   const options = await buildOptions(context, project, orgIds, choice, pointInTime)
   const meta = async (database: Database): Promise<void> => {
     const runs = await choice.runs(choice.exitCode ?? ExitCode.complete)
-    await record(context, database, intervals, runs, pointInTime)
+    await writeSchemaDrift(database, sourceSql(pointInTime.baseIn, 'schema_drift'))
+    const { runId, world } = context
+    const provenance = { runId, builtAt: world.now(), asOf: pointInTime.asOf }
+    await writeRecord(database, intervals, runs, provenance)
   }
   const result = await timed(context, 'build', () => buildAndPublish({ ...options, meta }))
   await warnOfUnknownMembers(context, project)
@@ -91,7 +99,7 @@ export async function planModels(
   context: RunContext,
   project: Project,
   orgIds: readonly string[],
-  choice: BuildChoice,
+  choice: ModelChoice,
 ): Promise<readonly PlannedModel[]> {
   const pointInTime = latestData(context.config.dataFolder)
   return planOfBuild(await buildOptions(context, project, orgIds, choice, pointInTime))
@@ -115,7 +123,7 @@ async function buildOptions(
   { config, world, runId }: RunContext,
   project: Project,
   orgIds: readonly string[],
-  choice: BuildChoice,
+  choice: ModelChoice,
   { baseIn, asOf }: PointInTime,
 ): Promise<BuildOptions> {
   const { dataFolder } = config
@@ -152,7 +160,7 @@ async function buildOptions(
 }
 
 /** @throws UsageError where only some models are asked of Spark. */
-function refusePart({ select, exclude, retry }: BuildChoice): void {
+function refusePart({ select, exclude, retry }: ModelChoice): void {
   if (select === undefined && exclude === undefined && retry !== true) return
   const asked = retry === true ? '--retry' : select === undefined ? '--exclude' : '--select'
   throw new UsageError(`${asked}: Spark builds all models`, {
@@ -222,39 +230,18 @@ export async function exportMarts(context: RunContext, target: ExportTarget): Pr
   )
 }
 
-async function record(
-  context: RunContext,
-  database: Database,
-  intervals: readonly IntervalRow[],
-  runs: readonly RunRow[],
-  pointInTime: PointInTime,
-): Promise<void> {
-  const { runId, world } = context
-  await writeSchemaDrift(database, sourceSql(pointInTime.baseIn, 'schema_drift'))
-  const provenance = { runId, builtAt: world.now(), asOf: pointInTime.asOf }
-  await writeRecord(database, intervals, runs, provenance)
-}
-
 const LISTED_LINES = 10
 
 /** Warns of lines of `teams.csv` that match no user: names the line, never the user. */
 async function warnOfUnknownMembers(context: RunContext, project: Project): Promise<void> {
   const teams = project.seeds.find(({ name }) => name === 'teams')
   if (teams === undefined || teams.csv.place === teams.file) return
-  const database = await openWarehouse(warehousePath(context.config.dataFolder))
-  const lines = await seedLines(database, teams, statement('seeds/lines_without_user')).finally(
-    () => {
-      database.close()
-    },
-  )
+  await using database = await openWarehouse(warehousePath(context.config.dataFolder))
+  const lines = await seedLines(database, teams, statement('seeds/lines_without_user'))
   if (lines.length === 0) return
-  const listed = lines.slice(0, LISTED_LINES).join(', ')
-  const rest = lines.length > LISTED_LINES ? ` and ${lines.length - LISTED_LINES} more` : ''
-  const what = lines.length === 1 ? 'line' : 'lines'
-  const verb = lines.length === 1 ? 'matches' : 'match'
-  warner(context)(
-    `${teams.csv.place}: ${what} ${listed}${rest} ${verb} no user that the platform has served`,
-  )
+  const listed = someOf(lines.map(String), LISTED_LINES)
+  const match = lines.length === 1 ? `line ${listed} matches` : `lines ${listed} match`
+  warner(context)(`${teams.csv.place}: ${match} no user that the platform has served`)
 }
 
 /** Names the counts with which sums do not fit, where the build's check found any. */
@@ -262,14 +249,9 @@ async function warnOfLargeCounts(context: RunContext, { checks }: BuildResult): 
   const isFound = ({ check, status }: BuildResult['checks'][number]): boolean =>
     check === 'assert_counts_can_be_summed' && status === 'warn'
   if (!checks.some(isFound)) return
-  const database = await openWarehouse(warehousePath(context.config.dataFolder))
-  try {
-    const { rows } = await database.table(statement('meta/large_counts'))
-    for (const [message] of rows)
-      if (typeof message === 'string') warner(context, 'numbers')(message)
-  } finally {
-    database.close()
-  }
+  await using database = await openWarehouse(warehousePath(context.config.dataFolder))
+  const { rows } = await database.table(statement('meta/large_counts'))
+  for (const [message] of rows) if (typeof message === 'string') warner(context, 'numbers')(message)
 }
 
 function sourceSql(dataFolder: string, table: string): string {

@@ -5,9 +5,8 @@ import { rollBack } from '../serve/rollback.ts'
 /** Publishes a file that was published before: the one of the run `to`, or the one before. */
 export async function rollback(context: RunContext, to: string | undefined): Promise<BuildOutcome> {
   const { config, world, runId } = context
-  const { dataFolder } = config
-  const options = { dataFolder, runId, now: world.now }
-  const done = await rollBack(to === undefined ? options : { ...options, to })
+  const options = { dataFolder: config.dataFolder, runId, now: world.now, to }
+  const done = await rollBack(options)
   world.emit({ type: 'warehouse.rolled_back', from: done.from, to: done.to })
   const message = 'the next ordinary build returns to the latest data; exports are unchanged'
   world.emit({ type: 'warning', message })

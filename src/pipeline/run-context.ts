@@ -28,37 +28,28 @@ export function downgradeToPartial<T extends BuildOutcome>(missing: number, outc
   const problem = new PartialError(`${files} damaged or gone`, {
     hint: 'The next run requests the missing days; damaged files are in quarantine/.',
   })
-  return {
-    ...outcome,
-    exitCode: ExitCode.partial,
-    problems: [...outcome.problems, problem],
-  }
+  return { ...outcome, exitCode: ExitCode.partial, problems: [...outcome.problems, problem] }
 }
 
 /** Runs `work` and reports how long it took. */
 export async function timed<T>(
-  context: RunContext,
+  { world }: RunContext,
   stage: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  const startedAt = context.world.now()
+  const startedAt = world.now()
   try {
     return await work()
   } finally {
-    context.world.emit({
-      type: 'stage.finished',
-      stage,
-      durationMs: context.world.now() - startedAt,
-    })
+    world.emit({ type: 'stage.finished', stage, durationMs: world.now() - startedAt })
   }
 }
 
-/** Warns by an event of the run. */
 export function warner({ world }: RunContext, about?: WarningSubject): Warn {
   return warnerOf(world, about)
 }
 
-/** Compares all other ledgers with the lake, including those of organisations that lost theirs. */
+/** Compares all other ledgers with the lake, including those of organisations that have none. */
 export async function openLedgers(
   context: RunContext,
   opened: readonly (string | null)[] = [],

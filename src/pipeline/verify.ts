@@ -1,6 +1,6 @@
 import { ChecksFailedError, ExitCode, PartialError } from '../lib/errors.ts'
 import { createFactViews } from '../model/index.ts'
-import { timed, type RunContext } from './run-context.ts'
+import { timed, type BuildOutcome, type RunContext } from './run-context.ts'
 import type { SyncOutcome } from './outcome.ts'
 import { sync } from './sync.ts'
 import { readProject } from './publish.ts'
@@ -14,9 +14,7 @@ import {
 } from '../serve/verify/verify.ts'
 import { refusePast } from '../serve/rollback.ts'
 
-export interface VerifyOutcome {
-  readonly exitCode: ExitCode
-  readonly problems: readonly Error[]
+export interface VerifyOutcome extends BuildOutcome {
   /** Null when the platform could not be asked. */
   readonly verification: Verification | null
 }
@@ -41,8 +39,7 @@ export async function verify(
     const quiet = { ...world, emit: withoutLanding(world.emit) }
     const temporary = { ...context, config: { ...config, dataFolder: scratch }, world: quiet }
     const days = new Set(sample.days)
-    const selection = organisations === undefined ? { days } : { days, organisations }
-    const fetched = await sync(temporary, selection)
+    const fetched = await sync(temporary, { days, organisations })
     if (!fetched.isAnyReached || world.signal.aborted) return { ...fetched, verification: null }
     const project = await readProject(context)
     const verification = await timed(context, 'compare', () =>

@@ -52,7 +52,6 @@ function scalarType(name: string): ColumnType {
   return TEXT
 }
 
-/** `"name" TYPE` of a struct or union. */
 function member(text: string): [string, ColumnType] {
   const [, name = '', type = ''] = /^"((?:""|[^"])*)" (.*)$/s.exec(text) ?? []
   return [name.replaceAll('""', '"'), columnType(type)]

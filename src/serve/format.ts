@@ -6,20 +6,14 @@ export type OutputFormat = 'table' | 'json' | 'csv'
 
 export const outputFormats: readonly OutputFormat[] = ['table', 'json', 'csv']
 
-export interface FormatOptions {
-  /** Terminal columns: a table that is wider is written one column per line. */
-  readonly width?: number
-}
-
-/** A result as text, ending with a newline. */
-export function formatResult(
-  table: Table,
-  format: OutputFormat,
-  options: FormatOptions = {},
-): string {
+/**
+ * A result as text, ending with a newline. A table that is wider than `width` terminal columns is
+ * written one column per line.
+ */
+export function formatResult(table: Table, format: OutputFormat, width?: number): string {
   if (format === 'json') return formatJson(table)
   if (format === 'csv') return formatCsv(table)
-  return formatTable(table, options)
+  return formatTable(table, width)
 }
 
 /**
@@ -47,7 +41,7 @@ export function formatCsv(table: Table): string {
   const rows = table.rows.map((row) =>
     types.map((type, at) => csvCell(row[at] ?? null, type)).join(','),
   )
-  return [header.join(','), ...rows].map((line) => `${line}\n`).join('')
+  return linesText([header.join(','), ...rows])
 }
 
 /**
@@ -56,7 +50,7 @@ export function formatCsv(table: Table): string {
  * rows last. Nothing is ever cut: what is wider than the terminal is written one
  * column per line, and what DuckDB explains as the text that it is.
  */
-export function formatTable(table: Table, options: FormatOptions = {}): string {
+export function formatTable(table: Table, width = Infinity): string {
   if (isExplanation(table)) return explanationText(table)
   const types = table.types.map(columnType)
   const header = table.columns.map(visibleValue)
@@ -68,8 +62,8 @@ export function formatTable(table: Table, options: FormatOptions = {}): string {
     ),
   )
   const count = `(${body.length} ${body.length === 1 ? 'row' : 'rows'})`
-  const isWide = options.width !== undefined && lineWidth(widths) > options.width
-  if (isWide && body.length > 0) {
+  const total = widths.reduce((sum, width) => sum + width, 3 * (widths.length - 1))
+  if (total > width && body.length > 0) {
     return linesText([...body.flatMap((cells, at) => record(header, cells, at)), count])
   }
   const line = (cells: readonly string[]): string =>
@@ -100,7 +94,7 @@ function explanationText({ rows }: Table): string {
   return linesText(lines.map((line) => visible(line).trimEnd()).filter((line) => line !== ''))
 }
 
-function linesText(lines: readonly string[]): string {
+export function linesText(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('')
 }
 
@@ -109,17 +103,12 @@ export function distinctNames(names: readonly string[]): string[] {
   const taken = new Set(names)
   const seen = new Set<string>()
   return names.map((name) => {
-    const distinct = seen.has(name) ? firstFree(name, taken) : name
+    let distinct = name
+    for (let at = 1; seen.has(name) && taken.has(distinct); at += 1) distinct = `${name}_${at}`
     seen.add(distinct)
     taken.add(distinct)
     return distinct
   })
-}
-
-function firstFree(name: string, taken: ReadonlySet<string>): string {
-  let number = 1
-  while (taken.has(`${name}_${number}`)) number += 1
-  return `${name}_${number}`
 }
 
 function csvCell(cell: Cell, type: ColumnType): string {
@@ -148,10 +137,6 @@ function padded(text: string, width: number): string {
 
 function padding(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - displayWidth(text)))
-}
-
-function lineWidth(widths: readonly number[]): number {
-  return widths.reduce((sum, width) => sum + width, 0) + 3 * (widths.length - 1)
 }
 
 function typeAt(types: readonly ColumnType[], at: number): ColumnType {

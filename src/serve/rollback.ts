@@ -26,20 +26,16 @@ export async function listPublished(dataFolder: string): Promise<PublishedFile[]
   const target = warehousePath(dataFolder)
   const records = await readRecords(target)
   const present = await recordByTime(target)
-  const kept = (await keptFiles(target)).map((file) => {
+  const earlier = (await keptFiles(target)).map((file) => {
     const record = records.find(({ runId }) => runId === file.runId)
     const isPublished = file.runId === present?.runId
-    return {
-      ...file,
-      builtAt: record?.builtAt ?? null,
-      isPublished,
-      problem: problemOf(file, record),
-    }
+    const builtAt = record?.builtAt ?? null
+    return { ...file, builtAt, isPublished, problem: problemOf(file, record) }
   })
-  if (present === undefined || kept.some(({ isPublished }) => isPublished)) return kept
+  if (present === undefined || earlier.some(({ isPublished }) => isPublished)) return earlier
   const { runId, bytes, builtAt } = present
   const published = { runId, path: target, bytes, builtAt, isPublished: true, problem: null }
-  return [...kept, published].sort((a, b) => (a.runId < b.runId ? -1 : 1))
+  return [...earlier, published].sort((a, b) => (a.runId < b.runId ? -1 : 1))
 }
 
 function problemOf({ bytes }: KeptFile, record: PublishedRecord | undefined): string | null {
@@ -69,10 +65,8 @@ export async function refusePast(dataFolder: string, what: string): Promise<void
   const asOf = (await presentBuild(dataFolder))?.asOf ?? null
   const rolledBack = await rollbackInForce(dataFolder)
   if (asOf === null && rolledBack === null) return
-  const holds =
-    asOf === null
-      ? `was rolled back to run ${rolledBack?.to ?? ''}`
-      : `holds what was known at ${asOf}`
+  const rolled = `was rolled back to run ${rolledBack?.to ?? ''}`
+  const holds = asOf === null ? rolled : `holds what was known at ${asOf}`
   throw new UsageError(`${what}: the published warehouse ${holds}`, {
     hint: 'Return to the latest data first: agent-warehouse build.',
   })
@@ -83,8 +77,8 @@ export interface RollbackOptions {
   /** The run that goes back. */
   readonly runId: string
   readonly now: () => number
-  /** The run whose file is to be published, or how its id begins. Default: the one before. */
-  readonly to?: string
+  /** The run whose file is to be published, or how its id begins; undefined: the one before. */
+  readonly to: string | undefined
 }
 
 /**
@@ -96,19 +90,17 @@ export interface RollbackOptions {
  * nothing is changed then.
  */
 export async function rollBack(options: RollbackOptions): Promise<Rollback> {
-  const { dataFolder, runId, now } = options
+  const { dataFolder, runId, now, to } = options
   const target = warehousePath(dataFolder)
   const verdict = await verifyPublished(target)
   const present = verdict.state === 'published' ? verdict.record : null
   const files = await keptFiles(target)
-  const file =
-    options.to === undefined
-      ? theOneBefore(files, present?.runId ?? null)
-      : theNamed(files, options.to)
+  const file = to === undefined ? theOneBefore(files, present?.runId ?? null) : theNamed(files, to)
   if (file.runId === present?.runId) {
     throw new UsageError(`the file of run ${file.runId} is the published one`, LIST)
   }
-  const record = await verified(target, file)
+  const record = await verifyEarlier(target, file)
+  if (typeof record === 'string') throw new UsageError(record, LIST)
   ;(await openWarehouse(file.path)).close()
   if (present !== null && present.asOf === null) await keepPublished(target, present.runId)
   const at = new Date(now()).toISOString()
@@ -118,12 +110,15 @@ export async function rollBack(options: RollbackOptions): Promise<Rollback> {
   return rollback
 }
 
-/** @throws UsageError when the file is not the one that its run published. */
-async function verified(target: string, { path, runId }: KeptFile): Promise<PublishedRecord> {
+/** The record of an earlier file; where it is not the one that its run published, what it is. */
+export async function verifyEarlier(
+  target: string,
+  { path, runId }: KeptFile,
+): Promise<PublishedRecord | string> {
   const verdict = await verifyPublished(target, path)
   if (verdict.state === 'published' && verdict.record.runId === runId) return verdict.record
   const reason = verdict.state === 'changed' ? verdict.reason : 'another run published it'
-  throw new UsageError(`${path} is not the file that run ${runId} published: ${reason}`, LIST)
+  return `${path} is not the file that run ${runId} published: ${reason}`
 }
 
 const LIST = { hint: 'agent-warehouse rollback --list shows what is kept.' }

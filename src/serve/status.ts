@@ -86,7 +86,6 @@ export async function readStatus(
 /** Each opens a ledger, and lists the files of its days. */
 const ORGANISATIONS_AT_ONCE = 4
 
-/** The days of one resource, over all organisations. */
 function sumOf(
   resource: string,
   organisations: readonly { readonly resources: readonly ResourceStatus[] }[],
@@ -96,6 +95,7 @@ function sumOf(
   )
   const total = (count: 'landed' | 'empty' | 'failed' | 'missing' | 'settled'): number =>
     own.reduce((sum, each) => sum + each[count], 0)
+  const days = own.flatMap((each) => each.latestDay ?? []).sort()
   return {
     resource,
     landed: total('landed'),
@@ -103,15 +103,10 @@ function sumOf(
     failed: total('failed'),
     missing: total('missing'),
     settled: total('settled'),
-    latestDay:
-      own
-        .flatMap(({ latestDay: day }) => day ?? [])
-        .sort()
-        .at(-1) ?? null,
+    latestDay: days.at(-1) ?? null,
   }
 }
 
-/** What is known of the limits of one organisation's credential. */
 function limitOf(organisation: string, { limit, concurrency }: Learned) {
   return {
     /** Its name in the configuration. */

@@ -190,7 +190,7 @@ describe('table', () => {
     repeat('x', 50) as name, null::double as ratio`
 
   test.each([undefined, 200, 100])('what fits in %s columns is a table', async (width) => {
-    const lines = formatTable(await ask(WIDE), width === undefined ? {} : { width }).split('\n')
+    const lines = formatTable(await ask(WIDE), width).split('\n')
     expect(lines).toHaveLength(5)
     expect(lines[2]).toBe(`2026-03-01 | 12345678901234567890 | ${'x'.repeat(50)} |  NULL`)
   })
@@ -198,7 +198,7 @@ describe('table', () => {
   test.each([80, 40])(
     'what is wider than %i columns has a column per line, and nothing is cut',
     async (width) => {
-      expect(formatTable(await ask(WIDE), { width }).split('\n')).toEqual([
+      expect(formatTable(await ask(WIDE), width).split('\n')).toEqual([
         '-[ row 1 ]-',
         'day     | 2026-03-01',
         'credits | 12345678901234567890',
@@ -212,7 +212,7 @@ describe('table', () => {
 
   test('a wide result without rows shows its columns', async () => {
     const table = await ask(`select * from (${WIDE}) where false`)
-    expect(formatTable(table, { width: 10 })).toMatch(/^day +\| credits \| name \| ratio$/m)
+    expect(formatTable(table, 10)).toMatch(/^day +\| credits \| name \| ratio$/m)
   })
 
   test('times are written to the second, in json and csv as they are', async () => {
@@ -223,7 +223,7 @@ describe('table', () => {
   })
 
   test('what is explained is printed as the text that it is', async () => {
-    const text = formatTable(await ask('explain select 42 as answer'), { width: 10 })
+    const text = formatTable(await ask('explain select 42 as answer'), 10)
     expect(text).toMatch(/^┌─+┐$/m)
     expect(text).toContain('PROJECTION')
     expect(text).not.toMatch(/explain_key|\\n|…/)
@@ -248,7 +248,7 @@ test('what cannot be seen is escaped in tables, and nowhere else', async () => {
   expect(formatTable(table).split('\n')[2]).toBe(
     String.raw`ends\u0020 | ends\u00a0 |  x\ufe0f | \u2800`,
   )
-  expect(formatTable(table, { width: 10 })).toContain('a       | ends\\u0020\n')
+  expect(formatTable(table, 10)).toContain('a       | ends\\u0020\n')
   expect(formatTable(table)).toMatch(/\| d\\u0020$/m)
   expect(formatResult(table, 'csv')).toBe('a,b,c,d \nends ,ends\u00a0, x\ufe0f,\u2800\n')
   expect(formatResult(table, 'json')).toContain('"ends ","b":"ends\u00a0","c":" x\ufe0f"')

@@ -1,4 +1,4 @@
-import type { ApiClient, ServedRow } from '../../client/index.ts'
+import type { ApiClient } from '../../client/index.ts'
 import { AppError, UsageError } from '../../lib/errors.ts'
 import type { World } from '../../lib/world.ts'
 import { visible } from '../../serve/format.ts'
@@ -28,62 +28,65 @@ export function requireConsent(flags: Partial<ChangeFlags>, { ask }: Terminal): 
 }
 
 /** What a change needs of the platform. */
-export interface Sending {
+export interface Changing {
   readonly world: World
-  /** An item that was served, without its secrets. */
-  readonly clean: (resource: string, item: Pick<ServedRow, 'text'>) => Clean
-  /** Prints the answer of a command that has more to do or to report afterwards. */
-  readonly print: (answer: Answer) => void
   /** Another client of the same organisation, in another world. */
   readonly clientIn: (world: World) => ApiClient
+  readonly flags: Partial<ChangeFlags>
+  readonly terminal: Terminal
+  /** An item that was served (JSON text), without its secrets. */
+  readonly clean: (resource: string, item: string) => Clean
+  /** Prints the answer of a command that has more to do or to report afterwards. */
+  readonly print: (answer: Answer) => void
 }
 
 /**
- * Whether to send the requests. A dry run prints exactly what would be sent; then it is false.
+ * Asks the user to confirm `what` the requests change; true if they are to be sent. A dry run
+ * prints exactly what would be sent; then it is false.
  *
  * @throws UsageError when the person says anything but yes.
  */
 export async function mayChange(
-  sending: Sending,
-  flags: Partial<ChangeFlags>,
-  terminal: Terminal,
-  { what, asks }: { readonly what: string; readonly asks: readonly Ask[] },
+  changing: Changing,
+  what: string,
+  asks: readonly Ask[],
 ): Promise<boolean> {
+  const { flags, terminal, world, print } = changing
   if (flags.dryRun === true) {
-    const requests = await requestsOf(sending, asks)
-    const json = { dry_run: true, requests }
-    sending.print({ json, text: requests.map(requestText).join('') })
+    const requests = await requestsOf(changing, asks)
+    print({ json: { dry_run: true, requests }, text: requests.map(requestText).join('') })
     return false
   }
   if (flags.yes === true) return true
   requireConsent(flags, terminal)
-  const answer = await terminal.ask?.(`${visible(what)}. Go on? [y/N] `, sending.world.signal)
+  const answer = await terminal.ask?.(`${visible(what)}. Go on? [y/N] `, world.signal)
   if (/^y(es)?$/i.test(answer?.trim() ?? '')) return true
   throw new UsageError('not confirmed: nothing was changed')
 }
 
-/** A request that would have been sent. */
 interface Planned {
   readonly method: string
   readonly url: string
   readonly body: unknown
 }
 
-/** Thrown in place of sending. */
 class NotSent extends AppError {}
 
 /**
  * Makes the requests with a `fetch` that records them instead of sending, so that exactly what
  * would be sent can be printed, without secrets.
  */
-async function requestsOf(sending: Sending, asks: readonly Ask[]): Promise<Planned[]> {
+async function requestsOf(
+  { clean, clientIn, world }: Changing,
+  asks: readonly Ask[],
+): Promise<Planned[]> {
   const requests: Planned[] = []
   const fetch: World['fetch'] = ({ method, url, body }) => {
-    const sent = body === undefined ? null : sending.clean('sessions', { text: body }).value
+    const sent = body === undefined ? null : clean('sessions', body).value
     requests.push({ method, url, body: sent })
     return Promise.reject(new NotSent('a dry run sends nothing'))
   }
-  const client = sending.clientIn({ ...sending.world, fetch })
+  const client = clientIn({ ...world, fetch })
   for (const ask of asks) {
     await ask(client).catch((error: unknown) => {
       if (!(error instanceof NotSent)) throw error

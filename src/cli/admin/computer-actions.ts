@@ -7,9 +7,9 @@ import {
 } from '../../client/index.ts'
 import { ExitCode } from '../../lib/errors.ts'
 import { argument } from '../command.ts'
-import { changeOptions } from './change.ts'
+import { changeOptions, mayChange, type Ask } from './change.ts'
 import { platformCommand, type Advice, type Platform } from './platform.ts'
-import { patienceOf, poll, pollOptions, type Look } from './poll.ts'
+import { patienceOf, poll, pollOptions, type Check } from './poll.ts'
 import { listAt, proseText, textOf, type Clean } from './render.ts'
 
 /** What to do next after a request about a computer. */
@@ -17,38 +17,31 @@ export const ON_COMPUTERS: Advice = {
   404: 'agent-warehouse computers list shows all computers.',
 }
 
-/** The computer that a command is about. */
 export const computerArgument = { computer: argument('its id or its name') }
 
 /** The computer of that id, or else of that name. */
 export async function computerOf({ client, clean }: Platform, idOrName: string): Promise<Clean> {
   const item = await client.computers.fetch(idOrName).catch((error: unknown) => {
-    if (!mayBeName(error, idOrName)) throw error
+    const isNoId = error instanceof ApiError && [400, 404, 422].includes(error.status)
+    if (!isNoId || lengthOfName(idOrName) > MAX_COMPUTER_NAME) throw error
     return client.computers.fetchByName(idOrName)
   })
-  return clean('computers', { text: item.items[0]?.text ?? '{}' })
+  return clean('computers', item.items[0]?.text ?? '{}')
 }
 
-function mayBeName(error: unknown, idOrName: string): boolean {
-  const isNoId = error instanceof ApiError && [400, 404, 422].includes(error.status)
-  return isNoId && lengthOfName(idOrName) <= MAX_COMPUTER_NAME
-}
-
-/** The name and the id, for people. */
 function labelOf(computer: unknown): string {
   return `${textOf(fieldOf(computer, 'name'))} (${textOf(fieldOf(computer, 'id'))})`
 }
 
-/** Something that is done to one computer. */
 interface Action {
   readonly examples: readonly [string, string][]
   /** What the person is asked to confirm. */
   readonly what: (label: string, computer: unknown) => string
   readonly ask: (client: ApiClient, computerId: string) => Promise<unknown>
-  /** What came of it, without secrets: fields for machines. */
-  readonly came: (answer: unknown, platform: Platform) => object
+  /** The result without secrets: fields for machines. */
+  readonly json: (answer: unknown, platform: Platform) => object
   /** The same in a line for people. */
-  readonly said: (label: string, answer: unknown) => string
+  readonly text: (label: string, answer: unknown) => string
   readonly advice?: Advice
 }
 
@@ -56,10 +49,8 @@ export const installDependencies = action({
   examples: [['$0 computers install-deps build-farm && $0 computers wait build-farm', 'and wait']],
   what: (label) => `install the dependencies of ${label} again`,
   ask: (client, id) => client.computers.installDependencies(id),
-  came: (answer, { clean }) => ({
-    computer: clean('computers', { text: JSON.stringify(answer) }).value,
-  }),
-  said: (label) =>
+  json: (answer, { clean }) => ({ computer: clean('computers', JSON.stringify(answer)).value }),
+  text: (label) =>
     `The dependencies of ${label} are being installed; agent-warehouse computers wait waits until that is done`,
   advice: {
     409: 'Wait for the install that is running: agent-warehouse computers wait <computer>',
@@ -70,8 +61,8 @@ export const refreshComputer = action({
   examples: [['$0 computers refresh build-farm', 'git credentials and environment, set up again']],
   what: (label) => `set up the credentials and the environment of ${label} again`,
   ask: (client, id) => client.computers.refresh(id),
-  came: (answer) => ({ configured: fieldOf(answer, 'configured') ?? null }),
-  said: (label, answer) =>
+  json: (answer) => ({ configured: fieldOf(answer, 'configured') ?? null }),
+  text: (label, answer) =>
     `${label}: ${textOf(fieldOf(answer, 'configured') ?? null)} integrations were configured`,
 })
 
@@ -79,8 +70,8 @@ export const restartComputer = action({
   examples: [['$0 computers restart build-farm', 'a managed computer']],
   what: (label) => `restart the computer ${label}`,
   ask: (client, id) => client.computers.restart(id),
-  came: () => ({ restarted: true }),
-  said: (label) => `${label} restarts; agent-warehouse computers wait waits until it is back`,
+  json: () => ({ restarted: true }),
+  text: (label) => `${label} restarts; agent-warehouse computers wait waits until it is back`,
 })
 
 export const deleteComputer = action({
@@ -91,11 +82,11 @@ export const deleteComputer = action({
     return `delete the computer ${label}${now}`
   },
   ask: (client, id) => client.computers.delete(id),
-  came: () => ({ deleted: true }),
-  said: (label) => `${label} is deleted`,
+  json: () => ({ deleted: true }),
+  text: (label) => `${label} is deleted`,
 })
 
-function action({ examples, what, ask, came, said, advice }: Action) {
+function action({ examples, what, ask, json, text, advice }: Action) {
   return platformCommand({
     examples,
     options: { ...changeOptions, ...computerArgument },
@@ -104,13 +95,13 @@ function action({ examples, what, ask, came, said, advice }: Action) {
       const { value: computer } = await computerOf(platform, flags.computer)
       const id = textOf(fieldOf(computer, 'id'))
       const label = labelOf(computer)
-      const asks = [(client: ApiClient) => ask(client, id)]
-      if (!(await platform.mayChange(what(label, computer), asks))) return ExitCode.complete
-      const answer = await ask(platform.client, id)
+      const request: Ask = (client) => ask(client, id)
+      if (!(await mayChange(platform, what(label, computer), [request]))) return ExitCode.complete
+      const answer = await request(platform.client)
       const name = fieldOf(computer, 'name') ?? null
       return {
-        json: { computer_id: id, computer_name: name, ...came(answer, platform) },
-        text: proseText(said(label, answer)),
+        json: { computer_id: id, computer_name: name, ...json(answer, platform) },
+        text: proseText(text(label, answer)),
       }
     },
   })
@@ -129,7 +120,7 @@ export const waitForComputer = platformCommand({
     const { computer, exitCode } = await poll(platform, flags, async () => {
       const found = await computerOf(platform, idOrName)
       idOrName = textOf(fieldOf(found.value, 'id')) // also when its name changes meanwhile
-      return lookAt(found)
+      return checkOf(found)
     })
     return { json: computer.text, text: proseText(stateOf(computer.value)), exitCode }
   },
@@ -142,13 +133,8 @@ const RUNNING = /^(?:running|started|starting|in[-_ ]?progress)$/i
 const WAITING = /^(?:pending|queued|waiting)$/i
 const FAILED = /^(?:error|errored|failed|failure|cancell?ed|timed[-_ ]?out)$/i
 
-interface Waited {
-  readonly computer: Clean
-  readonly exitCode: ExitCode
-}
-
 /** It is over when the computer is active or in error, and no install is running. */
-function lookAt(computer: Clean): Look<Waited> {
+function checkOf(computer: Clean): Check<{ computer: Clean; exitCode: ExitCode }> {
   const state = stateOf(computer.value)
   const status = fieldOf(computer.value, 'status')
   const install = listAt(computer.value, 'provisioningSteps').find((step) =>
@@ -161,7 +147,6 @@ function lookAt(computer: Clean): Look<Waited> {
   return { state, outcome: { computer, exitCode } }
 }
 
-/** Which computer it is, and how it is. */
 function stateOf(computer: unknown): string {
   const status = textOf(fieldOf(computer, 'status') ?? 'in no known status')
   const is = `${labelOf(computer)} is ${status}`

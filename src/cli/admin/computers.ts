@@ -18,7 +18,7 @@ const listComputers = platformCommand({
   options: {},
   work: (_, terminal) => async (platform) => {
     const { items } = await platform.client.computers.fetchAll()
-    const computers = items.map((item) => platform.clean('computers', item))
+    const computers = items.map((item) => platform.clean('computers', item.text))
     const rows = computers.map(({ value }) => [
       ...fieldsOf(value, 'id', 'name', 'status', 'providerType', 'hostname'),
       epochTime(fieldOf(value, 'createdAt')),
@@ -56,10 +56,9 @@ const showMetrics = platformCommand({
   work: (flags, terminal) => async (platform) => {
     const { value } = await computerOf(platform, flags.computer)
     const id = textOf(fieldOf(value, 'id'))
-    const { start } = flags
-    const query = start === undefined ? {} : { start }
+    const query = flags.start === undefined ? {} : { start: flags.start }
     const { items } = await platform.client.computers.fetchMetrics(id, query)
-    const samples = items.map((item) => platform.clean('computer_metrics', item))
+    const samples = items.map((item) => platform.clean('computer_metrics', item.text))
     // As served: the units of memory and disk are not documented.
     const rows = samples.map((sample) => [
       timeOf(fieldOf(sample.value, 'timestamp')),
@@ -86,7 +85,6 @@ export const computers: Group = {
   ],
 }
 
-/** One computer with the steps of its provisioning. */
 function computerText(computer: unknown, terminal: Terminal): string {
   const header = fieldsText([
     ['id', fieldOf(computer, 'id')],

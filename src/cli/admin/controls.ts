@@ -82,7 +82,6 @@ export const controls: Group = {
   ],
 }
 
-/** A number, or `latest`. */
 type Wanted = number | 'latest'
 
 function revisionOf(text: string): Wanted {
@@ -92,7 +91,7 @@ function revisionOf(text: string): Wanted {
 /** Revisions, page by page, newest first: the platform offers no other way to find one. */
 async function* newestFirst(platform: Platform): AsyncGenerator<Clean> {
   for await (const { items } of platform.client.controls.fetchPages()) {
-    for (const item of items) yield platform.clean('enterprise_controls', item)
+    for (const item of items) yield platform.clean('enterprise_controls', item.text)
   }
 }
 
@@ -118,7 +117,6 @@ async function finder(
   }
 }
 
-/** What to compare: two revisions, or one with the one before it. */
 async function pair(
   platform: Platform,
   a: Wanted,

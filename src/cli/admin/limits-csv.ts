@@ -35,7 +35,6 @@ export function limitsOfCsv(bytes: Uint8Array, file: string): WantedLimit[] {
   return [...limits.values()].map(({ wanted }) => wanted)
 }
 
-/** Shows the first broken line and counts the others. */
 function brokenLines([first = '', ...others]: readonly string[]): UsageError {
   const more = others.length === 0 ? '' : ` (and ${counted(others.length, 'broken line')} after it)`
   return new UsageError(`${first}${more}`, {

@@ -6,13 +6,12 @@ import {
   type WantedLimit,
 } from '../../client/index.ts'
 import { DeferredError, ExitCode } from '../../lib/errors.ts'
-import { counted, digits } from '../../observe/words.ts'
+import { counted, digits, firstLines } from '../../observe/words.ts'
 import type { Answer, Terminal } from '../command.ts'
-import type { Ask } from './change.ts'
+import { mayChange, type Ask } from './change.ts'
 import { HalfDoneError, type Platform } from './platform.ts'
 import { listAt, tableText, textOf } from './render.ts'
 
-/** Users that a question names. */
 const SHOWN = 5
 
 /** The result for one user. `unknown`: sent, no answer; `not tried`: an earlier one failed. */
@@ -51,15 +50,13 @@ export async function setLimits(
   const batches = batchesOf(due)
   if (due.length > 0) {
     const what = `${counted(due.length, 'limit')} of users: ${described(due)}`
-    const asks = batches.map(
-      (batch): Ask =>
-        (client) =>
-          client.limits.setUsers(batch),
-    )
-    if (!(await platform.mayChange(what, asks))) return ExitCode.complete
+    const ask = (batch: readonly Wish[]): Ask => {
+      return (client) => client.limits.setUsers(batch)
+    }
+    if (!(await mayChange(platform, what, batches.map(ask)))) return ExitCode.complete
   }
   const { outcomes, failure } = await sendAll(platform, batches)
-  const unchanged = wishes.filter((wish) => !isDue(wish)).map((wish) => came(wish, 'unchanged'))
+  const unchanged = wishes.filter((wish) => !isDue(wish)).map((wish) => outcome(wish, 'unchanged'))
   const answer = answerOf([...outcomes, ...unchanged], terminal)
   if (failure === null) return answer
   platform.print(answer)
@@ -77,13 +74,12 @@ export function limitText(limit: Credits): string {
 }
 
 function batchesOf(wishes: readonly Wish[]): Wish[][] {
-  const count = Math.ceil(wishes.length / MAX_USERS_PER_REQUEST)
-  return Array.from({ length: count }, (_, index) =>
-    wishes.slice(index * MAX_USERS_PER_REQUEST, (index + 1) * MAX_USERS_PER_REQUEST),
-  )
+  const batches: Wish[][] = []
+  for (let at = 0; at < wishes.length; at += MAX_USERS_PER_REQUEST)
+    batches.push(wishes.slice(at, at + MAX_USERS_PER_REQUEST))
+  return batches
 }
 
-/** Sends one batch after the other, until one fails. */
 async function sendAll(
   platform: Platform,
   batches: readonly Wish[][],
@@ -92,7 +88,7 @@ async function sendAll(
   let failure: unknown = null
   for (const batch of batches) {
     if (failure !== null) {
-      outcomes.push(...batch.map((wish) => came(wish, 'not tried')))
+      outcomes.push(...batch.map((wish) => outcome(wish, 'not tried')))
       continue
     }
     try {
@@ -100,22 +96,21 @@ async function sendAll(
       outcomes.push(...batch.map((wish) => answered(wish, result, platform.hide)))
     } catch (error) {
       failure = error
-      outcomes.push(...batch.map((wish) => came(wish, afterFailure(error))))
+      outcomes.push(...batch.map((wish) => outcome(wish, afterFailure(error))))
     }
   }
   return { outcomes, failure }
 }
 
-/** What the answer says of one user, who is in one of its two lists. */
 function answered(wish: Wish, result: unknown, hide: (text: string) => string): Outcome {
   const isIt = (entry: unknown): boolean =>
     textOf(fieldOf(entry, 'email')).toLowerCase() === wish.email.toLowerCase()
   const refusal = listAt(result, 'errors').find(isIt)
-  if (refusal !== undefined) return came(wish, 'failed', hide(textOf(fieldOf(refusal, 'error'))))
+  if (refusal !== undefined) return outcome(wish, 'failed', hide(textOf(fieldOf(refusal, 'error'))))
   if (listAt(result, 'updated').some(isIt)) {
-    return came(wish, wish.limit === null ? 'removed' : 'set')
+    return outcome(wish, wish.limit === null ? 'removed' : 'set')
   }
-  return came(wish, 'failed', 'the platform does not report a result')
+  return outcome(wish, 'failed', 'the platform does not report a result')
 }
 
 /** A request that was refused for certain did nothing. */
@@ -124,7 +119,7 @@ function afterFailure(failure: unknown): Result {
   return failure instanceof DeferredError ? 'not tried' : 'failed'
 }
 
-function came(wish: Wish, result: Result, error: string | null = null): Outcome {
+function outcome(wish: Wish, result: Result, error: string | null = null): Outcome {
   return { ...wish, result, error }
 }
 
@@ -152,11 +147,9 @@ function answerOf(outcomes: readonly Outcome[], terminal: Terminal): Answer {
   }
 }
 
-/** The first few, for the question. */
 function described(wishes: readonly Wish[]): string {
-  const shown = wishes
-    .slice(0, SHOWN)
-    .map(({ email, before, limit }) => `${email} ${limitText(before)} → ${limitText(limit)}`)
-  const more = wishes.length - shown.length
-  return [...shown, ...(more === 0 ? [] : [`and ${more} more`])].join(', ')
+  const changes = wishes.map(
+    ({ email, before, limit }) => `${email} ${limitText(before)} → ${limitText(limit)}`,
+  )
+  return firstLines(changes, SHOWN, (more) => `and ${more} more`).join(', ')
 }

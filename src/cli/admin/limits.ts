@@ -3,13 +3,12 @@ import { resolve } from 'node:path'
 import { checkGlobalLimit, fieldOf, type WantedLimit } from '../../client/index.ts'
 import { ExitCode, messageOf, UsageError } from '../../lib/errors.ts'
 import { argument, flag, optionalArgument, text, type Group, type Terminal } from '../command.ts'
-import { changeOptions, type Ask } from './change.ts'
+import { changeOptions, mayChange, type Ask } from './change.ts'
 import { emailOf, limitOf, limitsOfCsv } from './limits-csv.ts'
 import { limitText, setLimits } from './limits-set.ts'
 import { platformCommand } from './platform.ts'
 import { fieldsOf, listAt, tableText } from './render.ts'
 
-/** Options of commands that set limits. */
 const options = { ...changeOptions, force: flag('also send limits that are already set') }
 
 const listLimits = platformCommand({
@@ -20,7 +19,7 @@ const listLimits = platformCommand({
   options: {},
   work: (_, terminal) => async (platform) => {
     const { items } = await platform.client.limits.fetch()
-    const limits = platform.clean('usage_limits', { text: items[0]?.text ?? '{}' })
+    const limits = platform.clean('usage_limits', items[0]?.text ?? '{}')
     return { json: limits.text, text: limitsText(limits.value, terminal) }
   },
 })
@@ -71,14 +70,14 @@ const setGlobalLimit = platformCommand({
   work: (flags) => {
     const limit = limitOf(flags.limit)
     checkGlobalLimit(limit)
-    return async ({ client, mayChange }) => {
-      const { globalLimit: before } = await client.limits.get()
+    return async (platform) => {
+      const { globalLimit: before } = await platform.client.limits.get()
       const change = `the global limit: ${limitText(before)} → ${limitText(limit)}`
       const isDue = flags.force || before !== limit
       if (isDue) {
-        const ask: Ask = (to) => to.limits.setGlobal(limit)
-        if (!(await mayChange(change, [ask]))) return ExitCode.complete
-        await ask(client)
+        const ask: Ask = (client) => client.limits.setGlobal(limit)
+        if (!(await mayChange(platform, change, [ask]))) return ExitCode.complete
+        await ask(platform.client)
       }
       const done = limit === null ? 'removed' : 'set'
       const result = isDue ? done : 'unchanged'

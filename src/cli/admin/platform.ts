@@ -24,9 +24,8 @@ import {
   type Terminal,
 } from '../command.ts'
 import { announce, createWorld } from '../world.ts'
-import { mayChange, requireConsent, type Ask, type ChangeFlags, type Sending } from './change.ts'
+import { requireConsent, type ChangeFlags, type Changing } from './change.ts'
 
-/** Options of every command that speaks with the platform about one organisation. */
 const platformOptions = {
   ...dataOptions,
   ...jsonOption,
@@ -37,14 +36,12 @@ const platformOptions = {
 type PlatformFlags = Flags<typeof platformOptions> & Partial<ChangeFlags>
 
 /** What a command needs to work with one organisation on the platform. */
-export interface Platform extends Omit<Sending, 'clientIn'> {
+export interface Platform extends Changing {
   readonly client: ApiClient
   /** Text of the platform, without its secrets. */
   readonly hide: (text: string) => string
   /** Reports progress on standard error. */
-  readonly tell: (text: string) => void
-  /** Asks the user to confirm `what` the requests change; true if they are to be sent. */
-  readonly mayChange: (what: string, asks: readonly Ask[]) => Promise<boolean>
+  readonly report: (text: string) => void
 }
 
 /** The next step after an answer with an error status. */
@@ -66,7 +63,6 @@ interface PlatformCommand<O extends OptionSet> {
 /** A user who asked for an answer waits no longer than this. */
 const PATIENCE_MS = 10 * 60_000
 
-/** The shortest wait that is reported. */
 const NOTABLE_MS = 1_000
 
 /**
@@ -101,45 +97,43 @@ async function withPlatform(
   const organisation = chosen(config, flags.organisation)
   const redaction = await redactionOf(config)
   const redact = createRedact([organisation.key])
-  const tell = (text: string): void => {
+  const report = (text: string): void => {
     terminal.err(`${oneLine(redact(text))}\n`)
   }
   const emit = (event: RunEvent): void => {
-    narrate(event, tell)
+    narrate(event, report)
   }
   const { world, close } = createWorld(emit, terminal.environment)
   if (organisation.isFromFile || organisation.keyWarning !== null) announce([organisation], emit)
   try {
-    const { baseUrl, appUrl, key: credential } = organisation
-    const { rate, concurrency } = config
-    const deadline = world.now() + patienceMs
-    const learned = await learnedLimits.read(config.dataFolder, organisation.name)
+    const { name, baseUrl, appUrl, key: credential } = organisation
+    const { dataFolder, rate, concurrency } = config
+    const learned = await learnedLimits.read(dataFolder, name)
     const options = {
       baseUrl,
       credential,
       rate,
       concurrency,
-      deadline,
+      deadline: world.now() + patienceMs,
       ...(appUrl === null ? {} : { appUrl }),
       ...(learned === undefined ? {} : { learned }),
-    }
-    const clean: Platform['clean'] = (resource, item) => {
-      const cleaned = redaction.item(resource, item.text)
-      return { text: cleaned, value: JSON.parse(cleaned) }
-    }
-    const print = (answer: Answer): void => {
-      terminal.out(printed(answer, flags.json))
     }
     const clientIn = (another: World): ApiClient => new ApiClient(options, another)
     return await work({
       world,
-      clean,
-      tell,
-      print,
       client: clientIn(world),
+      clientIn,
+      flags,
+      terminal,
+      clean: (resource, item) => {
+        const text = redaction.item(resource, item)
+        return { text, value: JSON.parse(text) }
+      },
       hide: (text) => redaction.text(redact(text)),
-      mayChange: (what, asks) =>
-        mayChange({ world, clean, print, clientIn }, flags, terminal, { what, asks }),
+      report,
+      print: (answer) => {
+        terminal.out(printed(answer, flags.json))
+      },
     })
   } catch (error) {
     throw explained(error, advice, redact)
@@ -167,12 +161,12 @@ async function redactionOf({ dataFolder, redactionKey }: Config): Promise<Redact
   return hasKey ? openRedaction(dataFolder) : new Redaction(randomBytes(32).toString('hex'))
 }
 
-function narrate(event: RunEvent, tell: (text: string) => void): void {
-  if (event.type === 'warning') tell(event.message)
-  if (event.type === 'organisation.addressed') tell(addressing(event))
+function narrate(event: RunEvent, report: (text: string) => void): void {
+  if (event.type === 'warning') report(event.message)
+  if (event.type === 'organisation.addressed') report(addressing(event))
   const isPause = event.type === 'governor.paused' || event.type === 'request.retried'
   if (isPause && event.waitMs >= NOTABLE_MS) {
-    tell(`${event.reason}: asked again in ${duration(event.waitMs)}`)
+    report(`${event.reason}: asked again in ${duration(event.waitMs)}`)
   }
 }
 

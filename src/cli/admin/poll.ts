@@ -3,7 +3,7 @@ import { textOr, type Flags } from '../command.ts'
 import { durationOf } from '../options.ts'
 import { ReportedError, type Platform } from './platform.ts'
 
-const LAST_LOOK_MS = 60_000
+const LAST_CHECK_MS = 60_000
 
 /** Options of commands that wait for something. */
 export function pollOptions(timeout: string) {
@@ -18,11 +18,11 @@ type PollFlags = Flags<ReturnType<typeof pollOptions>>
 /** How long the command may take, with the last check. @throws UsageError for a wrong duration. */
 export function patienceOf({ timeout, interval }: PollFlags): number {
   durationOf(interval, '--interval')
-  return durationOf(timeout, '--timeout') + LAST_LOOK_MS
+  return durationOf(timeout, '--timeout') + LAST_CHECK_MS
 }
 
-/** One check: the state, and the outcome once there is one. */
-export interface Look<T> {
+/** The state, and the outcome once there is one. */
+export interface Check<T> {
   readonly state: string
   readonly outcome?: T
 }
@@ -33,16 +33,16 @@ export interface Look<T> {
  * @throws ReportedError when the time is over, with the state it was in.
  */
 export async function poll<T>(
-  { world, tell }: Platform,
+  { world, report }: Platform,
   flags: PollFlags,
-  look: () => Promise<Look<T>>,
+  check: () => Promise<Check<T>>,
 ): Promise<T> {
   const endsAt = world.now() + durationOf(flags.timeout, '--timeout')
   const intervalMs = durationOf(flags.interval, '--interval')
   let reported: string | undefined
   for (;;) {
-    const { state, outcome } = await look()
-    if (state !== reported) tell(state)
+    const { state, outcome } = await check()
+    if (state !== reported) report(state)
     reported = state
     if (outcome !== undefined) return outcome
     const left = endsAt - world.now()

@@ -23,21 +23,18 @@ const showReadiness = platformCommand({
     ['$0 readiness show f6b097c1-14fb-4742-a07d-95e9a9821581 --json', 'as served'],
   ],
   options: { report: argument('its id, or latest') },
-  work:
-    ({ report: wanted }, terminal) =>
-    async (platform) => {
-      const reports = await reportsOf(platform)
-      const report = reports.find(
-        ({ value }) => wanted === 'latest' || fieldOf(value, 'reportId') === wanted,
-      )
-      if (report !== undefined) {
-        return { json: report.text, text: reportText(report.value, terminal) }
-      }
-      throw new UsageError(
-        `there is no readiness report '${wanted}' among ${reports.length} reports`,
-        { hint: 'agent-warehouse readiness list shows all reports.' },
-      )
-    },
+  work: (flags, terminal) => async (platform) => {
+    const wanted = flags.report
+    const reports = await reportsOf(platform)
+    const report = reports.find(
+      ({ value }) => wanted === 'latest' || fieldOf(value, 'reportId') === wanted,
+    )
+    if (report !== undefined) return { json: report.text, text: reportText(report.value, terminal) }
+    throw new UsageError(
+      `there is no readiness report '${wanted}' among ${reports.length} reports`,
+      { hint: 'agent-warehouse readiness list shows all reports.' },
+    )
+  },
 })
 
 export const readiness: Group = {
@@ -53,7 +50,7 @@ async function reportsOf(platform: Platform, repoId?: string): Promise<Clean[]> 
   const query = repoId === undefined ? {} : { repoId }
   for await (const { items } of platform.client.readiness.fetchPages(query)) {
     for (const item of items) {
-      const report = platform.clean('readiness_reports', item)
+      const report = platform.clean('readiness_reports', item.text)
       const id = fieldOf(report.value, 'reportId')
       if (!reports.has(id)) reports.set(id, report)
     }

@@ -1,6 +1,6 @@
 import { fieldOf } from '../../client/index.ts'
 import { toSecond } from '../../observe/words.ts'
-import { displayWidth, visible, formatTable } from '../../serve/format.ts'
+import { displayWidth, formatTable, linesText, visible } from '../../serve/format.ts'
 import type { Answer, Terminal } from '../command.ts'
 
 /** An item without its secrets: its text, else as served, and what it means. */
@@ -24,7 +24,7 @@ export function tableText(
     types: columns.map((_, at) => (isNumber(at) ? 'DOUBLE' : 'VARCHAR')),
     rows: rows.map((row) => row.map(cellOf)),
   }
-  return formatTable(table, outWidth === undefined ? {} : { width: outWidth })
+  return formatTable(table, outWidth)
 }
 
 function cellOf(value: unknown): string | number | null {
@@ -38,15 +38,12 @@ export function fieldsText(fields: readonly (readonly [string, unknown])[]): str
     value === undefined || value === null ? [] : [[name, textOf(value)] as const],
   )
   const width = Math.max(0, ...known.map(([name]) => displayWidth(name)))
-  return known.map(([name, text]) => `${name.padEnd(width)}  ${visible(text)}\n`).join('')
+  return linesText(known.map(([name, text]) => `${name.padEnd(width)}  ${visible(text)}`))
 }
 
 /** Lines of prose: line breaks stay, everything else that a terminal would obey goes. */
 export function proseText(text: string): string {
-  return text
-    .split(/\r\n|\n/)
-    .map((line) => `${visible(line)}\n`)
-    .join('')
+  return linesText(text.split(/\r\n|\n/).map(visible))
 }
 
 /** An array of items as they were served, one a line; or a text of what they mean. */

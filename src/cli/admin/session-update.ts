@@ -2,7 +2,7 @@ import { fieldOf, type Session, type SessionSettingsPatch } from '../../client/i
 import { ExitCode, UsageError } from '../../lib/errors.ts'
 import { jsonObject } from '../../lib/json.ts'
 import { argument, text, texts, type Flags, type Terminal } from '../command.ts'
-import { changeOptions, type Ask } from './change.ts'
+import { changeOptions, mayChange, type Ask } from './change.ts'
 import { platformCommand, type Advice, type Platform } from './platform.ts'
 import { proseText, tableText, textOf, type Clean } from './render.ts'
 import { changesBetween, type SettingChange } from './settings-paths.ts'
@@ -12,7 +12,6 @@ export const ON_SESSIONS: Advice = {
   404: 'The platform does not list sessions: their ids are in hook events, in the install steps of computers, and in child sessions.',
 }
 
-/** The session that a command is about. */
 export const sessionArgument = { session: argument('its id') }
 
 export const onComputer = { computer: text('the id of a computer to ask directly') }
@@ -24,10 +23,9 @@ export function placeOf({ computer }: SessionFlags): { readonly computerId?: str
   return computer === undefined ? {} : { computerId: computer }
 }
 
-/** The session as it is now. */
 export async function sessionOf({ client, clean }: Platform, flags: SessionFlags): Promise<Clean> {
   const { items } = await client.sessions.fetch(flags.session, placeOf(flags))
-  return clean('sessions', { text: items[0]?.text ?? '{}' })
+  return clean('sessions', items[0]?.text ?? '{}')
 }
 
 /** Its title and id, for people. */
@@ -58,7 +56,8 @@ export const updateSession = platformCommand({
   advice: ON_SESSIONS,
   work: (flags, terminal) => {
     const plain = plainPatch(flags)
-    return async ({ client, clean, world, mayChange }) => {
+    return async (platform) => {
+      const { client, clean, world } = platform
       const present = await client.sessions.get(flags.session, placeOf(flags))
       const patch: SessionSettingsPatch = {
         ...plain,
@@ -66,11 +65,11 @@ export const updateSession = platformCommand({
         ...(flags.archive === true ? { archivedAt: new Date(world.now()).toISOString() } : {}),
       }
       const cleaned = (session: unknown): unknown =>
-        clean('sessions', { text: JSON.stringify(session) }).value
+        clean('sessions', JSON.stringify(session)).value
       const before = cleaned(present)
       const ask: Ask = (to) => to.sessions.update(flags.session, patch)
       const what = `change ${Object.keys(patch).join(', ')} of the session ${nameOf(before)}`
-      if (!(await mayChange(what, [ask]))) return ExitCode.complete
+      if (!(await mayChange(platform, what, [ask]))) return ExitCode.complete
       const after = cleaned(await ask(client))
       const changes = changesBetween(settingsOf(before), settingsOf(after))
       return {
@@ -119,9 +118,9 @@ function tagsPatch(
 ): SessionSettingsPatch {
   if (added.length + taken.length === 0) return {}
   const present = session.sessionSettings?.tags ?? []
-  const kept = present.filter(({ name }) => !taken.includes(name))
-  const fresh = [...new Set(added)].filter((name) => !kept.some((tag) => tag.name === name))
-  return { tags: [...kept, ...fresh.map((name) => ({ name }))] }
+  const others = present.filter(({ name }) => !taken.includes(name))
+  const fresh = [...new Set(added)].filter((name) => !others.some((tag) => tag.name === name))
+  return { tags: [...others, ...fresh.map((name) => ({ name }))] }
 }
 
 function changesText(name: string, changes: readonly SettingChange[], terminal: Terminal): string {

@@ -2,7 +2,7 @@ import { fieldOf } from '../../client/index.ts'
 import { ExitCode } from '../../lib/errors.ts'
 import { duration } from '../../observe/words.ts'
 import { argument, type Group } from '../command.ts'
-import { changeOptions, type Ask } from './change.ts'
+import { changeOptions, mayChange, type Ask } from './change.ts'
 import { platformCommand } from './platform.ts'
 import { patienceOf, poll, pollOptions } from './poll.ts'
 import { fieldsOf, fieldsText, listAt, objectOf, proseText, textOf, timeOf } from './render.ts'
@@ -44,7 +44,7 @@ const interruptSession = platformCommand({
     const ask: Ask = (client) => client.sessions.interrupt(flags.session)
     const was = statusOf(before)
     const what = `interrupt the session ${nameOf(before)}, which is ${was}`
-    if (!(await platform.mayChange(what, [ask]))) return ExitCode.complete
+    if (!(await mayChange(platform, what, [ask]))) return ExitCode.complete
     await ask(platform.client)
     const { value: after } = await sessionOf(platform, flags)
     const is = statusOf(after)
@@ -91,7 +91,7 @@ const showMessage = platformCommand({
   work: (flags) => async (platform) => {
     const { session, message: id } = flags
     const { items } = await platform.client.sessions.fetchMessage(session, id, placeOf(flags))
-    const message = platform.clean('messages', { text: items[0]?.text ?? '{}' })
+    const message = platform.clean('messages', items[0]?.text ?? '{}')
     return { json: message.text, text: messageText(message.value) }
   },
 })
@@ -104,7 +104,6 @@ function statusOf(session: unknown): string {
   return textOf(fieldOf(session, 'status'))
 }
 
-/** One session, a field a line. */
 function sessionText(session: unknown): string {
   const settings = fieldOf(session, 'sessionSettings')
   const active = fieldOf(settings, 'assistantActiveTimeMs')

@@ -117,16 +117,12 @@ function eventLine({ event, command, problem, lastAt }: EventStatus, dataFolder:
 
 function deliveryLines({ inbox, waiting, failed, isSenderAtWork }: DeliveryStatus): string[] {
   const sender = isSenderAtWork ? ', a sender is at work' : ''
-  const newest = failed.slice(-LISTED)
+  const given = `${counted(failed.length, 'notification')}; hooks flush --failed tries them again`
   return [
     `delivery   ${counted(inbox + waiting.length, 'undelivered notification')}${sender}`,
     ...waiting.slice(0, LISTED).map((item) => `  waits    ${itemText(item)}`),
-    ...(failed.length === 0
-      ? []
-      : [
-          `failed     ${counted(failed.length, 'notification')}; hooks flush --failed tries them again`,
-        ]),
-    ...newest.map((item) => `  failed   ${itemText(item)}`),
+    ...(failed.length === 0 ? [] : [`failed     ${given}`]),
+    ...failed.slice(-LISTED).map((item) => `  failed   ${itemText(item)}`),
   ]
 }
 

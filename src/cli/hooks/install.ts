@@ -78,7 +78,6 @@ export async function settingsPlace(flags: SettingsFlags, terminal: Terminal): P
   return { config, file: await readSettings(resolve(terminal.cwd, path)), why, line }
 }
 
-/** The settings file, and what says that it is this one. */
 function settingsPath(
   { settings, configDir, project }: SettingsFlags,
   { environment }: Terminal,

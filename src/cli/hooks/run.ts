@@ -13,7 +13,12 @@ import {
 } from '../../hooks/record.ts'
 import { inputOf, MAX_INPUT_BYTES, readInput } from '../../hooks/event.ts'
 import { makeFolder } from '../../lib/disk.ts'
-import { isSenderAtWork, mentionsHooks, startSender } from '../../hooks/sender-start.ts'
+import {
+  isSenderAtWork,
+  mentionsHooks,
+  startSender,
+  type SenderStart,
+} from '../../hooks/sender-start.ts'
 import { keepOutOfGit } from '../../lake/layout.ts'
 import { openRedaction, redactionKeyIn } from '../../lib/secrets/redaction.ts'
 
@@ -22,13 +27,6 @@ const LIMIT_MS = 5_000
 
 /** An agent writes its object at once; the command does not wait for input that never ends. */
 const INPUT_MS = 2_000
-
-interface HookProcess {
-  readonly dataFolder: string
-  /** Absolute path of the configuration. */
-  readonly config: string
-  readonly environment: NodeJS.ProcessEnv
-}
 
 /**
  * The command that the agent runs on an event: records the object on standard input, and leaves
@@ -41,8 +39,8 @@ export async function hooksRun(
   environment: NodeJS.ProcessEnv,
   cwd: string,
 ): Promise<never> {
-  const process_ = processOf(argv, environment, cwd)
-  const folders = hookFolders(process_.dataFolder)
+  const places = placesOf(argv, environment, cwd)
+  const folders = hookFolders(places.dataFolder)
   const end = (): never => process.exit(0)
   const give = (error: unknown): never => {
     logError(folders, Date.now(), `hooks run: ${messageOf(error)}`)
@@ -51,15 +49,17 @@ export async function hooksRun(
   process.on('uncaughtException', give)
   setTimeout(() => give(new Error(`not done within ${LIMIT_MS} ms`)), LIMIT_MS)
   try {
-    await take(process_, folders)
+    await take({ ...places, environment }, folders)
   } catch (error) {
     give(error)
   }
   return end()
 }
 
-async function take(process_: HookProcess, folders: HookFolders): Promise<void> {
-  const { dataFolder, config, environment } = process_
+async function take(
+  { dataFolder, config, environment }: Omit<SenderStart, 'script'>,
+  folders: HookFolders,
+): Promise<void> {
   makeFolder(folders.root)
   keepOutOfGit(dataFolder)
   const bytes = await readInput(process.stdin, INPUT_MS)
@@ -85,11 +85,7 @@ async function take(process_: HookProcess, folders: HookFolders): Promise<void> 
 export const MAIN = join(dirname(fileURLToPath(import.meta.url)), '..', 'main.js')
 
 /** Ignores unknown arguments: a hook must not fail because of them. */
-function processOf(
-  argv: readonly string[],
-  environment: NodeJS.ProcessEnv,
-  cwd: string,
-): HookProcess {
+function placesOf(argv: readonly string[], environment: NodeJS.ProcessEnv, cwd: string) {
   const string = { type: 'string' } as const
   const { values } = parseArgs({
     args: [...argv],
@@ -100,7 +96,7 @@ function processOf(
   const variable = environment['AGENT_WAREHOUSE_DATA']?.trim() ?? ''
   const data = given(values.data) || variable || 'data'
   const config = configPath(given(values.config) || undefined, cwd)
-  return { dataFolder: resolve(cwd, data), config, environment }
+  return { dataFolder: resolve(cwd, data), config }
 }
 
 /** Where the configuration is, or would be. */

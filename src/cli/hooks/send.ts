@@ -5,7 +5,7 @@ import type { Delivery } from '../../notify/attempt.ts'
 import { missingIn } from '../../notify/channels.ts'
 import type { HooksConfig } from '../../hooks/config.ts'
 import { deliver } from '../../notify/deliver.ts'
-import { hookFolders, logError, type HookFolders } from '../../hooks/record.ts'
+import { hookFolders, logError } from '../../hooks/record.ts'
 import { notificationOf } from '../../hooks/inbox.ts'
 import { send } from '../../hooks/sender.ts'
 import { deliveryStatus } from '../../hooks/status.ts'
@@ -23,7 +23,6 @@ import {
 } from '../command.ts'
 import { createWorld } from '../world.ts'
 
-/** Milliseconds that a receiver has to answer. */
 const TIMEOUT_MS = 15_000
 
 const flushOptions = {
@@ -46,17 +45,13 @@ export const hooksFlushCommand = defineCommand({
     try {
       await flush(flags, terminal)
     } catch (error) {
-      // No one reads what a detached process says.
-      logError(foldersOf(flags, terminal), Date.now(), `hooks flush: ${messageOf(error)}`)
+      // The log is where a detached process can say it; its folder is given to every sender.
+      const folders = hookFolders(flags.data ?? terminal.cwd)
+      logError(folders, Date.now(), `hooks flush: ${messageOf(error)}`)
     }
     return ExitCode.complete
   },
 })
-
-/** Where errors go when the configuration cannot be read: the sender is given the folder. */
-function foldersOf({ data }: FlushFlags, { cwd }: Terminal): HookFolders {
-  return hookFolders(data ?? cwd)
-}
 
 async function flush(flags: FlushFlags, terminal: Terminal): Promise<Answer> {
   const { dataFolder, hooks: config } = configured(flags, terminal)
@@ -67,15 +62,17 @@ async function flush(flags: FlushFlags, terminal: Terminal): Promise<Answer> {
     const { waiting } = await deliveryStatus(folders, delivery.world.now())
     const isDone = failed + waiting.length === 0 && (isOwn || !flags.failed)
     const left = `delivered ${delivered}, given up ${failed}, waiting ${waiting.length}\n`
+    const repeat = flags.failed
+      ? ', so given-up notifications are not sent again: repeat this later'
+      : ''
     return {
       json: { delivered, failed, waiting: waiting.length, other_sender: !isOwn },
-      text: `${isOwn ? '' : otherSender(flags)}${left}`,
+      text: isOwn ? left : `another sender is at work${repeat}; ${left}`,
       exitCode: isDone ? ExitCode.complete : ExitCode.partial,
     }
   })
 }
 
-/** Runs work that delivers, with the real network. */
 async function delivering<T>(
   { environment }: Terminal,
   work: (delivery: Delivery & { readonly world: World }) => Promise<T>,
@@ -83,12 +80,6 @@ async function delivering<T>(
   const { world, close } = createWorld(() => undefined, environment)
   const { platform } = process
   return work({ world, environment, platform, timeoutMs: TIMEOUT_MS }).finally(close)
-}
-
-function otherSender({ failed }: FlushFlags): string {
-  return failed
-    ? 'another sender is at work, so given-up notifications are not sent again: repeat this later; '
-    : 'another sender is at work; '
 }
 
 export const hooksTestCommand = defineCommand({
@@ -109,9 +100,7 @@ export const hooksTestCommand = defineCommand({
     const { type } = channel
     const reason = attempt.kind === 'delivered' ? null : attempt.reason
     const delivered = reason === null
-    if (!delivered && !json) {
-      throw new AppError(`'${name}' (${type}) was not delivered: ${reason}`)
-    }
+    if (!delivered && !json) throw new AppError(`'${name}' (${type}) was not delivered: ${reason}`)
     return {
       json: { channel: name, type, delivered, reason },
       text: `delivered to '${name}' (${type})\n`,
@@ -139,7 +128,6 @@ function channelOf(
   })
 }
 
-/** What an agent that waits would send. */
 function sample(channel: string, config: HooksConfig, now: number, cwd: string) {
   const name = 'Notification' as const
   const message = 'This is a test of the notifications.'

@@ -49,7 +49,6 @@ export interface Documented {
   readonly metrics: readonly DocumentedMetric[]
 }
 
-/** A name in the lists, with the section that it leads to. */
 interface Entry {
   readonly id: string
   readonly name: string
@@ -201,12 +200,10 @@ function links(names: readonly string[], reads: Reads): string {
     .join(', ')
 }
 
-/** What one row is: the first sentence, which may go on after a colon. */
 function firstSentence(text: string): string {
   return (/^.*?[.:](?=\s|$)/s.exec(text)?.[0] ?? text).replace(/:$/, '.')
 }
 
-/** Text with `code` between backticks. */
 function prose(text: string): string {
   return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { identifier } from '../../lib/duckdb.ts'
 import { grouped } from '../../lib/grouped.ts'
 import { statement } from '../../lib/package.ts'
+import { relationOf } from '../export/tables.ts'
 import { openWarehouse, publishedBuild, type PublishedBuild } from '../warehouse.ts'
 
 /** What the documentation needs of a model, seed or snapshot of the project. */
@@ -41,7 +41,6 @@ interface MeasuredBy {
   readonly adds_up_over: readonly string[]
 }
 
-/** The sums of two measures over the same rows. */
 interface DividedBy {
   readonly numerator: string
   readonly denominator: string
@@ -56,7 +55,7 @@ const columnRow = z.object({
   key_position: z.coerce.number().nullable(),
 })
 
-const tableRow = z.object({ table_schema: z.string(), table_name: z.string() })
+const tableRow = z.object({ schema: z.string(), name: z.string() })
 
 const countRow = z.object({ rows: z.coerce.number() })
 
@@ -90,13 +89,9 @@ export async function readPublished(warehouse: string): Promise<Published> {
   const columns = await rowsOf(statement('docs/columns'), columnRow)
   const checks = await rowsOf(statement('docs/checks'), checkRow)
   const rows = new Map<string, number>()
-  for (const { table_schema: schema, table_name: table } of await rowsOf(
-    statement('docs/tables'),
-    tableRow,
-  )) {
-    const from = `${identifier(schema)}.${identifier(table)}`
-    const [counted] = await rowsOf(`select count(*) as rows from ${from}`, countRow)
-    rows.set(`${schema}.${table}`, counted?.rows ?? 0)
+  for (const table of await rowsOf(statement('docs/tables'), tableRow)) {
+    const [counted] = await rowsOf(`select count(*) as rows from ${relationOf(table)}`, countRow)
+    rows.set(`${table.schema}.${table.name}`, counted?.rows ?? 0)
   }
   return {
     build: await publishedBuild(warehouse),

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { Database, identifier, literal } from '../../lib/duckdb.ts'
 import { packageRoot } from '../../lib/package.ts'
 import { ownSpillFolder } from '../../lib/spill.ts'
-import type { MartTable } from './tables.ts'
+import { relationOf, type MartTable } from './tables.ts'
 
 /** The oldest storage that holds all of a warehouse: DuckDB 1.0 and later open it. */
 const STORAGE_VERSION = 'v1.0.0'
@@ -37,10 +37,6 @@ export async function writeDatabase(
   }
   await database.run('use memory; checkpoint export; detach export')
   return rows
-}
-
-function relationOf({ schema, name }: MartTable): string {
-  return `${identifier(schema)}.${identifier(name)}`
 }
 
 /** The pipeline's own record names files and speaks of relations that are not in the export. */

@@ -81,7 +81,6 @@ export async function exportTables(request: ExportRequest): Promise<ExportManife
   return manifest
 }
 
-/** One file of all tables, or one of each. */
 async function writeTables(
   database: Database,
   { target, warehouse }: ExportRequest,
@@ -104,7 +103,6 @@ async function writeTables(
   return exported
 }
 
-/** The rows that were written, and the file that holds them, synced. */
 async function writing<T>(what: string, path: string, write: () => Promise<T>) {
   try {
     const rows = await write()

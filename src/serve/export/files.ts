@@ -1,6 +1,6 @@
 import { identifier, literal, type Database } from '../../lib/duckdb.ts'
 import { columnType, defusedSql, isNumeric } from '../cells.ts'
-import type { MartTable } from './tables.ts'
+import { relationOf, type MartTable } from './tables.ts'
 
 type Column = MartTable['columns'][number]
 
@@ -30,12 +30,11 @@ export type ExportTarget = FileTarget | 'duckdb'
 export async function writeFile(
   database: Database,
   target: FileTarget,
-  { schema, name, columns }: MartTable,
+  table: MartTable,
   path: string,
 ): Promise<number> {
   const { column, options } = FILE_TARGETS[target]
-  const source = `${identifier(schema)}.${identifier(name)}`
-  const select = `select ${columns.map(column).join(', ')} from ${source}`
+  const select = `select ${table.columns.map(column).join(', ')} from ${relationOf(table)}`
   const [row] = await database.rows(`copy (${select}) to ${literal(path)} (${options})`)
   return Number(row?.['Count'] ?? 0)
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Database } from '../../lib/duckdb.ts'
+import { identifier, type Database } from '../../lib/duckdb.ts'
 import { statement } from '../../lib/package.ts'
 
 const tableRows = z.array(
@@ -48,6 +48,11 @@ export async function readTables(database: Database) {
       }),
     }
   })
+}
+
+/** `"schema"."name"` */
+export function relationOf({ schema, name }: Pick<MartTable, 'schema' | 'name'>): string {
+  return `${identifier(schema)}.${identifier(name)}`
 }
 
 /** What `meta.columns` says; nothing in a warehouse of an earlier version. */

@@ -148,7 +148,6 @@ async function differencesOf(database: Database, fact: FactTable): Promise<Diffe
   return [...lone, ...changed].map((row) => differenceOf(fact, row))
 }
 
-/** The key beyond organisation and day, as JSON. */
 function keySql(fact: FactTable): string {
   const columns = fact.key.filter((column) => column !== 'org_id' && column !== 'activity_date')
   const pairs = columns.flatMap((column) => [

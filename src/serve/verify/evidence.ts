@@ -48,7 +48,7 @@ export async function verifyFiles(
   return { files, damaged }
 }
 
-const notHeldRow = z.object({
+const notStoredRow = z.object({
   orgId: z.string(),
   resource: z.string(),
   path: z.string(),
@@ -61,7 +61,7 @@ const notHeldRow = z.object({
 })
 
 /** A number of a day's rows that the warehouse cannot hold as it was served. */
-export type NotStored = Readonly<z.output<typeof notHeldRow>>
+export type NotStored = Readonly<z.output<typeof notStoredRow>>
 
 /**
  * What was served on these days and differs from what base reads of it. Facts that
@@ -70,9 +70,9 @@ export type NotStored = Readonly<z.output<typeof notHeldRow>>
 export async function notStored(dataFolder: string, days: readonly Day[]): Promise<NotStored[]> {
   await using database = await Database.open(':memory:')
   const drift = listLiteral([baseGlob(dataFolder, 'schema_drift')])
-  const { rows } = await database.table(fill(statement('verify/not_held'), { drift }))
+  const { rows } = await database.table(fill(statement('verify/not_stored'), { drift }))
   return rows.flatMap(([orgId, resource, path, kind, day]) => {
-    const { data } = notHeldRow.safeParse({ orgId, resource, path, kind, day })
+    const { data } = notStoredRow.safeParse({ orgId, resource, path, kind, day })
     return data !== undefined && days.includes(data.day) ? [data] : []
   })
 }

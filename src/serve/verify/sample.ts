@@ -58,18 +58,15 @@ export interface ScopeOptions {
  * answered for every resource that the warehouse has of it, so that no table of
  * a compared day is not verified.
  */
-export function scopeOf(options: ScopeOptions): Scope {
-  return joinedScopes(options.days.map((day) => dayScope(options, day)))
-}
-
-export function joinedScopes(scopes: readonly Scope[]): Scope {
+export function scopeOf({ days, ...options }: ScopeOptions): Scope {
+  const scopes = days.map((day) => dayScope(options, day))
   return {
     intervals: scopes.flatMap(({ intervals }) => intervals),
     leftOut: scopes.flatMap(({ leftOut }) => leftOut),
   }
 }
 
-function dayScope(options: ScopeOptions, day: Day): Scope {
+function dayScope(options: Omit<ScopeOptions, 'days'>, day: Day): Scope {
   const { orgId, published, fresh } = options
   const intervals = options.resources.map((resource) => {
     const isLanded = published.has(intervalKey(resource, day))

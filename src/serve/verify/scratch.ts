@@ -1,13 +1,13 @@
 import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RunEvent } from '../../lib/events.ts'
-import { isMissing } from '../../lib/files.ts'
+import { orIfMissing } from '../../lib/files.ts'
 
 /** Who the organisations are, and what was learned of the platform's limits. */
 const REMEMBERED = ['organisations.json', 'governor', 'windows']
 
-/** The data folder of a verification: gone when it is over, or when the next begins. */
-export function scratchFolder(dataFolder: string): string {
+/** The data folder of a verification: removed when it is over, or when the next begins. */
+function scratchFolder(dataFolder: string): string {
   return join(dataFolder, 'state', 'verify')
 }
 
@@ -16,7 +16,10 @@ export async function openScratch(dataFolder: string): Promise<string> {
   const scratch = scratchFolder(dataFolder)
   await removeScratch(dataFolder)
   for (const name of REMEMBERED) {
-    await copyIfThere(join(dataFolder, 'state', name), join(scratch, 'state', name))
+    const copying = cp(join(dataFolder, 'state', name), join(scratch, 'state', name), {
+      recursive: true,
+    })
+    await orIfMissing(copying, undefined)
   }
   return scratch
 }
@@ -36,12 +39,4 @@ export function withoutLanding(emit: (event: RunEvent) => void): (event: RunEven
 /** The days that are compared are a sample: what they lack says nothing of when it began. */
 function isOfLanding(event: RunEvent): boolean {
   return event.type === 'base.written' || (event.type === 'warning' && event.about === 'drift')
-}
-
-async function copyIfThere(from: string, to: string): Promise<void> {
-  try {
-    await cp(from, to, { recursive: true })
-  } catch (error) {
-    if (!isMissing(error)) throw error
-  }
 }

@@ -9,7 +9,7 @@ import { readOrganisations } from '../../lake/organisations.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { compareFacts, publishedIntervals, type Comparison, type FactTable } from './compare.ts'
 import { verifyFiles, type FilesVerification, notStored, type NotStored } from './evidence.ts'
-import { joinedScopes, sampleDays, scopeOf, type LeftOut, type Scope } from './sample.ts'
+import { sampleDays, scopeOf, type LeftOut, type Scope } from './sample.ts'
 
 /** Which days of history are to be verified. */
 export interface SampleChoice {
@@ -98,7 +98,7 @@ export async function verifyWarehouse(options: VerifyOptions): Promise<Verificat
     const fresh = await LedgerFile.read(scratch, orgId)
     scopes.push(scopeOf({ orgId, days: sample.days, resources, published, fresh }))
   }
-  const { intervals, leftOut } = joinedScopes(scopes)
+  const intervals = scopes.flatMap((scope) => scope.intervals)
   const files = await verifyFiles(dataFolder, await knownOrganisations(dataFolder), sample.days)
   const comparison =
     intervals.length === 0
@@ -116,7 +116,7 @@ export async function verifyWarehouse(options: VerifyOptions): Promise<Verificat
     history: sample.history,
     sampled: sample.days,
     days,
-    leftOut,
+    leftOut: scopes.flatMap(({ leftOut }) => leftOut),
     files,
     notStored: await notStored(scratch, days),
   }
