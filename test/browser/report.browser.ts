@@ -102,6 +102,15 @@ it('the comparison is chosen by keyboard, stands in the address, and is said in 
   expect(complaints).toEqual([])
 })
 
+it('settings are tables: days are no shares, and a number that is not known stands among numbers', async () => {
+  const { page, complaints } = await open(browser, demo)
+  const table = page.locator('figure#session-retention tbody')
+  expect(await table.locator('tr:first-child td.number:nth-child(3)').textContent()).toBe('90')
+  expect(await table.locator('tr:nth-child(2) td.number:nth-child(5)').textContent()).toBe('–')
+  expect(await page.locator('figure#allowed-emails tbody tr').count()).toBe(2)
+  expect(complaints).toEqual([])
+})
+
 it('the table under a chart opens and saves as CSV', async () => {
   const { page } = await open(browser, demo)
   const figure = page.locator('figure#model-spend')

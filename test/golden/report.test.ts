@@ -117,6 +117,41 @@ describe('the report of the golden lake of weeks', () => {
     ])
   })
 
+  it('counts the addresses on a list and the active people who are not, and names none', () => {
+    expect(groups.allowed_emails).toEqual([
+      {
+        ...{ allow_list: 'managed_computers', listed: 4, listed_active: 2, listed_idle: 1 },
+        ...{ listed_never: 1, not_listed: 6, other_domain: 1 },
+      },
+    ])
+    expect(groups.allowed_people).toEqual([])
+    expect(people.allowed_people.map(({ email }) => email)).toEqual([
+      ...['v2@guest.example', 'v1@x.example', 'v5@x.example', 'v6@x.example'],
+      ...['d@x.example', 'v3@x.example'],
+    ])
+  })
+
+  it('has the periods of the retention of sessions, the newest first', () => {
+    const none = { fetched: 0, oldest_days: null, past: 0, changed_by: null }
+    expect(groups.session_retention).toEqual([
+      { ...none, days_kept: 90, since: '2027-01-20', until: null },
+      { ...none, days_kept: 30, since: '2026-12-18', until: '2027-01-20' },
+      { ...none, days_kept: null, since: '2026-12-10', until: '2026-12-18', past: null },
+    ])
+    expect(people.session_retention[0]?.changed_by).toBe('Cleo')
+  })
+
+  it('has what was recorded of the hooks of each length of period', () => {
+    const none = { recording_runs: 0, recorded: 0, recorded_share: null }
+    const end = { hook_event: 'SessionEnd', recording_runs: 6, recorded: 0, recorded_share: 0 }
+    expect(groups.hook_recording.slice(0, 4)).toEqual([
+      { ...none, days: 28, hook_event: 'Stop', runs: 8 },
+      { ...end, days: 28, runs: 6 },
+      { ...none, days: 91, hook_event: 'Stop', runs: 32 },
+      { ...end, days: 91, runs: 14 },
+    ])
+  })
+
   it('names people on request alone', () => {
     expect(people.people.length).toBeGreaterThan(0)
     expect(groups.people).toEqual([])

@@ -3,6 +3,7 @@ import * as budget from './budget.ts'
 import type { Chart } from './chart.ts'
 import * as oversight from './oversight.ts'
 import * as practice from './practice.ts'
+import * as settings from './settings.ts'
 import * as spend from './spend.ts'
 
 export interface Section {
@@ -35,9 +36,20 @@ export function sections(withPeople: boolean): Section[] {
       ],
     },
     { title: 'Output', charts: [practice.output, practice.readiness] },
-    { title: 'Oversight', charts: [oversight.policy, oversight.anomalies] },
+    {
+      title: 'Oversight',
+      charts: [
+        ...[oversight.policy, settings.allowedEmails, settings.sessionRetention],
+        ...[settings.hookRecording, oversight.anomalies],
+      ],
+    },
     ...(withPeople
-      ? [{ title: 'People', charts: [practice.people, oversight.anomalyPeople] }]
+      ? [
+          {
+            title: 'People',
+            charts: [practice.people, oversight.anomalyPeople, settings.allowedPeople],
+          },
+        ]
       : []),
   ]
 }

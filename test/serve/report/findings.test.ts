@@ -1,26 +1,15 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import * as adoption from '../../../src/serve/report/adoption.ts'
 import * as budget from '../../../src/serve/report/budget.ts'
 import type { Chart } from '../../../src/serve/report/chart.ts'
 import { sections } from '../../../src/serve/report/charts.ts'
-import type { Organisation, Period } from '../../../src/serve/report/data.ts'
-import { comparedText } from '../../../src/serve/report/compare.ts'
+import type { Organisation } from '../../../src/serve/report/data.ts'
 import { headlines, trust } from '../../../src/serve/report/headlines.ts'
 import * as oversight from '../../../src/serve/report/oversight.ts'
 import * as practice from '../../../src/serve/report/practice.ts'
+import * as settings from '../../../src/serve/report/settings.ts'
 import * as spend from '../../../src/serve/report/spend.ts'
-import type { View } from '../../../src/serve/report/view.ts'
 import { METRICS, organisation, view } from './sample.ts'
-
-const NONE = {
-  ...{ billable_tokens: 0, tool_calls: 0, user_messages: 0, files: 0 },
-  ...{ git_commits: 0, git_prs_created: 0 },
-}
-
-function period(days: number, name: Period['period'], values: object) {
-  const whole = { days, period: name, team: null, active_users: 10, sessions: 0 }
-  return { ...NONE, ...whole, ...values }
-}
 
 function month(name: string, credits: readonly number[]) {
   return credits.map((billable_tokens, at) => ({
@@ -46,6 +35,18 @@ const rule = {
   ...{ policy: 'models', forbidden_use_days: 3, forbidden_amount: 9, since: '2026-01-01' },
   ...{ last_forbidden_use: '2026-03-30', changed_by: null, status: 'not_allowed' as const },
 }
+
+const list = {
+  ...{ allow_list: 'managed_computers', listed: 4, listed_active: 4, listed_idle: 0 },
+  ...{ listed_never: 0, not_listed: 0, other_domain: 0 },
+}
+
+const kept = {
+  ...{ days_kept: 90, since: '2026-03-01', until: null, fetched: 16, oldest_days: 99 },
+  ...{ past: 3, changed_by: null },
+}
+
+const hooks = { days: 91, hook_event: 'Stop', runs: 40, recording_runs: 20, recorded: 15 }
 
 const cohort = {
   ...{ cohort: '2026-02-02', week_number: 4, cohort_users: 10, active_users: 6 },
@@ -186,6 +187,83 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     '1 MCP server and 2 models were used in 13 weeks without being allowed; 1 allowed one was never used',
   ],
   [
+    'active people off a list are counted by list',
+    settings.allowedEmails,
+    {
+      allowed_emails: [
+        { ...list, not_listed: 27 },
+        { ...list, allow_list: 'byom_computers', not_listed: 1, listed_never: 1 },
+      ],
+    },
+    '27 active people are not on the list of managed computers, 1 active person is not on the list of users’ own computers',
+  ],
+  [
+    'addresses that are not in use are named where all active people are listed',
+    settings.allowedEmails,
+    { allowed_emails: [{ ...list, listed_never: 1, listed_idle: 1 }] },
+    '2 listed addresses are not in use',
+  ],
+  [
+    'lists without a gap say so',
+    settings.allowedEmails,
+    { allowed_emails: [list] },
+    'All active people are on the lists, and all listed are active',
+  ],
+  [
+    'without lists the title says so',
+    settings.allowedEmails,
+    {},
+    'No setting names the addresses that may use computers',
+  ],
+  [
+    'sessions past their retention are counted',
+    settings.sessionRetention,
+    { session_retention: [kept, { ...kept, days_kept: 30, until: '2026-03-01' }] },
+    'Sessions are kept for 90 days; 3 of 16 fetched were older',
+  ],
+  [
+    'a new retention has no sessions yet',
+    settings.sessionRetention,
+    { session_retention: [{ ...kept, fetched: 0, oldest_days: null, past: 0 }] },
+    'Sessions are kept for 90 days; none has been fetched since 1 Mar 2026',
+  ],
+  [
+    'a retention that was taken away is not the latest one',
+    settings.sessionRetention,
+    { session_retention: [{ ...kept, days_kept: null, past: null }, kept] },
+    'Since 1 Mar 2026 no setting says how long sessions are kept',
+  ],
+  [
+    'settings without a retention have no table',
+    settings.sessionRetention,
+    { session_retention: [{ ...kept, days_kept: null, past: null }] },
+    'No setting says how long sessions are kept',
+  ],
+  [
+    'recorded events are a share of the runs of the recording hook in the period',
+    settings.hookRecording,
+    {
+      hook_recording: [
+        { ...hooks, recorded_share: 0.75 },
+        { ...hooks, days: 28, recorded: 1, recorded_share: 0.05 },
+      ],
+    },
+    '15 hook events are recorded in 13 weeks: 75% of the runs of the recording hook',
+  ],
+  [
+    'events that the platform does not count are still recorded',
+    settings.hookRecording,
+    { hook_recording: [{ ...hooks, recording_runs: 0, recorded: 1, recorded_share: null }] },
+    '1 hook event is recorded in 13 weeks; the platform counted no run of the recording hook',
+  ],
+  [
+    'hooks without a recording are one line',
+    settings.hookRecording,
+    { hook_recording: [{ ...hooks, recording_runs: 0, recorded: 0, recorded_share: null }] },
+    'Hooks ran 40 times in 13 weeks; none of them is recorded',
+  ],
+  ['without hooks the title says so', settings.hookRecording, {}, 'No hook ran in 13 weeks'],
+  [
     'retention leaves out cohorts at the left edge of history',
     adoption.retention,
     {
@@ -239,78 +317,6 @@ it('the steps of a bridge lead from one month to the next', () => {
     { step: 'Not attributed', change: 50, total: 220, users: null },
     { step: 'February 2026', change: null, total: 220, users: null },
   ])
-})
-
-describe('the comparison', () => {
-  const history = {
-    first_day: '2025-01-14',
-    periods: [
-      period(28, 'current', { billable_tokens: 300, git_commits: 5 }),
-      period(28, 'previous', { billable_tokens: 200, git_commits: null }),
-      period(28, 'year', { billable_tokens: 600, git_commits: 0 }),
-      period(28, 'current', { team: 'new' }),
-    ],
-  }
-  const changes = (chosen: Partial<View>) =>
-    headlines(view(history, chosen)).flatMap(({ label, change }) =>
-      ['Credits', 'Commits'].includes(label) ? [change] : [],
-    )
-
-  it.each<[string, Partial<View>, (string | null)[]]>([
-    ['with the period before', {}, ['up 50% from 200', 'not known before']],
-    ['with the same weeks a year before', { compare: 'year' }, ['down 50% from 600', '0 before']],
-    ['with nothing', { compare: 'none' }, [null, null]],
-    [
-      'of a team without activity then',
-      { team: 'new' },
-      ['no activity before', 'no activity before'],
-    ],
-    [
-      'with what lies before the history',
-      { days: 364, compare: 'year' },
-      ['before the history', 'before the history'],
-    ],
-  ])('%s', (_, chosen, expected) => {
-    expect(changes(chosen)).toEqual(expected)
-  })
-
-  it.each<[string, Partial<View>, string]>([
-    ['the period before', {}, ', compared with the period before: 4 Feb 2026 to 3 Mar 2026'],
-    [
-      'a year before',
-      { compare: 'year' },
-      ', compared with the same weeks a year before: 5 Mar 2025 to 1 Apr 2025',
-    ],
-    ['nothing', { compare: 'none' }, ''],
-    [
-      'days before the history',
-      { days: 364 },
-      '. There is nothing to compare with: the history begins on 14 Jan 2025, and the period before on 3 Apr 2024',
-    ],
-  ])('says its days: %s', (_, chosen, text) => {
-    expect(comparedText(view(history, chosen))).toBe(text)
-  })
-
-  it('puts the weekly people of a year before beside those of the day', () => {
-    const day = (name: string, weekly: number) => ({
-      ...{ day: name, daily: 1, weekly, monthly: 40, stickiness: 0.5 },
-    })
-    const active_days = [day('2025-04-01', 20), day('2026-03-31', 37)]
-    const rows = (chosen: Partial<View>) =>
-      adoption.activeUsers.read(view({ ...history, active_days }, chosen)).rows
-    expect(rows({ compare: 'year' })).toMatchObject([{ weekly: 37, compared: 20 }])
-    expect(rows({ compare: 'none' })).toMatchObject([{ weekly: 37, compared: null }])
-  })
-
-  it('is of the same team', () => {
-    const periods = [
-      period(28, 'current', { team: 'a', billable_tokens: 10 }),
-      period(28, 'previous', { team: 'a', billable_tokens: 30 }),
-      period(28, 'previous', { team: 'b', billable_tokens: 90 }),
-    ]
-    const { rows } = spend.teamSpend.read(view({ ...history, periods }))
-    expect(rows).toMatchObject([{ team: 'a', billable_tokens: 10, compared: 30 }])
-  })
 })
 
 it('the metrics of charts and headlines are those of metrics.yml, with their usual mistake', () => {

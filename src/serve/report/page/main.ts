@@ -18,8 +18,6 @@ interface Choice {
 }
 
 const data = unpack(document.getElementById('data')?.textContent ?? '')
-const root = document.getElementById('report')
-if (root !== null) start(root)
 
 function start(main: HTMLElement): void {
   const content = element('div', { class: 'content' })
@@ -268,9 +266,9 @@ const LISTED = 200
 function table({ columns, about }: Chart, rows: readonly TableRow[]): HTMLElement {
   const known = Object.entries(columns).filter(([name]) => rows.some((row) => row[name] !== null))
   const names = known.map(([name]) => name)
+  const isNumber = (name: string): boolean => rows.some((row) => typeof row[name] === 'number')
   const headings = known.map(([name, heading]) => {
-    const isNumber = rows.some((row) => typeof row[name] === 'number')
-    return element('th', { scope: 'col', class: isNumber ? 'number' : '' }, heading)
+    return element('th', { scope: 'col', class: isNumber(name) ? 'number' : '' }, heading)
   })
   const shown = rows.slice(-LISTED)
   const left = rows.length - shown.length
@@ -285,7 +283,7 @@ function table({ columns, about }: Chart, rows: readonly TableRow[]): HTMLElemen
         'tbody',
         {},
         ...shown.map((row) =>
-          element('tr', {}, ...names.map((name) => cell(name, row[name] ?? null))),
+          element('tr', {}, ...names.map((name) => cell(name, row[name] ?? null, isNumber(name)))),
         ),
       ),
     ),
@@ -293,13 +291,13 @@ function table({ columns, about }: Chart, rows: readonly TableRow[]): HTMLElemen
   )
 }
 
-function cell(column: string, value: Cell): HTMLElement {
+function cell(column: string, value: Cell, isNumber: boolean): HTMLElement {
   if (typeof value === 'number') {
     const isShare = /share|retention|stickiness|pass_rate|error/.test(column)
     return element('td', { class: 'number' }, isShare ? percent(value) : amount(value))
   }
   if (typeof value === 'boolean') return element('td', {}, value ? 'yes' : '')
-  if (value === null) return element('td', {}, '–')
+  if (value === null) return element('td', isNumber ? { class: 'number' } : {}, '–')
   const isDay = /^\d{4}-\d\d(-\d\d)?$/.test(value)
   return element('td', isDay ? { class: 'day' } : {}, element('bdi', {}, nameText(value, 80)))
 }
@@ -343,3 +341,7 @@ function draw(content: HTMLElement, view: View | null): void {
     place.replaceChildren(...(drawing === null ? [] : [drawing]))
   }
 }
+
+// Last: what stands above is initialised.
+const root = document.getElementById('report')
+if (root !== null) start(root)

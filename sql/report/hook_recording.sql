@@ -1,0 +1,28 @@
+-- Of each length of period: what ran on each hook event, and what of it was recorded. The 20
+-- events with most of it.
+with
+    events as (
+        select
+            org_id,
+            cast(days as integer) as days,
+            hook_event,
+            cast(sum(platform_invocations) as double) as runs,
+            cast(sum(recorder_invocations) as double) as recording_runs,
+            cast(sum(recorded_events) as double) as recorded
+        from main.mart_hook_recording
+        inner join chosen using (org_id)
+        cross join (select unnest([28, 91, 182, 364]) as days)
+        where activity_date > last_day - cast(days as integer)
+        group by 1, 2, 3
+    )
+
+select
+    *,
+    round(recorded / nullif(recording_runs, 0), 4) as recorded_share
+from events
+qualify
+    row_number() over (
+        partition by org_id, days
+        order by recorded desc, runs desc nulls last, hook_event
+    ) <= 20
+order by org_id, days, recorded desc, runs desc nulls last, hook_event

@@ -1,0 +1,132 @@
+import { defineChart } from './chart.ts'
+import { rangeName, sum, type View } from './view.ts'
+import { amount, counted, dayText, percent } from './words.ts'
+
+const LISTS: Readonly<Record<string, string>> = {
+  managed_computers: 'Managed computers',
+  byom_computers: 'Users’ own computers',
+}
+
+const ABOUT_LISTS =
+  'The lists of the latest enterprise controls say which addresses may use computers; a list that names none has no row. The platform does not say who uses a computer: an active person who is not on a list breaks no rule. Active: any activity in 28 days.'
+
+export const allowedEmails = defineChart({
+  id: 'allowed-emails',
+  about: 'Addresses that the settings allow computers, and active people who are not among them',
+  how: ABOUT_LISTS,
+  columns: {
+    list: 'Allowed',
+    listed: 'Addresses',
+    listed_active: 'Active',
+    listed_idle: 'Idle',
+    listed_never: 'Never active',
+    not_listed: 'Active people, not listed',
+    other_domain: 'Of these, of another domain',
+  },
+  empty: 'No setting names the addresses that may use computers',
+  rows: ({ organisation }) =>
+    organisation.allowed_emails.map(({ allow_list, ...counts }) => ({
+      list: LISTS[allow_list] ?? allow_list,
+      ...counts,
+    })),
+  finding: (rows) => {
+    const outside = rows
+      .filter(({ not_listed }) => not_listed > 0)
+      .map(
+        ({ list, not_listed }) =>
+          `${counted(not_listed, 'active person is', 'active people are')} not on the list of ${list.toLowerCase()}`,
+      )
+    const unused = sum(rows.map((row) => row.listed_idle + row.listed_never))
+    const idle = `${counted(unused, 'listed address is', 'listed addresses are')} not in use`
+    if (outside.length > 0) return outside.join(', ')
+    return unused === 0 ? 'All active people are on the lists, and all listed are active' : idle
+  },
+})
+
+export const allowedPeople = defineChart({
+  id: 'allowed-people',
+  about: 'Active people who are not on a list of allowed addresses, at most 100',
+  how: ABOUT_LISTS,
+  columns: {
+    list: 'List',
+    email: 'E-mail address',
+    is_domain_listed: 'Domain is listed',
+    active_days: 'Active days of 28',
+  },
+  empty: 'No active person is missing on a list of allowed addresses',
+  rows: ({ organisation }) =>
+    organisation.allowed_people.map(({ allow_list, ...row }) => ({
+      list: LISTS[allow_list] ?? allow_list,
+      ...row,
+    })),
+  finding: (rows) => {
+    const others = rows.filter((row) => !row.is_domain_listed).length
+    const people = new Set(rows.map(({ email }) => email)).size
+    const missing = `${counted(people, 'active person is', 'active people are')} missing on a list of allowed addresses`
+    return others === 0 ? missing : `${missing}, some with an address of another domain`
+  },
+})
+
+export const sessionRetention = defineChart({
+  id: 'session-retention',
+  about: 'How long the settings keep sessions, and how old those were that the platform served',
+  how: 'A row for each change of sessionRetentionDays. Sessions are counted in the period in which they were last fetched; age is from the last update. Only sessions that are known by name are fetched, and each until it no longer changes: there may be more past the retention.',
+  columns: {
+    since: 'Since',
+    until: 'Until',
+    days_kept: 'Days kept',
+    fetched: 'Sessions fetched',
+    oldest_days: 'Oldest, days',
+    past: 'Past retention',
+    changed_by: 'Changed by',
+  },
+  empty: 'No setting says how long sessions are kept',
+  rows: ({ organisation }) =>
+    organisation.session_retention.some((row) => row.days_kept !== null)
+      ? organisation.session_retention
+      : [],
+  finding: ([latest]) => {
+    if (latest === undefined) return ''
+    const { days_kept: days, since, fetched, past } = latest
+    if (days === null) return `Since ${dayText(since)} no setting says how long sessions are kept`
+    const kept = `Sessions are kept for ${counted(days, 'day')}`
+    if (fetched === 0) return `${kept}; none has been fetched since ${dayText(since)}`
+    const older = past === null || past === 0 ? 'none' : amount(past)
+    return `${kept}; ${older} of ${amount(fetched)} fetched ${older === '1' || older === 'none' ? 'was' : 'were'} older`
+  },
+})
+
+export const hookRecording = defineChart({
+  id: 'hook-recording',
+  about: 'Hooks that ran, as the platform counted them, and the events that are recorded',
+  how: 'The platform counts each hook of an event, on every machine. Compare what is recorded with the runs of the recording hook, which “agent-warehouse hooks install” registers: fewer are lost or not landed yet, more were recorded on a day that the platform counts otherwise.',
+  columns: {
+    hook_event: 'Hook event',
+    runs: 'Hooks run',
+    recording_runs: 'Of the recording hook',
+    recorded: 'Recorded events',
+    recorded_share: 'Recorded',
+  },
+  empty: (view) => {
+    const runs = sum(ofRange(view).map((row) => row.runs))
+    return runs === 0
+      ? `No hook ran in ${rangeName(view)}`
+      : `Hooks ran ${counted(runs, 'time')} in ${rangeName(view)}; none of them is recorded`
+  },
+  rows: (view) => {
+    const rows = ofRange(view)
+    return rows.some((row) => (row.recording_runs ?? 0) + row.recorded > 0) ? rows : []
+  },
+  finding: (rows, view) => {
+    const runs = sum(rows.map((row) => row.recording_runs))
+    const recorded = sum(rows.map((row) => row.recorded))
+    const events = `${counted(recorded, 'hook event is', 'hook events are')} recorded in ${rangeName(view)}`
+    return runs === 0
+      ? `${events}; the platform counted no run of the recording hook`
+      : `${events}: ${percent(recorded / runs)} of the runs of the recording hook`
+  },
+})
+
+function ofRange({ organisation, days }: View) {
+  return organisation.hook_recording.filter((row) => row.days === days)
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import * as adoption from '../../../src/serve/report/adoption.ts'
+import { comparedText } from '../../../src/serve/report/compare.ts'
+import type { Period } from '../../../src/serve/report/data.ts'
+import { headlines } from '../../../src/serve/report/headlines.ts'
+import * as spend from '../../../src/serve/report/spend.ts'
+import type { View } from '../../../src/serve/report/view.ts'
+import { view } from './sample.ts'
+
+const NONE = {
+  ...{ billable_tokens: 0, tool_calls: 0, user_messages: 0, files: 0 },
+  ...{ git_commits: 0, git_prs_created: 0 },
+}
+
+function period(days: number, name: Period['period'], values: object) {
+  const whole = { days, period: name, team: null, active_users: 10, sessions: 0 }
+  return { ...NONE, ...whole, ...values }
+}
+
+describe('the comparison', () => {
+  const history = {
+    first_day: '2025-01-14',
+    periods: [
+      period(28, 'current', { billable_tokens: 300, git_commits: 5 }),
+      period(28, 'previous', { billable_tokens: 200, git_commits: null }),
+      period(28, 'year', { billable_tokens: 600, git_commits: 0 }),
+      period(28, 'current', { team: 'new' }),
+    ],
+  }
+  const changes = (chosen: Partial<View>) =>
+    headlines(view(history, chosen)).flatMap(({ label, change }) =>
+      ['Credits', 'Commits'].includes(label) ? [change] : [],
+    )
+
+  it.each<[string, Partial<View>, (string | null)[]]>([
+    ['with the period before', {}, ['up 50% from 200', 'not known before']],
+    ['with the same weeks a year before', { compare: 'year' }, ['down 50% from 600', '0 before']],
+    ['with nothing', { compare: 'none' }, [null, null]],
+    [
+      'of a team without activity then',
+      { team: 'new' },
+      ['no activity before', 'no activity before'],
+    ],
+    [
+      'with what lies before the history',
+      { days: 364, compare: 'year' },
+      ['before the history', 'before the history'],
+    ],
+  ])('%s', (_, chosen, expected) => {
+    expect(changes(chosen)).toEqual(expected)
+  })
+
+  it.each<[string, Partial<View>, string]>([
+    ['the period before', {}, ', compared with the period before: 4 Feb 2026 to 3 Mar 2026'],
+    [
+      'a year before',
+      { compare: 'year' },
+      ', compared with the same weeks a year before: 5 Mar 2025 to 1 Apr 2025',
+    ],
+    ['nothing', { compare: 'none' }, ''],
+    [
+      'days before the history',
+      { days: 364 },
+      '. There is nothing to compare with: the history begins on 14 Jan 2025, and the period before on 3 Apr 2024',
+    ],
+  ])('says its days: %s', (_, chosen, text) => {
+    expect(comparedText(view(history, chosen))).toBe(text)
+  })
+
+  it('puts the weekly people of a year before beside those of the day', () => {
+    const day = (name: string, weekly: number) => ({
+      ...{ day: name, daily: 1, weekly, monthly: 40, stickiness: 0.5 },
+    })
+    const active_days = [day('2025-04-01', 20), day('2026-03-31', 37)]
+    const rows = (chosen: Partial<View>) =>
+      adoption.activeUsers.read(view({ ...history, active_days }, chosen)).rows
+    expect(rows({ compare: 'year' })).toMatchObject([{ weekly: 37, compared: 20 }])
+    expect(rows({ compare: 'none' })).toMatchObject([{ weekly: 37, compared: null }])
+  })
+
+  it('is of the same team', () => {
+    const periods = [
+      period(28, 'current', { team: 'a', billable_tokens: 10 }),
+      period(28, 'previous', { team: 'a', billable_tokens: 30 }),
+      period(28, 'previous', { team: 'b', billable_tokens: 90 }),
+    ]
+    const { rows } = spend.teamSpend.read(view({ ...history, periods }))
+    expect(rows).toMatchObject([{ team: 'a', billable_tokens: 10, compared: 30 }])
+  })
+})
