@@ -117,6 +117,7 @@ const EXAMPLES: readonly (readonly [string, string | null])[] = [
   ['999999999.12345605', 'rounded'],
   ['12.00000000000000000', null],
   ['12.0000001', 'unreadable'],
+  ['37500000.0000000155', 'unreadable'],
   ['1234567.0000001', 'unreadable'],
 ]
 
