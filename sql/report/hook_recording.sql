@@ -4,15 +4,15 @@ with
     events as (
         select
             org_id,
-            cast(days as integer) as days,
+            days,
             hook_event,
             cast(sum(platform_invocations) as double) as runs,
             cast(sum(recorder_invocations) as double) as recording_runs,
             cast(sum(recorded_events) as double) as recorded
         from main.mart_hook_recording
         inner join chosen using (org_id)
-        cross join (select unnest([28, 91, 182, 364]) as days)
-        where activity_date > last_day - cast(days as integer)
+        cross join ranges
+        where activity_date > last_day - days
         group by 1, 2, 3
     )
 

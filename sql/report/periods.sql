@@ -6,10 +6,10 @@ with
             org_id,
             days,
             period,
-            last_day - cast(back + days as integer) + 1 as first_date,
-            last_day - cast(back as integer) as last_date
+            last_day - (back + days) + 1 as first_date,
+            last_day - back as last_date
         from chosen
-        cross join (select unnest([28, 91, 182, 364]) as days)
+        cross join ranges
         cross join (select unnest(['current', 'previous', 'year']) as period)
         cross join lateral (
             select case period when 'previous' then days when 'year' then 364 else 0 end as back
@@ -76,7 +76,7 @@ with
 
 select
     org_id,
-    cast(days as integer) as days,
+    days,
     period,
     team,
     active_users,

@@ -23,13 +23,13 @@ with
         select
             kind,
             org_id,
-            cast(days as integer) as days,
+            days,
             name,
             sum(invocations) as invocations
         from used
         inner join chosen using (org_id)
-        cross join (select unnest([28, 91, 182, 364]) as days)
-        where activity_date > last_day - cast(days as integer)
+        cross join ranges
+        where activity_date > last_day - days
         group by 1, 2, 3, 4
     ),
 

@@ -118,6 +118,7 @@ const EXAMPLES: readonly (readonly [string, string | null])[] = [
   ['12.00000000000000000', null],
   ['12.0000001', 'unreadable'],
   ['37500000.0000000155', 'unreadable'],
+  ['89753439.1195050105', 'rounded'],
   ['1234567.0000001', 'unreadable'],
 ]
 

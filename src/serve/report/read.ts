@@ -7,6 +7,7 @@ import type { DocumentedMetric } from '../docs/read.ts'
 import { openWarehouse, sqlMessage } from '../warehouse.ts'
 import { DATASET_NAMES, reportData, type ReportData } from './data.ts'
 import { definitionsOf } from './definitions.ts'
+import { RANGES } from './view.ts'
 
 export interface ReportRequest {
   /** The published warehouse's file. */
@@ -49,6 +50,8 @@ async function read(database: Database, request: ReportRequest): Promise<ReportD
   }
   const names = JSON.stringify(request.organisations)
   await database.rows(statement('report/chosen'), { names, names_people: withPeople })
+  const ranges = JSON.stringify(RANGES.map(([days]) => days))
+  await database.rows(statement('report/ranges'), { ranges })
   await database.run(statement('report/user_days'))
   const organisations = await database.rows('select * from chosen order by org_id')
   const rows = new Map(organisations.map((row) => [idOf(row), emptyDatasets()]))

@@ -92,7 +92,8 @@ export const sessionRetention = defineChart({
     const kept = `Sessions are kept for ${counted(days, 'day')}`
     if (fetched === 0) return `${kept}; none has been fetched since ${dayText(since)}`
     const older = past === null || past === 0 ? 'none' : amount(past)
-    return `${kept}; ${older} of ${amount(fetched)} fetched ${older === '1' || older === 'none' ? 'was' : 'were'} older`
+    const were = past === null || past <= 1 ? 'was' : 'were'
+    return `${kept}; ${older} of ${amount(fetched)} fetched ${were} older`
   },
 })
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Database } from '../../../src/lib/duckdb.ts'
 import { statement } from '../../../src/lib/package.ts'
+import { RANGES } from '../../../src/serve/report/view.ts'
 
 /** Two organisations, on each of 400 days: 10 credits, of which a person used 1; and 7 of no person. */
 let database: Database
@@ -12,6 +13,8 @@ beforeAll(async () => {
   await database.run(`create table chosen as
     select org_id, min(activity_date) as first_day, max(activity_date) as last_day
     from days, (values ('with people'), ('without')) as orgs (org_id) group by 1`)
+  const ranges = JSON.stringify(RANGES.map(([days]) => days))
+  await database.rows(statement('report/ranges'), { ranges })
   const rest = `1 as tool_calls, 1 as user_messages, 1 as sessions, 1 as files_created,
     1 as files_edited, 1 as git_commits, 1 as git_prs_created`
   await database.run(`create table user_days as
