@@ -1,7 +1,7 @@
 /** Values made once and kept while there is room; the longest unused goes first. */
 export type Lru<Key, Value> = (key: Key, make: () => Value) => Value
 
-/** `weigh` says how much of `capacity` a value takes; a value too large for it is not values. */
+/** `weigh` says how much of `capacity` a value takes; a value too large for it is not stored. */
 export function createLru<Key, Value>(
   capacity: number,
   weigh: (value: Value) => number,

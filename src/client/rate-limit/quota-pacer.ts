@@ -37,12 +37,14 @@ export function withQuotas(
   now: number,
 ): QuotaPacer | undefined {
   const [tightest] = quotas
-    .filter(({ remaining }) => remaining !== undefined)
-    .sort((a, b) => (a.remaining ?? 0) - (b.remaining ?? 0))
+    .flatMap((quota) =>
+      quota.remaining === undefined ? [] : [{ ...quota, remaining: quota.remaining }],
+    )
+    .sort((a, b) => a.remaining - b.remaining)
   if (tightest === undefined) {
     return before !== undefined && now - before.at < SILENCE_MS ? before : undefined
   }
-  const { remaining = 0, resetMs = DEFAULT_RESET_MS } = tightest
+  const { remaining, resetMs = DEFAULT_RESET_MS } = tightest
   const limit = tightest.limit ?? Math.max(remaining, before?.limit ?? 0)
   const isSame = before !== undefined && (tightest.limit === undefined || before.limit === limit)
   const supply = recent([...(isSame ? before.supply : []), { at: now, passed: passed + remaining }])
