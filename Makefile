@@ -1,21 +1,21 @@
-# Every target installs what it needs and leaves the checkout as it was.
+# Every target installs what it needs and leaves no file in the checkout that Git would track.
 .PHONY: install build check check-lint check-format check-types check-deps watch test test-all test-browser test-dbt test-spark test-deep test-kill demo bench bench-peers bench-short clean help
 
-help: ## what there is to make
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-install: node_modules/.package-lock.json ## the packages of the lock file
+install: node_modules/.package-lock.json ## install the packages of package-lock.json
 
 node_modules/.package-lock.json: package-lock.json
 	@echo 'Installing the packages of package-lock.json (npm ci) …'
 	@npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
-build: install ## TypeScript to dist/
+build: install ## compile TypeScript to dist/
 	@echo 'Compiling TypeScript to dist/ …'
 	@npm run --silent build
 
-check: install ## formatting, lint, types, dependency rules, two at a time
+check: install ## check formatting, lint, types and dependency rules
 	@$(MAKE) --no-print-directory --output-sync -j2 check-lint check-format check-types check-deps
 
 check-lint: install
@@ -30,40 +30,40 @@ check-types: install
 check-deps: install
 	@npm run --silent deps
 
-watch: build ## the tests of what changes, again and again
+watch: build ## run the tests that a change concerns, each time a file is saved
 	@npx vitest watch --changed
 
-test: check build ## before a push: types, lint, unit tests and the main flows; three minutes
+test: check build ## run before a push: types, lint, unit tests and the main flows (3 min)
 	@npm run --silent test
 
-test-all: test test-browser test-dbt test-spark test-deep ## everything that must hold, in CI too; fifty minutes
+test-all: test test-browser test-dbt test-spark test-deep ## run all tests but test-kill, as CI does (50 min)
 
-test-dbt: build ## the models under dbt Core against the built-in runner, row for row; needs python3
+test-dbt: build ## compare the models under dbt Core with the built-in runner, row for row (needs python3)
 	@npm run --silent test:dbt
 
-test-spark: build ## builds on a Spark cluster that it starts, against DuckDB's, table by table; needs python3 and Java 17; six minutes
+test-spark: build ## compare builds on a local Spark cluster with DuckDB, table by table (needs python3, Java 17; 6 min)
 	@npm run --silent test:spark
 
-test-deep: build ## whole commands and nights, faults, damage, full disks, every option; half an hour
+test-deep: build ## run whole commands and nights, with faults, damage, full disks and every option (30 min)
 	@npm run --silent test:deep
 
-test-browser: build ## the report in headless Chromium, which it installs from Debian's packages as root; a minute
+test-browser: build ## open the report in headless Chromium, installed from Debian's packages as root (1 min)
 	@npm run --silent test:browser
 
-test-kill: build ## kills a run at every write, and at 50 moments: a quarter of an hour
+test-kill: build ## kill a run at every write and at 50 other points (15 min)
 	@npm run --silent test:kill
 
-demo: build ## two simulated nights on the stand-in platform, and three answers
+demo: build ## run two simulated nights on the stand-in platform, and answer three questions
 	@node dist/cli/main.js demo
 
-bench: build ## figures as ratios, measured in one run
+bench: build ## run all benchmarks and compare them with their targets
 	@npm run --silent bench
 
-bench-peers: build ## this project against dlt, and README's table of it; needs python3
+bench-peers: build ## compare with dlt, and write the table in the README (needs python3)
 	@npm run --silent bench -- peers
 
-bench-short: build ## CPU time as ratios to passes by hand, against bench/short.json; three minutes
+bench-short: build ## compare CPU time with the bounds in bench/short.json (3 min)
 	@node bench/run.mjs --short
 
-clean: ## what the targets above made
+clean: ## remove what the other targets made
 	rm -rf node_modules dist coverage data/demo

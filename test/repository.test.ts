@@ -171,9 +171,9 @@ describe('.ci/run', () => {
     for (const target of used) expect(makefile).toMatch(new RegExp(`^${target}:`, 'm'))
   })
 
-  it('runs what README says that CI runs', () => {
+  it('runs what CONTRIBUTING says that CI runs', () => {
     const [, workflow, sentence = ''] =
-      /\[CI\]\(([^)]*)\) runs ([^;]*);/.exec(read('README.md')) ?? []
+      /\[CI\]\(([^)]*)\) runs ([^;]*);/.exec(read('CONTRIBUTING.md')) ?? []
     expect(workflow).toBe('.github/workflows/ci.yml')
     expect(targets(sentence)).toEqual(['test-all', 'bench-short'])
     expect(targets(read('.ci/run'))).toEqual(expect.arrayContaining(targets(sentence)))
@@ -224,7 +224,7 @@ describe('git', () => {
 
 describe('the pages', () => {
   const docs = ask(['ls-files', '--', 'docs']).trim().split('\n')
-  const pages = ['README.md', 'CHANGELOG.md', 'package.json', ...docs]
+  const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'package.json', ...docs]
   const named = /(?<![\w/.-])(?:src|test|sql|docs|bench|dbt-like-models|\.github|\.ci)\/[\w/.-]*\w/g
 
   it.each(pages)('%s names files that there are', (page) => {
@@ -233,7 +233,7 @@ describe('the pages', () => {
   })
 
   it('the first screen of README has pictures that are there, each below 300 kB', () => {
-    const [first = ''] = read('README.md').split('\n## With a real key')
+    const [first = ''] = read('README.md').split('\n## Load your own data')
     const pictures = [...first.matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, path = '']) => path)
     expect(pictures).toEqual(['assets/report.png'])
     for (const path of pictures) {

@@ -92,7 +92,7 @@ async function answer(dataFolder: string, terminal: Terminal): Promise<void> {
       `  npx agent-warehouse query "from fct_user_day limit 5" --data ${dataFolder}`,
       `  npx agent-warehouse export csv --data ${dataFolder}`,
       `  any SQL tool on ${warehouse} (DuckDB, read-only)`,
-      'With a real key: README.md, "With a real key".',
+      'To load your own data, see "Load your own data" in README.md.',
       '',
     ].join('\n'),
   )

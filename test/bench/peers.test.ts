@@ -29,7 +29,7 @@ const schema = z.object({
 })
 const result: Comparison = schema.parse(JSON.parse(read('bench/peers/result.json')))
 
-describe('README beside dlt', () => {
+describe('the comparison with dlt in the README', () => {
   it('has the table of the last comparison, and nothing by hand', () => {
     const readme = read('README.md')
     expect(withTable(readme, result)).toBe(readme)
