@@ -7,7 +7,7 @@ describe('emulate', () => {
   it('prints the address of each of its two hosts, and the commands of its own work on them', async () => {
     const data = await temporaryFolder()
     const running = startCommand(['emulate', '--port', '0', '--users', '3'])
-    await running.told('Ctrl-C')
+    await running.untilPrinted('Ctrl-C')
     const environment = { AGENT_WAREHOUSE_DATA: data, ...variablesOf(running.printed()) }
     for (const args of ['computers list', 'readiness list']) {
       const { code, err } = await command(args.split(' '), environment)
@@ -24,7 +24,7 @@ describe('emulate', () => {
       (url) => new URL(url).port,
     )
     const running = startCommand(['emulate', '--port', port, '--app-port', appPort])
-    await running.told('Ctrl-C')
+    await running.untilPrinted('Ctrl-C')
     expect(variablesOf(running.printed())).toMatchObject({
       AGENT_BASE_URL: emulator.url,
       AGENT_APP_URL: emulator.appUrl,

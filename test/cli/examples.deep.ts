@@ -36,7 +36,7 @@ describe('an example of --help', () => {
     onTestFinished(() => {
       running.kill('SIGKILL')
     })
-    await running.told('Ctrl-C')
+    await running.untilPrinted('Ctrl-C')
     running.kill('SIGINT')
     expect((await running.outcome).code).toBe(0)
   })

@@ -12,7 +12,7 @@ const KEY = intervalKey('users', DAY)
 
 /**
  * A day whose newer content has the earlier name, as it landed while a clock was set
- * back, before names were kept in order. Returns what the ledger says of the day.
+ * back, before names were kept in order. Returns its file, which the ledger names.
  */
 async function contradictory() {
   const [lake, back] = [await platform(), await platform()]
@@ -32,11 +32,11 @@ async function contradictory() {
 const current = async (data: string): Promise<Interval | undefined> =>
   (await ledgerOf(data, 'o')).get(KEY)
 
-it('law 8: older content with the later name never counts again when the ledger is opened', async () => {
+it('law 8: opening the ledger keeps the newer content, though its file has the earlier name', async () => {
   const { data, sync, platform: there, file } = await contradictory()
-  const told: string[] = []
-  const { missing } = await openLedger(data, 'o', (message) => told.push(message))
-  expect([missing, told]).toEqual([[], []])
+  const messages: string[] = []
+  const { missing } = await openLedger(data, 'o', (message) => messages.push(message))
+  expect([missing, messages]).toEqual([[], []])
   expect((await current(data))?.file).toBe(file)
   expect(unrecordedDays(data, 'o', await rawDays(data, 'o'), await readJournal(data, 'o'))).toEqual(
     [],
@@ -46,19 +46,19 @@ it('law 8: older content with the later name never counts again when the ledger 
   expect((await current(data))?.file).toBe((await versions(data)).at(-1))
 })
 
-it('law 8: nor when the ledger is made anew', async () => {
+it('law 8: rebuilding the ledger keeps the newer content, though its file has the earlier name', async () => {
   const { data, file } = await contradictory()
   await rebuildLedger(data, 'o', (message) => expect.fail(message))
   expect(await current(data)).toMatchObject({ file, versions: 2 })
 })
 
-it('law 3: a version that a killed run landed after that still counts', async () => {
+it('law 3: a version that a killed run landed after such a pair is added to the ledger', async () => {
   const { data, sync, platform: there } = await contradictory()
   there.value = 3
   await sync(LOOK)
   await unrecord(data)
-  const told: string[] = []
-  await openLedger(data, 'o', (message) => told.push(message))
-  expect(told).toHaveLength(1)
+  const messages: string[] = []
+  await openLedger(data, 'o', (message) => messages.push(message))
+  expect(messages).toHaveLength(1)
   expect(await current(data)).toMatchObject({ file: (await versions(data)).at(-1), versions: 3 })
 })

@@ -25,7 +25,7 @@ import {
   warnings,
 } from './three-days.ts'
 
-/** Lands a row as versions did that landed any. */
+/** Lands a row of any depth, as earlier versions did. */
 async function landByHand(data: string, item: string): Promise<void> {
   const database = new LandingDatabase(data)
   const writer = new RawWriter({
@@ -43,19 +43,19 @@ async function landByHand(data: string, item: string): Promise<void> {
 
 describe('a ledger rebuilt from the lake', () => {
   const rebuilt = async (data: string) => {
-    const told: string[] = []
-    const damaged = await rebuildLedger(data, 'o', (message) => told.push(message))
-    return { damaged, told, ledger: await ledgerOf(data, 'o') }
+    const messages: string[] = []
+    const damaged = await rebuildLedger(data, 'o', (message) => messages.push(message))
+    return { damaged, messages, ledger: await ledgerOf(data, 'o') }
   }
 
-  /** What no lake can tell: how often a day was asked for, and when it was last looked at. */
+  /** Without what the lake does not hold: how often a day was requested, and its totals. */
   const lakeKnows = (interval: Interval): object => ({
     ...interval,
     attempts: null,
     witness: null,
   })
 
-  it('says what the one before said', async () => {
+  it('equals the ledger that was deleted', async () => {
     const { data, sync } = await platform()
     await sync()
     const before = [...(await ledgerOf(data, 'o')).values()].map(lakeKnows)
@@ -66,7 +66,7 @@ describe('a ledger rebuilt from the lake', () => {
     expect(ledger.size).toBe(before.length)
   })
 
-  it('keeps of the one before what the lake cannot tell', async () => {
+  it('keeps from the existing ledger what the lake does not hold', async () => {
     const { data, sync } = await platform()
     await sync()
     await sync(LOOK)
@@ -75,34 +75,34 @@ describe('a ledger rebuilt from the lake', () => {
     expect([...ledger].sort()).toEqual([...before].sort())
   })
 
-  it.each(DAMAGE)('leaves out a day whose file has %s', async (_, damage) => {
+  it.each(DAMAGE)('leaves out a day whose raw file has %s', async (_, damage) => {
     const { data, sync } = await platform()
     await sync()
     await rm(join(data, 'state'), { recursive: true })
     await damage(await newest(data))
-    const { ledger, damaged, told } = await rebuilt(data)
+    const { ledger, damaged, messages } = await rebuilt(data)
     expect(damaged).toBe(1)
-    expect(told.join()).toContain('moved to quarantine')
+    expect(messages.join()).toContain('moved to quarantine')
     expect(ledger.has(intervalKey('users', DAY))).toBe(false)
     expect(ledger.size).toBe(3 * ASKED.length - 1)
     expect(await quarantined(data)).toHaveLength(1)
   })
 
   it.each([
-    ['too deep', '['.repeat(120_000) + ']'.repeat(120_000), 1],
-    ['as deep as may be', '{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000), 0],
-    ['at all, with many brackets', JSON.stringify(Array(20_000).fill([])), 0],
-  ])('leaves out a day whose row is nested %s, if too deep', async (_, value, expected) => {
+    ['too deeply', '['.repeat(120_000) + ']'.repeat(120_000), 1],
+    ['as deeply as allowed', '{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000), 0],
+    ['not at all, with many brackets', JSON.stringify(Array(20_000).fill([])), 0],
+  ])('leaves out a day only if a row is nested too deeply: %s', async (_, value, expected) => {
     const data = await temporaryFolder()
     await landByHand(data, `{"date":"${DAY}","user_id":"ada","n":${value}}`)
-    const { damaged, ledger, told } = await rebuilt(data)
+    const { damaged, ledger, messages } = await rebuilt(data)
     expect(damaged).toBe(expected)
     expect(ledger.has(intervalKey('users', DAY))).toBe(expected === 0)
-    if (expected === 1) expect(told.join()).toMatch(/nested deeper.*moved to quarantine/)
+    if (expected === 1) expect(messages.join()).toMatch(/nested deeper.*moved to quarantine/)
     expect(await quarantined(data)).toHaveLength(expected)
   })
 
-  it('never falls back to an older version, however often it is made', async () => {
+  it('never falls back to an older version, however often it is rebuilt', async () => {
     const { data, sync, platform: there } = await platform()
     await sync()
     there.value = 2
@@ -123,7 +123,7 @@ describe('a ledger rebuilt from the lake', () => {
     expect(ledger.get(intervalKey('users', DAY))?.file).toBe((await versions(data)).at(-1))
   })
 
-  it('names the newest version, also where the one before knew an older one', async () => {
+  it('names the newest version, even where the existing ledger names an older one', async () => {
     const { data, sync, platform: there } = await platform()
     await sync()
     there.value = 2
@@ -139,7 +139,7 @@ describe('a ledger rebuilt from the lake', () => {
 
   it.each([
     [
-      'says nothing',
+      'repeats its rows without their origin',
       async (path: string) => {
         const [rows] = [`select item from '${path}'`]
         const stray = join(path, '..', '20260121T040506999Z-0123456789abcdef.parquet')
@@ -148,7 +148,7 @@ describe('a ledger rebuilt from the lake', () => {
       },
     ],
     [
-      'has no rows as served',
+      'is not a raw file',
       async (path: string) => {
         const stray = join(path, '..', '20260121T040506999Z-0123456789abcdef.parquet')
         await readLake('', `copy (select 1 as a) to '${stray}' (format parquet)`)
@@ -156,7 +156,7 @@ describe('a ledger rebuilt from the lake', () => {
       },
     ],
     [
-      'is another day’s',
+      'belongs to another day',
       async (path: string) => {
         const other = rawFolder(join(path, '../../../../../..'), 'o', 'users', '2026-01-16' as Day)
         const [name = ''] = await readdir(other)
@@ -165,7 +165,7 @@ describe('a ledger rebuilt from the lake', () => {
         return stray
       },
     ],
-  ])('keeps a day beside whose version there is a file that %s', async (_, put) => {
+  ])('keeps a day and quarantines a stray file next to its version that %s', async (_, put) => {
     for (const isLedgerThere of [true, false]) {
       const { data, sync } = await platform()
       await sync()
@@ -173,8 +173,8 @@ describe('a ledger rebuilt from the lake', () => {
       const stray = await put(await newest(data))
       if (!isLedgerThere) await rm(join(data, 'state'), { recursive: true })
       for (let time = 1; time <= 2; time += 1) {
-        const { damaged, ledger, told } = await rebuilt(data)
-        expect([damaged, told.length]).toEqual([0, time === 1 ? 1 : 0])
+        const { damaged, ledger, messages } = await rebuilt(data)
+        expect([damaged, messages.length]).toEqual([0, time === 1 ? 1 : 0])
         expect(ledger.get(intervalKey('users', DAY))).toMatchObject({ file, versions: 1 })
       }
       expect(await versions(data)).toEqual([file])
@@ -185,7 +185,7 @@ describe('a ledger rebuilt from the lake', () => {
     }
   })
 
-  it('keeps the version that the ledger knows where a newer one, which it does not, is damaged', async () => {
+  it('keeps the recorded version where a newer, unrecorded one is damaged', async () => {
     const { data, sync } = await platform()
     await sync()
     const [file = ''] = await versions(data)
@@ -200,11 +200,11 @@ describe('a ledger rebuilt from the lake', () => {
     }
   })
 
-  it('passes over files that are not ours', async () => {
+  it('ignores files whose names are not those of versions', async () => {
     const { data, sync } = await platform()
     await sync()
     const folder = rawFolder(data, 'o', 'users', DAY)
-    await writeFile(join(folder, 'notes.parquet'), 'of somebody else')
+    await writeFile(join(folder, 'notes.parquet'), 'not a raw file')
     const { damaged, ledger } = await rebuilt(data)
     expect([damaged, ledger.size]).toEqual([0, 3 * ASKED.length])
   })

@@ -10,7 +10,7 @@ export const DAY = '2026-01-15' as Day
 const MS_PER_DAY = 86_400_000
 export const ASKED = ['users', 'activity', 'tokens_by_model', 'productivity']
 
-/** A platform of three days whose every figure is `value`, and what it was asked. */
+/** A platform of three days whose every count is `value`, and the requests that it received. */
 export async function platform() {
   const platform = { value: 1, now: NOW }
   const { url, requests } = await testServer((request, response) => {
@@ -74,7 +74,7 @@ export const warnings = (world: {
 
 export const LOOK = NOW + MS_PER_DAY
 
-/** Takes the last word on the day out of the journal, as a crash before it was written would. */
+/** Removes the last line of the day from the journal, as a crash before its write would. */
 export async function unrecord(data: string): Promise<void> {
   const path = join(data, 'state', 'ledger', 'o.ndjson')
   const lines = (await readFile(path, 'utf8')).split('\n')

@@ -72,7 +72,7 @@ async function platformWithReviews(clock: { now: number; comments: number }) {
   return platform
 }
 
-/** A model of someone who uses what was added. */
+/** A model that reads the added table. */
 function addModel(root: string): void {
   const path = join(root, 'dbt-like-models', 'models', 'staging', 'usage', 'stg_platform__reviews')
   const select = 'select user_id, review_comments'
@@ -89,7 +89,7 @@ function addModel(root: string): void {
   )
 }
 
-/** A first night of a package with that model, and what came of it. */
+/** A first night of a package with that model, and its outcome. */
 async function firstNight(root: string) {
   const clock = { now: NOW, comments: 10 }
   const platform = await platformWithReviews(clock)
@@ -138,7 +138,7 @@ const WHOLE = {
   isReadable: true,
 }
 
-/** What is to be seen where a file was forgotten. */
+/** The outcome where a file is left out. */
 const SYMPTOMS: Readonly<Record<string, object>> = {
   [REGISTRY]: { rows: [], drift: [] },
   'sql/base/reviews.sql': { isComplete: false, rows: [], drift: [], isReadable: false },
@@ -146,13 +146,13 @@ const SYMPTOMS: Readonly<Record<string, object>> = {
   'dbt-like-models/models/staging/_sources.yml': { isReadable: false },
 }
 
-describe('an endpoint is added', () => {
-  it('by four files', () => {
+describe('an endpoint', () => {
+  it('is added in four files', () => {
     expect(FILES).toHaveLength(4)
     expect(Object.keys(SYMPTOMS).sort()).toEqual(FILES)
   })
 
-  it('and lands, is read, rechecked, and served to models', async () => {
+  it('that was added lands, reaches base, is rechecked, and can be read by models', async () => {
     const { clock, platform, run, base, outcome } = await firstNight(join(folder, 'all'))
     expect(outcome).toEqual(WHOLE)
     const rows = await base('reviews', 'select * exclude (org_id, fetched_at) order by all limit 2')
@@ -184,7 +184,7 @@ describe('an endpoint is added', () => {
     ])
   })
 
-  it.each(FILES)('and is not where %s is left out', async (file) => {
+  it.each(FILES)('does not work where %s is left out', async (file) => {
     const others = FILES.filter((each) => each !== file)
     const root = packageWith(others, join(folder, `without-${FILES.indexOf(file)}`))
     const { outcome } = await firstNight(root)

@@ -10,15 +10,21 @@ import { syncFrom } from './platform.ts'
 
 const NOW = '2026-03-10T06:00:00Z'
 
-describe('the day at the platform', () => {
+describe('today at the platform', () => {
   it.each<[string, string, string | null, string | undefined, string]>([
-    ['is by its Date', NOW, '2026-03-10T06:00:30Z', undefined, '2026-03-10'],
-    ['is by its Date after midnight there', NOW, '2026-03-11T00:00:00Z', undefined, '2026-03-11'],
+    ['comes from its Date', NOW, '2026-03-10T06:00:30Z', undefined, '2026-03-10'],
+    [
+      'comes from its Date after midnight there',
+      NOW,
+      '2026-03-11T00:00:00Z',
+      undefined,
+      '2026-03-11',
+    ],
     ['may be a day ahead', NOW, '2026-03-11T07:00:00Z', undefined, '2026-03-11'],
     ['may be months behind', NOW, '2026-01-20T00:00:00Z', undefined, '2026-01-20'],
     ['may be the first of the history', NOW, '2026-01-14T00:00:00Z', undefined, '2026-01-14'],
     [
-      'may be a day before that of a run before',
+      'may be a day before that of an earlier run',
       NOW,
       '2026-03-08T00:00:00Z',
       '2026-03-08',
@@ -40,14 +46,14 @@ describe('the day at the platform', () => {
   it.each<[string, string, string | null, string | undefined]>([
     ['in 1970', NOW, '1970-01-01T00:00:00Z', undefined],
     ['before the history', NOW, '2026-01-13T23:59:59Z', undefined],
-    ['before that of a run before', NOW, '2026-03-07T23:59:59Z', '2026-03-08'],
-    ['in 1970, of a platform that was asked before', NOW, '1970-01-01T00:00:00Z', '2026-03-08'],
+    ['before that of an earlier run', NOW, '2026-03-07T23:59:59Z', '2026-03-08'],
+    ['in 1970, of a platform known from an earlier run', NOW, '1970-01-01T00:00:00Z', '2026-03-08'],
     ['more than 25 hours ahead', NOW, '2026-03-11T07:00:01Z', undefined],
     ['in 9999', NOW, '9999-12-31T23:59:59Z', '2026-03-08'],
     ['of this machine in 1970, the platform’s right', '1970-01-01T00:00:00Z', NOW, undefined],
     ['of this machine in 1970, no Date', '1970-01-01T00:00:00Z', null, undefined],
-    ['of this machine before a run before, no Date', '2026-02-01T00:00:00Z', null, '2026-03-08'],
-  ])('cannot be said where the clock is %s', (_, now, served, lastDay) => {
+    ['of this machine before an earlier run, no Date', '2026-02-01T00:00:00Z', null, '2026-03-08'],
+  ])('is unknown where the clock is %s', (_, now, served, lastDay) => {
     const judge = (): unknown =>
       platformClock(timeOf(served), Date.parse(now), lastDay as Day | undefined)
     expect(judge).toThrow(ClockError)
@@ -65,7 +71,7 @@ function platform(date: string | null) {
   })
 }
 
-describe('a Date that cannot be believed', () => {
+describe('an implausible Date', () => {
   it.each([
     'Thu, 01 Jan 1970 00:00:00 GMT',
     'Fri, 31 Dec 9999 23:59:59 GMT',
@@ -85,7 +91,7 @@ describe('a Date that cannot be believed', () => {
     expect(await readdir(data)).not.toContain('lake')
   })
 
-  it('leaves what an earlier run knows of the platform as it is', async () => {
+  it('leaves the organisation record of an earlier run as it is', async () => {
     const data = await temporaryFolder()
     const world = testWorld(Date.parse(NOW))
     const known = { orgId: 'org-1', servedAs: 'org-1', lastDay: '2026-03-08' as Day, skewMs: 0 }
@@ -108,7 +114,7 @@ describe('a Date that cannot be believed', () => {
     '2026-03-10T06:00:00Z',
     'today',
     '',
-  ])('ends a run where it is no date: %s', async (date) => {
+  ])('ends a run where it is not a valid date: %s', async (date) => {
     const { url, requests } = await platform(date)
     const data = await temporaryFolder()
     const { result } = await syncFrom(url, data, { world: testWorld(Date.parse(NOW)) })
@@ -124,14 +130,14 @@ describe('a Date that cannot be believed', () => {
     'Tuesday, 10-Mar-26 06:00:00 GMT',
     'Tue Mar 10 06:00:00 2026',
     'Mon, 10 Mar 2026 06:00:00 GMT', // it was a Tuesday
-  ])('is believed in every form of HTTP, whatever day of the week it says: %s', async (date) => {
+  ])('is not one in any form of HTTP, even with a wrong day of the week: %s', async (date) => {
     const { url } = await platform(date)
     const world = testWorld(Date.parse(NOW))
     const { result } = await syncFrom(url, await temporaryFolder(), { world, only: ['tokens'] })
     expect(result).toMatchObject({ stoppedBy: null, failed: 0 })
   })
 
-  it('is this machine’s where there is none', async () => {
+  it('is not one where it is absent: the clock of this machine is used', async () => {
     const world = testWorld(Date.parse(NOW))
     const { url, requests } = await platform(null)
     const { result } = await syncFrom(url, await temporaryFolder(), { world, only: ['tokens'] })

@@ -10,7 +10,7 @@ import { rawFiles, rawRows, rowsOfVersions } from './raw-rows.ts'
 const ORG = 'org_demo'
 const NOW = Date.parse('2026-03-05T05:00:00Z')
 
-it('law 3: compact that is killed at any write and run again comes to the same lake', async () => {
+it('law 3: compact that is killed at any write and runs again leaves the same lake', async () => {
   const emulator = await startEmulator({ now: () => NOW, users: 2 })
   onTestFinished(() => emulator.close())
   const victim: Command = {

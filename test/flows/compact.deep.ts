@@ -17,7 +17,7 @@ import { sync } from '../../src/pipeline/sync.ts'
 import { verify } from '../../src/pipeline/verify.ts'
 import { folderOfFile } from '../support/folders.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
-import { martsOf } from './likeness.ts'
+import { martsOf } from './contents.ts'
 import { rawFiles, rawRows, rowsOfVersions } from './raw-rows.ts'
 
 const ORG = 'org_demo'
@@ -38,8 +38,8 @@ let original: string
 const now = (): number => NIGHTS[night] ?? 0
 
 /**
- * A platform that restates two days each night, refuses one day of tools, and has nothing to tell
- * of a day of productivity.
+ * A platform that restates two days each night, refuses one day of tools, and serves one day of
+ * productivity without rows.
  */
 async function startPlatform(): Promise<Emulator> {
   return startEmulator({
@@ -139,7 +139,7 @@ async function versionsOfUsers(data: string): Promise<readonly string[] | undefi
   return days.find((each) => each.day === RESTATED[0] && each.resource === 'users')?.versions
 }
 
-it('three nights have several versions of a day, an empty day and a failed one', async () => {
+it('the lake of three nights has several versions of a day, an empty day and a failed one', async () => {
   await sync(contextOf(original), {})
   await nextNight(original)
   await nextNight(original)
@@ -168,7 +168,7 @@ it('law 1: merged files have every version, row and fetch time', async () => {
   expect(await rawFiles(merged)).toEqual(files)
 })
 
-it('law 3: rebuild and the recovery of the ledger come to the same from merged files', async () => {
+it('law 3: rebuild and the recovery of the ledger give the same from merged files', async () => {
   const { plain, merged } = await twoFolders()
   await complete(build(contextOf(merged), { runs }))
   expect(await martsOf(merged)).toEqual(await martsOf(plain))
@@ -185,7 +185,7 @@ it('law 3: rebuild and the recovery of the ledger come to the same from merged f
   expect(await ledgerOf(merged)).toEqual(await ledgerOf(plain))
 })
 
-it('a point in time is the same from merged files', async () => {
+it('a build as of an earlier time gives the same from merged files', async () => {
   const { plain, merged } = await twoFolders()
   for (const at of NIGHTS.slice(0, 3).flatMap((each) => [each - 3_600_000, each + 3_600_000])) {
     const [a, b] = [await ledgerAsOf(plain, ORG, at), await ledgerAsOf(merged, ORG, at)]
@@ -196,7 +196,7 @@ it('a point in time is the same from merged files', async () => {
   expect(await martsOf(merged)).toEqual(await martsOf(plain))
 })
 
-it('verify says the same of a lake with merged files', async () => {
+it('verify reports the same for a lake with merged files', async () => {
   const { plain, merged } = await twoFolders()
   const within = { first: day('2026-01-14'), last: day('2026-01-31') }
   const [a, b] = [
@@ -208,7 +208,7 @@ it('verify says the same of a lake with merged files', async () => {
   expect(a.verification?.files.files).toBeGreaterThan(100)
 })
 
-it('nights go on: a changed day of a merged month is a new version, and merged the next time', async () => {
+it('a changed day of a merged month lands as a new version, and compact merges it next time', async () => {
   const { plain, merged } = await twoFolders()
   const before = night
   for (const data of [plain, merged]) {
@@ -227,7 +227,7 @@ it('nights go on: a changed day of a merged month is a new version, and merged t
   expect(await martsOf(merged)).toEqual(await martsOf(plain))
 })
 
-it('a manifest that is lost is made again', async () => {
+it('a missing or broken manifest is written again', async () => {
   const { merged } = await twoFolders()
   const days = await rawDays(merged, ORG)
   const manifests = (await readdir(join(merged, 'lake', 'raw'), { recursive: true })).filter(
@@ -241,7 +241,7 @@ it('a manifest that is lost is made again', async () => {
   expect(await rawDays(merged, ORG)).toEqual(days)
 })
 
-it('a damaged part of a merged file takes only the versions in it', async () => {
+it('a damaged part of a merged file makes only the versions in it missing', async () => {
   const { merged } = await twoFolders()
   const [name = ''] = (await rawFiles(merged)).filter((each) => /^users.*date=2026-01\//.test(each))
   const path = join(merged, 'lake', 'raw', name)

@@ -5,7 +5,7 @@ import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 
-it('the demo leaves no mart empty but that of anomalies, and its users are in teams', async () => {
+it('the demo fills every mart except mart_anomalies, and puts its users in teams', async () => {
   const data = join(await temporaryFolder(), 'demo')
   const { code, err } = await command(['demo', '--users', '8', '--data', data, '--log', 'none'], {})
   expect(code, err).toBe(0)

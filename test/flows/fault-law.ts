@@ -1,7 +1,7 @@
 import { LedgerFile, type Ledger } from '../../src/lake/ledger.ts'
-import { daysOf } from './likeness.ts'
+import { daysOf } from './contents.ts'
 
-/** What a data folder holds, and what it says that it holds. */
+/** The days in a data folder, and its ledger. */
 export interface Lake {
   readonly days: Readonly<Record<string, string>>
   readonly intervals: Ledger
@@ -20,11 +20,11 @@ export interface Ended {
   readonly began: number
 }
 
-/** A refused credential or a deferral: what was due and not reached is still due. */
+/** A deferral or a refused credential: the days that were due and not reached are still due. */
 const STOPPED: readonly number[] = [4, 5]
 
-/** The days that the ledger says could not be had, or looked at again, by `resource/day`. */
-export function toldOf(truth: Lake, { lake, exitCode, began }: Ended): string[] {
+/** The days of which the ledger reports that a fetch or recheck failed, by `resource/day`. */
+export function reportedOf(truth: Lake, { lake, exitCode, began }: Ended): string[] {
   return [...truth.intervals.keys()].filter((key) => {
     const interval = lake.intervals.get(key)
     if (interval === undefined || interval.error !== null) return true
@@ -33,17 +33,16 @@ export function toldOf(truth: Lake, { lake, exitCode, began }: Ended): string[] 
 }
 
 /**
- * Where a night breaks the law: its data are those of a night without faults,
- * or it says exactly which days are not, and its exit code says that there are
- * such.
+ * Where a night breaks the law: its data are those of a night without faults, or the ledger
+ * lists exactly the days that are not, and the exit code says that there are some.
  */
 export function breaches(truth: Lake, night: Ended): string[] {
   const { lake, exitCode } = night
-  const told = new Set(toldOf(truth, night))
+  const reported = new Set(reportedOf(truth, night))
   const silent = [...truth.intervals.keys()].filter(
-    (key) => !told.has(key) && truth.days[key] !== lake.days[key],
+    (key) => !reported.has(key) && truth.days[key] !== lake.days[key],
   )
-  const wrong = [...told].filter(
+  const wrong = [...reported].filter(
     (key) => (lake.intervals.get(key)?.file ?? null) === null && lake.days[key] !== undefined,
   )
   const made = Object.keys(lake.days).filter((key) => !truth.intervals.has(key))
@@ -54,8 +53,8 @@ export function breaches(truth: Lake, night: Ended): string[] {
     ),
     ...wrong.map((key) => `${key} is there, and is said to be missing`),
     ...made.map((key) => `${key} is not of the platform`),
-    ...(isShort === told.size > 0
+    ...(isShort === reported.size > 0
       ? []
-      : [`exit code ${exitCode}, and ${told.size} days are told of`]),
+      : [`exit code ${exitCode}, and ${reported.size} days are reported`]),
   ]
 }

@@ -7,26 +7,26 @@ import { command, type Outcome } from '../support/command.ts'
 import { KINDS, type Ask, type FaultKind } from '../support/fault-kinds.ts'
 import { startFaultyPlatform, type FaultRule, type FaultyPlatform } from '../support/faults.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
-import { breaches, lakeOf, toldOf, type Ended, type Lake } from './fault-law.ts'
-import { martsOf } from './likeness.ts'
+import { breaches, lakeOf, reportedOf, type Ended, type Lake } from './fault-law.ts'
+import { martsOf } from './contents.ts'
 import { night } from './night.ts'
 
 const FIRST_NIGHT = Date.parse('2026-01-20T05:00:00Z')
 const SECOND_NIGHT = Date.parse('2026-01-21T05:00:00Z')
 
-/** Corrected before the second night, which looks at them again: 7, 3 and 2 days old. */
+/** Restated before the second night, which rechecks them: 7, 3 and 2 days old. */
 const RESTATED = ['2026-01-14', '2026-01-18', '2026-01-19']
 const SEEDS = Array.from({ length: 8 }, (_, index) => index + 1)
 
 const STOPS: readonly FaultKind[] = ['401', '403', '429 for two hours']
-/** A first request that is led elsewhere is a wrong address: see faults.test.ts. */
+/** As an answer to the first request they mean a wrong address: see faults.deep.ts. */
 const ADDRESS: readonly FaultKind[] = ['404', 'a redirect']
-/** Strikes every page of a day and is struck by nothing else, or the day is what it makes of it. */
+/** Strikes every page of a day, and no other fault strikes that day: half of it would change the rows. */
 const WHOLE_DAY: FaultKind = 'a user who moves to a later page'
 const PASSING = KINDS.filter((kind) => kind !== WHOLE_DAY && !STOPS.includes(kind))
 
-/** Some kinds so many times, then each by chance; some seeds have worse weather than others. */
-function weather(seed: number): FaultRule[] {
+/** Some kinds a number of times, then each at random; some seeds have more faults than others. */
+function rulesOf(seed: number): FaultRule[] {
   const badness = (0.1 + 0.7 * chanceOf(seed, 'badness')) / KINDS.length
   const counted = [1, 2, 3].flatMap((index) => {
     const kind = PASSING[Math.floor(chanceOf(seed, 'kind', index) * PASSING.length)]
@@ -104,7 +104,7 @@ async function truthOf(): Promise<Truth> {
   return truth
 }
 
-/** Of what was known in between, and of how much: a version that a fault hid was never known. */
+/** Marts of versions and of their number: a fault hides a version that never lands. */
 const HISTORIES = ['fct_restatement', 'mart_data_health']
 
 async function finalMarts(data: string): Promise<Record<string, string>> {
@@ -112,27 +112,27 @@ async function finalMarts(data: string): Promise<Record<string, string>> {
   return Object.fromEntries(marts.filter(([mart]) => !HISTORIES.includes(mart)))
 }
 
-const struckEver = new Set<FaultKind>()
+const struckKinds = new Set<FaultKind>()
 
 describe('a mixture of faults over two nights', () => {
   it.each(SEEDS)(
-    'of seed %i: what is not landed is told, and the next run has it',
+    'of seed %i: days that do not land are reported, and the next run lands them',
     async (seed) => {
       const expected = await truthOf()
       const { platform, pass } = await twoNights()
       const data = await temporaryFolder()
-      const rules = weather(seed)
+      const rules = rulesOf(seed)
 
       const first = await nightUnder(platform, data, FIRST_NIGHT, rules, seed)
       expect(breaches(expected.first, first)).toEqual([])
-      await expectTold(data, expected.first, first)
+      await expectReported(data, expected.first, first)
       expect(platform.struck).not.toEqual([])
 
       pass()
       const second = await nightUnder(platform, data, SECOND_NIGHT, rules, seed + 1_000)
       expect(breaches(expected.second, second)).toEqual([])
-      await expectTold(data, expected.second, second)
-      for (const { kind } of platform.struck) struckEver.add(kind)
+      await expectReported(data, expected.second, second)
+      for (const { kind } of platform.struck) struckKinds.add(kind)
 
       const healed = await nightUnder(platform, data, SECOND_NIGHT, [])
       expect(healed.exitCode).toBe(0)
@@ -140,13 +140,13 @@ describe('a mixture of faults over two nights', () => {
     },
   )
 
-  it('has met more than half of the kinds of faults', () => {
-    expect(struckEver.size).toBeGreaterThan(KINDS.length / 2)
+  it('covers more than half of the kinds of faults', () => {
+    expect(struckKinds.size).toBeGreaterThan(KINDS.length / 2)
   })
 })
 
 /** The warehouse says that it lacks the days that the lake lacks, and no other. */
-async function expectTold(data: string, expected: Lake, ended: Night): Promise<void> {
+async function expectReported(data: string, expected: Lake, ended: Night): Promise<void> {
   if (!ended.isPublished) return
   const warehouse = await Database.open(join(data, 'warehouse.duckdb'), { readOnly: true })
   const { rows } = await warehouse.table(
@@ -155,23 +155,23 @@ async function expectTold(data: string, expected: Lake, ended: Night): Promise<v
   )
   warehouse.close()
   const { intervals } = ended.lake
-  const lacking = toldOf(expected, ended).filter((key) => !intervals.get(key)?.file)
+  const lacking = reportedOf(expected, ended).filter((key) => !intervals.get(key)?.file)
   expect(rows.flat().sort()).toEqual(lacking.sort())
 }
 
-describe('the command under', () => {
+describe('the command', () => {
   it.each<[FaultKind, (ask: Ask) => boolean, number, string]>([
     ['400', ({ first }) => first === '2026-01-16', 3, '1 of 48 intervals failed'],
     ['429 for two hours', ({ endpoint }) => endpoint === 'users', 4, 'longer than this run'],
     ['403', ({ endpoint }) => endpoint === 'users', 5, 'Manager or Owner'],
-  ])('%s publishes what it has', async (kind, where, exitCode, said) => {
+  ])('publishes what landed under a %s', async (kind, where, exitCode, said) => {
     const { outcome, data } = await commandUnder({ kind, where })
     expect(outcome.code, outcome.err).toBe(exitCode)
     expect(outcome.out + outcome.err).toContain(said)
     expect(Object.keys(await martsOf(data))).not.toEqual([])
   })
 
-  it('nothing but rubbish exits 3, publishes nothing, and tells of every day', async () => {
+  it('exits 3, publishes nothing and records every day as failed when every row is invalid', async () => {
     const where = ({ url, nth }: Ask): boolean => url !== HANDSHAKE || nth > 1
     const { outcome, data } = await commandUnder({ kind: 'a row that is a number', where })
     expect(outcome.code, outcome.err).toBe(3)

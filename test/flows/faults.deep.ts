@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { KINDS, WELL_TOLD, type Ask, type FaultKind } from '../support/fault-kinds.ts'
+import { KINDS, UNDETECTABLE, type Ask, type FaultKind } from '../support/fault-kinds.ts'
 import {
   startFaultyPlatform,
   whereOf,
@@ -8,17 +8,17 @@ import {
 } from '../support/faults.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
 import { breaches, lakeOf, type Ended, type Lake } from './fault-law.ts'
-import { versionsOf } from './likeness.ts'
+import { versionsOf } from './contents.ts'
 import { syncFrom } from './platform.ts'
 
 const NOW = Date.parse('2026-01-20T05:00:00Z')
 const BAD_DAY = '2026-01-16'
 const HANDSHAKE = '/api/v1/analytics/activity?startDate=2026-01-14&endDate=2026-01-14'
 
-/** Users, what their days are held against, and one resource more. */
+/** Users, the resources that their totals come from, and one more. */
 const ONLY = ['activity', 'tokens_by_model', 'productivity', 'tools', 'users']
 
-/** They cost the whole of a request's patience. */
+/** They last until the timeout of a request. */
 const SLOW: readonly FaultKind[] = [
   'no answer at all',
   'a body that stalls',
@@ -51,7 +51,7 @@ interface Truth {
 }
 let truth: Truth | undefined
 
-/** What a night without faults lands. */
+/** The lake after a night without faults. */
 async function truthOf(platform: FaultyPlatform): Promise<Truth> {
   if (truth !== undefined) return truth
   const data = await temporaryFolder()
@@ -70,12 +70,12 @@ async function start(): Promise<{ platform: FaultyPlatform; pass: (days: number)
 
 const isHandshake = ({ url }: Ask): boolean => url === HANDSHAKE
 
-describe('a day is landed as it is, or said to be missing, under', () => {
-  it.each(KINDS)('%s, the first time that anything is asked for', async (kind) => {
+describe('a day lands as served, or is reported as failed,', () => {
+  it.each(KINDS)('under %s at the first request of each URL', async (kind) => {
     await holdsUnder({ kind, where: (ask) => ask.nth === 1 && !isHandshake(ask) })
   })
 
-  it.each(KINDS)('%s, whenever a certain day is asked for', async (kind) => {
+  it.each(KINDS)('under %s at every request for one day', async (kind) => {
     await holdsUnder({
       kind,
       where: ({ endpoint, first, last }) =>
@@ -99,55 +99,61 @@ describe('a day is landed as it is, or said to be missing, under', () => {
   }
 })
 
-describe('a lie that no answer betrays', () => {
-  it.each(WELL_TOLD)('%s: the next look sets it right', async (kind) => {
+describe('a wrong answer that cannot be detected', () => {
+  it.each(UNDETECTABLE)('is corrected by the next recheck: %s', async (kind) => {
     const { platform, pass } = await start()
     const { lake } = await truthOf(platform)
     const data = await temporaryFolder()
     await nightUnder(platform, data, [{ kind }])
     expect(platform.struck).not.toEqual([])
-    const looked = await nightUnder(platform, data, [], { at: pass(3) })
-    expect(looked.exitCode).toBe(0)
-    expect(looked.lake.days).toMatchObject(lake.days)
+    const rechecked = await nightUnder(platform, data, [], { at: pass(3) })
+    expect(rechecked.exitCode).toBe(0)
+    expect(rechecked.lake.days).toMatchObject(lake.days)
   })
 })
 
-describe('a night whose very first request meets', () => {
+describe('a night whose first request fails', () => {
   const kinds = KINDS.filter((kind) => whereOf(kind) === undefined)
 
   const only = ['tools']
 
-  it.each(kinds)('%s, at a platform that was never met', async (kind) => {
-    const { platform } = await start()
-    const truth = await nightUnder(platform, await temporaryFolder(), [], { only })
-    const data = await temporaryFolder()
-    const night = await nightUnder(platform, data, [{ kind, where: isHandshake }], { only })
-    expect(platform.struck).not.toEqual([])
-    const isAddress = kind === '404' || kind === 'a redirect'
-    if (isAddress) expect(night.exitCode).toBe(2)
-    else expect(breaches(truth.lake, night)).toEqual([])
-    if (night.exitCode !== 0) expect(night.lake.intervals.size).toBe(0)
+  it.each(kinds)(
+    'with %s at an unknown platform lands nothing, and the next run lands everything',
+    async (kind) => {
+      const { platform } = await start()
+      const truth = await nightUnder(platform, await temporaryFolder(), [], { only })
+      const data = await temporaryFolder()
+      const night = await nightUnder(platform, data, [{ kind, where: isHandshake }], { only })
+      expect(platform.struck).not.toEqual([])
+      const isAddress = kind === '404' || kind === 'a redirect'
+      if (isAddress) expect(night.exitCode).toBe(2)
+      else expect(breaches(truth.lake, night)).toEqual([])
+      if (night.exitCode !== 0) expect(night.lake.intervals.size).toBe(0)
 
-    const healed = await nightUnder(platform, data, [], { only })
-    expect(healed.exitCode).toBe(0)
-    expect(healed.lake.days).toEqual(truth.lake.days)
-  })
+      const healed = await nightUnder(platform, data, [], { only })
+      expect(healed.exitCode).toBe(0)
+      expect(healed.lake.days).toEqual(truth.lake.days)
+    },
+  )
 
-  it.each(kinds)('%s, at one that is known', async (kind) => {
-    const { platform, pass } = await start()
-    const data = await temporaryFolder()
-    const before = (await nightUnder(platform, data, [], { only })).lake
-    const rules = [{ kind, where: isHandshake }]
-    const { lake, exitCode } = await nightUnder(platform, data, rules, { at: pass(1), only })
-    expect(platform.struck).not.toEqual([])
-    const missed = [...lake.intervals.values()].filter(({ error }) => error !== null)
-    if (exitCode === 0) {
-      expect(missed).toEqual([])
-      expect(lake.intervals.size).toBe(before.intervals.size + 1)
-    } else {
-      expect([3, 4, 5]).toContain(exitCode)
-      expect(lake.days).toEqual(before.days)
-      if (exitCode === 3) expect(missed.map(({ day }) => day)).toContain('2026-01-20')
-    }
-  })
+  it.each(kinds)(
+    'with %s at a known platform keeps its data and lists the missed days',
+    async (kind) => {
+      const { platform, pass } = await start()
+      const data = await temporaryFolder()
+      const before = (await nightUnder(platform, data, [], { only })).lake
+      const rules = [{ kind, where: isHandshake }]
+      const { lake, exitCode } = await nightUnder(platform, data, rules, { at: pass(1), only })
+      expect(platform.struck).not.toEqual([])
+      const missed = [...lake.intervals.values()].filter(({ error }) => error !== null)
+      if (exitCode === 0) {
+        expect(missed).toEqual([])
+        expect(lake.intervals.size).toBe(before.intervals.size + 1)
+      } else {
+        expect([3, 4, 5]).toContain(exitCode)
+        expect(lake.days).toEqual(before.days)
+        if (exitCode === 3) expect(missed.map(({ day }) => day)).toContain('2026-01-20')
+      }
+    },
+  )
 })

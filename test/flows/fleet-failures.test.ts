@@ -32,7 +32,7 @@ async function platform(intercept?: Intercept): Promise<Emulator> {
   return emulator
 }
 
-/** Whose request it is: the number of the organisation. */
+/** The number of the organisation that a request is for. */
 function askedFor(headers: Headers): number {
   return Number(/-(\d+)$/.exec(headers.get('authorization') ?? '')?.[1] ?? 1)
 }
@@ -53,7 +53,7 @@ interface Listed {
   readonly key: string
 }
 
-/** Lands what is due of the organisations of a list; `onEvent` is called with each event. */
+/** Lands what is due for a list of organisations; `onEvent` gets each event. */
 async function landed(
   organisations: readonly Listed[],
   options: {
@@ -97,7 +97,7 @@ async function daysOf(data: string, orgId: string): Promise<number> {
   return [...ledger.values()].filter(({ file }) => file !== null).length
 }
 
-it('law 6: each of several organisations fails alone, and a slow one holds no other back', async () => {
+it('law 6: a failing organisation fails alone, and a slow one delays no other', async () => {
   let othersAreDone: () => void = () => undefined
   const others = new Promise<void>((resolve) => (othersAreDone = resolve))
   const emulator = await platform(async ({ headers, path }) => {
@@ -166,7 +166,7 @@ it('law 3: an unexpected error of one organisation stops no other', async () => 
   expect(await knownOrganisations(data)).toEqual(['org_demo', 'org_demo_3'])
 })
 
-it('two names of one organisation write one ledger once: the other name is refused', async () => {
+it('a second name of one organisation is refused, and its ledger is written once', async () => {
   const emulator = await platform()
   const [one, two] = [listed(emulator, 1), listed(emulator, 2)]
   const { data } = await landed([one])
@@ -182,7 +182,7 @@ it('two names of one organisation write one ledger once: the other name is refus
   expect(await daysOf(data, 'org_demo_2')).toBe(2 * DAYS)
 })
 
-it('two names of one organisation that was never asked: one of them lands', async () => {
+it('one of two names of a new organisation lands, and the other is refused', async () => {
   const emulator = await platform()
   const one = listed(emulator, 1)
   const { outcome, data } = await landed([one, { ...one, name: 'again' }])
@@ -191,7 +191,7 @@ it('two names of one organisation that was never asked: one of them lands', asyn
   expect(await daysOf(data, 'org_demo')).toBe(2 * DAYS)
 })
 
-it('organisations whose turn comes after the deadline are deferred, and nothing is asked', async () => {
+it('organisations whose turn comes after the deadline are deferred without a request', async () => {
   const emulator = await platform()
   const fleet = [1, 2, 3].map((number) => listed(emulator, number))
   const { outcome } = await landed(fleet, { runForMs: 0 })
@@ -200,7 +200,7 @@ it('organisations whose turn comes after the deadline are deferred, and nothing 
   expect(emulator.requests).toEqual([])
 })
 
-it('a run over some organisations neither asks nor marks the others', async () => {
+it('a run over some organisations neither requests nor records the others', async () => {
   const emulator = await platform()
   const fleet = [1, 2, 3].map((number) => listed(emulator, number))
   const { data } = await landed(fleet)
@@ -219,7 +219,7 @@ it('a run over some organisations neither asks nor marks the others', async () =
   expect(emulator.requests.length).toBeGreaterThan(asked)
 })
 
-it('law 2: with a fixed clock the second plan is empty, of every organisation', async () => {
+it('law 2: with a fixed clock the second plan of every organisation is empty', async () => {
   const emulator = await platform()
   const fleet = [1, 2, 3, 4, 5, 6].map((number) => listed(emulator, number))
   const { data } = await landed(fleet, { atOnce: 3 })

@@ -18,16 +18,17 @@ interface Organisation {
   readonly firstDay: string
   readonly users: number
   readonly instead: Instead
-  /** On the second night of its data, of the days that are rechecked too. */
+  /** From the second night of its data, also for rechecked days. */
   readonly later?: Instead
   /** Whether it is configured on the first night. */
   readonly isLate?: boolean
 }
 
 /**
- * All have users, computers and sessions of the same ids. What one calls a tool another never
- * calls so; MCP servers, clients and models are spelled and rated differently; histories begin on
- * different days, or have not begun; two join on the second night; and one has counts that no sum of a history can hold.
+ * All have users, computers and sessions of the same ids. Tool names differ between them; MCP
+ * servers, clients and models are spelled and rated differently; histories begin on different
+ * days, or have not begun; two join on the second night; and one has counts whose sum over a
+ * history overflows.
  */
 const ORGANISATIONS: Readonly<Record<string, Organisation>> = {
   clean: {
@@ -103,7 +104,7 @@ const NONE: Organisation = { firstDay: '2026-01-14', users: 1, instead: [] }
 
 const dated = z.looseObject({ data: z.array(z.looseObject({ date: z.string() })) })
 
-/** An answer without the rows of days before; as it is where its rows have no date. */
+/** An answer without the rows of earlier days; unchanged where its rows have no date. */
 function rowsSince(firstDay: string, text: string): string {
   const answer = dated.safeParse(JSON.parse(text)).data
   if (answer === undefined) return text
@@ -147,19 +148,19 @@ async function night(data: string, platforms: readonly [string, Platform][]): Pr
     ...Object.fromEntries(keys),
     AGENT_WAREHOUSE_DATA: data,
     AGENT_WAREHOUSE_RATE: '2000',
-    AGENT_WAREHOUSE_THREADS: '', // all there are: rows that depend on their order would differ
+    AGENT_WAREHOUSE_THREADS: '', // all threads: rows that depend on their order would differ
     AGENT_WAREHOUSE_REDACTION_KEY: '5e'.repeat(32),
   })
   expect(outcome, outcome.err).toMatchObject({ code: 0 })
 }
 
-/** The rows of each table and view by `schema.name`, and what came of the singular checks. */
+/** The rows of each table and view by `schema.name`, and the failures of the singular checks. */
 interface Warehouse {
   readonly tables: ReadonlyMap<string, readonly string[]>
   readonly failures: ReadonlyMap<string, number>
 }
 
-/** Columns that say when and by which request something was fetched: not of the organisation. */
+/** Columns of the time and request of a fetch, which differ between runs. */
 const OF_THE_RUN = [
   'request_id',
   'new_fetched_at',
@@ -206,7 +207,7 @@ async function readWarehouse(data: string): Promise<Warehouse> {
   }
 }
 
-/** What is said of the run, the models and their checks as a whole. */
+/** Tables about the run, the models and their checks as a whole. */
 const OF_THE_BUILD = [
   'meta.build',
   'meta.check_results',
@@ -216,7 +217,7 @@ const OF_THE_BUILD = [
   'meta.source_freshness',
 ]
 
-/** The user's own lines, those for every organisation too: the same in every build. */
+/** The user's own lines, also those for every organisation: the same in every build. */
 const OF_THE_USER = [
   'intermediate.int_team_entries',
   'seeds.events',
@@ -245,7 +246,7 @@ function expectUnion(
   }
 }
 
-it('law 6: night after night, the warehouse of a fleet is the union of its organisations', async () => {
+it('law 6: the warehouse of a fleet is the union of its organisations, night after night', async () => {
   const names = Object.keys(ORGANISATIONS)
   const [first, second] = await nightsOf(names)
   const alone: Warehouse[][] = []

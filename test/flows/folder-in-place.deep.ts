@@ -28,9 +28,9 @@ async function stage() {
   return { data, sync, putFolder }
 }
 
-describe('a file in the place of', () => {
+describe('a file in place of a folder', () => {
   it.each(['lake', 'lake/base', 'state', 'runs'])(
-    'the folder %s ends every command with 2, before anything is asked',
+    'ends every command with exit code 2 before any request: %s',
     async (name) => {
       const data = await temporaryFolder()
       const path = join(data, name)
@@ -45,16 +45,19 @@ describe('a file in the place of', () => {
   )
 })
 
-it.each(['build', 'rebuild'])('%s makes no data folder: its name may be mistyped', async (name) => {
-  const data = join(await temporaryFolder(), 'mistyped')
-  const { code, err } = await command([name], { AGENT_WAREHOUSE_DATA: data })
-  expect({ code, err }).toMatchObject({ code: 2 })
-  expect(err).toContain(`there is no data folder ${data}`)
-  expect(existsSync(data)).toBe(false)
-})
+it.each(['build', 'rebuild'])(
+  '%s creates no data folder, because its name may be mistyped',
+  async (name) => {
+    const data = join(await temporaryFolder(), 'mistyped')
+    const { code, err } = await command([name], { AGENT_WAREHOUSE_DATA: data })
+    expect({ code, err }).toMatchObject({ code: 2 })
+    expect(err).toContain(`there is no data folder ${data}`)
+    expect(existsSync(data)).toBe(false)
+  },
+)
 
-describe('a folder in the place of', () => {
-  it('a base file goes to quarantine, and the file is made again', async () => {
+describe('a folder in place of a file', () => {
+  it('goes to quarantine when it is in place of a base file, which is written again', async () => {
     const { data, sync, putFolder } = await stage()
     const place = 'base/tokens_days/org=org_demo/month=2026-01/data.parquet'
     const path = await putFolder(join('lake', place))
@@ -73,7 +76,7 @@ describe('a folder in the place of', () => {
     'state/ledger/org_demo.ndjson',
     'state/organisations.json',
     'state/base/org_demo.json',
-  ])('%s ends a run with 2 and one line that names it', async (name) => {
+  ])('ends a run with exit code 2 and one line that names it: %s', async (name) => {
     const { sync, putFolder } = await stage()
     const path = await putFolder(name)
     const { code, err } = await sync()

@@ -27,7 +27,7 @@ function shell(line: string, environment: Record<string, string>): Promise<Outco
   })
 }
 
-function tellsOfTheDisk({ code, err }: Outcome): void {
+function expectFullDisk({ code, err }: Outcome): void {
   expect(code, err).toBe(1)
   const lines = err.split('\n').filter((line) => line !== '')
   expect(lines[0]).toContain('no space left')
@@ -40,8 +40,8 @@ async function leftovers(data: string): Promise<string[]> {
   return files.filter((name) => name.endsWith('.part') || name.endsWith('.wal'))
 }
 
-describe('a disk that is full', () => {
-  it('from any write on: said in a line, nothing published is lost, and the next run makes up for it', async () => {
+describe('a full disk', () => {
+  it('at any write ends the run with one line, keeps what was published, and the next run completes', async () => {
     const { clock, data, environment, work } = await publishedNight()
     const other = await temporaryFolder()
     await cp(data, other, { recursive: true })
@@ -53,7 +53,7 @@ describe('a disk that is full', () => {
       await martsOf(other),
     ]
 
-    const told: Outcome[] = []
+    const failures: Outcome[] = []
     for (let fullAt = 1; ; fullAt = fullAt * 2) {
       const full = {
         ...environment,
@@ -63,26 +63,31 @@ describe('a disk that is full', () => {
       const outcome = await shell('$NODE $MAIN run --log none', full)
       expect(await leftovers(data)).toEqual([])
       if (outcome.code === 0) break
-      tellsOfTheDisk(outcome)
-      told.push(outcome)
+      expectFullDisk(outcome)
+      failures.push(outcome)
       expect([yesterday, undisturbed]).toContainEqual(await martsOf(data))
     }
-    expect(told.length).toBeGreaterThan(5)
+    expect(failures.length).toBeGreaterThan(5)
     expect(await work('run')).toMatchObject({ code: 0 })
     expect(await martsOf(data)).toEqual(undisturbed)
   })
 
   it.each([
-    ['the base', 4],
+    ['base', 4],
     ['the next warehouse', 4000],
-  ])('while DuckDB writes %s: the same', async (_, kilobytes) => {
-    const { data, environment, work } = await publishedNight()
-    const published = await martsOf(data)
-    await rm(join(data, 'lake/base'), { recursive: true })
-    tellsOfTheDisk(await shell(`ulimit -f ${kilobytes}; $NODE $MAIN build --log none`, environment))
-    expect(await martsOf(data)).toEqual(published)
-    expect(await leftovers(data)).toEqual([])
-    expect(await work('build')).toMatchObject({ code: 0 })
-    expect(await martsOf(data)).toEqual(published)
-  })
+  ])(
+    'while DuckDB writes %s ends the build with one line, and the next build completes',
+    async (_, kilobytes) => {
+      const { data, environment, work } = await publishedNight()
+      const published = await martsOf(data)
+      await rm(join(data, 'lake/base'), { recursive: true })
+      expectFullDisk(
+        await shell(`ulimit -f ${kilobytes}; $NODE $MAIN build --log none`, environment),
+      )
+      expect(await martsOf(data)).toEqual(published)
+      expect(await leftovers(data)).toEqual([])
+      expect(await work('build')).toMatchObject({ code: 0 })
+      expect(await martsOf(data)).toEqual(published)
+    },
+  )
 })

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/helpers.ts'
 const FIRST_NIGHT = Date.parse('2026-02-03T05:00:00Z')
 const MS_PER_DAY = 86_400_000
 
-/** What the platform says otherwise on the second night, and a field that is new. */
+/** What the platform restates on the second night, and a new field. */
 const RESTATED: Readonly<Record<string, readonly [RegExp, string]>> = {
   activity: [/"sessions":(\d+)/g, '"sessions":1$1,"agents":7'],
   users: [/"sessions":(\d+)/g, '"sessions":2$1'],
@@ -82,7 +82,7 @@ async function publishedIn(data: string): Promise<Marts> {
 const DRIFT = `select path, kind, first_day, last_day, days, served_type from meta.schema_drift
   order by resource, path`
 
-/** What the stand-in platform does otherwise than documented, by itself. */
+/** Where the stand-in platform differs from its documentation by default. */
 const STAND_IN_DRIFT = [
   ...['$.settings.auditStream', '$.settings.betaPlanner'],
   ...['$.cache_write_tokens', '$.hooks_by_event', '$.delegation_level', '$.seat'],
@@ -90,8 +90,8 @@ const STAND_IN_DRIFT = [
 
 const INTERVALS = `select * exclude (attempts) from meta.intervals order by all`
 
-describe('a warehouse as it was known', () => {
-  it('between two nights is the one of the first, after both that of the second', async () => {
+describe('build --as-of', () => {
+  it('between two nights publishes the warehouse of the first, and after both that of the second', async () => {
     const { environment, data, first, second } = await twoNights()
     const build = (...args: string[]) => done(command(['build', ...args], environment))
     const status = async () => (await done(command(['status'], environment))).out
@@ -109,8 +109,8 @@ describe('a warehouse as it was known', () => {
     expect(early.err).toContain('nothing had landed by 2026-01-20T23:59:59.999Z')
     expect(early.err).toContain('The first day landed at 2026-02-03T05:0')
 
-    const told = 'as it was known at 2026-02-03T20:00:00.000Z'
-    expect((await build('--as-of', '2026-02-03T21:00:00+01:00')).out).toContain(told)
+    const expected = 'as it was known at 2026-02-03T20:00:00.000Z'
+    expect((await build('--as-of', '2026-02-03T21:00:00+01:00')).out).toContain(expected)
     expect(await publishedIn(data)).toEqual(first)
     expect(await status()).toContain('as it was known at 2026-02-03T20:00:00Z')
     expect(
@@ -121,7 +121,7 @@ describe('a warehouse as it was known', () => {
     ).toEqual([{ last: '2026-02-02', n: '1' }])
     const then = await ask(data, DRIFT)
     expect(then.map(({ path }) => path)).toEqual([...STAND_IN_DRIFT])
-    // the views of the stages before look at what was known then, too
+    // the views of the staging models read what was known then, too
     const staged = 'select sum(sessions) as n from staging.stg_platform__users'
     const asked = await done(command(['query', staged, '--json'], environment))
     expect(JSON.parse(asked.out)).toEqual(
@@ -148,7 +148,7 @@ describe('a warehouse as it was known', () => {
 
 type Marts = Readonly<Record<string, readonly Row[]>>
 
-/** Both values of what changed, and when each was known. */
+/** Each change has both values and the time at which each was fetched. */
 function expectRestatements(first: Marts, second: Marts): void {
   expect(first['fct_restatement']).toEqual([])
   const restated = second['fct_restatement'] ?? []

@@ -33,7 +33,7 @@ describe('law 13: a hostile body', () => {
     ['256 MB in 260 kB', write('gzip', gzipSync(Buffer.alloc(256 * 1024 * 1024, 'a')))],
   ]
 
-  it.each(hostile)('does not keep the process from its end: %s', async (_, handler) => {
+  it.each(hostile)('does not keep the process from ending: %s', async (_, handler) => {
     const { code, err, requests } = await sync((request, response, count) => {
       if (count === 2) handler(request, response, count)
       else sendJson(response, 200, EMPTY)
@@ -42,7 +42,7 @@ describe('law 13: a hostile body', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' })
   })
 
-  it('that is all there is ends with 3, in the first answer and later', async () => {
+  it('in every answer, or in every one but the first, ends the sync with exit code 3', async () => {
     const zstd = write('zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0, 0]))
     const [first, later] = await Promise.all([
       sync(zstd),
@@ -75,7 +75,7 @@ describe('a request that drips beyond --max-duration', () => {
     ['a body', raw(`${json}\r\n{"data":[`)],
     ['a compressed body', raw(`${json}content-encoding: gzip\r\n\r\n`)],
     ['headers', raw(`${json}x-slow: `)],
-  ])('is ended, and the run ends with 4: %s', async (_, handler) => {
+  ])('is aborted, and the run ends with exit code 4: %s', async (_, handler) => {
     const args = ['--max-duration', '3s', ...DAY]
     const { code, err } = await sync((request, response, count) => {
       if (count > 1) handler(request, response, count)

@@ -7,11 +7,11 @@ const USERS = 250
 const PAGES = Math.ceil(USERS / 100)
 const userId = (index: number): string => `user-${String(index).padStart(3, '0')}`
 
-/** So long, of late, that the looks of a night outgrow what is held of an answer. */
-const EVERYBODY = 'x'.repeat(300_000)
+/** So long on the newest days that the rechecks of a night outgrow the memory of one answer. */
+const LONG_TEXT = 'x'.repeat(300_000)
 const GREW_ON = addDays(HISTORY_START, 270)
 
-/** Serves the same of every day, and 250 users in pages of a hundred. */
+/** Serves the same rows for every day, and 250 users in pages of a hundred. */
 async function quietPlatform(now: () => number) {
   return testServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://platform')
@@ -29,7 +29,7 @@ async function quietPlatform(now: () => number) {
       : eachDay({ first: first ?? HISTORY_START, last: last ?? HISTORY_START }).map((date) => ({
           date,
           daily_active_users: USERS,
-          ...(isTokens && date >= GREW_ON ? { by_user: EVERYBODY } : {}),
+          ...(isTokens && date >= GREW_ON ? { by_user: LONG_TEXT } : {}),
         }))
     const hasMore = isUsers && end < USERS
     const meta = {
@@ -43,7 +43,7 @@ async function quietPlatform(now: () => number) {
   })
 }
 
-it('an idle night asks no more than 12 times, and once for a hundred users of every day looked at', async () => {
+it('an idle night sends at most 12 requests, and one per page of users of each rechecked day', async () => {
   const data = await temporaryFolder()
   const firstNight = startOf(addDays(HISTORY_START, 300)) + 2 * 3_600_000
   let now = firstNight
@@ -59,6 +59,6 @@ it('an idle night asks no more than 12 times, and once for a hundred users of ev
     const ofDays = requests.filter((request) => !request.includes('/users?')).length
     expect(ofDays, dayOf(now)).toBeLessThanOrEqual(12)
     expect(requests.length - ofDays, dayOf(now)).toBe(PAGES * usersDays)
-    expect(usersDays, 'six looks and a 28th of what is older').toBeLessThanOrEqual(6 + 10)
+    expect(usersDays, 'six rechecks and a 28th of the final days').toBeLessThanOrEqual(6 + 10)
   }
 })

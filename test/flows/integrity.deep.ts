@@ -30,8 +30,8 @@ async function flipBitIn(folder: string): Promise<void> {
 
 const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '')
 
-describe('a raw file that lost a bit', () => {
-  it('is counted nowhere: its day is reported missing, and the next run fetches it again', async () => {
+describe('a raw file with a flipped bit', () => {
+  it('reaches no mart: its day is reported missing, and the next run fetches it again', async () => {
     const { clock, data, work } = await publishedNight()
     const folder = 'tokens/org=org_demo/date=2026-02-01'
     await flipBitIn(join(data, 'lake/raw', folder))
@@ -50,22 +50,22 @@ describe('a raw file that lost a bit', () => {
       'date=2026-01-22',
     ])
 
-    const mended = await work('run')
-    expect(mended, mended.err).toMatchObject({ code: 0 })
-    expect(mended.out).toContain('tokens 2026-02-01 of org_demo')
+    const fetched = await work('run')
+    expect(fetched, fetched.err).toMatchObject({ code: 0 })
+    expect(fetched.out).toContain('tokens 2026-02-01 of org_demo')
     expect(await statusOf(data)).toEqual([])
     expect(await readdir(join(data, 'quarantine/tokens/org=org_demo'))).toEqual(['date=2026-02-01'])
   })
 })
 
 describe('rebuild', () => {
-  it('makes all that comes after raw anew, without a key: every mart row for row', async () => {
+  it('builds every mart again from raw, row for row and without a key', async () => {
     const { data, work, emulator, environment } = await publishedNight()
     const before = await martsOf(data)
     const key = await readFile(join(data, 'state/redaction.key'))
     for (const made of ['state', 'lake/base', 'warehouse.duckdb'])
       await rm(join(data, made), { recursive: true })
-    await writeAtomic(join(data, 'state/redaction.key'), key) // nothing makes it anew
+    await writeAtomic(join(data, 'state/redaction.key'), key) // it cannot be derived from raw
     const ofAnalytics = () => emulator.requests.filter(({ path }) => path.includes('/analytics/'))
     const [asked, analytics] = [emulator.requests.length, ofAnalytics().length]
     const offline = { AGENT_WAREHOUSE_DATA: environment.AGENT_WAREHOUSE_DATA }
@@ -79,7 +79,7 @@ describe('rebuild', () => {
     expect(await martsOf(data)).toEqual(before)
   })
 
-  it('takes out what is damaged and ends with 3; the next run makes the warehouse whole', async () => {
+  it('quarantines damaged files and ends with exit code 3, and the next run completes the warehouse', async () => {
     const { data, work } = await publishedNight()
     const before = await martsOf(data)
     await flipBitIn(join(data, 'lake/raw/users/org=org_demo/date=2026-01-22'))
@@ -94,15 +94,15 @@ describe('rebuild', () => {
     expect(await martsOf(data)).toEqual(before)
   })
 
-  it('of an empty folder says what to do', async () => {
+  it('of an empty data folder ends with exit code 2 and the next step', async () => {
     const rebuilt = await command(['rebuild'], { AGENT_WAREHOUSE_DATA: await temporaryFolder() })
     expect(rebuilt.code).toBe(2)
     expect(rebuilt.err).toContain('agent-warehouse run')
   })
 })
 
-describe('files that a crash or a bad disk left', () => {
-  it('a warehouse that cannot be opened: told in a line, and built anew', async () => {
+describe('damaged files', () => {
+  it('of the warehouse are reported in one line, and build replaces them', async () => {
     const { data, ask, work } = await publishedNight()
     const path = join(data, 'warehouse.duckdb')
     const whole = await martsOf(data)
@@ -132,7 +132,7 @@ describe('files that a crash or a bad disk left', () => {
     expect(await martsOf(data)).toEqual(whole)
   })
 
-  it('records in state/ that cannot be read are written again and reported', async () => {
+  it('in state/ are reported and written again', async () => {
     const { data, work, ask } = await publishedNight()
     const whole = await martsOf(data)
     const ledger = join(data, 'state/ledger/org_demo.ndjson')

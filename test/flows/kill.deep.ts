@@ -13,7 +13,7 @@ const WRITES = [
   /^rename(Sync)? .*lake\/published\.js/,
 ]
 
-it('law 3: a run that is killed leaves nothing half done: the next one makes the same warehouse', async () => {
+it('law 3: after a run was killed, the next run makes the same warehouse', async () => {
   const now = Date.parse('2026-01-20T05:00:00Z')
   const { url, emulator } = await startFaultyPlatform({ now: () => now, users: 14 })
   const command = { args: ['run', '--log', 'none'], url, key: emulator.keys.manager }

@@ -8,12 +8,20 @@ import { rawFolder } from '../../src/lake/layout.ts'
 import { versionsIn } from '../../src/lake/raw-days.ts'
 import { readPaginatedDay } from '../../src/lake/paginated-days.ts'
 import { sendJson, temporaryFolder } from '../support/helpers.ts'
-import { LAST_DAY, MORNING, pagedPlatform, partsIn, refuse, usersIn, type Paged } from './paged.ts'
+import {
+  LAST_DAY,
+  MORNING,
+  pagedPlatform,
+  pageBuffersIn,
+  refuse,
+  usersIn,
+  type Paged,
+} from './paged.ts'
 import { ledgerOf, syncFrom } from './platform.ts'
 
 const DAY = LAST_DAY as Day
 
-/** The pages of a day: of each row its user and a number. */
+/** The pages of a day: the user and a number of each row. */
 type Pages = readonly (readonly (readonly [user: string, n: number])[])[]
 
 const FOUR: Pages = [
@@ -32,7 +40,7 @@ const FOUR: Pages = [
   [['g', 7]],
 ]
 
-/** A platform that serves these pages of every day, whatever they are at the time. */
+/** A platform that serves the pages that were set last, for every day. */
 async function platform(): Promise<{ paged: Paged; serve: (pages: Pages) => void }> {
   const paged = await pagedPlatform({ users: 1, perPage: 1 })
   const serve = (pages: Pages): void => {
@@ -50,16 +58,16 @@ async function platform(): Promise<{ paged: Paged; serve: (pages: Pages) => void
   return { paged, serve }
 }
 
-/** Looks at the users of one day, whether or not a look is due. */
-async function look(paged: Paged, data: string) {
+/** Fetches the users of one day, whether or not it is due. */
+async function recheck(paged: Paged, data: string) {
   paged.forget()
   const resources = RESOURCES.filter(({ name }) => name === 'users')
   const plan = { resources, within: { first: DAY, last: DAY }, refetch: true }
   return syncFrom(paged.url, data, { world: paged.worldAt(), plan })
 }
 
-/** What is told of the day; when it was looked at aside. */
-async function toldOf(data: string): Promise<unknown> {
+/** The interval of the day without times, and its rows. */
+async function stateOf(data: string): Promise<unknown> {
   const interval = (await ledgerOf(data, 'o')).get(`users/${DAY}`)
   if (interval === undefined) return undefined
   const { status, digest, rowCount, versions, error, suspect } = interval
@@ -67,36 +75,36 @@ async function toldOf(data: string): Promise<unknown> {
   return { status, digest, rowCount, versions, error, suspect: suspect?.digest, rows }
 }
 
-const memory = (data: string): string => join(data, 'state', 'walks', 'o', `${DAY}.json`)
+const recordOf = (data: string): string => join(data, 'state', 'walks', 'o', `${DAY}.json`)
 
-/** Two folders that have landed the same pages, of which one has forgotten how they came. */
-async function twins(paged: Paged): Promise<{ knowing: string; forgetful: string }> {
-  const [knowing, forgetful] = [await temporaryFolder(), await temporaryFolder()]
-  for (const data of [knowing, forgetful]) await look(paged, data)
-  await rm(memory(forgetful))
-  return { knowing, forgetful }
+/** Two folders that have landed the same pages; one has no record of them. */
+async function twins(paged: Paged): Promise<{ withRecord: string; without: string }> {
+  const [withRecord, without] = [await temporaryFolder(), await temporaryFolder()]
+  for (const data of [withRecord, without]) await recheck(paged, data)
+  await rm(recordOf(without))
+  return { withRecord, without }
 }
 
-describe('a day whose pages were landed before', () => {
-  it('is not read where they come as they did', async () => {
+describe('a day whose pages have landed before', () => {
+  it('does not parse the rows of pages that are the same', async () => {
     const { paged, serve } = await platform()
     serve(FOUR)
-    const { knowing, forgetful: other } = await twins(paged)
-    const before = await toldOf(knowing)
+    const { withRecord, without: other } = await twins(paged)
+    const before = await stateOf(withRecord)
     const restated = FOUR.map((page) => page.map(([user, n]) => [user, n + 10] as const))
     serve(restated)
-    await look(paged, other)
-    // a memory that takes the restated pages for the landed ones: who reads their rows would find out
-    const { pages } = JSON.parse(await readFile(memory(other), 'utf8')) as { pages: unknown }
-    const known = JSON.parse(await readFile(memory(knowing), 'utf8')) as object
-    await writeFile(memory(knowing), JSON.stringify({ ...known, pages }))
-    const { result } = await look(paged, knowing)
+    await recheck(paged, other)
+    // a record that gives the restated pages as the landed ones: parsing their rows would show it
+    const { pages } = JSON.parse(await readFile(recordOf(other), 'utf8')) as { pages: unknown }
+    const known = JSON.parse(await readFile(recordOf(withRecord), 'utf8')) as object
+    await writeFile(recordOf(withRecord), JSON.stringify({ ...known, pages }))
+    const { result } = await recheck(paged, withRecord)
     expect(result).toMatchObject({ failed: 0, stoppedBy: null })
-    expect(await toldOf(knowing)).toEqual(before)
+    expect(await stateOf(withRecord)).toEqual(before)
   })
 
   it.each<[string, Pages]>([
-    ['as they did', FOUR],
+    ['unchanged', FOUR],
     [
       'with another row on the first',
       [
@@ -121,24 +129,24 @@ describe('a day whose pages were landed before', () => {
     ['with another row on the last', [...FOUR.slice(0, 3), [['g', 9]]]],
     ['with one more at the end', [...FOUR, [['h', 8]]]],
     ['without the last', FOUR.slice(0, 3)],
-    ['without any but the first', FOUR.slice(0, 1)],
+    ['without all but the first', FOUR.slice(0, 1)],
     ['in another order', FOUR.toReversed()],
     ['with a row twice', [...FOUR.slice(0, 3), [['a', 1]]]],
-    ['with none', []],
-  ])('is the day that it would be without a memory, where they come %s', async (_, pages) => {
+    ['with no row', []],
+  ])('lands as it would without a record of its pages, when they come %s', async (_, pages) => {
     const { paged, serve } = await platform()
     serve(FOUR)
-    const { knowing, forgetful } = await twins(paged)
+    const { withRecord, without } = await twins(paged)
     for (const next of [pages, pages, FOUR]) {
       serve(next)
-      for (const data of [knowing, forgetful]) await look(paged, data)
-      await rm(memory(forgetful), { force: true })
-      expect(await toldOf(knowing)).toEqual(await toldOf(forgetful))
+      for (const data of [withRecord, without]) await recheck(paged, data)
+      await rm(recordOf(without), { force: true })
+      expect(await stateOf(withRecord)).toEqual(await stateOf(without))
     }
-    expect(await partsIn(knowing)).toEqual([])
+    expect(await pageBuffersIn(withRecord)).toEqual([])
   })
 
-  it('is the day that it would be without a memory, whatever comes of it night by night', async () => {
+  it('lands as it would without a record of its pages, whatever is served each night', async () => {
     const row = fc.tuple(fc.constantFrom('a', 'b', 'c', 'd', 'e'), fc.integer({ min: 1, max: 2 }))
     const page = fc.array(row, { minLength: 1, maxLength: 2 })
     const nights = fc.array(fc.array(page, { minLength: 1, maxLength: 4 }), {
@@ -148,89 +156,91 @@ describe('a day whose pages were landed before', () => {
     const { paged, serve } = await platform()
     await fc.assert(
       fc.asyncProperty(nights, fc.nat(3), async (served, changed) => {
-        const [knowing, forgetful] = [await temporaryFolder(), await temporaryFolder()]
+        const [withRecord, without] = [await temporaryFolder(), await temporaryFolder()]
         for (const [night, pages] of served.entries()) {
           // half of the nights keep the first pages of the night before
           const kept = night % 2 === 1 ? (served[night - 1] ?? []).slice(0, changed) : []
           serve([...kept, ...pages.slice(kept.length)])
-          for (const data of [knowing, forgetful]) await look(paged, data)
-          await rm(memory(forgetful), { force: true })
-          expect(await toldOf(knowing)).toEqual(await toldOf(forgetful))
+          for (const data of [withRecord, without]) await recheck(paged, data)
+          await rm(recordOf(without), { force: true })
+          expect(await stateOf(withRecord)).toEqual(await stateOf(without))
         }
       }),
       { numRuns: 25 },
     )
   })
 
-  it('is landed again, all of it, when its version in the lake was damaged', async () => {
+  it('lands again in full when its version in the lake was damaged', async () => {
     const { paged, serve } = await platform()
     serve(FOUR)
     const data = await temporaryFolder()
-    await look(paged, data)
-    const before = await toldOf(data)
+    await recheck(paged, data)
+    const before = await stateOf(data)
     const folder = rawFolder(data, 'o', 'users', DAY)
     const [file = ''] = versionsIn(folder)
     await writeFile(join(folder, file), 'damaged')
-    const { world } = await look(paged, data)
+    const { world } = await recheck(paged, data)
     expect(world.events).toContainEqual(
       expect.objectContaining({ message: expect.stringContaining('landed again') as string }),
     )
-    expect(await toldOf(data)).toEqual(before)
+    expect(await stateOf(data)).toEqual(before)
   })
 
-  it('goes on where a look was cut off behind known pages, and finds what changed', async () => {
+  it('resumes a recheck that was interrupted after known pages, and finds what changed', async () => {
     const { paged, serve } = await platform()
     serve(FOUR)
-    const { knowing, forgetful } = await twins(paged)
+    const { withRecord, without } = await twins(paged)
     const restated: Pages = [...FOUR.slice(0, 3), [['g', 8]]]
     serve(restated)
     const { disturb } = paged
     paged.disturb = (asked, response) =>
       asked.cursor === '2' ? refuse(response, 500) : disturb(asked, response)
-    expect((await look(paged, knowing)).result).toMatchObject({ failed: 1 })
+    expect((await recheck(paged, withRecord)).result).toMatchObject({ failed: 1 })
     paged.disturb = disturb
-    for (const data of [knowing, forgetful]) await look(paged, data)
+    for (const data of [withRecord, without]) await recheck(paged, data)
     expect(paged.cursors()).toEqual(['', '1', '2', '3'])
-    const { rows } = (await toldOf(knowing)) as { rows: unknown }
-    expect(rows).toEqual(((await toldOf(forgetful)) as { rows: unknown }).rows)
+    const { rows } = (await stateOf(withRecord)) as { rows: unknown }
+    expect(rows).toEqual(((await stateOf(without)) as { rows: unknown }).rows)
     expect(rows).toContainEqual(['g', 8, 4, 0])
   })
 
-  it('is remembered also where its walk was cut off and gone on with', async () => {
+  it('has the same record of its pages after an interrupted and resumed pagination', async () => {
     const { paged, serve } = await platform()
     serve(FOUR)
     const [cutOff, undisturbed] = [await temporaryFolder(), await temporaryFolder()]
     const { disturb } = paged
     paged.disturb = (asked, response) =>
       asked.cursor === '2' ? refuse(response, 500) : disturb(asked, response)
-    expect((await look(paged, cutOff)).result).toMatchObject({ failed: 1 })
+    expect((await recheck(paged, cutOff)).result).toMatchObject({ failed: 1 })
     paged.disturb = disturb
-    for (const data of [cutOff, undisturbed]) await look(paged, data)
-    expect(await readFile(memory(cutOff), 'utf8')).toBe(await readFile(memory(undisturbed), 'utf8'))
+    for (const data of [cutOff, undisturbed]) await recheck(paged, data)
+    expect(await readFile(recordOf(cutOff), 'utf8')).toBe(
+      await readFile(recordOf(undisturbed), 'utf8'),
+    )
   })
 
-  it('starts again where a cursor behind known pages is refused', async () => {
+  it('starts again when a cursor after known pages is refused', async () => {
     const { paged, serve } = await platform()
     serve(FOUR)
     const data = await temporaryFolder()
-    await look(paged, data)
-    const before = await toldOf(data)
+    await recheck(paged, data)
+    const before = await stateOf(data)
     const { disturb } = paged
     let refusals = 1
     paged.disturb = (asked, response) =>
       asked.cursor === '2' && refusals-- > 0 ? refuse(response, 410) : disturb(asked, response)
-    expect((await look(paged, data)).result).toMatchObject({ failed: 0 })
+    expect((await recheck(paged, data)).result).toMatchObject({ failed: 0 })
     expect(paged.cursors()).toEqual(['', '1', '2', '', '1', '2', '3'])
-    expect(await toldOf(data)).toEqual(before)
+    expect(await stateOf(data)).toEqual(before)
   })
 })
 
-describe('what is remembered of pages', () => {
-  it('is nothing where the lake holds other rows', async () => {
+describe('the record of pages', () => {
+  it('is ignored when the lake holds other rows', async () => {
     const { paged, serve } = await platform()
     serve(FOUR)
     const data = await temporaryFolder()
-    await look(paged, data)
+    await recheck(paged, data)
     const { digest = null } = (await ledgerOf(data, 'o')).get(`users/${DAY}`) ?? {}
     const lake = { dataFolder: data, orgId: 'o' }
     const read = (of: string) => readPaginatedDay(lake, 'users', DAY, of, () => undefined)
@@ -238,15 +248,18 @@ describe('what is remembered of pages', () => {
     expect(await read('another')).toBeNull()
   })
 
-  it.each(['', '{"pages":[]}', 'null', '\0\0'])('may be %j: every row is read', async (text) => {
-    const { paged, serve } = await platform()
-    serve(FOUR)
-    const data = await temporaryFolder()
-    await look(paged, data)
-    const before = await toldOf(data)
-    await writeFile(memory(data), text)
-    expect((await look(paged, data)).result).toMatchObject({ failed: 0 })
-    expect(await toldOf(data)).toEqual(before)
-    expect(await readFile(memory(data), 'utf8')).toContain('"pages":[{')
-  })
+  it.each(['', '{"pages":[]}', 'null', '\0\0'])(
+    'is ignored when it is %j, and every row is parsed',
+    async (text) => {
+      const { paged, serve } = await platform()
+      serve(FOUR)
+      const data = await temporaryFolder()
+      await recheck(paged, data)
+      const before = await stateOf(data)
+      await writeFile(recordOf(data), text)
+      expect((await recheck(paged, data)).result).toMatchObject({ failed: 0 })
+      expect(await stateOf(data)).toEqual(before)
+      expect(await readFile(recordOf(data), 'utf8')).toContain('"pages":[{')
+    },
+  )
 })

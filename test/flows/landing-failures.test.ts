@@ -3,7 +3,7 @@ import { sendJson, temporaryFolder, testServer, testWorld } from '../support/hel
 import { DATE, platform, TODAY } from './landing-platform.ts'
 import { ledgerOf, syncFrom } from './platform.ts'
 
-describe('what cannot be fetched', () => {
+describe('a failed fetch', () => {
   const asked = (request: {
     url?: string | undefined
   }): { first: string; last: string; path: string } => {
@@ -15,7 +15,7 @@ describe('what cannot be fetched', () => {
     }
   }
 
-  it('is what comes as another organisation’s, in one request for a range', async () => {
+  it('fails a whole range after one request when the answer belongs to another organisation', async () => {
     const data = await temporaryFolder()
     const world = testWorld(TODAY)
     const { url, requests } = await testServer((request, response) => {
@@ -36,7 +36,7 @@ describe('what cannot be fetched', () => {
     expect(requests.filter((request) => request.includes('/tools'))).toHaveLength(1)
   })
 
-  it('is one day when one day is bad: the window is halved down to it', async () => {
+  it('fails one bad day alone: the window is bisected down to it', async () => {
     const data = await temporaryFolder()
     const world = testWorld(Date.parse('2026-02-20T06:00:00Z'))
     const { url } = await testServer((request, response) => {
@@ -53,7 +53,7 @@ describe('what cannot be fetched', () => {
     expect(ledger.get('tools/2026-01-30')?.error).toContain('500 Internal')
   })
 
-  it('is nothing when only the range was too wide', async () => {
+  it('fails no day when only the range was too wide', async () => {
     const data = await temporaryFolder()
     const world = testWorld(Date.parse('2026-04-01T06:00:00Z'))
     const { url, requests } = await testServer((request, response) => {
@@ -68,7 +68,7 @@ describe('what cannot be fetched', () => {
     expect(requests.length).toBeLessThanOrEqual(10)
   })
 
-  it('is the newest days while the platform does not serve them yet', async () => {
+  it('fails only the newest days while the platform does not serve them yet', async () => {
     const data = await temporaryFolder()
     const world = testWorld(Date.parse('2026-04-01T06:00:00Z'))
     const { url, requests } = await testServer((request, response) => {
@@ -83,7 +83,7 @@ describe('what cannot be fetched', () => {
     expect(failed.map(({ day }) => day).sort()).toEqual(['2026-03-29', '2026-03-30', '2026-03-31'])
   })
 
-  it('costs few requests when the request is wrong for every day', async () => {
+  it('costs few requests when a resource is refused for every day', async () => {
     const data = await temporaryFolder()
     const world = testWorld(Date.parse('2026-04-01T06:00:00Z'))
     const { url, requests } = await testServer((request, response) => {
@@ -96,7 +96,7 @@ describe('what cannot be fetched', () => {
     expect(requests.length).toBeLessThanOrEqual(9)
   })
 
-  it('is one resource when one resource fails; the others land', async () => {
+  it('fails only its resource, and the others land', async () => {
     const data = await temporaryFolder()
     const world = testWorld(Date.parse('2026-03-01T06:00:00Z'))
     const { url, requests } = await testServer((request, response) => {
@@ -112,7 +112,7 @@ describe('what cannot be fetched', () => {
     expect(requests.length).toBeLessThan(200)
   })
 
-  it('ends with a key that is forbidden everything, after three requests', async () => {
+  it('ends the run after three requests when the key is forbidden everything', async () => {
     const data = await temporaryFolder()
     const { url, requests } = await testServer((_, response) => {
       sendJson(response, 403, { title: 'Forbidden', detail: 'Manager or Owner role required' })
@@ -122,7 +122,7 @@ describe('what cannot be fetched', () => {
     expect(requests).toHaveLength(3)
   })
 
-  it('law 10: defers when the platform asks to wait longer than the run has', async () => {
+  it('law 10: defers the run when the platform asks to wait longer than the run has', async () => {
     const data = await temporaryFolder()
     const world = testWorld(TODAY)
     const { url, requests } = await testServer((_, response, count) => {
@@ -137,7 +137,7 @@ describe('what cannot be fetched', () => {
     expect(world.slept).toEqual([])
   })
 
-  it('law 5: is recorded as failed when the platform does not answer and the organisation is known', async () => {
+  it('law 5: is recorded for the due days of a known organisation when the platform does not answer', async () => {
     const data = await temporaryFolder()
     const { url } = await testServer(platform(() => []))
     await syncFrom(url, data, { only: ['tokens'], world: testWorld(TODAY) })
@@ -153,7 +153,7 @@ describe('what cannot be fetched', () => {
     expect(ledger.get('tokens/2026-01-16')).toMatchObject({ status: 'empty', attempts: 2 })
   })
 
-  it('is never a day that has not come yet where the platform is, however late it is here', async () => {
+  it('is never recorded for a day that is not over at the platform, whatever the local clock says', async () => {
     const data = await temporaryFolder()
     const { url } = await testServer(platform(() => []))
     const late = TODAY + 300 * 86_400_000
@@ -165,18 +165,21 @@ describe('what cannot be fetched', () => {
     expect(days.sort().at(-1)).toBe('2026-01-17')
   })
 
-  it.each([404, 302])('is everything at a wrong address, which a %i tells', async (status) => {
-    const data = await temporaryFolder()
-    const { url, requests } = await testServer((_, response) => {
-      sendJson(response, status, {}, { location: '/login' })
-    })
-    const { result } = await syncFrom(url, data)
-    expect(result.stoppedBy?.exitCode).toBe(2)
-    expect(result.stoppedBy?.hint).toContain('AGENT_BASE_URL')
-    expect(requests).toHaveLength(1)
-  })
+  it.each([404, 302])(
+    'ends the run after one request when a %i shows a wrong address',
+    async (status) => {
+      const data = await temporaryFolder()
+      const { url, requests } = await testServer((_, response) => {
+        sendJson(response, status, {}, { location: '/login' })
+      })
+      const { result } = await syncFrom(url, data)
+      expect(result.stoppedBy?.exitCode).toBe(2)
+      expect(result.stoppedBy?.hint).toContain('AGENT_BASE_URL')
+      expect(requests).toHaveLength(1)
+    },
+  )
 
-  it('is the other organisation’s data in this one’s folder', async () => {
+  it('ends the run when the key belongs to another organisation than the data folder', async () => {
     const data = await temporaryFolder()
     const { url } = await testServer(platform(() => []))
     await syncFrom(url, data, { only: ['tokens'], world: testWorld(TODAY) })
@@ -191,8 +194,8 @@ describe('what cannot be fetched', () => {
 
   it.each([
     ['a row of another day', '{"user_id":"a","date":"2026-01-13"}'],
-    ['a row without a day', '{"user_id":"a"}'],
-  ])('is a day whose answer has %s', async (_, row) => {
+    ['a row without a date', '{"user_id":"a"}'],
+  ])('fails a day whose answer has %s', async (_, row) => {
     const data = await temporaryFolder()
     const { url } = await testServer(
       platform((path, query) =>

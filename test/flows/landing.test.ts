@@ -7,7 +7,7 @@ import { DATE, inRange, platform, TODAY } from './landing-platform.ts'
 import { ledgerOf, readLake, syncFrom } from './platform.ts'
 
 describe('landing', () => {
-  it('keeps every row of an answer that outgrows the memory it may take, and nothing aside', async () => {
+  it('keeps every row of an answer that is larger than the memory buffer, and no temporary file', async () => {
     const data = await temporaryFolder()
     const row = (day: string): string => `{"date":"${day}","n":1.0,"s":"é${day.repeat(90_000)}"}`
     const days = ['2026-01-14', '2026-01-15', '2026-01-16']
@@ -25,7 +25,7 @@ describe('landing', () => {
     expect(await readdir(join(data, 'state', 'parts'))).toEqual([])
   })
 
-  it('law 1: keeps every row byte for byte, one day a folder, an empty day as a file without rows', async () => {
+  it('law 1: keeps every row byte for byte, one folder per day, and an empty day as a file without rows', async () => {
     const data = await temporaryFolder()
     const days = {
       '2026-01-14':
@@ -66,7 +66,7 @@ describe('landing', () => {
     ])
   })
 
-  it('leaves nothing aside', async () => {
+  it('leaves no temporary file', async () => {
     const data = await temporaryFolder()
     const { url } = await testServer(platform(() => []))
     await syncFrom(url, data, { world: testWorld(TODAY) })
@@ -76,7 +76,7 @@ describe('landing', () => {
     ])
   })
 
-  it('law 2: asks for nothing the second time but who it is', async () => {
+  it('law 2: sends only the identifying request when nothing is due', async () => {
     const data = await temporaryFolder()
     const { url, requests } = await testServer(platform(() => []))
     await syncFrom(url, data, { world: testWorld(TODAY) })
@@ -106,7 +106,7 @@ describe('landing', () => {
     expect(ledger.get('tokens/2026-01-16')).toMatchObject({ versions: 1, attempts: 2 })
   })
 
-  it('takes the order of rows for no change', async () => {
+  it('does not count another order of rows as a change', async () => {
     const data = await temporaryFolder()
     const rows = ['{"user_id":"a","date":"2026-01-16"}', '{"user_id":"b","date":"2026-01-16"}']
     const { url } = await testServer(
@@ -119,7 +119,7 @@ describe('landing', () => {
     expect((await ledgerOf(data, 'org/1')).get('users/2026-01-16')).toMatchObject({ versions: 1 })
   })
 
-  it('does not let the organisation’s name out of its folder', async () => {
+  it('law 11: escapes the organisation’s id in paths', async () => {
     const data = await temporaryFolder()
     const { url } = await testServer((_, response) => {
       sendJson(response, 200, { data: [], meta: { org_id: '../../x' } }, { date: DATE })
@@ -129,7 +129,7 @@ describe('landing', () => {
   })
 })
 
-describe('law 13: a row that is nested', () => {
+describe('law 13: a deeply nested row', () => {
   const nested = (levels: number, begin: string, end: string): string =>
     `{"date":"2026-01-15","n":${begin.repeat(levels)}1${end.repeat(levels)}}`
   const rows = (row: string) =>
@@ -146,7 +146,7 @@ describe('law 13: a row that is nested', () => {
   it.each([
     ['lists', '[', ']'],
     ['objects', '{"a":', '}'],
-  ])('10,000 levels deep in %s lands, and one of 120,000 fails its day alone', async (_, b, e) => {
+  ])('lands with 10,000 levels of %s, and fails its day alone with 120,000', async (_, b, e) => {
     for (const levels of [10_000, 120_000]) {
       const data = await temporaryFolder()
       const { url } = await testServer(rows(nested(levels, b, e)))
@@ -158,7 +158,7 @@ describe('law 13: a row that is nested', () => {
     }
   })
 
-  it('too deep, in a lake that has it already, does not end the process of a build', async () => {
+  it('that an earlier version landed too deep does not end the process of a build', async () => {
     const lake = await Lake.open()
     const deep = nested(120_000, '{"a":', '}')
     const settings = `{"revision":1,"settings":{"a":${'{"a":'.repeat(120_000)}1${'}'.repeat(120_001)}}`
@@ -171,8 +171,8 @@ describe('law 13: a row that is nested', () => {
   })
 })
 
-describe('the day', () => {
-  it('is the platform’s, whatever this machine’s clock says', async () => {
+describe('today', () => {
+  it('comes from the platform’s clock, whatever the local clock says', async () => {
     const data = await temporaryFolder()
     const { url, requests } = await testServer(platform(() => []))
     const world = testWorld(TODAY + 40 * 86_400_000)
@@ -182,7 +182,7 @@ describe('the day', () => {
   })
 })
 
-it('an organisation that is named only later keeps its folder, and is that one from then on', async () => {
+it('an organisation that is named in a later answer keeps its folder, and its id from then on', async () => {
   const data = await temporaryFolder()
   let name: string | null = null
   const { url } = await testServer(

@@ -13,11 +13,11 @@ afterEach(() => {
   setProcessLimits(own)
 })
 
-/** Names of all that is in a folder and below; none where there is no such folder. */
+/** The names of all files below a folder; none where there is no such folder. */
 const filesBelow = (folder: string): Promise<string[]> =>
   readdir(folder, { recursive: true }).catch(() => [])
 
-/** The suite's own setting of threads would win over a file's. */
+/** The suite's own setting of threads would override that of a file. */
 const AS_IN_THE_FILE = { AGENT_WAREHOUSE_THREADS: '' }
 
 /** A folder with a configuration. */
@@ -30,7 +30,7 @@ async function configured(text: string): Promise<string> {
 describe('threads: 1 and memory: 256MB', () => {
   const FILE = 'threads: 1\nmemory: 256MB\n'
 
-  it('are enough for a night; what a killed one spilled is gone, and doctor says where they are from', async () => {
+  it('are enough for a night, which removes old spill files, and doctor names their source', async () => {
     const { data, environment: given } = await stage()
     const environment = { ...given, ...AS_IN_THE_FILE }
     const cwd = await configured(FILE)
@@ -54,7 +54,7 @@ describe('threads: 1 and memory: 256MB', () => {
     expect(out).toMatch(/^ok +spill +\/.*\/state\/spill, at most [\d.]+ GB, half of what is free$/m)
   })
 
-  it('give way to the environment', async () => {
+  it('are overridden by the environment', async () => {
     const { environment } = await stage()
     const variables = { AGENT_WAREHOUSE_THREADS: '1', AGENT_WAREHOUSE_MEMORY: '0.5 GB' }
     const { out } = await command(
@@ -66,7 +66,7 @@ describe('threads: 1 and memory: 256MB', () => {
     expect(out).toContain('500 MB for databases (AGENT_WAREHOUSE_MEMORY): ')
   })
 
-  it('have a build of more than that spill into the data folder', async () => {
+  it('make a larger build spill into the data folder', async () => {
     const bound = (value: number) => ({ value, from: 'test' })
     const settings = { threads: bound(1), memory: bound(256e6) }
     setProcessLimits(limitsOf(readMachine(), settings))
@@ -92,7 +92,7 @@ describe('threads: 1 and memory: 256MB', () => {
   })
 })
 
-describe('threads and memory that are none are 2 and one line', () => {
+describe('an invalid number of threads or size of memory ends with exit code 2 and one line', () => {
   it.each([
     ['threads: 0', "threads: '0' must be a whole number above 0"],
     ['threads: 1.5', "threads: '1.5' must be a whole number above 0"],
@@ -101,20 +101,20 @@ describe('threads and memory that are none are 2 and one line', () => {
     ['memory: 12', "memory: '12' is not a size"],
     ['memory: lots', "memory: 'lots' is not a size"],
     ['memory: 255MB', "memory: '255MB' is too little: at least 256MB"],
-  ])('%s', async (line, told) => {
+  ])('%s', async (line, message) => {
     const cwd = await configured(`${line}\n`)
     const { code, out, err } = await command(['query', 'select 1'], AS_IN_THE_FILE, cwd)
     expect([code, out]).toEqual([2, ''])
-    expect(err).toContain(`agent-warehouse: ${join(cwd, 'agent-warehouse.yaml')} ${told}`)
+    expect(err).toContain(`agent-warehouse: ${join(cwd, 'agent-warehouse.yaml')} ${message}`)
     expect(err.trimEnd().split('\n').length).toBeLessThanOrEqual(2)
   })
 
   it.each([
     ['AGENT_WAREHOUSE_THREADS', '-2', "'-2' must be a whole number above 0"],
     ['AGENT_WAREHOUSE_MEMORY', '1kB', "'1kB' is not a size"],
-  ])('%s=%s', async (name, value, told) => {
+  ])('%s=%s', async (name, value, message) => {
     const { code, out, err } = await command(['query', 'select 1'], { [name]: value })
     expect([code, out]).toEqual([2, ''])
-    expect(err).toContain(`agent-warehouse: ${name}: ${told}`)
+    expect(err).toContain(`agent-warehouse: ${name}: ${message}`)
   })
 })

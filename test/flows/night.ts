@@ -7,7 +7,7 @@ import { sync } from '../../src/pipeline/sync.ts'
 
 export interface Night {
   readonly exitCode: number
-  /** What was said of it. */
+  /** Its messages. */
   readonly problems: readonly string[]
 }
 
@@ -15,14 +15,14 @@ export interface NightOptions {
   readonly url: string
   readonly key: string
   readonly dataFolder: string
-  /** How long a request may take, so that a body that never ends costs a test little. */
+  /** The timeout of a request: short where a test has a body that never ends. */
   readonly patienceMs: number
 }
 
-/** What is beside analytics has tests of its own. */
+/** Entity resources have tests of their own. */
 const ANALYTICS = { entities: { resources: [] } }
 
-/** The nightly context in this process, `run` or only its first half, `sync`, in the world of a test. */
+/** A night in this process, `run` or only its first half, `sync`, in the world of a test. */
 export async function night(
   command: 'run' | 'sync',
   world: World,

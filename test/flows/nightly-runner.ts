@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
-/** What this runner knows of a workflow. It refuses the rest, which would go untested. */
+/** The parts of a workflow that this runner supports. It refuses any other, which would go untested. */
 const stepSchema = z.strictObject({
   name: z.string().optional(),
   id: z.string().optional(),
@@ -33,7 +33,7 @@ const workflowSchema = z.strictObject({
   }),
 })
 
-/** Inputs of actions that this runner plays. */
+/** The inputs of actions that this runner supports. */
 const INPUTS: Readonly<Record<string, readonly string[]>> = {
   'actions/checkout': ['persist-credentials'],
   'actions/setup-node': ['node-version', 'cache'],
@@ -53,21 +53,21 @@ export interface NightOptions {
   readonly tracked?: Readonly<Record<string, string>>
   /** Called with the workspace before the first step that runs a command. */
   readonly prepare?: (workspace: string) => Promise<void>
-  /** Beyond 1 it is the last night's run that is tried again. */
+  /** Above 1 it repeats the run of the last night. */
   readonly attempt?: number
 }
 
 export interface NightResult {
   readonly conclusion: 'success' | 'failure'
-  /** By name of the step: how it ended; absent: it was skipped. */
+  /** The outcome of each step by name; a skipped step is absent. */
   readonly outcomes: Readonly<Record<string, 'success' | 'failure'>>
-  /** What the steps printed, in the order in which the runner reads it. */
+  /** The output of the steps, in the order in which the runner reads it. */
   readonly log: string
   readonly summary: string
   readonly workspace: string
 }
 
-/** The workflow, as far as the runner plays it. */
+/** The workflow, as far as the runner supports it. */
 export async function readWorkflow() {
   const path = join(packageRoot, '.github', 'workflows', 'nightly.yml')
   return workflowSchema.parse(parse(await readFile(path, 'utf8')))
@@ -79,7 +79,7 @@ export async function startRunner() {
   const cache = join(root, 'cache')
   const artifacts = join(root, 'artifacts')
   const job = (await readWorkflow()).jobs.nightly
-  /** Keys under which something was saved. None is saved again, as on the platform; `cache` is the last. */
+  /** The keys of the cache. None is written twice, as on GitHub; `cache` holds the last one. */
   const saved: string[] = []
   let count = 0
 
@@ -195,7 +195,7 @@ function isDue(step: Step, hasFailed: boolean, byId: Readonly<Record<string, str
   return byId[id] === 'success'
 }
 
-/** The package as it is checked out, with what is compiled and installed already. */
+/** A checkout of the package, with its compiled files and dependencies. */
 async function checkOut(
   workspace: string,
   tracked: Readonly<Record<string, string>>,
@@ -209,19 +209,19 @@ async function checkOut(
   }
 }
 
-/** What is installed and compiled already need not be so again. */
+/** The dependencies are installed and the code is compiled already. */
 async function stubNpm(folder: string): Promise<void> {
   await mkdir(folder)
   await writeFile(join(folder, 'npm'), '#!/bin/sh\nexit 0\n', { mode: 0o755 })
 }
 
-/** As a cache and an artifact keep files: with their times. */
+/** Copies files with their times, as a cache and an artifact do. */
 async function copy(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true })
   await cp(from, to, { recursive: true, preserveTimestamps: true })
 }
 
-/** A step's script, as the runner starts it. Both of its streams come in the order of its writes. */
+/** Runs the script of a step as the runner does, with both streams in the order of the writes. */
 function shell(
   script: string,
   cwd: string,

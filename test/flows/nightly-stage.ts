@@ -11,7 +11,7 @@ export const EVENTS = 'data/seeds/events.csv'
 export const HEADER = 'event_date,name,description,team\n'
 const KEY = '5e'.repeat(32)
 
-/** A platform, a repository as the API tells of it, and a runner with its secrets. */
+/** A platform, the API's answer about the repository, and a runner with its secrets. */
 export async function stage(repository: object | null = { private: true, visibility: 'private' }) {
   const platform = await startFaultyPlatform({
     now: () => Date.parse('2026-01-20T05:00:00Z'),
@@ -31,19 +31,19 @@ export async function stage(repository: object | null = { private: true, visibil
   return { platform, runner, options, ...runner }
 }
 
-/** Names of what the archive in the cache holds. */
+/** The names of the files in the cached archive. */
 export function archived(cache: string): string[] {
   const list = execFileSync('tar', ['-tzf', join(cache, 'data.tar.gz')], { encoding: 'utf8' })
   return list.split('\n').filter((name) => name !== '' && !name.endsWith('/'))
 }
 
-/** Asks the warehouse that a night left. */
+/** Queries the warehouse of a night. */
 export function query(workspace: string, sql: string) {
   const data = join(workspace, 'data')
   return command(['query', sql, '--format', 'csv'], { AGENT_WAREHOUSE_DATA: data })
 }
 
-/** A stub in the place of the compiled command. */
+/** Puts a stub in place of the compiled command. */
 export function commandIs(program: string): (workspace: string) => Promise<void> {
   return async (workspace) => {
     await rm(join(workspace, 'dist'))

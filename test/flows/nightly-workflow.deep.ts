@@ -6,8 +6,8 @@ import type { FaultRule } from '../support/faults.ts'
 import type { NightOptions } from './nightly-runner.ts'
 import { archived, commandIs, EVENTS, HEADER, query, stage } from './nightly-stage.ts'
 
-describe('the nightly workflow, night after night', () => {
-  it('a night after one that was killed is complete, and tracked seeds stay as committed', async () => {
+describe('the nightly workflow', () => {
+  it('completes the night after one that was killed, and leaves tracked seeds as committed', async () => {
     const { platform, night, cache, artifacts, options } = await stage()
     const workspaces: string[] = []
     const prepare = (workspace: string): Promise<void> => {

@@ -9,13 +9,13 @@ import { commandIs, stage } from './nightly-stage.ts'
 const WORKFLOW = await readWorkflow()
 const JOB = WORKFLOW.jobs.nightly
 
-/** Whole nights, one after the other: nightly-workflow.deep.ts. */
+/** nightly-workflow.deep.ts has several nights in a row. */
 describe('the nightly workflow', () => {
   it.each([
     ['public', { private: false, visibility: 'public' }],
-    ['said to be private and public', { private: true, visibility: 'public' }],
-    ['one that the API does not say anything of', {}],
-    ['one that the API does not know', null],
+    ['both private and public', { private: true, visibility: 'public' }],
+    ['without a visibility in the API', {}],
+    ['unknown to the API', null],
   ])('refuses a repository that is %s', async (_, repository) => {
     const { night, options } = await stage(repository)
     const { conclusion, outcomes, log } = await night(options)
@@ -30,7 +30,7 @@ describe('the nightly workflow', () => {
     expect((await night({ ...options, environment })).log).toContain('cannot be told')
   })
 
-  it('takes no command from the text of a server, and lets none out of the summary', async () => {
+  it('law 11: runs no log command from the text of a server, and keeps that text inside its block of the summary', async () => {
     const { night, options } = await stage()
     const hostile = [
       '::error::boo',
@@ -59,7 +59,7 @@ describe('the nightly workflow', () => {
     expect(summary).not.toMatch(/[\r\u001b]/)
   })
 
-  it('starts by cron and by hand alone, one at a time, on machines of the platform', () => {
+  it('starts only by schedule or by hand, one run at a time, on hosted runners', () => {
     expect(WORKFLOW.on).toEqual({
       schedule: [{ cron: expect.stringMatching(/^\d+ \d+ \* \* \*$/) as string }],
       workflow_dispatch: {},
@@ -71,7 +71,7 @@ describe('the nightly workflow', () => {
     expect(JOB['runs-on']).toMatch(/^ubuntu-\d\d\.04$/)
   })
 
-  it('refuses before anything else runs and before the cache is read', () => {
+  it('refuses a public repository before any other step and before it reads the cache', () => {
     const refusal = JOB.steps.findIndex(({ name }) => name === 'Refuse a public repository')
     expect(JOB.steps.slice(0, refusal).map(({ uses }) => uses?.split('@')[0])).toEqual([
       'actions/checkout',
@@ -79,7 +79,7 @@ describe('the nightly workflow', () => {
     ])
   })
 
-  it('gives each secret to the steps that need it alone', () => {
+  it('gives each secret only to the steps that need it', () => {
     const secretsIn = (part: unknown): string[] =>
       JSON.stringify(part).match(/\bsecrets\b[.\w]*|github\.token/g) ?? []
     const given = JOB.steps.flatMap((step) => secretsIn(step).map((name) => [name, step.name]))
@@ -94,7 +94,7 @@ describe('the nightly workflow', () => {
     expect(secretsIn(WORKFLOW)).toHaveLength(given.length)
   })
 
-  it('runs with the key, the hosts and the key of redaction that the repository has', async () => {
+  it('passes the API key, the hosts and the redaction key of the repository to the run', async () => {
     const { night, options } = await stage()
     const given = {
       secrets: { AGENT_API_KEY: 'fk-a', AGENT_WAREHOUSE_REDACTION_KEY: 'b' },
@@ -107,7 +107,7 @@ describe('the nightly workflow', () => {
     expect(log).toContain('\nfk-a b https://api.test https://app.test\n')
   })
 
-  it('keeps each partial night and attempt for the next, offers its files, and fails from the third on', async () => {
+  it('caches each partial night and attempt, uploads its files, and fails from the third on', async () => {
     const { night, options, cache, artifacts } = await stage()
     const program = `
       import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -126,8 +126,8 @@ describe('the nightly workflow', () => {
     const nights = []
     for (const attempt of [1, 1, 2, 3, 1])
       nights.push(await night({ ...options, attempt, prepare: commandIs(program) }))
-    const told = nights.map(({ log }) => /^nights: (x+)$/m.exec(log)?.[1])
-    expect(told).toEqual(['x', 'xx', 'xxx', 'xxxx', 'xxxxx'])
+    const counted = nights.map(({ log }) => /^nights: (x+)$/m.exec(log)?.[1])
+    expect(counted).toEqual(['x', 'xx', 'xxx', 'xxxx', 'xxxxx'])
     expect(nights.map(({ conclusion }) => conclusion)).toEqual([
       ...['success', 'success'],
       ...['failure', 'failure', 'failure'],
@@ -137,7 +137,7 @@ describe('the nightly workflow', () => {
     expect((await readdir(join(artifacts, 'exports'))).sort()).toEqual(['export', 'report', 'run'])
   })
 
-  it('has the limits that README names: of the cache, and of the days of artifacts', async () => {
+  it('has the cache limit and the retention of artifacts that README names', async () => {
     const readme = await readFile(join(packageRoot, 'README.md'), 'utf8')
     const [, gigabytes] = /fails beyond (\d+) GB/.exec(readme) ?? []
     expect(JOB.env['CACHE_LIMIT_BYTES']).toBe(Number(gigabytes) * 1e9)

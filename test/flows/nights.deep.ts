@@ -11,7 +11,7 @@ const MS_PER_DAY = 86_400_000
 const FIRST_NIGHT = Date.parse('2026-01-22T05:00:00Z')
 const NIGHTS = 8
 
-/** From which night on a day is told otherwise. Each is looked at again after that. */
+/** The night from which on a day is served with other rows. Each is rechecked after that. */
 const RESTATED: Readonly<Record<string, string>> = {
   '2026-01-17': '2026-01-23', // has no rows any more
   '2026-01-19': '2026-01-24', // had no rows
@@ -19,11 +19,11 @@ const RESTATED: Readonly<Record<string, string>> = {
   '2026-01-24': '2026-01-26',
 }
 
-/** Marts of the versions of a day, which differ by how often it was asked for. */
+/** Marts of versions, whose number depends on how often a day was requested. */
 const HISTORIES = ['fct_restatement', 'mart_data_health']
 
-/** Marts of what cannot be had later, or need more weeks: this platform has nothing for them. */
-const BESIDE_ANALYTICS = [
+/** Marts of entity resources, which this platform does not serve, and marts that need more weeks. */
+const EMPTY = [
   'dim_computer',
   'dim_control_current',
   'dim_readiness_report',
@@ -56,7 +56,7 @@ interface Answer {
   readonly meta: object
 }
 
-/** A platform that from a night on tells days as another one would. */
+/** A platform that from a certain night on serves days with the rows of another platform. */
 async function changingPlatform(now: () => number): Promise<Emulator> {
   const other = await startEmulator({ users: 12, seed: 2, firstDay: '2026-01-12', now })
   const isRestated = (day: string): boolean => {
@@ -67,7 +67,7 @@ async function changingPlatform(now: () => number): Promise<Emulator> {
     users: 12,
     now,
     intercept: async ({ path, query, headers, answer }) => {
-      // Snapshots that were not taken cannot be had later: of them, N nights are not one.
+      // Snapshots cannot be fetched later, so of them N nights do not equal one.
       if (!path.startsWith('/api/v1/analytics/')) return new Response('{}', { status: 404 })
       const own = await answer()
       if (own.status !== 200) return undefined
@@ -106,7 +106,7 @@ async function folderOf(platform: Emulator) {
     AGENT_API_KEY: platform.keys.manager,
     AGENT_WAREHOUSE_DATA: data,
     AGENT_WAREHOUSE_RATE: '2000',
-    AGENT_WAREHOUSE_THREADS: '', // all there are: rows that depend on their order would differ
+    AGENT_WAREHOUSE_THREADS: '', // all threads: rows that depend on their order would differ
   }
   const run = async (name: string): Promise<void> => {
     const outcome = await command([name, '--log', 'none'], environment)
@@ -150,8 +150,8 @@ async function rowsOf(data: string, sql: string): Promise<readonly Row[]> {
   return found
 }
 
-describe('law 6: the same nights one by one and all at once', () => {
-  it('make equal marts, restated days included; and so does a build of everything anew', async () => {
+describe('law 6: N nights and one full load', () => {
+  it('make equal marts, restated days included, and a build from scratch makes the same', async () => {
     let now = FIRST_NIGHT
     const platform = await changingPlatform(() => now)
     const nightly = await folderOf(platform)
@@ -165,7 +165,7 @@ describe('law 6: the same nights one by one and all at once', () => {
     const marts = await martsOf(nightly.data)
     expect(Object.keys(marts).length).toBeGreaterThan(20)
     const isEmpty = (name: string): boolean => marts[name]?.length === 0
-    expect(Object.keys(marts).filter(isEmpty).sort()).toEqual(BESIDE_ANALYTICS)
+    expect(Object.keys(marts).filter(isEmpty).sort()).toEqual(EMPTY)
     expect(await martsOf(once.data)).toEqual(marts)
 
     const analytics = RESOURCES.map(({ name }) => `'${name}'`).join(', ')

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/helpers.ts'
 /** The platform's clock: its last day is the 16th, its first the 14th. */
 const NOW = Date.parse('2026-01-17T05:00:00Z')
 
-/** Serves other numbers than the stand-in's in the rows of users, by day and field. */
+/** Replaces numbers in the rows of users, by day and field. */
 function serving(numbers: Readonly<Record<string, Readonly<Record<string, string>>>>): Intercept {
   return async ({ path, query, answer }) => {
     const fields = path.endsWith('/users') ? numbers[query.get('startDate') ?? ''] : undefined
@@ -46,7 +46,7 @@ async function recordedWarnings(data: string): Promise<string> {
   return readFile(join(data, 'runs', record), 'utf8')
 }
 
-it('law 1: numbers come through as served, and what the warehouse cannot hold is NULL and said', async () => {
+it('law 1: numbers reach the marts as served, and those that the warehouse cannot store are NULL and reported', async () => {
   const { data, run, query } = await stage(
     serving({
       '2026-01-14': { billable_tokens: '12345678901.654321', files_edited: '9223372036854775807' },

@@ -5,15 +5,15 @@ import { listIfThere } from '../../src/lib/files.ts'
 import { sendJson, testServer, testWorld, type TestWorld } from '../support/helpers.ts'
 import { readLake } from './platform.ts'
 
-/** A request as a test sees it. */
+/** A request that the platform received. */
 export interface Asked {
   /** The last segment of the path. */
   readonly endpoint: string
   readonly query: URLSearchParams
   readonly day: string
-  /** Of `/users`: null for the first page. */
+  /** The cursor of `/users`; null for the first page. */
   readonly cursor: string | null
-  /** Hands on the platform's own answer. */
+  /** Sends the platform's own answer. */
   readonly answer: () => void
 }
 
@@ -25,17 +25,17 @@ export type Disturb = (
 
 export interface Paged {
   readonly url: string
-  /** Everything asked for since `forget`. */
+  /** The requests since `forget`. */
   readonly asked: Asked[]
   readonly forget: () => void
-  /** Cursors of the pages of `/users` asked for since `forget`, in order; '' is a first page. */
+  /** The cursors of `/users` requested since `forget`, in order; '' is a first page. */
   readonly cursors: (day?: string) => string[]
-  /** What every row holds as `n`: changing it restates all of history. */
+  /** The `n` of every row: changing it restates all of history. */
   n: number
-  /** What the rows of a day hold instead. */
+  /** The `n` of the rows of a day, instead. */
   nOf: ((day: string) => number) | undefined
   disturb: Disturb
-  /** Lets time go by. */
+  /** Advances the clock. */
   readonly pass: (ms: number) => Promise<void>
   /** A clock for one run, each a minute later by default, that moves a millisecond with every request. */
   readonly worldAt: (time?: string) => TestWorld
@@ -45,7 +45,7 @@ export interface Paged {
 export const MORNING = '2026-01-17T06:00:00Z'
 export const LAST_DAY = '2026-01-16'
 
-/** A small platform that pages as a test likes: users `u1`, `u2` … of every day, some a page. */
+/** A small platform of users `u1`, `u2` … on every day, `perPage` a page. */
 export async function pagedPlatform(options: {
   readonly users: number
   readonly perPage: number
@@ -129,8 +129,8 @@ export async function usersIn(data: string, day: string): Promise<unknown[]> {
   return rows.map(({ u, n, p, o }) => [u, n, p, o])
 }
 
-/** The parts that stand in the data folder. */
-export async function partsIn(data: string): Promise<string[]> {
+/** The page buffers in the data folder. */
+export async function pageBuffersIn(data: string): Promise<string[]> {
   return (await listIfThere(join(data, 'state', 'parts'))).map(({ name }) => name).sort()
 }
 

@@ -30,8 +30,8 @@ export async function syncFrom(
     readonly runForMs?: number
     /** How long one answer may take, milliseconds. */
     readonly timeoutMs?: number
-    /** What is asked for beside analytics; nothing by default. */
-    readonly beside?: Partial<EntitySelection>
+    /** The entity resources to fetch; none by default. */
+    readonly entities?: Partial<EntitySelection>
     readonly runId?: string
     /** Its name in the configuration. */
     readonly organisation?: string
@@ -63,7 +63,7 @@ export async function syncFrom(
     runId: options.runId ?? `run-${world.now()}`,
     concurrency: 4,
     plan: { resources, ...options.plan },
-    ...(options.beside === undefined ? {} : { entities: { ...NOTHING, ...options.beside } }),
+    ...(options.entities === undefined ? {} : { entities: { ...NOTHING, ...options.entities } }),
   })
   return { result, world }
 }

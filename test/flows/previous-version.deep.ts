@@ -30,7 +30,7 @@ async function rawFiles(data: string): Promise<string[]> {
     .sort()
 }
 
-it('the next night of a data folder of the previous version is an ordinary night', async () => {
+it('a data folder of the previous version gets an ordinary next night', async () => {
   const data = await previousData()
   const before = await rawFiles(data)
   const now = Date.parse('2026-02-03T06:00:00Z')
@@ -58,7 +58,7 @@ it('the next night of a data folder of the previous version is an ordinary night
   const warnings = world.events.flatMap((event) =>
     event.type === 'warning' && event.about !== 'drift' ? [event.message] : [],
   )
-  expect(warnings, 'nothing damaged, adopted or lost').toEqual([])
+  expect(warnings, 'nothing is damaged, added or missing').toEqual([])
   expect(await readdir(data)).not.toContain('quarantine')
   expect(await rawFiles(data), 'no version is replaced').toEqual(expect.arrayContaining(before))
 

@@ -11,7 +11,7 @@ import { sendJson, temporaryFolder, testServer } from '../support/helpers.ts'
 
 const KEY = 'key-that-no-proxy-sees'
 const PASSWORD = 'pass:w@rd'
-/** A certificate of platform.test, its own authority, with its key. */
+/** A self-signed certificate of platform.test, with its key. */
 const PEM = join(packageRoot, 'test', 'support', 'platform-test.pem')
 const DAY = ['--only', 'tokens', '--from', '2026-02-01', '--to', '2026-02-01']
 
@@ -28,7 +28,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** A platform behind https, and a proxy that leads every name there and keeps what it sees. */
+/** A platform on https, and a proxy that connects every name to it and records what it sees. */
 async function stage(status = 200) {
   const pem = readFileSync(PEM)
   const asked: string[] = []
@@ -81,7 +81,7 @@ const found = (text: string): string[] => secrets.filter((secret) => text.includ
 
 describe('HTTPS_PROXY', () => {
   it.each(['HTTPS_PROXY', 'https_proxy'])(
-    'is gone through in a tunnel: the proxy sees no key, and no output its password (%s)',
+    'is used as a tunnel: the proxy does not see the API key, and its password is in no output (%s)',
     async (name) => {
       const { asked, seen, proxy } = await stage()
       const { code, err, all } = await sync({ [name]: proxy })
@@ -96,7 +96,7 @@ describe('HTTPS_PROXY', () => {
   )
 
   it.each(['platform.test', '*', 'elsewhere.test, .platform.test'])(
-    'is not for what NO_PROXY lists: %s',
+    'is not used for hosts that NO_PROXY lists: %s',
     async (list) => {
       const { seen, proxy } = await stage()
       const { code, err, all } = await sync({ HTTPS_PROXY: proxy, NO_PROXY: list })
@@ -106,7 +106,7 @@ describe('HTTPS_PROXY', () => {
     },
   )
 
-  it('is not for plain http, which stays on this machine', async () => {
+  it('is not used for plain http, which is accepted for loopback addresses only', async () => {
     const { seen, proxy } = await stage()
     const { url } = await testServer((_, response) => {
       sendJson(response, 200, EMPTY)
@@ -119,7 +119,7 @@ describe('HTTPS_PROXY', () => {
     expect(elsewhere.err).toContain('is not https')
   })
 
-  it('that refuses ends with 3, and its password is in no output', async () => {
+  it('ends the sync with exit code 3 when the proxy refuses, and its password is in no output', async () => {
     const { asked, proxy } = await stage(407)
     const { code, all } = await sync({ HTTPS_PROXY: proxy })
     expect(code).toBe(3)
@@ -128,7 +128,7 @@ describe('HTTPS_PROXY', () => {
   })
 
   it.each(['ftp://user:secret@proxy', 'http://user:secret@[', 'socks5://user:secret@proxy:1'])(
-    'that is none is 2, and its password is not shown: %s',
+    'ends the sync with exit code 2 when it is not the address of a proxy, without its password: %s',
     async (proxy) => {
       const { code, err, all } = await sync({ HTTPS_PROXY: proxy })
       expect(code).toBe(2)
@@ -140,7 +140,7 @@ describe('HTTPS_PROXY', () => {
 
 describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
   it.each([['sync', ...DAY], ['run'], ['doctor'], ['verify'], ['limits', 'list']])(
-    'is refused with 2 and one line, before any request: %s',
+    'is refused with exit code 2 and one line before any request: %s',
     async (...args) => {
       const { url, requests } = await testServer((_, response) => {
         sendJson(response, 200, EMPTY)

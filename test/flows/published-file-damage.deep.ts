@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { makeWritable } from '../../src/lib/files.ts'
 import { martsOf, twoNights } from './published.ts'
 
-it('a full refresh that finds nothing new takes no place among the kept files', async () => {
+it('a full refresh that finds nothing new does not replace an earlier file', async () => {
   const { work, list } = await twoNights()
   const outcome = await work('build', '--full-refresh')
   expect(outcome, outcome.err).toMatchObject({ code: 0 })
@@ -12,7 +12,7 @@ it('a full refresh that finds nothing new takes no place among the kept files', 
   expect(await list()).toHaveLength(2)
 })
 
-it('a rollback puts back no file that was changed or exchanged since, and the doctor names it', async () => {
+it('a rollback refuses an earlier file that was changed or replaced, and doctor names it', async () => {
   const { data, ask, work, second, list } = await twoNights()
   const [first] = await list()
   const kept = join(data, 'published', `${first?.run_id ?? ''}.duckdb`)
@@ -36,7 +36,7 @@ it('a rollback puts back no file that was changed or exchanged since, and the do
   expect(await work('rollback')).toMatchObject({ code: 0 })
 })
 
-it('what a program writes into a file that was put back is not in the kept one', async () => {
+it('a program that writes into the file of a rollback does not change the earlier file', async () => {
   const { data, work, first, list } = await twoNights()
   const [earlier] = await list()
   await work('rollback')

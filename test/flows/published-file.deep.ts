@@ -6,7 +6,7 @@ import { makeWritable } from '../../src/lib/files.ts'
 import { holdOpen } from '../support/helpers.ts'
 import { martsOf, MS_PER_DAY, publishedNight, twoNights, type Kept } from './published.ts'
 
-it('a client that changes the published file changes nothing that is published next (law 7)', async () => {
+it('law 7: a client that changes the published file does not change the next published file', async () => {
   const { data, ask, work } = await publishedNight()
   const whole = await martsOf(data)
   const path = join(data, 'warehouse.duckdb')
@@ -25,7 +25,7 @@ it('a client that changes the published file changes nothing that is published n
   expect((await ask('doctor')).out).not.toContain('is not the file')
 })
 
-it('builds that find nothing new publish nothing, and both nights stay for a rollback', async () => {
+it('builds that find nothing new publish nothing, and both nights stay available for a rollback', async () => {
   const { data, ask, work, first, second, list } = await twoNights()
   const path = join(data, 'warehouse.duckdb')
   const [bytes, before] = [await readFile(path), await list()]
@@ -49,7 +49,7 @@ it('builds that find nothing new publish nothing, and both nights stay for a rol
   expect(await list()).toHaveLength(2)
 })
 
-it('a program that holds the published file open makes no build lose anything', async () => {
+it('a build loses nothing while a program holds the published file open', async () => {
   const { clock, data, ask, work } = await publishedNight()
   const path = join(data, 'warehouse.duckdb')
   await makeWritable(path)
@@ -64,7 +64,7 @@ it('a program that holds the published file open makes no build lose anything', 
   expect(await readdir(join(data, 'snapshots', 'team_entries_history'))).toHaveLength(1)
 })
 
-it('base that no ledger knows, and exchanged base or records of it, reach no mart', async () => {
+it('base of an unknown organisation, replaced base files and broken records reach no mart', async () => {
   const { data, work } = await publishedNight()
   const whole = await martsOf(data)
   const base = join(data, 'lake', 'base', 'tokens_days')

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/helpers.ts'
 const NOW = Date.parse('2026-02-03T05:00:00Z')
 export const MS_PER_DAY = 86_400_000
 
-/** A landed, published night, and what was published. */
+/** A landed, published night. */
 export async function publishedNight() {
   const clock = { now: NOW }
   const emulator = await startEmulator({ users: 8, now: () => clock.now })
@@ -52,7 +52,7 @@ export interface Kept {
   readonly problem: string | null
 }
 
-/** Two published nights, of which the first is kept. */
+/** Two published nights; the file of the first is kept for a rollback. */
 export async function twoNights() {
   const night = await publishedNight()
   const { clock, data, ask, work } = night

@@ -12,7 +12,7 @@ const dayBefore = (days: number): string =>
 const MARKER = 'Zaphod.Q'
 const MARKED = `${MARKER}@marker.test`
 
-/** Everything a row of users may hold is a marker, but its day. */
+/** Every field of a row of users is a marker, except its date. */
 const row = (date: unknown, fields: object = {}): object => ({
   user_id: MARKED,
   user_email: MARKED,
@@ -26,24 +26,24 @@ const row = (date: unknown, fields: object = {}): object => ({
   ...fields,
 })
 
-/** What is wrong with an answer, each of which once led to an error that said what a row held. */
+/** Wrong answers, each of which once led to an error that quoted a row. */
 const WRONG: Readonly<Record<string, (day: string) => { status?: number; body: unknown }>> = {
   'another type in every field': (day) => ({ body: { data: [row(day)] } }),
-  'no day': () => ({ body: { data: [row(undefined)] } }),
-  'text for a day': () => ({ body: { data: [row(MARKED)] } }),
-  'another day': () => ({ body: { data: [row('2020-01-01')] } }),
+  'no date': () => ({ body: { data: [row(undefined)] } }),
+  'text as the date': () => ({ body: { data: [row(MARKED)] } }),
+  'the date of another day': () => ({ body: { data: [row('2020-01-01')] } }),
   'no user': (day) => ({ body: { data: [row(day, { user_id: null })] } }),
   'a row that is text': () => ({ body: { data: [MARKED] } }),
   'no rows': () => ({ body: { rows: [row(1)] } }),
-  'a claim that is text': (day) => ({ body: { data: [row(day)], start: MARKED } }),
-  'an end that is text': (day) => ({ body: { data: [row(day)], more: MARKED } }),
+  'a start_date that is text': (day) => ({ body: { data: [row(day)], start: MARKED } }),
+  'a has_more that is text': (day) => ({ body: { data: [row(day)], more: MARKED } }),
   'a problem that quotes the row': () => ({
     status: 422,
     body: { title: `Invalid row`, detail: `user ${MARKED} has no sessions` },
   }),
 }
 
-/** Where a run says something: every file but the lake's rows, which are what was served. */
+/** The messages of a run: every file except those of served rows. */
 async function saidIn(folder: string): Promise<string> {
   const files = await readdir(folder, { recursive: true, withFileTypes: true })
   const said = files.filter(
@@ -80,7 +80,7 @@ async function metaOf(data: string): Promise<string> {
   }
 }
 
-it('law 11: rows of wrong answers are quoted nowhere: not on the terminal, in logs, the ledger, or meta', async () => {
+it('law 11: rows of wrong answers are quoted neither on the terminal nor in logs, the ledger or meta', async () => {
   const data = await temporaryFolder()
   const kinds = Object.values(WRONG)
   const { url } = await testServer((request, response) => {

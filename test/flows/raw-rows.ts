@@ -7,7 +7,7 @@ import { Database, literal, type Row } from '../../src/lib/duckdb.ts'
 
 const COLUMNS = 'item, ordinal, page, fetched_at, request, request_id, run_id'
 
-/** Every raw row by resource, as a reader sees it that knows of no versions. */
+/** Every raw row by resource, as a reader sees it that does not know versions. */
 export async function rawRows(
   data: string,
   { isDistinct = false } = {},

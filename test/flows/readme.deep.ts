@@ -30,7 +30,7 @@ function shell(script: string, environment: Record<string, string>, cwd: string)
 }
 
 describe('the README', () => {
-  it('shows targets that there are; CI runs them', async () => {
+  it('shows make targets that exist and that CI runs', async () => {
     const makefile = await read('Makefile')
     const ci = await read('.ci/run')
     const targets = (await shellLines()).filter((line) => line.startsWith('make '))
@@ -41,7 +41,7 @@ describe('the README', () => {
     }
   })
 
-  it('shows commands that work one after the other, the address and the key given', async () => {
+  it('shows commands that work one after the other, given an address and a key', async () => {
     const now = Date.parse('2026-01-20T05:00:00Z')
     const emulator = await startEmulator({ users: 8, now: () => now })
     onTestFinished(() => emulator.close())
@@ -68,13 +68,13 @@ describe('the README', () => {
     expect(text).toContain('daily_active_users')
   })
 
-  it('has a configuration file that the command takes', async () => {
+  it('has a configuration file with the keys data, exports and organisations', async () => {
     const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(await read('README.md')) ?? []
     expect(Object.keys(parse(yaml) as object)).toEqual(['data', 'exports', 'organisations'])
   })
 
   it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)(
-    'has units that systemd takes without a word',
+    'has units that systemd accepts without a warning',
     async () => {
       const blocks = [...(await read('README.md')).matchAll(/```ini\n# (\S+)\n([\s\S]*?)```/g)]
       const folder = await temporaryFolder()
@@ -93,7 +93,7 @@ describe('the README', () => {
     },
   )
 
-  it('and its nightly workflow run commands that there are', async () => {
+  it('and the nightly workflow run commands that exist', async () => {
     const workflow = await read('.github/workflows/nightly.yml')
     const commands = (await registered()).map(({ name }) => name.split(' ')[0])
     const readme = await read('README.md')

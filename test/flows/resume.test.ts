@@ -11,7 +11,7 @@ import {
   LAST_DAY,
   MORNING,
   pagedPlatform,
-  partsIn,
+  pageBuffersIn,
   refuse,
   usersIn,
   type Disturb,
@@ -20,7 +20,7 @@ import {
 import { ledgerOf, syncFrom } from './platform.ts'
 
 const DAY = LAST_DAY as Day
-const PART = `o-users-${DAY}.pages`
+const BUFFER_NAME = `o-users-${DAY}.pages`
 const ALL = Array.from({ length: 9 }, (_, at) => [`u${at + 1}`, 1, Math.floor(at / 2) + 1, at % 2])
 
 function pageOf(items: readonly string[]): Page {
@@ -44,30 +44,30 @@ async function land(
   return syncFrom(paged.url, data, { world: paged.worldAt(at), plan, ...limit })
 }
 
-/** Answers the page behind this cursor with 500, however often it is asked for. */
+/** Answers every request for the page after this cursor with 500. */
 const broken =
   (cursor: string): Disturb =>
   (asked, response) =>
     asked.cursor === cursor && refuse(response, 500)
 
-/** A run that could not have the third page. */
-async function cutOff(paged: Paged, data: string): Promise<void> {
+/** A run that fails to fetch the third page. */
+async function interrupted(paged: Paged, data: string): Promise<void> {
   paged.disturb = broken('u4')
   const { result } = await land(paged, data)
   paged.disturb = () => undefined
   expect(result).toMatchObject({ failed: 1, stoppedBy: null })
-  expect(await partsIn(data)).toEqual([PART])
+  expect(await pageBuffersIn(data)).toEqual([BUFFER_NAME])
 }
 
-describe('law 4: a walk that was cut off', () => {
-  it('goes on with the page it did not get, and makes the rows of an undisturbed walk', async () => {
+describe('law 4: an interrupted pagination', () => {
+  it('resumes with the page that failed, and lands the rows of an undisturbed pagination', async () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
-    await cutOff(paged, data)
+    await interrupted(paged, data)
     const { result, world } = await land(paged, data)
     expect(result).toMatchObject({ failed: 0, stoppedBy: null })
     expect(paged.cursors()).toEqual(['u4', 'u6', 'u8'])
     expect(await usersIn(data, DAY)).toEqual(ALL)
-    expect(await partsIn(data)).toEqual([])
+    expect(await pageBuffersIn(data)).toEqual([])
     const interval = (await ledgerOf(data, 'o')).get(`users/${DAY}`)
     expect(interval).toMatchObject({ status: 'landed', rowCount: 9, versions: 1, error: null })
     expect(world.events).toContainEqual(
@@ -80,7 +80,7 @@ describe('law 4: a walk that was cut off', () => {
     )
   })
 
-  it('by --max-duration keeps its pages too', async () => {
+  it('keeps its pages when --max-duration stops it', async () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
     paged.disturb = async ({ cursor }) => {
       if (cursor === 'u4') await paged.pass(60_000)
@@ -95,10 +95,10 @@ describe('law 4: a walk that was cut off', () => {
     expect(await usersIn(data, DAY)).toEqual(ALL)
   })
 
-  it('behind its last page only lands', async () => {
+  it('lands without a request when its last page was fetched', async () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
-    await cutOff(paged, data)
-    const part = await PageBuffer.open(join(data, 'state', 'parts', PART), () => undefined)
+    await interrupted(paged, data)
+    const part = await PageBuffer.open(join(data, 'state', 'parts', BUFFER_NAME), () => undefined)
     for (const page of [3, 4, 5]) {
       const items = ALL.filter(([, , at]) => at === page).map(
         ([user]) => `{"user_id":"${user ?? ''}","date":"${DAY}","sessions":1}`,
@@ -111,7 +111,7 @@ describe('law 4: a walk that was cut off', () => {
     await land(paged, data)
     expect(paged.cursors()).toEqual([])
     expect(await usersIn(data, DAY)).toEqual(ALL)
-    expect(await partsIn(data)).toEqual([])
+    expect(await pageBuffersIn(data)).toEqual([])
   })
 
   it.each([
@@ -120,7 +120,7 @@ describe('law 4: a walk that was cut off', () => {
       (text: string) => `${text}{"item":"{\\"user_id\\":\\"u5`,
       ['u4', 'u6', 'u8'],
     ],
-    ['a lost end', (text: string) => text.slice(0, -7), ['u2', 'u4', 'u6', 'u8']],
+    ['a truncated end', (text: string) => text.slice(0, -7), ['u2', 'u4', 'u6', 'u8']],
     ['a changed row', (text: string) => text.replace('u3', 'x3'), ['u2', 'u4', 'u6', 'u8']],
     [
       'a changed cursor',
@@ -129,32 +129,35 @@ describe('law 4: a walk that was cut off', () => {
     ],
     ['a changed beginning', (text: string) => `x${text}`, ['', 'u2', 'u4', 'u6', 'u8']],
     ['nothing in it', () => '', ['', 'u2', 'u4', 'u6', 'u8']],
-  ])('with %s goes on behind the last page that is proven', async (_, damage, cursors) => {
-    const [paged, data] = [await platform(), await temporaryFolder()]
-    await cutOff(paged, data)
-    const part = join(data, 'state', 'parts', PART)
-    const text = await readFile(part, 'utf8')
-    expect(damage(text)).not.toBe(text)
-    await writeFile(part, damage(text))
-    await land(paged, data)
-    expect(paged.cursors()).toEqual(cursors)
-    expect(await usersIn(data, DAY)).toEqual(ALL)
-  })
+  ])(
+    'resumes after the last verified page of a page buffer with %s',
+    async (_, damage, cursors) => {
+      const [paged, data] = [await platform(), await temporaryFolder()]
+      await interrupted(paged, data)
+      const part = join(data, 'state', 'parts', BUFFER_NAME)
+      const text = await readFile(part, 'utf8')
+      expect(damage(text)).not.toBe(text)
+      await writeFile(part, damage(text))
+      await land(paged, data)
+      expect(paged.cursors()).toEqual(cursors)
+      expect(await usersIn(data, DAY)).toEqual(ALL)
+    },
+  )
 
   it.each([
-    ['19 hours', '2026-01-18T01:00:00Z', ['u4', 'u6', 'u8']],
-    ['21 hours', '2026-01-18T03:00:01Z', ['', 'u2', 'u4', 'u6', 'u8']],
-  ])('%s ago', async (_, at, cursors) => {
+    ['resumes 19 hours later', '2026-01-18T01:00:00Z', ['u4', 'u6', 'u8']],
+    ['starts again 21 hours later', '2026-01-18T03:00:01Z', ['', 'u2', 'u4', 'u6', 'u8']],
+  ])('%s', async (_, at, cursors) => {
     const [paged, data] = [await platform(), await temporaryFolder()]
-    await cutOff(paged, data)
+    await interrupted(paged, data)
     await land(paged, data, { at })
     expect(paged.cursors()).toEqual(cursors)
     expect(await usersIn(data, DAY)).toEqual(ALL)
   })
 
-  it('keeps a user who is met again on a later page in both rows, and counts one', async () => {
+  it('keeps both rows of a user who is served again on a later page, and counts one', async () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
-    await cutOff(paged, data)
+    await interrupted(paged, data)
     paged.disturb = ({ cursor }, response) => {
       if (cursor !== 'u8') return undefined
       const data = [{ user_id: 'u1', date: DAY, sessions: 7 }]
@@ -177,35 +180,38 @@ describe('law 4: a walk that was cut off', () => {
 })
 
 describe('law 4: a refused cursor', () => {
-  it.each([400, 404, 410, 422])('(%i) starts that day again, that day alone', async (status) => {
-    const [paged, data] = [await platform(), await temporaryFolder()]
-    const resources = RESOURCES.filter(({ name }) => name === 'users')
-    paged.disturb = broken('u4')
-    await syncFrom(paged.url, data, { world: paged.worldAt(), plan: { resources } })
-    expect(await partsIn(data)).toHaveLength(3)
-    let isNew = true
-    paged.disturb = ({ day, cursor }, response) => {
-      const isRefused = isNew && day === DAY && cursor === 'u4'
-      if (!isRefused) return undefined
-      isNew = false
-      return refuse(response, status, 'Unknown cursor')
-    }
-    paged.forget()
-    const world = paged.worldAt()
-    const { result } = await syncFrom(paged.url, data, { world, plan: { resources } })
-    expect(result).toMatchObject({ failed: 0 })
-    expect(paged.cursors(DAY)).toEqual(['u4', '', 'u2', 'u4', 'u6', 'u8'])
-    expect(paged.cursors('2026-01-15')).toEqual(['u4', 'u6', 'u8'])
-    expect(await usersIn(data, DAY)).toEqual(ALL)
-    expect(world.events).toContainEqual(
-      expect.objectContaining({
-        type: 'warning',
-        message: expect.stringContaining('Unknown cursor') as string,
-      }),
-    )
-  })
+  it.each([400, 404, 410, 422])(
+    'with %i starts pagination of that day again, and of no other day',
+    async (status) => {
+      const [paged, data] = [await platform(), await temporaryFolder()]
+      const resources = RESOURCES.filter(({ name }) => name === 'users')
+      paged.disturb = broken('u4')
+      await syncFrom(paged.url, data, { world: paged.worldAt(), plan: { resources } })
+      expect(await pageBuffersIn(data)).toHaveLength(3)
+      let isNew = true
+      paged.disturb = ({ day, cursor }, response) => {
+        const isRefused = isNew && day === DAY && cursor === 'u4'
+        if (!isRefused) return undefined
+        isNew = false
+        return refuse(response, status, 'Unknown cursor')
+      }
+      paged.forget()
+      const world = paged.worldAt()
+      const { result } = await syncFrom(paged.url, data, { world, plan: { resources } })
+      expect(result).toMatchObject({ failed: 0 })
+      expect(paged.cursors(DAY)).toEqual(['u4', '', 'u2', 'u4', 'u6', 'u8'])
+      expect(paged.cursors('2026-01-15')).toEqual(['u4', 'u6', 'u8'])
+      expect(await usersIn(data, DAY)).toEqual(ALL)
+      expect(world.events).toContainEqual(
+        expect.objectContaining({
+          type: 'warning',
+          message: expect.stringContaining('Unknown cursor') as string,
+        }),
+      )
+    },
+  )
 
-  it('in the middle of an undisturbed walk starts the day again once', async () => {
+  it('in the middle of a pagination starts the day again once', async () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
     let refusals = 1
     paged.disturb = ({ cursor }, response) =>
@@ -216,29 +222,29 @@ describe('law 4: a refused cursor', () => {
     expect(await usersIn(data, DAY)).toEqual(ALL)
   })
 
-  it('that is refused again is a failed day, of which nothing is kept', async () => {
+  it('that is refused twice fails the day, and leaves no page buffer', async () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
     paged.disturb = ({ cursor }, response) => cursor === 'u6' && refuse(response, 400)
     const { result } = await land(paged, data)
     expect(result).toMatchObject({ failed: 1 })
     expect(paged.cursors()).toEqual(['', 'u2', 'u4', 'u6', '', 'u2', 'u4', 'u6'])
-    expect(await partsIn(data)).toEqual([])
+    expect(await pageBuffersIn(data)).toEqual([])
     paged.disturb = () => undefined
     await land(paged, data)
     expect(paged.cursors()).toEqual(['', 'u2', 'u4', 'u6', 'u8'])
   })
 
-  it('is no refusal of the first page', async () => {
+  it('is not assumed when the first page is refused', async () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
     paged.disturb = ({ endpoint }, response) => endpoint === 'users' && refuse(response, 400)
     await land(paged, data)
     expect(paged.cursors()).toEqual([''])
-    expect(await partsIn(data)).toEqual([])
+    expect(await pageBuffersIn(data)).toEqual([])
   })
 })
 
-describe('a row that names no user', () => {
-  it('lands with its day, is counted as one, and stands in the way of no page', async () => {
+describe('a row without a user id', () => {
+  it('lands with its day, counts as one user, and stops no pagination', async () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
     const rows = [
       { date: DAY, sessions: 1 },
@@ -263,7 +269,7 @@ describe('a row that names no user', () => {
   })
 })
 
-describe('law 9: pages that contradict themselves', () => {
+describe('law 9: contradictory pages', () => {
   const page = (users: string[], more: unknown, next: unknown, date: string = DAY) => ({
     data: users.map((user) => ({ user_id: user, date })),
     meta: { org_id: 'o', has_more: more, next_cursor: next },
@@ -272,14 +278,14 @@ describe('law 9: pages that contradict themselves', () => {
   it.each<[string, unknown, RegExp]>([
     ['a cursor that was given before', page(['u5'], true, 'u2'), /given before.*\(request req-5\)/],
     ['a cursor that does not move', page(['u5'], true, 'u4'), /given before.*\(request req-5\)/],
-    ['more promised without a cursor', page(['u5'], true, null), /no 'next_cursor'.*req-5/],
+    ['has_more without a cursor', page(['u5'], true, null), /no 'next_cursor'.*req-5/],
     ['a row of another day', page(['u5'], true, 'u6', '2026-01-15'), /not asked for.*req-5/],
     [
-      'a row without a day',
+      'a row without a date',
       page(['u5'], true, 'u6', 'ann@x.test'),
       /row 0: 'date' is a string of 10/,
     ],
-  ])('by %s fail the day at once, and nothing is kept', async (_, body, told) => {
+  ])('with %s fail the day at once, and leave no page buffer', async (_, body, message) => {
     const [paged, data] = [await platform(), await temporaryFolder()]
     paged.disturb = ({ cursor }, response) => {
       if (cursor !== 'u4') return undefined
@@ -291,14 +297,14 @@ describe('law 9: pages that contradict themselves', () => {
     expect(result).toMatchObject({ failed: 1 })
     expect(paged.cursors()).toEqual(['', 'u2', 'u4'])
     const interval = (await ledgerOf(data, 'o')).get(`users/${DAY}`)
-    expect(interval?.error).toMatch(told)
+    expect(interval?.error).toMatch(message)
     expect(interval?.requestId).toBe('req-5')
-    expect(await partsIn(data)).toEqual([])
+    expect(await pageBuffersIn(data)).toEqual([])
   })
 
-  it('by a cursor that was given before the walk was cut off fail too', async () => {
+  it('with a cursor that was given before the interruption fail the day', async () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
-    await cutOff(paged, data)
+    await interrupted(paged, data)
     paged.disturb = ({ cursor }, response) => {
       if (cursor !== 'u4') return undefined
       sendJson(response, 200, page(['u5'], true, 'u2'), { date: new Date(MORNING).toUTCString() })
@@ -306,13 +312,13 @@ describe('law 9: pages that contradict themselves', () => {
     }
     await land(paged, data)
     expect((await ledgerOf(data, 'o')).get(`users/${DAY}`)?.error).toContain('given before')
-    expect(await partsIn(data)).toEqual([])
+    expect(await pageBuffersIn(data)).toEqual([])
   })
 
   it.each([
     ['empty', []],
-    ['the same', ['u1', 'u2']],
-  ])('by %s pages without end, each with a new cursor, fail after 50', async (_, users) => {
+    ['equal', ['u1', 'u2']],
+  ])('fail the day after 50 %s pages, each with a new cursor', async (_, users) => {
     const [paged, data] = [await platform(), await temporaryFolder()]
     let pages = 0
     paged.disturb = ({ endpoint }, response) => {
@@ -326,13 +332,13 @@ describe('law 9: pages that contradict themselves', () => {
     expect(pages).toBe(users.length === 0 ? 50 : 51)
     const error = (await ledgerOf(data, 'o')).get(`users/${DAY}`)?.error
     expect(error).toContain(`brought no new user (request req-${pages})`)
-    expect(await partsIn(data)).toEqual([])
+    expect(await pageBuffersIn(data)).toEqual([])
   })
 
   it.each<[string, unknown]>([
     ['text', 'true'],
-    ['absent beside a cursor', undefined],
-  ])('by a has_more that is %s end no walk', async (_, more) => {
+    ['absent although there is a cursor', undefined],
+  ])('with a has_more that is %s fail the day', async (_, more) => {
     const [paged, data] = [await platform(), await temporaryFolder()]
     paged.disturb = ({ cursor }, response) => {
       if (cursor !== 'u2') return undefined
@@ -345,7 +351,7 @@ describe('law 9: pages that contradict themselves', () => {
     expect(interval?.error).toContain("'has_more'")
   })
 
-  it('only a little are borne: empty pages between, more promised behind the last', async () => {
+  it('land when only a page is empty or the last page has a cursor', async () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
     paged.disturb = ({ endpoint, cursor }, response) => {
       if (endpoint !== 'users') return undefined
@@ -361,14 +367,14 @@ describe('law 9: pages that contradict themselves', () => {
   })
 })
 
-describe('a part', () => {
-  it('of a day that is no longer due, or of no walk, is removed; another organisation’s stays', async () => {
+describe('a page buffer', () => {
+  it('is removed when its day is no longer due, unless it belongs to another organisation', async () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
-    await cutOff(paged, data)
+    await interrupted(paged, data)
     await land(paged, data)
     const others = ['p-users-2026-01-16.pages', 'o-x-users-2026-01-16.rows', 'notes.txt']
     const ours = [
-      PART,
+      BUFFER_NAME,
       'o-activity-2026-01-16.pages',
       'o-users-2025-12-31.pages',
       'o-tokens-2026-01-16.rows',
@@ -377,13 +383,13 @@ describe('a part', () => {
       await appendFile(join(data, 'state', 'parts', name), 'x')
     }
     await land(paged, data)
-    expect(await partsIn(data)).toEqual(others.toSorted())
+    expect(await pageBuffersIn(data)).toEqual(others.toSorted())
   })
 
-  it('of a due day stays while other days or resources are asked for', async () => {
+  it('of a due day is kept by a run that requests only other resources', async () => {
     const [paged, data] = [await platform(), await temporaryFolder()]
-    await cutOff(paged, data)
+    await interrupted(paged, data)
     await syncFrom(paged.url, data, { only: ['tokens'], world: paged.worldAt() })
-    expect(await partsIn(data)).toEqual([PART])
+    expect(await pageBuffersIn(data)).toEqual([BUFFER_NAME])
   })
 })

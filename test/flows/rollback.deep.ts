@@ -61,7 +61,7 @@ interface Kept {
 }
 
 describe('rollback', () => {
-  it('publishes the file before, says so until a build, and the build returns to the latest data', async () => {
+  it('publishes the previous file and says so, until a build returns to the latest data', async () => {
     const { data, ask, done, night, list } = await platform()
     const first = await night()
     const nothing = await ask('rollback', '--log', 'none')
@@ -80,9 +80,9 @@ describe('rollback', () => {
       [to, true],
       [from, false],
     ])
-    const told = await done('status')
-    expect(told).toContain(`warning: rolled back at `)
-    expect(told).toContain(`to the file of run ${to}; the next build returns to the latest data`)
+    const status = await done('status')
+    expect(status).toContain(`warning: rolled back at `)
+    expect(status).toContain(`to the file of run ${to}; the next build returns to the latest data`)
     expect(JSON.parse(await done('status', '--json'))).toMatchObject({
       published: { rollback: { runId: back.run_id, from, to } },
       runs: [{ command: 'rollback', status: 'complete', rolled_back: { from, to } }, {}, {}, {}],
@@ -103,7 +103,7 @@ describe('rollback', () => {
     ])
   })
 
-  it('goes to a named run and past broken files, and as many are kept as the file says', async () => {
+  it('publishes the file of a named run, refuses damaged files, and keeps as many as configured', async () => {
     const { data, cwd, ask, done, night, list } = await platform()
     await writeFile(join(cwd, 'agent-warehouse.yaml'), 'keep_published: 1\n')
     await night()

@@ -6,7 +6,7 @@ import { sha256OfFile } from '../../src/lib/files.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
-it('seeds of the user are in the warehouse; a broken one leaves it as it was', async () => {
+it('the user’s seeds reach the warehouse, and a broken seed leaves it as it was', async () => {
   const now = Date.parse('2026-01-18T05:00:00Z')
   const emulator = await startEmulator({ users: 5, seed: 1, now: () => now })
   onTestFinished(() => emulator.close())
@@ -45,7 +45,7 @@ it('seeds of the user are in the warehouse; a broken one leaves it as it was', a
   expect(status.out).toMatch(/stale +platform\.users: its newest row was fetched \d+ days ago/)
 })
 
-it('a line of teams.csv that matches no user is named, and the doctor lists users without a team', async () => {
+it('build warns of lines of teams.csv that match no user, and doctor lists users without a team', async () => {
   const now = Date.parse('2026-01-18T05:00:00Z')
   const emulator = await startEmulator({ users: 5, seed: 1, now: () => now })
   onTestFinished(() => emulator.close())

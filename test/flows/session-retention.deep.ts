@@ -3,9 +3,9 @@ import { expect, it } from 'vitest'
 import { removedSoon } from '../../src/extract/entities/session-ids.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
 import { temporaryFolder } from '../support/helpers.ts'
-import { DAY, night, NIGHT, platform, type Platform } from './beside-night.ts'
+import { DAY, night, NIGHT, platform, type Platform } from './entities-night.ts'
 
-/** Requests a night; what is beyond is left for the next one. */
+/** The requests of a night; the others wait for the next one. */
 const MOST_A_NIGHT = 500
 
 async function spool(data: string, sessionId: string, at: number): Promise<void> {
@@ -21,7 +21,7 @@ async function spool(data: string, sessionId: string, at: number): Promise<void>
   )
 }
 
-/** A platform whose settings keep sessions for so many days; null: they do not say. */
+/** A platform whose settings keep sessions for so many days; null: no setting. */
 function keeping(sessionRetentionDays: number | null): Promise<Platform> {
   const settings = sessionRetentionDays === null ? {} : { sessionRetentionDays }
   const changes = [{ revision: 1, settings, user: {}, updatedAt: '2026-01-20T00:00:00Z' }]
@@ -33,7 +33,7 @@ function keeping(sessionRetentionDays: number | null): Promise<Platform> {
   })
 }
 
-/** The sessions that a night asks for, where more wait than one night asks for. */
+/** The sessions that a night requests when more are due than it may request. */
 async function asked(retentionDays: number | null): Promise<Set<string>> {
   const [emulator, data] = [await keeping(retentionDays), await temporaryFolder()]
   for (let n = 0; n < MOST_A_NIGHT; n += 1) await spool(data, `new-${n}`, NIGHT - n * 60_000)
@@ -46,23 +46,23 @@ async function asked(retentionDays: number | null): Promise<Set<string>> {
   return new Set(ids)
 }
 
-it('a session is asked for in the night after its first hook event', async () => {
+it('a session is requested in the night after its first hook event', async () => {
   const [emulator, data] = [await keeping(30), await temporaryFolder()]
   await spool(data, 'first', NIGHT - 60_000)
   const { requests } = await night(emulator, data)
   expect(requests).toContain('/api/v0/sessions/first')
 })
 
-it('where more wait than a night asks for, what is removed before the next night comes first', async () => {
+it('sessions that the platform removes before the next night are requested first', async () => {
   const ids = await asked(30)
   expect([ids.has('zz-leaving'), ids.has('zz-gone')]).toEqual([true, false])
 })
 
-it('where the settings do not say how long sessions are kept, none of them comes first', async () => {
+it('no session is requested first when the settings name no retention', async () => {
   expect((await asked(null)).has('zz-leaving')).toBe(false)
 })
 
-it('is about to be removed from two days before the end of the retention to a day after it', () => {
+it('a session counts as removed soon from two days before the end of the retention to a day after it', () => {
   const seen = new Map([
     ['updated', { fetchedAt: NIGHT, updatedAt: NIGHT - 9 * DAY, status: 'idle', children: [] }],
   ])

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { command, startCommand, type Running } from '../support/command.ts'
 import { sendJson, temporaryFolder } from '../support/helpers.ts'
-import { LAST_DAY, pagedPlatform, partsIn, usersIn, type Paged } from './paged.ts'
+import { LAST_DAY, pagedPlatform, pageBuffersIn, usersIn, type Paged } from './paged.ts'
 
 const DAY = LAST_DAY
 const PAGES = ['', 'u2', 'u4', 'u6', 'u8']
@@ -21,7 +21,7 @@ async function stage() {
   return { paged, data, environment }
 }
 
-/** Starts the command; `act` is called when the page behind the cursor is asked for. */
+/** Starts the command; `act` is called when the page after the cursor is requested. */
 function startUntil(
   { paged, environment }: Awaited<ReturnType<typeof stage>>,
   cursor: string,
@@ -39,33 +39,33 @@ function startUntil(
   return running
 }
 
-/** The undisturbed run after it. */
-async function goOn(paged: Paged, environment: Record<string, string>) {
+/** An undisturbed run after it. */
+async function nextRun(paged: Paged, environment: Record<string, string>) {
   paged.disturb = () => undefined
   paged.forget()
   return command(SYNC, environment)
 }
 
-describe('a killed walk', () => {
+describe('law 4: a killed pagination', () => {
   it.each([
     ['first', 0],
     ['second', 1],
     ['third', 2],
     ['last', 4],
-  ])('loses at most the page in flight, here the %s', async (_, at) => {
+  ])('loses at most the page that was being fetched: the %s', async (_, at) => {
     const { paged, data, environment } = await stage()
     const running = startUntil({ paged, data, environment }, PAGES[at] ?? '', async (self) => {
       self.kill('SIGKILL')
       await self.outcome
     })
     expect((await running.outcome).code).toBeNull()
-    expect(await goOn(paged, environment)).toMatchObject({ code: 0 })
+    expect(await nextRun(paged, environment)).toMatchObject({ code: 0 })
     expect(paged.cursors()).toEqual(PAGES.slice(at))
     expect(await usersIn(data, DAY)).toEqual(ALL)
-    expect(await partsIn(data)).toEqual([])
+    expect(await pageBuffersIn(data)).toEqual([])
   })
 
-  it('that is killed at every page in turn still comes to its end', async () => {
+  it('completes even when it is killed at every page in turn', async () => {
     const { paged, data, environment } = await stage()
     for (const [at, cursor] of PAGES.entries()) {
       const running = startUntil({ paged, data, environment }, cursor, async (self) => {
@@ -76,7 +76,7 @@ describe('a killed walk', () => {
       await running.outcome
       expect(paged.cursors()).toEqual(PAGES.slice(Math.max(0, at - 1), at + 1))
     }
-    expect(await goOn(paged, environment)).toMatchObject({ code: 0 })
+    expect(await nextRun(paged, environment)).toMatchObject({ code: 0 })
     expect(paged.cursors()).toEqual(['u8'])
     expect(await usersIn(data, DAY)).toEqual(ALL)
   })
@@ -84,51 +84,51 @@ describe('a killed walk', () => {
 
 describe('a signal', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    '(%s) lets the page in flight come, keeps it, and ends with 4',
+    '%s lets the current page arrive, keeps it, and ends the run with exit code 4',
     async (signal) => {
       const { paged, data, environment } = await stage()
       const running = startUntil({ paged, data, environment }, 'u4', async (self, answer) => {
         self.kill(signal)
-        await self.told('nothing more is asked for')
+        await self.untilPrinted('nothing more is asked for')
         answer()
       })
       const { code, err } = await running.outcome
       expect(code, err).toBe(4)
       expect(err).toContain(`stopped by ${signal}`)
       expect(paged.cursors()).toEqual(['', 'u2', 'u4'])
-      expect(await partsIn(data)).toHaveLength(1)
-      expect(await goOn(paged, environment)).toMatchObject({ code: 0 })
+      expect(await pageBuffersIn(data)).toHaveLength(1)
+      expect(await nextRun(paged, environment)).toMatchObject({ code: 0 })
       expect(paged.cursors()).toEqual(['u6', 'u8'])
       expect(await usersIn(data, DAY)).toEqual(ALL)
     },
   )
 
-  it('and a second one: what is under way ends too, and what came before it is kept', async () => {
+  it('followed by a second one aborts the current request, and keeps the pages before it', async () => {
     const { paged, data, environment } = await stage()
     const running = startUntil({ paged, data, environment }, 'u4', async (self) => {
       self.kill('SIGTERM')
-      await self.told('nothing more is asked for')
+      await self.untilPrinted('nothing more is asked for')
       self.kill('SIGINT')
     })
     const { code, err } = await running.outcome
     expect(code, err).toBe(4)
-    expect(await goOn(paged, environment)).toMatchObject({ code: 0 })
+    expect(await nextRun(paged, environment)).toMatchObject({ code: 0 })
     expect(paged.cursors()).toEqual(['u4', 'u6', 'u8'])
     expect(await usersIn(data, DAY)).toEqual(ALL)
   })
 
-  it('alone ends what is under way when the grace is over', async () => {
+  it('aborts the current request when the grace period is over', async () => {
     const { paged, data, environment } = await stage()
     const running = startUntil({ paged, data, environment }, 'u4', async (self) => {
       self.kill('SIGTERM')
       await self.outcome
     })
     expect((await running.outcome).code).toBe(4)
-    expect(await goOn(paged, environment)).toMatchObject({ code: 0 })
+    expect(await nextRun(paged, environment)).toMatchObject({ code: 0 })
     expect(paged.cursors()).toEqual(['u4', 'u6', 'u8'])
   })
 
-  it('ends a wait, and asks for nothing more', async () => {
+  it('ends a wait, and no more requests are sent', async () => {
     const { paged, environment } = await stage()
     paged.disturb = ({ endpoint }, response) => {
       if (endpoint !== 'users') return undefined
@@ -136,23 +136,23 @@ describe('a signal', () => {
       return true
     }
     const running = startCommand([...SYNC, '--max-duration', '5h'], environment)
-    await running.told('waiting')
+    await running.untilPrinted('waiting')
     running.kill('SIGTERM')
     const { code, err } = await running.outcome
     expect(code, err).toBe(4)
     expect(paged.cursors()).toEqual([''])
   })
 
-  it('at the last page lands the day, and still says that the run did not come to its end', async () => {
+  it('at the last page lands the day, and the run still ends with exit code 4', async () => {
     const { paged, data, environment } = await stage()
     const running = startUntil({ paged, data, environment }, 'u8', async (self, answer) => {
       self.kill('SIGTERM')
-      await self.told('nothing more is asked for')
+      await self.untilPrinted('nothing more is asked for')
       answer()
     })
     expect((await running.outcome).code).toBe(4)
     expect(await usersIn(data, DAY)).toEqual(ALL)
-    expect(await goOn(paged, environment)).toMatchObject({ code: 0 })
+    expect(await nextRun(paged, environment)).toMatchObject({ code: 0 })
     expect(paged.cursors()).toEqual([])
   })
 })

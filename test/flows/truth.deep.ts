@@ -4,7 +4,7 @@ import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { compare, expectedMarts, fetchEverything, type ActualRow } from '../truth/index.ts'
 
-/** Lands and builds a stand-in of 40 users with the command, and returns the truth beside it. */
+/** Lands and builds a stand-in of 40 users with the command, and returns the expected marts too. */
 async function warehouseAndTruth(seed: number, today: string, last: string) {
   const now = Date.parse(`${today}T05:00:00Z`)
   const emulator = await startEmulator({ users: 40, seed, now: () => now })
@@ -29,7 +29,7 @@ async function warehouseAndTruth(seed: number, today: string, last: string) {
   return { environment, emulator, truth }
 }
 
-describe('the marts equal a truth computed without the warehouse', () => {
+describe('the marts equal those computed without the warehouse', () => {
   it.each([
     [1, '2026-03-20', '2026-03-19'],
     [7, '2026-02-21', '2026-02-20'],
@@ -41,7 +41,7 @@ describe('the marts equal a truth computed without the warehouse', () => {
     }
   })
 
-  it('with 9007199254740993 as it is', async () => {
+  it('law 1: with 9007199254740993 exact', async () => {
     const { environment } = await warehouseAndTruth(1, '2026-01-25', '2026-01-24')
     const { out } = await command(
       ['query', 'select max(input_tokens) as n from fct_org_day', '--json'],

@@ -23,8 +23,8 @@ async function stage() {
     HASTE: String(haste),
   })
   /** Starts a run on host `a`; resolves when it waits for its third page. */
-  const startHeld = async (): Promise<{ running: Running; answer: () => void }> => {
-    const held = new Promise<() => void>((resolve) => {
+  const startWaiting = async (): Promise<{ running: Running; answer: () => void }> => {
+    const waiting = new Promise<() => void>((resolve) => {
       paged.disturb = ({ cursor, answer }) => {
         if (cursor !== 'u4') return undefined
         paged.disturb = () => undefined
@@ -33,9 +33,9 @@ async function stage() {
       }
     })
     const running = startCommand(SYNC, on('a'))
-    return { running, answer: await held }
+    return { running, answer: await waiting }
   }
-  return { paged, data, on, startHeld }
+  return { paged, data, on, startWaiting }
 }
 
 /** Everything that a run commits: its raw files and the ledger's text. */
@@ -46,9 +46,9 @@ async function committed(data: string): Promise<string[]> {
 }
 
 describe('law 12: two hosts on one volume', () => {
-  it('a run that lives is not disturbed: the other host names it and ends with 7', async () => {
-    const { on, startHeld } = await stage()
-    const { running, answer } = await startHeld()
+  it('a live run is not disturbed, and a run on the other host names it and ends with exit code 7', async () => {
+    const { on, startWaiting } = await stage()
+    const { running, answer } = await startWaiting()
     const { code, err } = await command(SYNC, on('b'))
     expect(code).toBe(7)
     expect(err).toMatch(
@@ -59,9 +59,9 @@ describe('law 12: two hosts on one volume', () => {
     expect(await running.outcome).toMatchObject({ code: 0 })
   })
 
-  it('a run that was killed is replaced by the same command that finds its lease', async () => {
-    const { data, on, startHeld } = await stage()
-    const { running } = await startHeld()
+  it('a killed run is replaced by a run that finds its silent lease', async () => {
+    const { data, on, startWaiting } = await stage()
+    const { running } = await startWaiting()
     running.kill('SIGKILL')
     await running.outcome
     const status = await command(['status', '--json'], on('b'))
@@ -73,9 +73,9 @@ describe('law 12: two hosts on one volume', () => {
     expect(await readdir(join(data, 'state'))).not.toContain('lock')
   })
 
-  it('a run that was suspended for long stops when it wakes up, and commits nothing more', async () => {
-    const { data, on, startHeld } = await stage()
-    const { running, answer } = await startHeld()
+  it('a run that was suspended for long stops when it continues, and commits nothing more', async () => {
+    const { data, on, startWaiting } = await stage()
+    const { running, answer } = await startWaiting()
     running.kill('SIGSTOP')
     expect(await command(SYNC, on('b', 60))).toMatchObject({ code: 0 })
     const before = await committed(data)
@@ -90,8 +90,8 @@ describe('law 12: two hosts on one volume', () => {
   })
 
   it('a run that is suspended on this host is never replaced', async () => {
-    const { on, startHeld } = await stage()
-    const { running, answer } = await startHeld()
+    const { on, startWaiting } = await stage()
+    const { running, answer } = await startWaiting()
     running.kill('SIGSTOP')
     expect(await command(SYNC, on('a', 60))).toMatchObject({ code: 7 })
     running.kill('SIGCONT')

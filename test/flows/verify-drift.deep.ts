@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/helpers.ts'
 
 const NOW = Date.parse('2026-02-14T05:00:00Z')
 
-/** A platform that serves a field `agents` in every row of /activity from when it is told to. */
+/** A platform that serves a field `agents` in every row of /activity once the test sets it. */
 async function stage() {
   const platform = { servesAgents: false }
   const emulator = await startEmulator({
@@ -36,13 +36,13 @@ async function stage() {
   return { platform, data, run }
 }
 
-/** All that a command said, on the terminal and in its record. */
+/** The messages of a command, on the terminal and in its record. */
 async function said(data: string, { out, err }: Outcome): Promise<string> {
   const records = (await readdir(join(data, 'runs'))).sort()
   return out + err + (await readFile(join(data, 'runs', records.at(-1) ?? ''), 'utf8'))
 }
 
-it('verify reports no drift: neither what a sync reported, nor a first day taken from its sample', async () => {
+it('verify reports no drift, whether a sync has reported it or not', async () => {
   const { platform, data, run } = await stage()
   const state = join(data, 'state', 'drift', 'org_demo.json')
   expect(await said(data, await run('run'))).toMatch(/\$\.seat of users .* (since|on|2026)/)

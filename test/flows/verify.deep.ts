@@ -29,7 +29,7 @@ async function prepare(): Promise<string> {
   return folder
 }
 
-/** The warehouse, and a platform that may change its mind. */
+/** The warehouse, and a platform whose answers the test may change. */
 async function stage() {
   const platform: { intercept: Intercept } = { intercept: () => undefined }
   const emulator = await startEmulator({
@@ -56,8 +56,8 @@ function environmentOf(emulator: Emulator, data: string): Record<string, string>
   }
 }
 
-/** The users of a day cannot be had. */
-const withholding =
+/** Answers requests for the users of a day with 404. */
+const notFound =
   (day: string): Intercept =>
   ({ path, query }) =>
     path.endsWith('/users') && query.get('startDate') === day
@@ -78,15 +78,15 @@ async function report(run: (...args: string[]) => Promise<Outcome>, ...args: str
   return { code, err, report: JSON.parse(out) as Report }
 }
 
-/** Changes the published file behind the warehouse's back. */
+/** Changes the published file as another program would. */
 async function tamper(data: string, sql: string): Promise<void> {
   const database = await Database.open(join(data, 'warehouse.duckdb'))
   await database.run(`${sql}; checkpoint`)
   database.close()
 }
 
-/** Path and SHA-256 of all that a verification may not touch. */
-async function precious(data: string): Promise<Record<string, string>> {
+/** Path and SHA-256 of every file that a verification must not change. */
+async function hashesOf(data: string): Promise<Record<string, string>> {
   const entries = await readdir(data, { recursive: true, withFileTypes: true })
   const paths = entries
     .filter((entry) => entry.isFile())
@@ -123,20 +123,20 @@ const restating =
   }
 
 describe('verify', () => {
-  it('says how much it compared and found equal, and leaves everything as it was', async () => {
+  it('reports how much it compared and found equal, and changes no file', async () => {
     const { data, run } = await stage()
-    const before = await precious(data)
+    const before = await hashesOf(data)
     const sample = await run('verify', '--days', '3')
     expect(sample, sample.err).toMatchObject({ code: 0 })
     expect(sample.out).toMatch(/^Equal: .*3 days of 10, 17 tables, \d+ rows, [\d,]+ values; 24 raw/)
     const whole = await report(run, '--all')
     expect(whole).toMatchObject({ code: 0, report: { is_equal: true, differences: [] } })
     expect(whole.report.compared.days).toHaveLength(10)
-    expect(await precious(data)).toEqual(before)
+    expect(await hashesOf(data)).toEqual(before)
     expect(await readdir(join(data, 'state'))).not.toContain('verify')
   })
 
-  it('always takes yesterday, and with --from and --to every day between them', async () => {
+  it('always compares yesterday, and with --from and --to every day between them', async () => {
     const { run } = await stage()
     const one = await report(run, '--days', '1')
     expect(one.report.compared.days).toEqual(['2026-01-23'])
@@ -147,7 +147,7 @@ describe('verify', () => {
     expect(none.err).toContain('no day to verify')
   })
 
-  it('lands nothing, and its record says so', async () => {
+  it('lands nothing, and its run record shows it', async () => {
     const { data, run } = await stage()
     await run('verify', '--all')
     const records = await Promise.all(
@@ -164,7 +164,7 @@ describe('verify', () => {
     )
   })
 
-  it('finds a changed value, a row too few and a row too many, and says what mends them', async () => {
+  it('finds a changed value, a missing row and an extra row, and prints the commands that fix them', async () => {
     const { data, run } = await stage()
     await tamper(
       data,
@@ -174,11 +174,11 @@ describe('verify', () => {
        insert into fct_tool_day
          select * from fct_tool_day where activity_date = '2026-01-17' limit 1`,
     )
-    const { code, err, report: told } = await report(run, '--all')
+    const { code, err, report: found } = await report(run, '--all')
     expect(code).toBe(6)
     expect(err).toContain('differs from what the platform serves')
     const day = (date: string) => expect.objectContaining({ activity_date: date }) as object
-    expect(told.differences).toEqual([
+    expect(found.differences).toEqual([
       expect.objectContaining({
         table: 'fct_client_day',
         activity_date: '2026-01-16',
@@ -189,10 +189,10 @@ describe('verify', () => {
       expect.objectContaining({ column: 'git_commits', warehouse: null }),
       expect.objectContaining({ table: 'fct_tool_day', kind: 'extra' }),
     ])
-    expect(told.differences).toEqual(
+    expect(found.differences).toEqual(
       ['2026-01-16', '2026-01-15', '2026-01-20', '2026-01-17'].map(day),
     )
-    expect(told.fix).toEqual([
+    expect(found.fix).toEqual([
       'agent-warehouse sync --refetch --from 2026-01-15 --to 2026-01-17',
       'agent-warehouse sync --refetch --from 2026-01-20 --to 2026-01-20',
       'agent-warehouse build --full-refresh',
@@ -202,24 +202,26 @@ describe('verify', () => {
     expect(text.out).toMatch(/^Different: 2 values .*1 row missing .*1 row that the platform/)
     expect(text.out).toContain('client=web: the warehouse has no such row')
     expect(text.out).toContain('git_commits is NULL in the warehouse')
-    await fixWith(run, told.fix)
+    await fixWith(run, found.fix)
     expect(await report(run, '--all')).toMatchObject({ code: 0, report: { is_equal: true } })
   })
 
-  it('finds a day that the platform has restated and no look has seen', async () => {
+  it('finds a day that the platform restated since its last recheck', async () => {
     const { platform, run } = await stage()
     platform.intercept = restating('2026-01-16')
-    const { code, report: told } = await report(run, '--all')
+    const { code, report: found } = await report(run, '--all')
     expect(code).toBe(6)
-    expect(new Set(told.differences.map(({ table }) => table))).toEqual(
+    expect(new Set(found.differences.map(({ table }) => table))).toEqual(
       new Set(['fct_user_day', 'fct_reconciliation']),
     )
-    expect(told.differences.every(({ activity_date }) => activity_date === '2026-01-16')).toBe(true)
-    await fixWith(run, told.fix)
+    expect(found.differences.every(({ activity_date }) => activity_date === '2026-01-16')).toBe(
+      true,
+    )
+    await fixWith(run, found.fix)
     expect(await report(run, '--all')).toMatchObject({ code: 0, report: { is_equal: true } })
   })
 
-  it('finds a raw file of which a bit was flipped, and one that is gone', async () => {
+  it('finds a raw file with a flipped bit, and a missing one', async () => {
     const { data, run } = await stage()
     const folder = join(data, 'lake', 'raw', 'tokens', 'org=org_demo', 'date=2026-01-18')
     const [name = ''] = await readdir(folder)
@@ -229,22 +231,22 @@ describe('verify', () => {
     await rm(join(data, 'lake', 'raw', 'tools', 'org=org_demo', 'date=2026-01-17'), {
       recursive: true,
     })
-    const { code, report: told } = await report(run, '--all')
+    const { code, report: found } = await report(run, '--all')
     expect(code).toBe(6)
-    expect(told.differences).toEqual([])
-    expect(told.damaged_files).toEqual(
+    expect(found.differences).toEqual([])
+    expect(found.damaged_files).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ resource: 'tokens', activity_date: '2026-01-18' }),
         expect.objectContaining({ resource: 'tools', activity_date: '2026-01-17', found: null }),
       ]),
     )
-    expect(told.damaged_files).toHaveLength(2)
-    expect(told.fix[0]).toContain('--from 2026-01-17 --to 2026-01-18')
+    expect(found.damaged_files).toHaveLength(2)
+    expect(found.fix[0]).toContain('--from 2026-01-17 --to 2026-01-18')
   })
 
-  it('says which days the warehouse does not have, and takes them for no difference', async () => {
+  it('lists days that the warehouse does not have, and does not count them as differences', async () => {
     const { platform, data, run } = await stage()
-    platform.intercept = withholding('2026-01-16')
+    platform.intercept = notFound('2026-01-16')
     await rm(data, { recursive: true })
     expect((await run('run')).code).toBe(3)
     platform.intercept = () => undefined
@@ -255,13 +257,13 @@ describe('verify', () => {
     )
   })
 
-  it('proves nothing of a day that the platform does not give again, and ends with 3', async () => {
+  it('ends with exit code 3 when the platform does not serve a day again', async () => {
     const { platform, run } = await stage()
-    platform.intercept = withholding('2026-01-16')
-    const { code, report: told } = await report(run, '--all')
+    platform.intercept = notFound('2026-01-16')
+    const { code, report: found } = await report(run, '--all')
     expect(code).toBe(3)
-    expect(told.compared.days).toHaveLength(9)
-    expect(told.not_compared).toEqual([
+    expect(found.compared.days).toHaveLength(9)
+    expect(found.not_compared).toEqual([
       expect.objectContaining({
         resource: 'users',
         activity_date: '2026-01-16',
@@ -271,7 +273,7 @@ describe('verify', () => {
     ])
   })
 
-  it('that is killed leaves a folder, which the next run removes', async () => {
+  it('that was killed leaves a folder, which the next run removes', async () => {
     const { platform, data, environment, run } = await stage()
     const victim = spawn(
       process.execPath,
@@ -294,14 +296,14 @@ describe('verify', () => {
     [['--days', '0'], /--days: 0/],
     [['--all', '--days', '3'], /--all means every day/],
     [['--from', '2026-02-02', '--to', '2026-02-01'], /--from 2026-02-02 is after/],
-  ])('with %j ends with 2', async (args, told) => {
+  ])('with %j ends with exit code 2', async (args, message) => {
     const { environment } = await nothingYet()
     const { code, err } = await command(['verify', ...args], environment)
     expect(code).toBe(2)
-    expect(err).toMatch(told)
+    expect(err).toMatch(message)
   })
 
-  it('of nothing published ends with 2 before it asks', async () => {
+  it('without a published warehouse ends with exit code 2 before any request', async () => {
     const { emulator, environment } = await nothingYet()
     const { code, err } = await command(['verify', '--log', 'none'], environment)
     expect(code).toBe(2)

@@ -5,11 +5,11 @@ import type { Cell } from '../../src/lib/duckdb.ts'
 /** A decimal as DuckDB writes it. */
 const CREDITS = /^-?\d+\.\d{6}$/
 
-/** How the comment of a ready-made question says that it may have no answer. */
+/** The words with which the comment of a ready-made question says that it may have no answer. */
 export const MAY_BE_EMPTY = /\bEmpty where /
 
-/** One line a row, in order: counts as text, doubles to 12 digits. */
-export function told(rows: readonly object[]): string[] {
+/** One line per row, sorted: counts as text, doubles to 12 digits. */
+export function linesOf(rows: readonly object[]): string[] {
   return rows
     .map((row) => JSON.stringify(Object.entries(row).sort(byName).map(cell)))
     .sort()

@@ -13,17 +13,17 @@ import { analysis, listAnalyses } from '../../src/serve/analyses.ts'
 import { folderOfFile } from '../support/folders.ts'
 import { buildLake } from '../model/lake-build.ts'
 import { Lake } from '../support/lake.ts'
-import { MAY_BE_EMPTY, rowsIn, told } from './golden-case.ts'
+import { MAY_BE_EMPTY, rowsIn, linesOf } from './golden-case.ts'
 import { landGolden } from './land.ts'
 
 const CASE = join(packageRoot, 'test', 'golden', 'awkward')
 const SCRIPT = join(packageRoot, 'test', 'golden', 'script', 'expect.mjs')
 const LAST_DAY = parseDay('2026-02-06', 'the last day')
 
-/** Lines of seeds, each for one organisation or for all: few rows on both sides. */
+/** They join seeds on any organisation: few rows on both sides. */
 const SEEDS_BY_ORG = ['dim_event', 'fct_licence_day', 'mart_seats']
 
-/** The lake has no whole week, and analytics alone. */
+/** The lake has no whole week, and only analytics. */
 const UNANSWERED = [
   ...['active_users_by_team', 'allowed_emails', 'autonomy_by_team', 'autonomy_by_week'],
   ...['autonomy_levels', 'cache_share', 'event_effects', 'incomplete_days', 'limits_at_risk'],
@@ -63,10 +63,10 @@ const tables = (await readdir(join(CASE, 'expected'))).map((file) => file.replac
 describe('the golden lake', () => {
   it.each(tables)('makes the rows of %s that an independent script expects', async (table) => {
     const rows = await inWarehouse((database) => database.rows(`from main.${table}`))
-    expect(told(rows)).toEqual(told(await expected(table)))
+    expect(linesOf(rows)).toEqual(linesOf(await expected(table)))
   })
 
-  it('has every fact, dimension and map', async () => {
+  it('has rows to expect for every fact, dimension and map', async () => {
     const found = await inWarehouse((database) =>
       database.rows(`select table_name as name from duckdb_tables()
         where schema_name = 'main' and not starts_with(table_name, 'mart_') order by 1`),
@@ -74,7 +74,7 @@ describe('the golden lake', () => {
     expect(found.map(({ name }) => name)).toEqual(tables)
   })
 
-  it('is expected as the script says', async () => {
+  it('is expected to have the rows that the script prints', async () => {
     const folder = await folderOfFile()
     await promisify(execFile)(process.execPath, [SCRIPT, 'awkward', folder])
     expect((await readdir(folder)).sort()).toEqual(tables.map((table) => `${table}.ndjson`))
@@ -86,7 +86,7 @@ describe('the golden lake', () => {
     expect(warned.map(({ check }) => check)).toEqual(['assert_reconciliation_stays'])
   })
 
-  it('answers every ready-made question, or its comment says why there is no answer', async () => {
+  it('answers every ready-made question whose comment does not say why it may be empty', async () => {
     const empty = []
     for (const { name, notes, sql } of listAnalyses()) {
       const rows = await inWarehouse((database) => database.rows(sql))
@@ -96,7 +96,7 @@ describe('the golden lake', () => {
     }
     expect(empty).toEqual(UNANSWERED)
   })
-  it('says what a team spent while its members were in it', async () => {
+  it('counts for a team what its members spent while they were in it', async () => {
     const { sql } = analysis('spend_by_team')
     const org_id = 'org/1'
     expect(await inWarehouse((database) => database.rows(sql))).toEqual([
@@ -113,7 +113,7 @@ describe('the golden lake', () => {
     ['fct_skill_day', 'invocations', 'skills_invocations'],
     ['fct_slash_command_day', 'invocations', 'slash_commands_invocations'],
     ['fct_hook_day', 'invocations', 'hooks_invocations'],
-  ])('%s reaches the total, residual rows included', async (table, part, total) => {
+  ])('the rows of %s add up to the total, residual rows included', async (table, part, total) => {
     const short = await inWarehouse((database) =>
       database.rows(`select activity_date from main.fct_org_day as days
         where coalesce(${total}, 0) > (select coalesce(sum(${part}), 0) from main.${table} as parts
@@ -122,7 +122,7 @@ describe('the golden lake', () => {
     expect(short).toEqual([])
   })
 
-  it('joins large tables by keys, never each row of one with each row of another', async () => {
+  it('joins large tables by keys, and never every row of one with every row of another', async () => {
     const project = await loadProject(join(packageRoot, 'dbt-like-models'), {
       seedFolder: join(lake.data, 'seeds'),
     })

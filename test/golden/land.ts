@@ -14,7 +14,7 @@ export async function landGolden(
 
 /**
  * Lands the answers of one night: each line between the first and the last is a row, as served.
- * Without days in the answer it is one of that night.
+ * An answer without days belongs to that night.
  */
 async function land(lake: Lake, folder: string, fetched: string): Promise<void> {
   for (const file of await readdir(join(folder, 'input', fetched))) {

@@ -10,14 +10,14 @@ import { listAnalyses } from '../../src/serve/analyses.ts'
 import { folderOfFile } from '../support/folders.ts'
 import { buildLake } from '../model/lake-build.ts'
 import { Lake } from '../support/lake.ts'
-import { MAY_BE_EMPTY, rowsIn, told } from './golden-case.ts'
+import { MAY_BE_EMPTY, rowsIn, linesOf } from './golden-case.ts'
 import { landGolden } from './land.ts'
 
 const CASE = join(packageRoot, 'test', 'golden', 'weeks')
 const SCRIPT = join(packageRoot, 'test', 'golden', 'script', 'expect-marts.mjs')
 const tables = (await readdir(join(CASE, 'expected'))).map((file) => file.replace('.ndjson', ''))
 
-/** The lake has analytics alone, without clients and licences. */
+/** The lake has only analytics, without clients and licences. */
 const UNANSWERED = [
   ...['licence_cost', 'limits_at_risk', 'multi_client_users'],
   ...['readiness_by_month', 'restated_days', 'session_outcomes'],
@@ -52,10 +52,10 @@ describe('the golden lake of weeks', () => {
     const compared = rows.map((row) =>
       Object.fromEntries(Object.entries(row).filter(([name]) => name !== left)),
     )
-    expect(told(compared)).toEqual(told(await rowsIn(join(CASE, 'expected'), table)))
+    expect(linesOf(compared)).toEqual(linesOf(await rowsIn(join(CASE, 'expected'), table)))
   })
 
-  it('answers every ready-made question, or its comment says why there is no answer', async () => {
+  it('answers every ready-made question whose comment does not say why it may be empty', async () => {
     const empty = []
     for (const { name, notes, sql } of listAnalyses()) {
       const rows = await published(sql)
@@ -65,14 +65,14 @@ describe('the golden lake of weeks', () => {
     }
     expect(empty).toEqual(UNANSWERED)
   })
-  it('has the drift of the base in mart_data_health', async () => {
+  it('has the drift of base in mart_data_health', async () => {
     const found = await lake.rows(`select count(*) as drift_findings from (
       select distinct resource, path, kind from {schema_drift} where path is not null)`)
     expect(found).not.toEqual([{ drift_findings: '0' }])
     expect(await published('select drift_findings from main.mart_data_health')).toEqual(found)
   })
 
-  it('is expected as the script says', async () => {
+  it('is expected to have the rows that the script prints', async () => {
     const folder = await folderOfFile()
     await promisify(execFile)(process.execPath, [SCRIPT, 'weeks', folder])
     expect((await readdir(folder)).sort()).toEqual(tables.map((table) => `${table}.ndjson`))

@@ -42,9 +42,9 @@ const byColumn = measures.flatMap((metric) =>
 const isAdded = ([, column, metric]: (typeof byColumn)[number]): boolean =>
   metric.adds_up_over.includes(column)
 
-describe('on the golden lake of weeks', () => {
+describe('a metric of the golden lake of weeks', () => {
   it.each(project.metrics.map((metric) => [metric.name, metric] as const))(
-    '%s has a value',
+    'has a value: %s',
     async (_, metric) => {
       expect(await numberOf(metricSql(metric))).toBeGreaterThan(0)
     },
@@ -64,7 +64,7 @@ describe('on the golden lake of weeks', () => {
     },
   )
 
-  it('a ratio of the whole is no mean of the ratios of days', async () => {
+  it('that is a ratio differs over the whole period from the mean of the ratios of days', async () => {
     const [calls, messages] = ['tool_calls', 'user_messages'].map(measureOf)
     if (calls === undefined || messages === undefined) throw new Error('no such measures')
     const ratios = `select avg(tool_calls / user_messages) from (${measureSql(calls, ['activity_date'])})
@@ -76,7 +76,7 @@ describe('on the golden lake of weeks', () => {
     expect(additivityOf(ratio)).toBe('non-additive')
   })
 
-  it('the same credits are in every mart that has them', async () => {
+  it('of credits is equal in every mart that has them', async () => {
     const [credits, models] = ['credits', 'model_credits'].map(measureOf)
     if (credits === undefined || models === undefined) throw new Error('no such measures')
     expect(await numberOf(measureSql(models))).toBe(await numberOf(measureSql(credits)))

@@ -88,7 +88,7 @@ describe('the report of the golden lake of weeks', () => {
     ])
   })
 
-  it('counts the unusual days of people and names none of them', () => {
+  it('counts the unusual days of people without their names', () => {
     const flag = { scope: 'user', is_above: true, flags: 1, billable_tokens: null, expected: null }
     expect(groups.anomaly_days).toEqual([{ day: '2027-01-28', ...flag }])
     expect(groups.anomaly_people).toEqual([])
@@ -97,7 +97,7 @@ describe('the report of the golden lake of weeks', () => {
     ])
   })
 
-  it('has what is used and not allowed, what was, and what is allowed and never used', async () => {
+  it('has values that are used though not allowed, that were, and that are allowed and never used', async () => {
     const rows = await expected('mart_policy_usage')
     expect(groups.policy).toHaveLength(
       rows.filter(
@@ -117,7 +117,7 @@ describe('the report of the golden lake of weeks', () => {
     ])
   })
 
-  it('counts the addresses on a list and the active people who are not, and names none', () => {
+  it('counts the addresses on an allow-list and the active people who are not on it, without names', () => {
     expect(groups.allowed_emails).toEqual([
       {
         ...{ allow_list: 'managed_computers', listed: 4, listed_active: 2, listed_idle: 1 },
@@ -131,7 +131,7 @@ describe('the report of the golden lake of weeks', () => {
     ])
   })
 
-  it('has the periods of the retention of sessions, the newest first', () => {
+  it('has the periods of session retention, the newest first', () => {
     const none = { fetched: 0, oldest_days: null, past: 0, changed_by: null }
     expect(groups.session_retention).toEqual([
       { ...none, days_kept: 90, since: '2027-01-20', until: null },
@@ -141,7 +141,7 @@ describe('the report of the golden lake of weeks', () => {
     expect(people.session_retention[0]?.changed_by).toBe('Cleo')
   })
 
-  it('has what was recorded of the hooks of each length of period', () => {
+  it('has the recorded share of hook events for each length of period', () => {
     const none = { recording_runs: 0, recorded: 0, recorded_share: null }
     const end = { hook_event: 'SessionEnd', recording_runs: 6, recorded: 0, recorded_share: 0 }
     expect(groups.hook_recording.slice(0, 4)).toEqual([
@@ -152,7 +152,7 @@ describe('the report of the golden lake of weeks', () => {
     ])
   })
 
-  it('names people on request alone', () => {
+  it('names people only on request', () => {
     expect(people.people.length).toBeGreaterThan(0)
     expect(groups.people).toEqual([])
     expect(groups.policy.flatMap(({ changed_by }) => changed_by ?? [])).toEqual([])

@@ -1,9 +1,9 @@
 // node --import test/kill/kill-at.mjs dist/cli/main.js run
 //
 // Counts every write under a folder by where in the program it is made, or ends
-// the process at one of them as `kill -9` does: no handler runs, nothing is
-// written any more. A kill before a write leaves what a kill after the write
-// before it leaves, so a process dies after a write, or in the middle of one.
+// the process at one of them as `kill -9` does: no handler runs, nothing more
+// is written. A kill before a write equals a kill after the previous write, so
+// a process dies after a write, or in the middle of one.
 //   KILL_FOLDER   the data folder: only writes in it count
 //   KILL_RECORD   a file for the counts, written when the process ends
 //   KILL_AT       {"site", "nth", "when": "after" | "torn"}: the point to die at
@@ -117,7 +117,7 @@ for (const name of [...WRITES, ...OTHERS].map((each) => `${each}Sync`)) {
   }
 }
 
-// Another way in is counted, and so not overlooked.
+// Other ways to write are counted, so that they are not overlooked.
 for (const name of ['createWriteStream', 'writeFile', 'appendFile']) {
   const original = fs[name].bind(fs)
   fs[name] = (...given) => {

@@ -6,7 +6,7 @@ import { runJob } from '../../src/cli/job.ts'
 import { run } from '../../src/pipeline/run.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
 import { LedgerFile } from '../../src/lake/ledger.ts'
-import { kindsOfFiles, martsOf, versionsOf } from '../flows/likeness.ts'
+import { kindsOfFiles, martsOf, versionsOf } from '../flows/contents.ts'
 import {
   courseOf,
   environmentOf,
@@ -17,7 +17,7 @@ import {
   type Point,
 } from './victim.ts'
 
-/** What is killed, and what must be after the next run. */
+/** The command to kill, and the state to expect after the next run. */
 export interface Scenario {
   readonly command: Command
   /** The data folder that it begins with; null: none. */
@@ -26,7 +26,7 @@ export interface Scenario {
   readonly truth: State
 }
 
-/** All that a data folder must have in common with that of a run which nobody disturbed. */
+/** What a data folder must have in common with that of an undisturbed run. */
 export type State = Readonly<Record<string, string>>
 
 /** Runs the command undisturbed, from the same beginning. */
@@ -38,7 +38,7 @@ export async function scenarioOf(command: Command, before: string | null): Promi
   })
 }
 
-/** Kills at each point, each from the beginning. @returns what was other after the next run. */
+/** Kills at each point, each from the start. @returns the differences after the next run. */
 export async function brokenAt(scenario: Scenario, points: readonly Point[]): Promise<string[]> {
   return inPairs(points, async (point) => {
     const { site, nth, when } = point
@@ -80,7 +80,7 @@ async function brokenAfter(
   })
 }
 
-/** The command once more, undisturbed. `run` in this process, which is warm by now. */
+/** The command once more, undisturbed; `run` in this process, whose modules are loaded. */
 async function nextRun(command: Command, dataFolder: string): Promise<Ending> {
   if (command.args[0] === 'run') return nextNight(command, dataFolder)
   await courseOf(command, dataFolder)
@@ -122,8 +122,8 @@ async function nextNight(command: Command, dataFolder: string): Promise<Ending> 
 }
 
 /**
- * Digests of pages only save time. A run that is killed between the file of a day and them leaves
- * the day to be adopted from the lake, without them.
+ * Records of pages only save time. After a kill between the file of a day and its record the day
+ * is added from the lake, without the record.
  */
 const SAVING = /^state\/walks\//
 
@@ -158,7 +158,7 @@ async function inFolder<T>(
   const folder = await mkdtemp(join(tmpdir(), 'agent-warehouse-kill-'))
   try {
     if (content !== null) await cp(content, folder, { recursive: true })
-    // Each folder's own key would mark the same secret otherwise.
+    // With a key of its own each folder would mark the same secret differently.
     await writeAtomic(join(folder, 'state', 'redaction.key'), `${'5e'.repeat(32)}\n`)
     return await work(folder)
   } finally {
@@ -166,7 +166,7 @@ async function inFolder<T>(
   }
 }
 
-/** As many at once as there are cores to count on. */
+/** Two at a time. */
 async function inPairs<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<readonly R[]>,

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest'
 import { packageRoot } from '../../src/lib/package.ts'
 import { MACHINE } from '../support/machine.ts'
 
-/** A command, and the platform that it asks. */
+/** A command, and the platform that it requests from. */
 export interface Command {
   readonly args: readonly string[]
   readonly url: string
@@ -16,21 +16,21 @@ export interface Command {
 
 /** A write at which a process can be killed. */
 export interface Point {
-  /** The operation, and the source lines that ask for it. */
+  /** The operation, and the source lines that call it. */
   readonly site: string
-  /** The how manieth time that it is asked for there. */
+  /** The count of the call at that site. */
   readonly nth: number
   /** After the write, or in the middle of it. */
   readonly when: 'after' | 'torn'
 }
 
-/** A command run to its end: where it writes, how often, and how long it took, milliseconds. */
+/** A completed command: where and how often it writes, and its duration in milliseconds. */
 export interface Course {
   readonly writes: Readonly<Record<string, number>>
   readonly tookMs: number
 }
 
-/** @throws Error when the command does not end well. */
+/** @throws Error when the command fails. */
 export async function courseOf(command: Command, dataFolder: string): Promise<Course> {
   const record = `${dataFolder}.writes`
   const startedAt = Date.now()
@@ -43,9 +43,8 @@ export async function courseOf(command: Command, dataFolder: string): Promise<Co
 }
 
 /**
- * After every write, and in the middle of those whose bytes are the program's
- * own; for what is written there again and again, the first and the last time
- * (a folder is made but once).
+ * After every write, and in the middle of those whose bytes are the program's own; of repeated
+ * writes, the first and the last (a folder is created only once).
  */
 export function pointsOf({ writes }: Course): Point[] {
   return Object.entries(writes).flatMap(([site, last]) => {
@@ -57,7 +56,7 @@ export function pointsOf({ writes }: Course): Point[] {
 
 const TEARABLE = /^(handle\.)?(appendFile|writeFile)(Sync)? /
 
-/** Runs a command until a point. @returns false when it ended without coming to it. */
+/** Runs a command until a point. @returns false when it ended before reaching it. */
 export async function killAt(command: Command, dataFolder: string, point: Point): Promise<boolean> {
   const { signal } = await spawned(command, dataFolder, { KILL_AT: JSON.stringify(point) })
   return signal === 'SIGKILL'

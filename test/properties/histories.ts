@@ -12,7 +12,7 @@ import {
 
 const NAMES: readonly string[] = RESOURCES.map(({ name }) => name)
 
-/** Few values, so that a day is often told again as it was before. */
+/** Few values, so that a restatement often repeats what a day was before. */
 const content: fc.Arbitrary<Content> = fc.record({
   rows: fc.integer({ min: 0, max: 3 }),
   value: fc.integer({ min: 0, max: 2 }),
@@ -75,40 +75,40 @@ export interface History {
 export interface HistoryBounds {
   readonly firstNight: number
   readonly lastNight: number
-  /** Runs, at most. */
-  readonly lived: number
+  /** The most runs. */
+  readonly runs: number
   readonly resources: number
   readonly restatements: number
 }
 
-/** Random histories: what is restated and what goes wrong differs from night to night. */
+/** Random histories: restatements and faults differ from night to night. */
 export function histories(bounds: HistoryBounds): fc.Arbitrary<History> {
   const span = Array.from({ length: bounds.lastNight - bounds.firstNight }, (_, index) =>
     [0, 3 / 24].map((hours) => bounds.firstNight + index + hours),
   ).flat()
   const only = fc.subarray([...NAMES], { minLength: 1, maxLength: bounds.resources })
-  const nights = fc.subarray(span, { minLength: 2, maxLength: bounds.lived })
-  return fc.tuple(only, nights).chain(([names, lived]) =>
+  const nights = fc.subarray(span, { minLength: 2, maxLength: bounds.runs })
+  return fc.tuple(only, nights).chain(([names, chosen]) =>
     fc.record({
       only: fc.constant(names),
-      nights: fc.constant(lived),
+      nights: fc.constant(chosen),
       model: fc.record({
         seed: fc.nat({ max: 9_999 }),
-        restatements: fc.array(restatement(names, wholeNights(lived)), {
+        restatements: fc.array(restatement(names, wholeNights(chosen)), {
           maxLength: bounds.restatements,
         }),
         nights: fc
           .array(faults(names, bounds.lastNight), {
-            minLength: lived.length,
-            maxLength: lived.length,
+            minLength: chosen.length,
+            maxLength: chosen.length,
           })
-          .map((each) => new Map(lived.map((night, index) => [night, each[index] ?? NO_FAULTS]))),
+          .map((each) => new Map(chosen.map((night, index) => [night, each[index] ?? NO_FAULTS]))),
       }),
     }),
   )
 }
 
-/** Days of so many resources that were settled long ago, told again with other values. */
+/** Final days of one resource, restated with other values. */
 export function oldHistories(bounds: {
   readonly firstNight: number
   readonly lastNight: number
@@ -133,7 +133,7 @@ export function oldHistories(bounds: {
   )
 }
 
-/** As many rows as the day had: fewer would be doubted. */
+/** As many rows as the day had: fewer could be a volume anomaly. */
 function resized(seed: number, { resource, day, content: { value } }: Restatement): Content {
   const { rows } = firstContent(seed, resource, addDays(HISTORY_START, day))
   return { rows, value: value + 3 }

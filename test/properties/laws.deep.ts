@@ -3,46 +3,46 @@ import { describe, expect, it } from 'vitest'
 import { startOf } from '../../src/lib/days.ts'
 import { intervalKey, isSettled } from '../../src/lake/ledger.ts'
 import { histories, type History } from './histories.ts'
-import { BOUNDED, changes, live, truth, versionsOf } from './lives.ts'
+import { BOUNDED, changes, runNights, truth, versionsOf } from './run-nights.ts'
 import { daysBefore, inFolder, lakeOf, syncNight, type Night } from './nights.ts'
 import { contentAt, nightOf, rowsOf } from './platform.ts'
 
-const BOUNDS = { firstNight: 3, lastNight: 11, lived: 6, resources: 3, restatements: 10 }
+const BOUNDS = { firstNight: 3, lastNight: 11, runs: 6, resources: 3, restatements: 10 }
 
 describe('over any history of answers, failures and restatements', () => {
-  it('laws 2 and 5 and 8: a night takes off the plan what was answered, every day has the state that the platform gave it, and each change that was served is a version', async () => {
+  it('laws 2 and 5 and 8: answered days leave the plan, every day has the state that was served, and each change is a version', async () => {
     await fc.assert(
       fc.asyncProperty(histories(BOUNDS), (history) =>
         inFolder(async (data) => {
-          const lived = await live(data, history)
-          for (const night of lived) {
+          const nights = await runNights(data, history)
+          for (const night of nights) {
             expectPlanned(night)
             expectStates(history, night)
           }
           const { only, model } = history
-          expect(await versionsOf(data, history, lived)).toEqual(changes(lived, only, model))
+          expect(await versionsOf(data, history, nights)).toEqual(changes(nights, only, model))
         }),
       ),
       { ...BOUNDED, numRuns: 20 },
     )
   })
 
-  it('law 6: nights one by one and then one without failures are one full pull', async () => {
-    const quiet = BOUNDS.lastNight + 9
+  it('law 6: N nights and then one without failures equal one full load', async () => {
+    const lastNight = BOUNDS.lastNight + 9
     await fc.assert(
       fc.asyncProperty(histories({ ...BOUNDS, resources: 2 }), (history) =>
         inFolder(async (data) => {
-          await live(data, history)
-          const last = await syncNight(data, history.model, quiet, history.only)
-          expect(last.due).toHaveLength(history.only.length * quiet)
+          await runNights(data, history)
+          const last = await syncNight(data, history.model, lastNight, history.only)
+          expect(last.due).toHaveLength(history.only.length * lastNight)
           expect(last.left).toEqual([])
           await inFolder(async (fresh) => {
-            await syncNight(fresh, history.model, quiet, history.only)
+            await syncNight(fresh, history.model, lastNight, history.only)
             for (const resource of history.only) {
               const [ours, theirs] = [await lakeOf(data, resource), await lakeOf(fresh, resource)]
-              for (const day of daysBefore(quiet)) {
+              for (const day of daysBefore(lastNight)) {
                 const newest = (await ours(day)).at(-1)
-                expect(newest).toEqual(truth(history.model, resource, day, quiet))
+                expect(newest).toEqual(truth(history.model, resource, day, lastNight))
                 expect([newest]).toEqual(await theirs(day))
               }
             }
@@ -54,7 +54,7 @@ describe('over any history of answers, failures and restatements', () => {
   })
 })
 
-/** The plan afterwards lacks what was answered, and nothing else; without failures it is empty. */
+/** The next plan lacks the answered days, and no others; without failures it is empty. */
 function expectPlanned({ due, finished, left, result }: Night): void {
   const answered = new Set(finished)
   expect(left).toEqual(due.filter((key) => !answered.has(key)))
@@ -88,11 +88,11 @@ function expectStates({ only, model }: History, { night, after, ...run }: Night)
       if (hasFailed) expect(interval?.error, key).not.toBeNull()
     }
   }
-  expectHonest(only, night, after, run)
+  expectReported(only, night, after, run)
 }
 
-/** A night that says complete has every day; one that does not says how many it lacks. */
-function expectHonest(
+/** A complete night has every day; another reports how many failed. */
+function expectReported(
   only: readonly string[],
   night: number,
   after: Night['after'],

@@ -14,13 +14,13 @@ import { versionsIn } from '../../src/lake/raw-days.ts'
 import { intervalKey, LedgerFile, type Ledger } from '../../src/lake/ledger.ts'
 import { ORGANISATION, worldOf, type Model } from './platform.ts'
 
-/** What a night came to. Keys are `resource/day`. */
+/** The outcome of a night. Keys are `resource/day`. */
 export interface Night {
   readonly night: number
   readonly result: SyncResult
   readonly before: Ledger
   readonly after: Ledger
-  /** What was due when the night began, and what is due at the same clock when it is over. */
+  /** The days due at the start of the night, and those due by the same clock at its end. */
   readonly due: readonly string[]
   readonly left: readonly string[]
   /** Answered, in order. */
@@ -109,7 +109,7 @@ export async function lakeOf(
   }
 }
 
-/** Gives a data folder that is gone afterwards: a property has many. */
+/** A data folder that is removed afterwards: a property has many. */
 export async function inFolder<T>(work: (dataFolder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-warehouse-'))
   try {

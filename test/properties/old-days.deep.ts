@@ -1,20 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { oldHistories } from './histories.ts'
-import { BOUNDED, changes, live, versionsOf } from './lives.ts'
+import { BOUNDED, changes, runNights, versionsOf } from './run-nights.ts'
 import { inFolder } from './nights.ts'
 
 const NIGHTS = { firstNight: 40, lastNight: 70 }
 
-describe('over histories whose days were settled long ago', () => {
-  it('laws 2 and 8 hold as they do for young days', async () => {
+describe('over histories of final days', () => {
+  it('laws 2 and 8: the next plan is empty, and each change is a version', async () => {
     await fc.assert(
       fc.asyncProperty(oldHistories({ ...NIGHTS, restatements: 8 }), (history) =>
         inFolder(async (data) => {
-          const lived = await live(data, history)
-          for (const { left } of lived) expect(left).toEqual([])
+          const nights = await runNights(data, history)
+          for (const { left } of nights) expect(left).toEqual([])
           const { only, model } = history
-          expect(await versionsOf(data, history, lived)).toEqual(changes(lived, only, model))
+          expect(await versionsOf(data, history, nights)).toEqual(changes(nights, only, model))
         }),
       ),
       { ...BOUNDED, numRuns: 6 },

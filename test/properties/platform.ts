@@ -12,15 +12,15 @@ import {
 import type { RunEvent } from '../../src/lib/events.ts'
 import type { HttpRequest, HttpResponse, World } from '../../src/lib/world.ts'
 
-/** What one resource has of one day: so many rows, all of them with the value. */
+/** The rows of one resource on one day: their number, and the value of all of them. */
 export interface Content {
   readonly rows: number
   readonly value: number
 }
 
 /**
- * A day of a resource that the platform tells otherwise from the noon after a
- * night on, and as it was before from the noon after the next one, and so on.
+ * A day of a resource that the platform restates from the noon after a night on, and takes back
+ * from the noon after the next one, and so on.
  */
 export interface Restatement {
   readonly resource: string
@@ -31,30 +31,30 @@ export interface Restatement {
   readonly content: Content
 }
 
-/** From which page on: the second is in the middle of a walk, and no day endpoint has one. */
+/** From which page on: the second is in the middle of a pagination; day endpoints have only one. */
 type Place = 'first page' | 'second page'
 
-/** What goes wrong in a night. */
+/** The faults of a night. */
 export interface Faults {
   /** No answer to anything. */
   readonly isDown: boolean
   /** Requests after which the credential is told to wait for hours; null: never. */
   readonly patience: number | null
-  /** Days of a resource that cannot be had, alone or in a window. */
+  /** Days of a resource that fail, alone or in a window. */
   readonly badDays: readonly {
     readonly resource: string
     readonly day: number
     readonly status: 400 | 404 | 500
     readonly from: Place
   }[]
-  /** Every request of the resource goes wrong so many times before it is answered. */
+  /** Every request of the resource fails so many times before it is answered. */
   readonly bumps: readonly {
     readonly resource: string
     readonly from: Place
     readonly kind: 'reset' | '500' | '503' | '429' | 'truncated' | 'html'
     readonly times: number
   }[]
-  /** How wide a window may be, in days, and what a wider one meets. */
+  /** The largest window size in days, and how a wider window is refused. */
   readonly widest: {
     readonly days: number
     readonly refusal: '400' | '413' | 'timeout' | 'size'
@@ -69,7 +69,7 @@ export const NO_FAULTS: Faults = {
   widest: null,
 }
 
-/** A platform as its history and its nights' faults make it, and nothing else. */
+/** A platform, given by its restatements and the faults of its nights. */
 export interface Model {
   /** Another seed is another history. */
   readonly seed: number
@@ -89,14 +89,14 @@ export function nightOf(night: number): number {
   return startOf(HISTORY_START) + night * 24 * HOUR + 2 * HOUR
 }
 
-/** What the platform has of a day at an instant. */
+/** The content that the platform serves of a day at an instant. */
 export function contentAt(model: Model, resource: string, day: Day, at: number): Content {
   const offset = daysBetween(HISTORY_START, day)
-  const told = model.restatements.findLast(
+  const restated = model.restatements.findLast(
     (each) =>
       each.resource === resource && each.day === offset && changesOf(each, at).length % 2 === 1,
   )
-  return told?.content ?? firstContent(model.seed, resource, day)
+  return restated?.content ?? firstContent(model.seed, resource, day)
 }
 
 function changesOf({ nights }: Restatement, at: number): number[] {
@@ -114,7 +114,7 @@ export function rowsOf(resource: string, day: Day, { rows, value }: Content): st
   )
 }
 
-/** What a day was told to be at first. */
+/** The content of a day before any restatement. */
 export function firstContent(seed: number, resource: string, day: Day): Content {
   const number = Number.parseInt(hash('sha256', `${seed}/${resource}/${day}`).slice(0, 8), 16)
   return { rows: [0, 1, 1, 2, 3, 5][number % 6] ?? 0, value: number % 3 }
@@ -125,8 +125,8 @@ export interface ModelWorld extends World {
 }
 
 /**
- * The world of one night: the platform answers from the model, without sockets,
- * and the clock moves by what is slept alone.
+ * The world of one night: the platform answers from the model, without sockets, and only sleeping
+ * moves the clock.
  */
 export function worldOf(model: Model, night: number): ModelWorld {
   const faults = model.nights.get(night) ?? NO_FAULTS

@@ -25,9 +25,9 @@ export function command(
 /** A command under way. */
 export interface Running {
   readonly kill: (signal: NodeJS.Signals) => void
-  /** Resolves when what it has printed holds the text. */
-  readonly told: (text: string) => Promise<void>
-  /** What is on standard output so far. */
+  /** Resolves once its output contains the text. */
+  readonly untilPrinted: (text: string) => Promise<void>
+  /** The standard output so far. */
   readonly printed: () => string
   readonly outcome: Promise<Outcome>
 }
@@ -60,14 +60,14 @@ export function startCommand(
       resolve({ code, out, err })
     })
   })
-  const told = (text: string): Promise<void> =>
+  const untilPrinted = (text: string): Promise<void> =>
     new Promise((resolve) => {
-      const look = (): void => {
+      const check = (): void => {
         if (`${out}${err}`.includes(text)) resolve()
       }
-      child.stdout.on('data', look)
-      child.stderr.on('data', look)
-      look()
+      child.stdout.on('data', check)
+      child.stderr.on('data', check)
+      check()
     })
-  return { kill: (signal) => void child.kill(signal), told, printed: () => out, outcome }
+  return { kill: (signal) => void child.kill(signal), untilPrinted, printed: () => out, outcome }
 }

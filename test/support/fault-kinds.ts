@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { sliceEnvelope } from '../../src/client/json/envelope.ts'
 import type { Day } from '../../src/lib/days.ts'
 
-/** What a request to an analytics endpoint asks for. */
+/** A request to an analytics endpoint. */
 export interface Ask {
   readonly endpoint: string
   readonly groupBy: string | null
@@ -15,7 +15,7 @@ export interface Ask {
   readonly cursor: string | null
   /** Path and query. */
   readonly url: string
-  /** 1 when this very thing is asked for the first time. */
+  /** 1 for the first request of this URL. */
   readonly nth: number
 }
 
@@ -30,15 +30,15 @@ export interface Served {
 export interface Exchange {
   readonly ask: Ask
   readonly response: ServerResponse
-  /** What the platform says to this, or to something else. */
+  /** The platform's own answer to this request, or to another. */
   readonly served: (url?: string) => Promise<Served>
   /** Milliseconds since the epoch, by the platform's clock. */
   readonly now: number
 }
 
-/** One way in which a platform, or what stands before it, answers other than it should. */
+/** A wrong answer of a platform, or of a proxy in front of it. */
 export interface Fault {
-  /** What it can strike. Default: any request. */
+  /** The requests that it can strike; by default any. */
   readonly where?: (ask: Ask) => boolean
   readonly answer: (exchange: Exchange) => void | Promise<void>
 }
@@ -68,7 +68,7 @@ const problem = (
   },
 })
 
-/** Does something to the connection once the first half of the true answer was sent. */
+/** Acts on the connection once the first half of the platform's answer was sent. */
 const midway = (
   headers: (body: Buffer) => Record<string, number>,
   then: (response: ServerResponse, rest: Buffer) => void | Promise<void>,
@@ -84,7 +84,7 @@ const midway = (
 const whole = (body: Buffer): Record<string, number> => ({ 'content-length': body.byteLength })
 const chunked = (): Record<string, number> => ({})
 
-/** Writes on until the other side has had enough. */
+/** Writes until the other side closes the connection. */
 async function writeOn(response: ServerResponse, chunk: Buffer, everyMs: number): Promise<void> {
   while (!response.destroyed) {
     response.write(chunk)
@@ -135,7 +135,7 @@ function isUsers(ask: Ask): boolean {
   return ask.endpoint === 'users'
 }
 
-/** The same question without the cursor, or about other days. */
+/** The same request without the cursor, or for other days. */
 function asking(url: string, change: Record<string, string | null>): string {
   const { pathname, searchParams } = new URL(url, 'http://platform')
   for (const [name, value] of Object.entries(change)) {
@@ -158,7 +158,7 @@ const seconds = (ms: number): number => Math.floor(ms / 1000)
 
 /** Every way to fail, by name. */
 export const FAULTS = {
-  // The server, or a proxy, is not well.
+  // Errors of the server, or of a proxy.
   '400': problem(400),
   '500': problem(500),
   '502 with HTML': html(502),
@@ -173,7 +173,7 @@ export const FAULTS = {
     },
   },
 
-  // The connection is not well.
+  // Errors of the connection.
   'a reset before the headers': {
     answer: ({ response }) => {
       response.socket?.resetAndDestroy()
@@ -209,13 +209,13 @@ export const FAULTS = {
     }
     response.end()
   }),
-  'no HTTP': {
+  'an answer that is not HTTP': {
     answer: ({ response }) => {
       response.socket?.end('220 mail.example ESMTP\r\n')
     },
   },
 
-  // Too many requests, in every style, and in none.
+  // Too many requests, with every style of header, and without one.
   '429, Retry-After in seconds': problem(429, () => ({ 'retry-after': '2' })),
   '429, Retry-After as a date': problem(429, (now) => ({
     'retry-after': new Date(now + 3_000).toUTCString(),
@@ -244,28 +244,28 @@ export const FAULTS = {
     'x-rate-limit-remaining': '0',
     'x-rate-limit-reset': String(seconds(now) + 2),
   })),
-  '429, saying nothing': problem(429),
+  '429 without a header': problem(429),
   '429 for two hours': problem(429, () => ({ 'retry-after': '7200' })),
   '503, Retry-After': problem(503, () => ({ 'retry-after': '2' })),
 
-  // A status that says yes, and a body that is none.
+  // A successful status with an invalid body.
   'HTML with status 200': html(200),
   '204': {
     answer: ({ response }) => {
       response.writeHead(204).end()
     },
   },
-  'nothing with status 200': { answer: changed(() => '') },
+  'an empty body with status 200': { answer: changed(() => '') },
   'gzip garbage': {
     answer: changed(() => 'this is no gzip', { 'content-encoding': 'gzip' }),
   },
   'gzip cut off': {
     answer: changed((body) => gzipSync(body).subarray(0, -12), { 'content-encoding': 'gzip' }),
   },
-  'an encoding nobody asked for': {
+  'an encoding that was not requested': {
     answer: changed((body) => body, { 'content-encoding': 'x-secret' }),
   },
-  'bytes that are no UTF-8': {
+  'bytes that are not UTF-8': {
     answer: changed((body) => Buffer.from(body.replaceAll('"date"', '"dat\u00e9"'), 'latin1')),
   },
   'data missing': { answer: changed((body) => body.replace('"data":', '"rows":')) },
@@ -275,8 +275,8 @@ export const FAULTS = {
   'data an object': {
     answer: changed((body) => JSON.stringify({ data: {}, meta: opened(body).meta })),
   },
-  'a list for an answer': { answer: changed((body) => `[${opened(body).rows.join(',')}]`) },
-  'null for an answer': { answer: changed(() => 'null') },
+  'an array as the answer': { answer: changed((body) => `[${opened(body).rows.join(',')}]`) },
+  'null as the answer': { answer: changed(() => 'null') },
   'two answers in one': { answer: changed((body) => body + body) },
   'a row that is a number': rowsAre((rows) => [...rows, '17']),
   'a row that is null': rowsAre((rows) => ['null', ...rows]),
@@ -287,8 +287,10 @@ export const FAULTS = {
     answer: changed(() => '{"title":"Internal Server Error","status":500}'),
   },
 
-  // Right, however odd.
-  'JSON said to be HTML': { answer: changed((body) => body, { 'content-type': 'text/html' }) },
+  // Unusual, but correct.
+  'JSON with the content type of HTML': {
+    answer: changed((body) => body, { 'content-type': 'text/html' }),
+  },
   gzip: { answer: changed((body) => gzipSync(body), { 'content-encoding': 'gzip' }) },
 
   // Ranges.
@@ -308,7 +310,7 @@ export const FAULTS = {
   },
 
   // Pages.
-  'the page before once more, then this one': {
+  'the rows of the first page again': {
     where: (ask) => isUsers(ask) && ask.cursor !== null,
     answer: edited(async ({ rows, meta }, exchange) => ({
       rows: [...(await firstPage(exchange)).rows, ...rows],
@@ -330,24 +332,24 @@ export const FAULTS = {
     where: (ask) => isUsers(ask) && ask.cursor !== null,
     answer: edited((_, exchange) => firstPage(exchange)),
   },
-  'a cursor that stands': {
+  'a cursor that does not move': {
     where: (ask) => isUsers(ask) && ask.cursor !== null,
     answer: edited(({ rows, meta }, { ask }) => ({
       rows,
       meta: { ...meta, has_more: true, next_cursor: ask.cursor },
     })),
   },
-  'more, but no cursor': metaIs(() => ({ has_more: true, next_cursor: null })),
-  'more, where there is none': metaIs((meta, rows) =>
+  'has_more without a cursor': metaIs(() => ({ has_more: true, next_cursor: null })),
+  'has_more on the last page': metaIs((meta, rows) =>
     meta['has_more'] === true || rows.length === 0
       ? meta
       : { has_more: true, next_cursor: userIdOf(rows.at(-1)) },
   ),
-  'no more, where there is more': {
+  'no has_more before the last page': {
     ...metaIs(() => ({ has_more: false, next_cursor: null })),
     where: (ask) => isUsers(ask) && ask.cursor === null,
   },
-  'a user who slips through between two pages': {
+  'a user who is on no page': {
     where: (ask) => isUsers(ask) && ask.cursor !== null,
     answer: edited(({ rows, meta }) => ({ rows: rows.slice(1), meta })),
   },
@@ -364,13 +366,13 @@ export type FaultKind = keyof typeof FAULTS
 /** A day on which the stand-in organisation has no rows at all. */
 export const EMPTY_DAY = '2026-01-19'
 
-/** Lies that no answer betrays: nothing but another look finds them. */
-export const WELL_TOLD = [
-  'no more, where there is more',
-  'a user who slips through between two pages',
+/** Wrong answers that cannot be detected: only the next recheck finds them. */
+export const UNDETECTABLE = [
+  'no has_more before the last page',
+  'a user who is on no page',
 ] as const satisfies readonly FaultKind[]
 
-const isBetrayed = (kind: FaultKind): boolean => !WELL_TOLD.some((lie) => lie === kind)
+const isDetectable = (kind: FaultKind): boolean => !UNDETECTABLE.some((each) => each === kind)
 
-/** Every fault that an answer, or the want of one, betrays. */
-export const KINDS: readonly FaultKind[] = (Object.keys(FAULTS) as FaultKind[]).filter(isBetrayed)
+/** Every fault that can be detected from the answer, or from its absence. */
+export const KINDS: readonly FaultKind[] = (Object.keys(FAULTS) as FaultKind[]).filter(isDetectable)

@@ -10,9 +10,9 @@ import { FAULTS, send, type Ask, type Fault, type FaultKind, type Served } from 
 /** When a fault strikes. Without `count` and `chance`: always. */
 export interface FaultRule {
   readonly kind: FaultKind
-  /** So many times at most. */
+  /** The most times that it strikes. */
   readonly count?: number
-  /** Drawn for each request anew, from the seed, what is asked for, and how often it was. */
+  /** Drawn for each request, from the seed, the URL, and how often it was requested. */
   readonly chance?: number
   readonly where?: (ask: Ask) => boolean
 }
@@ -20,13 +20,13 @@ export interface FaultRule {
 export interface FaultyPlatform {
   readonly url: string
   readonly emulator: Emulator
-  /** What struck, in order. */
+  /** The faults that struck, in order. */
   readonly struck: readonly { readonly kind: FaultKind; readonly url: string }[]
   /** Every request, in order: path and query. */
   readonly asked: readonly string[]
   /** The rules from now on; each request is struck by the first that applies. */
   readonly strike: (rules: readonly FaultRule[], seed?: number) => void
-  /** From now on one figure of every row of these days is another. */
+  /** Changes one count in every row of these days from now on. */
   readonly restate: (days: readonly string[]) => void
 }
 
@@ -35,11 +35,11 @@ export interface FaultyPlatformOptions {
   readonly now: () => number
   readonly users?: number
   readonly seed?: number
-  /** Users on a page, at most: a small organisation then has pages too. */
+  /** The most users on a page, so that a small organisation has several pages too. */
   readonly pageSize?: number
 }
 
-/** The stand-in platform behind a server that can do to an answer of analytics what networks and proxies do. */
+/** The stand-in platform behind a server that can damage answers of analytics as networks and proxies do. */
 export async function startFaultyPlatform(options: FaultyPlatformOptions): Promise<FaultyPlatform> {
   const { now, users = 12, seed = 1, pageSize = 3 } = options
   const emulator = await startEmulator({ now, users, seed })
@@ -109,7 +109,7 @@ export async function startFaultyPlatform(options: FaultyPlatformOptions): Promi
   }
 }
 
-/** What a kind of fault can strike; undefined: anything. */
+/** The requests that a kind of fault can strike; undefined: any. */
 export function whereOf(kind: FaultKind): Fault['where'] {
   const fault: Fault = FAULTS[kind]
   return fault.where
@@ -148,7 +148,7 @@ async function forward(
   return { status: answer.status, headers, body: Buffer.from(await answer.arrayBuffer()) }
 }
 
-/** Rows of the days as they are when a figure was corrected since. */
+/** The answer with one changed count in every row of the days. */
 function withRestated(body: Buffer, days: readonly string[]): Buffer {
   if (days.length === 0 || !body.includes('"data"')) return body
   const { rows } = sliceEnvelope(body.toString('utf8'))

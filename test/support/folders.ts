@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const folders: string[] = []
 
-/** A folder that is gone when the tests of its file are over. */
+/** A folder that is removed after the tests of its file. */
 export async function folderOfFile(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-warehouse-'))
   folders.push(folder)

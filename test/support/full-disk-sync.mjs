@@ -1,7 +1,7 @@
 // node --import test/support/full-disk-sync.mjs dist/cli/main.js hooks run
 //
-// full-disk.mjs with the other synchronous writes of `hooks run`. Says at the end on
-// standard error if the disk never became full.
+// full-disk.mjs with the other synchronous writes of `hooks run`. Prints on standard
+// error at the end if the disk never became full.
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { hasRoom, isFull, refusal } from './full-disk.mjs'

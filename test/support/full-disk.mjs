@@ -1,8 +1,8 @@
 // node --import test/support/full-disk.mjs dist/cli/main.js run
 //
-// A disk that is full from the FULL_AT-th write on, counted from 1. It can still
-// be read, and what is there can be renamed over and removed. A write that does
-// not fit is cut off in the middle, as the system does it.
+// A disk that is full from the FULL_AT-th write on, counted from 1. Its files can
+// still be read, renamed, replaced and removed. A write that does not fit is cut off
+// in the middle, as the system does it.
 import fs, { existsSync } from 'node:fs'
 import fsp from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'

@@ -1,15 +1,15 @@
 const PIECES = 10
 
-/** Below it work is linear in the length: quadratic work grows to `PIECES`, linear work hardly above 1. */
+/** Below it work is linear in the length: quadratic work grows by `PIECES`, linear work by about 1. */
 export const LINEAR = 4
 
-/** Longer than what bounded patterns pass twice, and short enough that quadratic work ends within seconds. */
+/** Longer than the bounds of patterns, and short enough that quadratic work ends within seconds. */
 const PIECE = 10_000
 
 /**
- * How much more CPU time `work` takes for a text, the unit over and over, than for its pieces one
- * after the other. It is a ratio of two measurements of one moment, so that neither the machine nor
- * what else it does decides; the least of a few, because what disturbs one only adds to it.
+ * How much more CPU time `work` takes for a text, the unit repeated, than for its pieces one after
+ * the other. It is a ratio of two measurements made together, so that neither the machine nor its
+ * load decides; the least of a few, because a disturbance only adds to it.
  */
 export function growthOf(work: (text: string) => unknown, unit: string): number {
   const piece = repeated(unit, PIECE)

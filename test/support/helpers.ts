@@ -11,24 +11,24 @@ import type { RunEvent } from '../../src/lib/events.ts'
 import type { World } from '../../src/lib/world.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 
-/** A folder that is gone when the test is over. */
+/** A folder that is removed after the test. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-warehouse-'))
-  // A process that was let go may be writing its last.
+  // A process that was not waited for may still write.
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }))
   return folder
 }
 
 export interface TestWorld extends World {
   readonly events: RunEvent[]
-  /** Milliseconds that were slept, in order. */
+  /** The durations of each sleep in milliseconds, in order. */
   readonly slept: number[]
   readonly stop: AbortController
 }
 
 /**
- * Real HTTP; the clock stands at `startsAt` and moves by what is slept, so that
- * waiting costs no time. Chance always gives 0.5.
+ * Real HTTP; the clock starts at `startsAt` and only sleeping moves it, so that waiting costs no
+ * time. Random numbers are always 0.5.
  */
 export function testWorld(startsAt = Date.parse('2026-03-10T06:00:00Z')): TestWorld {
   const http = createHttp()
@@ -55,7 +55,7 @@ export function testWorld(startsAt = Date.parse('2026-03-10T06:00:00Z')): TestWo
   }
 }
 
-/** Says what is to be done when the test is over; `onTestFinished`, or what a hook keeps. */
+/** Registers what to do after the test: `onTestFinished`, or a list that a hook runs. */
 export type AtEnd = (end: () => void | Promise<void>) => void
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void
@@ -112,7 +112,7 @@ export function sendJson(
   response.end(JSON.stringify(body))
 }
 
-/** Another process opens the file for reading and writing, as clients do unless told otherwise. */
+/** Another process opens the file for reading and writing, as clients do by default. */
 export async function holdOpen(path: string): Promise<() => Promise<void>> {
   const script = `
     import { DuckDBInstance } from '@duckdb/node-api'

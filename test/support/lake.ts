@@ -13,7 +13,7 @@ import { temporaryFolder } from './helpers.ts'
 
 export const ORG = 'org/1'
 
-/** Rows of one answer: JSON text, or values to be written as such. */
+/** Rows of one answer: JSON text, or values to write as JSON. */
 export type Items = readonly unknown[]
 
 /** A data folder whose raw versions a test writes by hand. */
@@ -25,12 +25,12 @@ export class Lake {
     this.data = data
   }
 
-  /** In a folder of its own; it is gone when the test is, unless one is given. */
+  /** In a folder of its own, which is removed after the test, unless one is given. */
   static async open(folder?: string): Promise<Lake> {
     return new Lake(folder ?? (await temporaryFolder()))
   }
 
-  /** Lands one version of one day, and makes it the one that counts. */
+  /** Lands one version of one day, and records it as the current one. */
   async land(
     resource: string,
     date: string,
@@ -55,7 +55,7 @@ export class Lake {
       attempts: 1,
       requestId: `req ${at}`,
       file,
-      sha256: 'not proven here',
+      sha256: 'not verified here',
       digest,
       error: null,
     })
@@ -66,7 +66,7 @@ export class Lake {
     await ledger.record(intervals)
   }
 
-  /** Raw to base, of the lake unless another folder is given. Returns how many months were written. */
+  /** Raw to base, of the lake unless another folder is given. Returns the number of months written. */
   async normalize(baseIn = this.data): Promise<number> {
     await using engine = new BaseEngine(this.data)
     const options = {

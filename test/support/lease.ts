@@ -5,12 +5,12 @@ import { thisPlace, type Place, type ProcessId } from '../../src/lib/place.ts'
 
 export interface Waiting {
   readonly options: LeaseOptions
-  /** Milliseconds that were slept, in all. */
+  /** The milliseconds slept in total. */
   readonly slept: () => number
   readonly warnings: string[]
 }
 
-/** What takes a lease in a world whose time passes at once; `during` runs in each sleep. */
+/** Options to acquire a lease in a world that does not wait; `during` runs in each sleep. */
 export function waiting(
   runId: string,
   now = Date.parse('2026-03-01T02:00:00Z'),
@@ -28,10 +28,10 @@ export function waiting(
   return { options: { runId, world, warn }, slept: () => slept, warnings }
 }
 
-/** Another computer that has the same data folder. */
+/** Another host with the same data folder. */
 export const ELSEWHERE: Place = { host: 'elsewhere', boot: 'b00t', pidNamespace: 'pid:[1]' }
 
-/** A lease that nobody renews any more; `ageMs` old by the clock of the file system. */
+/** A lease that no process renews; `ageMs` old by the clock of the file system. */
 export async function leaveLease(
   path: string,
   owner: Partial<ProcessId>,

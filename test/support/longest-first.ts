@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that take minutes, the longest first. Most are short: by size they would begin last. */
+/** Files that take minutes, the longest first. Most are short, so they would start last by size. */
 const LONGEST = [
   'cli/echoed-key.deep.ts',
   'cli/every-option-builds.deep.ts',
@@ -11,7 +11,7 @@ const LONGEST = [
   'flows/compact-kill.deep.ts',
 ]
 
-/** The order of the deep suite: no file of minutes is alone at the end. */
+/** The order of the deep suite, so that no long file runs alone at the end. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification): number => {

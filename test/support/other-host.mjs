@@ -2,7 +2,7 @@
 //
 // Gives the process another host name, as on another computer with the same volume.
 //   HOST_NAME     the name
-//   HASTE         by what factor seconds of waiting are shorter
+//   HASTE         the factor by which waiting is shorter
 import os from 'node:os'
 import timers from 'node:timers/promises'
 import { syncBuiltinESMExports } from 'node:module'

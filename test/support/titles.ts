@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import ts from 'typescript'
 
 /**
- * The titles of the tests of a file, each a pattern of the names that lead to it, joined by
- * ` › `. What a table puts into a title (`%s`, `${…}`) is a group of the pattern.
+ * The titles of the tests of a file, each a pattern of its groups and itself, joined by ` › `.
+ * A placeholder of a table in a title (`%s`, `${…}`) is a group of the pattern.
  */
 export function titlesOf(path: string): readonly RegExp[] {
   const file = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true)
@@ -23,7 +23,7 @@ export function titlesOf(path: string): readonly RegExp[] {
 
 const known = new Map<string, readonly RegExp[]>()
 
-/** Whether a file has a test of a name; `made` are texts that the tables of the file make. */
+/** Whether a file has a test of a name; `made` are texts that its tables put into titles. */
 export function hasTest(path: string, name: string, made: ReadonlySet<string>): boolean {
   const text = readFileSync(path, 'utf8')
   const titles = known.get(path) ?? titlesOf(path)
@@ -37,7 +37,7 @@ export function hasTest(path: string, name: string, made: ReadonlySet<string>): 
   })
 }
 
-/** `it('…')`, `describe.each(…)('…')`: what it is, and the pattern of its title. */
+/** `it('…')`, `describe.each(…)('…')`: the kind of call, and the pattern of its title. */
 function callOf({ expression, arguments: [title] }: ts.CallExpression): [string?, string?] {
   let root: ts.Expression = expression
   while (!ts.isIdentifier(root)) {

@@ -11,7 +11,7 @@ const FREE = ['emulate', '--port', '0', '--app-port', '0', '--users', '3']
 /** The stand-in platform of the command, and its address and key. */
 async function emulate(...flags: string[]): Promise<{ running: Running; printed: string }> {
   const running = startCommand([...FREE, ...flags])
-  await running.told('Ctrl-C')
+  await running.untilPrinted('Ctrl-C')
   return { running, printed: running.printed() }
 }
 

@@ -6,7 +6,7 @@ interface Begun {
   readonly end: (error?: Error) => void
 }
 
-/** Work that ends when it is told to, twice at the same time; an item is as large as its name is long. */
+/** Work of which two run at a time; the test ends each. An item's size is the length of its name. */
 function background(mostWaiting: number): { behind: Background<string>; begun: Begun[] } {
   const begun: Begun[] = []
   const work = (items: readonly string[]): Promise<void> =>
@@ -28,8 +28,8 @@ function background(mostWaiting: number): { behind: Background<string>; begun: B
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-describe('work behind the requests', () => {
-  it('begins at once where there is room; what waits is worked on together', async () => {
+describe('background work', () => {
+  it('starts at once while a slot is free; waiting items are then processed together', async () => {
     const { behind, begun } = background(10)
     for (const item of ['a', 'b', 'c', 'd']) await behind.add(item)
     expect(begun.map(({ items }) => items)).toEqual([['a'], ['b']])
@@ -42,7 +42,7 @@ describe('work behind the requests', () => {
     await ended
   })
 
-  it('lets more come only when what waits is small enough', async () => {
+  it('accepts another item only while the waiting items are small enough', async () => {
     const { behind, begun } = background(3)
     for (const item of ['a', 'b', 'ccc']) await behind.add(item)
     let isAdded = false
@@ -58,7 +58,7 @@ describe('work behind the requests', () => {
     await ended
   })
 
-  it('that fails is told to whoever adds more, and at the end, when all has ended', async () => {
+  it('rejects further items after a failure, and reports the failure once all work has ended', async () => {
     const { behind, begun } = background(10)
     for (const item of ['failing', 'slow', 'waiting']) await behind.add(item)
     begun[0]?.end(new Error('no room on the disk'))

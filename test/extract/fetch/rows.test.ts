@@ -10,7 +10,7 @@ const day = (text: string): Day => parseDay(text, 'day')
 const RANGE = { first: day('2026-03-01'), last: day('2026-03-04') }
 const row = (date: string, n = 1): string => `{"date":"${date}","n":${n},"of":[{"date":"x"}]}`
 
-/** The 2nd and 4th are due; the first three have landed, the day before and the third of several rows. */
+/** The 2nd and 4th are due; 28 February, 1 and 2 March have landed. */
 async function taker() {
   const spool = new RowBuffer(join(await temporaryFolder(), 'rows'))
   const landed = new Map(
@@ -22,17 +22,17 @@ async function taker() {
 
 it.each([
   ['of a landed day', row('2026-03-01'), '{"date":"'],
-  ['spaced as it likes', '{ "date" :\n"2026-03-02", "n":1}', '{ "date" :\n"'],
-  ['of a day that has not landed, or not as one row', row('2026-03-03'), undefined],
+  ['with any white space', '{ "date" :\n"2026-03-02", "n":1}', '{ "date" :\n"'],
+  ['of a day that has not landed as one row', row('2026-03-03'), undefined],
   ['of a day that was not asked for', row('2026-02-28'), undefined],
-  ['of no day', row('2026-13-01'), undefined],
-  ['that begins with something else', '{"n":1,"date":"2026-03-01"}', undefined],
-])('a row %s may be known by its beginning', async (_, text, beginning) => {
+  ['of an invalid date', row('2026-13-01'), undefined],
+  ['that does not begin with the date', '{"n":1,"date":"2026-03-01"}', undefined],
+])('the first characters of a row %s say whether it may be known', async (_, text, beginning) => {
   const { known } = await taker()
   expect(known.beginningOf(`[ ${text}`, 2)).toBe(beginning)
 })
 
-it('a row is known when it is the landed one of its day', async () => {
+it('a row is known when it equals the landed row of its day', async () => {
   const { known } = await taker()
   expect(known.has(row('2026-03-01'))).toBe(true)
   expect(known.has(row('2026-03-01', 2))).toBe(false)
@@ -40,7 +40,7 @@ it('a row is known when it is the landed one of its day', async () => {
   expect(known.has(row('2026-03-03'))).toBe(false)
 })
 
-it('of known rows those of due days are taken, with the digest that they had', async () => {
+it('a known row of a due day is buffered with the digest that it landed with', async () => {
   const { known, spool } = await taker()
   known.take(row('2026-03-01'))
   known.take(row('2026-03-02'))
@@ -54,9 +54,9 @@ it('of known rows those of due days are taken, with the digest that they had', a
 
 it.each([
   ['of a due day', row('2026-03-04'), true],
-  ['of a day between', '{"date":"2026-03-03"}', false],
-  ['that speaks of a second day', row('2026-03-03'), true],
-  ['of a day that was not asked for', '{"date":"2026-03-05"}', true],
-])('a row %s is wanted, or passed over', async (_, text, isWanted) => {
+  ['of a day between two due days', '{"date":"2026-03-03"}', false],
+  ['that names a second date', row('2026-03-03'), true],
+  ['of a day that was not requested', '{"date":"2026-03-05"}', true],
+])('a row %s is parsed: %s', async (_, text, isWanted) => {
   expect((await taker()).isWanted(text)).toBe(isWanted)
 })

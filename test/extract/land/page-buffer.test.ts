@@ -30,7 +30,7 @@ const headerOf = (
   witness: `totals ${page}`,
 })
 
-/** Pages with everything that text may hold; the line ends in it are no ends of lines here. */
+/** Pages with every kind of text; line ends within a row must not end its line in the file. */
 const PAGES = [
   ['{"user_id":"a","n":1e3}', '{ "user_id":"b" ,\r\n "t":"\u2028\\n😀" }'],
   [],
@@ -44,7 +44,7 @@ function pageOf(items: readonly string[]): Page {
   return { rows, sum: sumOf(rowsText, rows.length) }
 }
 
-/** The same where its rows were landed before. */
+/** A page whose rows have landed before. */
 const knownPageOf = (items: readonly string[]): Page => ({ ...pageOf(items), rows: null })
 
 async function write(path: string, pages: readonly (readonly string[])[]): Promise<PageBuffer> {
@@ -74,7 +74,7 @@ function linesOf(rows: readonly RawRow[]): string {
 }
 
 describe('a page buffer that an earlier run left', () => {
-  it('has the same rows, pages, cursors and content as before', async () => {
+  it('has the same rows, pages, cursors and content when it is opened again', async () => {
     const path = join(await temporaryFolder(), 'buffer')
     const before = await write(path, PAGES)
     const { buffer, items } = await open(path)
@@ -163,14 +163,14 @@ describe('a page buffer that an earlier run left', () => {
     ['the file of an earlier version, which had no page headers', '{"item":"{}","ordinal":0}\n'],
     ['anything else', 'x'.repeat(100_000)],
     ['zeros, as a file system leaves them after a crash', '\0'.repeat(4096)],
-  ])('is empty when it is %s', async (_, text) => {
+  ])('is empty when the file is %s', async (_, text) => {
     const path = join(await temporaryFolder(), 'buffer')
     await writeFile(path, text)
     expect((await open(path)).buffer.pages).toBe(0)
     expect((await stat(path)).size).toBe(0)
   })
 
-  it('does not take a page twice, or one whose page before is missing', async () => {
+  it('ignores a repeated page, and a page whose predecessor is missing', async () => {
     const path = join(await temporaryFolder(), 'buffer')
     await write(path, PAGES.slice(0, 1))
     const first = await readFile(path)
@@ -183,7 +183,7 @@ describe('a page buffer that an earlier run left', () => {
     expect((await open(path)).buffer.pages).toBe(0)
   })
 
-  it('keeps the headers of known pages without their rows, and cannot be landed', async () => {
+  it('keeps the headers of known pages without their rows, and cannot land', async () => {
     const path = join(await temporaryFolder(), 'buffer')
     const { buffer: before } = await open(path)
     for (const [at, items] of PAGES.entries()) {
@@ -196,7 +196,7 @@ describe('a page buffer that an earlier run left', () => {
     await expect(fieldsOf(buffer.content)).rejects.toThrow('has changed since it was written')
   })
 
-  it('forgets everything at a restart', async () => {
+  it('is empty after a restart', async () => {
     const path = join(await temporaryFolder(), 'buffer')
     await write(path, PAGES)
     const { buffer } = await open(path)
@@ -210,7 +210,7 @@ describe('a page buffer that an earlier run left', () => {
     expect(await fieldsOf(buffer.content)).toEqual(await fieldsOf(other.content))
   })
 
-  it('is not landed when a page has changed since it was written', async () => {
+  it('does not land when a page has changed since it was written', async () => {
     const path = join(await temporaryFolder(), 'buffer')
     const buffer = await write(path, PAGES)
     const whole = await readFile(path, 'utf8')
@@ -218,7 +218,7 @@ describe('a page buffer that an earlier run left', () => {
     await expect(fieldsOf(buffer.content)).rejects.toThrow(`${path}: a page has changed`)
   })
 
-  it('is no file when it is left without a page', async () => {
+  it('leaves no file when it has no page', async () => {
     const path = join(await temporaryFolder(), 'buffer')
     await open(path)
     await expect(stat(path)).rejects.toThrow('ENOENT')

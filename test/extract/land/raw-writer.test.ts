@@ -14,22 +14,25 @@ it.each([
   ['a second earlier', NOW - 1000],
   ['at the same time', NOW],
   ['a day earlier', NOW - 86_400_000],
-])('law 8: a version that was fetched %s, by a clock set back, is the newest', async (_, at) => {
-  const dataFolder = await temporaryFolder()
-  const database = new LandingDatabase(dataFolder)
-  try {
-    const warn = (message: string): never => expect.fail(message)
-    const writer = new RawWriter({ dataFolder, orgId: 'o', ledger: new Map(), database, warn })
-    const land = async (item: string, fetchedAt: number): Promise<string> => {
-      const origin = { page: 1, fetchedAt, request: '/', requestId: null, runId: 'run' }
-      const content = contentOf([{ item, ordinal: 0, origin }], origin)
-      const [landed] = await writer.land('tokens', [{ day: DAY, content }])
-      return landed?.file ?? ''
+])(
+  'law 8: the version landed last is the newest, though a clock set back says that it was fetched %s',
+  async (_, at) => {
+    const dataFolder = await temporaryFolder()
+    const database = new LandingDatabase(dataFolder)
+    try {
+      const warn = (message: string): never => expect.fail(message)
+      const writer = new RawWriter({ dataFolder, orgId: 'o', ledger: new Map(), database, warn })
+      const land = async (item: string, fetchedAt: number): Promise<string> => {
+        const origin = { page: 1, fetchedAt, request: '/', requestId: null, runId: 'run' }
+        const content = contentOf([{ item, ordinal: 0, origin }], origin)
+        const [landed] = await writer.land('tokens', [{ day: DAY, content }])
+        return landed?.file ?? ''
+      }
+      const first = await land('{"n":1}', NOW)
+      const second = await land('{"n":2}', at)
+      expect(versionsIn(rawFolder(dataFolder, 'o', 'tokens', DAY))).toEqual([first, second])
+    } finally {
+      await database.close()
     }
-    const first = await land('{"n":1}', NOW)
-    const second = await land('{"n":2}', at)
-    expect(versionsIn(rawFolder(dataFolder, 'o', 'tokens', DAY))).toEqual([first, second])
-  } finally {
-    await database.close()
-  }
-})
+  },
+)

@@ -8,30 +8,30 @@ import { temporaryFolder } from '../../support/helpers.ts'
 
 const DAYS = ['2026-03-01', '2026-03-02', '2026-03-03'].map((day) => parseDay(day, 'a day'))
 const day = fc.constantFrom(...DAYS)
-/** Some of more than what is kept in memory. */
+/** Some are longer than what the buffer keeps in memory. */
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.constantFrom(300_000, 700_000, 1_100_000).map((length) => `é€${'x'.repeat(length)}`),
 )
 
-it('gives back the rows of each day, in order, wherever they were kept', async () => {
+it('a row buffer returns the rows of each day in order, from memory and from its file', async () => {
   const folder = await temporaryFolder()
-  let spools = 0
+  let buffers = 0
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(day, text), { maxLength: 12 }),
       fc.array(fc.tuple(day, text), { maxLength: 12 }),
       async (before, rows) => {
-        const spool = new RowBuffer(join(folder, 'parts', `${(spools += 1)}.rows`))
-        for (const row of before) spool.add(...row)
-        spool.clear()
-        for (const row of rows) spool.add(...row)
+        const buffer = new RowBuffer(join(folder, 'parts', `${(buffers += 1)}.rows`))
+        for (const row of before) buffer.add(...row)
+        buffer.clear()
+        for (const row of rows) buffer.add(...row)
         for (const each of DAYS) {
           const expected = rows.filter(([of]) => of === each).map(([, text]) => text)
-          expect(spool.rowsOf(each).every((text, at) => text === expected[at])).toBe(true)
-          expect(spool.rowsOf(each)).toHaveLength(expected.length)
+          expect(buffer.rowsOf(each).every((text, at) => text === expected[at])).toBe(true)
+          expect(buffer.rowsOf(each)).toHaveLength(expected.length)
         }
-        await spool.close()
+        await buffer.close()
       },
     ),
     { numRuns: 40 },
@@ -39,10 +39,10 @@ it('gives back the rows of each day, in order, wherever they were kept', async (
   expect(await readdir(join(folder, 'parts'))).toEqual([])
 })
 
-it('needs no file for little', async () => {
+it('a row buffer of few rows writes no file', async () => {
   const folder = await temporaryFolder()
-  const spool = new RowBuffer(join(folder, 'one.rows'))
-  for (const each of DAYS) spool.add(each, 'a row')
+  const buffer = new RowBuffer(join(folder, 'one.rows'))
+  for (const each of DAYS) buffer.add(each, 'a row')
   expect(await readdir(folder)).toEqual([])
-  await spool.close()
+  await buffer.close()
 })

@@ -26,7 +26,7 @@ function rows(items: readonly string[]): RawRow[] {
   return items.map((item, ordinal) => ({ item, ordinal, origin: { ...origin, page: ordinal } }))
 }
 
-/** The rows of each day as they stand in the lake once they were landed together. */
+/** The rows of each day as they are in the lake after they landed together. */
 async function landed(days: readonly DayOfRows[]): Promise<unknown> {
   const dataFolder = await temporaryFolder()
   const database = new LandingDatabase(dataFolder)
@@ -69,7 +69,7 @@ it.each<[string, readonly string[]]>([
   expect(await landed([other, day, none])).toEqual([other, day, none])
 })
 
-it('days of many characters land as they were served, whatever is written together', async () => {
+it('large days land as they were served, however they are written together', async () => {
   const days = Array.from({ length: 9 }, (_, at) => ({
     day: `2026-03-0${at + 1}` as Day,
     rows: rows(many(20 * (at + 1), 20_000)),
@@ -77,7 +77,7 @@ it('days of many characters land as they were served, whatever is written togeth
   expect(await landed(days)).toEqual(days)
 })
 
-it('law 1: whatever JSON text and whatever origin lands as it was served', async () => {
+it('law 1: any JSON text lands as it was served, with any origin', async () => {
   const row = fc.record({
     item: fc.json(),
     ordinal: fc.nat(),
@@ -97,14 +97,14 @@ it('law 1: whatever JSON text and whatever origin lands as it was served', async
   await fc.assert(
     fc.asyncProperty(days, async (all) => {
       const written = all.map((rows, at) => ({ day: `2026-03-0${at + 1}` as Day, rows }))
-      const told = (await landed(written)) as DayOfRows[]
-      expect(told.map(sorted)).toEqual(written.map(sorted))
+      const found = (await landed(written)) as DayOfRows[]
+      expect(found.map(sorted)).toEqual(written.map(sorted))
     }),
     { numRuns: 30 },
   )
 })
 
-it('a file of lines knows its longest line', async () => {
+it('a file of lines records the length of its longest line', async () => {
   const path = join(await temporaryFolder(), 'x')
   const file = writeLines(path, [{ day: DAY, rows: rows(['1', '"é"', '2']) }])
   const lines = (await readFile(path, 'utf8')).split('\n')
@@ -112,7 +112,7 @@ it('a file of lines knows its longest line', async () => {
   expect(lines).toHaveLength(4)
 })
 
-it('nothing is left when the rows of a day cannot be read', async () => {
+it('a landing that fails while reading rows leaves no file', async () => {
   const dataFolder = await temporaryFolder()
   const database = new LandingDatabase(dataFolder)
   const failing = function* (): Generator<RawRow> {

@@ -19,7 +19,7 @@ describe('the digest of rows', () => {
     )
   })
 
-  it('changes when any row changes, comes, goes, or stands twice', () => {
+  it('changes when a row changes, is added, removed or repeated', () => {
     fc.assert(
       fc.property(rows, fc.string(), fc.string(), (some, a, b) => {
         fc.pre(a !== b)
@@ -31,7 +31,7 @@ describe('the digest of rows', () => {
     )
   })
 
-  it('is 64 hexadecimal characters, also of no rows', () => {
+  it('is 64 hexadecimal characters, even for no rows', () => {
     expect(digestOf([])).toMatch(/^[0-9a-f]{64}$/)
   })
 })

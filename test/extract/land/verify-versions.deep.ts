@@ -25,8 +25,8 @@ import {
   warnings,
 } from '../three-days.ts'
 
-describe('a look at a day whose rows are the same', () => {
-  it.each(DAMAGE)('never blesses a file with %s: it is landed again', async (_, damage) => {
+describe('a recheck that fetches the same rows', () => {
+  it.each(DAMAGE)('lands the day again when its raw file has %s', async (_, damage) => {
     const { data, sync } = await platform()
     await sync()
     const before = (await ledgerOf(data, 'o')).get(intervalKey('users', DAY))
@@ -43,7 +43,7 @@ describe('a look at a day whose rows are the same', () => {
     expect(await versions(data)).toEqual([after?.file])
   })
 
-  it('takes the file that is whole as it is', async () => {
+  it('leaves an intact raw file as it is', async () => {
     const { data, sync } = await platform()
     await sync()
     const before = await versions(data)
@@ -53,8 +53,8 @@ describe('a look at a day whose rows are the same', () => {
   })
 })
 
-describe('a file that a crash left between its rename and its record', () => {
-  it('is taken in once it is proven', async () => {
+describe('a raw file that a crash left out of the ledger', () => {
+  it('is added to the ledger once it is verified', async () => {
     const { data, sync } = await platform()
     await sync()
     const before = await versions(data)
@@ -71,18 +71,21 @@ describe('a file that a crash left between its rename and its record', () => {
     })
   })
 
-  it.each(DAMAGE)('and that has %s is not', async (_, damage) => {
-    const { data, sync } = await platform()
-    await sync()
-    await unrecord(data)
-    await damage(await newest(data))
-    const { world } = await sync(NOW + 60_000)
-    expect(warnings(world)).toHaveLength(1)
-    expect(await quarantined(data)).toHaveLength(1)
-    expect(await versions(data)).toHaveLength(1)
-  })
+  it.each(DAMAGE)(
+    'goes to quarantine when it has %s, and the day lands again',
+    async (_, damage) => {
+      const { data, sync } = await platform()
+      await sync()
+      await unrecord(data)
+      await damage(await newest(data))
+      const { world } = await sync(NOW + 60_000)
+      expect(warnings(world)).toHaveLength(1)
+      expect(await quarantined(data)).toHaveLength(1)
+      expect(await versions(data)).toHaveLength(1)
+    },
+  )
 
-  it('and that holds another day’s rows under this day’s name is not', async () => {
+  it('is not added when it holds the rows of another day', async () => {
     const { data, sync } = await platform()
     await sync()
     const path = await newest(data)
@@ -95,8 +98,8 @@ describe('a file that a crash left between its rename and its record', () => {
   })
 })
 
-describe('a file that the ledger names and the lake has not', () => {
-  it('makes its day missing: it is asked for in the same run', async () => {
+describe('a raw file that is in the ledger but not in the lake', () => {
+  it('makes its day missing, and the same run fetches it', async () => {
     const { data, sync, requests } = await platform()
     await sync()
     await rm(await newest(data))
@@ -108,7 +111,7 @@ describe('a file that the ledger names and the lake has not', () => {
     expect(await versions(data)).toHaveLength(1)
   })
 
-  it('is told of where its day is not asked for', async () => {
+  it('is reported as missing by a run that does not request its day', async () => {
     const { data, sync, platform: there } = await platform()
     await sync()
     await rm(await newest(data))
@@ -123,20 +126,20 @@ describe('a file that the ledger names and the lake has not', () => {
   })
 })
 
-describe('a day whose newest version was lost', () => {
+describe('a day whose newest version is gone', () => {
   it.each([
     ['was deleted', (path: string) => rm(path)],
     ['was damaged', flip],
-  ])('and %s is missing, whatever older ones there are', async (_, lose) => {
+  ])('is missing after that version %s, though an older one is in the lake', async (_, remove) => {
     const { data, sync, platform: there } = await platform()
     await sync()
     there.value = 2
     await sync(LOOK)
-    await lose(await newest(data))
+    await remove(await newest(data))
     const ledger = await ledgerOf(data, 'o')
     const { file } = ledger.get(intervalKey('users', DAY)) ?? {}
-    const lost = [{ resource: 'users', day: DAY, file: file ?? '' }]
-    await quarantineDamaged(data, 'o', lost, ledger, () => undefined)
+    const missing = [{ resource: 'users', day: DAY, file: file ?? '' }]
+    await quarantineDamaged(data, 'o', missing, ledger, () => undefined)
     await rm(join(data, 'quarantine'), { recursive: true, force: true })
     for (let night = 1; night <= 2; night += 1) {
       await openLedger(data, 'o', () => undefined)
@@ -167,8 +170,8 @@ const toBase = async (data: string) => {
   return await normalize(options, engine)
 }
 
-describe('the base', () => {
-  it.each(DAMAGE)('is not made from a raw file with %s', async (_, damage) => {
+describe('base', () => {
+  it.each(DAMAGE)('leaves out a day whose raw file has %s', async (_, damage) => {
     const { data, sync } = await platform()
     await sync()
     await damage(await newest(data))
@@ -183,7 +186,7 @@ describe('the base', () => {
     expect(days).toEqual([{ day: '2026-01-14' }, { day: '2026-01-16' }])
   })
 
-  it('is made again where a file of it is damaged, and only there', async () => {
+  it('is written again for a damaged base file alone', async () => {
     const { data, sync } = await platform()
     await sync()
     await toBase(data)
@@ -196,7 +199,7 @@ describe('the base', () => {
     expect(await rows()).toEqual(before)
   })
 
-  it('is made again whole where the record of it cannot be read', async () => {
+  it('is written again in full when its record cannot be read', async () => {
     const { data, sync } = await platform()
     await sync()
     const first = await toBase(data)

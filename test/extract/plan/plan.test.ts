@@ -36,8 +36,8 @@ function interval(resource: string, of: Day, change: Partial<Interval> = {}): In
   }
 }
 
-/** No cap, or one learned up to 20 days before the clock. */
-function anyCap(): fc.Arbitrary<(now: number) => WindowSize> {
+/** A window size learned up to 20 days before the clock. */
+function anyWindowSize(): fc.Arbitrary<(now: number) => WindowSize> {
   const width = fc.integer({ min: 1, max: 200 })
   return fc
     .tuple(width, fc.option(width), fc.integer({ min: 0, max: 20 }))
@@ -62,12 +62,12 @@ const reasons = (tasks: readonly FetchTask[]): string[] =>
   tasks.flatMap(({ days }) => days.map((each) => `${each.day} ${each.reason}${each.age ?? ''}`))
 
 describe('the plan', () => {
-  it('asks for the whole history of a day endpoint in one window, up to yesterday', () => {
+  it('requests the whole history of a day endpoint in one window, up to yesterday', () => {
     const plan = planSync(new Map(), at('2026-11-21', { resources: only('tokens') }))
     expect(windows(plan)).toEqual(['tokens 2026-01-14..2026-11-20'])
   })
 
-  it('asks for users one day at a time, the newest first', () => {
+  it('requests users one day at a time, the newest first', () => {
     const plan = planSync(new Map(), at('2026-01-17', { resources: only('users') }))
     expect(windows(plan)).toEqual([
       'users 2026-01-16..2026-01-16',
@@ -80,7 +80,7 @@ describe('the plan', () => {
     expect(planSync(new Map(), at('2026-01-14'))).toEqual([])
   })
 
-  it('never asks for today or later, nor for a day before history, whatever is asked', () => {
+  it('never requests today or later, nor a day before the history, whatever range is given', () => {
     const within = { first: day('2025-12-01'), last: day('2027-01-01') }
     const plan = planSync(new Map(), at('2026-01-20', { resources: only('tools'), within }))
     expect(windows(plan)).toEqual(['tools 2026-01-14..2026-01-19'])
@@ -102,18 +102,18 @@ describe('the plan', () => {
     ])
   })
 
-  it('looks at a day again after 1, 2, 3, 7, 14 and 30 days, then it is settled, and then every 28 days', () => {
+  it('rechecks a day 2, 3, 7, 14 and 30 days after it, when it is final, and then every 28 days', () => {
     const first = HISTORY_START
     let known = interval('users', first)
-    const looks: number[] = []
+    const rechecks: number[] = []
     for (let age = 2; age <= 90; age += 1) {
       const today = addDays(first, age)
       const options = at(today, { resources: only('users'), within: { first, last: first } })
       if (planSync(ledgerOf([known]), options).length === 0) continue
-      looks.push(age)
+      rechecks.push(age)
       known = { ...known, fetchedAt: options.now }
     }
-    expect(looks).toEqual([2, 3, 7, 14, 30, 58, 86])
+    expect(rechecks).toEqual([2, 3, 7, 14, 30, 58, 86])
     expect(isSettled(known)).toBe(true)
   })
 
@@ -124,7 +124,7 @@ describe('the plan', () => {
     expect(reasons(plan)).toEqual(['2026-01-14 recheck14'])
   })
 
-  it('does not ask for settled days to reach the missing ones around them', () => {
+  it('requests no final days between missing ones', () => {
     const settled = eachDay({ first: day('2026-02-01'), last: day('2026-02-10') }).map((each) =>
       interval('tokens', each, { fetchedAt: startOf(day('2026-06-01')) }),
     )
@@ -138,7 +138,7 @@ describe('the plan', () => {
     ])
   })
 
-  it('joins the days due for a look and yesterday in one window', () => {
+  it('requests yesterday and the days due for a recheck in one window', () => {
     const days = eachDay({ first: HISTORY_START, last: day('2026-01-24') })
     const ledger = ledgerOf(
       days.map((each) =>
@@ -155,7 +155,7 @@ describe('the plan', () => {
     ])
   })
 
-  it('asks for no window that is wider than the learned cap, the newest days first', () => {
+  it('requests no window wider than the learned window size, the newest days first', () => {
     const tokens = { maxDays: 4, tooWide: 5, learntAt: 0, probedAt: startOf(day('2026-01-20')) }
     const options = at('2026-01-24', {
       resources: only('tokens'),
@@ -170,8 +170,8 @@ describe('the plan', () => {
 
   it.each([
     ['twice as wide', 5, ['2026-01-17..2026-01-24', '2026-01-14..2026-01-16']],
-    ['half way to what was refused', 7, ['2026-01-20..2026-01-24', '2026-01-16..2026-01-19']],
-    ['twice as wide where nothing is known', null, ['2026-01-17..2026-01-24']],
+    ['half way to the refused one', 7, ['2026-01-20..2026-01-24', '2026-01-16..2026-01-19']],
+    ['twice as wide where no refused size is known', null, ['2026-01-17..2026-01-24']],
   ])('tries one window %s a week after the last refusal', (_, tooWide, expected) => {
     const probedAt = startOf(day('2026-01-18'))
     const tokens = { maxDays: 4, tooWide, learntAt: 0, probedAt }
@@ -183,7 +183,7 @@ describe('the plan', () => {
     expect(asked.slice(0, expected.length)).toEqual(expected.map((each) => `tokens ${each}`))
   })
 
-  it('asks for every day of the range when forced', () => {
+  it('requests every day of the range when forced', () => {
     const ledger = ledgerOf([
       interval('tokens', HISTORY_START, { fetchedAt: startOf(day('2026-06-01')) }),
     ])
@@ -195,7 +195,7 @@ describe('the plan', () => {
     expect(reasons(plan)).toEqual(['2026-01-14 forced'])
   })
 
-  it('looks a second time at a suspect day after an hour, and not sooner', () => {
+  it('rechecks a volume anomaly that awaits confirmation after an hour, and not sooner', () => {
     const today = day('2026-06-02')
     const now = startOf(today) + 5 * HOUR
     const planAt = (seenAt: number): string[] => {
@@ -209,45 +209,49 @@ describe('the plan', () => {
     expect(planAt(now - HOUR)).toEqual(['2026-01-14 recheck139'])
   })
 
-  it('asks once for every day that has not landed, whatever landed after it, in windows that fit', () => {
+  it('requests every day that has not landed once, in windows of the learned size', () => {
     const state = fc.constantFrom('settled', 'young', 'failed', 'missing')
     fc.assert(
-      fc.property(fc.array(state, { minLength: 1, maxLength: 120 }), anyCap(), (states, cap) => {
-        const today = addDays(HISTORY_START, states.length)
-        const now = startOf(today) + 2 * HOUR
-        const ledger = ledgerOf(
-          states.flatMap((each, index) => {
-            const of = addDays(HISTORY_START, index)
-            if (each === 'missing') return []
-            if (each === 'failed')
-              return [interval('tokens', of, { status: each, fetchedAt: null })]
-            return [interval('tokens', of, each === 'settled' ? { fetchedAt: now } : {})]
-          }),
-        )
-        const tokens = cap(now)
-        const windowSizes = new Map([['tokens', tokens]])
-        const tasks = planSync(ledger, at(today, { resources: only('tokens'), windowSizes }))
-        const asked = tasks.flatMap(({ days }) => days.map((each) => each.day)).sort()
-        expect(asked).toEqual([...new Set(asked)])
-        const lacking = states.flatMap((each, index) =>
-          each === 'failed' || each === 'missing' ? [addDays(HISTORY_START, index)] : [],
-        )
-        expect(asked).toEqual(expect.arrayContaining(lacking))
-        const spans = tasks.map(({ range }) => daysBetween(range.first, range.last) + 1)
-        expect(spans.filter((span) => span > tokens.maxDays).length).toBeLessThanOrEqual(1)
-        expect(Math.max(0, ...spans)).toBeLessThanOrEqual(probeSize(tokens, now))
-      }),
+      fc.property(
+        fc.array(state, { minLength: 1, maxLength: 120 }),
+        anyWindowSize(),
+        (states, cap) => {
+          const today = addDays(HISTORY_START, states.length)
+          const now = startOf(today) + 2 * HOUR
+          const ledger = ledgerOf(
+            states.flatMap((each, index) => {
+              const of = addDays(HISTORY_START, index)
+              if (each === 'missing') return []
+              if (each === 'failed')
+                return [interval('tokens', of, { status: each, fetchedAt: null })]
+              return [interval('tokens', of, each === 'settled' ? { fetchedAt: now } : {})]
+            }),
+          )
+          const tokens = cap(now)
+          const windowSizes = new Map([['tokens', tokens]])
+          const tasks = planSync(ledger, at(today, { resources: only('tokens'), windowSizes }))
+          const asked = tasks.flatMap(({ days }) => days.map((each) => each.day)).sort()
+          expect(asked).toEqual([...new Set(asked)])
+          const lacking = states.flatMap((each, index) =>
+            each === 'failed' || each === 'missing' ? [addDays(HISTORY_START, index)] : [],
+          )
+          expect(asked).toEqual(expect.arrayContaining(lacking))
+          const spans = tasks.map(({ range }) => daysBetween(range.first, range.last) + 1)
+          expect(spans.filter((span) => span > tokens.maxDays).length).toBeLessThanOrEqual(1)
+          expect(Math.max(0, ...spans)).toBeLessThanOrEqual(probeSize(tokens, now))
+        },
+      ),
       { numRuns: 60 },
     )
   })
 
-  it('is empty after it was executed at the same time, whatever was known before', () => {
+  it('law 2: is empty once executed with the same clock, whatever the ledger held', () => {
     const status = fc.constantFrom('landed', 'empty', 'failed', 'missing', 'suspect', 'refused')
     const known = fc.array(fc.tuple(status, fc.integer({ min: 0, max: 160 * 24 })), {
       maxLength: 120,
     })
     fc.assert(
-      fc.property(known, fc.integer({ min: 0, max: 160 }), anyCap(), (days, age, cap) => {
+      fc.property(known, fc.integer({ min: 0, max: 160 }), anyWindowSize(), (days, age, cap) => {
         const today = addDays(HISTORY_START, age)
         const windowSizes = new Map(RESOURCES.map(({ name }) => [name, cap(startOf(today))]))
         const options = at(today, { windowSizes })
@@ -271,7 +275,7 @@ describe('the plan', () => {
         for (const { resource, days: asked } of planSync(ledger, options)) {
           for (const { day: each } of asked) {
             const key = intervalKey(resource.name, each)
-            ledger.set(key, afterLook(resource.name, each, ledger.get(key), options.now))
+            ledger.set(key, afterRecheck(resource.name, each, ledger.get(key), options.now))
           }
         }
         expect(planSync(ledger, options)).toEqual([])
@@ -281,8 +285,13 @@ describe('the plan', () => {
   })
 })
 
-/** What a look leaves behind: mostly rows; of some settled days, doubt, or a refusal. */
-function afterLook(resource: string, of: Day, known: Interval | undefined, now: number): Interval {
+/** The state after a recheck: mostly landed; of some final days a volume anomaly, or a refusal. */
+function afterRecheck(
+  resource: string,
+  of: Day,
+  known: Interval | undefined,
+  now: number,
+): Interval {
   const kind = Number(of.slice(-2)) % 3
   if (known === undefined || !isSettled(known) || kind === 0) {
     return interval(resource, of, { fetchedAt: now })

@@ -7,15 +7,15 @@ import { intervalKey, isSettled, type Interval } from '../../../src/lake/ledger.
 
 const HOUR = 3_600_000
 
-/** A data folder of which only the ledger is there. */
+/** Nights of which only the ledger is kept. */
 class Nights {
   readonly #ledger = new Map<string, Interval>()
-  readonly #lastLook = new Map<string, number>()
+  readonly #lastRecheck = new Map<string, number>()
   nights = 0
-  /** Running nights between two looks at a settled day, at most. */
+  /** The most nights between two rechecks of a final day. */
   longestRest = 0
 
-  /** Plans, lands what is planned, and gives the plan. */
+  /** Plans, lands what is planned, and returns the plan. */
   run(today: Day): FetchTask[] {
     const now = startOf(today) + 2 * HOUR
     const tasks = planSync(this.#ledger, { today, now })
@@ -24,7 +24,7 @@ class Nights {
       for (const { day } of days) this.#land(resource.name, day, now)
     }
     for (const [key, interval] of this.#ledger) {
-      const rest = this.nights - (this.#lastLook.get(key) ?? 0)
+      const rest = this.nights - (this.#lastRecheck.get(key) ?? 0)
       if (isSettled(interval)) this.longestRest = Math.max(this.longestRest, rest)
     }
     return tasks
@@ -32,7 +32,7 @@ class Nights {
 
   #land(resource: string, day: Day, now: number): void {
     const key = intervalKey(resource, day)
-    this.#lastLook.set(key, this.nights)
+    this.#lastRecheck.set(key, this.nights)
     this.#ledger.set(key, {
       resource,
       day,
@@ -50,8 +50,8 @@ class Nights {
   }
 }
 
-describe('the sweep', () => {
-  it('looks at every settled day again within 28 nights, also where nights are missed', () => {
+describe('the recheck of final days', () => {
+  it('covers every final day within 28 nights, even where nights are missed', () => {
     const isRun = fc.array(fc.boolean(), { minLength: 70, maxLength: 70 })
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 150 }), isRun, fc.boolean(), (age, runs, isNightly) => {
@@ -65,7 +65,7 @@ describe('the sweep', () => {
     )
   })
 
-  it('costs an idle night of 300 days one window more than the seven looks', () => {
+  it('costs a night after 300 days of history one request besides that of each resource', () => {
     const nights = new Nights()
     nights.run(addDays(HISTORY_START, 270))
     const inWindows = ({ resource }: FetchTask): boolean => resource.grain === 'days'
@@ -78,7 +78,7 @@ describe('the sweep', () => {
     expect(Math.min(...requests)).toBe(RESOURCES.length - 1)
   })
 
-  it('takes as many users’ days every night', () => {
+  it('spreads the days of users evenly over the nights', () => {
     const nights = new Nights()
     nights.run(addDays(HISTORY_START, 300))
     for (let age = 301; age <= 360; age += 1) {

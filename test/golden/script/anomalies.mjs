@@ -1,14 +1,14 @@
 // The days on which credits were far from what is usual: each day is looked up on its
 // own, where the models join all of them.
 import { unique } from './reading.mjs'
-import { NOBODY, org_id } from './served.mjs'
+import { UNATTRIBUTED, org_id } from './served.mjs'
 import { later } from './weeks.mjs'
 
 /** Of a normal distribution, in median deviations. */
 const DEVIATION = 1.4826
 
 export function anomalies({ fct_user_day, fct_org_day, dim_date }) {
-  const users = fct_user_day.filter(({ user_id }) => user_id !== NOBODY)
+  const users = fct_user_day.filter(({ user_id }) => user_id !== UNATTRIBUTED)
   const credits = new Map(
     [...users, ...fct_org_day]
       .filter(({ billable_tokens }) => billable_tokens !== null && billable_tokens > 0n)

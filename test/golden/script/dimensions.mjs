@@ -1,13 +1,13 @@
 // The rows of every dimension and map, given those of the facts.
 import { count, groupBy, unique } from './reading.mjs'
-import { added, answers, calendar, isoDay, NOBODY, org_id, seeds, today } from './served.mjs'
+import { added, answers, calendar, isoDay, UNATTRIBUTED, org_id, seeds, today } from './served.mjs'
 import { canonical, spellings, toolName } from './tools.mjs'
 
 export function dimensions(made) {
   const history = made.fct_user_day.map(({ user_id }) => user_id)
   const consumers = made.fct_user_model_day.map(({ user_id }) => user_id)
   const members = unique([...history, ...consumers])
-  const periods = members.filter((member) => member !== NOBODY).flatMap(periodsOf)
+  const periods = members.filter((member) => member !== UNATTRIBUTED).flatMap(periodsOf)
   const firstAndLast = (rows) => ({
     first_active_date: rows.map(({ activity_date }) => activity_date).sort()[0] ?? null,
     last_active_date:
@@ -148,8 +148,8 @@ function date(day) {
   const firstMonday = firstThursday - ((new Date(firstThursday).getUTCDay() + 6) % 7) * 86_400_000
   const iso_week = Math.round((monday - firstMonday) / (7 * 86_400_000)) + 1
   const [year, month, dayOfMonth] = day.split('-').map(Number)
-  const looks = answers.filter(({ meta }) => meta.start_date <= day && day <= meta.end_date)
-  const resources = groupBy(looks, ({ resource }) => resource)
+  const covering = answers.filter(({ meta }) => meta.start_date <= day && day <= meta.end_date)
+  const resources = groupBy(covering, ({ resource }) => resource)
   return {
     org_id,
     activity_date: day,

@@ -1,6 +1,6 @@
 // What changed with an event: each user day is looked up in the team of that day.
 import { sum, unique } from './reading.mjs'
-import { NOBODY, org_id, seeds } from './served.mjs'
+import { UNATTRIBUTED, org_id, seeds } from './served.mjs'
 import { later, monday, weeks } from './weeks.mjs'
 
 const METRICS = {
@@ -27,7 +27,7 @@ function perUser(span, name, unit = 1) {
 
 export function eventEffect({ fct_user_day, dim_user_history }) {
   const rows = fct_user_day
-    .filter(({ user_id, is_active }) => is_active && user_id !== NOBODY)
+    .filter(({ user_id, is_active }) => is_active && user_id !== UNATTRIBUTED)
     .map((row) => ({ ...row, team: teamOn(dim_user_history, row) }))
   return seeds.events.flatMap((event) => effectOf(event, rows))
 }

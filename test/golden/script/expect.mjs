@@ -7,7 +7,7 @@
 // writes to test/golden/awkward/expected, or to the folder.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beside } from './beside.mjs'
+import { emptyEntities } from './entities.mjs'
 import { dimensions } from './dimensions.mjs'
 import { facts } from './facts.mjs'
 import { creditsText } from './reading.mjs'
@@ -16,7 +16,7 @@ import { folder } from './served.mjs'
 const output = process.argv[3] ?? join(folder, 'expected')
 const made = facts()
 await mkdir(output, { recursive: true })
-for (const [table, rows] of Object.entries({ ...made, ...dimensions(made), ...beside() })) {
+for (const [table, rows] of Object.entries({ ...made, ...dimensions(made), ...emptyEntities() })) {
   const lines = rows.map((row) => `${JSON.stringify(row, countsAsText)}\n`)
   await writeFile(join(output, `${table}.ndjson`), lines.sort().join(''))
 }

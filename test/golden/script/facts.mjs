@@ -9,7 +9,7 @@ import {
   days,
   isActive,
   key,
-  NOBODY,
+  UNATTRIBUTED,
   org_id,
   rowsOf,
   seeds,
@@ -29,7 +29,7 @@ export function facts() {
     fct_user_language_day: today.users.flatMap((row) =>
       unique((row.languages ?? []).map((language) => language)).map((language) => ({
         ...key(row.date),
-        user_id: row.user_id || NOBODY,
+        user_id: row.user_id || UNATTRIBUTED,
         language,
       })),
     ),
@@ -103,7 +103,7 @@ function orgDay(day) {
 function userDays(day) {
   const rows = rowsOf('users', day).map((row) => ({
     ...key(day),
-    user_id: row.user_id || NOBODY,
+    user_id: row.user_id || UNATTRIBUTED,
     user_email: row.user_id ? row.user_email || null : null,
     ...counts(row, USER_METRICS),
     primary_model: (row.user_id && row.primary_model) || null,
@@ -111,10 +111,10 @@ function userDays(day) {
     autonomy_ratio: row.user_id ? double(row.autonomy_ratio) : null,
     delegation_level: row.delegation_level?.replace('_', '-') ?? null,
   }))
-  const nobody = rows.filter(({ user_id }) => user_id === NOBODY)
+  const unattributed = rows.filter(({ user_id }) => user_id === UNATTRIBUTED)
   const merged =
-    nobody.length === 0 ? [] : [{ ...nobody[0], ...added(nobody, ['user_id'], USER_METRICS)[0] }]
-  return [...rows.filter(({ user_id }) => user_id !== NOBODY), ...merged].map((row) => ({
+    unattributed.length === 0 ? [] : [{ ...unattributed[0], ...added(unattributed, ['user_id'], USER_METRICS)[0] }]
+  return [...rows.filter(({ user_id }) => user_id !== UNATTRIBUTED), ...merged].map((row) => ({
     ...row,
     is_active: isActive(row),
   }))
@@ -166,7 +166,7 @@ function named(row, total, column, list) {
     count(row[`${total}_invocations`]),
     parts.map(({ invocations }) => invocations),
   )
-  const all = rest > 0n ? [...parts, { [column]: NOBODY, invocations: rest }] : parts
+  const all = rest > 0n ? [...parts, { [column]: UNATTRIBUTED, invocations: rest }] : parts
   return added(all, [column], ['invocations']).map((part) => ({ ...key(row.date), ...part }))
 }
 
@@ -181,9 +181,9 @@ function hookDays(row) {
     count(row.hooks_invocations),
     parts.map(({ invocations }) => invocations),
   )
-  const nobody = { hook_event: NOBODY, matcher: null, command: null, invocations: rest }
+  const unattributed = { hook_event: UNATTRIBUTED, matcher: null, command: null, invocations: rest }
   return added(
-    rest > 0n ? [...parts, nobody] : parts,
+    rest > 0n ? [...parts, unattributed] : parts,
     ['hook_event', 'matcher', 'command'],
     ['invocations'],
   ).map((part) => ({ ...key(row.date), ...part }))

@@ -1,6 +1,6 @@
 // The rows of the marts by week, given those of facts and dimensions.
 import { groupBy, sum, unique } from './reading.mjs'
-import { NOBODY, org_id } from './served.mjs'
+import { UNATTRIBUTED, org_id } from './served.mjs'
 import { isComplete, later, monday, weeks } from './weeks.mjs'
 
 const OUTPUT = ['git_commits', 'git_prs_created', 'files_created', 'files_edited']
@@ -37,7 +37,7 @@ function totals(rows, names) {
 }
 
 function activeRows({ fct_user_day }) {
-  return fct_user_day.filter(({ user_id, is_active }) => is_active && user_id !== NOBODY)
+  return fct_user_day.filter(({ user_id, is_active }) => is_active && user_id !== UNATTRIBUTED)
 }
 
 /** The users of a week. */
@@ -147,7 +147,7 @@ function autonomy({ fct_user_day }) {
   return byWeek(fct_user_day).map(({ week, group }) => {
     const { tool_calls, user_messages } = totals(group, ['tool_calls', 'user_messages'])
     const ratios = group
-      .filter((row) => row.user_id !== NOBODY && row.tool_calls !== null && row.user_messages > 0n)
+      .filter((row) => row.user_id !== UNATTRIBUTED && row.tool_calls !== null && row.user_messages > 0n)
       .map((row) => Number(row.tool_calls) / Number(row.user_messages))
       .sort((a, b) => a - b)
     return {

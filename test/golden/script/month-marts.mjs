@@ -1,7 +1,7 @@
 // The rows of the marts by month, day and person, given those of facts and
 // dimensions.
 import { groupBy, sum, unique } from './reading.mjs'
-import { NOBODY, org_id, seeds } from './served.mjs'
+import { UNATTRIBUTED, org_id, seeds } from './served.mjs'
 import { isAnswered, isWholeDay, lastDay, later } from './weeks.mjs'
 
 /** The first day that the platform has. */
@@ -26,7 +26,7 @@ function byMonth(rows, more = () => '') {
 }
 
 function pareto({ fct_user_day }) {
-  const people = fct_user_day.filter(({ user_id }) => user_id !== NOBODY)
+  const people = fct_user_day.filter(({ user_id }) => user_id !== UNATTRIBUTED)
   return byMonth(people).flatMap(({ month, group }) => {
     const users = [...groupBy(group, ({ user_id }) => user_id)]
       .map(([user_id, rows]) => [user_id, sum(rows.map((row) => row.billable_tokens))])
@@ -100,7 +100,7 @@ function seats({ dim_user, dim_user_history, fct_user_day }) {
     .map(({ activity_date }) => activity_date)
     .sort()
     .at(-1)
-  const members = dim_user.filter(({ user_id }) => user_id !== NOBODY)
+  const members = dim_user.filter(({ user_id }) => user_id !== UNATTRIBUTED)
   const seen = members.map((member) => {
     const { user_id, user_email, user_label, last_active_date } = member
     const days = fct_user_day.filter(

@@ -1,7 +1,7 @@
 // Who is on the allow-lists of addresses, how long sessions are kept, and which
 // hook events are recorded.
 import { groupBy, sum, unique } from './reading.mjs'
-import { controls, NOBODY, org_id, rowsOf, today } from './served.mjs'
+import { controls, UNATTRIBUTED, org_id, rowsOf, today } from './served.mjs'
 import { later } from './weeks.mjs'
 
 const LISTS = {
@@ -22,7 +22,7 @@ export function policyMarts(made) {
 function allowedEmails({ dim_user, fct_user_day }) {
   const asOf = unique(fct_user_day.map(({ activity_date }) => activity_date)).at(-1)
   const members = dim_user
-    .filter(({ user_id, user_email }) => user_id !== NOBODY && user_email !== null)
+    .filter(({ user_id, user_email }) => user_id !== UNATTRIBUTED && user_email !== null)
     .map(({ user_id, user_email, last_active_date }) => ({
       user_id,
       email: user_email.toLowerCase(),

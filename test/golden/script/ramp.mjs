@@ -1,13 +1,13 @@
 // How users begin, user by user and day by day from their first active one.
 import { sum } from './reading.mjs'
-import { NOBODY, org_id } from './served.mjs'
+import { UNATTRIBUTED, org_id } from './served.mjs'
 import { isAnswered, isWholeDay, lastDay, later, monday, weeks } from './weeks.mjs'
 
 const METRICS = ['active_days', 'tool_calls', 'billable_tokens']
 
 export function rampMarts({ dim_user, fct_user_day }) {
   const begun = dim_user.filter(
-    ({ user_id, first_active_date }) => user_id !== NOBODY && first_active_date !== null,
+    ({ user_id, first_active_date }) => user_id !== UNATTRIBUTED && first_active_date !== null,
   )
   const rowsOf = (user) =>
     fct_user_day.filter((row) => row.user_id === user && row.is_active).sort(byDay)

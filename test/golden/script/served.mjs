@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { groupBy, measure, sum, unique } from './reading.mjs'
 
 export const folder = join(dirname(dirname(fileURLToPath(import.meta.url))), process.argv[2])
-export const NOBODY = '(unattributed)'
+export const UNATTRIBUTED = '(unattributed)'
 export const SPENDS = ['billable_tokens', 'input_tokens', 'output_tokens']
 
 const CONTROLS = 'enterprise_controls.json'

@@ -1,6 +1,6 @@
 // The rows of the marts that explain and foresee the credits of a month.
 import { groupBy, sum, unique } from './reading.mjs'
-import { NOBODY, org_id, rowsOf } from './served.mjs'
+import { UNATTRIBUTED, org_id, rowsOf } from './served.mjs'
 import { isAnswered, lastDay, later } from './weeks.mjs'
 
 export function spendMarts(made) {
@@ -38,7 +38,7 @@ function monthBridge(made, month_start_date) {
     return {
       total: sum(days.map((day) => creditsOf(made, day))),
       rows: made.fct_user_model_day.filter(
-        (row) => days.includes(row.activity_date) && row.user_id !== NOBODY,
+        (row) => days.includes(row.activity_date) && row.user_id !== UNATTRIBUTED,
       ),
     }
   })
@@ -74,7 +74,7 @@ function split(present, past) {
   const isStayed = ({ user_id }) => stayed.some(({ user }) => user === user_id)
   const [rows, pastRows] = [present, past].map((all) => all.filter(isStayed))
   const models = unique([...rows, ...pastRows].map(({ model_id }) => model_id))
-    .filter((model) => model !== NOBODY)
+    .filter((model) => model !== UNATTRIBUTED)
     .map((model) => [of(rows, 'model_id', model), of(pastRows, 'model_id', model)])
     .filter((sides) => sides.every(isRated))
   const now = models.flatMap(([side]) => side)

@@ -1,6 +1,6 @@
 // Tools and MCP servers, whatever their spelling.
 import { count, left, sum, unique } from './reading.mjs'
-import { added, key, NOBODY, rowsOf, today } from './served.mjs'
+import { added, key, UNATTRIBUTED, rowsOf, today } from './served.mjs'
 
 /** A name; or, of what the platform's parser left behind, the name in quotes, where there is such a tool. */
 export function toolName(spelling) {
@@ -27,12 +27,12 @@ export function toolDays(day) {
     count(header?.tool_calls),
     parts.map(({ invocations }) => invocations),
   )
-  const all = rest > 0n ? [...parts, { tool_name: NOBODY, invocations: rest }] : parts
+  const all = rest > 0n ? [...parts, { tool_name: UNATTRIBUTED, invocations: rest }] : parts
   return added(all, ['tool_name'], ['invocations']).map((row) => ({ ...key(day), ...row }))
 }
 
 export function unparsedOf(day) {
-  const parts = toolDays(day).filter(({ tool_name }) => tool_name !== NOBODY)
+  const parts = toolDays(day).filter(({ tool_name }) => tool_name !== UNATTRIBUTED)
   const unparsed = parts.filter(({ tool_name }) => tool_name === '(unparsed)')
   return [unparsed, parts].map((rows) => sum(rows.map(({ invocations }) => invocations)) ?? 0n)
 }

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { rawFolder } from '../../src/lake/layout.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
 import { temporaryFolder } from '../support/helpers.ts'
-import { DAY, night, NIGHT, platform, wholeLake } from './beside-night.ts'
+import { DAY, night, NIGHT, platform, wholeLake } from './entities-night.ts'
 import { ledgerOf } from './platform.ts'
 
 const EVENT = {
@@ -13,7 +13,7 @@ const EVENT = {
   input: { hook_event_name: 'Stop', session_id: 'nobody' },
 }
 
-it('a night that is killed after any file, or between a file and its record, is the same when it is run again', async () => {
+it('law 3: a night that is killed after any file, or before its record, lands the same when it runs again', async () => {
   const emulator = await platform()
   const whole = await temporaryFolder()
   await night(emulator, whole)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Database, identifier, literal } from '../../src/lib/duckdb.ts'
 import { listIfThere } from '../../src/lib/files.ts'
 
-/** Digest of the rows of each mart of the published warehouse. Times of fetching are left out. */
+/** Digest of the rows of each published mart, without fetch times. */
 export async function martsOf(dataFolder: string): Promise<Record<string, string>> {
   const path = join(dataFolder, 'warehouse.duckdb')
   const warehouse = await Database.open(path, { readOnly: true })
@@ -25,9 +25,8 @@ export async function martsOf(dataFolder: string): Promise<Record<string, string
 }
 
 /**
- * Digest of what the lake holds of each day, by `resource/day`: the rows of the
- * newest version, a user met twice counting once, the later page winning. No
- * entry where there are no rows.
+ * Digest of each day in the lake, by `resource/day`: the rows of the newest version, of a
+ * repeated user the row of the later page. Days without rows have no entry.
  */
 export async function daysOf(dataFolder: string): Promise<Record<string, string>> {
   const raw = join(dataFolder, 'lake', 'raw')
@@ -53,7 +52,7 @@ export async function daysOf(dataFolder: string): Promise<Record<string, string>
   }
 }
 
-/** Rows as text, without the columns that tell when they were fetched. */
+/** Rows as text, without the columns of fetch times. */
 async function textsOf(database: Database, relation: string): Promise<string[]> {
   const { columns, types } = await database.table(`select * from ${relation} limit 0`)
   const kept = columns.filter((_, index) => types[index]?.startsWith('TIMESTAMP') !== true)

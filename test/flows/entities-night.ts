@@ -27,16 +27,16 @@ export async function platform(options: Partial<EmulatorOptions> = {}): Promise<
 export interface Night {
   readonly now?: number
   readonly only?: readonly EntityResource[]
-  readonly beside?: Partial<EntitySelection>
+  readonly entities?: Partial<EntitySelection>
   readonly organisation?: string
 }
 
-/** One sync of what is beside analytics; `requests` are those for it. */
+/** One sync of entity resources; `requests` are the requests for them. */
 export async function night(
   { url, appUrl, keys, at, requests }: Platform,
   data: string,
-  { now = NIGHT, only = ENTITY_RESOURCES, beside = {}, organisation = 'default' }: Night = {},
-): Promise<Sync & { readonly requests: readonly string[]; readonly told: readonly string[] }> {
+  { now = NIGHT, only = ENTITY_RESOURCES, entities = {}, organisation = 'default' }: Night = {},
+): Promise<Sync & { readonly requests: readonly string[]; readonly problems: readonly string[] }> {
   at(now)
   const asked = requests.length
   const done = await syncFrom(url, data, {
@@ -46,14 +46,14 @@ export async function night(
     world: testWorld(now),
     runId: 'run',
     organisation,
-    beside: { resources: only, ...beside },
+    entities: { resources: only, ...entities },
   })
   const paths = requests.slice(asked).map(({ path }) => path)
-  const told = done.world.events.flatMap((event) => {
+  const problems = done.world.events.flatMap((event) => {
     if (event.type === 'warning') return [event.message]
     return event.type === 'interval.failed' ? [`${event.resource}: ${event.error}`] : []
   })
-  return { ...done, requests: paths.filter((path) => !path.includes('/analytics/')), told }
+  return { ...done, requests: paths.filter((path) => !path.includes('/analytics/')), problems }
 }
 
 /** The items of a resource in the lake, by day, as they are in the current versions. */
@@ -72,7 +72,7 @@ export async function landed(
   return days
 }
 
-/** Everything beside analytics that has landed, to compare lakes with. */
+/** The items of every entity resource that has landed, to compare lakes. */
 export async function wholeLake(data: string): Promise<Record<string, Record<string, string[]>>> {
   const lake: Record<string, Record<string, string[]>> = {}
   for (const resource of ENTITY_RESOURCES) lake[resource] = await landed(data, resource)

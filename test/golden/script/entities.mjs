@@ -1,6 +1,5 @@
-// The case has nothing beside analytics: what is made of the rest is there, and
-// empty.
-export function beside() {
+// The case has no entity resources: their tables exist and are empty.
+export function emptyEntities() {
   const tables = [
     'dim_computer',
     'dim_control_current',

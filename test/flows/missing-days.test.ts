@@ -31,7 +31,7 @@ const statuses = z.object({
   ),
 })
 
-/** Why the plan asks for the day of users. */
+/** The reasons why the plan requests the day of users. */
 async function reasons(data: string): Promise<string[]> {
   const { out } = await command(['plan', '--json', '--only', 'users'], folder(data))
   return plans
@@ -58,15 +58,10 @@ function folder(data: string): Record<string, string> {
 const WHOLE = { landed: 3, missing: 0, gaps: [] }
 const LACKING = { landed: 2, missing: 1, gaps: [`${DAY} missing`] }
 
-describe('law 5: plan and status say what the next run will do where', () => {
+describe('law 5: plan and status agree with the next run when', () => {
   it.each([
-    [
-      'a file of the lake is gone',
-      async (data: string) => rm(await newest(data)),
-      'missing',
-      LACKING,
-    ],
-    ['a line of the ledger is lost', unrecord, 'recheck', WHOLE],
+    ['a raw file is gone', async (data: string) => rm(await newest(data)), 'missing', LACKING],
+    ['a line of the ledger is missing', unrecord, 'recheck', WHOLE],
     [
       'the ledger is gone',
       async (data: string) => rm(join(data, 'state', 'ledger', 'o.ndjson')),
@@ -74,7 +69,7 @@ describe('law 5: plan and status say what the next run will do where', () => {
       WHOLE,
     ],
     [
-      'a line of the ledger is lost, and the file is damaged',
+      'a line of the ledger is missing and its raw file is damaged',
       async (data: string) => {
         await unrecord(data)
         await flip(await newest(data))
@@ -82,10 +77,10 @@ describe('law 5: plan and status say what the next run will do where', () => {
       'missing',
       LACKING,
     ],
-  ])('%s', async (_, lose, reason, users) => {
+  ])('%s', async (_, damage, reason, users) => {
     const { data, sync, requests } = await platform()
     await sync()
-    await lose(data)
+    await damage(data)
     const before = await contents(data)
     expect(await reasons(data)).toEqual([reason])
     expect(await usersIn(data)).toEqual(users)
@@ -98,7 +93,7 @@ describe('law 5: plan and status say what the next run will do where', () => {
   })
 })
 
-/** Every file of the data folder, but for the runs. */
+/** Every file of the data folder. */
 async function contents(data: string): Promise<Record<string, string>> {
   const entries = await readdir(data, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile()).map((e) => join(e.parentPath, e.name))

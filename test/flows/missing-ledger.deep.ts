@@ -7,12 +7,12 @@ import type { RunContext } from '../../src/pipeline/run-context.ts'
 import { build } from '../../src/pipeline/build.ts'
 import { knownOrganisations } from '../../src/lake/ledger.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
-import { DAY, landed, night, NIGHT, platform } from './beside-night.ts'
+import { DAY, landed, night, NIGHT, platform } from './entities-night.ts'
 
 const ORG = 'org_demo'
 const LIMITS = { only: ['usage_limits', 'computers'] } as const
 
-/** Two nights whose limits differ, and what a third would begin with. */
+/** Two nights whose limits differ, and the lake before a third. */
 async function twoNights() {
   const [emulator, data] = [await platform(), await temporaryFolder()]
   await night(emulator, data, LIMITS)
@@ -27,10 +27,10 @@ async function withoutLines(path: string, part: string): Promise<void> {
   await writeFile(path, lines.filter((line) => !line.includes(part)).join('\n'))
 }
 
-const LOSSES: readonly [string, (ledger: string) => Promise<void>][] = [
+const DAMAGES: readonly [string, (ledger: string) => Promise<void>][] = [
   ['is empty', (ledger) => truncate(ledger, 0)],
   ['is gone', (ledger) => rm(ledger)],
-  ['holds something else', (ledger) => writeFile(ledger, 'Dear Sir or Madam,\n')],
+  ['holds another text', (ledger) => writeFile(ledger, 'Dear Sir or Madam,\n')],
   ['lacks the lines of a resource', (ledger) => withoutLines(ledger, 'usage_limits')],
   ['was restored as it was before the second night', (ledger) => withoutLines(ledger, '03-11')],
   [
@@ -41,32 +41,34 @@ const LOSSES: readonly [string, (ledger: string) => Promise<void>][] = [
   ],
 ]
 
-describe('law 3: a night after which the ledger', () => {
-  it.each(LOSSES)('%s: the next takes in again what the lake holds', async (_, lose) => {
+describe('law 3: a ledger that', () => {
+  it.each(DAMAGES)('%s gets the versions in the lake back on the next night', async (_, damage) => {
     const { data, ledger, third, before } = await twoNights()
-    await lose(ledger)
-    const { told } = await third()
+    await damage(ledger)
+    const { problems } = await third()
     expect(await landed(data, 'usage_limits')).toMatchObject(before)
-    expect(told.join('\n')).toMatch(/lacked versions that are in the lake \(.*\); they were added/)
-    const { told: next } = await third()
+    expect(problems.join('\n')).toMatch(
+      /lacked versions that are in the lake \(.*\); they were added/,
+    )
+    const { problems: next } = await third()
     expect(next).toEqual([])
   })
 })
 
-it.each(LOSSES)('the doctor tells that the ledger %s', async (_, lose) => {
+it.each(DAMAGES)('doctor reports a ledger that %s', async (_, damage) => {
   const { data, ledger } = await twoNights()
-  const complaints = async () =>
+  const problemsFound = async () =>
     (await checkLake(data, false)).filter(
       ({ check, state }) => check === 'ledger' && state !== 'ok',
     )
-  expect(await complaints()).toEqual([])
-  await lose(ledger)
-  expect((await complaints()).map(({ message }) => message).join()).toMatch(
+  expect(await problemsFound()).toEqual([])
+  await damage(ledger)
+  expect((await problemsFound()).map(({ message }) => message).join()).toMatch(
     /that the ledger does not know: |no ledger has/,
   )
 })
 
-it('a build takes in what the ledger lacks, also where there is none', async () => {
+it('law 3: a build adds the versions in the lake to a missing ledger', async () => {
   const { data, ledger, before } = await twoNights()
   await rm(join(data, 'state'), { recursive: true })
   const environment = { AGENT_BASE_URL: 'http://127.0.0.1:9', AGENT_API_KEY: 'key-of-nobody' }
@@ -76,7 +78,7 @@ it('a build takes in what the ledger lacks, also where there is none', async () 
     runId: 'run',
     deadline: NIGHT + 3 * DAY,
   }
-  // nothing was published yet: it ends when base is made
+  // nothing was published yet, so it ends once base is written
   const options = { select: 'stg_platform__usage_limits_days', runs: () => Promise.resolve([]) }
   await expect(build(job, options)).rejects.toThrow('there is no published warehouse yet')
   expect(await readdir(join(data, 'state', 'ledger'))).toEqual([ledger.split('/').at(-1)])

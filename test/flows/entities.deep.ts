@@ -8,7 +8,7 @@ import { entityRows } from '../../src/lake/intervals.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
-import { DAY, landed, night, NIGHT, platform, wholeLake } from './beside-night.ts'
+import { DAY, landed, night, NIGHT, platform, wholeLake } from './entities-night.ts'
 import { ledgerOf, readLake } from './platform.ts'
 
 const ALL_BUT_HOOKS: readonly EntityResource[] = [
@@ -25,10 +25,10 @@ function ids(items: readonly string[] | undefined, field: string): unknown[] {
 }
 
 describe('a night', () => {
-  it('lands everything beside analytics, and says nothing of it', async () => {
+  it('lands every entity resource without a warning', async () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
-    const { result, told } = await night(emulator, data)
-    expect(told).toEqual([])
+    const { result, problems } = await night(emulator, data)
+    expect(problems).toEqual([])
     expect(result).toMatchObject({ failed: 0, stoppedBy: null, isReached: true })
     for (const resource of ALL_BUT_HOOKS) {
       const days = await landed(data, resource)
@@ -38,13 +38,13 @@ describe('a night', () => {
     expect(await landed(data, 'hook_events')).toEqual({})
   })
 
-  it('lands nothing of what is known a second time', async () => {
+  it('lands nothing again that has landed before', async () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
     await night(emulator, data)
     const first = await wholeLake(data)
-    const { result, told, requests } = await night(emulator, data, { now: NIGHT + DAY })
+    const { result, problems, requests } = await night(emulator, data, { now: NIGHT + DAY })
     const second = await wholeLake(data)
-    expect([result.failed, told]).toEqual([0, []])
+    expect([result.failed, problems]).toEqual([0, []])
     const today = (resource: string) => second[resource]?.['2026-03-11'] ?? []
     for (const resource of Object.keys(first))
       expect(second[resource]).toMatchObject(first[resource] ?? {})
@@ -68,7 +68,7 @@ describe('a night', () => {
     expect(requests.filter((path) => path.includes('/metrics?start='))).not.toHaveLength(0)
   })
 
-  it('can be fetched twice: equal rows are kept once, new rows are added', async () => {
+  it('that is fetched twice keeps equal rows once and adds new ones', async () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
     await night(emulator, data)
     const before = await wholeLake(data)
@@ -85,33 +85,36 @@ describe('a night', () => {
     expect(new Set(samples).size).toBe(samples.length)
   })
 
-  it('asks for one named resource alone', async () => {
+  it('requests only the named resource', async () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
     const { requests } = await night(emulator, data, { only: ['usage_limits'] })
     expect(requests).toEqual(['/api/v0/organization/usage/limits/users'])
   })
 
-  it('that was missed is missing for good where a day is a snapshot', async () => {
+  it('that was missed stays missing for resources that are only served as they are now', async () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
     await night(emulator, data)
     await night(emulator, data, { now: NIGHT + 2 * DAY })
     const rows = entityRows('org_demo', await ledgerOf(data, 'org_demo'))
-    const told = (resource: string) =>
+    const statesOf = (resource: string) =>
       rows
         .filter((row) => row.resource === resource)
         .map(({ day, status, isRecoverable }) => [day, status, isRecoverable])
     for (const resource of ['usage_limits', 'computers']) {
-      expect(told(resource), resource).toEqual([
+      expect(statesOf(resource), resource).toEqual([
         ['2026-03-10', 'landed', true],
         ['2026-03-11', 'missing', false],
         ['2026-03-12', 'landed', true],
       ])
     }
-    expect(told('enterprise_controls').map(([day]) => day)).toEqual(['2026-03-10', '2026-03-12'])
+    expect(statesOf('enterprise_controls').map(([day]) => day)).toEqual([
+      '2026-03-10',
+      '2026-03-12',
+    ])
   })
 })
 
-it('what a sync would ask for is told without asking', async () => {
+it('a plan of entity resources lists the requests without sending any', async () => {
   const [emulator, data] = [await platform(), await temporaryFolder()]
   const plan = async () => {
     const recorder = { intervals: await ledgerOf(data, 'org_demo') }
@@ -154,16 +157,18 @@ it('status shows when each resource was last fetched, and which nights cannot be
   const [organisation] = (await readStatus(data, Date.now(), (orgId) => ledgerOf(data, orgId)))
     .organisations
   expect(organisation?.lastDay).toBe('2026-03-11')
-  const told = Object.fromEntries(organisation?.entities.map((each) => [each.resource, each]) ?? [])
-  expect(told['usage_limits']).toEqual({
+  const byResource = Object.fromEntries(
+    organisation?.entities.map((each) => [each.resource, each]) ?? [],
+  )
+  expect(byResource['usage_limits']).toEqual({
     resource: 'usage_limits',
     landed: 2,
     latestDay: '2026-03-12',
     missed: ['2026-03-11'],
     error: null,
   })
-  expect(told['enterprise_controls']).toMatchObject({ latestDay: '2026-03-12', missed: [] })
-  expect(told['hook_events']).toBeUndefined()
+  expect(byResource['enterprise_controls']).toMatchObject({ latestDay: '2026-03-12', missed: [] })
+  expect(byResource['hook_events']).toBeUndefined()
   const text = (await command(['status', '--data', data])).out
   expect(text).toContain("readiness    not asked for: 'default' has no application host")
   expect(text).toMatch(
@@ -171,9 +176,9 @@ it('status shows when each resource was last fetched, and which nights cannot be
   )
 })
 
-describe('a file that is lost', () => {
+describe('a missing raw file', () => {
   it.each(ALL_BUT_HOOKS.filter((name) => name !== 'usage_limits' && name !== 'computers'))(
-    'of %s is had again',
+    'of %s is fetched again',
     async (resource) => {
       const [emulator, data] = [await platform(), await temporaryFolder()]
       await night(emulator, data)
@@ -182,8 +187,8 @@ describe('a file that is lost', () => {
       const folder = join(data, 'lake', 'raw', resource, 'org=org_demo', 'date=2026-03-10')
       const file = (await ledgerOf(data, 'org_demo')).get(`${resource}/2026-03-10`)?.file ?? ''
       await writeAtomic(join(folder, file), 'damaged')
-      const { told } = await night(emulator, data, { now: NIGHT + DAY + 3_600_000 })
-      expect(told.join('\n')).toContain('its content is requested again')
+      const { problems } = await night(emulator, data, { now: NIGHT + DAY + 3_600_000 })
+      expect(problems.join('\n')).toContain('its content is requested again')
       const after = Object.values(await landed(data, resource)).flat()
       if (resource === 'sessions')
         expect(new Set(ids(after, 'sessionId'))).toEqual(new Set(ids(before, 'sessionId')))
@@ -191,7 +196,7 @@ describe('a file that is lost', () => {
     },
   )
 
-  it('of limits is not: that night is missing', async () => {
+  it('of limits is not fetched again, and its night stays missing', async () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
     await night(emulator, data, { only: ['usage_limits'] })
     await rm(join(data, 'lake', 'raw', 'usage_limits'), { recursive: true })
@@ -200,7 +205,7 @@ describe('a file that is lost', () => {
   })
 })
 
-it('two organisations in one folder keep what is theirs apart', async () => {
+it('two organisations in one data folder keep their entities apart', async () => {
   const data = await temporaryFolder()
   const [a, b] = [await platform({ orgId: 'org_a' }), await platform({ orgId: 'org_b', seed: 2 })]
   const only: readonly EntityResource[] = ['usage_limits', 'computers', 'computer_metrics']
@@ -224,7 +229,7 @@ it('two organisations in one folder keep what is theirs apart', async () => {
 describe('sessions and messages', () => {
   const only: readonly EntityResource[] = ['sessions', 'messages']
 
-  it('are those that the user names, and the children of those', async () => {
+  it('are fetched for the ids in the seeds, and for the children of those sessions', async () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
     const parent = emulator.sessionIds()[3] ?? ''
     const child = emulator.sessionIds()[4] ?? ''
@@ -234,30 +239,30 @@ describe('sessions and messages', () => {
       join(data, 'seeds', 'messages.csv'),
       `session_id,message_id\r\n${parent},${message}\r\n`,
     )
-    const { told } = await night(emulator, data, { only })
-    expect(told).toEqual([])
+    const { problems } = await night(emulator, data, { only })
+    expect(problems).toEqual([])
     expect(ids((await landed(data, 'sessions'))['2026-03-10'], 'sessionId')).toEqual(
       expect.arrayContaining([parent, child]),
     )
     expect(ids((await landed(data, 'messages'))['2026-03-10'], 'id')).toEqual([message])
   })
 
-  it('are asked for by argument, due or not', async () => {
+  it('are requested when named by an argument, whether due or not', async () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
     const sessionId = emulator.sessionIds()[7] ?? ''
     const [messageId = ''] = emulator.messageIds(sessionId)
-    const beside = { sessions: [sessionId], messages: [{ sessionId, messageId }] }
-    const { requests } = await night(emulator, data, { only, beside })
+    const entities = { sessions: [sessionId], messages: [{ sessionId, messageId }] }
+    const { requests } = await night(emulator, data, { only, entities })
     expect(requests).toEqual([
       `/api/v0/sessions/${sessionId}`,
       `/api/v0/sessions/${sessionId}/messages/${messageId}`,
     ])
     const month = { now: NIGHT + 31 * DAY, only }
-    expect((await night(emulator, data, { ...month, beside })).requests).toHaveLength(2)
+    expect((await night(emulator, data, { ...month, entities })).requests).toHaveLength(2)
     expect((await night(emulator, data, month)).requests).toEqual([])
   })
 
-  it('are 500 a night, those that never landed first, and the rest is said to be left', async () => {
+  it('are fetched 500 a night, those that never landed first, and the others are reported', async () => {
     const asked: string[] = []
     const emulator = await platform({
       intercept: ({ path }) => {
@@ -277,7 +282,7 @@ describe('sessions and messages', () => {
     const all = Array.from({ length: 503 }, (_, index) => `many-${index}`)
     await writeAtomic(join(data, 'seeds', 'sessions.csv'), ['session_id', ...all, ''].join('\n'))
     const first = await night(emulator, data, { only: ['sessions'] })
-    expect(first.told).toEqual(['sessions of org_demo: 3 are left for the next night'])
+    expect(first.problems).toEqual(['sessions of org_demo: 3 are left for the next night'])
     expect(asked).toHaveLength(500)
     const left = all.filter((id) => !asked.includes(id))
     asked.length = 0
@@ -286,18 +291,18 @@ describe('sessions and messages', () => {
     expect(asked).toHaveLength(500)
   })
 
-  it('that the platform does not know are asked for on three nights', async () => {
+  it('that the platform does not know are requested on three nights', async () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
     await writeAtomic(join(data, 'seeds', 'sessions.csv'), 'session_id\nunknown-session\n')
     const asked: number[] = []
     for (let count = 0; count < 5; count += 1) {
-      const { requests, result, told } = await night(emulator, data, {
+      const { requests, result, problems } = await night(emulator, data, {
         now: NIGHT + count * DAY,
         only,
       })
       asked.push(requests.length)
       expect(result.failed).toBe(0)
-      expect(told.join()).toBe(
+      expect(problems.join()).toBe(
         requests.length === 0
           ? ''
           : 'sessions of org_demo: the platform does not serve unknown-session; an id is requested on three nights, then no more',
@@ -306,7 +311,7 @@ describe('sessions and messages', () => {
     expect(asked).toEqual([1, 1, 1, 0, 0])
   })
 
-  it('that are named and not there, or refused, are said to be so each time', async () => {
+  it('that are named and absent or forbidden are reported each time', async () => {
     const answers = new Map([
       ['absent', 404],
       ['hidden', 403],
@@ -319,18 +324,18 @@ describe('sessions and messages', () => {
     })
     const data = await temporaryFolder()
     const sessionId = emulator.sessionIds()[7] ?? ''
-    const beside = {
+    const entities = {
       sessions: ['absent', 'hidden', sessionId],
       messages: [{ sessionId, messageId: 'absent' }],
     }
     for (let count = 0; count < 4; count += 1) {
-      const { result, told } = await night(emulator, data, {
+      const { result, problems } = await night(emulator, data, {
         now: NIGHT + count * DAY,
         only,
-        beside,
+        entities,
       })
       expect(result.failed).toBe(0)
-      expect(told).toEqual([
+      expect(problems).toEqual([
         'sessions of org_demo: requested by id, but not on the platform (404): absent',
         'sessions of org_demo: requested by id, but forbidden with this key (403): hidden',
         `messages of org_demo: requested by id, but not on the platform (404): ${sessionId}/absent`,
@@ -338,7 +343,7 @@ describe('sessions and messages', () => {
     }
   })
 
-  it('in a file that cannot be read stop with the line', async () => {
+  it('stop the night with the line of a seed that cannot be read', async () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
     await writeAtomic(join(data, 'seeds', 'sessions.csv'), 'session_id\na,b\n')
     await expect(night(emulator, data, { only })).rejects.toThrow(

@@ -6,7 +6,7 @@ import type { RunEvent } from '../../src/lib/events.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
-import { martsOf } from './likeness.ts'
+import { martsOf } from './contents.ts'
 import { night, type Night } from './night.ts'
 
 const FIRST_NIGHT = Date.parse('2026-01-22T05:00:00Z')
@@ -18,13 +18,13 @@ interface SecondNight extends Night {
   readonly events: readonly RunEvent[]
 }
 
-/** A second night in the state that `between` leaves, its events told to `heard` as they come. */
+/** A second night in the state that `between` leaves; `heard` gets its events as they come. */
 async function secondNight(
   options: {
     readonly between?: (data: string) => Promise<void>
     readonly heard?: (event: RunEvent, data: string) => void
-    /** Answers to looks at old days of users wait for it. */
-    readonly looksWaitFor?: Promise<void>
+    /** Answers to rechecks of users wait for it. */
+    readonly rechecksWaitFor?: Promise<void>
   } = {},
 ): Promise<SecondNight> {
   const clock = { now: FIRST_NIGHT }
@@ -32,8 +32,8 @@ async function secondNight(
     users: 12,
     now: () => clock.now,
     intercept: async ({ path, query }) => {
-      const isLook = path.endsWith('/users') && query.get('startDate') !== NEW_DAY
-      if (isLook && clock.now === SECOND_NIGHT) await options.looksWaitFor
+      const isRecheck = path.endsWith('/users') && query.get('startDate') !== NEW_DAY
+      if (isRecheck && clock.now === SECOND_NIGHT) await options.rechecksWaitFor
       return undefined
     },
   })
@@ -63,15 +63,15 @@ const isUsersWritten = (event: RunEvent): boolean =>
 const warningsOf = (events: readonly RunEvent[]): string[] =>
   events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
 
-it('base is made of the new day while old days are still being looked at', async () => {
-  let tell = (): void => undefined
+it('base of the new day is written while rechecks of old days are still under way', async () => {
+  let tellWritten = (): void => undefined
   const written = new Promise<void>((resolve) => {
-    tell = resolve
+    tellWritten = resolve
   })
   const { data, exitCode, events } = await secondNight({
-    looksWaitFor: written,
+    rechecksWaitFor: written,
     heard: (event) => {
-      if (isUsersWritten(event)) tell()
+      if (isUsersWritten(event)) tellWritten()
     },
   })
   expect(exitCode).toBe(0)
@@ -81,7 +81,7 @@ it('base is made of the new day while old days are still being looked at', async
   expect(await martsOf(data)).toEqual(published)
 })
 
-it('a damaged file keeps base from being made until its day is out of the ledger', async () => {
+it('base is written after a damaged raw file was removed from the ledger, and not before', async () => {
   const { exitCode, events } = await secondNight({
     between: async (data) => {
       const day = join(data, 'lake', 'raw', 'users', 'org=org_demo', 'date=2026-01-14')
@@ -93,15 +93,15 @@ it('a damaged file keeps base from being made until its day is out of the ledger
   expect(events.filter(isUsersWritten)).toHaveLength(1)
 })
 
-it('what fails while a run waits for answers is reported, and done afterwards', async () => {
-  const inTheWay = (data: string): string => join(data, 'state', 'spill', 'base')
+it('base that cannot be written while a run waits for answers is reported, and written afterwards', async () => {
+  const blocked = (data: string): string => join(data, 'state', 'spill', 'base')
   const { exitCode, events } = await secondNight({
     between: async (data) => {
-      await mkdir(join(inTheWay(data), '..'), { recursive: true })
-      await writeFile(inTheWay(data), '')
+      await mkdir(join(blocked(data), '..'), { recursive: true })
+      await writeFile(blocked(data), '')
     },
     heard: (event, data) => {
-      if (event.type === 'warning' && event.message.includes('afterwards')) rmSync(inTheWay(data))
+      if (event.type === 'warning' && event.message.includes('afterwards')) rmSync(blocked(data))
     },
   })
   expect(warningsOf(events).filter((each) => each.includes('afterwards'))).toHaveLength(1)

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import type { EntityResource } from '../../src/lake/resources.ts'
 import { entityRows } from '../../src/lake/intervals.ts'
 import { temporaryFolder } from '../support/helpers.ts'
-import { DAY, landed, night, NIGHT, platform } from './beside-night.ts'
+import { DAY, landed, night, NIGHT, platform } from './entities-night.ts'
 import { ledgerOf } from './platform.ts'
 
-/** Where each resource is asked for. */
+/** The path of each resource. */
 const PATHS: readonly (readonly [EntityResource, RegExp])[] = [
   ['enterprise_controls', /enterprise-controls/],
   ['usage_limits', /usage\/limits/],
@@ -28,26 +28,26 @@ async function statesOf(data: string): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map(({ resource, day, status }) => [`${resource} ${day}`, status]))
 }
 
-describe.each(PATHS)('%s that cannot be had', (resource, path) => {
-  // whose samples and whose sessions there are, the list of computers alone tells
-  const told: readonly string[] = resource === 'computers' ? ['computer_metrics', 'sessions'] : []
-  const others = ALL.filter((name) => name !== resource && !told.includes(name))
+describe.each(PATHS)('%s that cannot be fetched', (resource, path) => {
+  // samples and sessions are found through the list of computers
+  const found: readonly string[] = resource === 'computers' ? ['computer_metrics', 'sessions'] : []
+  const others = ALL.filter((name) => name !== resource && !found.includes(name))
 
-  it('with a 500 is a failure of the night, and of nothing else', async () => {
+  it('because of a 500 fails for this night, and other resources land', async () => {
     const [emulator, data] = [await platform(failing(500, path)), await temporaryFolder()]
-    const { result, told: said } = await night(emulator, data)
+    const { result, problems } = await night(emulator, data)
     expect(result).toMatchObject({ failed: resource === 'computers' ? 2 : 1, stoppedBy: null })
     const states = await statesOf(data)
     expect(states[`${resource} 2026-03-10`]).toBe('failed')
     for (const other of others) expect(states[`${other} 2026-03-10`], other).toBe('landed')
-    expect(said[0]).toMatch(new RegExp(`^${resource}: GET /.*: 500`))
+    expect(problems[0]).toMatch(new RegExp(`^${resource}: GET /.*: 500`))
   })
 
-  it('with a 403 from the first night on is said, recorded and no failure', async () => {
+  it('because of a 403 from the first night on is reported and recorded, and is no failure', async () => {
     const [emulator, data] = [await platform(failing(403, path)), await temporaryFolder()]
-    const { result, told: said } = await night(emulator, data)
+    const { result, problems } = await night(emulator, data)
     expect(result).toMatchObject({ failed: 0, stoppedBy: null })
-    expect(said.filter((line) => line.includes('not available for org_demo'))).toHaveLength(1)
+    expect(problems.filter((line) => line.includes('not available for org_demo'))).toHaveLength(1)
     const ledger = await ledgerOf(data, 'org_demo')
     expect(ledger.get(`${resource}/2026-03-10`)).toMatchObject({ status: 'failed' })
     expect(ledger.get(`${resource}/2026-03-10`)?.error).toContain('403')
@@ -57,7 +57,7 @@ describe.each(PATHS)('%s that cannot be had', (resource, path) => {
 })
 
 it.each([403, 404])(
-  'a %i of what has landed before is a failure, until it is had again',
+  'a %i of a resource that has landed before is a failure, until it lands again',
   async (status) => {
     let isGone = false
     const emulator = await platform({
@@ -80,7 +80,7 @@ it.each([403, 404])(
   },
 )
 
-it('a night of limits that failed stays a night without', async () => {
+it('limits of a failed night stay missing, because a later night cannot fetch them', async () => {
   let isDown = false
   const emulator = await platform({
     intercept: ({ path }) =>
@@ -101,7 +101,7 @@ it('a night of limits that failed stays a night without', async () => {
   ])
 })
 
-it('a walk of controls that does not come to its end lands nothing', async () => {
+it('controls land nothing when a later page fails', async () => {
   const emulator = await platform({
     intercept: ({ path, query }) =>
       path.includes('enterprise-controls') && query.get('cursor') === 'next'
@@ -137,7 +137,7 @@ describe('one computer', () => {
     return { ...done, data, samples: (await landed(data, 'computer_metrics'))['2026-03-10'] ?? [] }
   }
 
-  it('that fails keeps the samples of the others, and its error', async () => {
+  it('that fails is recorded as an error, and the samples of the others land', async () => {
     const { result, samples, data } = await withFailing(500)
     expect(samples.length).toBeGreaterThan(0)
     expect(result.failed).toBe(1)
@@ -146,14 +146,14 @@ describe('one computer', () => {
     expect(interval?.error).toContain('500')
   })
 
-  it('that was deleted meanwhile is no failure', async () => {
-    const { result, samples, told } = await withFailing(404)
+  it('that was deleted since the list was fetched is no failure', async () => {
+    const { result, samples, problems } = await withFailing(404)
     expect(samples.length).toBeGreaterThan(0)
-    expect([result.failed, told]).toEqual([0, []])
+    expect([result.failed, problems]).toEqual([0, []])
   })
 })
 
-it('answers of any shape stop nothing', async () => {
+it('a night lands despite answers of unexpected shapes', async () => {
   const odd = { id: '', sessionSettings: { childInclusiveTokenUsageBySessionId: 'x' } }
   const emulator = await platform({
     intercept: ({ path }) => {
@@ -167,13 +167,13 @@ it('answers of any shape stop nothing', async () => {
     },
   })
   const data = await temporaryFolder()
-  const { result } = await night(emulator, data, { beside: { sessions: ['a'] } })
+  const { result } = await night(emulator, data, { entities: { sessions: ['a'] } })
   expect(result).toMatchObject({ failed: 0, stoppedBy: null })
   await night(emulator, data, { now: NIGHT + DAY })
   expect((await landed(data, 'enterprise_controls'))['2026-03-11']).toEqual([])
 })
 
-it('nobody answering is recorded of what has landed before', async () => {
+it('an unreachable platform is recorded as a failure of the resources that have landed before', async () => {
   const [emulator, data] = [await platform(), await temporaryFolder()]
   await night(emulator, data, { only: ['usage_limits'] })
   const dead = { ...emulator, url: 'http://127.0.0.1:1' }
@@ -185,7 +185,7 @@ it('nobody answering is recorded of what has landed before', async () => {
   })
 })
 
-it('law 10: a rate limit that outlasts the run defers it; what has landed is kept', async () => {
+it('law 10: a told wait longer than the run defers the run, and what has landed is kept', async () => {
   const emulator = await platform({
     intercept: ({ path }) =>
       path.includes('maturity-level')

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { landSpool } from '../../src/extract/entities/hooks.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
-import { landed, night, NIGHT, platform } from './beside-night.ts'
+import { landed, night, NIGHT, platform } from './entities-night.ts'
 
 const SPOOL = 'state/hooks/spool'
 
@@ -34,7 +34,7 @@ const idsOf = (items: readonly string[] | undefined): unknown[] =>
   (items ?? []).map((item) => (JSON.parse(item) as { event_id: unknown }).event_id).sort()
 
 describe('recorded hook events', () => {
-  it('land on the day they were recorded, and the spool is empty of them', async () => {
+  it('land on the day they were recorded, and leave the spool', async () => {
     const data = await temporaryFolder()
     await spool(
       data,
@@ -49,7 +49,7 @@ describe('recorded hook events', () => {
     expect(await readdir(join(data, SPOOL))).toEqual([])
   })
 
-  it('of a day that has landed are added to it, each once, also when the spool was not emptied', async () => {
+  it('are added to a day that has landed, each once, even when they stayed in the spool', async () => {
     const data = await temporaryFolder()
     const [a, b] = [
       { at: '2026-03-09T01:00:00.000Z', id: 'a' },
@@ -64,7 +64,7 @@ describe('recorded hook events', () => {
     expect(idsOf((await landed(data, 'hook_events', 'default'))['2026-03-09'])).toEqual(['a', 'b'])
   })
 
-  it('lose their secrets and nothing else', async () => {
+  it('land with their secrets redacted and nothing else changed', async () => {
     const data = await temporaryFolder()
     await spool(data, {
       at: '2026-03-09T01:00:00.000Z',
@@ -86,7 +86,7 @@ describe('recorded hook events', () => {
     })
   })
 
-  it('that cannot be read are kept as what they are, once', async () => {
+  it('that cannot be read land as text, once', async () => {
     const data = await temporaryFolder()
     await writeAtomic(join(data, SPOOL, 'x.json'), '{"event_id":')
     await writeAtomic(join(data, SPOOL, '.aside.json'), 'not yet')
@@ -98,7 +98,7 @@ describe('recorded hook events', () => {
     expect(await readdir(join(data, SPOOL))).toEqual(['.aside.json'])
   })
 
-  it('are of the organisation that is configured, or of the only one, or of none in particular', async () => {
+  it('belong to the configured organisation, else to the only one, else to "default"', async () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
     const at = '2026-03-09T01:00:00.000Z'
     await spool(data, { at, id: 'a' })
@@ -115,7 +115,7 @@ describe('recorded hook events', () => {
     await spool(other, { at, id: 'd' }, { at, id: 'e' })
     await night(emulator, other, {
       only: ['hook_events'],
-      beside: { organisationOfHookEvents: 'elsewhere' },
+      entities: { organisationOfHookEvents: 'elsewhere' },
     })
     expect(await readdir(join(other, SPOOL))).toHaveLength(2)
     await land(other, 'elsewhere')
@@ -125,7 +125,7 @@ describe('recorded hook events', () => {
     ])
   })
 
-  it('tell of sessions, which are asked for in the same night', async () => {
+  it('name sessions, which the same night fetches', async () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
     const [sessionId = ''] = emulator.sessionIds()
     await spool(data, { at: '2026-03-09T01:00:00.000Z', id: 'a', input: { session_id: sessionId } })

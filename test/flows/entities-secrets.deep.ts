@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/helpers.ts'
 
 const NOW = Date.parse('2026-01-18T02:00:00Z')
 
-/** Of any look, at any place, under any name: as settings that nobody has seen yet may have them. */
+/** Of any form, at any place, under any name, as settings that are not documented may have them. */
 const OWN_SECRETS = ['hunter2-plain', 'correct horse battery', 'Zürich\u2028"key"', '777000111222']
 
 const SETTINGS = {
@@ -111,7 +111,7 @@ async function valuesIn(path: string): Promise<string[]> {
 }
 
 describe('a secret that the platform sends', () => {
-  it('is in no file, no column, no line of the log and no output, whatever its name and place', async () => {
+  it('law 11: reaches no file, column, log line or output, whatever its name and place', async () => {
     const { data, environment } = await stage({
       intercept: async ({ path, answer }) => {
         if (!path.includes('enterprise-controls')) return undefined
@@ -130,14 +130,14 @@ describe('a secret that the platform sends', () => {
   })
 
   it.each(['json', 'text'])(
-    'is in nothing that is said and kept of a failure, in a log of %s',
+    'law 11: is not shown or stored with an error, with the log as %s',
     async (log) => {
-      const told = `the value ${ALL.join(' and ')} is wrong`
+      const echoed = `the value ${ALL.join(' and ')} is wrong`
       const { data, environment } = await stage({
         intercept: async ({ path, query, answer }) => {
           if (path.includes('enterprise-controls')) {
             return query.has('cursor')
-              ? Response.json({ title: told, detail: told, status: 400 }, { status: 400 })
+              ? Response.json({ title: echoed, detail: echoed, status: 400 }, { status: 400 })
               : new Response((await (await answer()).text()).slice(0, -40), {
                   status: 200,
                   headers: { 'content-type': 'application/json' },

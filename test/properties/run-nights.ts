@@ -4,17 +4,20 @@ import type { History } from './histories.ts'
 import { daysBefore, lakeOf, syncNight, type Night } from './nights.ts'
 import { contentAt, nightOf, rowsOf, type Model } from './platform.ts'
 
-/** A failure is told, with its seed, before the test's own time is over. */
+/** A failure is reported, with its seed, before the timeout of the test. */
 export const BOUNDED = { interruptAfterTimeLimit: 60_000 }
 
-/** Night after night in one data folder. */
-export async function live(dataFolder: string, { only, nights, model }: History): Promise<Night[]> {
-  const lived: Night[] = []
-  for (const night of nights) lived.push(await syncNight(dataFolder, model, night, only))
-  return lived
+/** Runs the nights of a history in one data folder. */
+export async function runNights(
+  dataFolder: string,
+  { only, nights, model }: History,
+): Promise<Night[]> {
+  const ended: Night[] = []
+  for (const night of nights) ended.push(await syncNight(dataFolder, model, night, only))
+  return ended
 }
 
-/** What the platform has of the day in the night, its rows in order of text. */
+/** The rows that the platform serves of the day in the night, sorted. */
 export function truth(model: Model, resource: string, day: Day, night: number): string[] {
   return rowsOf(resource, day, contentAt(model, resource, day, nightOf(night))).sort()
 }
@@ -22,11 +25,11 @@ export function truth(model: Model, resource: string, day: Day, night: number): 
 /** By `resource/day`, the rows of each version, oldest first. */
 export type Versions = Readonly<Record<string, readonly (readonly string[])[]>>
 
-/** The versions that answered looks should have made: of what they found, each change once. */
-export function changes(lived: readonly Night[], only: readonly string[], model: Model): Versions {
-  return ofEveryDay(lived, only, (resource, day) => {
+/** The versions to expect of answered requests: one for each change. */
+export function changes(nights: readonly Night[], only: readonly string[], model: Model): Versions {
+  return ofEveryDay(nights, only, (resource, day) => {
     const found: string[][] = []
-    for (const { night, finished } of lived) {
+    for (const { night, finished } of nights) {
       if (!finished.includes(intervalKey(resource, day))) continue
       const rows = truth(model, resource, day, night)
       if (JSON.stringify(found.at(-1)) !== JSON.stringify(rows)) found.push(rows)
@@ -39,28 +42,28 @@ export function changes(lived: readonly Night[], only: readonly string[], model:
 export async function versionsOf(
   dataFolder: string,
   { only }: History,
-  lived: readonly Night[],
+  nights: readonly Night[],
 ): Promise<Versions> {
   const versions: Record<string, readonly string[][]> = {}
   for (const resource of only) {
     const lake = await lakeOf(dataFolder, resource)
-    for (const day of daysOf(lived)) versions[intervalKey(resource, day)] = await lake(day)
+    for (const day of daysOf(nights)) versions[intervalKey(resource, day)] = await lake(day)
   }
   return versions
 }
 
 export function ofEveryDay<T>(
-  lived: readonly Night[],
+  nights: readonly Night[],
   only: readonly string[],
   of: (resource: string, day: Day) => T,
 ): Record<string, T> {
   return Object.fromEntries(
     only.flatMap((resource) =>
-      daysOf(lived).map((day) => [intervalKey(resource, day), of(resource, day)]),
+      daysOf(nights).map((day) => [intervalKey(resource, day), of(resource, day)]),
     ),
   )
 }
 
-function daysOf(lived: readonly Night[]): Day[] {
-  return daysBefore(lived.at(-1)?.night ?? 0)
+function daysOf(nights: readonly Night[]): Day[] {
+  return daysBefore(nights.at(-1)?.night ?? 0)
 }
