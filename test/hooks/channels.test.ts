@@ -51,7 +51,7 @@ interface Received {
   readonly body: string
 }
 
-/** A receiver of webhooks that answers what it is told to. */
+/** A receiver of webhooks with a given answer. */
 async function receiver(
   answer: { status?: number; headers?: Record<string, string> } = {},
 ): Promise<{ url: string; received: Received[] }> {
@@ -71,7 +71,7 @@ const CHAT = { type: 'team-chat', url_env: 'CHAT_URL' }
 const WEBHOOK = { type: 'webhook', url_env: 'HOOK_URL', secret_env: 'HOOK_SECRET' }
 
 describe('a team chat', () => {
-  it('is sent the text, in which nothing is a mention or a link', async () => {
+  it('receives the text without mentions or links', async () => {
     const { url, received } = await receiver()
     const text = 'a <!channel> & <https://x|y> @here @channels'
     expect(await attempt(CHAT, { CHAT_URL: url }, { ...ITEM, text })).toEqual({ kind: 'delivered' })
@@ -83,7 +83,7 @@ describe('a team chat', () => {
 })
 
 describe('a webhook', () => {
-  it('is sent the event as it came, signed over the time and the body', async () => {
+  it('receives the event unchanged, signed over the time and the body', async () => {
     const { url, received } = await receiver()
     const environment = { HOOK_URL: url, HOOK_SECRET: 'whsec' }
     expect(await attempt(WEBHOOK, environment)).toEqual({ kind: 'delivered' })
@@ -101,14 +101,14 @@ describe('a webhook', () => {
     expect(headers['x-signature']).toBe(`sha256=${expected}`)
   })
 
-  it('without a secret is not signed', async () => {
+  it('receives an unsigned event when no secret is configured', async () => {
     const { url, received } = await receiver()
     await attempt({ type: 'webhook', url_env: 'HOOK_URL' }, { HOOK_URL: url })
     expect(received[0]?.headers).not.toHaveProperty('x-signature')
   })
 })
 
-describe('what an HTTP receiver answers', () => {
+describe('a delivery over HTTP', () => {
   it.each<[number, Record<string, string>, Attempt]>([
     [204, {}, { kind: 'delivered' }],
     [301, { location: 'http://127.0.0.1:1/' }, { kind: 'refused', reason: 'answered with 301' }],
@@ -119,12 +119,15 @@ describe('what an HTTP receiver answers', () => {
     [429, { 'retry-after': '30' }, { kind: 'later', reason: 'answered with 429', waitMs: 30_000 }],
     [500, {}, { kind: 'later', reason: 'answered with 500' }],
     [503, { 'retry-after': '2' }, { kind: 'later', reason: 'answered with 503', waitMs: 2_000 }],
-  ])('%i %j', async (status, headers, expected) => {
-    const { url } = await receiver({ status, headers })
-    expect(await attempt(CHAT, { CHAT_URL: url })).toEqual(expected)
-  })
+  ])(
+    'ends as delivered, refused or later by the status: %i %j',
+    async (status, headers, expected) => {
+      const { url } = await receiver({ status, headers })
+      expect(await attempt(CHAT, { CHAT_URL: url })).toEqual(expected)
+    },
+  )
 
-  it('never: it is tried again later, and the reason tells no part of the address', async () => {
+  it('is tried again later without an answer, and the reason has no part of the address', async () => {
     const { url } = await testServer(() => undefined)
     const secret = `${url}/services/s3cr3t?token=t0k3n`
     const silent = await attempt(CHAT, { CHAT_URL: secret }, ITEM, 200)
@@ -140,19 +143,21 @@ describe('what an HTTP receiver answers', () => {
     expect(JSON.stringify([silent, gone])).not.toMatch(/s3cr3t|t0k3n/)
   })
 
-  it.each(['', ' ', undefined])('nothing, where the variable holds %j', async (value) => {
+  it.each(['', ' ', undefined])('is refused when the variable is %j', async (value) => {
     const environment: Record<string, string> = value === undefined ? {} : { CHAT_URL: value }
     const reason = 'CHAT_URL is not set in the environment that the agent runs its hooks in'
     expect(await attempt(CHAT, environment)).toEqual({ kind: 'refused', reason })
   })
 
-  it.each(['no address', 'http://example.com/s3cr3t', 'ftp://127.0.0.1/', 'file:///etc/passwd'])(
-    'nothing, where the address is %s',
-    async (url) => {
-      const reason = 'CHAT_URL is no https address (plain http is for this machine alone)'
-      expect(await attempt(CHAT, { CHAT_URL: url })).toEqual({ kind: 'refused', reason })
-    },
-  )
+  it.each([
+    'not an address',
+    'http://example.com/s3cr3t',
+    'ftp://127.0.0.1/',
+    'file:///etc/passwd',
+  ])('is refused when the address is %s', async (url) => {
+    const reason = 'CHAT_URL is no https address (plain http is for this machine alone)'
+    expect(await attempt(CHAT, { CHAT_URL: url })).toEqual({ kind: 'refused', reason })
+  })
 })
 
 const USER = { user: 'robot', password: 'pässword' }
@@ -170,7 +175,7 @@ function email(port: number, more: object = {}): object {
 }
 
 describe('an e-mail', () => {
-  it('goes to every address after the user has been authenticated', async () => {
+  it('goes to every address after the user was authenticated', async () => {
     const { port, mails } = await smtpServer({ auth: USER })
     const written = email(port, { user: 'robot', password_env: 'SMTP_PASSWORD' })
     const item = { ...ITEM, text: 'line one\n.\n..two\nend', title: 'Sübject' }
@@ -185,7 +190,7 @@ describe('an e-mail', () => {
     })
     expect(mail?.data).toContain('Message-ID: <0f0e.team@agent-warehouse.invalid>')
     expect(mail?.data).toContain('Subject: =?UTF-8?')
-    // Lines of dots are stuffed on the way, and come as they were.
+    // Lines that begin with a dot are stuffed on the way, and arrive unchanged.
     expect(mail?.data.split('\r\n\r\n')[1]?.trim().split('\r\n')).toEqual([
       'line one',
       '.',
@@ -194,7 +199,7 @@ describe('an e-mail', () => {
     ])
   })
 
-  it('has one header for each line that it is given, whatever the title holds', async () => {
+  it('has no header injected by a line break in the title', async () => {
     const { port, mails } = await smtpServer()
     await attempt(email(port), {}, { ...ITEM, title: 'a\r\nBcc: c@example.com' })
     expect(mails[0]?.data).not.toMatch(/^Bcc:/m)
@@ -205,18 +210,18 @@ describe('an e-mail', () => {
     ['does not know an address', (name) => (name === 'RCPT' ? '550 who?' : undefined), 'refused'],
     ['is busy', (name) => (name === 'MAIL' ? '451 later' : undefined), 'later'],
     ['is full', (name) => (name === 'DATA' ? '452 full' : undefined), 'later'],
-    ['wants no mail', (name) => (name === 'DATA' ? '554 no' : undefined), 'refused'],
+    ['rejects the mail', (name) => (name === 'DATA' ? '554 no' : undefined), 'refused'],
     [
       'knows one address of two',
       (name, count) => (name === 'RCPT' && count === 2 ? '550 who?' : undefined),
       'refused',
     ],
-  ])('to a server that %s', async (_, answer, kind) => {
+  ])('is refused or tried later by a server that %s', async (_, answer, kind) => {
     const { port } = await smtpServer({ answer })
     expect(await attempt(email(port))).toMatchObject({ kind })
   })
 
-  it('with a wrong password is refused, and the reason does not tell it', async () => {
+  it('with a wrong password is refused, and the reason does not contain it', async () => {
     const { port, mails } = await smtpServer({ auth: USER })
     const written = email(port, { user: 'robot', password_env: 'SMTP_PASSWORD' })
     const result = await attempt(written, { SMTP_PASSWORD: 'wr0ngpass' })
@@ -230,7 +235,7 @@ describe('an e-mail', () => {
     expect(mails).toEqual([])
   })
 
-  it('does not go in the clear where starttls is asked for', async () => {
+  it('is not sent in the clear when starttls is configured', async () => {
     const { port, mails, lines } = await smtpServer({ auth: USER })
     const written = email(port, {
       security: 'starttls',
@@ -243,7 +248,7 @@ describe('an e-mail', () => {
     expect(lines.some((line) => line.startsWith('AUTH'))).toBe(false)
   })
 
-  it('is tried later where the server says nothing, hangs up, or is not there', async () => {
+  it('is tried later when the server is silent, hangs up or is unreachable', async () => {
     const silent = await smtpServer({ isSilent: true })
     expect(await attempt(email(silent.port), {}, ITEM, 300)).toMatchObject({ kind: 'later' })
     expect(await attempt(email(1))).toMatchObject({ kind: 'later' })
@@ -256,31 +261,35 @@ describe('an e-mail', () => {
   })
 })
 
-describe('on this machine', () => {
-  /** A program that writes its arguments down, one per line. */
+describe('a program of this machine', () => {
+  /** A program that records its arguments, one per line. */
   async function program(
     name: string,
     exit = 0,
-  ): Promise<{ PATH: string; told: () => Promise<string>; variables: () => Promise<string> }> {
+  ): Promise<{
+    PATH: string
+    recordedArgs: () => Promise<string>
+    variables: () => Promise<string>
+  }> {
     const folder = await temporaryFolder()
     const path = join(folder, name)
     await writeFile(
       path,
-      `#!/bin/sh\nprintf '%s\\n' "$@" > "${folder}/told"\nenv > "${folder}/variables"\necho wrong >&2\nexit ${exit}\n`,
+      `#!/bin/sh\nprintf '%s\\n' "$@" > "${folder}/recordedArgs"\nenv > "${folder}/variables"\necho wrong >&2\nexit ${exit}\n`,
     )
     await chmod(path, 0o755)
     return {
       PATH: `${folder}:/usr/bin:/bin`,
-      told: () => readFile(join(folder, 'told'), 'utf8'),
+      recordedArgs: () => readFile(join(folder, 'recordedArgs'), 'utf8'),
       variables: () => readFile(join(folder, 'variables'), 'utf8'),
     }
   }
 
-  it('a notification is an argument, never a part of a command', async () => {
-    const { PATH, told } = await program('notify-send')
+  it('gets a notification as an argument, never as a part of a command', async () => {
+    const { PATH, recordedArgs } = await program('notify-send')
     const item = { ...ITEM, title: '--hint=x', text: '$(touch /tmp/x) `id` "; <b>&' }
     expect(await attempt({ type: 'desktop' }, { PATH }, item)).toEqual({ kind: 'delivered' })
-    expect((await told()).trim().split('\n')).toEqual([
+    expect((await recordedArgs()).trim().split('\n')).toEqual([
       '--app-name=agent-warehouse',
       '--',
       '--hint=x',
@@ -288,7 +297,7 @@ describe('on this machine', () => {
     ])
   })
 
-  it('of another system is told of in that system’s way', () => {
+  it('is the one of the operating system', () => {
     const item = { title: 'a" & b', text: "$(id) '" }
     const mac = desktopProgram('darwin', item)
     expect(mac.file).toBe('osascript')
@@ -302,7 +311,7 @@ describe('on this machine', () => {
     })
   })
 
-  it('programs are given no secret of the environment', async () => {
+  it('gets no secret of the environment', async () => {
     const { PATH, variables } = await program('notify-send')
     const environment = { PATH, LANG: 'C', AGENT_API_KEY: 'k', TEAM_CHAT_URL: 'u' }
     expect(await attempt({ type: 'desktop' }, environment)).toEqual({ kind: 'delivered' })
@@ -310,19 +319,19 @@ describe('on this machine', () => {
     expect(await variables()).not.toMatch(/AGENT_API_KEY|TEAM_CHAT_URL/)
   })
 
-  it('a sound is played by the player that is named, or one that is there', async () => {
-    const { PATH, told } = await program('paplay')
+  it('plays a sound: the configured player, or one that is installed', async () => {
+    const { PATH, recordedArgs } = await program('paplay')
     expect(await attempt({ type: 'sound', file: '/a b.wav' }, { PATH })).toEqual({
       kind: 'delivered',
     })
-    expect(await told()).toBe('/a b.wav\n')
+    expect(await recordedArgs()).toBe('/a b.wav\n')
     const other = await program('my-player')
     const written = { type: 'sound', file: '/c.wav', player: 'my-player' }
     expect(await attempt(written, { PATH: other.PATH })).toEqual({ kind: 'delivered' })
-    expect(await other.told()).toBe('/c.wav\n')
+    expect(await other.recordedArgs()).toBe('/c.wav\n')
   })
 
-  it('what fails or is not there is refused with the reason', async () => {
+  it('that fails or is missing refuses the delivery with the reason', async () => {
     const folder = await temporaryFolder()
     expect(await attempt({ type: 'desktop' }, { PATH: folder })).toEqual({
       kind: 'refused',

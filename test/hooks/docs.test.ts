@@ -8,7 +8,7 @@ import { packageRoot } from '../../src/lib/package.ts'
 
 const page = readFileSync(join(packageRoot, 'docs', 'hooks.md'), 'utf8')
 
-it('the example of docs/hooks.md is a configuration, and has every kind of channel', () => {
+it('the example of docs/hooks.md is a valid configuration with every kind of channel', () => {
   const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(page) ?? []
   const { hooks } = parse(example) as { hooks: unknown }
   const { channels, rules } = hooksSchema.parse(hooks)
@@ -17,7 +17,7 @@ it('the example of docs/hooks.md is a configuration, and has every kind of chann
   expect(rules).toHaveLength(3)
 })
 
-it('docs/hooks.md tells what holds', () => {
+it('docs/hooks.md names the hours of retries and every template field', () => {
   expect(page).toContain(`**${PATIENCE_HOURS} hours**`)
   for (const field of TEMPLATE_FIELDS) expect(page).toContain(`\`${field}\``)
 })

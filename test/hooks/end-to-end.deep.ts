@@ -29,7 +29,7 @@ async function bench(content = CONFIG): Promise<Bench> {
   const config = join(data, 'agent-warehouse.yaml')
   await writeFile(config, content)
   const folders = hookFolders(data)
-  // The folder goes when the test is over: no sender is to be at work in it.
+  // The folder is removed after the test: no sender may still work in it.
   onTestFinished(() => until(async () => !(await namesIn(folders.root)).includes('sender.lock')))
   const hook = async (session_id: string, url: string): Promise<number | null> => {
     const input = JSON.stringify({ hook_event_name: 'Stop', session_id, cwd: `/${session_id}` })
@@ -39,12 +39,12 @@ async function bench(content = CONFIG): Promise<Bench> {
   return { data, config, folders, hook }
 }
 
-/** Looks until it is so: senders are processes of their own, which tell nobody. */
+/** Polls until it is so: senders are processes of their own and report to no process. */
 async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await isSo())) await delay(20)
 }
 
-/** A chat that says nothing to its first messages. */
+/** A chat that does not answer its first messages. */
 async function chat(silent = 0): Promise<{ url: string; texts: string[]; requests: string[] }> {
   const texts: string[] = []
   const { url, requests } = await testServer((request, response, count) => {
@@ -59,8 +59,8 @@ async function chat(silent = 0): Promise<{ url: string; texts: string[]; request
   return { url, texts, requests }
 }
 
-describe('from the event to the chat', () => {
-  it('hooks run hands over, and a process of its own delivers', async () => {
+describe('an event', () => {
+  it('is recorded by hooks run and delivered by a process of its own', async () => {
     const { folders, hook } = await bench()
     const { url, texts } = await chat()
     expect(await hook('a', url)).toBe(0)
@@ -70,7 +70,7 @@ describe('from the event to the chat', () => {
     expect(await namesIn(folders.inbox)).toEqual([])
   })
 
-  it('every one of many at once', async () => {
+  it('is delivered even when many arrive together', async () => {
     const { folders, hook } = await bench()
     const { url, texts } = await chat()
     const sessions = Array.from({ length: 20 }, (_, index) => `session-${index}`)
@@ -83,21 +83,21 @@ describe('from the event to the chat', () => {
     )
   })
 
-  it('a sender that is killed while it delivers loses nothing', async () => {
+  it('is not lost when the sender is killed while it delivers', async () => {
     const { folders, hook } = await bench()
     const { url, texts, requests } = await chat(1)
     await hook('a', url)
     await until(() => requests.length === 1)
     const { pid } = JSON.parse(await readFile(folders.senderLock, 'utf8')) as { pid: number }
     process.kill(pid, 'SIGKILL')
-    // As some seconds later: nobody but its parent tells whether a process has ended.
+    // As if some seconds had passed: only its parent knows whether a process has ended.
     await utimes(folders.senderLock, 0, 0)
     await hook('b', url)
     await until(() => texts.length === 2)
     expect([...texts].sort()).toEqual(['a: the agent has finished', 'b: the agent has finished'])
   })
 
-  it('a broken configuration is told of in the log, and what came is delivered after its mend', async () => {
+  it('under a broken configuration is logged, and delivered after the configuration is fixed', async () => {
     const { data, config, folders, hook } = await bench('hooks: { rules: 7 }')
     const { url, texts } = await chat()
     expect(await hook('a', url)).toBe(0)
@@ -118,15 +118,18 @@ describe('hooks test', () => {
     [200, 0, /^delivered to 'team' \(team-chat\)\n$/, /^$/],
     [404, 1, /^$/, /'team' \(team-chat\) was not delivered: answered with 404/],
     [500, 1, /^$/, /was not delivered: answered with 500/],
-  ])('says what came of an answer of %i, and ends with %i', async (status, code, out, err) => {
-    const { data, config } = await bench()
-    const { url } = await testServer((_, response) => response.writeHead(status).end())
-    const test = ['hooks', 'test', 'team', '--data', data, '--config', config]
-    const outcome = await command(test, { CHAT_URL: url })
-    expect(outcome.code).toBe(code)
-    expect(outcome.out).toMatch(out)
-    expect(outcome.err).toMatch(err)
-  })
+  ])(
+    'reports the result of an answer of %i, and ends with exit code %i',
+    async (status, code, out, err) => {
+      const { data, config } = await bench()
+      const { url } = await testServer((_, response) => response.writeHead(status).end())
+      const test = ['hooks', 'test', 'team', '--data', data, '--config', config]
+      const outcome = await command(test, { CHAT_URL: url })
+      expect(outcome.code).toBe(code)
+      expect(outcome.out).toMatch(out)
+      expect(outcome.err).toMatch(err)
+    },
+  )
 
   it('sends an e-mail', async () => {
     const { port, mails } = await smtpServer()
@@ -144,7 +147,7 @@ describe('hooks test', () => {
     expect(mails).toHaveLength(1)
   })
 
-  it('refuses a channel that there is not, and one whose secret is not set, with 2', async () => {
+  it('refuses an unknown channel, and one whose secret is not set, with exit code 2', async () => {
     const { data, config } = await bench()
     const test = (name: string) =>
       command(['hooks', 'test', name, '--data', data, '--config', config])
@@ -160,7 +163,7 @@ describe('hooks test', () => {
 })
 
 describe('hooks status', () => {
-  it('says what is registered, recorded and not delivered', async () => {
+  it('lists what is registered, recorded and not delivered', async () => {
     const { data, config, hook, folders } = await bench()
     const settings = join(data, 'settings.json')
     const where = ['--data', data, '--config', config, '--settings', settings]
@@ -195,7 +198,7 @@ describe('hooks status', () => {
     expect(text).toContain("to 'team', 1 attempt: answered with 404")
   })
 
-  it('says where what is registered cannot be run', async () => {
+  it('reports registered commands that cannot be run', async () => {
     const { data, config } = await bench()
     const settings = join(data, 'settings.json')
     const gone = '/gone/node /gone/main.js hooks run --data /gone/data --config /gone.yaml'

@@ -24,7 +24,7 @@ async function place(): Promise<{
 const read = (path: string): Promise<string> => readFile(path, 'utf8')
 
 describe('hooks install', () => {
-  it('registers what the agent can run, and says where and what; uninstall undoes it', async () => {
+  it('registers commands that the agent can run and lists them, and uninstall removes them', async () => {
     const { home, file, hooks } = await place()
     await writeFile(file, SETTINGS)
     const { code, out } = await hooks('install')
@@ -52,7 +52,7 @@ describe('hooks install', () => {
     expect((await hooks('uninstall')).out).toContain('nothing of ours is registered')
   })
 
-  it('makes the file where there is none', async () => {
+  it('creates the settings file when there is none', async () => {
     const { home, hooks } = await place()
     const path = join(home, 'new', 'folder', 'settings.json')
     expect(
@@ -68,14 +68,14 @@ describe('hooks install', () => {
     ['AGENT_CONFIG_DIR', [], { AGENT_CONFIG_DIR: 'user' }, 'user/settings.json'],
     ['--config-dir', ['--config-dir', 'c'], { AGENT_CONFIG_DIR: 'user' }, 'c/settings.json'],
     ['--settings', ['--settings', 'x.json'], { AGENT_CONFIG_DIR: 'user' }, 'x.json'],
-  ])('takes the settings that %s names', async (_, args, environment, expected) => {
+  ])('uses the settings file that %s names', async (_, args, environment, expected) => {
     const { home } = await place()
     const all = ['hooks', 'install', '--json', '--dry-run', ...args]
     const { out } = await command(all, { HOME: '/nowhere', ...environment }, home)
     expect(JSON.parse(out)).toMatchObject({ settings: join(home, expected), changed: false })
   })
 
-  it('shows with --dry-run what would change, and changes nothing', async () => {
+  it('shows the diff with --dry-run, and changes nothing', async () => {
     const { home, file, hooks } = await place()
     await writeFile(file, SETTINGS)
     const { out } = await hooks('install', '--dry-run', '--events', 'Stop')
@@ -85,7 +85,7 @@ describe('hooks install', () => {
     expect(await readdir(home)).toEqual(['.agent'])
   })
 
-  it('keeps a link, the permissions, and the last few copies of what was there', async () => {
+  it('keeps a symbolic link, the permissions, and the last five backups', async () => {
     const { home, file, hooks } = await place()
     const real = join(home, 'dotfiles.json')
     await writeFile(real, SETTINGS)
@@ -107,18 +107,21 @@ describe('hooks install', () => {
     ['{"hooks": {}\n  "a": 1}', '2:3: '],
     ['', '1:1: value expected'],
     ['{"hooks": 7}', "1:11: 'hooks' is no object"],
-  ])('refuses broken settings %j with the place, and changes nothing', async (text, told) => {
-    const { home, file, hooks } = await place()
-    await writeFile(file, text)
-    for (const what of ['install', 'uninstall']) {
-      const { code, err } = await hooks(what)
-      if (what === 'uninstall' && told.includes('no object')) continue
-      expect(code).toBe(2)
-      expect(err.split('\n')[0]).toContain(`${file}:${told}`)
-    }
-    expect(await read(file)).toBe(text)
-    expect(await readdir(join(home, '.agent'))).toEqual(['settings.json'])
-  })
+  ])(
+    'refuses broken settings %j with line and column, and changes nothing',
+    async (text, message) => {
+      const { home, file, hooks } = await place()
+      await writeFile(file, text)
+      for (const what of ['install', 'uninstall']) {
+        const { code, err } = await hooks(what)
+        if (what === 'uninstall' && message.includes('no object')) continue
+        expect(code).toBe(2)
+        expect(err.split('\n')[0]).toContain(`${file}:${message}`)
+      }
+      expect(await read(file)).toBe(text)
+      expect(await readdir(join(home, '.agent'))).toEqual(['settings.json'])
+    },
+  )
 
   it.each<[string[], string]>([
     [['--events', 'Stop,Stopp'], "--events: there is no event 'Stopp'"],
@@ -126,13 +129,13 @@ describe('hooks install', () => {
     [['--user', '--project'], 'mutually exclusive'],
     [['--settings', 'a', '--project'], 'mutually exclusive'],
     [['--config', 'gone.yaml'], 'there is no file'],
-  ])('refuses %j', async (args, told) => {
+  ])('refuses %j', async (args, message) => {
     const { code, err } = await (await place()).hooks('install', ...args)
     expect(code).toBe(2)
-    expect(err).toContain(told)
+    expect(err).toContain(message)
   })
 
-  it('tells of a broken configuration, because the agent will not', async () => {
+  it('reports a broken configuration, because the agent would not', async () => {
     const { home, hooks } = await place()
     await writeFile(
       join(home, 'agent-warehouse.yaml'),

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { packageRoot } from '../../src/lib/package.ts'
 
-/** What a module of src loads at once, directly or through others: files and packages. */
+/** The files and packages that a module of src loads, directly or through others. */
 function loadedBy(path: string, found = new Set<string>()): Set<string> {
   if (found.has(path)) return found
   found.add(path)
@@ -15,7 +15,7 @@ function loadedBy(path: string, found = new Set<string>()): Set<string> {
   return found
 }
 
-it('hooks run, which the agent waits for, loads no package', () => {
+it('hooks run loads no package, because the agent waits for it', () => {
   const loaded = loadedBy(join(packageRoot, 'src', 'cli', 'hooks', 'run.ts'))
   expect(loaded).toContain(join(packageRoot, 'src', 'hooks', 'record.ts'))
   expect([...loaded].filter((name) => !/^(node:|\/)/.test(name))).toEqual([])

@@ -20,7 +20,7 @@ function event(input: object, at = '2026-03-10T12:00:00.000Z'): HookEvent {
   const id = '00000000-0000-4000-8000-000000000000'
   const json = JSON.stringify(input)
   const read = readEvent(`{"event_id":"${id}","recorded_at":"${at}","input":${json}}\n`)
-  if (read === undefined) throw new Error('it is no event')
+  if (read === undefined) throw new Error('the file holds no event')
   return read
 }
 
@@ -36,7 +36,7 @@ describe('an event', () => {
     expect(event({ hook_event_name: 'Stop', reason }).isFailure).toBe(false)
   })
 
-  it('is read whatever its fields are; one of an unknown name is none to be told of', () => {
+  it('is read whatever its fields are, and ignored when its name is unknown', () => {
     expect(event({ hook_event_name: 'Stop', message: 7, cwd: null })).toMatchObject({
       message: '',
       cwd: '',
@@ -67,7 +67,7 @@ describe('the rules', () => {
     ['Stop', 'error', ['desk']],
     ['SessionEnd', 'clear', ['desk']],
     ['SessionEnd', 'error', ['desk', 'bell']],
-  ])('of %s with reason %j tell %j, each once', (hook_event_name, reason, expected) => {
+  ])('for %s with reason %j name each channel once: %j', (hook_event_name, reason, expected) => {
     expect(channelsFor(config({ rules }), event({ hook_event_name, reason }))).toEqual(expected)
   })
 })
@@ -88,13 +88,13 @@ describe('quiet hours', () => {
     expect(isWithin({ from, to, timezone }, Date.parse(`2026-03-06T${time}:00Z`))).toBe(expected)
   })
 
-  it('follow the clock on the wall when it is put forward', () => {
+  it('follow local time when clocks go forward', () => {
     const hours = { from: '22:00', to: '07:00', timezone: 'Europe/Paris' }
     expect(isWithin(hours, Date.parse('2026-03-28T05:30:00Z'))).toBe(true)
     expect(isWithin(hours, Date.parse('2026-03-29T05:30:00Z'))).toBe(false)
   })
 
-  it('hold every minute of the day either within them or within their opposite', () => {
+  it('cover each minute of the day, or their complement does', () => {
     const time = fc.nat(1439).map((minute) => new Date(minute * 60_000).toISOString().slice(11, 16))
     fc.assert(
       fc.property(time, time, fc.nat(1439), (from, to, minute) => {
@@ -113,31 +113,31 @@ describe('quiet hours', () => {
     { hook_event_name: 'SessionEnd', reason: 'error' },
     '2026-03-10T23:00:00.000Z',
   )
-  const told = { events: ['SessionEnd'], channels: ['desk'] }
+  const rule = { events: ['SessionEnd'], channels: ['desk'] }
 
   it.each([
-    ['for all rules', { quiet_hours: night, rules: [told] }, []],
+    ['for every rule', { quiet_hours: night, rules: [rule] }, []],
     [
-      'except for failures',
-      { quiet_hours: { ...night, except: 'failure' }, rules: [told] },
+      'for all events except failures',
+      { quiet_hours: { ...night, except: 'failure' }, rules: [rule] },
       ['desk'],
     ],
     [
-      'but not for a rule without them',
-      { quiet_hours: night, rules: [{ ...told, quiet_hours: 'off' }] },
+      'for all rules except one that turns them off',
+      { quiet_hours: night, rules: [{ ...rule, quiet_hours: 'off' }] },
       ['desk'],
     ],
     [
-      'for one rule alone',
+      'for the only rule that has them',
       {
         rules: [
-          { ...told, quiet_hours: night },
-          { ...told, channels: ['bell'] },
+          { ...rule, quiet_hours: night },
+          { ...rule, channels: ['bell'] },
         ],
       },
       ['bell'],
     ],
-  ])('hold %s', (_, written, expected) => {
+  ])('silence notifications %s', (_, written, expected) => {
     expect(channelsFor(config(written), failed)).toEqual(expected)
   })
 })
@@ -153,7 +153,7 @@ const VALUES: TemplateValues = {
 }
 
 describe('a template', () => {
-  it('holds values, and a value holds no template', () => {
+  it('replaces fields by values, and does not expand values again', () => {
     const templates = { Stop: '{{ message }} in {{cwd}} {{message}}' }
     const message = '{{session_id}} $& {{message}}'
     expect(render('Stop', templates, { ...VALUES, message })).toBe(
@@ -161,7 +161,7 @@ describe('a template', () => {
     )
   })
 
-  it('shows nothing that a terminal or a reader would obey', () => {
+  it('removes control characters of terminals and of text direction', () => {
     const message = 'a\u001b[31m\nb\u0000c\u2028d\u202ee\u0085f'
     expect(render('Stop', { Stop: '{{message}}' }, { ...VALUES, message })).toBe('a [31m b c d e f')
     fc.assert(
@@ -173,13 +173,13 @@ describe('a template', () => {
     )
   })
 
-  it('that names what there is not is refused', () => {
+  it('with an unknown field is refused', () => {
     expect(unknownField('{{message}} {{ mesage }}')).toBe('mesage')
     expect(unknownField('{{message}} { x } {{}')).toBeUndefined()
     expect(unknownField('{{}}')).toBe('')
   })
 
-  it('is there for every event, and a text is never empty', () => {
+  it('exists for every event, and its text is never empty', () => {
     for (const hook_event_name of [
       'Notification',
       'Stop',
@@ -196,7 +196,7 @@ describe('a template', () => {
   })
 })
 
-describe('the configuration', () => {
+describe('the configuration of hooks', () => {
   it.each<[object, string, RegExp]>([
     [{ channels: { x: { type: 'fax' } } }, 'channels.x.type', /./],
     [{ channels: { x: { type: 'team-chat' } } }, 'channels.x.url_env', /./],
@@ -231,7 +231,7 @@ describe('the configuration', () => {
     ],
     [{ dedupe_seconds: -1 }, 'dedupe_seconds', /./],
     [{ rule: [] }, '', /rule/],
-  ])('%j is refused at %s', (written, path, message) => {
+  ])('is refused when it is %j, at %s', (written, path, message) => {
     const { error } = hooksSchema.safeParse({ channels: CHANNELS, ...written })
     expect(error?.issues[0]?.path.join('.')).toBe(path)
     expect(error?.issues[0]?.message).toMatch(message)
@@ -243,7 +243,7 @@ describe('the configuration', () => {
     [{ from: 'a@b\r\nBcc: c@d' }, 'from'],
     [{ to: [] }, 'to'],
     [{ port: 0 }, 'port'],
-  ])('of an e-mail with %j is refused', (more, field) => {
+  ])('of an e-mail channel is refused with %j', (more, field) => {
     const mail = { type: 'email', host: 'mail.example.com', from: 'a@b.c', to: ['d@e.f'] }
     expect(hooksSchema.safeParse({ channels: { mail } }).success).toBe(true)
     const { error } = hooksSchema.safeParse({ channels: { mail: { ...mail, ...more } } })

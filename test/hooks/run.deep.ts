@@ -10,7 +10,7 @@ const EVENT = { hook_event_name: 'Stop', session_id: 'session-1', cwd: '/work/pr
 const SILENT = { code: 0, out: '', err: '' }
 
 describe('hooks run', () => {
-  it('records the object as it came, byte for byte, and says nothing', async () => {
+  it('records the object byte for byte, and prints nothing', async () => {
     const data = await temporaryFolder()
     const served = '{ "hook_event_name":"Stop",\n "big": 9007199254740993, "z":1.0, "a":"\\u00e9" }'
     expect(await runHook(`\uFEFF${served}\n`, { data })).toEqual(SILENT)
@@ -23,7 +23,7 @@ describe('hooks run', () => {
     expect(await namesIn(hookFolders(data).last)).toEqual(['Stop'])
   })
 
-  it('takes secrets out before anything is written', async () => {
+  it('redacts secrets before it writes', async () => {
     const data = await temporaryFolder()
     const command = 'curl -H "Authorization: Bearer abcdefgh12345678"'
     const tool_input = { command, password: 'hunter2' }
@@ -34,7 +34,7 @@ describe('hooks run', () => {
     expect(event?.input).toMatchObject(EVENT)
   })
 
-  it('records every event of two hundred processes at once, each once', async () => {
+  it('records each event of two hundred concurrent processes once', async () => {
     const data = await temporaryFolder()
     const sessions = Array.from({ length: 200 }, (_, index) => `session-${index}`)
     const queue = [...sessions]
@@ -57,21 +57,21 @@ describe('hooks run', () => {
 const deep = '['.repeat(200_000)
 const deepObject = `{"hook_event_name":"Stop","a":${'['.repeat(120_000)}${']'.repeat(120_000)}}`
 
-describe('hooks run ends with 0', () => {
+describe('hooks run ends with exit code 0', () => {
   it.each<[string, string | Uint8Array, string]>([
     ['is empty', '', ''],
-    ['is blank', ' \n\t', ''],
-    ['is no JSON', 'not json', 'not json'],
+    ['is only white space', ' \n\t', ''],
+    ['is not JSON', 'not json', 'not json'],
     ['is cut off', '{"hook_event_name":"Stop"', '{"hook_event_name":"Stop"'],
     ['is a list', '[1]', '[1]'],
     ['is null', 'null', 'null'],
     ['is a text', '"Stop"', '"Stop"'],
     ['has two objects', '{}{}', '{}{}'],
-    ['is no UTF-8', new Uint8Array([0x7b, 0xff, 0xfe]), '{\uFFFD\uFFFD'],
-    ['is nested without end', deep, deep.slice(0, 4096)],
+    ['is not UTF-8', new Uint8Array([0x7b, 0xff, 0xfe]), '{\uFFFD\uFFFD'],
+    ['has 200,000 open brackets', deep, deep.slice(0, 4096)],
     ['is an object nested too deep', deepObject, deepObject.slice(0, 4096)],
     ['is longer than any event', `{"a":"${'x '.repeat(600_000)}"}`, `{"a":"${'x '.repeat(2045)}`],
-  ])('when its input %s, and records how it begins', async (_, input, kept) => {
+  ])('when its input %s, and records the beginning of the input', async (_, input, kept) => {
     const data = await temporaryFolder()
     expect(await runHook(input, { data })).toEqual(SILENT)
     const [event] = await spooled(data)
@@ -81,7 +81,7 @@ describe('hooks run ends with 0', () => {
     expect(log.trim().split('\n')).toHaveLength(1)
   })
 
-  it('when its input never ends, and has what came by then', async () => {
+  it('when its input never ends, and records what arrived in time', async () => {
     const data = await temporaryFolder()
     const run = { data, isEndless: true }
     expect(await runHook(JSON.stringify(EVENT), run)).toEqual(SILENT)
@@ -91,10 +91,10 @@ describe('hooks run ends with 0', () => {
   })
 
   it.each([
-    ['unknown names', { hook_event_name: 'ToolBegins', extra: { a: [1, null] } }],
-    ['no name', {}],
-    ['a name that is no text', { hook_event_name: { toString: 1 }, session_id: 7 }],
-    ['a name that is a path', { hook_event_name: '../../../etc/passwd' }],
+    ['unknown fields', { hook_event_name: 'ToolBegins', extra: { a: [1, null] } }],
+    ['no event name', {}],
+    ['an event name that is not text', { hook_event_name: { toString: 1 }, session_id: 7 }],
+    ['an event name that is a path', { hook_event_name: '../../../etc/passwd' }],
   ])('when its object has %s, and records it', async (_, input) => {
     const data = await temporaryFolder()
     expect(await runHook(JSON.stringify(input), { data })).toEqual(SILENT)
@@ -102,13 +102,13 @@ describe('hooks run ends with 0', () => {
     expect(await namesIn(hookFolders(data).last)).toEqual(['other'])
   })
 
-  it('when the data folder is not there yet, and makes it', async () => {
+  it('when the data folder does not exist yet, and creates it', async () => {
     const data = join(await temporaryFolder(), 'not', 'there')
     expect(await runHook(JSON.stringify(EVENT), { data })).toEqual(SILENT)
     expect(await spooled(data)).toHaveLength(1)
   })
 
-  it('when the data folder is a file, or where none can be made', async () => {
+  it('when the data folder is a file or cannot be created', async () => {
     const file = join(await temporaryFolder(), 'data')
     await writeFile(file, '')
     for (const data of [file, '/proc/no/such', '/dev/null/data']) {
@@ -116,23 +116,23 @@ describe('hooks run ends with 0', () => {
     }
   })
 
-  it('when the key of the redaction is spoilt: nothing is written that was not redacted', async () => {
+  it('when the redaction key is damaged, and writes nothing unredacted', async () => {
     const data = await temporaryFolder()
     await mkdir(join(data, 'state'), { recursive: true })
-    await writeFile(join(data, 'state', 'redaction.key'), 'spoilt')
+    await writeFile(join(data, 'state', 'redaction.key'), 'damaged')
     expect(await runHook(JSON.stringify(EVENT), { data })).toEqual(SILENT)
     expect(await spooled(data)).toEqual([])
     expect(await readFile(hookFolders(data).errorsLog, 'utf8')).toContain('redaction.key')
   })
 
-  it('when nothing may be written', async () => {
+  it('when the data folder is read-only', async () => {
     const data = await temporaryFolder()
     await chmod(data, 0o500)
     expect(await runHook(JSON.stringify(EVENT), { data })).toEqual(SILENT)
     await chmod(data, 0o700)
   })
 
-  it('at every write from which on the disk is full, and leaves no half event', async () => {
+  it('when the disk is full from any write on, and leaves no incomplete event', async () => {
     const node = ['--import', join(packageRoot, 'test', 'support', 'full-disk-sync.mjs')]
     let refusals = 0
     for (let fullAt = 1; ; fullAt += 1) {
@@ -149,8 +149,8 @@ describe('hooks run ends with 0', () => {
   })
 
   it.each([
-    ['is broken', 'hooks: [unclosed'],
-    ['is not of its shape', 'hooks: { rules: 7 }'],
+    ['is not YAML', 'hooks: [unclosed'],
+    ['is invalid', 'hooks: { rules: 7 }'],
     ['is empty', ''],
   ])('when its configuration %s', async (_, content) => {
     const data = await temporaryFolder()
@@ -160,7 +160,7 @@ describe('hooks run ends with 0', () => {
     expect(await spooled(data)).toHaveLength(1)
   })
 
-  it('when it is told of no data folder: the environment has it', async () => {
+  it('when only the environment names the data folder', async () => {
     const data = await temporaryFolder()
     const environment = { AGENT_WAREHOUSE_DATA: data }
     expect(await runHook(JSON.stringify(EVENT), { data: '', environment })).toEqual(SILENT)

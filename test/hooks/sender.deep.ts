@@ -76,7 +76,7 @@ async function receiver(
 }
 
 describe('the sender', () => {
-  it('delivers each event once, and leaves nothing but the spool', async () => {
+  it('delivers each event once, and leaves only the spool', async () => {
     const { url, ids } = await receiver()
     const { folders, event, send: go } = await bench(url)
     const events = [event(), event(), event()]
@@ -88,7 +88,7 @@ describe('the sender', () => {
     expect(await go()).toEqual({ delivered: 0, failed: 0, isOwn: true })
   })
 
-  it('tells of an event also when sync has landed it and removed its file', async () => {
+  it('delivers an event even after sync has landed it and removed its file', async () => {
     const { url, ids } = await receiver()
     const { folders, event, send: go } = await bench(url)
     event()
@@ -97,7 +97,7 @@ describe('the sender', () => {
     expect(ids).toHaveLength(1)
   })
 
-  it('tries again under the same id after an answer that may change', async () => {
+  it('tries again under the same id after a temporary failure', async () => {
     const { url, ids } = await receiver([500], [503])
     const { world, event, send: go } = await bench(url)
     const began = world.now()
@@ -107,7 +107,7 @@ describe('the sender', () => {
     expect(world.now() - began).toBeGreaterThanOrEqual(6_000)
   })
 
-  it('waits as long as it is told, with all that is for that receiver', async () => {
+  it('waits as long as a receiver asks, with every notification for it', async () => {
     const { url, ids } = await receiver([429, { 'retry-after': '30' }])
     const { world, event, send: go } = await bench(url)
     const began = world.now()
@@ -118,7 +118,7 @@ describe('the sender', () => {
     expect(world.now() - began).toBeGreaterThanOrEqual(30_000)
   })
 
-  it('does not stay for a long wait; the next one goes on, not before it is due', async () => {
+  it('ends instead of waiting long, and the next sender continues when it is due', async () => {
     const { url, ids } = await receiver([503, { 'retry-after': '1800' }])
     const { world, event, send: go, waiting } = await bench(url)
     event()
@@ -147,7 +147,7 @@ describe('the sender', () => {
     expect(await failed()).toMatchObject([{ error: 'given up after 24 h: answered with 500' }])
   })
 
-  it('gives up at once what cannot go well, and delivers it after a mend', async () => {
+  it('gives up at once on a permanent failure, and delivers it after the cause is fixed', async () => {
     const { url, ids } = await receiver([404])
     const { event, send: go, failed } = await bench(url)
     event()
@@ -161,7 +161,7 @@ describe('the sender', () => {
     expect(ids).toHaveLength(3)
   })
 
-  it('lets no receiver that is down hold up another', async () => {
+  it('delivers to other receivers while one is down', async () => {
     const { url, ids } = await receiver()
     const silent = await testServer(() => undefined)
     const {
@@ -182,7 +182,7 @@ describe('the sender', () => {
     expect(await waiting()).toHaveLength(2)
   })
 
-  it('is one at a time: of two at once each event is told of once', async () => {
+  it('runs one at a time, so that two started together deliver each event once', async () => {
     const { url, ids } = await receiver()
     const { event, send: go } = await bench(url)
     for (let count = 0; count < 5; count += 1) event()
@@ -192,7 +192,7 @@ describe('the sender', () => {
     expect(ids).toHaveLength(5)
   })
 
-  it('takes in what comes while it waits for an answer', async () => {
+  it('accepts events that arrive while it waits for an answer', async () => {
     const meanwhile: (() => void)[] = []
     const ids: string[] = []
     const { url } = await testServer(
@@ -209,7 +209,7 @@ describe('the sender', () => {
     expect(new Set(ids).size).toBe(2)
   })
 
-  it('takes over from one that was killed, and delivers what that one had', async () => {
+  it('takes over from a killed sender, and delivers its notifications', async () => {
     const { url, ids } = await receiver()
     const { folders, sending, world, event, send: go } = await bench(url)
     const id = event()
@@ -222,7 +222,7 @@ describe('the sender', () => {
     expect(world.slept).not.toContain(1_000)
   })
 
-  it('takes over from one on another host that stays silent', async () => {
+  it('takes over from a sender on another host that stays silent', async () => {
     const { url, ids } = await receiver()
     const { folders, world, event, send: go } = await bench(url)
     const id = event()
@@ -232,7 +232,7 @@ describe('the sender', () => {
     expect(world.slept.filter((ms) => ms === 1_000)).toHaveLength(120)
   })
 
-  it('leaves the work to one on another host that lives', async () => {
+  it('leaves the work to a live sender on another host', async () => {
     const { url, ids } = await receiver()
     const { folders, sending, event } = await bench(url)
     event()
@@ -243,7 +243,7 @@ describe('the sender', () => {
     expect(ids).toEqual([])
   })
 
-  it('leaves what was given up to the next one while another is at work', async () => {
+  it('does not retry failed notifications while another sender is at work', async () => {
     const { url, ids } = await receiver([404])
     const { folders, sending, event, send: go, waiting, failed } = await bench(url)
     event()
@@ -251,14 +251,14 @@ describe('the sender', () => {
     await leaveLease(folders.senderLock, ELSEWHERE, 3_600_000)
     const sleep = () => utimes(folders.senderLock, new Date(), new Date())
     const world = { ...sending.world, sleep }
-    // The other one may be giving it up at this moment, and would remove the queued one.
+    // The other one may give it up at this moment, and would then remove the queued one.
     expect(await go({ world, retryFailed: true })).toMatchObject({ isOwn: false })
     expect(await waiting()).toEqual([])
     expect(await failed()).toHaveLength(1)
     expect(ids).toHaveLength(1)
   })
 
-  it('killed between outbox and inbox makes the same notifications again, none twice', async () => {
+  it('makes the same notifications again, and none twice, after a kill between outbox and inbox', async () => {
     const { url, ids } = await receiver()
     const { folders, sending, world, event, send: go } = await bench(url, { dedupe_seconds: 60 })
     event()
@@ -277,7 +277,7 @@ describe('the sender', () => {
     expect(new Set(ids).size).toBe(2)
   })
 
-  it('tells the same once within the seconds of the configuration, and again after them', async () => {
+  it('sends equal notifications once within the configured seconds, and again after them', async () => {
     const { url, ids } = await receiver()
     const { world, event, send: go } = await bench(url, { dedupe_seconds: 60 })
     const first = event({ message: 'a' })
@@ -293,7 +293,7 @@ describe('the sender', () => {
     expect(ids).toEqual([first, ...other, again].map((id) => `${id}.team`))
   })
 
-  it('passes over what is no event, and sets a notification aside that it cannot read', async () => {
+  it('ignores what is not an event, and moves away a notification that cannot be read', async () => {
     const { url, ids } = await receiver()
     const { folders, event, send: go } = await bench(url)
     event({ hook_event_name: 'ToolBegins' })
@@ -306,7 +306,7 @@ describe('the sender', () => {
     expect(await namesIn(folders.inbox)).toEqual([])
   })
 
-  it('that is stopped finishes what is under way and leaves the rest', async () => {
+  it('leaves notifications in the queue when it is stopped', async () => {
     const { url, ids } = await receiver([500])
     const { world, event, send: go, waiting } = await bench(url)
     event()

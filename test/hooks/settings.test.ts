@@ -17,7 +17,7 @@ const LINE = commandLine(COMMAND, 'posix')
 
 const blanks = fc.constantFrom('', ' ', '\n', '\n  ', '\r\n\t', '  \n')
 
-/** JSON text in any spelling: what people and other tools leave behind. */
+/** JSON text in any spelling, as people and other tools write it. */
 function spelt(value: fc.JsonValue, gaps: () => string): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const inner = Array.isArray(value)
@@ -67,8 +67,8 @@ const settingsText = fc.oneof(
 
 const events = fc.uniqueArray(fc.constantFrom(...HOOK_EVENTS), { minLength: 1 })
 
-describe('installing and uninstalling', () => {
-  it('leaves the settings as they were, byte for byte', () => {
+describe('install and uninstall', () => {
+  it('leave the settings as they were, byte for byte', () => {
     fc.assert(
       fc.property(settingsText, events, (text, names) => {
         const { text: installed, created } = install(text, names, LINE)
@@ -78,7 +78,7 @@ describe('installing and uninstalling', () => {
     )
   })
 
-  it('registers the command once for each event, beside all that there was', () => {
+  it('keep everything else in the settings, and register the command once for each event', () => {
     fc.assert(
       fc.property(settingsText, events, (text, names) => {
         const installed = install(text, names, LINE)
@@ -103,7 +103,7 @@ describe('installing and uninstalling', () => {
     )
   })
 
-  it('a second time changes nothing', () => {
+  it('change nothing the second time', () => {
     fc.assert(
       fc.property(settingsText, events, (text, names) => {
         const once = install(text, names, LINE).text
@@ -137,7 +137,7 @@ describe('install', () => {
 `)
   })
 
-  it('brings a command of an earlier installation up to date, and takes doubles away', () => {
+  it('updates the command of an earlier installation, and removes duplicates', () => {
     const old = commandLine({ ...COMMAND, node: '/usr/bin/node18' }, 'posix')
     const once = install('{}', DEFAULT_EVENTS, old).text
     const twice = once.replace(
@@ -152,7 +152,7 @@ describe('install', () => {
     expect(created).toEqual([])
   })
 
-  it('leaves a command alone that only looks like ours', () => {
+  it('does not change a command that only resembles ours', () => {
     const others = [
       'node main.js hooks run',
       `${LINE} --verbose`,
@@ -169,7 +169,7 @@ describe('install', () => {
 })
 
 describe('uninstall', () => {
-  it('takes our command out of a group that it shares, and leaves the group', () => {
+  it('removes our command from a shared group, and leaves the group', () => {
     const other = { type: 'command', command: 'beep' }
     const ours = { type: 'command', command: LINE }
     const text = JSON.stringify({ hooks: { Stop: [{ matcher: '*', hooks: [ours, other] }] } })
@@ -177,12 +177,12 @@ describe('uninstall', () => {
     expect(after).toEqual({ hooks: { Stop: [{ matcher: '*', hooks: [other] }] } })
   })
 
-  it('takes empty remains away where it is not known who made them', () => {
+  it('removes empty lists and objects when it is not recorded who created them', () => {
     const { text } = install('{"a": 1}', ['Stop', 'SessionEnd'], LINE)
     expect(uninstall(text, null).text).toBe('{"a": 1}')
   })
 
-  it('changes nothing where nothing of ours is', () => {
+  it('changes nothing when our command is not registered', () => {
     const text = '{ "hooks" : { "Stop" : [ ] } }'
     expect(uninstall(text, null)).toEqual({ text, removed: [] })
   })
@@ -207,13 +207,13 @@ describe('broken settings', () => {
     ['{"hooks": []}', 1, 11],
     ['{"hooks": {\n "Stop": {}}}', 2, 10],
     ['['.repeat(600) + ']'.repeat(600), 1, 1],
-  ])('%j is refused with the place', (text, line, column) => {
+  ])('are refused with line and column: %j', (text, line, column) => {
     const broken = (): unknown => install(text, ['Stop'], LINE)
     expect(broken).toThrow(JsonSyntaxError)
     expect(broken).toThrow(expect.objectContaining({ line, column }))
   })
 
-  it('whatever JSON.parse reads is read as the same, and what it refuses is refused', () => {
+  it('are those that JSON.parse refuses, and all others are read as it reads them', () => {
     fc.assert(
       fc.property(fc.oneof(settingsText, fc.string(), fc.json()), fc.nat(), (text, cut) => {
         for (const each of [text, text.slice(0, cut % (text.length + 1))]) {
@@ -237,7 +237,7 @@ describe('the command line', () => {
     .string({ minLength: 1, unit: 'grapheme' })
     .map((name) => `/${name.replaceAll('\0', '')}`)
 
-  it('is read back whatever the paths are', () => {
+  it('can be read back, whatever the paths are', () => {
     fc.assert(
       fc.property(path, path, path, (node, dataFolder, config) => {
         const command = { node, script: '/x y/main.js', dataFolder, config }
@@ -262,7 +262,7 @@ describe('the command line', () => {
 })
 
 describe('the diff', () => {
-  it('makes the one text from the other', () => {
+  it('has as many more added than removed lines as the text grows', () => {
     const text = fc
       .array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 8 })
       .map((lines) => lines.join('\n'))
@@ -278,7 +278,7 @@ describe('the diff', () => {
     )
   })
 
-  it('shows what goes and what comes, with the lines around', () => {
+  it('shows removed and added lines with the lines around them', () => {
     const before = ['1', '2', '3', '4', '5', '6', '7', '8', '9'].join('\n')
     const after = ['1', '2', '3', '4', 'five', '6', '7', '8', '9', '10'].join('\n')
     expect(diffLines(before, after)).toEqual([

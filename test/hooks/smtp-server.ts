@@ -4,9 +4,9 @@ import { onTestFinished } from 'vitest'
 export interface Mail {
   readonly from: string
   readonly to: readonly string[]
-  /** As it came, dots unstuffed. */
+  /** As it arrived, dots unstuffed. */
   readonly data: string
-  /** What the client authenticated with; null: it did not. */
+  /** The credentials of the client; null: it did not authenticate. */
   readonly auth: { readonly user: string; readonly password: string } | null
 }
 
@@ -21,7 +21,7 @@ export interface SmtpBehaviour {
   readonly auth?: { readonly user: string; readonly password: string }
   /** The answer to the n-th command of this name, in place of the usual one. */
   readonly answer?: (command: string, count: number) => string | undefined
-  /** Says nothing at all. */
+  /** Never answers. */
   readonly isSilent?: boolean
 }
 

@@ -14,7 +14,7 @@ export interface HookRun {
   readonly environment?: Readonly<Record<string, string>>
   readonly cwd?: string
   readonly node?: readonly string[]
-  /** Leaves standard input open after what was written. */
+  /** Leaves standard input open after the write. */
   readonly isEndless?: boolean
 }
 
@@ -22,7 +22,7 @@ export interface HookRun {
 export function runHook(input: string | Uint8Array, run: HookRun): Promise<Outcome> {
   const child = startHook(run)
   const { stdin } = child
-  // One that does not read to the end closes the pipe.
+  // A process that does not read to the end closes the pipe.
   stdin?.on('error', () => undefined)
   if (run.isEndless === true) stdin?.write(input)
   else stdin?.end(input)
@@ -60,7 +60,7 @@ export interface SpoolFile {
   readonly input: Readonly<Record<string, unknown>>
 }
 
-/** What is in the spool, by name. */
+/** The files of the spool, by name. */
 export async function spooled(data: string): Promise<SpoolFile[]> {
   const folder = hookFolders(data).spool
   const names = await namesIn(folder)

@@ -21,18 +21,18 @@ function planned(sources: readonly RawSource[], now = NOW): string[] {
   })
 }
 
-describe('the plan of merges', () => {
+describe('the merge plan', () => {
   it.each([
-    ['nothing', [], []],
-    ['one file', days('2026-01-15'), []],
+    ['of an empty lake is empty', [], []],
+    ['leaves a single file as it is', days('2026-01-15'), []],
     [
-      'two days of a month, in order',
+      'merges two days of a month, in order',
       days('2026-01-16', '2026-01-15'),
       ['o users 2026-01: 2026-01-15 2026-01-16, 20 bytes'],
     ],
-    ['days of two months', days('2026-01-31', '2026-02-01'), []],
+    ['does not merge days of two months', days('2026-01-31', '2026-02-01'), []],
     [
-      'two resources and two organisations',
+      'merges each resource and organisation for itself',
       [
         ...days('2026-01-15', '2026-01-16'),
         source('2026-01-17', 1, { resource: 'tokens' }),
@@ -47,12 +47,12 @@ describe('the plan of merges', () => {
       ],
     ],
     [
-      'a file without rows is one of them, a large file is not',
+      'merges a file without rows, and leaves a large file as it is',
       [source('2026-01-15', 0), source('2026-01-16', 128), source('2026-01-17', 127)],
       ['o users 2026-01: 2026-01-15 2026-01-17, 127 bytes'],
     ],
     [
-      'as many as fit',
+      'puts as many days into a merged file as fit',
       [15, 16, 17, 18, 19, 20].map((day) => source(`2026-01-${day}`, 120)),
       [
         'o users 2026-01: 2026-01-15 2026-01-16 2026-01-17 2026-01-18, 480 bytes',
@@ -60,7 +60,7 @@ describe('the plan of merges', () => {
       ],
     ],
     [
-      'a last one that does not fit stays as it is',
+      'leaves a last day that does not fit as it is',
       [15, 16, 17, 18, 19].map((day) => source(`2026-01-${day}`, 120)),
       ['o users 2026-01: 2026-01-15 2026-01-16 2026-01-17 2026-01-18, 480 bytes'],
     ],
@@ -68,13 +68,13 @@ describe('the plan of merges', () => {
     expect(planned(sources)).toEqual(plan)
   })
 
-  it('a month is due when the last scheduled recheck of its last day is', () => {
+  it('includes a month once the last scheduled recheck of its last day is due', () => {
     const february = days('2026-02-03', '2026-02-04')
     expect(planned(february, Date.parse('2026-03-29T23:59:59Z'))).toEqual([])
     expect(planned(february, NOW)).toHaveLength(1)
   })
 
-  it('law 2: a merged file alone is not merged again, with a new version it is', () => {
+  it('law 2: does not merge a merged file again until there is a new version', () => {
     const merged = { ...source('2026-01-15'), path: 'merged', bytes: 90 }
     expect(planned([merged])).toEqual([])
     expect(planned([merged, source('2026-01-15', 5)])).toEqual([

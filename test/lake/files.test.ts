@@ -6,13 +6,13 @@ import { diskFault } from '../../src/lib/disk.ts'
 import { temporaryPath, removeTemporaryFiles } from '../../src/lib/files.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
-describe('what a crash left aside', () => {
-  it('is removed in every folder, by every name it may have, and nothing else is', async () => {
+describe('temporary files', () => {
+  it('are removed in every folder under every name that they can have, and no other file is', async () => {
     const data = await temporaryFolder()
     const folder = join(data, 'lake', 'raw')
     await mkdir(folder, { recursive: true })
-    const aside = temporaryPath(join(folder, 'data.parquet'))
-    const name = aside.slice(folder.length + 1)
+    const temporary = temporaryPath(join(folder, 'data.parquet'))
+    const name = temporary.slice(folder.length + 1)
     await mkdir(temporaryPath(join(folder, 'csv')))
     for (const left of [name, `${name}.wal`, `tmp_${name}`]) await writeFile(join(folder, left), '')
     const kept = ['.part', 'data.parquet', 'notes.part', 'tmp_data.parquet']
@@ -22,23 +22,31 @@ describe('what a crash left aside', () => {
   })
 })
 
-describe('a fault of the disk', () => {
+describe('a disk error', () => {
   const system = (code: string): Error => Object.assign(new Error(`${code}: no`), { code })
 
   it.each([
-    ['by the system’s code', system('ENOSPC'), 'no space left on the disk'],
-    ['by the quota', system('EDQUOT'), 'no space left in the disk quota'],
-    ['by a limit of the shell', system('EFBIG'), 'no space left: a file may not grow further'],
-    ['by a disk that is read-only', system('EROFS'), 'the disk is read-only'],
-    ['by DuckDB’s words', new Error('IO Error: …: No space left on device'), 'no space left'],
-    ['below another error', new AppError('a.sql', { cause: system('ENOSPC') }), 'no space left'],
-  ])('is told %s', (_, error, what) => {
+    ['the code of a full disk', system('ENOSPC'), 'no space left on the disk'],
+    ['the code of a full quota', system('EDQUOT'), 'no space left in the disk quota'],
+    [
+      'the code of a file size limit',
+      system('EFBIG'),
+      'no space left: a file may not grow further',
+    ],
+    ['the code of a read-only disk', system('EROFS'), 'the disk is read-only'],
+    ['the message of DuckDB', new Error('IO Error: …: No space left on device'), 'no space left'],
+    [
+      'the cause of another error',
+      new AppError('a.sql', { cause: system('ENOSPC') }),
+      'no space left',
+    ],
+  ])('is recognised from %s', (_, error, what) => {
     const fault = diskFault(error)
     expect(fault).toMatchObject({ exitCode: 1, cause: expect.any(Error) as Error })
     expect(fault?.message).toContain(what)
   })
 
-  it('is no other error', () => {
+  it('is not assumed for other errors', () => {
     expect(diskFault(system('EACCES'))).toBeUndefined()
     expect(diskFault('No space left on device')).toBeUndefined()
   })

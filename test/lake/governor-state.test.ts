@@ -5,7 +5,7 @@ import type { Learned } from '../../src/lib/learned.ts'
 import { learnedLimits } from '../../src/lake/state-file.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
-const LEARNT: Learned = {
+const LEARNED: Learned = {
   limit: {
     rate: 99.5,
     burst: 50,
@@ -15,22 +15,22 @@ const LEARNT: Learned = {
   concurrency: 8,
 }
 
-describe('what was learned of the limits', () => {
-  it('is kept by the organisation’s name, whatever the name', async () => {
+describe('learned limits', () => {
+  it('are stored under the name of the organisation, whatever characters it has', async () => {
     const folder = await temporaryFolder()
-    await learnedLimits.write(folder, '../ACME & söhne', LEARNT)
+    await learnedLimits.write(folder, '../ACME & söhne', LEARNED)
     await learnedLimits.write(folder, 'other', { limit: null, concurrency: 2 })
     expect(await readdir(join(folder, 'state', 'governor'))).toHaveLength(2)
-    expect(await learnedLimits.read(folder, '../ACME & söhne')).toEqual(LEARNT)
+    expect(await learnedLimits.read(folder, '../ACME & söhne')).toEqual(LEARNED)
     expect(new Map(await learnedLimits.readAll(folder))).toEqual(
       new Map([
-        ['../ACME & söhne', LEARNT],
+        ['../ACME & söhne', LEARNED],
         ['other', { limit: null, concurrency: 2 }],
       ]),
     )
   })
 
-  it('is nothing before the first run', async () => {
+  it('are absent before the first run', async () => {
     const folder = await temporaryFolder()
     expect(await learnedLimits.read(folder, 'default')).toBeUndefined()
     expect((await learnedLimits.readAll(folder)).size).toBe(0)
@@ -44,7 +44,7 @@ describe('what was learned of the limits', () => {
     '{"limit":{"rate":-1,"burst":5,"source":"refusals","measured_at":"2026-03-10T06:00:00Z"},"concurrency":8}',
     '{"limit":{"rate":1,"burst":5,"source":"rumours","measured_at":"2026-03-10T06:00:00Z"},"concurrency":8}',
     '{"limit":{"rate":1,"burst":5,"source":"refusals","measured_at":"yesterday"},"concurrency":8}',
-  ])('is learned again when the file is damaged: %s', async (text) => {
+  ])('are learned again when their file is damaged: %s', async (text) => {
     const folder = await temporaryFolder()
     await mkdir(join(folder, 'state', 'governor'), { recursive: true })
     await writeFile(join(folder, 'state', 'governor', 'default.json'), text)

@@ -34,7 +34,7 @@ function keyOf({ resource, day }: Interval): Pick<Interval, 'resource' | 'day'> 
   return { resource, day }
 }
 
-function toldBy({ intervals, lines, isCutOff, damaged }: Journal): unknown {
+function contentOf({ intervals, lines, isCutOff, damaged }: Journal): unknown {
   return { intervals: [...intervals], lines, isCutOff, damaged }
 }
 
@@ -57,14 +57,14 @@ describe('the ledger', () => {
     expect(await knownOrganisations(data)).toEqual(['org/1'])
   })
 
-  it('holds every state that was recorded at once', async () => {
+  it('keeps every state when many are recorded concurrently', async () => {
     const data = await temporaryFolder()
     const ledger = await LedgerFile.open(data, 'o', neverWarned)
     await Promise.all(Array.from({ length: 200 }, (_, index) => ledger.record([landed(index)])))
     expect((await LedgerFile.read(data, 'o')).size).toBe(200)
   })
 
-  it('passes over a line that a crash cut off, and goes on after it', async () => {
+  it('ignores a line that a crash cut off, and appends after it', async () => {
     const data = await temporaryFolder()
     const ledger = await LedgerFile.open(data, 'o', neverWarned)
     await ledger.record([landed(0)])
@@ -75,29 +75,32 @@ describe('the ledger', () => {
   })
 
   it.each([
-    ['no JSON', '}{ of another file'],
-    ['no interval', '{"resource":"users"}'],
-    ['a day that is none', JSON.stringify({ ...landed(0), day: '2026-02-30' })],
-    ['a file elsewhere', JSON.stringify({ ...landed(0), file: '../../warehouse.duckdb' })],
-    ['a state that is none', JSON.stringify({ ...landed(0), status: 'lost' })],
+    ['not JSON', '}{ of another file'],
+    ['not an interval', '{"resource":"users"}'],
+    ['an interval of an invalid date', JSON.stringify({ ...landed(0), day: '2026-02-30' })],
+    [
+      'an interval with a path to another folder',
+      JSON.stringify({ ...landed(0), file: '../../warehouse.duckdb' }),
+    ],
+    ['an interval of an unknown status', JSON.stringify({ ...landed(0), status: 'lost' })],
     ['a landed day without a file', JSON.stringify({ ...landed(0), file: null })],
     ['zeros', '\0\0\0\0'],
-  ])('tells of a line that is %s, by its number, and takes it out', async (_, line) => {
+  ])('warns of a line that is %s by its number, and removes it', async (_, line) => {
     const data = await temporaryFolder()
     const path = join(data, 'state', 'ledger', 'o.ndjson')
     const ledger = await LedgerFile.open(data, 'o', neverWarned)
     await ledger.record([landed(1)])
     await appendFile(path, `${line}\n${JSON.stringify(landed(2))}\n`)
     expect([...(await LedgerFile.read(data, 'o')).values()]).toEqual([landed(1), landed(2)])
-    const told: string[] = []
-    await LedgerFile.open(data, 'o', (message) => told.push(message))
-    expect(told).toHaveLength(1)
-    expect(told[0]).toContain(`${path}: line 2 cannot be read`)
-    const mended = await LedgerFile.open(data, 'o', neverWarned)
-    expect([...mended.intervals.values()]).toEqual([landed(1), landed(2)])
+    const warnings: string[] = []
+    await LedgerFile.open(data, 'o', (message) => warnings.push(message))
+    expect(warnings).toHaveLength(1)
+    expect(warnings[0]).toContain(`${path}: line 2 cannot be read`)
+    const repaired = await LedgerFile.open(data, 'o', neverWarned)
+    expect([...repaired.intervals.values()]).toEqual([landed(1), landed(2)])
   })
 
-  it('is the same read again and again while it changes, and read once', async () => {
+  it('is the same when it is read after each change as when it is read once', async () => {
     const data = await temporaryFolder()
     const line = fc.oneof(
       fc.nat(5).map((day) => JSON.stringify(landed(day))),
@@ -108,25 +111,25 @@ describe('the ledger', () => {
     const journal = fc
       .tuple(fc.array(line, { maxLength: 6 }), fc.boolean())
       .map(([lines, isEnded]) => lines.join('\n') + (isEnded ? '\n' : ''))
-    const change = fc.record({ text: journal, isAnew: fc.boolean() })
+    const change = fc.record({ text: journal, isReplaced: fc.boolean() })
     let runs = 0
     await fc.assert(
       fc.asyncProperty(fc.array(change, { maxLength: 5 }), async (changes) => {
         const name = `o${(runs += 1)}`
         let text = ''
-        for (const [index, { text: more, isAnew }] of changes.entries()) {
-          text = isAnew ? more : text + more
+        for (const [index, { text: more, isReplaced }] of changes.entries()) {
+          text = isReplaced ? more : text + more
           const copy = `${name}-${index}`
           for (const each of [name, copy]) await writeAtomic(journalPath(data, each), text)
           const again = await readJournal(data, name)
-          expect(toldBy(again)).toEqual(toldBy(await readJournal(data, copy)))
+          expect(contentOf(again)).toEqual(contentOf(await readJournal(data, copy)))
           again.intervals.clear()
         }
       }),
     )
   })
 
-  it('forgets days, also for who reads the journal, until they are recorded again', async () => {
+  it('forgets days until they are recorded again', async () => {
     const data = await temporaryFolder()
     const ledger = await LedgerFile.open(data, 'o', neverWarned)
     await ledger.record([landed(0), landed(1)])
@@ -136,7 +139,7 @@ describe('the ledger', () => {
     expect((await LedgerFile.read(data, 'o')).size).toBe(2)
   })
 
-  it('is rewritten when its journal has grown long, and loses nothing', async () => {
+  it('is rewritten without losing a state when its journal has grown long', async () => {
     const data = await temporaryFolder()
     const ledger = await LedgerFile.open(data, 'o', neverWarned)
     const many = Array.from({ length: 10_001 }, (_, index) => landed(index % 20, index))

@@ -49,7 +49,7 @@ describe('the lease', () => {
     await (await take(data, 'run-2')).release()
   })
 
-  it('leaves nothing of one that was cut off while it was written', async () => {
+  it('removes the temporary file of a lease that was cut off while it was written', async () => {
     const { data, state } = await stage()
     await mkdir(state)
     await writeFile(join(state, '.01234567-lock.part'), '{"pid":')
@@ -57,7 +57,7 @@ describe('the lease', () => {
     expect(await readdir(state)).toEqual(['lock'])
   })
 
-  it('goes to one of many that ask at once', async () => {
+  it('goes to one of many runs that start together', async () => {
     const { data, state } = await stage()
     const asked = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) => take(data, `run-${index}`)),
@@ -90,10 +90,10 @@ describe('the lease', () => {
   })
 })
 
-describe('the lease of a process of this place', () => {
+describe('the lease of a process on this host', () => {
   it.each([
     ['that has ended', async () => ({ pid: await goneProcess() })],
-    ['whose number another process has now', () => ({ pid: process.pid, begun: '1' })],
+    ['whose process id another process has now', () => ({ pid: process.pid, begun: '1' })],
   ])('%s is taken over at once', async (_, owner) => {
     const { data, path } = await stage()
     await leaveLease(path, await owner())
@@ -103,7 +103,7 @@ describe('the lease of a process of this place', () => {
     expect(await readFile(path, 'utf8')).toContain('run-2')
   })
 
-  it('is never taken over while the process lives, however long it is silent', async () => {
+  it('is never taken over while the process is alive, however long it is silent', async () => {
     const { data, path } = await stage()
     await leaveLease(path, thisProcess(place), 999 * HOUR)
     await expect(take(data, 'run-2')).rejects.toThrow(LockedError)
@@ -111,12 +111,15 @@ describe('the lease of a process of this place', () => {
   })
 })
 
-describe('the lease of another place', () => {
+describe('the lease of a process elsewhere', () => {
   const places = [
-    ['another host', { ...place, host: 'elsewhere' }],
-    ['an earlier boot of this host', { ...place, boot: '5a7e' }],
-    ['another container of this host', { ...place, pidNamespace: 'pid:[4026530000]' }],
-    ['a host that reports nothing of itself', { host: place.host, boot: null, pidNamespace: null }],
+    ['on another host', { ...place, host: 'elsewhere' }],
+    ['of an earlier boot of this host', { ...place, boot: '5a7e' }],
+    ['in another container of this host', { ...place, pidNamespace: 'pid:[4026530000]' }],
+    [
+      'on a host that reports no boot or namespace',
+      { host: place.host, boot: null, pidNamespace: null },
+    ],
   ] as const
 
   it.each(places)('%s is taken over when it stays silent for two minutes', async (_, where) => {
@@ -135,7 +138,7 @@ describe('the lease of another place', () => {
 
   it.each(places)('%s is not taken over when it is renewed', async (_, where) => {
     const { data, path } = await stage()
-    // Its number is that of no process here.
+    // No process on this host has its id.
     await leaveLease(path, { pid: await goneProcess(), ...where }, 5 * HOUR)
     const beat = async (slept: number): Promise<void> => {
       // Its clock is hours behind.
@@ -157,7 +160,7 @@ describe('the lease of another place', () => {
   })
 
   it.each(['', '{"pid":', '{"pid":1,"host":"elsewhere"}', 'null'])(
-    'that was cut off by a crash, %j, is taken over when it stays silent',
+    'that a crash cut off, %j, is taken over when it stays silent',
     async (text) => {
       const { data, path } = await stage()
       await leaveLease(path, {})
@@ -176,7 +179,7 @@ describe('the lease of another place', () => {
     expect((await take(data, 'run-2')).wasLeft).toBe(true)
   })
 
-  it('that is released meanwhile was not left', async () => {
+  it('that is released while it is watched does not count as abandoned', async () => {
     const { data, path } = await stage()
     await leaveLease(path, ELSEWHERE)
     const next = waiting('run-2', undefined, () => rm(path, { force: true }))
@@ -195,11 +198,11 @@ describe('the lease of another place', () => {
   })
 })
 
-describe('a lease that was left', () => {
+describe('an abandoned lease', () => {
   it.each([
-    ['here', {}, 0],
-    ['elsewhere, and its takeover', ELSEWHERE, 5 * HOUR],
-  ])('%s goes to exactly one of all that find it at once', async (_, owner, ageMs) => {
+    ['on this host', {}, 0],
+    ['elsewhere, or an abandoned takeover of it,', ELSEWHERE, 5 * HOUR],
+  ])('%s goes to exactly one of the runs that find it together', async (_, owner, ageMs) => {
     const { data, state, path } = await stage()
     for (let round = 0; round < 10; round += 1) {
       await rm(state, { recursive: true, force: true })
@@ -213,7 +216,7 @@ describe('a lease that was left', () => {
     }
   })
 
-  it('law 12: goes to exactly one, wherever they wait and whatever crashed before', async () => {
+  it('law 12: goes to exactly one run, on whatever hosts runs wait or have crashed', async () => {
     const anywhere = fc.constantFrom(place, ELSEWHERE, { ...place, host: 'third' })
     const crashed = fc.array(anywhere, { minLength: 1, maxLength: 3 })
     const waiters = fc.array(anywhere, { minLength: 2, maxLength: 4 })
@@ -221,7 +224,7 @@ describe('a lease that was left', () => {
       const { data, state, path } = await stage()
       for (const [depth, where] of holders.entries())
         await leaveLease(path + '.over'.repeat(depth), where, 5 * HOUR)
-      // Time passes fifty times as fast, for watchers and for heartbeats.
+      // Time passes fifty times as fast for watchers and heartbeats.
       const inPlace = (where: typeof place, index: number): LeaseOptions => {
         const { options } = waiting(`run-${index}`, undefined, () => delay(20))
         return { ...options, place: where, beatMs: 20 }
@@ -240,18 +243,18 @@ describe('a lease that was left', () => {
   })
 })
 
-describe('a lease that was lost', () => {
-  async function lost() {
+describe('the holder of a lost lease', () => {
+  async function holder() {
     const { data, path } = await stage()
-    const told: string[] = []
-    const onLost = ({ message }: Error): void => void told.push(message)
+    const messages: string[] = []
+    const onLost = ({ message }: Error): void => void messages.push(message)
     const { options } = waiting('run-1')
     const lease = await lock(data, { ...options, beatMs: 20, onLost })
-    return { data, path, lease, told }
+    return { data, path, lease, messages }
   }
 
-  it('lets its holder commit nothing more in the folder', async () => {
-    const { data, path, lease } = await lost()
+  it('can commit nothing more in the data folder', async () => {
+    const { data, path, lease } = await holder()
     const file = join(data, 'lake', 'day.parquet')
     await writeAtomic(file, 'before')
     await leaveLease(path, ELSEWHERE)
@@ -267,11 +270,11 @@ describe('a lease that was lost', () => {
   it.each([
     ['was taken over', (path: string) => leaveLease(path, ELSEWHERE)],
     ['is gone', (path: string) => rm(path)],
-  ])('is noticed by its heartbeat when it %s', async (how, act) => {
-    const { path, lease, told } = await lost()
+  ])('notices at its next heartbeat that the lease %s', async (how, act) => {
+    const { path, lease, messages } = await holder()
     await act(path)
-    for (let waited = 0; told.length === 0 && waited < 3_000; waited += 1) await delay(10)
-    expect(told[0]).toContain(how)
+    for (let waited = 0; messages.length === 0 && waited < 3_000; waited += 1) await delay(10)
+    expect(messages[0]).toContain(how)
     await lease.release()
   })
 })

@@ -20,10 +20,10 @@ async function rootWith(files: Readonly<Record<string, string>>): Promise<string
 const MIB = 2 ** 20
 const NO_LIMIT = '9223372036854771712'
 
-describe('the machine', () => {
+describe('the limits of the machine are read from', () => {
   it.each([
     [
-      'version 2, in a container',
+      'control groups version 2, in a container',
       {
         'proc/self/cgroup': '0::/',
         'sys/fs/cgroup/cpu.max': '150000 100000',
@@ -32,7 +32,7 @@ describe('the machine', () => {
       [1.5, 'cpu.max', 512, 'memory.max'],
     ],
     [
-      'version 2, a slice above the group is bounded',
+      'control groups version 2, with a limited parent slice',
       {
         'proc/self/cgroup': '0::/work.slice/job.service',
         'sys/fs/cgroup/work.slice/cpu.max': '50000 100000',
@@ -43,7 +43,7 @@ describe('the machine', () => {
       [0.5, 'work.slice/cpu.max', 256, 'work.slice/memory.max'],
     ],
     [
-      'version 2, without limits',
+      'control groups version 2, without limits',
       {
         'proc/self/cgroup': '0::/',
         'sys/fs/cgroup/cpu.max': 'max 100000',
@@ -52,7 +52,7 @@ describe('the machine', () => {
       [],
     ],
     [
-      'version 1, of whose groups a container sees its own as the root',
+      'control groups version 1, in a container',
       {
         'proc/self/cgroup': '5:memory:/docker/ab\n4:cpu,cpuacct:/docker/ab\n0::/',
         'sys/fs/cgroup/cpu/cpu.cfs_quota_us': '200000',
@@ -62,7 +62,7 @@ describe('the machine', () => {
       [2, 'cpu/cpu.cfs_quota_us', 768, 'memory/memory.limit_in_bytes'],
     ],
     [
-      'version 1, without limits',
+      'control groups version 1, without limits',
       {
         'proc/self/cgroup': '5:memory:/\n4:cpu,cpuacct:/',
         'sys/fs/cgroup/cpu/cpu.cfs_quota_us': '-1',
@@ -71,7 +71,7 @@ describe('the machine', () => {
       },
       [],
     ],
-    ['no groups, as elsewhere than on Linux', {}, []],
+    ['the system, where there are no control groups', {}, []],
   ] as const)('%s', async (_, files, expected) => {
     const root = await rootWith(files)
     const { processors, memory, processorQuota, memoryLimit } = readMachine(undefined, root)
@@ -86,7 +86,7 @@ describe('the machine', () => {
     )
   })
 
-  it('knows the free disk of a folder that is not there yet', async () => {
+  it('the disk, even of a folder that does not exist yet', async () => {
     const folder = await temporaryFolder()
     expect(readMachine(join(folder, 'a', 'b')).freeDisk).toBeGreaterThan(0)
   })
@@ -97,30 +97,30 @@ afterEach(() => {
   setProcessLimits(own)
 })
 
-/** Limits of a process that may take little, and spill so much. */
+/** Limits of a process with little memory, and so much room to spill. */
 function tight(spill: number): void {
   const machine = { ...readMachine(), freeDisk: 2 * spill }
   const bound = (value: number) => ({ value, from: 'test' })
   setProcessLimits(limitsOf(machine, { threads: bound(1), memory: bound(64e6) }))
 }
 
-/** Some 200 MB to be sorted. */
+/** Sorts some 200 MB. */
 const SORT = `select max(r) as n from (
   select row_number() over (order by md5(cast(range as varchar))) as r from range(2000000))`
 
 describe('a database', () => {
-  it('takes what the process may, and spills into its folder, which is gone when it is closed', async () => {
+  it('keeps to the limits of the process, and removes its spill folder when it is closed', async () => {
     tight(2e9)
     const data = await temporaryFolder()
     await mkdir(join(data, 'state'))
     const tempDirectory = ownSpillFolder(data)
     const spilled = new Set<string>()
     const database = await Database.open(':memory:', { tempDirectory })
-    const [said] = await database.rows(
+    const [settings] = await database.rows(
       `select current_setting('threads') as threads, current_setting('memory_limit') as memory,
         current_setting('max_temp_directory_size') as spill`,
     )
-    expect(said).toEqual({ threads: '1', memory: '61.0 MiB', spill: '1.8 GiB' })
+    expect(settings).toEqual({ threads: '1', memory: '61.0 MiB', spill: '1.8 GiB' })
     const watch = setInterval(() => {
       void listIfThere(tempDirectory).then((found) => {
         for (const { name } of found) spilled.add(name)
@@ -135,7 +135,7 @@ describe('a database', () => {
     expect(await listIfThere(join(data, 'state'))).toEqual([])
   })
 
-  it('fails where it would spill more than the process may', async () => {
+  it('fails when it would spill more than the limit', async () => {
     tight(5e6)
     const tempDirectory = await temporaryFolder()
     const database = await Database.open(':memory:', { tempDirectory })
@@ -144,7 +144,7 @@ describe('a database', () => {
   })
 })
 
-it('what a job or a reader spilled that was killed is removed, and what a reader spills now is not', async () => {
+it('spill files of killed processes are removed, and those of a running reader are not', async () => {
   const data = await temporaryFolder()
   const now = Date.now()
   const folders = [spillFolder(data), ownSpillFolder(data), ownSpillFolder(data)]

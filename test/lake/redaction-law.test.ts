@@ -17,7 +17,7 @@ function shapeOf(value: unknown, isSecret = false): unknown {
 
 const control = (settings: unknown): string => JSON.stringify({ revision: 1, settings })
 
-describe('law 11', () => {
+describe('law 11: redaction', () => {
   const name = fc.oneof(
     fc.constantFrom(
       'apiKey',
@@ -40,7 +40,7 @@ describe('law 11', () => {
     fc.integer(),
     fc.double({ noNaN: true, noDefaultInfinity: true }),
   )
-  /** A value that holds the secret somewhere, however deep, beside harmless ones. */
+  /** A value with the secret at some depth, among harmless values. */
   const holding = (leaf: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
     fc.letrec<{ value: unknown }>((tie) => ({
       value: fc.oneof(
@@ -55,7 +55,7 @@ describe('law 11', () => {
         fc.tuple(scalar, tie('value')).map(([other, value]) => [other, value]),
       ),
     })).value
-  /** Letters that no name, number or mark is made of. */
+  /** Letters that no name, number or mark contains. */
   const anySecret = fc.string({
     unit: fc.constantFrom('Q', 'X', 'Z', 'é', '"', '\\', '\u2028'),
     minLength: 6,
@@ -63,7 +63,7 @@ describe('law 11', () => {
   })
   const spelled = (text: string): string => JSON.stringify(text).slice(1, -1)
 
-  it('a secret of any look in a field that is not documented is never written', () => {
+  it('never writes a secret of any form in a field that is not documented', () => {
     fc.assert(
       fc.property(anySecret, fc.nat(1_000), (secret, seed) => {
         for (const later of fc.sample(holding(fc.constant(secret)), { numRuns: 5, seed })) {
@@ -75,7 +75,7 @@ describe('law 11', () => {
     )
   })
 
-  it('a key that looks like one is written nowhere, at any place, depth or name', () => {
+  it('never writes a text in the form of a key, at any place, depth or name', () => {
     const places = [
       'commandAllowlist',
       'mcpPolicy',
@@ -117,7 +117,7 @@ describe('law 11', () => {
     )
   })
 
-  it('what comes out is the same JSON but for what was marked: strings, names, and numbers of unknown settings or under names of secrets', () => {
+  it('keeps the shape of the JSON: only strings, names, and numbers that may be secrets are marked', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 4 }), (json) => {
         for (const resource of ['enterprise_controls', 'messages']) {

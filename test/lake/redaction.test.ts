@@ -19,8 +19,8 @@ function redacted(settings: unknown): unknown {
 
 const MARK = expect.stringMatching(/^\[redacted:[0-9a-f]{8}\]$/) as string
 
-describe('of enterprise controls', () => {
-  it('what is documented and harmless stays', () => {
+describe('redaction of enterprise controls', () => {
+  it('keeps documented and harmless settings', () => {
     const settings = {
       sessionDefaultSettings: {
         model: 'large-4-5-20250929',
@@ -108,39 +108,43 @@ describe('of enterprise controls', () => {
       { customModels: [{ hostedCloud: { cloudCredentialExport: MARK, cloudAuthRefresh: MARK } }] },
     ],
     [
-      'a field that came later',
+      'an undocumented field',
       { newPolicy: { mode: 'strict', list: ['a'], n: 5 } },
       { newPolicy: { mode: MARK, list: [MARK], n: MARK } },
     ],
     [
-      'a number under a name of secrets',
+      'a number under the name of a secret',
       { newPolicy: { pin: 1234, vault: { credentials: { a: 1 } } } },
       { newPolicy: { pin: MARK, vault: { credentials: { a: MARK } } } },
     ],
     [
-      'a documented field that is an object now',
+      'a documented field that became an object',
       { maxAutonomyLevel: { level: 'low' } },
       { maxAutonomyLevel: { level: MARK } },
     ],
     [
-      'a documented list that is a text now',
+      'a documented list that became a text',
       { commandAllowlist: 'git status' },
       { commandAllowlist: MARK },
     ],
-    ['a text where an enum was', { maxAutonomyLevel: 'correct horse' }, { maxAutonomyLevel: MARK }],
+    [
+      'a text in place of an enum value',
+      { maxAutonomyLevel: 'correct horse' },
+      { maxAutonomyLevel: MARK },
+    ],
     [
       'a token as a name',
       { newPolicy: { ghp_abcdefghij1234567890ABCDEFGHIJ123456: true } },
       { newPolicy: { [MARK]: true } },
     ],
-  ])('%s is a secret', (_, settings, left) => {
+  ])('marks %s as a secret', (_, settings, left) => {
     const found = redacted(settings)
     if (_ === 'a token as a name')
       expect(JSON.stringify(found)).toMatch(/\{"\[redacted:[0-9a-f]{8}\]":true\}/)
     else expect(found).toEqual(left)
   })
 
-  it('what looks like a secret is taken out of a text that passes', () => {
+  it('marks a secret inside a harmless text', () => {
     const found = redacted({
       commandAllowlist: ['curl -H "Authorization: Bearer abc" https://u:p@h.example?key=v'],
       modelPolicy: { allowedBaseUrls: ['https://h.example/v1?key=abc'] },
@@ -150,18 +154,18 @@ describe('of enterprise controls', () => {
     expect(JSON.stringify(found)).toContain('https://h.example/v1?key=[redacted:')
   })
 
-  it('an empty text is no secret: it tells that nothing is set', () => {
+  it('keeps an empty text, which shows that nothing is set', () => {
     expect(redacted({ customModels: [{ apiKey: '' }] })).toEqual({ customModels: [{ apiKey: '' }] })
   })
 
-  it('who made the change stays', () => {
+  it('keeps the user who made the change', () => {
     const item =
       '{"revision":7,"user":{"id":"u1","email":"a@b.c","name":"Ann Bee"},"updatedAt":"2026-03-01T00:00:00Z"}'
     expect(redaction.item('enterprise_controls', item)).toBe(item)
   })
 })
 
-describe('of other items', () => {
+describe('redaction of other items', () => {
   it.each([
     [
       'computers',
@@ -176,7 +180,7 @@ describe('of other items', () => {
     ['hook_events', { input: { session_id: 's', tool_input: { command: 'curl -u me:abc h' } } }],
     ['readiness_reports', { report: { a: { rationale: 'found password: abc' } } }],
     ['readiness_reports', { repoUrl: 'https://u:abc@code.example/o/r?token=abc' }],
-  ])('%s lose secrets: %j', (resource, item) => {
+  ])('marks secrets in %s: %j', (resource, item) => {
     const text = redaction.item(resource, JSON.stringify(item))
     expect(text).not.toContain('abc')
     expect(text).toContain('[redacted:')
@@ -239,16 +243,16 @@ describe('of other items', () => {
       },
     ],
     ['usage_limits', { globalLimit: 5000000, userLimits: [{ email: 'a@b.c', limit: null }] }],
-  ])('%s without secrets stay as they are', (resource, item) => {
+  ])('keeps %s without secrets as they are', (resource, item) => {
     const text = JSON.stringify(item)
     expect(redaction.item(resource, text)).toBe(text)
   })
 })
 
-describe('a mark', () => {
+describe('the mark of a secret', () => {
   const markOf = (secret: string): unknown => redacted({ x: secret })
 
-  it('is the same for the same secret, wherever it is and however it is spelled', () => {
+  it('is the same for the same secret, wherever it is and however it is escaped', () => {
     const [a, b] = ['{"x":"\\u0061bc"}', '{"y":{"deep":["abc"]}}'].map(
       (settings) =>
         /\[redacted:\w+\]/.exec(
@@ -259,7 +263,7 @@ describe('a mark', () => {
     expect(a).toBe(b)
   })
 
-  it('is another for another secret, and in another data folder', () => {
+  it('differs for another secret, and in another data folder', () => {
     expect(markOf('abc')).not.toEqual(markOf('abd'))
     const other = new Redaction('1'.repeat(64)).item(
       'enterprise_controls',
@@ -269,7 +273,7 @@ describe('a mark', () => {
   })
 })
 
-it('everything else keeps its bytes: numbers, blanks, order, spellings, names that come twice', () => {
+it('redaction keeps all other bytes: numbers, spaces, order, spellings, repeated names', () => {
   const item =
     '{ "z":1e3, "big":9007199254740993,"one":1.0 ,"settings":{"apiKey" : "a\\"b" ,"n":-0.10,\n"n":[ ]},"revision":2}'
   expect(redaction.item('sessions', item)).toBe(
@@ -278,7 +282,7 @@ it('everything else keeps its bytes: numbers, blanks, order, spellings, names th
 })
 
 it.each(['', '{', '{"a":tru}', '{"apiKey":"abc'])(
-  'what is no JSON is refused without being quoted: %s',
+  'redaction refuses a text that is not JSON without quoting it: %s',
   (item) => {
     expect(() => redaction.item('enterprise_controls', item)).toThrow(
       /^it is not valid JSON \(\d+ characters\)$/,
@@ -286,13 +290,13 @@ it.each(['', '{', '{"a":tru}', '{"apiKey":"abc'])(
   },
 )
 
-it('an item nested very deep is read', () => {
+it('redaction reads a deeply nested item', () => {
   const deep = `{"a":${'['.repeat(5_000)}"hunter2"${']'.repeat(5_000)}}`
   expect(redaction.item('enterprise_controls', deep)).not.toContain('hunter2')
 })
 
-describe('the key of a data folder', () => {
-  it('is made once, for its owner alone, also by many at once', async () => {
+describe('the redaction key of a data folder', () => {
+  it('is created once and readable only by its owner, even when many processes start together', async () => {
     const data = await temporaryFolder()
     const all = await Promise.all(Array.from({ length: 20 }, () => openRedaction(data)))
     const texts = new Set(all.map((each) => each.item('enterprise_controls', '{"x":"abc"}')))
@@ -304,7 +308,7 @@ describe('the key of a data folder', () => {
     )
   })
 
-  it('is not made where one comes from elsewhere, and marks as that one does', async () => {
+  it('is not created when one is given, which makes the same marks', async () => {
     const data = await temporaryFolder()
     await openRedaction(data)
     const path = join(data, 'state', 'redaction.key')
@@ -320,7 +324,7 @@ describe('the key of a data folder', () => {
     ['', null],
     ['  ', null],
     ['k'.repeat(32), 'k'.repeat(32)],
-  ])('is read from the environment, %j', (text, key) => {
+  ])('is read from the environment: %j', (text, key) => {
     expect(redactionKeyIn({ AGENT_WAREHOUSE_REDACTION_KEY: text })).toBe(key)
   })
 
@@ -330,7 +334,7 @@ describe('the key of a data folder', () => {
     expect(() => loadConfig({}, short, '/')).toThrow('fewer than 32 characters')
   })
 
-  it('is not used when it is cut off', async () => {
+  it('is refused when it was cut off', async () => {
     const data = await temporaryFolder()
     await writeAtomic(join(data, 'state', 'redaction.key'), 'abc')
     await expect(openRedaction(data)).rejects.toThrow('is not the key it was made as')

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { fill } from '../../src/lib/package.ts'
 
 describe('a placeholder of a statement', () => {
-  it('is put in wherever it stands, and what is put in is not read again', () => {
+  it('is replaced wherever it stands, and its value is not expanded again', () => {
     const values = { a: '$1', b: "'$& {{ a }}'" }
     expect(fill('{{ a }} {{b}} {{ a }}', values)).toBe("$1 '$& {{ a }}' $1")
   })
 
-  it('that is unknown is an error', () => {
+  it('is an error when it is unknown', () => {
     expect(() => fill('select {{ colum }}', { column_name: 'a' })).toThrow('colum')
   })
 })

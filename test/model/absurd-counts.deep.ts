@@ -72,16 +72,16 @@ async function published(lake: Lake, sql: string): Promise<Row[]> {
   }
 }
 
-describe('numbers at the extremes', () => {
+describe('extreme numbers', () => {
   it.each<[what: string, numbers: readonly string[]]>([
     ['the largest count, then one', ['9223372036854775807', '1', '2']],
     ['the smallest count, then minus one', ['-9223372036854775808', '-1', '1']],
-    ['both ends', ['9223372036854775807', '-9223372036854775808', '0']],
-    ['what a double holds', ['1.7976931348623157e308', '1e308', '1']],
+    ['the largest and the smallest count', ['9223372036854775807', '-9223372036854775808', '0']],
+    ['numbers that only a double holds', ['1.7976931348623157e308', '1e308', '1']],
     ['the most credits', ['9999999999999999999999.999999', '1', '0.000001']],
     ['the fewest credits', ['-9999999999999999999999.999999', '-1', '-0.000001']],
-    ['what a double rounds', ['9007199254740993', '9007199254740993.0', '0.5']],
-  ])('publish all the same: %s', async (_, numbers) => {
+    ['numbers that a double rounds', ['9007199254740993', '9007199254740993.0', '0.5']],
+  ])('do not prevent publishing: %s', async (_, numbers) => {
     const { lake, result } = await built(numbers)
     expect(result.checks.filter(({ status }) => status === 'fail')).toEqual([])
     expect(await published(lake, 'select count(*) as days from main.fct_org_day')).toEqual([
@@ -89,7 +89,7 @@ describe('numbers at the extremes', () => {
     ])
   })
 
-  it('leave NULL where a sum does not fit, keep the rest, and are reported', async () => {
+  it('make a sum that does not fit NULL, keep other values, and are reported', async () => {
     const lake = await Lake.open()
     const row = { ...DOCUMENTED.users, sessions: 2, tool_calls: 5 }
     await lake.land('users', DAYS[0], `${DAYS[0]}T05:00:00Z`, [

@@ -9,7 +9,7 @@ export const project = await loadProject(join(packageRoot, 'dbt-like-models'))
 
 const { models, tests } = compileProject(project, { sourceSql: (_, table) => `platform.${table}` })
 
-/** The rows that a model makes of these relations alone, each a statement; by the order given. */
+/** The rows that one model makes of the given relations, each a statement; in the given order. */
 export async function rowsOf(
   name: string,
   relations: Readonly<Record<string, string>>,
@@ -19,8 +19,8 @@ export async function rowsOf(
   return asked(`select * from (${sql}) order by ${order}`, relations)
 }
 
-/** The rows that a singular test finds in these relations alone. */
-export async function wrongsOf(
+/** The rows that a singular test finds in the given relations. */
+export async function failuresOf(
   name: string,
   relations: Readonly<Record<string, string>>,
 ): Promise<Row[]> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { rowsOf } from './alone.ts'
 
-/** A number between 0 and 1, the same at every run. */
+/** A number between 0 and 1, the same in every run. */
 const uniform = (salt: string): string =>
   `((('0x' || substr(md5(user_number || ' ' || activity_date || ' ${salt}'), 1, 8))::bigint + 0.5)
     / 4294967296)`
@@ -11,14 +11,14 @@ const NORMAL = `sqrt(-2 * ln(${uniform('a')})) * cos(2 * pi() * ${uniform('b')})
 interface Quiet {
   readonly users: number
   readonly days?: number
-  /** SQL for how far the logarithm of a user's days varies, and for what is planted. */
+  /** SQL for the spread of the logarithm of a user's days, and for the factor of planted days. */
   readonly spread?: string
   readonly factor?: string
 }
 
 /**
- * Lognormal days of users who work on most weekdays, and on some days of weekends with a third
- * of the credits. A planted day is what is usual times a factor, and always there.
+ * Lognormal days of users who work on most weekdays, and on some weekend days with a third of the
+ * credits. A planted day is always there and has the usual credits times a factor.
  */
 async function anomaliesOf({ users, days = 84, spread = '0.3', factor = 'null' }: Quiet) {
   const last = `date '2026-06-30'`
@@ -50,7 +50,7 @@ async function anomaliesOf({ users, days = 84, spread = '0.3', factor = 'null' }
 
 type Found = Awaited<ReturnType<typeof anomaliesOf>>
 
-/** User days that are judged: those of the last 28. */
+/** The user days of the last 28 days, which are the ones compared. */
 const JUDGED = 28 * (5 / 7) * 0.85
 
 function usersOf(rows: Found): string[] {
@@ -62,19 +62,19 @@ function usersOf(rows: Found): string[] {
 /** A third on average. */
 const VARIED = '0.2 + 0.1 * (user_number % 4)'
 
-describe('of a quiet organisation', () => {
+describe('the anomalies of a quiet organisation', () => {
   it.each([
-    ['large and alike', { users: 1500 }],
-    ['large, with users who vary more than others', { users: 1500, spread: VARIED }],
+    ['with many similar users', { users: 1500 }],
+    ['with many users, some of whom vary more', { users: 1500, spread: VARIED }],
     ['with days that vary by half', { users: 1500, spread: '0.5' }],
-    ['too small for peers', { users: 5, days: 84 }],
-  ])('%s, at most one of 1,000 user days is flagged', async (_, quiet) => {
+    ['with too few users for peers', { users: 5, days: 84 }],
+  ])('%s are at most one in 1,000 user days', async (_, quiet) => {
     const rows = await anomaliesOf(quiet)
     expect(usersOf(rows).length).toBeLessThanOrEqual((quiet.users * JUDGED) / 1000)
     expect(rows.filter(({ scope }) => scope === 'org')).toEqual([])
   })
 
-  it('users who always consume the same are not judged by trifles', async () => {
+  it('with constant consumption do not include a doubled day', async () => {
     const day = `user_number = 3 and activity_date = date '2026-06-24'`
     const rows = await anomaliesOf({
       users: 20,
@@ -85,7 +85,7 @@ describe('of a quiet organisation', () => {
   })
 })
 
-describe('a planted day is found', () => {
+describe('a planted anomaly', () => {
   /** Of every 50th user, a Wednesday. */
   const planted = (factor: string, every = 50): string =>
     `case when user_number % ${every} = 0 and activity_date = date '2026-06-24' then ${factor} end`
@@ -93,21 +93,21 @@ describe('a planted day is found', () => {
     Array.from({ length: users / every }, (_, n) => `user ${(n + 1) * every} 2026-06-24`).sort()
 
   it.each([
-    ['ten times what is usual', '10'],
-    ['a tenth of it', '0.1'],
-  ])('%s', async (_, factor) => {
+    ['ten times the usual credits', '10'],
+    ['a tenth of the usual credits', '0.1'],
+  ])('is found: %s', async (_, factor) => {
     const rows = await anomaliesOf({ users: 1000, spread: '0.2', factor: planted(factor) })
     expect(usersOf(rows).sort()).toEqual(expected(1000))
   })
 
-  it('in nine of ten cases where days vary by a third and more', async () => {
+  it('is found in nine of ten cases when days vary by a third and more', async () => {
     const varied = { users: 2000, spread: VARIED }
     const rows = await anomaliesOf({ ...varied, factor: planted('10', 10) })
     const found = usersOf(rows).filter((each) => expected(2000, 10).includes(each))
     expect(found.length).toBeGreaterThanOrEqual(180)
   })
 
-  it('in an organisation that is too small for peers', async () => {
+  it('is found in an organisation with too few users for peers', async () => {
     const rows = await anomaliesOf({ users: 4, factor: planted('10', 4) })
     expect(usersOf(rows)).toEqual(expected(4, 4))
     expect(rows.find(({ scope }) => scope === 'user')).toMatchObject({
@@ -118,7 +118,7 @@ describe('a planted day is found', () => {
     })
   })
 
-  it('of the organisation, and not of its users, where all of them do more', async () => {
+  it('is found for the organisation, and not for its users, when all of them consume more', async () => {
     const rows = await anomaliesOf({ users: 200, factor: planted('8', 1) })
     expect(rows.filter(({ scope }) => scope === 'org')).toMatchObject([
       { activity_date: '2026-06-24', user_id: null, peers_score: null },
@@ -126,7 +126,7 @@ describe('a planted day is found', () => {
     expect(usersOf(rows).filter((user) => user.endsWith('2026-06-24'))).toEqual([])
   })
 
-  it('not where the weekday has fewer than four days of history', async () => {
+  it('is not found when the weekday has fewer than four days of history', async () => {
     const days = { users: 100, spread: '0.2', factor: planted('10') }
     expect(usersOf(await anomaliesOf({ ...days, days: 30 }))).toEqual([])
     expect(usersOf(await anomaliesOf({ ...days, days: 63 }))).toEqual(expected(100))

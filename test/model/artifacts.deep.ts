@@ -26,7 +26,7 @@ beforeAll(async () => {
   }
 })
 
-/** Builds, and reads what was written; each artifact holds to dbt's schema. */
+/** Builds, and reads the artifacts, each of which must match dbt's schema. */
 async function artifactsOf(bench: Bench, files: Files, options = {}) {
   const folder = join(bench.data, 'target')
   const artifacts = { folder, builder: 'agent-warehouse 0.0.0' }
@@ -104,7 +104,7 @@ function statusesOf(results: Artifact | undefined): Record<string, string> {
 }
 
 describe('the artifacts of a build', () => {
-  it('hold to dbt’s schemas, and say what the project has and what became of it', async () => {
+  it('match dbt’s schemas, and list the nodes of the project and their results', async () => {
     const bench = await Bench.open()
     const { error, manifest, run_results: results, catalog } = await artifactsOf(bench, RICH)
     expect(error).toBeUndefined()
@@ -155,7 +155,7 @@ describe('the artifacts of a build', () => {
     })
   })
 
-  it('tell of a model that fails, of those that read it, and of all others', async () => {
+  it('list a failed model as error, its readers as skipped, and the results of all others', async () => {
     const bench = await Bench.open()
     await bench.build(RICH)
     const broken: Files = {

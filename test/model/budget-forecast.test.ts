@@ -11,7 +11,7 @@ interface Known {
   readonly limits?: readonly (number | null)[]
 }
 
-/** What is said on each day from 2026-01-01 to 2026-04-20. */
+/** The forecasts of each day from 2026-01-01 to 2026-04-20. */
 async function forecasts({
   credits,
   failed = [],
@@ -37,8 +37,8 @@ async function forecasts({
 /** 100 on working days, 10 at weekends: 22 and 8 of them in April. */
 const WEEKLY = 'case when isodow(day) >= 6 then 10 else 100 end'
 
-describe('where each week is like the last', () => {
-  it('the month is foreseen, although some of its days are not known', async () => {
+describe('the forecast of equal weeks', () => {
+  it('gives the total of the month, even where some days are not known', async () => {
     const rowOn = await forecasts({ credits: WEEKLY, failed: ['2026-04-06'] })
     expect(rowOn('2026-04-10')).toMatchObject({
       known_days: '9',
@@ -52,7 +52,7 @@ describe('where each week is like the last', () => {
     })
   })
 
-  it('the limits of all users together are used up on a day past or to come', async () => {
+  it('gives the day on which the limits of all users together are used up', async () => {
     const rowOn = await forecasts({ credits: WEEKLY, limits: [700, 500] })
     const dates = ['2026-04-01', '2026-04-16', '2026-04-17', '2026-04-20'].map(
       (day) => rowOn(day)?.['exhaustion_date'],
@@ -61,15 +61,15 @@ describe('where each week is like the last', () => {
   })
 
   it.each([
-    ['beyond the month', [3000]],
-    ['of one who has none', [700, null]],
-  ])('a limit %s is not', async (_, limits) => {
+    ['that lasts beyond the month', [3000]],
+    ['that one user lacks', [700, null]],
+  ])('gives no such day for a limit %s', async (_, limits) => {
     const rowOn = await forecasts({ credits: WEEKLY, limits })
     expect(rowOn('2026-04-20')).toMatchObject({ exhaustion_date: null })
   })
 })
 
-it('the band is as wide as earlier forecasts were off, and growth is expected to go on', async () => {
+it('the forecast of steady growth expects it to continue, with a narrow band', async () => {
   const rowOn = await forecasts({
     credits: "power(1.01, date_diff('day', date '2026-01-01', day))",
   })
@@ -80,7 +80,7 @@ it('the band is as wide as earlier forecasts were off, and growth is expected to
   }
 })
 
-it('a month that is over judges the forecasts of its days, but for the last', async () => {
+it('the forecasts of a past month have an error, except that of its last day', async () => {
   const rowOn = await forecasts({ credits: WEEKLY })
   expect(rowOn('2026-03-20')).toMatchObject({
     forecast_billable_tokens_p50: '2290.000000',

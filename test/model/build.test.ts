@@ -14,7 +14,7 @@ async function failure(work: Promise<unknown>): Promise<Error & { hint?: string 
   throw new Error('it did not fail')
 }
 
-it('makes views and tables in their schemas, and says what it made', async () => {
+it('build makes views and tables in their schemas, and reports them', async () => {
   const bench = await Bench.open()
   const { models } = await bench.build(TINY)
   expect(models).toEqual([
@@ -39,13 +39,13 @@ it('makes views and tables in their schemas, and says what it made', async () =>
   expect(await bench.rows('select count(*) as n from staging.stg_user')).toEqual([{ n: '3' }])
 })
 
-it('lets the caller overrule vars', async () => {
+it('build lets the caller override vars', async () => {
   const bench = await Bench.open()
   await bench.build(TINY, { vars: { smallest: 4 } })
   expect(await bench.rows('select user_id from fct_user')).toEqual([{ user_id: 'u3' }])
 })
 
-it('writes descriptions as comments, quotes and all, on views too', async () => {
+it('build writes descriptions as comments of tables and views, with their quotes', async () => {
   const bench = await Bench.open()
   await bench.build(TINY)
   const comments = `
@@ -63,13 +63,13 @@ it('writes descriptions as comments, quotes and all, on views too', async () => 
   ])
 })
 
-it('leaves no column of the file without a comment', async () => {
+it('build gives every column of the file a comment', async () => {
   const bench = await Bench.open()
   await bench.build(TINY)
   expect(await bench.rows('select * from meta.columns where description is null')).toEqual([])
 })
 
-it('refuses a described column that the model lacks, with its line', async () => {
+it('build refuses a described column that the model lacks, with its line', async () => {
   const bench = await Bench.open()
   const yml = MART.replace('- name: sessions', '- name: session')
   const error = await failure(bench.build({ ...TINY, 'models/marts/fct_user.yml': yml }))
@@ -79,7 +79,7 @@ it('refuses a described column that the model lacks, with its line', async () =>
   expect(error.hint).toBe("Did you mean 'sessions'?")
 })
 
-it('refuses a column that is not described', async () => {
+it('build refuses a column that is not described', async () => {
   const bench = await Bench.open()
   const sql = "select 1 as extra, user_id, sessions from {{ ref('stg_user') }}"
   const error = await failure(bench.build({ ...TINY, 'models/marts/fct_user.sql': sql }))
@@ -88,7 +88,7 @@ it('refuses a column that is not described', async () => {
   )
 })
 
-it("tells DuckDB's refusal with the model, its file and the line there", async () => {
+it('build reports an error of DuckDB with the model, its file and line', async () => {
   const bench = await Bench.open()
   const sql =
     "{{ config(\nmaterialized='table') }}\nselect\n    user_idd,\n    sessions\nfrom {{ ref('stg_user') }}\n"
@@ -100,7 +100,7 @@ it("tells DuckDB's refusal with the model, its file and the line there", async (
   await expect(stat(bench.target)).rejects.toThrow('ENOENT')
 })
 
-it('tells the error of a project before it touches a file', async () => {
+it('build reports an error of the project before it writes a file', async () => {
   const bench = await Bench.open()
   const error = await failure(
     bench.build({ ...TINY, 'models/marts/fct_user.sql': 'select {{ nothing }}' }),

@@ -3,7 +3,7 @@ import { ChecksFailedError } from '../../src/lib/errors.ts'
 import type { CheckResult } from '../../src/model/index.ts'
 import { Bench, type Files } from './fixture.ts'
 
-/** One table `t` of columns a and b with these rows, b also as org, and a table `parent` of 1 and 2 of the org x. */
+/** A table `t` with these rows of a and b, where b is also the org, and a table `parent` with 1 and 2 of the org x. */
 function project(rows: string, test: { column?: string; model?: string }): Files {
   return {
     'dbt_project.yml': 'name: tiny\nmodels: {tiny: {+materialized: table}}\n',
@@ -45,7 +45,7 @@ async function failures(files: Files): Promise<number | undefined> {
   return finished?.failures
 }
 
-describe('a generic test counts the rows that are wrong', () => {
+describe('a generic test counts the wrong rows', () => {
   const accepted = 'accepted_values: {arguments: {values: [1, 2]}}'
   const parent = "relationships: {arguments: {to: ref('parent'), field: id}}"
   const inOrg = "relationships_in_org: {arguments: {to: ref('parent'), field: id}}"
@@ -69,13 +69,13 @@ describe('a generic test counts the rows that are wrong', () => {
   })
 })
 
-it('takes accepted texts as data, quotes and all', async () => {
+it('accepted_values treats texts with quotes as data', async () => {
   const test = `accepted_values: {arguments: {values: ["it's", x]}}`
   const files = project("('it''s', 1), ('x', 1), ('no', 1)", { column: test })
   expect(await failures(files)).toBe(1)
 })
 
-it('tells each check with its query, severity, status and time', async () => {
+it('build reports each check with its query, severity, status and duration', async () => {
   const bench = await Bench.open()
   const test = 'not_null: {config: {severity: warn}}'
   const { checks } = await bench.build(project("(1, 'x'), (null, 'y')", { column: test }))
@@ -110,7 +110,7 @@ it('tells each check with its query, severity, status and time', async () => {
   })
 })
 
-it('runs the singular tests of the project, with their own severity', async () => {
+it('build runs the singular tests of the project with their own severity', async () => {
   const bench = await Bench.open()
   const { checks } = await bench.build({
     ...project("(1, 'x'), (2, 'y')", {}),
@@ -127,7 +127,7 @@ it('runs the singular tests of the project, with their own severity', async () =
   ])
 })
 
-it('refuses two checks of one name, and takes a name given', async () => {
+it('build refuses two checks of one name, unless one has a name of its own', async () => {
   const bench = await Bench.open()
   const one = 'accepted_values: {arguments: {values: [1]}}'
   const build = (other: string) => bench.build(project("(1, 'x')", { column: `${one}, ${other}` }))
@@ -138,24 +138,24 @@ it('refuses two checks of one name, and takes a name given', async () => {
   expect(checks.map(({ check }) => check)).toEqual(['accepted_values_t_a', 'only_one'])
 })
 
-it("tells DuckDB's refusal with the check and its file", async () => {
+it('build reports an error of DuckDB with the check and its file', async () => {
   const bench = await Bench.open()
   const files = { ...project("(1, 'x')", {}), 'tests/broken.sql': "select c from {{ ref('t') }}" }
   await expect(bench.build(files)).rejects.toThrow("tests/broken.sql: check 'broken': Binder Error")
 })
 
-describe('a test may be told', () => {
+describe('a test can be configured', () => {
   const rows = "(1, 'x'), (3, 'x'), (4, 'y'), (5, 'y')"
   const cases: [string, string, string, number][] = [
-    ['where to look', "where: b = 'x'", 'fail', 1],
-    ['how many rows are enough', 'limit: 2', 'fail', 2],
+    ['with a filter of rows', "where: b = 'x'", 'fail', 1],
+    ['with a limit of failing rows', 'limit: 2', 'fail', 2],
     ['to warn', 'severity: warn', 'warn', 3],
-    ['to fail from so many on', "error_if: '>= 3'", 'fail', 3],
-    ['to fail beyond so many, and else to warn', "error_if: '> 3'", 'warn', 3],
-    ['to warn beyond so many', "severity: warn, warn_if: '>3'", 'pass', 3],
-    ['to warn of exactly so many', "severity: warn, warn_if: '= 3'", 'warn', 3],
-    ['to warn below so many', "severity: warn, warn_if: '<3'", 'pass', 3],
-    ['to warn up to so many', "severity: warn, warn_if: '<= 3'", 'warn', 3],
+    ['to fail from a number of rows on', "error_if: '>= 3'", 'fail', 3],
+    ['to fail above a number of rows, and to warn otherwise', "error_if: '> 3'", 'warn', 3],
+    ['to warn above a number of rows', "severity: warn, warn_if: '>3'", 'pass', 3],
+    ['to warn of exactly a number of rows', "severity: warn, warn_if: '= 3'", 'warn', 3],
+    ['to warn below a number of rows', "severity: warn, warn_if: '<3'", 'pass', 3],
+    ['to warn up to a number of rows', "severity: warn, warn_if: '<= 3'", 'warn', 3],
   ]
   it.each(cases)('%s', async (_, config, status, count) => {
     const bench = await Bench.open()
@@ -170,11 +170,11 @@ describe('a test may be told', () => {
       return
     }
     expect(error.checks).toMatchObject([{ status, failures: count }])
-    const [told] = bench.events.filter(({ type }) => type === 'check.finished')
-    expect(told).toMatchObject({ failures: status === 'pass' ? 0 : count })
+    const [finished] = bench.events.filter(({ type }) => type === 'check.finished')
+    expect(finished).toMatchObject({ failures: status === 'pass' ? 0 : count })
   })
 
-  it('by the project, for all of them', async () => {
+  it('by the project, for all tests', async () => {
     const bench = await Bench.open()
     const files = project(rows, { column: 'accepted_values: {arguments: {values: [1]}}' })
     const yml = `name: tiny
@@ -191,7 +191,7 @@ data_tests: {+severity: warn, tiny: {+store_failures: true, +schema: audit}}
     expect(await bench.rows(bare)).toEqual([])
   })
 
-  it('nothing that it does not know', async () => {
+  it('only with known keys and values', async () => {
     const bench = await Bench.open()
     const build = (config: string) =>
       bench.build(project(rows, { column: `not_null: {config: {${config}}}` }))

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { DAILY, serve } from './daily.ts'
 import { Bench } from './fixture.ts'
 
-/** The same rows at every build. */
+/** The same rows in every build. */
 const SAME = { sourceContent: () => 'digest' }
 
 const COMMENTS = `

@@ -40,11 +40,11 @@ const rowsOf = (bench: Bench) =>
 
 const doubled = 'update fct_user_day set sessions = 2 * sessions'
 
-/** What a program, a person or a disk does to the published file. */
+/** Changes of the published file by a program, a person or a disk. */
 const CHANGES: readonly [what: string, change: (bench: Bench) => Promise<void>][] = [
-  ['doubled by a client', (bench) => bench.tamper(doubled)],
+  ['whose values a client doubled', (bench) => bench.tamper(doubled)],
   [
-    'doubled by a client, and its size and time set back',
+    'whose values a client doubled, with its old size and time',
     async (bench) => {
       const { size, atime, mtime } = await stat(bench.target)
       await bench.tamper(doubled)
@@ -54,7 +54,7 @@ const CHANGES: readonly [what: string, change: (bench: Bench) => Promise<void>][
     },
   ],
   [
-    'changed in one bit',
+    'with one flipped bit',
     async (bench) => {
       const bytes = await readFile(bench.target)
       const at = bytes.length >> 1
@@ -62,10 +62,10 @@ const CHANGES: readonly [what: string, change: (bench: Bench) => Promise<void>][
       await writeFile(bench.target, bytes)
     },
   ],
-  ['cut off', async ({ target }) => truncate(target, (await stat(target)).size >> 1)],
-  ['emptied', ({ target }) => truncate(target, 0)],
+  ['that was cut off', async ({ target }) => truncate(target, (await stat(target)).size >> 1)],
+  ['that was emptied', ({ target }) => truncate(target, 0)],
   [
-    'replaced by another database',
+    'that was replaced by another database',
     async ({ target }) => {
       await rm(target)
       const db = await Database.open(target)
@@ -74,7 +74,7 @@ const CHANGES: readonly [what: string, change: (bench: Bench) => Promise<void>][
     },
   ],
   [
-    'replaced by a link to a database elsewhere',
+    'that was replaced by a link to another database',
     async (bench) => {
       const elsewhere = join(bench.data, 'elsewhere.duckdb')
       await bench.tamper(doubled)
@@ -83,18 +83,18 @@ const CHANGES: readonly [what: string, change: (bench: Bench) => Promise<void>][
     },
   ],
   [
-    'replaced by a folder',
+    'that was replaced by a folder',
     async ({ target }) => {
       await rm(target)
       await mkdir(target)
       await writeFile(join(target, 'notes.txt'), 'mine')
     },
   ],
-  ['followed by a log of changes', ({ target }) => writeFile(`${target}.wal`, 'x')],
+  ['with a write-ahead log', ({ target }) => writeFile(`${target}.wal`, 'x')],
 ]
 
-describe('a published file that is not what was published', () => {
-  it.each(CHANGES)('%s is reported, and everything is built again', async (_, change) => {
+describe('a published file that was changed', () => {
+  it.each(CHANGES)('is reported, and everything is built again: a file %s', async (_, change) => {
     const bench = await published()
     const before = await rowsOf(bench)
     await makeWritable(bench.target)
@@ -114,7 +114,7 @@ describe('a published file that is not what was published', () => {
     expect(bench.warnings).toHaveLength(1)
   })
 
-  it('in which a folder stood keeps what was in the folder', async () => {
+  it('goes to quarantine when it is a folder', async () => {
     const bench = await published()
     await rm(bench.target)
     await mkdir(bench.target)
@@ -124,7 +124,7 @@ describe('a published file that is not what was published', () => {
     expect(await readFile(moved, 'utf8')).toBe('mine')
   })
 
-  it('is not built into by a selection: that is refused, and says why', async () => {
+  it('makes a selected build fail with the reason', async () => {
     const bench = await published()
     await bench.tamper(doubled)
     await expect(bench.build(DAILY, { ...SAME, select: 'fct_total' })).rejects.toMatchObject({
@@ -133,7 +133,7 @@ describe('a published file that is not what was published', () => {
     })
   })
 
-  it('without a record of it, as of an earlier version, is not continued from', async () => {
+  it('is not reused when there is no record of it, as after an earlier version', async () => {
     const bench = await published()
     await bench.tamper(doubled)
     await rm(join(bench.data, 'state', 'warehouse.duckdb.json'))
@@ -143,8 +143,8 @@ describe('a published file that is not what was published', () => {
   })
 })
 
-describe('a published file that is what was published', () => {
-  it('is on record with its size, time and digest, and read-only', async () => {
+describe('an unchanged published file', () => {
+  it('is read-only, and its record has its size, time and digest', async () => {
     const bench = await published()
     const [record, ...others] = await readRecords(bench.target)
     expect(others).toEqual([])
@@ -160,27 +160,27 @@ describe('a published file that is what was published', () => {
     expect(mode & 0o222).toBe(0)
   })
 
-  it('is continued from though its time is another, as after a restore from a backup', async () => {
+  it('is reused although its time differs, as after a restore from a backup', async () => {
     const bench = await published()
     await utimes(bench.target, 1, 1)
     await bench.build(DAILY, { ...SAME, runId: 'run-2' })
     expect(bench.warnings).toEqual([])
   })
 
-  it('is continued from after a crash between its record and its rename, on either side', async () => {
+  it('is reused after a crash between its record and its rename', async () => {
     const bench = await published()
     const earlier = await readFile(bench.target)
     await serve(bench, ROWS.slice(1))
     await bench.build(DAILY, { sourceContent: () => 'other rows', keep: 3, runId: 'run-2' })
     expect((await readRecords(bench.target)).map(({ runId }) => runId)).toEqual(['run-1', 'run-2'])
     await makeWritable(bench.target)
-    await writeFile(bench.target, earlier) // recorded, and not renamed
+    await writeFile(bench.target, earlier) // recorded but not renamed
     await bench.build(DAILY, { sourceContent: () => 'other rows', keep: 3, runId: 'run-3' })
     expect(bench.warnings).toEqual([])
     expect(await rowsOf(bench)).toHaveLength(1)
   })
 
-  it('stays as it is, byte for byte, where a build finds nothing new', async () => {
+  it('stays byte for byte when a build finds nothing new', async () => {
     const bench = await published()
     const before = await readFile(bench.target)
     const { bytes } = await bench.build(DAILY, { ...SAME, runId: 'run-2' })
@@ -190,7 +190,7 @@ describe('a published file that is what was published', () => {
     expect(await readRecords(bench.target)).toMatchObject([{ runId: 'run-1' }])
   })
 
-  it('is replaced, and not kept, where only what is said of the run has changed', async () => {
+  it('is replaced and not kept for a rollback when only the record of the run has changed', async () => {
     const bench = await published()
     const meta = (db: Database) =>
       db.run('create or replace table meta.intervals as select 1 as versions')
@@ -199,7 +199,7 @@ describe('a published file that is what was published', () => {
     expect(await readdir(join(bench.data, 'published')).catch(() => [])).toEqual([])
   })
 
-  it('is kept when its rows change, each content once', async () => {
+  it('is kept for a rollback when its rows change, each content once', async () => {
     const bench = await published()
     const rows = ['one', 'one', 'two', 'two', 'one', 'three', 'four', 'five']
     for (const [index, each] of rows.entries()) {
@@ -213,7 +213,7 @@ describe('a published file that is what was published', () => {
   })
 })
 
-it('a disk without room for a copy is no fault of the published file', async () => {
+it('a full disk during the working copy is not taken for a changed published file', async () => {
   const bench = await published()
   const full = Object.assign(new Error('ENOSPC: no space left on device, copyfile'), {
     code: 'ENOSPC',
@@ -236,7 +236,7 @@ it('a disk without room for a copy is no fault of the published file', async () 
   ])
 })
 
-it('a failed build is not retried on a file that was changed, or by results that were', async () => {
+it('a retry refuses a changed file of the failed build, and changed results', async () => {
   const bench = await published()
   const places = {
     failedFile: { path: join(bench.data, 'state', 'failed', 'warehouse.duckdb'), sources: 'same' },

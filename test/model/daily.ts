@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { Database, literal } from '../../src/lib/duckdb.ts'
 import type { Bench, Files } from './fixture.ts'
 
-/** One incremental model over one source with a digest for each day, and one that reads it. */
+/** One incremental model over a source with a digest for each day, and a model that reads it. */
 export const DAILY: Files = {
   'dbt_project.yml': `name: daily
 model-paths: ['models']
@@ -79,7 +79,7 @@ select sum(sessions) as sessions from {{ ref('fct_user_day') }}
 `,
 }
 
-/** A user's sessions on a day, and the version of the day they are of. */
+/** A user's sessions on a day, and the version of the day. */
 export type UserDay = readonly [
   org: string,
   day: string,
@@ -88,7 +88,7 @@ export type UserDay = readonly [
   version: string,
 ]
 
-/** Replaces what the source holds. */
+/** Replaces the rows of the source. */
 export async function serve(bench: Bench, rows: readonly UserDay[]): Promise<void> {
   const db = await Database.open(':memory:')
   await db.run('create table served (rows varchar)')

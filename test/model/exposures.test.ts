@@ -54,7 +54,7 @@ function yml(): string {
   return `# Written by \`npm run docs:exposures\` from sql/report, sql/analyses and the marts.\n${text}`
 }
 
-it('models/exposures.yml names what reads the marts: `npm run docs:exposures` writes it', async () => {
+it('models/exposures.yml names every reader of marts: `npm run docs:exposures` writes it', async () => {
   const file = join(packageRoot, 'dbt-like-models', 'models', 'exposures.yml')
   await expect(yml()).toMatchFileSnapshot(file)
   expect(EXPOSURES.map(({ reads }) => reads.filter((name) => !marts.includes(name)))).toEqual([
@@ -73,7 +73,7 @@ const EXPOSURE = `exposures:
       - ref('fct_user')
 `
 
-it('an exposure is read with what it depends on', async () => {
+it('an exposure is read with its dependencies', async () => {
   const { exposures } = await loadProject(
     await writeFiles({ ...TINY, 'models/exposures.yml': EXPOSURE }),
   )
@@ -92,8 +92,11 @@ it.each([
   ['dashboard', 'poster', 'models/exposures.yml:3: exposures.0.type'],
   ['owner: {name: Analysts}', 'owner: {}', 'models/exposures.yml:5: exposures.0.owner.name'],
   ['type:', 'kind:', 'models/exposures.yml:'],
-])('%s as %s is refused with its line', async (right, wrong, message) => {
-  const text = EXPOSURE.replace(right, wrong)
-  const folder = await writeFiles({ ...TINY, 'models/exposures.yml': text })
-  await expect(loadProject(folder)).rejects.toThrow(message)
-})
+])(
+  'an exposure with `%s` replaced by `%s` is refused with its line',
+  async (right, wrong, message) => {
+    const text = EXPOSURE.replace(right, wrong)
+    const folder = await writeFiles({ ...TINY, 'models/exposures.yml': text })
+    await expect(loadProject(folder)).rejects.toThrow(message)
+  },
+)

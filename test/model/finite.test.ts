@@ -31,7 +31,7 @@ async function failureOf(work: Promise<unknown>): Promise<ChecksFailedError> {
 it.each([
   ['a number by zero', '(sessions - 5)', '1 row'],
   ['zero by zero', '(sessions * 0)', '3 rows'],
-])('a model that divides %s is told of, and nothing is published', async (_, by, rows) => {
+])('a model that divides %s is reported, and nothing is published', async (_, by, rows) => {
   const bench = await Bench.open()
   await bench.build(divided('2'))
   const error = await failureOf(bench.build(divided(by)))
@@ -54,7 +54,7 @@ it('a model that divides by NULL instead is published', async () => {
   ])
 })
 
-it('of an incremental model the rows that are new are looked at', async () => {
+it('the new rows of an incremental model are checked for infinite numbers', async () => {
   const daily: Files = {
     ...DAILY,
     'models/stg_users.sql': `select *, sessions / (sessions - 2) as ratio

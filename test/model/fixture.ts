@@ -84,7 +84,7 @@ export async function writeFiles(files: Files): Promise<string> {
   return folder
 }
 
-/** A data folder with a lake of three users, and what builds projects into it. */
+/** A data folder with a lake of three users, in which projects are built. */
 export class Bench {
   readonly data: string
   readonly events: RunEvent[] = []
@@ -128,7 +128,7 @@ export class Bench {
     })
   }
 
-  /** Changes the published file as a client does that opens it for writing. */
+  /** Changes the published file as a client that opens it for writing does. */
   async tamper(sql: string): Promise<void> {
     await makeWritable(this.target)
     const db = await Database.open(this.target)
@@ -136,7 +136,7 @@ export class Bench {
     db.close()
   }
 
-  /** Changes the published file, and records that as what was published. */
+  /** Changes the published file, and records the change as published. */
   async write(sql: string): Promise<void> {
     await this.tamper(sql)
     const { size: bytes } = await stat(this.target)
@@ -148,7 +148,7 @@ export class Bench {
     )
   }
 
-  /** What was warned of. */
+  /** The warnings so far. */
   get warnings(): string[] {
     return this.events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
   }

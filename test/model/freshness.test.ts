@@ -6,7 +6,7 @@ import { readSourceFreshness } from '../../src/serve/warehouse.ts'
 import { Bench, TINY, type Files } from './fixture.ts'
 
 const HOUR = 3_600_000
-/** What `Bench` builds at. */
+/** The time of the builds of `Bench`. */
 const NOW = Date.UTC(2026, 0, 31, 2)
 
 /** The tiny project with the config of its source, as yml. */
@@ -46,16 +46,19 @@ it.each([
       'source platform.users is stale: its newest row was fetched 4 days ago, expected within 12 hours',
     ],
   ],
-])('a source that was loaded %i hours ago is %s, and published all the same', async (...row) => {
-  const [hours, status, messages] = row
-  const bench = await Bench.open()
-  const result = await bench.build(expected(`{${LIMITS}, ${loaded(hours)}}`))
-  expect(statuses(result)).toEqual([['platform', 'users', status]])
-  expect(warnings(bench)).toEqual(messages)
-  expect(await bench.rows('select status from meta.source_freshness')).toEqual([{ status }])
-})
+])(
+  'a source that was loaded %i hours ago is %s, and the warehouse is published',
+  async (...row) => {
+    const [hours, status, messages] = row
+    const bench = await Bench.open()
+    const result = await bench.build(expected(`{${LIMITS}, ${loaded(hours)}}`))
+    expect(statuses(result)).toEqual([['platform', 'users', status]])
+    expect(warnings(bench)).toEqual(messages)
+    expect(await bench.rows('select status from meta.source_freshness')).toEqual([{ status }])
+  },
+)
 
-it('goes by a column, or an expression, of the rows that count', async () => {
+it('freshness is computed from a column or expression of the filtered rows', async () => {
   const bench = await Bench.open()
   const config = `{loaded_at_field: "timestamptz '2026-01-30 00:00:00Z' + to_hours(cast(sessions as int))",
           freshness: {warn_after: {count: 1, period: day}, filter: sessions < 5}}`
@@ -65,7 +68,7 @@ it('goes by a column, or an expression, of the rows that count', async () => {
   ])
 })
 
-it('has nothing to say of a source without rows', async () => {
+it('freshness passes for a source without rows', async () => {
   const bench = await Bench.open()
   const config = `{loaded_at_field: "timestamptz '2025-01-01'",
           freshness: {warn_after: {count: 1, period: day}, filter: 'false'}}`
@@ -73,7 +76,7 @@ it('has nothing to say of a source without rows', async () => {
   expect(await readSourceFreshness(bench.target, NOW)).toEqual([])
 })
 
-it('is judged anew when it is asked for', async () => {
+it('freshness is computed again each time it is read', async () => {
   const bench = await Bench.open()
   await bench.build(expected(`{${LIMITS}, ${loaded(1)}}`))
   expect(await readSourceFreshness(bench.target, NOW + 12 * HOUR)).toEqual([
@@ -91,12 +94,12 @@ it('is judged anew when it is asked for', async () => {
 
 it.each([
   [
-    'nothing that tells',
+    'limits without a time',
     `{${LIMITS}}`,
     "_sources.yml:4: it is not known when a row of 'users' was loaded",
   ],
   [
-    'another period',
+    'an unknown period',
     '{freshness: {warn_after: {count: 1, period: week}}}',
     '_sources.yml:5: sources.0',
   ],
@@ -105,20 +108,20 @@ it.each([
     `{${LIMITS}, loaded_at_field: loaded}`,
     "_sources.yml:4: freshness of 'users': Binder",
   ],
-])('refuses %s, with file and line', async (_, config, message) => {
+])('a freshness config is refused with file and line: %s', async (_, config, message) => {
   const bench = await Bench.open()
   await expect(bench.build(expected(config))).rejects.toThrow(message)
 })
 
-it('is told in sources.json, also by a build that fails', async () => {
+it('freshness is in sources.json, even after a failed build', async () => {
   const bench = await Bench.open()
   const folder = join(bench.data, 'target')
   const files = expected(`{${LIMITS}, ${loaded(13)}}`)
   const broken = { ...files, 'tests/never.sql': "select * from {{ ref('fct_user') }}" }
   const artifacts = { folder, builder: 'test' }
   await expect(bench.build(broken, { artifacts })).rejects.toThrow('a check failed')
-  const told: unknown = JSON.parse(await readFile(join(folder, 'sources.json'), 'utf8'))
-  expect(told).toMatchObject({
+  const sources: unknown = JSON.parse(await readFile(join(folder, 'sources.json'), 'utf8'))
+  expect(sources).toMatchObject({
     results: [
       {
         unique_id: 'source.tiny.platform.users',

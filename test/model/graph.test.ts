@@ -20,8 +20,8 @@ const graphs = fc
   )
   .chain((nodes) => fc.shuffledSubarray(nodes, { minLength: nodes.length }))
 
-describe('the order', () => {
-  it('has every model behind those that it reads, and has each once', () => {
+describe('the order of models', () => {
+  it('has every model once, after those that it reads', () => {
     fc.assert(
       fc.property(graphs, (nodes) => {
         const names = inOrder(nodes).map(({ name }) => name)
@@ -34,7 +34,7 @@ describe('the order', () => {
     )
   })
 
-  it('leaves alone what is in order', () => {
+  it('does not change what is in order', () => {
     fc.assert(
       fc.property(graphs, (nodes) => {
         const ordered = inOrder(nodes)
@@ -43,12 +43,12 @@ describe('the order', () => {
     )
   })
 
-  it('prints the circle and not the way to it', () => {
+  it('reports a cycle without the path to it', () => {
     const nodes = [node('a', ['b']), node('b', ['c']), node('c', ['d']), node('d', ['b'])]
     expect(() => inOrder(nodes)).toThrow('models/b/b.sql: models go in a circle: b -> c -> d -> b')
   })
 
-  it('takes a model that reads itself for a circle', () => {
+  it('reports a model that reads itself as a cycle', () => {
     expect(() => inOrder([node('a', ['a'])])).toThrow('a -> a')
   })
 })
@@ -102,11 +102,11 @@ describe('a selector', () => {
       ['stg_b', new Set(['success', 'warn'])],
     ]),
   }
-  it.each(cases)('%s', (selector, names) => {
+  it.each(cases)('selects by %s', (selector, names) => {
     expect(select(nodes, selector, undefined, past).map(({ name }) => name)).toEqual(names)
   })
 
-  it('is thinned by what is excluded', () => {
+  it('selects without the excluded models', () => {
     const chosen = (selector: string | undefined, exclude: string) =>
       select(nodes, selector, exclude).map(({ name }) => name)
     expect(chosen('tag:mart', 'fct_b')).toEqual(['fct_a'])
@@ -124,16 +124,16 @@ describe('a selector', () => {
     ['result:error', 'Build everything first: agent-warehouse build.'],
   ]
   it.each(wrong)('%s matches no models', (selector, hint) => {
-    const told = expect(() => select(nodes, selector))
-    told.toThrow(UsageError)
-    told.toThrow(expect.objectContaining({ hint }))
+    const thrown = expect(() => select(nodes, selector))
+    thrown.toThrow(UsageError)
+    thrown.toThrow(expect.objectContaining({ hint }))
   })
 
-  it('of nothing but spaces is refused', () => {
+  it('of only spaces is refused', () => {
     expect(() => select(nodes, '  ')).toThrow('the selector is empty')
   })
 
-  it('with both pluses holds all above and all below, and keeps the order', () => {
+  it('with both pluses selects all ancestors and descendants, in order', () => {
     fc.assert(
       fc.property(graphs, fc.nat(), (shuffled, pick) => {
         const all = inOrder(shuffled)

@@ -34,7 +34,7 @@ const BASE = [
   'tokens_user_models',
 ]
 
-/** What the platform says of one organisation on one day: both resources may change alone. */
+/** The rows of one organisation on one day: each resource may change alone. */
 interface Day {
   readonly users: readonly object[]
   readonly tokens: object | null
@@ -85,7 +85,7 @@ const place = fc
   )
   .map(([org, date]) => `${org}/2026-${date}`)
 
-/** What one night changes: days that are new or restated, and days that are gone (null). */
+/** The changes of one night: days that are new or restated, and removed days (null). */
 const night = fc.array(fc.tuple(place, fc.option(day, { freq: 3 })), { maxLength: 4 })
 
 it('law 6: N nights of incremental builds equal a full refresh, row for row', async () => {
@@ -101,14 +101,14 @@ it('law 6: N nights of incremental builds equal a full refresh, row for row', as
         const result = await build(project, folder, 'nightly', false)
         await build(project, folder, 'whole', true)
         expect(await differences(folder)).toEqual([])
-        if (index > 0) expectDaysMade(result, before, served)
+        if (index > 0) expectDaysBuilt(result, before, served)
       }
     }),
     { numRuns: 8 },
   )
 })
 
-/** The project's incremental models, and what they are made from. */
+/** The project's incremental models, and the models that they read. */
 async function factsAlone(): Promise<Project> {
   const project = await loadProject(join(packageRoot, 'dbt-like-models'))
   const isWanted = (name: string): boolean =>
@@ -193,8 +193,8 @@ async function differences(folder: string): Promise<string[]> {
   return found
 }
 
-/** A day of which nothing changed is not made anew, and none is but those served. */
-function expectDaysMade({ models }: BuildResult, before: Served, now: Served): void {
+/** Only the days that changed are built again. */
+function expectDaysBuilt({ models }: BuildResult, before: Served, now: Served): void {
   const days = [...now].filter(
     ([key, value]) => value.users.length > 0 && textOf(before.get(key)) !== textOf(value),
   )

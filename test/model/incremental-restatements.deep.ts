@@ -9,8 +9,8 @@ import { folderOfFile } from '../support/folders.ts'
 const MODELS = ['stg_platform__restatements', 'int_restatement_versions', 'fct_restatement']
 
 /**
- * The days of February on which the versions were fetched that a resource's day has: a day
- * that is not named was served once. A version may be lost, and be one of the middle.
+ * The days of February on which the versions of a resource's day were fetched: a day that is not
+ * named has one version. Any version may be missing.
  */
 const history = fc.dictionary(
   fc.constantFrom('users/2026-01-14', 'users/2026-01-15', 'tokens/2026-01-14', 'tools/2026-01-16'),

@@ -23,7 +23,7 @@ async function built(rows: readonly UserDay[] = FIRST, files: Files = DAILY): Pr
   return bench
 }
 
-/** The intervals that each incremental model made anew; undefined for a whole one. */
+/** The intervals of the incremental model that were built again; undefined for a full refresh. */
 function intervalsOf({ models }: BuildResult): number | undefined {
   return models.find(({ name }) => name === 'fct_user_day')?.intervals
 }
@@ -47,17 +47,17 @@ const asRow = ([org_id, day, user_id, sessions, day_digest]: UserDay) => ({
   day_digest,
 })
 
-describe('a second build makes anew only the intervals that changed', () => {
+describe('a second build', () => {
   const cases: [string, UserDay[], number][] = [
-    ['nothing', [...FIRST], 0],
+    ['no change', [...FIRST], 0],
     ['a new day', [...FIRST, ['a', '2026-01-16', 'u1', 1, 'v1']], 1],
     ['a restated day with fewer users', [...FIRST.slice(2), ['a', '2026-01-14', 'u2', 3, 'v2']], 1],
-    ['a day that is gone', FIRST.slice(0, 2), 0],
-    ['an organisation that is gone', FIRST.slice(0, 3), 0],
-    ['everything gone', [], 0],
+    ['a removed day', FIRST.slice(0, 2), 0],
+    ['a removed organisation', FIRST.slice(0, 3), 0],
+    ['all rows removed', [], 0],
     ['a new organisation', [...FIRST, ['c', '2026-01-14', 'u1', 2, 'v1']], 1],
   ]
-  it.each(cases)('%s', async (_, rows, intervals) => {
+  it.each(cases)('builds only changed intervals again: %s', async (_, rows, intervals) => {
     const bench = await built()
     await serve(bench, rows)
     expect(intervalsOf(await bench.build(DAILY))).toBe(intervals)
@@ -67,7 +67,7 @@ describe('a second build makes anew only the intervals that changed', () => {
 
   const inOrder = (a: object, b: object) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)
 
-  it('and all that reads them', async () => {
+  it('builds the models that read a changed interval again', async () => {
     const bench = await built()
     await serve(bench, FIRST.slice(0, 2))
     await bench.build(DAILY)
@@ -75,7 +75,7 @@ describe('a second build makes anew only the intervals that changed', () => {
   })
 })
 
-describe('a model is made anew whole, and it is said so, when there changes', () => {
+describe('an incremental model', () => {
   const sql = DAILY['models/fct_user_day.sql'] ?? ''
   const staging = DAILY['models/stg_users.sql'] ?? ''
   const yml = DAILY['models/fct_user_day.yml'] ?? ''
@@ -108,33 +108,36 @@ describe('a model is made anew whole, and it is said so, when there changes', ()
       'changed since: fct_user_day',
     ],
     [
-      'the SQL of a model that it is made from',
+      'the SQL of a model that it reads',
       { 'models/stg_users.sql': `${staging}where sessions > 1` },
       {},
       'changed since: stg_users',
     ],
     [
-      'how the base makes a source',
+      'the statement that makes its source',
       {},
       { sourceMaking: (source, table) => `${source}.${table} by another statement` },
       'changed since: stg_users',
     ],
-    ['the wish', {}, { fullRefresh: true }, 'asked for'],
+    ['the option --full-refresh', {}, { fullRefresh: true }, 'asked for'],
   ]
-  it.each(changes)('%s', async (_, files, options, reason) => {
-    const bench = await built()
-    await serve(bench, [['a', '2026-01-14', 'u1', 2, 'v2'], ...FIRST.slice(2)])
-    const now = { ...DAILY, ...files }
-    expect(intervalsOf(await bench.build(now, options))).toBeUndefined()
-    expect(refreshes(bench)).toEqual([`fct_user_day: ${reason}`])
-    const whole = await Bench.open()
-    await serve(whole, [['a', '2026-01-14', 'u1', 2, 'v2'], ...FIRST.slice(2)])
-    await whole.build(now)
-    expect(await rowsOf(bench)).toEqual(await rowsOf(whole))
-    expect(intervalsOf(await bench.build(now, options))).toBe(options.fullRefresh ? undefined : 0)
-  })
+  it.each(changes)(
+    'is built from scratch, with the reason, after a change of %s',
+    async (_, files, options, reason) => {
+      const bench = await built()
+      await serve(bench, [['a', '2026-01-14', 'u1', 2, 'v2'], ...FIRST.slice(2)])
+      const now = { ...DAILY, ...files }
+      expect(intervalsOf(await bench.build(now, options))).toBeUndefined()
+      expect(refreshes(bench)).toEqual([`fct_user_day: ${reason}`])
+      const whole = await Bench.open()
+      await serve(whole, [['a', '2026-01-14', 'u1', 2, 'v2'], ...FIRST.slice(2)])
+      await whole.build(now)
+      expect(await rowsOf(bench)).toEqual(await rowsOf(whole))
+      expect(intervalsOf(await bench.build(now, options))).toBe(options.fullRefresh ? undefined : 0)
+    },
+  )
 
-  it('the place of the base', async () => {
+  it('is built from scratch after a change of the folder of base', async () => {
     const bench = await built()
     const other = await Bench.open()
     await serve(other, FIRST.slice(0, 1))
@@ -145,10 +148,10 @@ describe('a model is made anew whole, and it is said so, when there changes', ()
     expect(await rowsOf(bench)).toHaveLength(4)
   })
 
-  it('but not for a description', async () => {
+  it('is not built from scratch after a change of a description', async () => {
     const bench = await built()
-    const told = { ...DAILY, 'models/fct_user_day.yml': yml.replace('Sessions.', 'Times.') }
-    expect(intervalsOf(await bench.build(told))).toBe(0)
+    const described = { ...DAILY, 'models/fct_user_day.yml': yml.replace('Sessions.', 'Times.') }
+    expect(intervalsOf(await bench.build(described))).toBe(0)
     expect(
       await bench.rows(
         `select description from meta.columns
@@ -158,15 +161,15 @@ describe('a model is made anew whole, and it is said so, when there changes', ()
   })
 })
 
-describe('a published file that cannot be built upon', () => {
-  it('because it is no database is replaced by a whole build', async () => {
+describe('a published file is replaced by a full build', () => {
+  it('because it is not a database', async () => {
     const bench = await built()
     await writeFile(bench.target, 'not a database')
     expect(intervalsOf(await bench.build(DAILY))).toBeUndefined()
     expect(await rowsOf(bench)).toHaveLength(4)
   })
 
-  it('because it is damaged inside is replaced by a whole build, with a warning', async () => {
+  it('with a warning because a block in it is damaged', async () => {
     const users = Array.from({ length: 20_000 }, (_, n) => `user ${(n * 7919) % 20_011}`)
     const rows = users.map((user): UserDay => ['a', '2026-01-14', user, 1, 'v1'])
     const bench = await built(rows)
@@ -181,7 +184,7 @@ describe('a published file that cannot be built upon', () => {
     })
   })
 
-  it('because another program wrote to it is replaced by a whole build', async () => {
+  it('because another program wrote to it', async () => {
     const bench = await built()
     await writeFile(`${bench.target}.wal`, 'x')
     expect(intervalsOf(await bench.build(DAILY))).toBeUndefined()
@@ -190,14 +193,14 @@ describe('a published file that cannot be built upon', () => {
     ])
   })
 
-  it('because it is of a version that kept no record is replaced by a whole build', async () => {
+  it('because a version that kept no record made it', async () => {
     const bench = await built()
     await bench.write('drop table meta.models')
     expect(intervalsOf(await bench.build(DAILY))).toBeUndefined()
     expect(await rowsOf(bench)).toHaveLength(4)
   })
 
-  it('because another DuckDB made it is replaced by a whole build', async () => {
+  it('because another version of DuckDB made it', async () => {
     const bench = await built()
     await bench.write(`update meta.models set engine = 'DuckDB v1.0.0, storage v1.0.0'`)
     expect(intervalsOf(await bench.build(DAILY))).toBeUndefined()
@@ -222,8 +225,8 @@ async function damage(bench: Bench, table: string, column: string): Promise<void
   await handle.close()
 }
 
-describe('what is built upon is as a new file would be', () => {
-  it('without the models and checks that are no more', async () => {
+describe('a build on the published file', () => {
+  it('drops removed models and checks, as a new file would', async () => {
     const bench = await built(FIRST, {
       ...DAILY,
       'models/old.sql': `{{ config(materialized='table') }} select 1 as one`,
@@ -247,7 +250,7 @@ describe('what is built upon is as a new file would be', () => {
     }
   })
 
-  it('and does not grow by being built again', async () => {
+  it('does not make the file grow', async () => {
     const bench = await built()
     const { bytes } = await bench.build(DAILY)
     await bench.build(DAILY)
@@ -259,7 +262,7 @@ describe('a check of an incremental model', () => {
   const failures = ({ checks }: BuildResult, kind: string) =>
     checks.find(({ check }) => check.startsWith(kind))?.failures
 
-  it('finds a row that is wrong in an interval that changed', async () => {
+  it('finds a wrong row in a changed interval', async () => {
     const bench = await built()
     await serve(bench, [
       ...FIRST,
@@ -270,7 +273,7 @@ describe('a check of an incremental model', () => {
     expect(await rowsOf(bench)).toHaveLength(4)
   })
 
-  it('counts the rows that were wrong before, as a whole build does', async () => {
+  it('counts earlier wrong rows too, as a full build does', async () => {
     const bench = await built([...FIRST, ['a', '2026-01-16', 'u1', 9, 'v1']])
     await serve(bench, [
       ...FIRST,
@@ -281,7 +284,7 @@ describe('a check of an incremental model', () => {
     expect(failures(await bench.build(DAILY), 'accepted_values')).toBe(2)
   })
 
-  it('looks at every row when it is new or was another', async () => {
+  it('reads every row when it is new or has changed', async () => {
     const bench = await built()
     const yml = DAILY['models/fct_user_day.yml'] ?? ''
     const fewer = { ...DAILY, 'models/fct_user_day.yml': yml.replace('[1, 2, 3]', '[1]') }
@@ -290,7 +293,7 @@ describe('a check of an incremental model', () => {
     expect(failures(result, 'accepted_values')).toBe(2)
   })
 
-  it('is on record with the statement that shows wrong rows wherever they are', async () => {
+  it('is recorded with the statement that shows wrong rows of any interval', async () => {
     const bench = await built()
     await bench.build(DAILY)
     const rows = await bench.rows(`select query from meta.check_results where model is not null`)
@@ -302,7 +305,7 @@ describe('a check of an incremental model', () => {
 })
 
 describe('a selected build', () => {
-  it('brings a selected incremental model up to date', async () => {
+  it('updates a selected incremental model', async () => {
     const bench = await built()
     await serve(bench, FIRST.slice(0, 3))
     expect(intervalsOf(await bench.build(DAILY, { select: 'fct_user_day' }))).toBe(0)
@@ -310,13 +313,13 @@ describe('a selected build', () => {
     expect(intervalsOf(await bench.build(DAILY))).toBe(0)
   })
 
-  it('makes it anew whole when that is asked for', async () => {
+  it('with --full-refresh builds a selected incremental model from scratch', async () => {
     const bench = await built()
     const options = { select: 'fct_user_day', fullRefresh: true }
     expect(intervalsOf(await bench.build(DAILY, options))).toBeUndefined()
   })
 
-  it('of a model that it is made from does not hide the change', async () => {
+  it('of a changed model does not hide the change from its incremental reader', async () => {
     const bench = await built()
     const sql = `select * from {{ source('platform', 'users') }} where sessions > 1`
     const changed = { ...DAILY, 'models/stg_users.sql': sql }
@@ -325,7 +328,7 @@ describe('a selected build', () => {
     expect(await rowsOf(bench)).toHaveLength(2)
   })
 
-  it('is made from the models in the file, and that is what is remembered', async () => {
+  it('reads the models in the file, and records their fingerprints', async () => {
     const bench = await built()
     const sql = `select * from {{ source('platform', 'users') }} where sessions > 1`
     const changed = { ...DAILY, 'models/stg_users.sql': sql }
@@ -336,7 +339,7 @@ describe('a selected build', () => {
   })
 })
 
-it('a build that is killed before its file is in place leaves the last one, which is built upon', async () => {
+it('a build that was killed before its rename leaves the published file, which the next build reuses', async () => {
   const bench = await built()
   const before = await sha256OfFile(bench.target)
   await serve(bench, FIRST.slice(0, 3))
@@ -359,7 +362,7 @@ it('a build that is killed before its file is in place leaves the last one, whic
   expect((await readdir(bench.data)).some((name) => name.endsWith('.part'))).toBe(false)
 })
 
-it('without a published file everything is made, and nothing is said of it', async () => {
+it('a build without a published file builds everything, without a reason', async () => {
   const bench = await built()
   await rm(bench.target)
   expect(intervalsOf(await bench.build(DAILY))).toBeUndefined()

@@ -6,7 +6,7 @@ import { project } from './alone.ts'
 const compiled = compileProject(project, { sourceSql: (_, table) => `platform.${table}` })
 
 it.each(compiled.models.map((node) => [node.name, node] as const))(
-  'law 6: %s is keyed by the organisation, and what it refers to is of the same one',
+  'law 6: %s has the organisation in its key and in its relationships',
   (_, node) => {
     expect(node.columns.map(({ name }) => name)).toContain('org_id')
     const key = keyOf(node)
@@ -16,7 +16,7 @@ it.each(compiled.models.map((node) => [node.name, node] as const))(
 )
 
 it.each([...compiled.models, ...compiled.tests].map((node) => [node.name, node.sql] as const))(
-  'law 6: no window of %s reaches across organisations',
+  'law 6: no window function of %s spans organisations',
   (_, sql) => {
     expect(sql).not.toMatch(/over\s*\(\s*(order by|\))/)
     for (const [, columns] of sql.matchAll(/partition by([\s\S]*?)(?:order by|\))/g)) {

@@ -17,7 +17,7 @@ async function failure(changes: Files, without: readonly string[] = []): Promise
   throw new Error('the project was read')
 }
 
-it('reads models with their folder settings, columns and tests', async () => {
+it('a project is read with folder settings, columns and tests of its models', async () => {
   const project = await loadProject(await writeFiles(TINY))
   expect(project.models.map((model) => model.name)).toEqual(['fct_user', 'stg_user'])
   expect(project.models[0]).toMatchObject({
@@ -41,12 +41,12 @@ it('reads models with their folder settings, columns and tests', async () => {
   expect(project.vars).toEqual({ smallest: 0 })
 })
 
-it('is frozen to its leaves', async () => {
+it('a project is frozen deeply', async () => {
   const project = await loadProject(await writeFiles(TINY))
   expect(Object.isFrozen(project.models[0]?.columns[0]?.meta)).toBe(true)
 })
 
-it('plans a build without a database', async () => {
+it('a project lists its models in build order without a database', async () => {
   const project = await loadProject(await writeFiles(TINY))
   expect(listModels(project).map(({ name, relation }) => [name, relation])).toEqual([
     ['stg_user', 'staging.stg_user'],
@@ -55,7 +55,7 @@ it('plans a build without a database', async () => {
   expect(listModels(project, 'tag:mart').map(({ name }) => name)).toEqual(['fct_user'])
 })
 
-it('lets the file overrule the yml, and the yml the folders', async () => {
+it('settings of a file override those of the yml, which override those of folders', async () => {
   const folder = await writeFiles({
     ...TINY,
     'models/marts/fct_user.yml': MART.replace(
@@ -74,7 +74,7 @@ it('lets the file overrule the yml, and the yml the folders', async () => {
   })
 })
 
-it('reads vars under the name of the project', async () => {
+it('vars may be nested under the name of the project', async () => {
   const folder = await writeFiles({
     ...TINY,
     'dbt_project.yml': PROJECT_YML.replace('  smallest: 0', '  tiny:\n    smallest: 4'),
@@ -83,7 +83,7 @@ it('reads vars under the name of the project', async () => {
   expect(staging?.sql).toContain('where sessions >= 4')
 })
 
-describe('a broken project is refused, with file and line', () => {
+describe('a project is refused with file and line because of', () => {
   const cases: [string, Files, string[], string][] = [
     [
       'no project file',
@@ -197,13 +197,13 @@ describe('a broken project is refused, with file and line', () => {
       'dbt_project.yml:7: +shema: Unrecognized key: "shema"',
     ],
     [
-      'a materialization that is not made',
+      'an unsupported materialization',
       { 'dbt_project.yml': PROJECT_YML.replace('+materialized: view', '+materialized: ephemeral') },
       [],
       "dbt_project.yml:6: +materialized: the built-in runner makes 'view', 'table' and 'incremental'",
     ],
     [
-      'a folder that is not there',
+      'an unknown folder',
       { 'dbt_project.yml': PROJECT_YML.replace('    marts:', '    mart:') },
       [],
       "dbt_project.yml:8: unknown folder 'mart' | Did you mean 'marts'?",
@@ -239,7 +239,7 @@ describe('a broken project is refused, with file and line', () => {
       'models/marts/fct_user.sql:2: config: a unique_key is for incremental models, and this is a table',
     ],
     [
-      'a strategy that is not made',
+      'an unsupported strategy',
       { 'models/marts/fct_user.sql': "{{ config(incremental_strategy='merge') }} select 1" },
       [],
       "models/marts/fct_user.sql:1: config: incremental_strategy: the built-in runner knows the strategy 'delete+insert'",
@@ -265,7 +265,7 @@ describe('a broken project is refused, with file and line', () => {
       'models/marts/fct_user.sql: the file renders to nothing',
     ],
     [
-      'models that go in a circle',
+      'a cycle of models',
       {
         'models/staging/stg_user.sql': "select * from {{ ref('fct_user') }}",
       },
@@ -288,7 +288,7 @@ describe('doc blocks', () => {
   const DOCS = 'About us.\n{% docs user_id %}\nNames the user.\n{% enddocs %}\n'
   const CALLED = MART.replace(/description: [^\n]*/, `description: "{{ doc('user_id') }} One row."`)
 
-  it('stand in descriptions in place of the call', async () => {
+  it('replace their calls in descriptions', async () => {
     const files = { ...TINY, 'models/docs.md': DOCS, 'models/marts/fct_user.yml': CALLED }
     const project = await loadProject(await writeFiles(files))
     expect(project.models[0]?.description).toBe('Names the user. One row.')
@@ -297,7 +297,7 @@ describe('doc blocks', () => {
     ])
   })
 
-  it('are read from the paths that the project names for them', async () => {
+  it('are read from the docs-paths of the project', async () => {
     const yml = `${PROJECT_YML}docs-paths: [texts]\n`
     const files = { 'dbt_project.yml': yml, 'texts/docs.md': DOCS }
     const project = await loadProject(await writeFiles({ ...TINY, ...files }))
@@ -321,7 +321,7 @@ describe('doc blocks', () => {
       { 'models/a.md': DOCS, 'models/b.md': DOCS },
       "b.md:2: the doc block 'user_id' is already defined in models/a.md",
     ],
-  ])('are refused where they cannot be understood: %j', async (files, message) => {
+  ])('are refused when they are broken: %j', async (files, message) => {
     expect(await failure(files)).toContain(message)
   })
 })

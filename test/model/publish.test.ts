@@ -30,7 +30,7 @@ async function failure(work: Promise<unknown>): Promise<unknown> {
   )
 }
 
-it('leaves the published file, and no log, no leftover beside it', async () => {
+it('publishing leaves the published file without a log or temporary file', async () => {
   const bench = await Bench.open()
   const { bytes } = await bench.build(TINY)
   expect(await readdir(bench.data)).toEqual(['state', 'users.parquet', 'warehouse.duckdb'])
@@ -39,18 +39,18 @@ it('leaves the published file, and no log, no leftover beside it', async () => {
   expect(bench.events.at(-1)).toEqual({ type: 'warehouse.published', path: bench.target, bytes })
 })
 
-it('writes the storage format that DuckDB 1.0 reads', async () => {
+it('publishing writes the storage format that DuckDB 1.0 reads', async () => {
   const bench = await Bench.open()
   await bench.build(TINY)
   const content = await readFile(bench.target)
   expect(content.subarray(8, 12).toString()).toBe('DUCK')
   expect(content.readBigUInt64LE(12)).toBe(64n)
-  // what a newer DuckDB writes of a key is more than 1.0 can read
+  // a key in the format of a newer DuckDB could not be read by 1.0
   expect(await bench.rows('select * from duckdb_constraints()')).toEqual([])
 })
 
 describe('law 7: a failed check', () => {
-  it('of severity error leaves the old file as it was, to the byte', async () => {
+  it('of severity error leaves the published file unchanged to the byte', async () => {
     const bench = await Bench.open()
     await bench.build(TINY)
     const before = await sha256OfFile(bench.target)
@@ -65,7 +65,7 @@ describe('law 7: a failed check', () => {
     expect(bench.events.filter(({ type }) => type === 'warehouse.published')).toHaveLength(1)
   })
 
-  it('is told with its query, three at most', async () => {
+  it('is reported with its query, and at most three are', async () => {
     const bench = await Bench.open()
     const never = 'select 1 as wrong union all select 2'
     const error = await failure(
@@ -85,7 +85,7 @@ describe('law 7: a failed check', () => {
     })
   })
 
-  it('leaves the file that failed where it is told to, with the rows that are wrong', async () => {
+  it('leaves the failed file in its place, with the wrong rows', async () => {
     const bench = await Bench.open()
     const failedFile = join(bench.data, 'failed', 'warehouse.duckdb')
     const error = await failure(
@@ -132,7 +132,7 @@ describe('law 7: a failed check', () => {
   })
 })
 
-it('keeps the query of a check, which shows the wrong rows in the published file', async () => {
+it('meta.check_results has the query of a check, which shows the wrong rows', async () => {
   const bench = await Bench.open()
   await bench.build(withTest(FEW('warn')))
   const [row] = await bench.rows(`select query from meta.check_results where status = 'warn'`)
@@ -140,7 +140,7 @@ it('keeps the query of a check, which shows the wrong rows in the published file
   expect(await bench.rows(typeof query === 'string' ? query : '')).toHaveLength(1)
 })
 
-it('lists every column with its type, meaning, additivity, key and place', async () => {
+it('meta.columns lists every column with its type, meaning, additivity, key and position', async () => {
   const bench = await Bench.open()
   await bench.build(TINY)
   expect(await bench.rows(`select * from meta.columns where table_schema = 'main'`)).toEqual([
@@ -179,7 +179,7 @@ it('lists every column with its type, meaning, additivity, key and place', async
   ])
 })
 
-it('lets the caller write its own meta tables before the checks', async () => {
+it('publishing lets the caller write its own meta tables before the checks', async () => {
   const bench = await Bench.open()
   await bench.build(
     { ...TINY, 'tests/runs.sql': 'select * from meta.runs where run_id is null' },
@@ -188,14 +188,14 @@ it('lets the caller write its own meta tables before the checks', async () => {
   expect(await bench.rows('select * from meta.runs')).toEqual([{ run_id: 'run-1' }])
 })
 
-it('publishes nothing when the caller’s meta fails', async () => {
+it('publishing is cancelled when the caller’s meta fails', async () => {
   const bench = await Bench.open()
   const error = await failure(bench.build(TINY, { meta: () => Promise.reject(new Error('disk')) }))
   expect(error).toMatchObject({ message: 'disk' })
   expect(await readdir(bench.data)).toEqual(['state', 'users.parquet'])
 })
 
-it('removes what a crash left beside the published file, and nothing else', async () => {
+it('publishing removes temporary files of a crash, and no other file', async () => {
   const bench = await Bench.open()
   const leftovers = ['.01234567-warehouse.duckdb.part', '.01234567-warehouse.duckdb.part.wal']
   const others = ['.01234567-other.json.part', 'my-warehouse.duckdb', 'notes.txt']
@@ -206,7 +206,7 @@ it('removes what a crash left beside the published file, and nothing else', asyn
   )
 })
 
-it('removes a write-ahead log of the old file, which is not the new one’s', async () => {
+it('publishing removes the write-ahead log of the old file', async () => {
   const bench = await Bench.open()
   await bench.build(TINY)
   await writeFile(`${bench.target}.wal`, 'x')
@@ -215,7 +215,7 @@ it('removes a write-ahead log of the old file, which is not the new one’s', as
   expect(await bench.rows('select count(*) as n from fct_user')).toEqual([{ n: '3' }])
 })
 
-it('leaves the old file to those who have it open', async () => {
+it('publishing leaves the old file to programs that have it open', async () => {
   const bench = await Bench.open()
   await bench.build(TINY)
   const reader = await Database.open(bench.target, { readOnly: true })
@@ -230,7 +230,7 @@ it('leaves the old file to those who have it open', async () => {
   expect(await bench.rows('select user_id from fct_user')).toEqual([{ user_id: 'u9' }])
 })
 
-it('stops at a signal and publishes nothing', async () => {
+it('publishing is cancelled by a signal', async () => {
   const bench = await Bench.open()
   const slow = {
     ...TINY,
@@ -263,7 +263,7 @@ describe('a selected build', () => {
 `,
   }
 
-  it('replaces the selected models in a whole file', async () => {
+  it('replaces the selected models and keeps the others', async () => {
     const bench = await Bench.open()
     await bench.build(two)
     await bench.land("('a', 'u1', 1), ('a', 'u2', 2)")
@@ -299,7 +299,7 @@ describe('a selected build', () => {
     expect(await bench.rows(kind)).toEqual([{ table_type: 'BASE TABLE' }])
   })
 
-  it('runs the singular tests that read a selected model, and no other', async () => {
+  it('runs only the singular tests that read a selected model', async () => {
     const bench = await Bench.open()
     const files = {
       ...two,
@@ -311,7 +311,7 @@ describe('a selected build', () => {
     expect(checks.map(({ check }) => check)).toEqual(['not_null_fct_total_users', 'totals'])
   })
 
-  it('needs something published', async () => {
+  it('requires a published file', async () => {
     const bench = await Bench.open()
     const error = await failure(bench.build(two, { select: 'fct_user' }))
     expect(error).toBeInstanceOf(UsageError)

@@ -3,7 +3,7 @@ import type { Row } from '../../src/lib/duckdb.ts'
 import { listModels, type ModelNode } from '../../src/model/index.ts'
 import { project, rowsOf } from './alone.ts'
 
-/** What one check says on one day: both sides, or NULL where one was not served. */
+/** Both sides of one check on one day; NULL where one was not served. */
 type Side = readonly [expected: number | null, actual: number | null]
 
 const SIDES = 'int_reconciliation_sides'
@@ -34,36 +34,36 @@ function history(side: Side, days = DAYS): Side[] {
 
 describe('the status of a difference', () => {
   it.each<[what: string, before: readonly Side[], today: Side, status: string]>([
-    ['that is none', history(WHOLE), WHOLE, 'ok'],
-    ['that is none at last', history([1000, 900]), WHOLE, 'ok'],
-    ['where there was none', history(WHOLE), [1000, 999], 'changed'],
-    ['on the first day of all', [], [1000, 900], 'baseline'],
-    ['as large as ever', history([1000, 900]), [1000, 900], 'baseline'],
-    ['as large as ever for the size of the day', history([1000, 900]), [50, 45], 'baseline'],
+    ['of zero', history(WHOLE), WHOLE, 'ok'],
+    ['of zero after differences', history([1000, 900]), WHOLE, 'ok'],
+    ['after days without one', history(WHOLE), [1000, 999], 'changed'],
+    ['on the first day', [], [1000, 900], 'baseline'],
+    ['of the usual size', history([1000, 900]), [1000, 900], 'baseline'],
+    ['of the usual share of a smaller day', history([1000, 900]), [50, 45], 'baseline'],
     ['within a hundredth of the usual one', history([1000, 900]), [1000, 909], 'baseline'],
-    ['that is larger than usual', history([1000, 900]), [1000, 850], 'changed'],
-    ['that is smaller than usual', history([1000, 900]), [1000, 950], 'changed'],
-    ['on the other side of the total', history([1000, 900]), [900, 1000], 'changed'],
+    ['larger than usual', history([1000, 900]), [1000, 850], 'changed'],
+    ['smaller than usual', history([1000, 900]), [1000, 950], 'changed'],
+    ['above the total instead of below', history([1000, 900]), [900, 1000], 'changed'],
     [
-      'as far off as it is wont to be',
+      'within its usual variation',
       history(WHOLE).map((_, day) => [1000, 900 + 20 * (day % 3)] as const),
       [1000, 880],
       'baseline',
     ],
-    ['of which a side is not served', history(WHOLE), [1000, null], 'missing'],
-    ['of which the other is not served', history(WHOLE), [null, 1000], 'missing'],
-    ['after days of which a side was not served', history([1000, null]), [1000, 900], 'baseline'],
+    ['without its actual side', history(WHOLE), [1000, null], 'missing'],
+    ['without its expected side', history(WHOLE), [null, 1000], 'missing'],
+    ['after days without one side', history([1000, null]), [1000, 900], 'baseline'],
   ])('%s', async (_, before, today, status) => {
     expect((await statuses([...before, today])).at(-1)).toBe(status)
   })
 
-  it('is the usual one when it has been there for the better part of 28 days', async () => {
+  it('becomes baseline once the difference has lasted for most of 28 days', async () => {
     const found = await statuses([...history(WHOLE), ...history([1000, 900], 28)])
     expect(found.slice(DAYS, DAYS + 14)).toEqual(Array(14).fill('changed'))
     expect(found.at(-1)).toBe('baseline')
   })
 
-  it('is held against 28 days, however many of them were served', async () => {
+  it('depends on the last 28 days, however many of them were served', async () => {
     const [first, second] = await statuses(
       [
         [1000, 900],
@@ -75,10 +75,10 @@ describe('the status of a difference', () => {
   })
 })
 
-/** Of one day: the columns of relations that are known, as SQL. */
+/** The known columns of relations on one day, as SQL. */
 type Served = Readonly<Record<string, Readonly<Record<string, string>>>>
 
-describe('what is held against what', () => {
+describe('the sides of the check', () => {
   it.each<[check: string, served: Served, expected: Readonly<Record<string, number | null>>]>([
     [
       'by_model_billable_tokens',
@@ -126,7 +126,7 @@ describe('what is held against what', () => {
     expect(rows.filter((row) => row['check_name'] === check)).toMatchObject([expected])
   })
 
-  it('says nothing of what neither place serves', async () => {
+  it('are absent when neither side is served', async () => {
     const served = Object.fromEntries(SOURCES.map((name) => [name, {}]))
     expect(await sides(served)).toEqual([])
   })
@@ -143,7 +143,7 @@ function active(users: Readonly<Record<string, number>>): Served {
   return { stg_platform__activity_days: Object.fromEntries(known) }
 }
 
-/** Of 100,000 tool calls so many name no tool. */
+/** 100,000 tool calls, of which so many name no tool. */
 function unparsed(calls: number): Served {
   const invocations = `unnest([${calls}, ${100_000 - calls}])`
   return { fct_tool_day: { tool_name: "unnest(['(unparsed)', 'Read'])", invocations } }
@@ -151,7 +151,7 @@ function unparsed(calls: number): Served {
 
 const SOURCES = listModels(project).find(({ name }) => name === SIDES)?.dependsOn ?? []
 
-/** The sides of one day of which only this was served. */
+/** The sides of one day with only these served. */
 function sides(served: Served): Promise<Row[]> {
   const nodes = listModels(project).filter(({ name }) => SOURCES.includes(name))
   const relations = nodes.map((node) => [node.relation, oneDay(node, served[node.name])] as const)

@@ -13,7 +13,7 @@ function usersIn(bench: Bench): Promise<unknown[]> {
   return bench.rows('select user_id from fct_user_day order by all')
 }
 
-describe('a check of what an incremental model points at', () => {
+describe('a relationship check of an incremental model', () => {
   const yml = DAILY['models/fct_user_day.yml'] ?? ''
   const files: Files = {
     ...DAILY,
@@ -24,11 +24,11 @@ describe('a check of what an incremental model points at', () => {
         data_tests:
           - relationships: {arguments: {to: ref('dim_user'), field: user_id}}`,
     ),
-    // nobody knows u3, and u1 is forgotten once anybody has three sessions
+    // u3 is never in it, and u1 is dropped once a user has three sessions
     'models/dim_user.sql': `{{ config(materialized='table') }}
 select user_id
 from {{ ref('fct_user_day') }}
-where user_id not in ('u3', '{{ var('nobody', '') }}') and (
+where user_id not in ('u3', '{{ var('removed', '') }}') and (
     user_id != 'u1' or (select max(sessions) from {{ ref('fct_user_day') }}) < 3
 )
 group by 1
@@ -45,20 +45,20 @@ group by 1
     ['a', '2026-01-15', 'u2', 2, 'v1'],
   ]
 
-  it('finds the value of a row that is new', async () => {
+  it('finds the value of a new row', async () => {
     const bench = await built(days, files)
     await serve(bench, [...days, ['a', '2026-01-16', 'u3', 1, 'v1']])
     await expect(bench.build(files)).rejects.toThrow('relationships_fct_user_day_user_id')
     expect(await usersIn(bench)).toHaveLength(2)
   })
 
-  it('finds the rows that stay when what they point at is lost', async () => {
+  it('finds unchanged rows when the row that they refer to is removed', async () => {
     const bench = await built(days, files)
     await serve(bench, [...days, ['a', '2026-01-16', 'u2', 3, 'v1']])
     await expect(bench.build(files)).rejects.toThrow('relationships_fct_user_day_user_id')
   })
 
-  it('has passed where nothing that is pointed at is lost', async () => {
+  it('passes when no referenced row is removed', async () => {
     const bench = await built(days, files)
     await serve(bench, [...days, ['a', '2026-01-16', 'u4', 1, 'v1']])
     const { checks } = await bench.build(files)
@@ -70,19 +70,19 @@ group by 1
   })
 
   it.each([
-    ['holds without another look while nothing that is pointed at is lost', 'u9', 'pass'],
-    ['is looked for in the rows that stand when it is lost', 'u2', 'fail'],
-  ])('%s', async (_, nobody, status) => {
+    ['passes without reading its rows while no referenced row is removed', 'u9', 'pass'],
+    ['fails for the unchanged rows of a removed reference', 'u2', 'fail'],
+  ])('%s', async (_, removed, status) => {
     const sourceContent = () => 'the same'
     const bench = await Bench.open()
     await serve(bench, days)
     await bench.build(files, { sourceContent })
-    const build = bench.build(files, { sourceContent, vars: { nobody } })
+    const build = bench.build(files, { sourceContent, vars: { removed } })
     if (status === 'fail') await expect(build).rejects.toThrow('relationships_fct_user_day_user_id')
     else expect((await build).checks.map((each) => each.status)).not.toContain('fail')
   })
 
-  it('has passed when its model alone is built again, and has no row that is new', async () => {
+  it('passes when only its model is built again, without a new row', async () => {
     const sourceContent = () => 'the same'
     const bench = await Bench.open()
     await serve(bench, days)
@@ -91,7 +91,7 @@ group by 1
     expect(checks.map(({ status }) => status)).toEqual(['pass', 'pass', 'pass'])
   })
 
-  it('in an organisation looks at every row where the value is lost there alone', async () => {
+  it('in an organisation fails when the referenced row is removed in that organisation', async () => {
     const inOrg: Files = {
       ...files,
       'models/fct_user_day.yml': (files['models/fct_user_day.yml'] ?? '').replace(
@@ -101,7 +101,7 @@ group by 1
       'models/dim_user.sql': `{{ config(materialized='table') }}
 select org_id, user_id
 from {{ ref('fct_user_day') }}
-where org_id || user_id != '{{ var('nobody', '') }}'
+where org_id || user_id != '{{ var('removed', '') }}'
 group by 1, 2
 `,
       'models/dim_user.yml': `models:
@@ -116,17 +116,20 @@ group by 1, 2
     const bench = await Bench.open()
     await serve(bench, [...days, ['b', '2026-01-15', 'u1', 1, 'v1']])
     await bench.build(inOrg, { sourceContent })
-    const { checks } = await bench.build(inOrg, { sourceContent, vars: { nobody: 'cu1' } })
+    const { checks } = await bench.build(inOrg, { sourceContent, vars: { removed: 'cu1' } })
     expect(checks.map(({ status }) => status)).not.toContain('fail')
-    await expect(bench.build(inOrg, { sourceContent, vars: { nobody: 'bu1' } })).rejects.toThrow(
+    await expect(bench.build(inOrg, { sourceContent, vars: { removed: 'bu1' } })).rejects.toThrow(
       'relationships_in_org_fct_user_day_user_id',
     )
   })
 
   it.each([
-    ['a view', "{{ config(materialized='view') }}\nselect user_id from {{ ref('fct_user_day') }}"],
-    ['another model now', "{{ config(materialized='table') }}\nselect 'u1' as user_id"],
-  ])('looks at every row where that is %s', async (_, sql) => {
+    [
+      'is a view',
+      "{{ config(materialized='view') }}\nselect user_id from {{ ref('fct_user_day') }}",
+    ],
+    ['was changed', "{{ config(materialized='table') }}\nselect 'u1' as user_id"],
+  ])('reads every row when the referenced model %s', async (_, sql) => {
     const bench = await built(days, files)
     const changed = { ...files, 'models/dim_user.sql': sql }
     await serve(bench, days)

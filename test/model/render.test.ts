@@ -28,7 +28,7 @@ function failure(template: string): { message: string; hint: string | undefined 
   throw new Error('it rendered')
 }
 
-it('takes the incremental way where the table is there already', () => {
+it('a template takes the incremental branch when its table exists', () => {
   const template = '{% if is_incremental() %}from {{ this }}{% else %}all{% endif %}'
   const { sql } = render(readTemplate(template, 'models/m.sql'), { ...names, isIncremental: true })
   expect(sql).toBe('from main.fct_day')
@@ -50,7 +50,7 @@ describe('macros of the project', () => {
     },
   ]
 
-  it('are called by templates and by each other, and print nothing but what they return', () => {
+  it('are called by templates and by each other, and print only what they return', () => {
     const template = "select {{ total('calls') }} as calls from {{ ref('stg_day') }}"
     const { sql, refs } = render(readTemplate(template, 'models/m.sql', readMacros(files)), names)
     expect(sql).toBe('select try_cast(sum(calls) as bigint) as calls from staging.stg_day')
@@ -62,11 +62,11 @@ describe('macros of the project', () => {
     ['{{ total }}', "models/m.sql:1: 'total' is a function"],
     ["{% set total = 'a' %}", "models/m.sql:1: 'total' cannot be set"],
     ['{{ target.schma }}', "models/m.sql:1: unknown attribute of target 'schma'"],
-  ])('are refused where they are misspelt: %s', (template, message) => {
+  ])('are refused when they are misspelled: %s', (template, message) => {
     expect(() => readTemplate(template, 'models/m.sql', readMacros(files))).toThrow(message)
   })
 
-  it('have names that are known, and end', () => {
+  it('are refused for unknown names and a missing end', () => {
     const read = (text: string) => () => readMacros([{ file: 'macros/m.sql', text }])
     expect(read('{% macro m(a) %}\n{{ b }}{% endmacro %}')).toThrow(
       "macros/m.sql:2: unknown name 'b'",
@@ -113,7 +113,7 @@ describe('a template renders', () => {
   })
 })
 
-it('tells the dependencies and the config of a template', () => {
+it('rendering returns the dependencies and the config of a template', () => {
   const template = `{{
     config(materialized='table', tags=['daily', 'core'], meta={'owner': {'team': 'data'}})
 }}
@@ -185,13 +185,13 @@ describe('a template is refused, with file and line', () => {
     ["{{ 'a', 'b' }}", 'models/m.sql:1: this expression would print a list or a map'],
   ]
   it.each(cases)('%s', (template, message, hint) => {
-    const told = failure(template)
-    expect(told.message).toBe(message)
-    if (hint !== undefined) expect(told.hint).toContain(hint)
+    const refused = failure(template)
+    expect(refused.message).toBe(message)
+    if (hint !== undefined) expect(refused.hint).toContain(hint)
   })
 })
 
-it('counts lines over strings, comments and text that look like tags', () => {
+it('line numbers of errors count lines in strings, comments and text that looks like tags', () => {
   const template = "{# a\n{{ b }} #}select '}}'\n{{ var(\n'x\\'{{',\n\n1) }}\n{{ oops }}"
   expect(failure(template).message).toBe("models/m.sql:7: unknown name 'oops'")
 })

@@ -11,13 +11,13 @@ const YML = (name: string, test = ''): string => `models:
       - {name: users, description: Users.${test}}
 `
 
-/** A chain, and a branch beside it. */
+/** A chain of models, and a branch. */
 const CHAIN: Files = {
   ...TINY,
   'models/marts/fct_total.sql': "select count(*) as users from {{ ref('fct_user') }}",
   'models/marts/fct_total.yml': YML('fct_total'),
-  'models/marts/fct_beside.sql': "select count(*) as users from {{ ref('stg_user') }}",
-  'models/marts/fct_beside.yml': YML('fct_beside'),
+  'models/marts/fct_branch.sql': "select count(*) as users from {{ ref('stg_user') }}",
+  'models/marts/fct_branch.yml': YML('fct_branch'),
 }
 
 const BROKEN: Files = { ...CHAIN, 'models/marts/fct_user.sql': 'select * from no_such_table' }
@@ -46,7 +46,7 @@ async function refusal(work: Promise<unknown>): Promise<unknown> {
 const namesOf = (built: readonly { readonly name: string }[]) => built.map(({ name }) => name)
 
 describe('a retry', () => {
-  it('builds what failed and what reads it, and publishes with what was made before', async () => {
+  it('builds the failed models and their readers, and publishes them with the models built before', async () => {
     const bench = await Bench.open()
     const places = placesOf(bench)
     await bench.build(CHAIN, places)
@@ -54,13 +54,13 @@ describe('a retry', () => {
     await refusal(bench.build(BROKEN, { ...places, runId: 'run-2' }))
     const { models } = await bench.build(CHAIN, { ...places, runId: 'run-3', retry: true })
     expect(namesOf(models)).toEqual(['fct_user', 'fct_total'])
-    for (const fact of ['fct_user', 'fct_total', 'fct_beside']) {
+    for (const fact of ['fct_user', 'fct_total', 'fct_branch']) {
       const users = fact === 'fct_user' ? 'count(*)' : 'max(users)'
       expect(await bench.rows(`select ${users} as users from ${fact}`)).toEqual([{ users: '2' }])
     }
   })
 
-  it('looks again at what a check found wrong, and leaves none of its rows behind', async () => {
+  it('runs a failed check again, and drops the stored rows of the failure', async () => {
     const bench = await Bench.open()
     const places = placesOf(bench)
     await refusal(bench.build(FAILING, { ...places, runId: 'run-1' }))
@@ -73,7 +73,7 @@ describe('a retry', () => {
     expect(await bench.rows(left)).toEqual([])
   })
 
-  it('is refused where nothing failed, and where the sources hold something else', async () => {
+  it('is refused when no build failed, and when the sources have changed', async () => {
     const bench = await Bench.open()
     await bench.build(CHAIN, placesOf(bench))
     const none = await refusal(bench.build(CHAIN, { ...placesOf(bench), retry: true }))
@@ -88,8 +88,8 @@ describe('a retry', () => {
   })
 })
 
-describe('selectors of what was', () => {
-  it('mean what was changed since it was published, and what became of it in the last build', async () => {
+describe('state and result selectors', () => {
+  it('select models changed since they were published, and models by their last result', async () => {
     const bench = await Bench.open()
     const places = placesOf(bench)
     await bench.build(CHAIN, places)
@@ -97,14 +97,14 @@ describe('selectors of what was', () => {
     expect(none.models).toEqual([])
     const changed: Files = {
       ...CHAIN,
-      'models/marts/fct_beside.sql': "select 1 + count(*) as users from {{ ref('stg_user') }}",
+      'models/marts/fct_branch.sql': "select 1 + count(*) as users from {{ ref('stg_user') }}",
     }
     const { models } = await bench.build(changed, { ...places, select: 'state:modified+' })
-    expect(namesOf(models)).toEqual(['fct_beside'])
+    expect(namesOf(models)).toEqual(['fct_branch'])
     await refusal(bench.build(FAILING, { ...places, runId: 'run-2', select: 'fct_user+' }))
     const after = await bench.build(changed, { ...places, select: 'result:fail' })
     expect(namesOf(after.models)).toEqual(['fct_user'])
     const rest = await bench.build(changed, { ...places, exclude: 'fct_user+ stg_user' })
-    expect(namesOf(rest.models)).toEqual(['fct_beside'])
+    expect(namesOf(rest.models)).toEqual(['fct_branch'])
   })
 })

@@ -9,7 +9,7 @@ import { folderOfFile } from '../support/folders.ts'
 
 const HEADER = 'org_id,member,seats,valid_from\n'
 
-/** A seed with a file of its own that is empty, and a table that is made from it. */
+/** A seed with a file of its own that is empty, and a table that reads it. */
 const SEEDED: Files = {
   'dbt_project.yml': `name: tiny
 models: {tiny: {+materialized: table}}
@@ -80,7 +80,7 @@ function relativeTo(folder: string, error: UsageError): UsageError {
 const rows = 'select * from seeds.teams order by all'
 
 describe('a seed', () => {
-  it('is an empty table where its file has a header alone', async () => {
+  it('is an empty table when its file has only a header', async () => {
     const { bench, build } = await seeded()
     const { models } = await build({})
     expect(models.map(({ name, rows: count }) => [name, count])).toEqual([
@@ -90,7 +90,7 @@ describe('a seed', () => {
     expect(await bench.rows('from fct_seats')).toEqual([{ seats: null }])
   })
 
-  it('is read from the file of that name in the folder of the user, if there is one', async () => {
+  it('is read from the file of that name in the user’s folder, if there is one', async () => {
     const { bench, build } = await seeded()
     await build({ 'teams.csv': `${HEADER}a,"x, ""y""\nz",5,2026-01-14\na,b,,\n` })
     expect(await bench.rows(rows)).toEqual([
@@ -105,10 +105,10 @@ describe('a seed', () => {
     ['in another order of columns', 'valid_from,member,seats,org_id\n2026-01-14,b,5,\n'],
     ['without the optional column', 'member,seats,valid_from\nb,5,2026-01-14\n'],
     ['with a byte order mark', `\u{FEFF}${HEADER},b,5,2026-01-14\n`],
-    ['with the line ends of a workbook', `${HEADER},b,5,2026-01-14\n`.replaceAll('\n', '\r\n')],
-    ['parted by semicolons', `${HEADER},b,5,2026-01-14\n`.replaceAll(',', ';')],
-    ['parted by tabs', `${HEADER},b,5,2026-01-14\n`.replaceAll(',', '\t')],
-    ['with all in quotes', '"org_id","member","seats","valid_from"\n"","b","5","2026-01-14"\n'],
+    ['with Windows line ends', `${HEADER},b,5,2026-01-14\n`.replaceAll('\n', '\r\n')],
+    ['separated by semicolons', `${HEADER},b,5,2026-01-14\n`.replaceAll(',', ';')],
+    ['separated by tabs', `${HEADER},b,5,2026-01-14\n`.replaceAll(',', '\t')],
+    ['with all fields quoted', '"org_id","member","seats","valid_from"\n"","b","5","2026-01-14"\n'],
     ['with empty lines', `${HEADER}\n,b,5,2026-01-14\n\n\n`],
     ['without a line end', `${HEADER},b,5.0,2026-01-14`],
   ]
@@ -120,7 +120,7 @@ describe('a seed', () => {
     ])
   })
 
-  it('has its comments, checks and place in the catalogue, as a model has', async () => {
+  it('has comments, checks and catalogue rows as a model has', async () => {
     const { bench, build } = await seeded()
     const { checks } = await build({})
     expect(checks.map(({ check }) => check)).toEqual([
@@ -148,7 +148,7 @@ describe('a seed', () => {
   )
 })
 
-it('builds an incremental model from scratch when the file or the yml of its seed changes', async () => {
+it('an incremental model is built from scratch when the file or the yml of its seed changes', async () => {
   const files = {
     ...SEEDED,
     'models/fct_seats.sql': `{{ config(materialized='incremental', unique_key='valid_from') }}
@@ -166,7 +166,7 @@ it('builds an incremental model from scratch when the file or the yml of its see
   expect(await bench.rows('select seats from fct_seats')).toEqual([{ seats: 5 }])
 })
 
-it('warns of a file that is no seed', async () => {
+it('a CSV file of no seed causes a warning', async () => {
   const { warnings, build } = await seeded()
   await build({ 'team.csv': HEADER, 'notes.txt': '' })
   expect(warnings).toEqual([
@@ -174,7 +174,7 @@ it('warns of a file that is no seed', async () => {
   ])
 })
 
-describe('a broken file is refused with its line, and the last warehouse stays', () => {
+describe('a seed file is refused with its line, and the warehouse stays, because of', () => {
   const good = ',a,1,2026-01-14\n'
   const latin = Buffer.from(`${HEADER}${good},Jürgen,1,2026-01-14\n`, 'latin1')
   const cases: [string, Contents, string][] = [
@@ -195,17 +195,17 @@ describe('a broken file is refused with its line, and the last warehouse stays',
     ],
     ['no header', '', 'teams.csv:1: the first line must name the columns'],
     [
-      'a broken date',
+      'an invalid date',
       `${HEADER}${good},b,1,14.01.2026\n`,
       "teams.csv:3: column 'valid_from': '14.01.2026' is no date | Write YYYY-MM-DD, like 2026-01-31.",
     ],
     [
-      'a date that is not',
+      'a date that does not exist',
       `${HEADER}${good},b,1,2026-02-30\n`,
       "teams.csv:3: column 'valid_from': '2026-02-30' is no date",
     ],
     [
-      'a broken number behind a text of two lines and an empty one',
+      'an invalid number after a text of two lines and an empty line',
       `${HEADER},"a\nb",1,2026-01-14\n\n,b,many,2026-01-14\n`,
       "teams.csv:5: column 'seats': 'many' is no whole number | Write digits alone, like 1200.",
     ],
@@ -252,14 +252,14 @@ describe('a broken file is refused with its line, and the last warehouse stays',
     const error: unknown = await build({ 'teams.csv': text }).catch((thrown: unknown) => thrown)
     if (!(error instanceof UsageError)) throw error
     expect(error.exitCode).toBe(2)
-    const told = [error.message, ...(error.hint === undefined ? [] : [error.hint])].join(' | ')
-    expect(told).toContain(message)
-    expect(told).not.toContain('\n')
+    const shown = [error.message, ...(error.hint === undefined ? [] : [error.hint])].join(' | ')
+    expect(shown).toContain(message)
+    expect(shown).not.toContain('\n')
     expect(await sha256OfFile(bench.target)).toBe(before)
   })
 })
 
-describe('a broken description of a seed is refused, with file and line', () => {
+describe('a seed’s yml is refused with file and line because of', () => {
   const yml = SEEDED['seeds/teams.yml'] ?? ''
   const cases: [string, Files, string][] = [
     [
@@ -268,7 +268,7 @@ describe('a broken description of a seed is refused, with file and line', () => 
       "seeds/teams.yml:5: seeds.0.config.column_types.seats: a seed's column is varchar",
     ],
     [
-      'a type of no column',
+      'a type of an unknown column',
       { 'seeds/teams.yml': yml.replace('seats: bigint', 'seats: bigint, sits: bigint') },
       "seeds/teams.yml:5: unknown column 'sits'",
     ],

@@ -43,18 +43,18 @@ function kept(values: string, config = 'strategy: check, check_cols: [team]'): F
 const FIRST = "('a', 'red', '2026-01-01'), (null, 'blue', '2026-01-01')"
 const SECOND = "('a', 'green', '2026-01-02'), ('c', 'blue', '2026-01-02')"
 
-/** Members, their teams, and whether that still is so. */
+/** Members, their teams, and whether the row is current. */
 const history = `select member, team, dbt_valid_to is null as is_so
   from snapshots.teams_history order by all`
 
-/** Each row that ended did so when the next of its member began. */
+/** Rows that do not end when the next row of their member begins; none is expected. */
 const tears = `select * from (
     select *, lead(dbt_valid_from) over (partition by member order by dbt_valid_from) as next
     from snapshots.teams_history
   ) where next is not null and dbt_valid_to <> next`
 
 describe('a snapshot', () => {
-  it('keeps what was so once, by comparing', async () => {
+  it('keeps earlier rows with the strategy check', async () => {
     const bench = await Bench.open()
     await bench.build(kept(FIRST))
     await bench.build(kept(FIRST))
@@ -69,7 +69,7 @@ describe('a snapshot', () => {
     expect(await bench.rows('from fct_moves')).toEqual([{ moves: '4' }])
   })
 
-  it('ends what is gone, where it is told to', async () => {
+  it('ends removed rows with hard_deletes: invalidate', async () => {
     const bench = await Bench.open()
     const rule = 'strategy: check, check_cols: all, hard_deletes: invalidate'
     await bench.build(kept(FIRST, rule))
@@ -86,7 +86,7 @@ describe('a snapshot', () => {
     ])
   })
 
-  it('goes by a column that tells when a row was changed', async () => {
+  it('uses the time column of the strategy timestamp', async () => {
     const bench = await Bench.open()
     const rule = 'strategy: timestamp, updated_at: seen'
     await bench.build(kept("('a', 'red', '2026-01-01'), ('b', 'red', '2026-01-01')", rule))
@@ -101,7 +101,7 @@ describe('a snapshot', () => {
     ])
   })
 
-  it('names its rows as dbt does, and has comments', async () => {
+  it('has row ids as in dbt, and comments', async () => {
     const bench = await Bench.open()
     await bench.build(kept(FIRST, 'strategy: timestamp, updated_at: seen'))
     expect(
@@ -120,7 +120,7 @@ describe('a snapshot', () => {
     expect(await bench.rows(history)).toHaveLength(4)
   })
 
-  it('takes new columns in', async () => {
+  it('accepts new columns', async () => {
     const bench = await Bench.open()
     const files = kept(FIRST)
     await bench.build(files)
@@ -150,10 +150,10 @@ describe('a snapshot', () => {
     ])
   })
 
-  it('keeps its history outside the published file, whatever becomes of that', async () => {
+  it('keeps its history outside the published file, which may be damaged or missing', async () => {
     const bench = await Bench.open()
     await bench.build(kept(FIRST))
-    await bench.build(kept(FIRST)) // nothing new, no version
+    await bench.build(kept(FIRST)) // no change, so no new version
     expect(await versionsOf(bench)).toHaveLength(1)
     await makeWritable(bench.target)
     await writeFile(bench.target, 'not a database')
@@ -177,7 +177,7 @@ describe('a snapshot', () => {
     expect(await bench.rows(history)).toHaveLength(4)
   })
 
-  it('of an earlier version is taken over from the published file, though that is held open', async () => {
+  it('of an earlier version is taken over from the published file, even while that is open for writing', async () => {
     const bench = await Bench.open()
     await bench.build(kept(FIRST))
     await asOfEarlierVersion(bench)
@@ -189,7 +189,7 @@ describe('a snapshot', () => {
     expect(await versionsOf(bench)).toHaveLength(2)
   })
 
-  it('of an earlier version is not given up where the published file cannot be read', async () => {
+  it('of an earlier version stops the build when the published file cannot be read', async () => {
     const bench = await Bench.open()
     await bench.build(kept(FIRST))
     await asOfEarlierVersion(bench)
@@ -219,7 +219,7 @@ describe('a snapshot', () => {
     expect(await readdir(quarantine)).toEqual([last])
   })
 
-  it('whose last version and published file are damaged is continued from the version before', async () => {
+  it('whose last version and published file are damaged is continued from the previous version', async () => {
     const bench = await Bench.open()
     await bench.build(kept(FIRST))
     await bench.build(kept(SECOND))
@@ -231,7 +231,7 @@ describe('a snapshot', () => {
     expect(await versionsOf(bench)).toHaveLength(2)
   })
 
-  it('has no version of a build that fails, and none of what was known before', async () => {
+  it('gets no version from a failed build, or from a build as of an earlier time', async () => {
     const bench = await Bench.open()
     await bench.build(kept(FIRST))
     const files = kept(SECOND)
@@ -251,30 +251,46 @@ async function versionsOf(bench: Bench): Promise<string[]> {
   return (await readdir(join(bench.data, 'snapshots', 'teams_history'))).sort()
 }
 
-/** An earlier version recorded nothing, and had the history in the published file alone. */
+/** An earlier version of the tool recorded nothing, and had the history only in the published file. */
 async function asOfEarlierVersion(bench: Bench): Promise<void> {
   await rm(join(bench.data, 'snapshots'), { recursive: true })
   await rm(join(bench.data, 'state'), { recursive: true })
 }
 
-describe('a broken snapshot is refused, with file and line', () => {
+describe('a snapshot is refused with file and line because of', () => {
   const cases: [string, string, string][] = [
-    ['check', 'strategy: check', 'the strategy check needs check_cols'],
-    ['timestamp', 'strategy: timestamp', 'the strategy timestamp needs updated_at'],
-    ['both', 'strategy: check, check_cols: all, updated_at: seen', 'no other has it'],
     [
-      'columns',
+      'the strategy check without check_cols',
+      'strategy: check',
+      'the strategy check needs check_cols',
+    ],
+    [
+      'the strategy timestamp without updated_at',
+      'strategy: timestamp',
+      'the strategy timestamp needs updated_at',
+    ],
+    [
+      'the columns of both strategies',
+      'strategy: check, check_cols: all, updated_at: seen',
+      'no other has it',
+    ],
+    [
+      'an unknown column',
       'strategy: check, check_cols: [teem]',
       "teams_history.yml:2: unknown column 'teem'",
     ],
-    ['deletes', 'strategy: check, check_cols: all, hard_deletes: new_record', "knows 'ignore'"],
+    [
+      'an unknown value of hard_deletes',
+      'strategy: check, check_cols: all, hard_deletes: new_record',
+      "knows 'ignore'",
+    ],
   ]
   it.each(cases)('%s', async (_, config, message) => {
     const folder = await writeFiles(kept(FIRST, config))
     await expect(loadProject(folder)).rejects.toThrow(message)
   })
 
-  it('of no model', async () => {
+  it('an unknown model', async () => {
     const files = kept(FIRST)
     const yml = (files['snapshots/teams_history.yml'] ?? '').replace("ref('teams')", "ref('teems')")
     const folder = await writeFiles({ ...files, 'snapshots/teams_history.yml': yml })

@@ -21,27 +21,27 @@ async function fakeSpark(script: string): Promise<SparkSettings> {
 
 async function submitted(script: string): Promise<unknown[]> {
   const folder = await folderOfFile()
-  const said: unknown[] = []
+  const lines: unknown[] = []
   await submit(await fakeSpark(script), {
     ...{ job: join(folder, 'job.json'), folder, folderUrl: `file:${folder}` },
-    onLine: (line) => said.push(line),
+    onLine: (line) => lines.push(line),
     warn: () => undefined,
   })
-  return said
+  return lines
 }
 
-describe('Spark is found', () => {
+describe('Spark', () => {
   const environment = { PATH: '/nonexistent' }
   const settings = { master: 'local', home: null, settings: {}, environment }
 
-  it('in the folder that the configuration or SPARK_HOME names', async () => {
+  it('is found in the folder that the configuration or SPARK_HOME names', async () => {
     const { home } = await fakeSpark('true')
     expect(await findSpark({ ...settings, home })).toBe(home)
     const named = { ...environment, SPARK_HOME: home ?? '' }
     expect(await findSpark({ ...settings, environment: named })).toBe(home)
   })
 
-  it('or the build is refused with what to install', async () => {
+  it('that is missing makes the build fail with what to install', async () => {
     const refused = findSpark(settings)
     await expect(refused).rejects.toThrow(UsageError)
     await expect(refused).rejects.toMatchObject({
@@ -57,12 +57,12 @@ describe('Spark is found', () => {
 })
 
 describe('spark-submit', () => {
-  it('hands over the lines of the driver, and no other output', async () => {
+  it('passes on the lines of the driver, and no other output', async () => {
     const log = `echo 'starting'; echo '{"level": "ERROR"}'`
     expect(await submitted(`${log}; echo '{"kind": "session"}'`)).toEqual([{ kind: 'session' }])
   })
 
-  it('gives the reason for which it ended early', async () => {
+  it('that ended early is reported with the reason', async () => {
     const ended = submitted(`echo 'ERROR: All masters are unresponsive! Giving up.' >&2; exit 1`)
     await expect(ended).rejects.toMatchObject({
       exitCode: 1,
@@ -71,7 +71,7 @@ describe('spark-submit', () => {
     })
   })
 
-  it('says that Java is missing', async () => {
+  it('without Java is reported', async () => {
     await expect(submitted('echo "JAVA_HOME is not set" >&2; exit 1')).rejects.toMatchObject({
       exitCode: 2,
       message: '--engine spark: Spark finds no Java',
@@ -79,7 +79,7 @@ describe('spark-submit', () => {
   })
 })
 
-it('law 7: a Spark that says nothing of a model publishes nothing', async () => {
+it('law 7: a build on Spark without a result for a model publishes nothing', async () => {
   const bench = await Bench.open()
   const spark = {
     ...(await fakeSpark(`echo '{"kind": "session", "version": "4", "application": "a"}'`)),
@@ -88,7 +88,7 @@ it('law 7: a Spark that says nothing of a model publishes nothing', async () => 
     urlOf: (path: string) => `file:${path}`,
   }
   await expect(bench.build(TINY, { spark, fullRefresh: true })).rejects.toThrow(
-    "it said nothing of model 'stg_user'",
+    "it lines nothing of model 'stg_user'",
   )
   await expect(bench.rows('select 1')).rejects.toThrow()
 })
@@ -110,7 +110,7 @@ describe('the configuration of Spark', () => {
     return loadConfig({ data: '/data' }, environment, folder)
   }
 
-  it('has defaults, and hands down no key', async () => {
+  it('has defaults, and passes no API key to Spark', async () => {
     const { engine, spark } = await configured('rate: 1\n', {
       AGENT_API_KEY: 'secret',
       SPARK_HOME: '/opt/spark',
@@ -125,7 +125,7 @@ describe('the configuration of Spark', () => {
     })
   })
 
-  it('takes settings of Spark alone, and URLs that Spark reads', async () => {
+  it('accepts only settings of Spark and URLs that Spark can read', async () => {
     const settings = 'spark:\n  data_url: s3a://bucket/data/\n  settings: {spark.cores.max: 2}\n'
     const { spark } = await configured(settings)
     expect(spark).toMatchObject({

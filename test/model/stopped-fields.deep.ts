@@ -4,7 +4,7 @@ import { addDays, parseDay } from '../../src/lib/days.ts'
 import { ChecksFailedError } from '../../src/lib/errors.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { Lake } from '../support/lake.ts'
-import { wrongsOf } from './alone.ts'
+import { failuresOf } from './alone.ts'
 import { buildLake } from './lake-build.ts'
 
 const FIRST = parseDay('2026-02-01', 'the first day')
@@ -40,8 +40,8 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** The fields told of when `git_commits` comes on these days (x) and not on those (.). */
-async function toldOf(days: string): Promise<unknown[]> {
+/** The reported fields when `git_commits` is sent on these days (x) and not on those (.). */
+async function reportedOf(days: string): Promise<unknown[]> {
   const relations = Object.entries(FIELDS).map(([relation, fields]) => {
     const rows = Array.from(days, (sent, index) => {
       const values = fields.map((field) => (field === 'git_commits' && sent === '.' ? 'null' : '1'))
@@ -50,24 +50,24 @@ async function toldOf(days: string): Promise<unknown[]> {
     const columns = ['org_id', 'activity_date', ...fields].join(', ')
     return [relation, `from (values ${rows.join(', ')}) as served (${columns})`] as const
   })
-  const rows = await wrongsOf('assert_fields_keep_coming', Object.fromEntries(relations))
+  const rows = await failuresOf('assert_fields_keep_coming', Object.fromEntries(relations))
   return rows.map(({ resource, field, last_date: last }) => [resource, field, last])
 }
 
 describe('a field that is no longer sent', () => {
   const before = 'x'.repeat(14)
   it.each([
-    ['is told of', `${before}.`, [['productivity', 'git_commits', '2026-02-14']]],
-    ['is told of for three days', `${before}...`, [['productivity', 'git_commits', '2026-02-14']]],
-    ['is how it is after that', `${before}....`, []],
-    ['is none when it is sent again', `${before}.x`, []],
-    ['was none when it was not always sent', 'xxxxxxx.xxxxxx.', []],
-    ['was none when it was never sent', '...............', []],
-  ])('%s: %s', async (_, days, told) => {
-    expect(await toldOf(days)).toEqual(told)
+    ['is reported', `${before}.`, [['productivity', 'git_commits', '2026-02-14']]],
+    ['is reported for three days', `${before}...`, [['productivity', 'git_commits', '2026-02-14']]],
+    ['is no longer reported after that', `${before}....`, []],
+    ['is not reported when it is sent again', `${before}.x`, []],
+    ['is not reported when it was not always sent', 'xxxxxxx.xxxxxx.', []],
+    ['is not reported when it was never sent', '...............', []],
+  ])('%s: %s', async (_, days, reported) => {
+    expect(await reportedOf(days)).toEqual(reported)
   })
 
-  it('leaves the last warehouse in its place, and says which field it is', async () => {
+  it('fails the build with its name, and the published warehouse stays', async () => {
     const lake = await Lake.open()
     const last = addDays(FIRST, 14)
     for (let day = FIRST; day < last; day = addDays(day, 1)) {

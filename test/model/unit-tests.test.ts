@@ -42,14 +42,14 @@ const names = ({ events }: Bench): string[] =>
     event.type === 'check.finished' && event.check === 'sessions_add_up' ? [event.check] : [],
   )
 
-it('passes where the model makes the expected rows of the given ones', async () => {
+it('a unit test passes when the model makes the expected rows from the given ones', async () => {
   const bench = await Bench.open()
   const { unitTests } = await bench.build(tested(SUMS))
   expect(unitTests).toEqual([{ name: 'sessions_add_up', model: 'fct_user', durationMs: 5 }])
   expect(await bench.rows('select count(*) as n from fct_user')).toEqual([{ n: '3' }])
 })
 
-it('that fails publishes nothing, and tells what was given, expected and made', async () => {
+it('a failed unit test prevents publishing, and shows the given, expected and made rows', async () => {
   const bench = await Bench.open()
   const error = await failure(bench.build(tested(WRONG)))
   expect(error.exitCode).toBe(6)
@@ -69,8 +69,8 @@ sessions_add_up
   await expect(stat(bench.target)).rejects.toThrow('ENOENT')
 })
 
-describe('is run again', () => {
-  it('not for a model that is as it was', async () => {
+describe('a unit test', () => {
+  it('is not run again for an unchanged model', async () => {
     const bench = await Bench.open()
     await bench.build(tested(SUMS))
     await bench.land("('a', 'u9', 9)")
@@ -80,9 +80,9 @@ describe('is run again', () => {
 
   const sql = TINY['models/marts/fct_user.sql'] ?? ''
   const changes: [string, Files][] = [
-    ['the model', { 'models/marts/fct_user.sql': `${sql}-- a word more\n` }],
+    ['its model', { 'models/marts/fct_user.sql': `${sql}-- a word more\n` }],
     [
-      'what it is made from',
+      'a model that its model reads',
       { 'models/staging/stg_user.sql': `${TINY['models/staging/stg_user.sql'] ?? ''}-- more` },
     ],
     [
@@ -90,13 +90,13 @@ describe('is run again', () => {
       tested(SUMS.replace('sessions: 2', 'sessions: 1').replace('sessions: 3', 'sessions: 2')),
     ],
   ]
-  it.each(changes)('when there changes %s', async (_, files) => {
+  it.each(changes)('is run again after a change of %s', async (_, files) => {
     const bench = await Bench.open()
     await bench.build(tested(SUMS))
     expect((await bench.build({ ...tested(SUMS), ...files })).unitTests).toHaveLength(1)
   })
 
-  it('in a full refresh', async () => {
+  it('is run again in a full refresh', async () => {
     const bench = await Bench.open()
     await bench.build(tested(SUMS))
     const { unitTests } = await bench.build(tested(SUMS), { fullRefresh: true })
@@ -116,14 +116,14 @@ const SOURCE = `  - name: small_ones_are_left_out
       rows: [{user_id: v}]
 `
 
-it('may be given rows of a source, as a select, and other vars', async () => {
+it('a unit test may give rows of a source as a select, and override vars', async () => {
   const bench = await Bench.open()
   await bench.build(tested(SOURCE))
   const error = await failure(bench.build(tested(SOURCE.replace('{user_id: v}', '{user_id: u}'))))
   expect(error.hint).toContain('made, and not expected\n    {"user_id":"v"}')
 })
 
-it('may be given rows as CSV, whose empty fields are NULL', async () => {
+it('a unit test may give rows as CSV, whose empty fields are NULL', async () => {
   const bench = await Bench.open()
   const csv = `  - name: csv
     model: fct_user
@@ -145,7 +145,7 @@ it('may be given rows as CSV, whose empty fields are NULL', async () => {
   expect((await bench.build(tested(csv))).unitTests).toHaveLength(1)
 })
 
-it('may be about an increment, whose table need not be there yet', async () => {
+it('a unit test may test an increment before its table exists', async () => {
   const bench = await Bench.open()
   await serve(bench, [['a', '2026-01-14', 'u1', 1, 'v1']])
   const yml = `${DAILY['models/fct_user_day.yml'] ?? ''}unit_tests:
@@ -170,36 +170,36 @@ it('may be about an increment, whose table need not be there yet', async () => {
   expect(unitTests).toHaveLength(2)
 })
 
-describe('a broken unit test is refused, with file and line', () => {
+describe('a unit test is refused with file and line', () => {
   const at = 'models/marts/fct_user.yml:16'
   const cases: [string, string, string][] = [
     [
-      'of no model',
+      'for an unknown model',
       SUMS.replace('model: fct_user', 'model: fct_usr'),
       `${at}: unknown model 'fct_usr'`,
     ],
     [
-      'without rows of what the model reads',
+      'without rows of a model that it reads',
       SUMS.replace(/given:[^]*expect/, 'expect'),
       `${at}: unit test 'sessions_add_up' gives no rows of 'stg_user', which 'fct_user' reads`,
     ],
     [
-      'with rows of what it does not read',
+      'with rows of a model that it does not read',
       SUMS.replace('given:', "given:\n      - {input: ref('fct_user'), rows: []}"),
       `${at}: unit test 'sessions_add_up' gives rows of ref('fct_user'), which 'fct_user' does not read`,
     ],
     [
-      'of no such input',
+      'for an unknown input',
       SUMS.replace("ref('stg_user')", "ref('stg_usr')"),
       `${at}: unknown model 'stg_usr'`,
     ],
     [
-      'with an input that is none',
+      'with an input that is not a ref',
       SUMS.replace("ref('stg_user')", 'stg_user'),
       "fct_user.yml:19: unit_tests.0.given.0.input: write ref('model')",
     ],
     [
-      'with another format',
+      'with an unknown format',
       SUMS.replace('    expect:', '    expect:\n      format: json'),
       "fct_user.yml:25: unit_tests.0.expect.format: the built-in runner reads the formats 'dict', 'csv' and 'sql'",
     ],
@@ -209,11 +209,11 @@ describe('a broken unit test is refused, with file and line', () => {
       'fct_user.yml:24: one row has the columns user_id, another user_id, sessions',
     ],
     [
-      'with a key that dbt has not',
+      'with a key that dbt does not have',
       SUMS.replace('    given:', '    when: now\n    given:'),
       "unknown key 'when'",
     ],
-    ['twice', SUMS + SUMS, "unit test 'sessions_add_up' is described twice"],
+    ['when it is described twice', SUMS + SUMS, "unit test 'sessions_add_up' is described twice"],
   ]
   it.each(cases)('%s', async (_, yml, message) => {
     const folder = await writeFiles(tested(yml))
@@ -229,7 +229,7 @@ describe('a broken unit test is refused, with file and line', () => {
       "'fct_user'",
     ],
   ]
-  it.each(columns)('with an unknown column that is %s', async (_, yml, where) => {
+  it.each(columns)('with an unknown column in the %s rows', async (_, yml, where) => {
     const bench = await Bench.open()
     const error = await failure(bench.build(tested(yml)))
     expect(error.message).toBe(`${at}: unknown column of ${where} 'user_ids'`)

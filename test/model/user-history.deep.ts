@@ -85,7 +85,7 @@ function values(
 const [A, B] = ['a@x.example', 'b@x.example']
 const ALWAYS: Served = { users: [['2026-02-01', A]] }
 
-describe('the periods of a user', () => {
+describe('the periods of a user are right for one', () => {
   it.each<[what: string, served: Served, expected: readonly unknown[]]>([
     ['who is never renamed', ALWAYS, [[A, null, '2026-02-01', null]]],
     [
@@ -141,7 +141,7 @@ describe('the periods of a user', () => {
       ],
     ],
     [
-      'whom the two endpoints call otherwise on one day',
+      'whose address differs between the two endpoints on one day',
       {
         users: [['2026-02-02', B]],
         tokens: [
@@ -155,12 +155,12 @@ describe('the periods of a user', () => {
       ],
     ],
     [
-      'whose team is written under the id',
+      'whose team is listed under the id',
       { ...ALWAYS, teams: [['u1', 'red', '2026-01-01']] },
       [[A, 'red', '2026-02-01', null]],
     ],
     [
-      'whose team is written under the address, whatever its case',
+      'whose team is listed under the address in another case',
       { ...ALWAYS, teams: [['A@X.example', 'red', '2026-02-01']] },
       [[A, 'red', '2026-02-01', null]],
     ],
@@ -210,7 +210,7 @@ describe('the periods of a user', () => {
       ],
     ],
     [
-      'who has a team under either address',
+      'who has a team under each of two addresses',
       {
         users: [
           ['2026-02-01', A],
@@ -227,7 +227,7 @@ describe('the periods of a user', () => {
       ],
     ],
     [
-      'of whom the line of the org speaks, not those of all orgs or of another',
+      'with a line for the org, which overrides one for all orgs',
       {
         ...ALWAYS,
         teams: [
@@ -254,7 +254,7 @@ const sightingsOnSomeDays = fc
     ),
   )
 
-/** Day by day: the address of `/users` where there is one, or of `/tokens`, until another comes. */
+/** Day by day: the address of `/users` if there is one, else of `/tokens`, until the next one. */
 function expectedPeriods(users: readonly Sighting[], tokens: readonly Sighting[]) {
   const found: (readonly [email: string | null, from: string])[] = []
   for (const day of DAYS) {
@@ -267,7 +267,7 @@ function expectedPeriods(users: readonly Sighting[], tokens: readonly Sighting[]
   return found.map(([email, from], place) => [email, null, from, found[place + 1]?.[1] ?? null])
 }
 
-it('the periods of a user are those of a look at every day', async () => {
+it('the periods of a user equal those computed day by day', async () => {
   await fc.assert(
     fc.asyncProperty(sightingsOnSomeDays, sightingsOnSomeDays, async (users, tokens) => {
       fc.pre(users.length + tokens.length > 0)

@@ -195,17 +195,17 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
     rule(
       'everything else in the settings file stays',
       'test/hooks/settings.test.ts',
-      'installing and uninstalling › registers the command once for each event, beside all that there was',
+      'install and uninstall › keep everything else in the settings, and register the command once for each event',
     ),
     rule(
       'one JSON object on standard input; the command exits 0',
       'test/hooks/run.deep.ts',
-      'hooks run › records the object as it came, byte for byte, and says nothing',
+      'hooks run › records the object byte for byte, and prints nothing',
     ),
     rule(
       'a failure of a notification command does not block the agent',
       'test/hooks/run.deep.ts',
-      'hooks run ends with 0 › at every write from which on the disk is full, and leaves no half event',
+      'hooks run ends with exit code 0 › when the disk is full from any write on, and leaves no incomplete event',
     ),
   ],
   Errors: [

@@ -19,7 +19,7 @@ afterAll(() => {
   database.close()
 })
 
-/** What the yml says of every relation; nothing is known of a source. */
+/** The additivity of every relation by its yml; that of sources is unknown. */
 const declared: Relations = new Map<string, Relation>([
   ...project.sources.flatMap(({ name, tables }) =>
     tables.map((table) => [`${name}.${table}`, { columns: new Map(), isOpen: true }] as const),
@@ -46,21 +46,21 @@ interface Findings {
   readonly columns: Relation['columns']
 }
 
-async function lookAt(sql: string): Promise<Findings> {
+async function inspect(sql: string): Promise<Findings> {
   const lineage = new Lineage(declared)
   const { columns } = lineage.query(await parse(database, sql))
   return { wrongs: [...new Set(lineage.wrongs)], columns }
 }
 
-/** Sums that a model makes on purpose, by the measure: `config.meta.sums` says why. */
-function onPurpose({ meta }: ModelNode): string[] {
+/** Sums that a model makes intentionally, by measure: `config.meta.sums` says why. */
+function intended({ meta }: ModelNode): string[] {
   const { sums } = meta
   return typeof sums === 'object' && sums !== null ? Object.keys(sums) : []
 }
 
 /**
- * Columns that claim to add up and are made of what does not, and measures that
- * claim nothing. A mode is what it is a mode of.
+ * Columns that claim to add up but are made of measures that do not, and measures without a
+ * claim. A mode counts as the column that it is a mode of.
  */
 function falseClaims({ columns: claims }: ModelNode, { columns }: Findings): string[] {
   return claims.flatMap(({ name, additivity }) => {
@@ -71,12 +71,12 @@ function falseClaims({ columns: claims }: ModelNode, { columns }: Findings): str
   })
 }
 
-describe('no model adds up what does not add up', () => {
+describe('measures that do not add up', () => {
   it.each(nodes.filter(({ seed }) => seed === null).map((node) => [node.name, node] as const))(
-    '%s',
+    'are not summed or averaged in %s',
     async (_, node) => {
-      const findings = await lookAt(node.sql)
-      const allowed = onPurpose(node)
+      const findings = await inspect(node.sql)
+      const allowed = intended(node)
       const wrongs = findings.wrongs.filter(
         (wrong) => !allowed.some((measure) => wrong.startsWith(`sum of ${measure},`)),
       )
@@ -84,34 +84,34 @@ describe('no model adds up what does not add up', () => {
     },
   )
 
-  it('nor does a ready-made question', async () => {
+  it('are not summed or averaged in a ready-made question', async () => {
     const folder = join(packageRoot, 'sql', 'analyses')
     for (const file of await readdir(folder)) {
       const sql = await readFile(join(folder, file), 'utf8')
-      expect((await lookAt(sql)).wrongs, file).toEqual([])
+      expect((await inspect(sql)).wrongs, file).toEqual([])
     }
   })
 })
 
-describe('a model that does is reported', () => {
+describe('a sum or average', () => {
   it.each([
     [
-      'daily users over days',
+      'of daily users over days',
       'select sum(daily_active_users) as n from main.fct_org_day',
       ['sum of daily_active_users, which is distinct_per_day'],
     ],
     [
-      'the users of clients, by day',
+      'of the users of clients, by day',
       'select org_id, activity_date, sum(daily_active_users) as n from main.fct_client_day group by 1, 2',
       ['sum of daily_active_users, which is distinct_per_day'],
     ],
     [
-      'monthly users, averaged',
+      'of monthly users',
       'select avg(monthly_active_users) as n from main.fct_org_day',
       ['avg of monthly_active_users, which is trailing'],
     ],
     [
-      'a percentile, through common tables, a join, a cast and a case',
+      'of a percentile, through common table expressions, a join, a cast and a case',
       `with days as (select * from main.fct_org_day),
       named as (
         select days.org_id, cast(days.autonomy_ratio_p90 as double) as p90
@@ -122,7 +122,7 @@ describe('a model that does is reported', () => {
       ['avg of autonomy_ratio_p90, which is percentile'],
     ],
     [
-      'one side of a union',
+      'of one side of a union',
       `select sum(n) as n from (
         select sessions as n from main.fct_org_day
         union all select weekly_active_users from main.fct_org_day
@@ -130,66 +130,69 @@ describe('a model that does is reported', () => {
       ['sum of weekly_active_users, which is trailing'],
     ],
     [
-      'a ratio of the model itself',
+      'of a ratio that the model computes',
       `with ratios as (select tool_calls / user_messages as ratio from main.fct_user_day)
       select avg(ratio) as ratio from ratios`,
       ['avg of a quotient, which is ratio'],
     ],
     [
-      'shares of different days',
+      'of shares of different days',
       'select autonomy_level, sum(share) as share from main.fct_autonomy_level_day group by 1',
       ['sum of share, which is share'],
     ],
     [
-      'the seats of days',
+      'of the seats of days',
       'select team, sum(seats) as seats from main.fct_licence_day group by team',
       ['sum of seats, which is snapshot'],
     ],
     [
-      'the largest of several',
+      'of maxima',
       `with top as (select org_id, max(sessions) as most from main.fct_org_day group by 1)
       select sum(most) as most from top`,
       ['sum of sessions, which is none'],
     ],
     [
-      'a window over days',
+      'over a window of days',
       `select sum(web_users) over (partition by org_id order by activity_date) as n
       from main.fct_org_day`,
       ['sum of web_users, which is distinct_per_day'],
     ],
-  ])('%s', async (_, sql, wrongs) => {
-    expect((await lookAt(sql)).wrongs).toEqual(wrongs)
+  ])('%s is reported', async (_, sql, wrongs) => {
+    expect((await inspect(sql)).wrongs).toEqual(wrongs)
   })
 
   it.each([
-    ['additive measures', 'select sum(sessions) as n, avg(sessions) as m from main.fct_org_day'],
-    ['how many there are', 'select count(daily_active_users) as n from main.fct_org_day'],
+    ['of additive measures', 'select sum(sessions) as n, avg(sessions) as m from main.fct_org_day'],
+    ['that only counts rows', 'select count(daily_active_users) as n from main.fct_org_day'],
     [
-      'shares of one day',
+      'of shares of one day',
       'select activity_date, sum(share) as share from main.fct_autonomy_level_day group by 1',
     ],
     [
-      'the seats of teams, by day',
+      'of the seats of teams, by day',
       'select activity_date, sum(seats) as seats from main.fct_licence_day group by activity_date',
     ],
     [
-      'what only decides',
+      'with a measure only in its condition',
       'select sum(case when daily_active_users > 3 then sessions end) as n from main.fct_org_day',
     ],
-    ['a ratio of sums', 'select sum(tool_calls) / sum(user_messages) as r from main.fct_user_day'],
-  ])('%s may be added up', async (_, sql) => {
-    expect((await lookAt(sql)).wrongs).toEqual([])
+    [
+      'in a ratio of sums',
+      'select sum(tool_calls) / sum(user_messages) as r from main.fct_user_day',
+    ],
+  ])('%s is not reported', async (_, sql) => {
+    expect((await inspect(sql)).wrongs).toEqual([])
   })
 
-  it('so is a column that claims to add up', async () => {
+  it('of a trailing count in a column that claims to be additive is reported', async () => {
     const [node] = nodes.filter(({ name }) => name === 'fct_org_day')
     if (node === undefined) throw new Error('no such model')
     const sql = node.sql.replace('activity.sessions', 'activity.weekly_active_users as sessions')
-    expect(falseClaims(node, await lookAt(sql))).toEqual(['sessions is trailing'])
+    expect(falseClaims(node, await inspect(sql))).toEqual(['sessions is trailing'])
   })
 })
 
-it('every number that is no key says how it adds up, and every column what it is', async () => {
+it('every number except keys has its additivity, and every column a description', async () => {
   await database.run(emptySources())
   for (const node of nodes) {
     await database.run(`create schema if not exists ${node.schema};

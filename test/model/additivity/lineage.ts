@@ -1,7 +1,7 @@
 import { measured, mixed, picked, PLAIN, unsummable, type Value } from './measures.ts'
 import { asSyntax, commonTables, inner, list, texts, textOf, type Syntax } from './syntax.ts'
 
-/** The columns of a relation, in their order. One that is `open` may have more, of which nothing is known. */
+/** The columns of a relation, in order. A relation that is open may have more, of which nothing is known. */
 export interface Relation {
   readonly columns: ReadonlyMap<string, Value>
   readonly isOpen: boolean
@@ -15,7 +15,7 @@ interface Scope {
   readonly relation: Relation
 }
 
-/** The rows that an aggregate is taken of: where from, and whether the time is kept apart. */
+/** The rows of an aggregate: their relations, and whether the time is among the group keys. */
 interface Group {
   readonly scopes: readonly Scope[]
   readonly isTimeKept: boolean
@@ -26,9 +26,9 @@ const PICKS = ['max', 'min', 'max_by', 'min_by', 'any_value', 'first', 'last', '
 const COUNTS = ['count', 'count_star', 'row_number', 'rank', 'dense_rank', 'length']
 
 /**
- * What each column of a query is made of, through its joins, unions and common
- * table expressions; and what it sums or averages although that does not add
- * up. What a filter or a condition reads is not in the value.
+ * The measures of each column of a query, through its joins, unions and common table expressions;
+ * and the measures that it sums or averages although they do not add up. Filters and conditions
+ * do not count.
  */
 export class Lineage {
   /** One line each. */

@@ -21,10 +21,10 @@ export const ADDITIVITIES = [
 
 export type Additivity = (typeof ADDITIVITIES)[number]
 
-/** What a value is made of: how each measure in it adds up, and its name. */
+/** The measures in a value: the additivity and the name of each. */
 export interface Value {
   readonly measures: ReadonlyMap<Additivity, string>
-  /** The day, or the month, that a row is of. */
+  /** Whether it is the day or month of a row. */
   readonly isTime: boolean
 }
 
@@ -34,12 +34,12 @@ export function measured(additivity: Additivity, name: string): Value {
   return { measures: new Map([[additivity, name]]), isTime: false }
 }
 
-/** A value that is made of all of these. */
+/** A value made of all of these. */
 export function mixed(values: readonly Value[]): Value {
   return { measures: new Map(values.flatMap(({ measures }) => [...measures])), isTime: false }
 }
 
-/** The measures that must not be summed over rows of which only time is kept, or not even that. */
+/** The measures that must not be summed over rows grouped by time, or not grouped. */
 export function unsummable({ measures }: Value, isTimeKept: boolean): string[] {
   return [...measures]
     .filter(([additivity]) => !addsUp(additivity, isTimeKept))
@@ -51,7 +51,7 @@ function addsUp(additivity: Additivity, isTimeKept: boolean): boolean {
   return additivity === 'additive'
 }
 
-/** What has been picked out of several rows adds up no longer. */
+/** A value picked from several rows does not add up. */
 export function picked({ measures }: Value): Value {
   const kept = [...measures].map(
     ([additivity, name]) => [additivity === 'additive' ? 'none' : additivity, name] as const,

@@ -16,7 +16,7 @@ describe('the metrics', () => {
     await expect(semanticModels()).toMatchFileSnapshot(file)
   })
 
-  it('name columns of their model as these say they add up: what is summed is no average', () => {
+  it('sum no column that is an average, percentile or share', () => {
     const wrong = measures.flatMap(({ name, model, expression }) => {
       const columns = project.models.find((each) => each.name === model)?.columns ?? []
       const summed = columns.filter(({ name: column }) =>
@@ -57,7 +57,7 @@ describe('metrics.yml is refused with its line', () => {
   const read = async (text: string) =>
     (await loadProject(await writeFiles({ ...TINY, 'metrics.yml': text }))).metrics
 
-  it('unless it is right, and there need be none', async () => {
+  it('unless it is valid or absent', async () => {
     expect(await read(SESSIONS + RATIO)).toHaveLength(2)
     expect((await loadProject(await writeFiles(TINY))).metrics).toEqual([])
   })
@@ -73,7 +73,7 @@ describe('metrics.yml is refused with its line', () => {
     ['numerator: sessions', 'numerator: share', "metrics.yml:19: unknown measure 'share'"],
     ['name: share', 'name: sessions', "metrics.yml:13: metric 'sessions' is defined twice"],
     ['known.\n    model', 'known\n    model', 'metrics.yml:7: metrics.0.mistake: write a sentence'],
-  ])('%s as %s', async (right, wrong, message) => {
+  ])('with `%s` replaced by `%s`', async (right, wrong, message) => {
     await expect(read((SESSIONS + RATIO).replace(right, wrong))).rejects.toThrow(message)
   })
 })

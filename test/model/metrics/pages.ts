@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import { AGGREGATE, type Measure, type Metric } from '../../../src/model/project/metrics.ts'
 import { project } from '../alone.ts'
 
-/** What is computed of the rows of a mart. */
+/** The aggregate of the rows of a mart. */
 export type Aggregate =
   | { readonly kind: 'sum' | 'count_distinct'; readonly of: string }
   | { readonly kind: 'percentile'; readonly of: string; readonly at: number }
@@ -80,7 +80,7 @@ export function page(): string {
   ].join('\n')
 }
 
-/** As GitHub makes it of a heading. */
+/** The anchor that GitHub gives a heading. */
 function anchor(label: string): string {
   return label
     .toLowerCase()

@@ -12,7 +12,7 @@ it.each([
   ['failed', false],
   ['missing', false],
 ])(
-  'a computer is deleted when the next night had none and was %s: %s',
+  'a computer counts as deleted when the next night lacks it and was %s: %s',
   async (status, expected) => {
     const rows = await rowsOf('dim_computer', {
       'staging.stg_platform__computers': COMPUTER,
@@ -23,7 +23,7 @@ it.each([
   },
 )
 
-it('a day is final when analytics are, whatever is known of the rest', async () => {
+it('a day is final when all of its analytics are, whatever the entity resources are', async () => {
   const fact = `select 'org' as org_id, date '2026-02-01' + cast(n as integer) as activity_date
     from range(2) as days (n)`
   const facts = ['fct_org_day', 'fct_user_day', 'fct_model_day', 'fct_tool_day', 'fct_client_day']
@@ -45,7 +45,7 @@ it.each([
   ['failed', false],
   ['missing', false],
 ])(
-  'a day is complete when every resource of analytics was answered: one was %s: %s',
+  'a day is complete when every analytics resource was answered, the last one %s: %s',
   async (status, expected) => {
     const fact = "select 'org' as org_id, date '2026-02-01' as activity_date"
     const facts = ['fct_org_day', 'fct_user_day', 'fct_model_day', 'fct_tool_day', 'fct_client_day']
@@ -60,7 +60,7 @@ it.each([
   },
 )
 
-it('the days of an organisation begin, end and are settled by its own', async () => {
+it('the days of an organisation begin, end and become final by its own intervals', async () => {
   const days = `from (values ('a', date '2026-02-01'), ('a', date '2026-02-02'),
     ('b', date '2026-02-02'), ('b', date '2026-02-03')) as days (org_id, activity_date)`
   const facts = ['fct_org_day', 'fct_user_day', 'fct_model_day', 'fct_tool_day', 'fct_client_day']
@@ -81,7 +81,7 @@ it('the days of an organisation begin, end and are settled by its own', async ()
   ])
 })
 
-it('a month knows the days that were answered, with rows or without', async () => {
+it('the known days of a month are those that were answered, with rows or without', async () => {
   const rows = await rowsOf('int_resource_months', {
     'staging.stg_platform__intervals': `select 'org' as org_id, 'tokens' as resource, *
       from (values (date '2024-02-03', 'landed'), (date '2024-02-04', 'empty'),
@@ -99,7 +99,7 @@ it('a month knows the days that were answered, with rows or without', async () =
   ])
 })
 
-it('the spend of a month says how many of its days are known', async () => {
+it('the spend of a month has the number of its known days', async () => {
   const rows = await rowsOf('mart_spend_month', {
     fct_model_day: `select 'org' as org_id, date '2026-11-01' as activity_date, 'm' as model_id,
       'standard' as model_tier, 5 as billable_tokens, 1 as input_tokens, 1 as output_tokens`,

@@ -5,13 +5,13 @@ import { rowsOf } from '../alone.ts'
 /** A day of the only user: the address as sent, and credits. */
 type Day = readonly [day: string, email: string | null, credits: number | null]
 
-/** A limit: of one user or, without an address, of all; where it holds to and from. */
+/** A limit of one user or, without an address, of all; and the days from and to which it holds. */
 type Limit = readonly [email: string | null, credits: number | null, from: string, to: string]
 
 interface Known {
   readonly days: readonly Day[]
   readonly limits?: readonly Limit[]
-  /** Days of February of which the users are known. */
+  /** The number of days of February whose users are known. */
   readonly known?: number
 }
 
@@ -24,7 +24,7 @@ function text(value: string | number | null, type: string): string {
   return `cast(${typeof value === 'string' ? literal(value) : String(value)} as ${type})`
 }
 
-/** What the model says of the user's only month. */
+/** The model's row of the user's only month. */
 async function usage({ days, limits = [], known = 7 }: Known): Promise<unknown[]> {
   const userDays = days.map(
     ([day, email, credits]) =>
@@ -80,22 +80,22 @@ describe('the limit of a user', () => {
       [...SPENT, 'user', '12000000', 0.25, false, false],
     ],
     [
-      'is exceeded',
+      'is exceeded by more credits',
       { days, limits: [[null, 2 * M, ...FEBRUARY]] },
       [...SPENT, 'global', '2000000', 1.5, true, true],
     ],
     [
-      'of nothing is exceeded, and has no share',
+      'of zero is exceeded, and has no share',
       { days, limits: [[null, 0, ...FEBRUARY]] },
       [...SPENT, 'global', '0', null, true, true],
     ],
     [
-      'is none',
+      'is NULL when there is none',
       { days, limits: [[null, null, ...FEBRUARY]] },
       [...SPENT, 'global', null, null, false, false],
     ],
     [
-      'is the one seen last in the month, not later',
+      'is the last one seen in the month',
       {
         days,
         limits: [
@@ -107,7 +107,7 @@ describe('the limit of a user', () => {
       [...SPENT, 'global', '6000000', 0.5, false, true],
     ],
     [
-      'is not known where none was seen in the month',
+      'is unknown when none was seen in the month',
       {
         days,
         limits: [
@@ -118,7 +118,7 @@ describe('the limit of a user', () => {
       [...SPENT, null, null, null, null, null],
     ],
     [
-      'is the global one where the user has no address',
+      'is the global one when the user has no address',
       { days: [['2026-02-01', null, M]], limits: [[null, 2 * M, ...FEBRUARY]] },
       ['1000000.000000', '7', '4000000.000000', 'global', '2000000', 0.5, false, true],
     ],
@@ -127,13 +127,13 @@ describe('the limit of a user', () => {
   })
 })
 
-describe('the forecast', () => {
-  it('of a month that is known whole is what was consumed', async () => {
+describe('the forecast of a user', () => {
+  it('equals the consumption of a month whose days are all known', async () => {
     const [spent, , forecast] = await usage({ days, known: 28 })
     expect([spent, forecast]).toEqual(['3000000.000000', '3000000.000000'])
   })
 
-  it('is not known where no day of the month is, nor where credits are not sent', async () => {
+  it('is NULL when no day of the month is known or no credits are sent', async () => {
     expect((await usage({ days, known: 0 }))[2]).toBe(null)
     const unsent = await usage({
       days: [['2026-02-01', 'a@x.example', null]],

@@ -30,7 +30,7 @@ async function rowsOf(mart: string, ...columns: string[]): Promise<(readonly Cel
   }
 }
 
-it('every check passes', () => {
+it('entity marts pass every check', () => {
   expect(built.checks.filter(({ status }) => status !== 'pass')).toEqual([])
 })
 
@@ -38,7 +38,7 @@ describe('changes of the controls', () => {
   const key = 'customModels[m].apiKey'
   const [first, other] = ['"[redacted:00000001]"', '"[redacted:00000002]"']
 
-  it('are those against the revision before that is known, whatever the order of a list', async () => {
+  it('are differences from the previous known revision, whatever the order of lists', async () => {
     const columns = ['revision', 'previous_revision', 'settings_path', 'change']
     const values = ['old_value', 'new_value', 'is_redacted']
     expect(await rowsOf('fct_control_change', ...columns, ...values)).toEqual([
@@ -53,14 +53,14 @@ describe('changes of the controls', () => {
     ])
   })
 
-  it('say who and when', async () => {
+  it('have their actor and time', async () => {
     const columns = ['actor_id', 'actor_email', 'actor_name', 'changed_at']
     expect(await rowsOf('fct_control_change where revision = 3', ...columns)).toEqual([
       ['u2', 'bob@x.example', 'Bob', '2026-01-23 10:00:00+00'],
     ])
   })
 
-  it('leave what is so now', async () => {
+  it('give the current settings', async () => {
     const columns = ['settings_path', 'current_value', 'revision', 'actor_name', 'is_redacted']
     expect(await rowsOf('dim_control_current', ...columns)).toEqual([
       ['commandAllowlist', '["git","ls"]', '1', 'Ann', false],
@@ -72,7 +72,7 @@ describe('changes of the controls', () => {
   })
 })
 
-it('limits have a period for each change, and none for a night that was missed', async () => {
+it('limits have a period for each change, and none for a missed night', async () => {
   const columns = ['user_email', 'valid_from', 'valid_to', 'last_seen_date', 'credit_limit']
   expect(await rowsOf('fct_usage_limit', ...columns, 'effective_limit', 'is_current')).toEqual([
     [null, '2026-02-01', '2026-02-04', '2026-02-03', '2000000', '2000000', false],
@@ -88,7 +88,7 @@ it('limits have a period for each change, and none for a night that was missed',
 })
 
 describe('readiness', () => {
-  it('has each report once, as it was landed last', async () => {
+  it('has each report once, by its last version', async () => {
     const columns = ['report_id', 'report_date', 'app_count', 'is_latest', 'landed_date']
     expect(await rowsOf('dim_readiness_report', ...columns)).toEqual([
       ['r1', '2026-02-01', '1', false, '2026-02-05'],
@@ -97,7 +97,7 @@ describe('readiness', () => {
     ])
   })
 
-  it('tells what was skipped from what failed', async () => {
+  it('distinguishes skipped from failed criteria', async () => {
     const columns = ['report_id', 'criterion_id', 'numerator', 'denominator']
     expect(await rowsOf('fct_readiness_criterion', ...columns, 'is_skipped', 'is_passed')).toEqual([
       ['r1', 'lint', '2', '2', false, true],
@@ -107,7 +107,7 @@ describe('readiness', () => {
     ])
   })
 
-  it('has ratios of sums over time, what was skipped left out', async () => {
+  it('has ratios of sums over time, without skipped criteria', async () => {
     const columns = ['criterion_id', 'report_date', 'reports', 'skipped_reports', 'passed_reports']
     const rest = ['passing', 'evaluated', 'pass_rate']
     expect(await rowsOf('mart_readiness_trend', ...columns, ...rest)).toEqual([
@@ -119,7 +119,7 @@ describe('readiness', () => {
 })
 
 describe('computers', () => {
-  it('are told by their ids: one is deleted, another has its name', async () => {
+  it('are identified by their ids, even when one has the name of a deleted one', async () => {
     const columns = ['computer_id', 'computer_name', 'created_at', 'first_seen_date']
     expect(await rowsOf('dim_computer', ...columns, 'last_seen_date', 'is_deleted')).toEqual([
       ['c1', 'box', '2026-01-01 00:00:00+00', '2026-02-02', '2026-02-02', true],
@@ -127,7 +127,7 @@ describe('computers', () => {
     ])
   })
 
-  it('have each start of a step, and one that has not begun while it is so', async () => {
+  it('have each start of a step, and a step that has not started', async () => {
     const columns = ['computer_id', 'step_id', 'started_at', 'status', 'is_current']
     expect(await rowsOf('fct_provisioning_step', ...columns)).toEqual([
       ['c1', 'install-deps', '2026-01-01 00:00:01+00', 'done', true],
@@ -137,7 +137,7 @@ describe('computers', () => {
     ])
   })
 
-  it('have each sample once, as it was served last', async () => {
+  it('have each sample once, by its last version', async () => {
     const columns = ['computer_id', 'sampled_at', 'sample_date', 'cpu_used_pct']
     expect(await rowsOf('fct_computer_metric', ...columns)).toEqual([
       ['c2', '2026-02-03 04:00:00+00', '2026-02-03', 10],
@@ -148,7 +148,7 @@ describe('computers', () => {
 })
 
 describe('sessions', () => {
-  it('are as they were fetched last', async () => {
+  it('have the values of their last fetch', async () => {
     const columns = ['session_id', 'parent_session_id', 'message_count', 'tag_names']
     const rest = ['assistant_active_ms', 'input_tokens', 'inclusive_input_tokens', 'output_tokens']
     expect(await rowsOf('fct_session', ...columns, ...rest)).toEqual([
@@ -174,7 +174,7 @@ describe('sessions', () => {
     ])
   })
 
-  it('have recorded hook events beside none that the platform counted', async () => {
+  it('have recorded hook events even when the platform counted none', async () => {
     const columns = ['activity_date', 'hook_event', 'platform_invocations', 'recorded_events']
     expect(await rowsOf('mart_hook_recording', ...columns)).toEqual([
       ['2026-02-02', 'SessionEnd', null, '1'],
@@ -184,7 +184,7 @@ describe('sessions', () => {
     ])
   })
 
-  it('are no older than the settings keep them', async () => {
+  it('are compared with the retention of the settings', async () => {
     const columns = ['since_revision', 'retention_days', 'valid_from', 'fetched_sessions']
     const rest = ['oldest_session_days', 'sessions_past_retention']
     expect(await rowsOf('mart_session_retention', ...columns, ...rest)).toEqual([
@@ -192,7 +192,7 @@ describe('sessions', () => {
     ])
   })
 
-  it('come to an end once, the last one', async () => {
+  it('have one outcome, by their last end', async () => {
     const columns = ['outcome_date', 'end_reason', 'is_failure', 'sessions', 'fetched_sessions']
     const rest = ['messages', 'assistant_active_ms', 'service_credits']
     expect(await rowsOf('mart_session_outcomes', ...columns, ...rest)).toEqual([
@@ -204,7 +204,7 @@ describe('sessions', () => {
   })
 })
 
-it('where none of it ever landed, everything is there and empty, and every check passes', async () => {
+it('entity marts without any landed data exist, are empty, and pass every check', async () => {
   const empty = await Lake.open(await folderOfFile())
   const { checks } = await buildLake(empty, LAST_DAY)
   expect(checks.filter(({ status }) => status !== 'pass')).toEqual([])

@@ -1,6 +1,6 @@
 import type { Lake } from '../../support/lake.ts'
 
-/** What is landed of everything beside analytics, awkward as it comes: by resource and night. */
+/** Lands entity resources with awkward rows, by resource and night. */
 export async function landPlatform(lake: Lake): Promise<void> {
   await landControls(lake)
   await landLimits(lake)

@@ -4,7 +4,7 @@ import { Bench, type Files } from './fixture.ts'
 
 const YML = DAILY['models/stg_users.yml'] ?? ''
 
-/** What the catalogue says of the view: how it was made (of whatever file), its comment and its columns'. */
+/** The view in the catalogue: its SQL without file names, its comment and those of its columns. */
 async function viewOf(bench: Bench): Promise<unknown> {
   return bench.rows(`select regexp_replace(sql, '''[^'']*''', 'file') as sql, comment,
       (select list(comment order by column_index) from duckdb_columns() as own
@@ -22,7 +22,7 @@ async function twice(first: Files, second: Files): Promise<[unknown, unknown]> {
   return [before, after]
 }
 
-it('a view that would be made as it is stands, comments and all', async () => {
+it('an unchanged view is reused with its comments', async () => {
   const [before, after] = await twice(DAILY, DAILY)
   expect(after).toEqual(before)
   expect(JSON.stringify(after)).toContain('The version of the day.')
@@ -36,9 +36,9 @@ it.each([
   ],
   ['its description', 'models/stg_users.yml', YML.replace('One row per org', 'A row per org')],
   ["a column's description", 'models/stg_users.yml', YML.replace('The user.', 'Who it was.')],
-])('a view is made anew when %s changes, as in a new file', async (_, file, text) => {
+])('a view is created again when %s changes, as in a new file', async (_, file, text) => {
   const changed = { ...DAILY, [file]: text }
   const [, after] = await twice(DAILY, changed)
-  const [anew] = await twice(changed, changed)
-  expect(after).toEqual(anew)
+  const [fresh] = await twice(changed, changed)
+  expect(after).toEqual(fresh)
 })

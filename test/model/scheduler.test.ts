@@ -8,11 +8,11 @@ interface Piece {
   readonly name: string
   readonly dependsOn: readonly string[]
   readonly lane: number
-  /** Turns of the loop that it takes. */
+  /** How many turns of the event loop it takes. */
   readonly turns: number
 }
 
-/** Steps that wait for some of those before them, and for one that is there already. */
+/** Steps that wait for some earlier ones, and for one that exists already. */
 const pieces = fc
   .array(
     fc.record({
@@ -31,7 +31,7 @@ const pieces = fc
 
 const laneOf = ({ lane }: Piece): number => lane
 
-it('every step is worked at once, after those it waits for, and alone in its lane', async () => {
+it('the scheduler runs every step once, after its dependencies, and one at a time in each lane', async () => {
   await fc.assert(
     fc.asyncProperty(pieces, async (steps) => {
       const ended = new Set(['there'])
@@ -49,7 +49,7 @@ it('every step is worked at once, after those it waits for, and alone in its lan
   )
 })
 
-it('a step does not wait for another lane, but for what it depends on', async () => {
+it('the scheduler makes a step wait for its dependencies, and not for other lanes', async () => {
   const begun: string[] = []
   let release = (): void => undefined
   const slow = new Promise<void>((resolve) => (release = resolve))
@@ -70,7 +70,7 @@ it('a step does not wait for another lane, but for what it depends on', async ()
   expect(begun).toEqual(['slow', 'ready', 'last', 'after slow'])
 })
 
-it('after an error nothing begins, and it is thrown when what is under way has ended', async () => {
+it('the scheduler starts nothing after an error, and throws it once running steps have ended', async () => {
   await fc.assert(
     fc.asyncProperty(pieces, fc.nat(), async (steps, at) => {
       const failing = steps[at % Math.max(1, steps.length)]?.name
@@ -95,7 +95,7 @@ it('after an error nothing begins, and it is thrown when what is under way has e
   )
 })
 
-it('of several that are awaited together, the first error is thrown when all have ended', async () => {
+it('allOrThrow throws the first error once all promises have settled', async () => {
   let hasEnded = false
   const slow = turn().then(() => {
     hasEnded = true

@@ -17,8 +17,8 @@ async function threeNights(): Promise<Lake> {
   return lake
 }
 
-describe('the ledger as it was known', () => {
-  it('has the version that counted then, its users and its request, and no later day', async () => {
+describe('the ledger at a point in time', () => {
+  it('has the version of that time with its users and its request, and no later day', async () => {
     const lake = await threeNights()
     const at = Date.parse('2026-01-16T02:00:00Z')
     const ledger = await ledgerAsOf(lake.data, ORG, at)
@@ -32,19 +32,19 @@ describe('the ledger as it was known', () => {
     })
   })
 
-  it('knows a day that was empty then', async () => {
+  it('has a day that was empty then as empty', async () => {
     const lake = await threeNights()
     const ledger = await ledgerAsOf(lake.data, ORG, Date.parse('2026-01-16T03:00:00Z'))
     expect(ledger.get(USERS)).toMatchObject({ status: 'empty', rowCount: 0, versions: 2 })
   })
 
-  it('is the ledger after everything has landed', async () => {
+  it('equals the present ledger after everything has landed', async () => {
     const lake = await threeNights()
     const ledger = await ledgerAsOf(lake.data, ORG, Date.parse('2026-01-17T03:00:00Z'))
     expect([...ledger]).toEqual([...(await LedgerFile.read(lake.data, ORG))])
   })
 
-  it('does not know of a later look that found nothing new', async () => {
+  it('ignores a later recheck that found no change', async () => {
     const lake = await threeNights()
     const landed = (await LedgerFile.read(lake.data, ORG)).get(USERS)
     if (landed !== undefined)
@@ -54,7 +54,7 @@ describe('the ledger as it was known', () => {
   })
 })
 
-it('the first landing is that of the oldest version', async () => {
+it('the first landing is the time of the oldest version', async () => {
   const lake = await threeNights()
   expect(await firstLanding(lake.data, [ORG])).toBe(Date.parse('2026-01-15T03:00:00Z'))
   expect(await firstLanding(lake.data, ['another'])).toBeUndefined()
