@@ -5,47 +5,54 @@ import { startEmulator } from '../../src/emulator/emulator.ts'
 import { command } from '../support/command.ts'
 import { lines, NOW, stage } from './command-stage.ts'
 
-describe('bad usage ends with 2 and one line, and touches nothing', () => {
+describe('bad usage', () => {
   it.each<[string, string[], RegExp]>([
     ['an unknown option', ['sync', '--form', '2026-02-01'], /Unknown argument: form/],
-    ['a group without what to do', ['controls'], /Name what to do/],
+    ['a command group without a subcommand', ['controls'], /Name what to do/],
     ['an unknown command', ['snyc'], /Did you mean sync|Unknown/],
     ['no command', [], /Name a command/],
     ['a bad date', ['sync', '--from', '2026-02-30'], /--from: '2026-02-30' is not a date/],
     [
-      'a range that ends before it begins',
+      'a range whose end is before its start',
       ['run', '--from', '2026-02-02', '--to', '2026-02-01'],
       /--from 2026-02-02 is after --to 2026-02-01/,
     ],
     ['an unknown resource', ['sync', '--only', 'users,bots'], /no resource 'bots'/],
-    ['a rate of nothing', ['sync', '--rate', '0'], /--rate/],
-    ['a duration that is none', ['sync', '--max-duration', 'soon'], /--max-duration: 'soon'/],
-    ['a time that is none', ['build', '--as-of', '2026-02-03T05:00'], /'2026-02-03T05:00' is not/],
+    ['a rate of zero', ['sync', '--rate', '0'], /--rate/],
+    ['an invalid duration', ['sync', '--max-duration', 'soon'], /--max-duration: 'soon'/],
     [
-      'a part as it was known',
+      'a time without a time zone',
+      ['build', '--as-of', '2026-02-03T05:00'],
+      /'2026-02-03T05:00' is not/,
+    ],
+    [
+      '--as-of together with --select',
       ['build', '--as-of', '2026-02-03', '--select', 'dim_user'],
       /as-of and select/,
     ],
     [
-      'an unknown export',
+      'an unknown export target',
       ['export', 'punchcards'],
       /target: "punchcards" is none of "parquet", "csv", "duckdb"$/,
     ],
-    ['a command spelled wrongly', ['rn'], /there is no such command. Did you mean run\?$/],
-    ['a statement that is missing', ['query'], /arguments: 0 given, at least 1 needed$/],
-    ['a configuration file that is not there', ['run', '--config', 'no.yaml'], /no\.yaml/],
-  ])('%s', async (_, args, told) => {
-    const { emulator, data, environment } = await stage()
-    const { code, out, err } = await command(args, environment)
-    expect(code).toBe(2)
-    expect(out).toBe('')
-    expect(lines(err)[0]).toMatch(told)
-    expect(lines(err).length).toBeLessThanOrEqual(2)
-    expect(await readdir(data)).toEqual([])
-    expect(emulator.requests).toEqual([])
-  })
+    ['a misspelled command', ['rn'], /there is no such command. Did you mean run\?$/],
+    ['a missing SQL statement', ['query'], /arguments: 0 given, at least 1 needed$/],
+    ['a missing configuration file', ['run', '--config', 'no.yaml'], /no\.yaml/],
+  ])(
+    '%s exits with code 2 and an error message, without a request or a file',
+    async (_, args, message) => {
+      const { emulator, data, environment } = await stage()
+      const { code, out, err } = await command(args, environment)
+      expect(code).toBe(2)
+      expect(out).toBe('')
+      expect(lines(err)[0]).toMatch(message)
+      expect(lines(err).length).toBeLessThanOrEqual(2)
+      expect(await readdir(data)).toEqual([])
+      expect(emulator.requests).toEqual([])
+    },
+  )
 
-  it('an SQL statement without quotes: to quote it, in whatever language the machine is', async () => {
+  it('an SQL statement without quotes gets the hint to quote it, whatever the locale', async () => {
     const { environment } = await stage()
     const { code, err } = await command(['query', 'select', '1'], {
       ...environment,
@@ -58,7 +65,7 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
     ])
   })
 
-  it('a number in the configuration that is none', async () => {
+  it('a setting that is not a number exits with code 2 and is named', async () => {
     const { environment, data } = await stage()
     const config = join(data, 'a.yaml')
     await writeFile(config, 'rate: fast\n', { mode: 0o600 })
@@ -67,11 +74,11 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
     expect(lines(err)[0]).toMatch(/a\.yaml rate: must be a number above 0$/)
   })
 
-  it.each([{ AGENT_API_KEY: '' }, { AGENT_API_KEY: '  ' }])(
-    'no key: how to get one (%j)',
+  it.each(['', '  '])(
+    'a missing key (%j) exits with code 2 and says where to create one',
     async (key) => {
       const { data, environment } = await stage()
-      const { code, err } = await command(['run'], { ...environment, ...key })
+      const { code, err } = await command(['run'], { ...environment, AGENT_API_KEY: key })
       expect(code).toBe(2)
       expect(err).toContain('AGENT_API_KEY is not set')
       expect(err).toContain('/settings/api-keys')
@@ -80,7 +87,7 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
   )
 
   it.each(['AGENT_BASE_URL', 'AGENT_APP_URL'])(
-    'a key over plain http to another machine (%s)',
+    'a key is not sent over plain http to another machine (%s)',
     async (variable) => {
       const { environment } = await stage()
       const url = { [variable]: 'http://api.example.com' }
@@ -90,7 +97,7 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
     },
   )
 
-  it('a data folder that cannot be written', async () => {
+  it('a data folder inside a file exits with code 2', async () => {
     const { environment, data } = await stage()
     await writeFile(join(data, 'file'), '')
     const folder = { AGENT_WAREHOUSE_DATA: join(data, 'file', 'data') }
@@ -99,7 +106,7 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
     expect(lines(err)[0]).toContain('cannot be written or read: it is a file, or in one')
   })
 
-  it('a data folder where the system has none', async () => {
+  it('a data folder that the system cannot create exits with code 2', async () => {
     const { environment } = await stage()
     const folder = { AGENT_WAREHOUSE_DATA: '/proc/agent-warehouse/data' }
     const { code, err } = await command(['run'], { ...environment, ...folder })
@@ -108,7 +115,7 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
   })
 
   it.each(['a?b', '[ab]', 'a*b', 'back\\slash', 'new\nline', 'a\u001bb'])(
-    'a data folder that the engine would take for another: %j',
+    'a data folder with a wildcard, backslash or control character in its path is refused: %j',
     async (name) => {
       const { emulator, data, environment } = await stage()
       const folder = { AGENT_WAREHOUSE_DATA: join(data, name, 'data') }
@@ -131,11 +138,11 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
     ['rollback'],
     ['verify'],
   ])(
-    'nothing there yet: %s: the error and what to do, and no progress before it',
+    '%s without a warehouse exits with code 2 and the next step, without progress output',
     async (...args) => {
       const { environment } = await stage()
       const { code, err } = await command(args, environment)
-      // Which host is asked, and with what, is said before it is.
+      // The host and the source of the key are printed before the first request.
       const count = args[0] === 'verify' ? 5 : 2
       expect({ code, lines: lines(err).length }, err).toEqual({ code: 2, lines: count })
       expect(err).toMatch(/agent-warehouse run|A build keeps/)
@@ -143,7 +150,7 @@ describe('bad usage ends with 2 and one line, and touches nothing', () => {
   )
 })
 
-describe('a range without a day of history, in a new folder', () => {
+describe('a date range outside the history, in a new data folder', () => {
   const ranges = [
     ['--from', '2026-02-03'],
     ['--from', '2026-02-04', '--to', '2026-02-09'],
@@ -152,7 +159,7 @@ describe('a range without a day of history, in a new folder', () => {
     ['--from', '2026-02-03', '--only', 'tokens,users'],
   ]
   it.each(ranges.map((range) => [range.join(' '), range] as const))(
-    'is nothing due: %s',
+    'leaves nothing due for run, sync and plan: %s',
     async (_, range) => {
       const { data, environment } = await stage()
       for (const verb of ['run', 'sync', 'plan']) {
@@ -164,7 +171,7 @@ describe('a range without a day of history, in a new folder', () => {
     },
   )
 
-  it('leaves nothing to build, and says so in one line and what to do', async () => {
+  it('leaves nothing to build or query: exit code 2, one line and the next step', async () => {
     const { environment } = await stage()
     await command(['run', '--from', '2026-02-03', '--log', 'none'], environment)
     const verbs = [['build'], ['rebuild'], ['query', 'select 1'], ['verify'], ['export', 'csv']]
@@ -194,7 +201,7 @@ describe('help', () => {
     'doctor',
     'emulate',
     'demo',
-  ])('of %s has an example', async (name) => {
+  ])('%s --help shows an example', async (name) => {
     const { code, out } = await command([name, '--help'])
     expect(code).toBe(0)
     expect(out).toContain('Examples:')
@@ -202,8 +209,8 @@ describe('help', () => {
   })
 })
 
-describe('the plan', () => {
-  it('says what is due and why, without asking', async () => {
+describe('plan', () => {
+  it('lists the days that are due and why, without a request', async () => {
     const { emulator, environment } = await stage()
     const { code, out } = await command(
       ['plan', '--json', '--only', 'tokens', '--to', '2026-01-15'],
@@ -232,8 +239,8 @@ describe('the plan', () => {
   })
 })
 
-describe('a file of configuration', () => {
-  it('lists organisations, each with the name of its key’s variable, and the exports', async () => {
+describe('a configuration file', () => {
+  it('lists organisations, each with the variable of its key, and the exports', async () => {
     const { emulator, data } = await stage()
     const other = await startEmulator({ users: 5, seed: 2, orgId: 'org_two', now: () => NOW })
     onTestFinished(() => other.close())

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { command } from '../support/command.ts'
 import { ask, filesIn, lines, stage } from './command-stage.ts'
 
-describe('a refused key', () => {
+describe('run with a refused key', () => {
   it.each(['member', 'guest'] as const)(
-    'of a %s: 5, one line about the role, few requests',
+    'exits with code 5 and names the required role after few requests, for a %s',
     async (role) => {
       const { emulator, data, environment } = await stage()
       const key = { AGENT_API_KEY: emulator.keys[role] }
@@ -24,7 +24,7 @@ describe('a refused key', () => {
     ['activity', ['activity', 'activity_by_client']],
     ['users', ['users']],
   ])(
-    'for /%s alone: 5, and what else there is lands and is published',
+    'exits with code 5 when /%s alone is refused, and publishes the other resources',
     async (endpoint, resources) => {
       let asked = 0
       const { environment } = await stage({
@@ -49,7 +49,7 @@ describe('a refused key', () => {
     },
   )
 
-  it('of a sudden: 5, and what landed before is published', async () => {
+  it('exits with code 5 when the key is refused in mid-run, and publishes what had landed', async () => {
     let isRefused = false
     const { environment } = await stage({
       intercept: ({ path }) => {
@@ -68,7 +68,7 @@ describe('a refused key', () => {
     expect(await ask(environment, activity)).toEqual([{ status: 'landed' }])
   })
 
-  it('of everything from now on: 5, and what was published stays', async () => {
+  it('exits with code 5 when every request is refused, and keeps the published warehouse', async () => {
     let isRefused = false
     const { data, environment } = await stage({
       intercept: () =>
@@ -83,7 +83,7 @@ describe('a refused key', () => {
     expect(published.equals(await readFile(join(data, 'warehouse.duckdb')))).toBe(true)
   })
 
-  it('that nobody knows: 5, and no file or output has the key', async () => {
+  it('exits with code 5 for an unknown key, which appears in no file or output', async () => {
     const { data, environment } = await stage()
     const key = { AGENT_API_KEY: 'sk-secret-9f8e7d6c' }
     const { code, out, err } = await command(['run', '--log', 'json'], { ...environment, ...key })

@@ -29,7 +29,7 @@ function closing(socket: Socket): Promise<void> {
   })
 }
 
-/** Answers so and holds the connection open: its end is the client's doing. */
+/** Sends the body and holds the connection open, so that only the client can end it. */
 function open(encoding: string, body: Uint8Array): Handler {
   return (_, response) => {
     response.writeHead(200, { 'content-encoding': encoding })
@@ -37,14 +37,18 @@ function open(encoding: string, body: Uint8Array): Handler {
   }
 }
 
-describe('a body that is abandoned', () => {
+describe('a body that the client gives up', () => {
   const refuse = (): Promise<boolean> => Promise.resolve(false)
   const bomb = (): Buffer => gzipSync(Buffer.alloc(64 * 1024 * 1024))
   const cases: readonly [string, Handler, Partial<HttpRequest>][] = [
-    ['a page in gzip', open('gzip', gzipSync(PAGE)), { takerFor: () => refuse }],
-    ['a page', open('identity', PAGE), { takerFor: () => refuse }],
-    ['a broken gzip', open('gzip', Buffer.from('this is no gzip, however long')), {}],
-    ['a gzip that breaks', open('gzip', Buffer.concat([GZIPPED.subarray(0, 20), PAGE])), {}],
+    ['an HTML page in gzip', open('gzip', gzipSync(PAGE)), { takerFor: () => refuse }],
+    ['an HTML page', open('identity', PAGE), { takerFor: () => refuse }],
+    ['a broken gzip', open('gzip', Buffer.from('this is not gzip, however long')), {}],
+    [
+      'a gzip body that breaks off',
+      open('gzip', Buffer.concat([GZIPPED.subarray(0, 20), PAGE])),
+      {},
+    ],
     ['zstd', open('zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0, 0])), {}],
     ['an unknown encoding', open('constructor', Buffer.from(BODY)), {}],
     ['many encodings', open('gzip, gzip, gzip, gzip', GZIPPED), {}],
@@ -53,7 +57,7 @@ describe('a body that is abandoned', () => {
     ['a brotli bomb', open('br', brotliCompressSync(Buffer.alloc(64 * 1024 * 1024))), {}],
   ]
 
-  it.each(cases)('ends its connection at once: %s', async (_, handler, more) => {
+  it.each(cases)('has its connection closed at once: %s', async (_, handler, more) => {
     let closed: Promise<unknown> | undefined
     const { url } = await testServer((request, response, count) => {
       closed = closing(request.socket)
@@ -72,9 +76,9 @@ describe('a compressed body', () => {
     ['x-gzip', 'x-gzip', GZIPPED],
     ['gzip twice', 'gzip, gzip', twice(BODY)],
     ['deflate, then brotli', 'deflate,br', brotliCompressSync(deflateSync(BODY))],
-    ['identity beside gzip', 'identity, gzip', GZIPPED],
+    ['identity and gzip', 'identity, gzip', GZIPPED],
     [
-      'members one after the other',
+      'two gzip members',
       'gzip',
       Buffer.concat([gzipSync(BODY.slice(0, 9)), gzipSync(BODY.slice(9))]),
     ],
@@ -104,7 +108,7 @@ describe('a compressed body', () => {
     ['br', brotliCompressSync(BODY).subarray(0, -3)],
     ['gzip, gzip', twice(BODY).subarray(0, -9)],
   ])(
-    'that is cut off, or goes on after its end, is an error and asked for again: %s',
+    'that is cut off or followed by other bytes is an error, and the request is retried: %s',
     async (encoding, body) => {
       const { client, requests } = await onServer((_request, response, count) => {
         if (count > 1) sendJson(response, 200, { data: [], meta: {} })
@@ -124,16 +128,16 @@ describe('a request under way at the deadline', () => {
     })
   }
   const slow: readonly [string, Handler][] = [
-    ['silence', () => undefined],
+    ['no response', () => undefined],
     [
-      'a page that comes byte by byte',
+      'a body that arrives byte by byte',
       (_, response) => {
         response.writeHead(200, { 'content-type': 'application/json' })
         drip(() => response.write(' '))
       },
     ],
     [
-      'a compressed body that comes byte by byte',
+      'a compressed body that arrives byte by byte',
       (_, response) => {
         response.writeHead(200, { 'content-encoding': 'gzip' })
         let at = 0
@@ -141,7 +145,7 @@ describe('a request under way at the deadline', () => {
       },
     ],
     [
-      'headers that come byte by byte',
+      'headers that arrive byte by byte',
       (request) => {
         request.socket.write('HTTP/1.1 200 OK\r\nx-slow: ')
         drip(() => request.socket.write('x'))
@@ -149,7 +153,7 @@ describe('a request under way at the deadline', () => {
     ],
   ]
 
-  it.each(slow)('is ended, and the run deferred: %s', async (_, handler) => {
+  it.each(slow)('is ended, and the run is deferred: %s', async (_, handler) => {
     let closed: Promise<unknown> | undefined
     const { url } = await testServer((request, response, count) => {
       closed = closing(request.socket)
@@ -165,7 +169,7 @@ describe('a request under way at the deadline', () => {
   })
 })
 
-/** A server whose bytes the test writes, one answer a request, on connections that it never ends. */
+/** A server that writes the given bytes, one response per request, and never closes a connection. */
 async function rawServer(answers: readonly string[]) {
   const requests: string[] = []
   const sockets: Socket[] = []
@@ -191,28 +195,28 @@ async function rawServer(answers: readonly string[]) {
   return { url: `http://127.0.0.1:${address.port}`, requests }
 }
 
-describe('204 is success', () => {
+describe('a response with status 204', () => {
   const next = 'HTTP/1.1 200 OK\r\ncontent-length: 17\r\n\r\n{"configured": 1}'
   it.each([
     ['without a body', 'HTTP/1.1 204 No Content\r\n\r\n'],
     ['with an empty object', 'HTTP/1.1 204 No Content\r\ncontent-length: 2\r\n\r\n{}'],
     [
-      'with an empty object that comes late',
+      'with an empty object that arrives late',
       'HTTP/1.1 204 No Content\r\ncontent-length: 2\r\n\r\n|{}',
     ],
     ['with a length and no body', 'HTTP/1.1 204 No Content\r\ncontent-length: 2\r\n\r\n'],
-    ['with a length of nothing', 'HTTP/1.1 204 No Content\r\ncontent-length: 0\r\n\r\n'],
-    ['with a body of no length', 'HTTP/1.1 204 No Content\r\n\r\n{}'],
+    ['with a length of zero', 'HTTP/1.1 204 No Content\r\ncontent-length: 0\r\n\r\n'],
+    ['with a body without a length', 'HTTP/1.1 204 No Content\r\n\r\n{}'],
     [
       'with chunks',
       'HTTP/1.1 204 No Content\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
     ],
     [
-      'with chunks that come late',
+      'with chunks that arrive late',
       'HTTP/1.1 204 No Content\r\ntransfer-encoding: chunked\r\n\r\n|2\r\n{}\r\n0\r\n\r\n',
     ],
     ['in an encoding', 'HTTP/1.1 204 No Content\r\ncontent-encoding: gzip\r\n\r\n'],
-  ])('%s, and the next request has its own answer', async (_, answer) => {
+  ])('%s is success, and the next request gets its own response', async (_, answer) => {
     const { url, requests } = await rawServer([answer, next, answer, answer, next])
     const bounds = { rate: 1000, concurrency: 1, deadline: Infinity, timeoutMs: 5_000 }
     const client = new ApiClient({ baseUrl: url, credential: 'k', ...bounds }, testWorld())
@@ -230,7 +234,7 @@ describe('204 is success', () => {
     ])
   })
 
-  it('but a connection that ends before any answer is not', async () => {
+  it('is not assumed when the connection ends without a response', async () => {
     const { client } = await onServer((request) => void request.socket.destroy())
     const failure = await failureOf(client.computers.delete('a'))
     expect(failure.cause).toBeInstanceOf(TransportError)

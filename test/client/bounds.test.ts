@@ -18,34 +18,31 @@ const REFUSED: readonly [string, Call][] = [
   ['a global limit that is not whole', ({ limits }) => limits.setGlobal(1_000_000.5)],
   ['a global limit that is not a number', ({ limits }) => limits.setGlobal(NaN)],
   ['a global limit beyond 2^53', ({ limits }) => limits.setGlobal(2 ** 53)],
-  ['no user', ({ limits }) => limits.setUsers([])],
-  ['101 users', ({ limits }) => limits.setUsers(users(101))],
+  ['limits for no user', ({ limits }) => limits.setUsers([])],
+  ['limits for 101 users', ({ limits }) => limits.setUsers(users(101))],
   ['an empty e-mail', ({ limits }) => limits.setUsers([{ email: ' ', limit: 1 }])],
-  [
-    'a limit that is no exact number',
-    ({ limits }) => limits.setUsers([{ email: 'a@x', limit: 2 ** 53 }]),
-  ],
-  ['a limit that is no number', ({ limits }) => limits.setUsers([{ email: 'a@x', limit: NaN }])],
-  ['half a credit', ({ limits }) => limits.setUsers([{ email: 'a@x', limit: 0.5 }])],
-  ['a page of no revision', ({ controls }) => controls.page({ limit: 0 })],
+  ['a limit beyond 2^53', ({ limits }) => limits.setUsers([{ email: 'a@x', limit: 2 ** 53 }])],
+  ['a limit that is not a number', ({ limits }) => limits.setUsers([{ email: 'a@x', limit: NaN }])],
+  ['a limit of half a credit', ({ limits }) => limits.setUsers([{ email: 'a@x', limit: 0.5 }])],
+  ['a page of 0 revisions', ({ controls }) => controls.page({ limit: 0 })],
   ['a page of 101 revisions', ({ controls }) => controls.page({ limit: 101 })],
-  ['a page of half a revision', ({ controls }) => controls.fetchPage({ limit: 1.5 })],
-  ['a page of no user', (client) => client.ask('users', { range: DAY, limit: 0 })],
+  ['a page of 1.5 revisions', ({ controls }) => controls.fetchPage({ limit: 1.5 })],
+  ['a page of 0 users', (client) => client.ask('users', { range: DAY, limit: 0 })],
   ['a page of 101 users', (client) => client.ask('users', { range: DAY, limit: 101 })],
-  ['a page of no report', ({ readiness }) => readiness.page({ limit: 0 })],
+  ['a page of 0 reports', ({ readiness }) => readiness.page({ limit: 0 })],
   ['a computer without a name', ({ computers }) => computers.getByName('')],
   ['a name of 64 characters', ({ computers }) => computers.getByName('x'.repeat(64))],
   ['a name of 64 emoji', ({ computers }) => computers.getByName('🛠'.repeat(64))],
-  ['a start without a zone', ({ computers }) => computers.metrics('c', { start: '2026-03-01' })],
-  ['a start that is no time', ({ computers }) => computers.metrics('c', { start: 'now' })],
+  [
+    'a start without a time zone',
+    ({ computers }) => computers.metrics('c', { start: '2026-03-01' }),
+  ],
+  ['a start that is not a time', ({ computers }) => computers.metrics('c', { start: 'now' })],
   [
     'a start after the end',
     (client) => client.tools({ startDate: '2026-03-02', endDate: '2026-03-01' }),
   ],
-  [
-    'a date that is none',
-    (client) => client.tools({ startDate: '2026-02-30', endDate: '2026-03-01' }),
-  ],
+  ['an invalid date', (client) => client.tools({ startDate: '2026-02-30', endDate: '2026-03-01' })],
   ...['', ' ', '.', '..', '\ud800'].flatMap((id): [string, Call][] => [
     [`${JSON.stringify(id)} as the id of a computer`, ({ computers }) => computers.delete(id)],
     [`${JSON.stringify(id)} as the id of a session`, ({ sessions }) => sessions.interrupt(id)],
@@ -62,7 +59,7 @@ describe('bounds', () => {
     expect(requests).toEqual([])
   })
 
-  it('what is within them is asked', async () => {
+  it('values within the bounds are sent', async () => {
     const { client, requests } = await onServer((_request, response) => {
       sendJson(response, 200, { changes: [], reports: [], limit: null })
     })
@@ -79,7 +76,7 @@ describe('bounds', () => {
   })
 })
 
-describe('a limit is sent as it is, whatever integer it is', () => {
+describe('a limit is sent digit for digit', () => {
   it.each<[Credits, string]>([
     [0, '0'],
     [1, '1'],
@@ -88,7 +85,7 @@ describe('a limit is sent as it is, whatever integer it is', () => {
     [9_007_199_254_740_993n, '9007199254740993'],
     [-(10n ** 30n), `-1${'0'.repeat(30)}`],
     [null, 'null'],
-  ])('%s of a user', async (limit, spelled) => {
+  ])('%s for a user', async (limit, spelled) => {
     const { client, bodies } = await onBodies()
     await client.limits.setUsers([{ email: 'a"@x', limit }])
     expect(bodies).toEqual([`{"users":[{"email":"a\\"@x","limit":${spelled}}]}`])
@@ -98,13 +95,13 @@ describe('a limit is sent as it is, whatever integer it is', () => {
     [1_000_000, '1000000'],
     [9_007_199_254_740_993n, '9007199254740993'],
     [null, 'null'],
-  ])('%s for all', async (limit, spelled) => {
+  ])('%s as the global limit', async (limit, spelled) => {
     const { client, bodies } = await onBodies()
     await client.limits.setGlobal(limit)
     expect(bodies).toEqual([`{"limit":${spelled}}`])
   })
 
-  /** A client of a server that keeps the bodies of requests. */
+  /** A client of a server that records the bodies of requests. */
   async function onBodies() {
     const bodies: string[] = []
     const { client } = await onServer((request, response) => {

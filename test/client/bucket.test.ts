@@ -15,7 +15,7 @@ interface Asked {
   readonly at: number
 }
 
-/** Asks a bucket of that rate and size `asked` times a second until it refuses. */
+/** Sends `asked` requests a second to a bucket until it refuses one. */
 function untilRefused(rate: number, burst: number, asked: number, before: Asked): Asked {
   let { seen, tokens, at } = before
   for (;;) {
@@ -26,8 +26,8 @@ function untilRefused(rate: number, burst: number, asked: number, before: Asked)
   }
 }
 
-describe('a bucket', () => {
-  it('is measured by two refusals, at whatever rate it is refilled', () => {
+describe('the estimate of a token bucket', () => {
+  it('is accurate after two refusals, at any refill rate', () => {
     fc.assert(
       fc.property(
         fc.double({ min: 5, max: 500, noNaN: true }),
@@ -41,19 +41,19 @@ describe('a bucket', () => {
           const rested = { ...first, tokens: burst, at: restedAt }
           const second = untilRefused(rate, burst, rate * over, rested)
           const { low, high } = rangeOf(second.seen)
-          // A count is wrong by a token at most, in the time that the bucket took to empty.
-          const doubt = 0.02 * rate + (2 * 1000) / (second.at - restedAt)
+          // A count is wrong by at most a token in the time that the bucket took to empty.
+          const tolerance = 0.02 * rate + (2 * 1000) / (second.at - restedAt)
           expect(low).toBeLessThanOrEqual(rate * 1.02)
           expect(high).toBeGreaterThanOrEqual(rate * 0.98)
-          expect(high - low).toBeLessThanOrEqual(2 * doubt)
+          expect(high - low).toBeLessThanOrEqual(2 * tolerance)
         },
       ),
-      // It takes 1,067 requests until the second refusal: rates between two candidates count.
+      // The second refusal comes after 1,067 requests: a rate between two candidates matters.
       { examples: [[6.324296589944523, 98, 1.1]] },
     )
   })
 
-  it('is remembered until it is contradicted', () => {
+  it('is remembered until refusals contradict it', () => {
     const seen = rememberedBucket(20, 5, 0.02, 0)
     expect(rangeOf(seen).low).toBeGreaterThan(19.5)
     expect(rangeOf(seen).high).toBeLessThan(20.5)
@@ -61,7 +61,7 @@ describe('a bucket', () => {
     expect(rangeOf(faded(refused.seen)).low).toBeLessThan(10)
   })
 
-  it.each([0.001, 1e6])('is remembered where its rate (%d) is none that is reckoned', (rate) => {
+  it.each([0.001, 1e6])('is remembered at a rate (%d) outside the estimated range', (rate) => {
     const { low, high } = rangeOf(rememberedBucket(rate, 5, 0.02, 0))
     expect(high / low).toBeLessThan(1.05)
   })

@@ -11,7 +11,7 @@ async function usersOf(client: ApiClient): Promise<void> {
   for await (const page of client.users(day)) expect(page).toHaveLength(1)
 }
 
-/** The first page leads to the second, which is answered as the test likes. */
+/** The first page leads to a second one, which `second` answers. */
 function secondPage(second: Handler): Handler {
   return (request, response, count) => {
     if (!(request.url ?? '').includes('cursor=')) {
@@ -46,13 +46,13 @@ const again: Handler = (_, response) => {
   })
 }
 
-const WAYS: readonly [string, Handler][] = [
+const SECOND_PAGES: readonly [string, Handler][] = [
   ['is refused', refused(400)],
-  ['is refused for the role', refused(403)],
-  ['meets a fault', refused(500)],
+  ['is refused with 403', refused(403)],
+  ['meets a server error', refused(500)],
   ['meets a rate limit', refused(429)],
-  ['comes again', again],
-  ['is answered with what is no JSON', (_, response) => void response.end('<html>')],
+  ['is repeated', again],
+  ['is answered with HTML', (_, response) => void response.end('<html>')],
   ['is not answered', (request) => void request.socket.destroy()],
   [
     'is answered in an unknown encoding',
@@ -73,17 +73,20 @@ const READS: readonly [string, (client: ApiClient) => Promise<unknown>][] = [
   ],
 ]
 
-describe.each(READS)('the cursor of a page of %s is in no error and in no event', (_, read) => {
-  it.each(WAYS)('that %s', async (__, second) => {
-    const { client, world } = await onServer(secondPage(second))
-    const failure = await failureOf(read(client))
-    const said = `${wordsOf(failure)} ${JSON.stringify(world.events)}`
-    expect(said).not.toMatch(/lovelace/i)
-    expect(failure.message).toMatch(/cursor=\[#[0-9a-f]{8}\]/)
-  })
-})
+describe.each(READS)(
+  'law 11: the cursor of a page of %s appears in no error and no event',
+  (_, read) => {
+    it.each(SECOND_PAGES)('when it %s', async (__, second) => {
+      const { client, world } = await onServer(secondPage(second))
+      const failure = await failureOf(read(client))
+      const output = `${wordsOf(failure)} ${JSON.stringify(world.events)}`
+      expect(output).not.toMatch(/lovelace/i)
+      expect(failure.message).toMatch(/cursor=\[#[0-9a-f]{8}\]/)
+    })
+  },
+)
 
-it('an error of the platform keeps its words, but for the cursor that they quote', async () => {
+it('an error message of the platform is kept, with [cursor] in place of a quoted cursor', async () => {
   const { client } = await onServer(secondPage(refused(400)))
   const failure = await failureOf(usersOf(client))
   expect(failure).toBeInstanceOf(ApiError)

@@ -4,7 +4,7 @@ import { sliceEnvelope, sliceUnlessKnown } from '../../src/client/json/envelope.
 
 const texts = (text: string): string[] => sliceEnvelope(text).rows.map((row) => row.text)
 
-describe('an analytics answer is cut at the boundaries of its rows', () => {
+describe('law 1: the split of an analytics response into rows', () => {
   it.each([
     [
       'integers beyond 2^53',
@@ -29,7 +29,7 @@ describe('an analytics answer is cut at the boundaries of its rows', () => {
     expect(texts(text)).toEqual(rows)
   })
 
-  it('keeps what stands beside the rows', () => {
+  it('keeps the fields besides the rows', () => {
     const { rest } = sliceEnvelope('{"data":[{"a":1}],"meta":{"org_id":"o","has_more":true}}')
     expect(rest).toEqual({ data: [], meta: { org_id: 'o', has_more: true } })
   })
@@ -62,7 +62,7 @@ describe('an analytics answer is cut at the boundaries of its rows', () => {
     expect(() => sliceEnvelope(text)).toThrow(SyntaxError)
   })
 
-  it('agrees with JSON.parse on every document, however it is spaced', () => {
+  it('agrees with JSON.parse on every document, with any white space', () => {
     const row = fc.jsonValue({ maxDepth: 4 })
     fc.assert(
       fc.property(
@@ -84,7 +84,7 @@ describe('an analytics answer is cut at the boundaries of its rows', () => {
     )
   })
 
-  it('refuses every answer that was cut off', () => {
+  it('refuses every truncated response', () => {
     const whole = '{"meta":{"org_id":"o"},"data":[{"a":"x,]}"},{"b":[1,{}]}],"z":1}'
     for (let end = 0; end < whole.length; end += 1) {
       expect(() => sliceEnvelope(whole.slice(0, end))).toThrow(SyntaxError)
@@ -92,7 +92,7 @@ describe('an analytics answer is cut at the boundaries of its rows', () => {
   })
 })
 
-/** What comes of a text, in whichever way it is read. */
+/** The result or the error of reading a text. */
 function outcome(read: () => { readonly rest: unknown }): unknown {
   try {
     return { rest: read().rest }
@@ -101,11 +101,11 @@ function outcome(read: () => { readonly rest: unknown }): unknown {
   }
 }
 
-describe('an answer whose rows are known', () => {
+describe('a response whose rows are known', () => {
   const text = '{"meta":{"data":[2],"tags":[]},"data":[{"a":[1]}, {"a":"]"}],"more":["[",3]}'
   const { sum, rows, rowsText } = sliceUnlessKnown(text, undefined)
 
-  it('is read without them, and told with their text', () => {
+  it('is read without parsing its rows, and reported with their text', () => {
     expect(rowsText).toBe('[{"a":[1]}, {"a":"]"}]')
     expect(rows).toEqual(sliceEnvelope(text).rows)
     const again = sliceUnlessKnown('{"data":[{"a":[1]}, {"a":"]"}] , "n":1}', sum)
@@ -118,15 +118,15 @@ describe('an answer whose rows are known', () => {
     ['other white space', '{"data":[{"a":[1]},{"a":"]"} ]}'],
     ['the known rows in another place', '{"x":{"data":[{"a":[1]}, {"a":"]"}]},"data":[{}]}'],
     [
-      'the known rows in a text',
+      'the known rows in a string',
       `{"t":${JSON.stringify('"data":[{"a":[1]}, {"a":"]"}]')},"data":[]}`,
     ],
-  ])('is read whole when it has %s', (_, other) => {
+  ])('is parsed as a whole when it has %s', (_, other) => {
     expect(sliceUnlessKnown(other, sum)).toEqual(sliceUnlessKnown(other, undefined))
     expect(sliceUnlessKnown(other, sum).rows).toEqual(sliceEnvelope(other).rows)
   })
 
-  it('is refused as any other is, where it was cut off or anything beside its rows is changed', () => {
+  it('gives the same result or error as an unknown one when it is truncated or changed', () => {
     const character = fc.constantFrom('[', ']', '{', '}', '"', ',', ':', '\\', ' ', 'a', '1')
     const at = fc.nat(text.length)
     fc.assert(

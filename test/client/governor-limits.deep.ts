@@ -15,7 +15,7 @@ interface Figures {
   readonly learned: Learned
 }
 
-/** Asks so many times and says how it went. */
+/** Sends `count` requests and measures them. */
 async function ask(
   server: Server,
   count: number,
@@ -45,7 +45,7 @@ async function ask(
   }
 }
 
-/** Requests a second, and at once after a rest. */
+/** Requests a second, and the burst after a pause. */
 const BUCKETS = [
   [100, 50],
   [50, 10],
@@ -57,14 +57,20 @@ const cases = STYLES.flatMap((style) =>
   BUCKETS.map(([rate, burst]): [Style, number, number] => [style, rate, burst]),
 )
 
-describe('a limit that no header announces', () => {
-  it.each(cases)('%s: %i a second, %i at once, is met and kept', async (style, rate, burst) => {
-    const { seconds, refused } = await ask(bucketServer(rate, burst, style), burst + rate * SECONDS)
-    expect(seconds / SECONDS).toBeLessThanOrEqual(style === 'none' ? 1.25 : 1.1)
-    expect(refused).toBeLessThanOrEqual(0.01)
-  })
+describe('a rate limit', () => {
+  it.each(cases)(
+    'with header style %s: %i requests a second with burst %i is used almost fully, with few requests refused',
+    async (style, rate, burst) => {
+      const { seconds, refused } = await ask(
+        bucketServer(rate, burst, style),
+        burst + rate * SECONDS,
+      )
+      expect(seconds / SECONDS).toBeLessThanOrEqual(style === 'none' ? 1.25 : 1.1)
+      expect(refused).toBeLessThanOrEqual(0.01)
+    },
+  )
 
-  it.each([1, 2, 3, 4])('is met on a line whose delays vary (%i)', async (seed) => {
+  it.each([1, 2, 3, 4])('is used and kept when latency varies (seed %i)', async (seed) => {
     const chance = chanceOf(seed)
     const latencyMs = (): number => (chance() < 0.3 ? 5 + 20 * chance() : 5)
     for (const [rate, burst] of BUCKETS) {
@@ -75,33 +81,36 @@ describe('a limit that no header announces', () => {
     }
   })
 
-  it.each(BUCKETS)('of %i a second, %i at once, is remembered', async (rate, burst) => {
-    const count = burst + rate * SECONDS
-    const night = 86_400_000
-    const startsAt = Date.parse('2026-03-10T06:00:00Z')
-    const cold = await ask(bucketServer(rate, burst, 'retry-after'), count, { startsAt })
-    expect(cold.learned.limit?.source).toBe('refusals')
-    expect(cold.learned.limit?.rate).toBeGreaterThan(rate * 0.95)
-    expect(cold.learned.limit?.rate).toBeLessThan(rate * 1.03)
-    const warm = await ask(bucketServer(rate, burst, 'retry-after'), count, {
-      learned: cold.learned,
-      startsAt: startsAt + night,
-    })
-    expect(warm.seconds / SECONDS).toBeLessThanOrEqual(1.04)
-    expect(warm.refused).toBeLessThan(cold.refused)
-  })
+  it.each(BUCKETS)(
+    'of %i requests a second with burst %i is remembered for the next night',
+    async (rate, burst) => {
+      const count = burst + rate * SECONDS
+      const night = 86_400_000
+      const startsAt = Date.parse('2026-03-10T06:00:00Z')
+      const cold = await ask(bucketServer(rate, burst, 'retry-after'), count, { startsAt })
+      expect(cold.learned.limit?.source).toBe('refusals')
+      expect(cold.learned.limit?.rate).toBeGreaterThan(rate * 0.95)
+      expect(cold.learned.limit?.rate).toBeLessThan(rate * 1.03)
+      const warm = await ask(bucketServer(rate, burst, 'retry-after'), count, {
+        learned: cold.learned,
+        startsAt: startsAt + night,
+      })
+      expect(warm.seconds / SECONDS).toBeLessThanOrEqual(1.04)
+      expect(warm.refused).toBeLessThan(cold.refused)
+    },
+  )
 })
 
-/** What a first night of 40 people and a history of 312 days asks for. */
+/** The requests of a first night for 40 users and a history of 312 days. */
 const FIRST_NIGHT = 331
 
-describe('a first night against 20 requests a second, 5 at once', () => {
+describe('a first night at 20 requests a second with burst 5', () => {
   const ideal = (FIRST_NIGHT - 5) / 20
   const night = 86_400_000
   const noon = Date.parse('2026-03-10T06:00:00Z')
 
   it.each(STYLES)(
-    'takes 1.25 times the ideal at most, learned 1.10, and 1 %% is refused (%s)',
+    'takes at most 1.25 times the ideal, 1.10 once learned, with at most 1 %% refused (header style %s)',
     async (style) => {
       const lines = fc.record({
         seed: fc.integer({ min: 1, max: 1_000_000 }),
@@ -125,7 +134,7 @@ describe('a first night against 20 requests a second, 5 at once', () => {
   )
 })
 
-describe('a limit that changes', () => {
+describe('a rate limit that changes', () => {
   const startsAt = Date.parse('2026-03-10T06:00:00Z')
   const after = (seconds: number, before: number, then: number) => (now: number) =>
     now < startsAt + seconds * 1000 ? before : then
@@ -133,14 +142,14 @@ describe('a limit that changes', () => {
   it.each<[string, number, number]>([
     ['halves', 50, 30],
     ['falls to a tenth', 10, 90],
-  ])('is met again when it %s', async (_, then, seconds) => {
+  ])('is used and kept again when it %s', async (_, then, seconds) => {
     const server = bucketServer(after(10, 100, then), 50, 'retry-after')
     const figures = await ask(server, 50 + 1000 + then * seconds, { startsAt })
     expect(figures.seconds / (10 + seconds)).toBeLessThanOrEqual(1.15)
     expect(figures.refused).toBeLessThanOrEqual(0.01)
   })
 
-  it('is found again when it doubles, within minutes', async () => {
+  it('is learned again within minutes when it doubles', async () => {
     const server = bucketServer(after(10, 50, 100), 50, 'retry-after')
     const figures = await ask(server, 50 + 500 + 100 * 290, { startsAt })
     expect(figures.learned.limit?.rate).toBeGreaterThan(90)
@@ -148,11 +157,11 @@ describe('a limit that changes', () => {
   })
 
   it.each<[string, number, number]>([
-    ['twice as high as it is', 100, 50],
-    ['ten times as high as it is', 500, 50],
+    ['at twice its rate', 100, 50],
+    ['at ten times its rate', 500, 50],
     ['with a burst ten times too large', 50, 500],
     ['with a burst ten times too small', 50, 5],
-  ])('is found although it was remembered %s', async (_, rate, burst) => {
+  ])('is learned although it was remembered %s', async (_, rate, burst) => {
     const measuredAt = startsAt - 86_400_000
     const learned: Learned = {
       limit: { rate, burst, source: 'refusals', measuredAt },
@@ -164,7 +173,7 @@ describe('a limit that changes', () => {
     expect(figures.refused).toBeLessThanOrEqual(0.01)
   })
 
-  it('does not hold back a server that says it has more to give than is remembered', async () => {
+  it('follows the headers of a server that allows more than is remembered', async () => {
     const measuredAt = startsAt - 86_400_000
     const limit = { rate: 5, burst: 5, source: 'refusals', measuredAt } as const
     const server = bucketServer(50, 50, 'x-delta')
@@ -183,7 +192,7 @@ describe('a limit that changes', () => {
   })
 })
 
-describe('a limit by windows of the clock', () => {
+describe('a rate limit in fixed windows of the clock', () => {
   const startsAt = Date.parse('2026-03-10T06:00:00Z')
 
   it.each<[Style, number, number, number, number]>([
@@ -195,17 +204,20 @@ describe('a limit by windows of the clock', () => {
     ['retry-after', 100, 60_000, 1.03, 0.03],
     ['retry-after', 10, 1000, 1.4, 0.02],
     ['none', 100, 60_000, 1.5, 0.2],
-  ])('%s: %i in %i ms, is used and kept', async (style, limit, windowMs, slower, most) => {
-    const windows = Math.max(3, Math.ceil(20_000 / windowMs))
-    const server = windowServer(limit, windowMs, style)
-    const { seconds, refused } = await ask(server, limit * windows, { startsAt })
-    expect(seconds).toBeLessThanOrEqual(((windows * windowMs) / 1000) * slower)
-    expect(refused).toBeLessThanOrEqual(most)
-  })
+  ])(
+    'with header style %s: %i requests per %i ms is used and kept',
+    async (style, limit, windowMs, slower, most) => {
+      const windows = Math.max(3, Math.ceil(20_000 / windowMs))
+      const server = windowServer(limit, windowMs, style)
+      const { seconds, refused } = await ask(server, limit * windows, { startsAt })
+      expect(seconds).toBeLessThanOrEqual(((windows * windowMs) / 1000) * slower)
+      expect(refused).toBeLessThanOrEqual(most)
+    },
+  )
 })
 
 describe('a server without a limit', () => {
-  it('is asked as fast as may be, and no limit is remembered', async () => {
+  it('gets requests at full speed, and no limit is remembered', async () => {
     const server = (): { status: number; headers: Record<string, string> } => ({
       status: 200,
       headers: {},

@@ -12,7 +12,7 @@ function callOf(path: string) {
   return { method: 'GET', base: 'https://api.example.com', path, maxBytes: 1000 } as const
 }
 
-/** Asks for every path at once. */
+/** Requests every path at once. */
 async function ask(
   server: Server,
   paths: readonly string[],
@@ -30,7 +30,7 @@ function many(count: number): string[] {
 }
 
 describe('the governor', () => {
-  it('has never more requests in flight, and is never faster, than it may', async () => {
+  it('never exceeds the configured concurrency and rate', async () => {
     const { sent } = await ask(() => OK, many(200), {
       rate: 40,
       concurrency: 3,
@@ -42,13 +42,13 @@ describe('the governor', () => {
     expect(Math.max(...times) - Math.min(...times)).toBeGreaterThanOrEqual((199 / 40) * 1000 - 100)
   })
 
-  it('starts with one request and has more in flight while all goes well', async () => {
+  it('starts with one request, and adds more in flight while responses succeed', async () => {
     const { sent } = await ask(() => OK, many(400))
     expect(sent[0]?.inFlight).toBe(1)
     expect(sent.at(-8)?.inFlight).toBe(8)
   })
 
-  it('holds every request while one is told to wait', async () => {
+  it('holds every request while a Retry-After lasts', async () => {
     let count = 0
     const server = (): Answer => {
       count += 1
@@ -61,13 +61,13 @@ describe('the governor', () => {
     for (const { at } of after) expect(at - (refused?.at ?? 0)).toBeGreaterThanOrEqual(60_000)
   })
 
-  it('forgets no request that was answered, whatever time passes as it is sent', async () => {
+  it('counts every answered request, however long sending takes', async () => {
     const server = bucketServer(100, 50, 'ratelimit')
-    const { sent } = await ask(server, many(550), { lookMs: 0.05 })
+    const { sent } = await ask(server, many(550), { clockReadMs: 0.05 })
     expect((sent.at(-1)?.at ?? 0) - (sent[0]?.at ?? 0)).toBeLessThan(8_000)
   })
 
-  it('repeats a refused request before it sends new ones, and alone', async () => {
+  it('repeats a refused request alone, before new ones', async () => {
     let count = 0
     const server = (): Answer => {
       count += 1
@@ -81,13 +81,13 @@ describe('the governor', () => {
     expect((next[1]?.at ?? 0) - (next[0]?.at ?? 0)).toBeGreaterThanOrEqual(40)
   })
 
-  it('counts refusals of what was in flight together as one, and waits the longest', async () => {
+  it('counts simultaneous refusals as one, and waits for the longest Retry-After', async () => {
     let count = 0
     const server = (now: number): Answer => {
       count += 1
       const isRefused = count > 300 && now < startsAt + 20_000
-      const told = String(1 + (count % 3))
-      return isRefused ? { status: 429, headers: { 'retry-after': told } } : OK
+      const seconds = String(1 + (count % 3))
+      return isRefused ? { status: 429, headers: { 'retry-after': seconds } } : OK
     }
     const startsAt = Date.parse('2026-03-10T06:00:00Z')
     const { sent, events } = await ask(server, many(400), { startsAt })
@@ -103,7 +103,7 @@ describe('the governor', () => {
     expect(Math.max(...longest)).toBe(3000)
   })
 
-  it('sends nothing more once the wait would outlast the run', async () => {
+  it('law 10: sends nothing more when the wait would outlast the run', async () => {
     const server = (now: number): Answer =>
       now > startsAt + 1000 ? { status: 429, headers: { 'retry-after': '3600' } } : OK
     const startsAt = Date.parse('2026-03-10T06:00:00Z')
@@ -120,7 +120,7 @@ describe('the governor', () => {
     expect(time.world.now()).toBeLessThan(startsAt + 2000)
   })
 
-  it('defers what a quota does not allow before the run must end, unasked', async () => {
+  it('defers requests that a quota does not allow before the deadline, without sending them', async () => {
     const startsAt = Date.parse('2026-03-10T06:10:00Z')
     const time = new VirtualTime(windowServer(50, 3_600_000, 'x-delta'), {
       latencyMs: () => 20,
@@ -135,7 +135,7 @@ describe('the governor', () => {
     expect(time.sent.every(({ status }) => status === 200)).toBe(true)
   })
 
-  it('sends nothing more once it is told to stop, and says why', async () => {
+  it('sends nothing more after a stop signal, and fails with its reason', async () => {
     const reason = new DeferredError('stopped by SIGTERM')
     const time = new VirtualTime(() => OK, { latencyMs: () => 20 })
     const transport = new Transport({ ...BOUNDS, rate: 10 }, time.world)
@@ -152,7 +152,7 @@ describe('the governor', () => {
     expect(time.sent.length).toBeLessThan(40)
   })
 
-  it('never sends while it is told to wait, whatever the server', async () => {
+  it('law 10: never sends during a Retry-After, whatever the server', async () => {
     const servers = fc.oneof(
       fc.record({
         make: fc.constant(bucketServer),
@@ -179,17 +179,17 @@ describe('the governor', () => {
               : windowServer(limit.size, limit.rate, style)
           const server: Server = (now, inFlight) => {
             const answer = inner(now, inFlight)
-            const told = Number(answer.headers['retry-after'] ?? 0) * 1000
-            if (told > 0) waits.push({ from: now, until: now + told })
+            const waitMs = Number(answer.headers['retry-after'] ?? 0) * 1000
+            if (waitMs > 0) waits.push({ from: now, until: now + waitMs })
             return answer
           }
           const { sent } = await ask(server, many(60), { seed, latencyMs: () => latency })
           expect(sent.filter(({ status }) => status === 200)).toHaveLength(60)
-          // An answer is heard after 1.2 times the latency at most; the clock has whole milliseconds.
-          const heard = (from: number): number => from + 1.2 * latency + 1
-          const isTold = (at: number): boolean =>
-            waits.some(({ from, until }) => at > heard(from) && at < until - 1)
-          expect(sent.filter(({ at }) => isTold(at))).toEqual([])
+          // A response arrives after at most 1.2 times the latency; the clock has whole milliseconds.
+          const arrival = (from: number): number => from + 1.2 * latency + 1
+          const isEarly = (at: number): boolean =>
+            waits.some(({ from, until }) => at > arrival(from) && at < until - 1)
+          expect(sent.filter(({ at }) => isEarly(at))).toEqual([])
           expect(Math.max(...sent.map(({ inFlight }) => inFlight))).toBeLessThanOrEqual(8)
         },
       ),
@@ -198,11 +198,11 @@ describe('the governor', () => {
   })
 })
 
-describe('requests in flight', () => {
-  /** A server that answers three at a time well, and slows down with each beyond. */
+describe('the number of requests in flight', () => {
+  /** A server that handles three requests at a time well, and slows down with each further one. */
   const crowded = (inFlight: number): number => (inFlight <= 3 ? 100 : 100 + 300 * (inFlight - 3))
 
-  it('become fewer when answers take far longer than usual, and never none', async () => {
+  it('falls when responses take far longer than usual, but never to zero', async () => {
     const { sent } = await ask(() => OK, many(1500), { latencyMs: crowded })
     const settled = sent.slice(-500)
     const mean = settled.reduce((sum, { inFlight }) => sum + inFlight, 0) / settled.length
@@ -210,12 +210,12 @@ describe('requests in flight', () => {
     expect(mean).toBeGreaterThan(2)
   })
 
-  it('stay as many when answers are slow by nature, or a little slower than usual', async () => {
+  it('stays the same when responses are always slow, or a little slower than usual', async () => {
     const { sent } = await ask(() => OK, many(600), { latencyMs: (n) => 300 + 20 * n })
     expect(sent.at(-8)?.inFlight).toBe(8)
   })
 
-  it('become half as many when the server says it is overloaded, and more again after it', async () => {
+  it('is halved by a 503 and grows again afterwards', async () => {
     const startsAt = Date.parse('2026-03-10T06:00:00Z')
     const server = (now: number): Answer =>
       now >= startsAt + 6000 && now < startsAt + 6080 ? { status: 503, headers: {} } : OK

@@ -10,7 +10,7 @@ export const STYLES = [
 ] as const
 export type Style = (typeof STYLES)[number]
 
-/** What a limit allows at that time, after the request. */
+/** What a limit allows after the current request. */
 interface State {
   readonly isAllowed: boolean
   readonly limit: number
@@ -20,7 +20,7 @@ interface State {
   readonly waitMs: number
 }
 
-/** So many requests a second, and so many at once after a rest. */
+/** A token bucket: `rate` requests a second, `burst` at once after a pause. */
 export function bucketServer(
   rate: number | ((now: number) => number),
   burst: number,
@@ -44,7 +44,7 @@ export function bucketServer(
   }
 }
 
-/** So many requests in each window of the clock. */
+/** `limit` requests in each fixed window of the clock. */
 export function windowServer(limit: number, windowMs: number, style: Style): Server {
   let window = -1
   let count = 0

@@ -11,8 +11,8 @@ const serving =
     sendJson(response, 200, body)
   }
 
-describe('what the specification does not know passes through', () => {
-  it('values of enums', async () => {
+describe('a response beyond the specification', () => {
+  it('may have unknown values of an enum', async () => {
     const session = {
       sessionId: 's',
       status: 'hibernating',
@@ -24,7 +24,7 @@ describe('what the specification does not know passes through', () => {
     expect((await client.sessions.get('s')).status).toBe('hibernating')
   })
 
-  it('properties, at any depth, and digits beyond 2^53 in the text', async () => {
+  it('may have unknown properties at any depth, and keeps digits beyond 2^53', async () => {
     const text =
       '{"id":"c","name":"n","providerType":"moon-base","createdAt":9007199254740993,"orbit":{"km":1e3}}'
     const { client } = await onServer((_, response) => void response.end(`{"computers":[${text}]}`))
@@ -33,7 +33,7 @@ describe('what the specification does not know passes through', () => {
     expect(items[0]?.text).toBe(text)
   })
 
-  it('blocks of content', async () => {
+  it('may have unknown blocks of content', async () => {
     const content = [
       { type: 'hologram', layers: [1, { deep: true }] },
       { type: 'text', text: 'a', id: 'b' },
@@ -46,7 +46,7 @@ describe('what the specification does not know passes through', () => {
     expect(message.role).toBe('narrator')
   })
 
-  it('settings, whatever they are called', async () => {
+  it('may have unknown settings', async () => {
     const settings = { brandNew: { x: [null, true] }, maxAutonomyLevel: 'ludicrous' }
     const { client } = await onServer(
       serving({ changes: [{ revision: 1, settings }], pagination: { hasMore: false } }),
@@ -55,7 +55,7 @@ describe('what the specification does not know passes through', () => {
   })
 })
 
-describe('what is no answer as documented', () => {
+describe('a response that is not as documented', () => {
   const reads: readonly [string, (client: ApiClient) => Promise<unknown>][] = [
     ['controls', ({ controls }) => controls.page()],
     ['limits', ({ limits }) => limits.get()],
@@ -69,18 +69,18 @@ describe('what is no answer as documented', () => {
   ]
   const bodies: readonly [string, string][] = [
     ['an HTML page', `<html>${SECRET}</html>`],
-    ['half an answer', `{"changes":[{"apiKey":"${SECRET}"`],
-    ['JSON of another kind', `"${SECRET}"`],
-    ['broken JSON inside', `{"changes":[{"apiKey":${SECRET}}],"a":${SECRET}}`],
-    ['bytes that are no text', `{"a":"\ud800${SECRET}"`],
-    ['nothing else than a secret', SECRET],
+    ['a truncated response', `{"changes":[{"apiKey":"${SECRET}"`],
+    ['a JSON string', `"${SECRET}"`],
+    ['invalid JSON inside', `{"changes":[{"apiKey":${SECRET}}],"a":${SECRET}}`],
+    ['invalid UTF-16', `{"a":"\ud800${SECRET}"`],
+    ['a bare secret', SECRET],
   ]
 
   it.each(
     reads.flatMap(([what, call]) =>
       bodies.map(([body, text]) => [what, body, call, text] as const),
     ),
-  )('%s: %s is an error that does not show it', async (_what, _body, call, text) => {
+  )('%s: %s is an error that does not show the response', async (_what, _body, call, text) => {
     const { client, world } = await onServer((_, response) => void response.end(text))
     const failure = await failureOf(call(client))
     expect(wordsOf(failure)).not.toContain(SECRET)
@@ -89,14 +89,14 @@ describe('what is no answer as documented', () => {
   })
 
   it.each(['[]', '{}', '{"changes":{}}', '{"changes":null}'])(
-    '%s is no page of revisions',
+    '%s is refused as a page of revisions',
     async (text) => {
       const { client } = await onServer((_, response) => void response.end(text))
       expect(await failureOf(client.controls.page())).toBeInstanceOf(BodyError)
     },
   )
 
-  it('an error that is no Problem body has the status alone', async () => {
+  it('an error response without a Problem body gives an error with the status alone', async () => {
     const { client } = await onServer(
       (_, response) => void response.writeHead(404).end(`<b>${SECRET}</b>`),
     )
@@ -105,26 +105,26 @@ describe('what is no answer as documented', () => {
     expect(wordsOf(failure)).not.toContain(SECRET)
   })
 
-  it('no body at all is what DELETE and POST may answer', async () => {
+  it('an empty body is accepted for DELETE and POST', async () => {
     const { client } = await onServer((_, response) => void response.writeHead(204).end())
     await client.computers.delete('c')
     await client.computers.restart('c')
   })
 })
 
-describe('walks come to an end', () => {
+describe('pagination comes to an end', () => {
   const controls = (changes: readonly number[], pagination: unknown) => ({
     changes: changes.map((revision) => ({ revision, settings: {} })),
     pagination,
   })
 
   it.each([
-    ['the same cursor again', () => ({ hasMore: true, nextCursor: 'a' })],
-    ['cursors in a ring', (count: number) => ({ hasMore: true, nextCursor: `c${count % 3}` })],
-    ['more, but no cursor', () => ({ hasMore: true })],
-    ['more, but an empty cursor', () => ({ hasMore: true, nextCursor: '' })],
-    ['more, but a null cursor', () => ({ hasMore: true, nextCursor: null })],
-  ])('controls: %s is an error with the request', async (_, pagination) => {
+    ['a repeated cursor', () => ({ hasMore: true, nextCursor: 'a' })],
+    ['a cycle of cursors', (count: number) => ({ hasMore: true, nextCursor: `c${count % 3}` })],
+    ['has_more without a cursor', () => ({ hasMore: true })],
+    ['has_more with an empty cursor', () => ({ hasMore: true, nextCursor: '' })],
+    ['has_more with a null cursor', () => ({ hasMore: true, nextCursor: null })],
+  ])('controls: %s is an error that names the request', async (_, pagination) => {
     const { client, requests } = await onServer((_request, response, count) => {
       sendJson(response, 200, controls([100 - count], pagination(count)), { 'x-request-id': 'r-7' })
     })
@@ -134,7 +134,7 @@ describe('walks come to an end', () => {
     expect(requests.length).toBeLessThan(6)
   })
 
-  it('controls: an empty page with more behind it does not end the walk', async () => {
+  it('controls: an empty page with a next one does not end the pagination', async () => {
     const { client } = await onServer((_request, response, count) => {
       const page = [
         controls([3], { hasMore: true, nextCursor: 'a' }),
@@ -147,7 +147,7 @@ describe('walks come to an end', () => {
     expect(revisions).toEqual([3, 2, 1])
   })
 
-  it('readiness: pages that shrink, overlap and repeat end, each report once', async () => {
+  it('readiness: pages that shrink, overlap and repeat yield each report once', async () => {
     const pages: Readonly<Record<string, readonly string[]>> = {
       '': ['d', 'a', 'c'],
       c: ['c', 'b'],
@@ -163,7 +163,7 @@ describe('walks come to an end', () => {
     expect(requests).toHaveLength(4)
   })
 
-  it('readiness: a platform that does not know startAfter ends after one page more', async () => {
+  it('readiness: a platform that ignores startAfter gets one further request', async () => {
     const { client, requests } = await onServer(
       serving({ reports: [{ reportId: 'a' }, { reportId: 'b' }] }),
     )

@@ -15,10 +15,10 @@ import { VirtualTime } from './virtual-time.ts'
 
 type Call = (client: ApiClient) => Promise<unknown>
 
-const LOOK_FIRST =
+const CHECK_FIRST =
   'It is not known whether the platform did it: check before you repeat the command.'
 
-/** What is done twice when it is sent twice. */
+/** Requests that take effect twice when they are sent twice. */
 const ONCE: readonly [string, Call][] = [
   ['PATCH of a session', ({ sessions }) => sessions.update('s', { model: 'm' })],
   ['POST interrupt', ({ sessions }) => sessions.interrupt('s')],
@@ -29,10 +29,10 @@ const ONCE: readonly [string, Call][] = [
 ]
 
 const FAULTS: readonly [string, Handler][] = [
-  ['a reset', (request) => void request.socket.destroy()],
-  ['silence', () => undefined],
-  ['half an answer', (_, response) => void response.writeHead(200).write('{"a":')],
-  ['a body that is no JSON', (_, response) => void response.end('<html>fine</html>')],
+  ['a connection reset', (request) => void request.socket.destroy()],
+  ['a timeout', () => undefined],
+  ['a truncated response', (_, response) => void response.writeHead(200).write('{"a":')],
+  ['a body that is not JSON', (_, response) => void response.end('<html>fine</html>')],
   [
     '408',
     (_, response) => {
@@ -66,25 +66,22 @@ const FAULTS: readonly [string, Handler][] = [
 ]
 
 describe.each(ONCE)('%s', (_, call) => {
-  it.each(FAULTS)(
-    'after %s is not repeated: what came of it is not known',
-    async (_name, fault) => {
-      const { client, requests } = await onServer(
-        (request, response, count) => {
-          if (count === 1) fault(request, response, count)
-          else sendJson(response, 200, {})
-        },
-        { timeoutMs: 300 },
-      )
-      const failure = await failureOf(call(client))
-      expect(failure).toBeInstanceOf(UnknownOutcomeError)
-      expect(failure).toHaveProperty('hint', LOOK_FIRST)
-      expect(failure.cause).toBeInstanceOf(Error)
-      expect(requests).toHaveLength(1)
-    },
-  )
+  it.each(FAULTS)('is not repeated after %s: its outcome is unknown', async (_name, fault) => {
+    const { client, requests } = await onServer(
+      (request, response, count) => {
+        if (count === 1) fault(request, response, count)
+        else sendJson(response, 200, {})
+      },
+      { timeoutMs: 300 },
+    )
+    const failure = await failureOf(call(client))
+    expect(failure).toBeInstanceOf(UnknownOutcomeError)
+    expect(failure).toHaveProperty('hint', CHECK_FIRST)
+    expect(failure.cause).toBeInstanceOf(Error)
+    expect(requests).toHaveLength(1)
+  })
 
-  it.each([400, 404, 409, 422])('that is refused with %i was not done', async (status) => {
+  it.each([400, 404, 409, 422])('fails with an ApiError after a %i', async (status) => {
     const { client, requests } = await onServer((_request, response) => {
       sendJson(response, status, { title: 'No', detail: 'because' })
     })
@@ -94,7 +91,7 @@ describe.each(ONCE)('%s', (_, call) => {
     expect(requests).toHaveLength(1)
   })
 
-  it('that met a rate limit was not done, and is not repeated', async () => {
+  it('is deferred after a 429, and not repeated', async () => {
     const { client, requests } = await onServer((_request, response) => {
       sendJson(response, 429, { title: 'slow' }, { 'retry-after': '1' })
     })
@@ -102,7 +99,7 @@ describe.each(ONCE)('%s', (_, call) => {
     expect(requests).toHaveLength(1)
   })
 
-  it.each([401, 403])('%i is final for the credential', async (status) => {
+  it.each([401, 403])('fails with a RefusedError after a %i', async (status) => {
     const { client, requests } = await onServer((_request, response) => {
       sendJson(response, status, { title: 'No' })
     })
@@ -111,14 +108,14 @@ describe.each(ONCE)('%s', (_, call) => {
   })
 })
 
-describe('PUT sets a value: twice is once', () => {
+describe('a PUT, which is idempotent', () => {
   const puts: readonly [string, Call][] = [
     ['the global limit', ({ limits }) => limits.setGlobal(null)],
     ['limits of users', ({ limits }) => limits.setUsers([{ email: 'a@x', limit: 1 }])],
   ]
 
   describe.each(puts)('%s', (_, call) => {
-    it.each(FAULTS)('is set again after %s', async (_name, fault) => {
+    it.each(FAULTS)('is sent again after %s', async (_name, fault) => {
       const { client, requests } = await onServer(
         (request, response, count) => {
           if (count === 1) fault(request, response, count)
@@ -130,7 +127,7 @@ describe('PUT sets a value: twice is once', () => {
       expect(requests).toHaveLength(2)
     })
 
-    it('is not known in the end when every attempt fails', async () => {
+    it('has an unknown outcome when every attempt fails', async () => {
       const { client, requests } = await onServer((_request, response) => {
         sendJson(response, 500, { title: 'broken' })
       })
@@ -140,8 +137,8 @@ describe('PUT sets a value: twice is once', () => {
   })
 })
 
-describe('a request under way when the run is stopped', () => {
-  it('is awaited, and its answer is good', async () => {
+describe('a request in flight when the run is stopped', () => {
+  it('is awaited, and its response is used', async () => {
     const { client, world } = await onServer((_request, response) => {
       world.stop.abort(new Error('stopped'))
       sendJson(response, 200, { configured: 3 })
@@ -150,7 +147,7 @@ describe('a request under way when the run is stopped', () => {
   })
 })
 
-describe('waits and faults of one request', () => {
+describe('rate limit waits and faults of one request', () => {
   const wait = fc.record({
     status: fc.constant(429),
     headers: fc.constantFrom({}, { 'retry-after': '0' }, { 'retry-after': '7' }),
@@ -173,7 +170,7 @@ describe('waits and faults of one request', () => {
         })
       })
 
-  /** Asks a server that answers so, then well; resolves to what came of it. */
+  /** Sends a request to a server that gives these responses and then a good one. */
   async function ask(
     answers: readonly { status: number; headers: Record<string, string> }[],
     runForMs = Infinity,
@@ -202,11 +199,11 @@ describe('waits and faults of one request', () => {
   }
 
   it.each<[string, number, number]>([
-    ['five waits, then a fault', 5, 1],
-    ['every wait, then every fault', RATE_RETRIES, RETRIES],
-    ['no wait, every fault', 0, RETRIES],
-    ['every wait, no fault', RATE_RETRIES, 0],
-  ])('are counted apart: %s', async (_, waits, faults) => {
+    ['five waits and a fault', 5, 1],
+    ['all waits and all faults', RATE_RETRIES, RETRIES],
+    ['all faults', 0, RETRIES],
+    ['all waits', RATE_RETRIES, 0],
+  ])('have separate retry budgets: %s', async (_, waits, faults) => {
     const refused = { status: 429, headers: { 'retry-after': '1' } }
     const broken = { status: 502, headers: {} }
     const answers = [
@@ -218,7 +215,7 @@ describe('waits and faults of one request', () => {
     }
   })
 
-  it('are counted apart in any order: each kind has all of its retries', async () => {
+  it('have separate retry budgets in any order', async () => {
     const within = fc
       .tuple(fc.nat(RATE_RETRIES), fc.nat(RETRIES))
       .chain(([waits, faults]) => mixtures(waits, faults))
@@ -233,7 +230,7 @@ describe('waits and faults of one request', () => {
     )
   })
 
-  it('end with the fault that has no retry left, whatever was waited for before', async () => {
+  it('end with the first fault beyond its budget, whatever the waits before', async () => {
     const beyond = fc
       .nat(RATE_RETRIES)
       .chain((waits) => mixtures(waits, RETRIES + 1).map((answers) => [...answers]))
@@ -249,7 +246,7 @@ describe('waits and faults of one request', () => {
     )
   })
 
-  it('are bounded by the time of the run', async () => {
+  it('end at the deadline of the run', async () => {
     const within = fc
       .tuple(fc.nat(RATE_RETRIES), fc.nat(RETRIES))
       .chain(([waits, faults]) => mixtures(waits, faults))

@@ -4,8 +4,8 @@ import { failureOf, onPlatform } from './support.ts'
 
 const DAY = 86_400_000
 
-describe('the controls', () => {
-  it('are one page as asked, the settings an object', async () => {
+describe('client.controls', () => {
+  it('page() fetches one page of the requested size, with settings as objects', async () => {
     const { client, emulator } = await onPlatform()
     const page = await client.controls.page({ limit: 3 })
     expect(page.changes).toHaveLength(3)
@@ -16,7 +16,7 @@ describe('the controls', () => {
     ])
   })
 
-  it('go on where a page ended', async () => {
+  it('page() continues from a cursor', async () => {
     const { client } = await onPlatform()
     const first = await client.controls.page({ limit: 3 })
     const cursor = first.pagination?.nextCursor ?? ''
@@ -26,7 +26,7 @@ describe('the controls', () => {
     expect(revisions).toEqual([0, 1, 2, 3, 4, 5].map((back) => newest - back))
   })
 
-  it('are walked to the first revision, though pages are smaller than asked', async () => {
+  it('history() pages to the first revision, although pages are smaller than requested', async () => {
     const { client, emulator } = await onPlatform()
     const revisions: number[] = []
     for await (const { revision } of client.controls.history()) revisions.push(revision)
@@ -35,7 +35,7 @@ describe('the controls', () => {
     expect(emulator.requests).toHaveLength(Math.ceil(revisions.length / 25))
   })
 
-  it('have each revision exactly as served', async () => {
+  it('fetchPage() gives each revision byte for byte as served', async () => {
     const { client } = await onPlatform()
     const { value, items, requestId } = await client.controls.fetchPage({ limit: 2 })
     expect(items.map(({ text }) => text)).toEqual(value.changes.map((each) => JSON.stringify(each)))
@@ -43,8 +43,8 @@ describe('the controls', () => {
   })
 })
 
-describe('the limits', () => {
-  it('are read, set for all, and set for each, failures by user', async () => {
+describe('client.limits', () => {
+  it('get(), setGlobal() and setUsers() read and set limits, with an error per failed user', async () => {
     const { client } = await onPlatform()
     const before = await client.limits.get()
     const [first, second] = before.userLimits
@@ -62,27 +62,27 @@ describe('the limits', () => {
     expect(after.userLimits).toHaveLength(before.userLimits.length - 1)
   })
 
-  it('have no end where the global one is removed', async () => {
+  it('setGlobal(null) removes the global limit', async () => {
     const { client } = await onPlatform()
     expect(await client.limits.setGlobal(null)).toEqual({ limit: null })
     expect((await client.limits.get()).globalLimit).toBeNull()
   })
 
-  it('are one item as served', async () => {
+  it('fetch() gives one item byte for byte as served', async () => {
     const { client } = await onPlatform()
     const { value, items } = await client.limits.fetch()
     expect(items.map(({ text }) => text)).toEqual([JSON.stringify(value)])
   })
 
-  it.each(['member', 'guest'] as const)('are not set by a %s', async (role) => {
+  it.each(['member', 'guest'] as const)('setGlobal() is refused for a %s', async (role) => {
     const { client } = await onPlatform({}, role)
     expect(await failureOf(client.limits.setGlobal(null))).toBeInstanceOf(RefusedError)
     expect((await client.limits.get()).globalLimit).not.toBeUndefined()
   })
 })
 
-describe('the readiness reports', () => {
-  it('are asked of the web application host, and everything else of the API host', async () => {
+describe('client.readiness', () => {
+  it('sends requests to the application host, and all other requests go to the API host', async () => {
     const { client, emulator } = await onPlatform()
     await client.readiness.page()
     await client.computers.list()
@@ -93,7 +93,7 @@ describe('the readiness reports', () => {
     expect(asked).toEqual([['app', 200], ...Array.from({ length: 4 }, () => ['api', 200])])
   })
 
-  it('are each walked once to the end, whatever the size of a page', async () => {
+  it('reports() yields every report once, whatever the page size', async () => {
     const { client } = await onPlatform()
     const counts = []
     for (const limit of [1, 7, 1000]) {
@@ -106,7 +106,7 @@ describe('the readiness reports', () => {
     expect(counts[0]).toBeGreaterThan(30)
   })
 
-  it('are those of one repository', async () => {
+  it('reports() can be limited to a repository', async () => {
     const { client } = await onPlatform()
     const urls = new Set<string>()
     for await (const { repoUrl } of client.readiness.reports({ repoId: 'repo_web' }))
@@ -114,7 +114,7 @@ describe('the readiness reports', () => {
     expect([...urls]).toEqual(['https://code.acme.example/acme/web'])
   })
 
-  it('begin after a report', async () => {
+  it('page() starts after a given report', async () => {
     const { client } = await onPlatform()
     const [first, second] = await client.readiness.page({ limit: 2 })
     const next = await client.readiness.page({ limit: 1, startAfter: first?.reportId ?? '' })
@@ -122,8 +122,8 @@ describe('the readiness reports', () => {
   })
 })
 
-describe('the computers', () => {
-  it('are listed, and found by id and by name', async () => {
+describe('client.computers', () => {
+  it('list(), get() and getByName() return the same computers', async () => {
     const { client } = await onPlatform()
     const computers = await client.computers.list()
     expect(computers).toHaveLength(4)
@@ -133,7 +133,7 @@ describe('the computers', () => {
     }
   })
 
-  it('go through provisioning to active, or to an error', async () => {
+  it('list() shows computers go from provisioning to active or error', async () => {
     const { client, advance } = await onPlatform()
     const statuses = async () => (await client.computers.list()).map(({ status }) => status)
     expect(await statuses()).toEqual(['active', 'active', 'provisioning', 'provisioning'])
@@ -141,7 +141,7 @@ describe('the computers', () => {
     expect(await statuses()).toEqual(['active', 'active', 'active', 'error'])
   })
 
-  it('install dependencies: 202, a 409 while it runs, and then again', async () => {
+  it('installDependencies() fails with 409 while an install runs, and works again afterwards', async () => {
     const { client, advance } = await onPlatform()
     const id = (await client.computers.list())[0]?.id ?? ''
     const computer = await client.computers.installDependencies(id)
@@ -153,7 +153,7 @@ describe('the computers', () => {
     await client.computers.installDependencies(id)
   })
 
-  it('are refreshed, restarted and deleted', async () => {
+  it('refresh(), restart() and delete() change a computer', async () => {
     const { client } = await onPlatform()
     const id = (await client.computers.list())[0]?.id ?? ''
     expect(await client.computers.refresh(id)).toEqual({ configured: 2 })
@@ -162,7 +162,7 @@ describe('the computers', () => {
     expect(await failureOf(client.computers.get(id))).toMatchObject({ status: 404 })
   })
 
-  it('have samples from a time on, each exactly as served', async () => {
+  it('metrics() takes a start, and fetchMetrics() gives each sample byte for byte as served', async () => {
     const { client } = await onPlatform()
     const id = (await client.computers.list())[0]?.id ?? ''
     expect(await client.computers.metrics(id)).toHaveLength(288)
@@ -180,17 +180,17 @@ describe('the computers', () => {
     ['installDependencies', 404],
     ['metrics', 404],
     ['getByName', 404],
-  ] as const)('%s of an unknown one is an ApiError %i', async (method, status) => {
+  ] as const)('%s() of an unknown computer fails with an ApiError %i', async (method, status) => {
     const { client } = await onPlatform()
-    const failure = await failureOf(client.computers[method]('nobody'))
+    const failure = await failureOf(client.computers[method]('unknown'))
     expect(failure).toBeInstanceOf(ApiError)
     expect(failure).toMatchObject({ status })
-    expect(failure.message).toContain('nobody')
+    expect(failure.message).toContain('unknown')
   })
 })
 
-describe('the sessions', () => {
-  it('are read, of a computer too, and changed', async () => {
+describe('client.sessions', () => {
+  it('get() reads a session, also of a given computer, and update() changes it', async () => {
     const { client, emulator, advance } = await onPlatform()
     const id = emulator.sessionIds()[4] ?? ''
     const before = await client.sessions.get(id)
@@ -203,7 +203,7 @@ describe('the sessions', () => {
     expect(after.updatedAt).toBe(Date.parse('2026-03-21T12:00:00Z'))
   })
 
-  it('send every setting that may be changed, and nothing else', async () => {
+  it('update() sends every setting that can be changed', async () => {
     const { client, emulator } = await onPlatform()
     const patch = {
       model: 'atlas-2',
@@ -220,7 +220,7 @@ describe('the sessions', () => {
     expect(session.sessionSettings).toMatchObject(patch)
   })
 
-  it('are interrupted while they run, and nothing happens to an idle one', async () => {
+  it('interrupt() makes a running session idle, and leaves an idle one as it is', async () => {
     const { client, emulator } = await onPlatform()
     const [id = ''] = emulator.sessionIds()
     expect((await client.sessions.get(id)).status).toBe('running')
@@ -231,14 +231,14 @@ describe('the sessions', () => {
     expect(await client.sessions.get(id)).toEqual(idle)
   })
 
-  it('are not interrupted where it is not enabled', async () => {
+  it('interrupt() is refused where it is not enabled', async () => {
     const { client, emulator } = await onPlatform({ interrupt: false })
     const failure = await failureOf(client.sessions.interrupt(emulator.sessionIds()[0] ?? ''))
     expect(failure).toBeInstanceOf(RefusedError)
     expect(failure.message).toContain('not enabled')
   })
 
-  it('have messages, each exactly as served', async () => {
+  it('fetchMessage() gives each message byte for byte as served', async () => {
     const { client, emulator } = await onPlatform()
     const id = emulator.sessionIds()[2] ?? ''
     const computerId = (await client.sessions.get(id)).computerId ?? ''
@@ -249,14 +249,14 @@ describe('the sessions', () => {
     }
   })
 
-  it('an unknown session or message is an ApiError 404', async () => {
+  it('an unknown session or message fails with an ApiError 404', async () => {
     const { client, emulator } = await onPlatform()
     const [id = ''] = emulator.sessionIds()
     for (const call of [
-      client.sessions.get('nobody'),
-      client.sessions.update('nobody', {}),
-      client.sessions.interrupt('nobody'),
-      client.sessions.message(id, 'nobody'),
+      client.sessions.get('unknown'),
+      client.sessions.update('unknown', {}),
+      client.sessions.interrupt('unknown'),
+      client.sessions.message(id, 'unknown'),
     ]) {
       expect(await failureOf(call)).toMatchObject({ status: 404 })
     }

@@ -9,15 +9,15 @@ describe('Retry-After', () => {
     ['is empty', { 'retry-after': ' ' }, undefined],
     ['is seconds', { 'retry-after': '7' }, 7_000],
     ['is zero', { 'retry-after': '0' }, 0],
-    ['has a fraction, though it may not', { 'retry-after': '1.5' }, 1_500],
+    ['has a fraction, against the standard', { 'retry-after': '1.5' }, 1_500],
     ['is negative', { 'retry-after': '-5' }, undefined],
-    ['is no number', { 'retry-after': 'soon' }, undefined],
+    ['is not a number', { 'retry-after': 'soon' }, undefined],
     ['is an IMF-fixdate', { 'retry-after': 'Sat, 21 Nov 2026 12:00:30 GMT' }, 30_000],
     ['is an RFC 850 date', { 'retry-after': 'Saturday, 21-Nov-26 12:00:30 GMT' }, 30_000],
     ['is an asctime date', { 'retry-after': 'Sat Nov 21 12:00:30 2026' }, 30_000],
     ['is in the past', { 'retry-after': 'Sat, 21 Nov 2026 11:00:00 GMT' }, 0],
     [
-      'is a date of a server whose clock is an hour behind',
+      'is a date by a server clock that is an hour behind',
       { 'retry-after': 'Sat, 21 Nov 2026 11:00:30 GMT', date: 'Sat, 21 Nov 2026 11:00:00 GMT' },
       30_000,
     ],
@@ -27,11 +27,11 @@ describe('Retry-After', () => {
       'Tue, 31 Feb 2026 00:00:00 GMT',
       'now',
     ].map((date): [string, Record<string, string>, number] => [
-      `is a date of a server whose own is ${date}: that one is not believed`,
+      `is a date, and the Date header ${date} is ignored`,
       { 'retry-after': 'Sat, 21 Nov 2026 12:00:30 GMT', date },
       30_000,
     ]),
-  ])('%s', (_, headers, wait) => {
+  ])('gives the expected wait when it %s', (_, headers, wait) => {
     expect(retryAfterMs(headers, NOW)).toBe(wait)
   })
 
@@ -54,7 +54,7 @@ describe('Retry-After', () => {
   it.each([
     ['Thu, 29 Feb 2024 00:00:00 GMT', '2024-02-29T00:00:00Z'],
     ['Thu, 31 Dec 2026 23:59:60 GMT', '2027-01-01T00:00:00Z'],
-  ])('%s is one', (text, time) => {
+  ])('%s is a date', (text, time) => {
     expect(httpDate(text)).toBe(Date.parse(time))
   })
 

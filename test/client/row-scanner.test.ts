@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { RowScanner, servedRow, type KnownRows } from '../../src/client/json/row-scanner.ts'
 
-/** What comes of a text that comes in pieces: its rows and what stands beside them, or the error. */
+/** The rows and other fields of a text that arrives in pieces, or the error. */
 function scan(pieces: readonly string[], known?: KnownRows): unknown {
   const scanner = new RowScanner({ key: 'data' }, known)
   try {
@@ -27,7 +27,7 @@ const answer = fc
     return cut === null ? text : text.slice(0, cut % (text.length + 1))
   })
 
-it('an answer means the same in whatever pieces it comes', () => {
+it('a response gives the same rows in whatever pieces it arrives', () => {
   fc.assert(
     fc.property(answer, fc.array(fc.nat(), { maxLength: 8 }), (text, cuts) => {
       const ends = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b)
@@ -39,13 +39,13 @@ it('an answer means the same in whatever pieces it comes', () => {
   )
 })
 
-/** Rows in which braces stand in strings, in objects and in nothing. */
+/** Rows with braces in strings, and empty objects. */
 const row = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.dictionary(fc.string({ unit: fc.constantFrom('{', '}', '"', '\\', 'a') }), fc.constant('}{')),
 )
 
-it('an answer that is there whole has the same rows, each parsed', () => {
+it('a complete response gives the same rows, each parsed', () => {
   fc.assert(
     fc.property(fc.array(row), fc.constantFrom('', ' '), fc.nat(), (rows, gap, cut) => {
       const whole = JSON.stringify({ data: rows, meta: {} }, null, gap)
@@ -60,7 +60,7 @@ it('an answer that is there whole has the same rows, each parsed', () => {
   )
 })
 
-it('a row is handed on as soon as it has ended', () => {
+it('a row is passed on as soon as it is complete', () => {
   const scanner = new RowScanner({ key: 'data' })
   const read = (text: string): string[] => scanner.write(text).map((row) => row.text)
   expect(read('{"data": [{"a":"]')).toEqual([])
@@ -71,7 +71,7 @@ it('a row is handed on as soon as it has ended', () => {
   expect(scanner.end()).toEqual({ data: [] })
 })
 
-it('what is wrong is found where it stands', () => {
+it('an error names the position of the wrong character', () => {
   const scanner = new RowScanner({ key: 'data' })
   scanner.write('{"data":[1')
   expect(() => scanner.write('  2')).toThrow(`unexpected "2" at character 12 of the answer`)
@@ -79,13 +79,13 @@ it('what is wrong is found where it stands', () => {
 
 const BEGINNING = /^\{ ?"day" ?: ?"/
 
-/** Knows these rows, and guesses that every row with a day is one of them. */
+/** Knows these rows, and guesses that every row that begins with a day is one of them. */
 const knowing = (texts: readonly string[]): KnownRows => ({
   beginningOf: (text, at) => BEGINNING.exec(text.slice(at, at + 16))?.[0],
   has: (text) => texts.includes(text),
 })
 
-/** Rows that begin with their day, and hold what looks like the beginning of another. */
+/** Rows that begin with their day, and contain text like the beginning of another row. */
 const dayRow = fc
   .record({
     day: fc.constantFrom('1', '2', '}'),
@@ -99,7 +99,7 @@ const dayRow = fc
   })
   .map(({ day, of }) => ({ day, of }))
 
-it('rows that are known are passed, and an answer means the same', () => {
+it('known rows are recognised in whatever pieces they arrive, and the result is the same', () => {
   const rows = fc.array(fc.oneof({ weight: 4, arbitrary: dayRow }, fc.jsonValue({ maxDepth: 2 })))
   const gaps = fc.constantFrom('', ' ', '\n')
   fc.assert(
@@ -119,7 +119,7 @@ it('rows that are known are passed, and an answer means the same', () => {
   )
 })
 
-it('a row is known by its whole text, as soon as the next has begun', () => {
+it('a row is recognised by its whole text, once the next row begins', () => {
   const rows = ['{"day":"1","n":[1,{}]}', '{"day":"2"}', '{"day":"3"}']
   const scanner = new RowScanner({ key: 'data' }, knowing(rows))
   expect(scanner.write(`{"data":[${rows[0] ?? ''} , {"da`)).toEqual([])

@@ -11,7 +11,7 @@ const META = { org_id: 'org-1', start_date: '2026-03-01', end_date: '2026-03-02'
 const ROWS = ['{"date":"2026-03-01","n":1.0}', '{"date":"2026-03-02","s":"é\\n]"}']
 const BODY = `{"data":[${ROWS.join(' , ')}],"meta":${JSON.stringify(META)}}`
 
-/** Keeps what it is handed on, and when it began. */
+/** Records the rows that it is given, and where a response began. */
 function taker(onRow: (row: ServedRow) => void = () => undefined) {
   const taken: (string | AnswerOrigin)[] = []
   return {
@@ -49,18 +49,15 @@ it.each([
   ['gzip', gzipSync, { 'content-encoding': 'gzip' }],
   ['deflate', deflateSync, { 'content-encoding': 'deflate' }],
   ['brotli', brotliCompressSync, { 'content-encoding': 'br' }],
-])(
-  'rows are handed on as served, and then what stands beside them: %s',
-  async (_, pack, headers) => {
-    const { answer, taken } = await stream((_, response) => {
-      response.writeHead(200, { 'x-request-id': 'req-1', ...headers }).end(pack(Buffer.from(BODY)))
-    })
-    expect(await answer).toMatchObject({ orgId: 'org-1', requestId: 'req-1', hasMore: false })
-    expect(taken).toEqual([expect.objectContaining({ requestId: 'req-1' }), ...ROWS])
-  },
-)
+])('law 1: rows are streamed as served, and then the metadata: %s', async (_, pack, headers) => {
+  const { answer, taken } = await stream((_, response) => {
+    response.writeHead(200, { 'x-request-id': 'req-1', ...headers }).end(pack(Buffer.from(BODY)))
+  })
+  expect(await answer).toMatchObject({ orgId: 'org-1', requestId: 'req-1', hasMore: false })
+  expect(taken).toEqual([expect.objectContaining({ requestId: 'req-1' }), ...ROWS])
+})
 
-it('what is known is not even parsed, and told as known', async () => {
+it('a known row is not parsed, and is reported as known', async () => {
   const known = '{"date":"2026-03-01","known":tru}'
   const { answer, taken } = await stream((_, response) => {
     response.end(BODY.replace('[', `[${known}, ${known},`))
@@ -69,7 +66,7 @@ it('what is known is not even parsed, and told as known', async () => {
   expect(taken).toEqual([origin, `known: ${known}`, `known: ${known}`, ...ROWS])
 })
 
-it('what is not wanted is not even parsed', async () => {
+it('an unwanted row is not parsed', async () => {
   const { answer, taken } = await stream((_, response) => {
     response.end(BODY.replace('[', '[{"unwanted":tru},'))
   })
@@ -77,7 +74,7 @@ it('what is not wanted is not even parsed', async () => {
   expect(taken).toEqual([origin, ...ROWS])
 })
 
-it('characters are whole, however the bytes come', async () => {
+it('characters are complete when the bytes arrive one by one', async () => {
   const { answer, taken } = await stream((_, response) => {
     const bytes = Buffer.from(BODY)
     const writeFrom = (at: number): void => {
@@ -90,7 +87,7 @@ it('characters are whole, however the bytes come', async () => {
   expect(taken).toEqual([origin, ...ROWS])
 })
 
-it('an answer that is cut off is asked for again, and what was taken of it is worth nothing', async () => {
+it('a truncated response is requested again, and the rows start again from the first', async () => {
   const { answer, taken } = await stream((request, response, count) => {
     if (count > 1) response.end(BODY)
     else response.write(BODY.slice(0, 40), () => request.socket.destroy())
@@ -102,11 +99,11 @@ it('an answer that is cut off is asked for again, and what was taken of it is wo
 it.each([
   ['cut off between two rows', BODY.slice(0, BODY.indexOf(' , ')), /ends early/],
   ['of another range', BODY.replace('2026-03-02"}', '2026-03-03"}'), /'meta.end_date'/],
-  ['with a row that is no JSON', BODY.replace('1.0', '1.'), /not valid JSON/],
+  ['with a row that is not JSON', BODY.replace('1.0', '1.'), /not valid JSON/],
   ['cut off in a character', Buffer.from(`${BODY}é`).subarray(0, -1), /no analytics answer/],
-  ['that is no JSON', '<h1>Hello</h1>', /unexpected "<" at character 0/],
+  ['that is not JSON', '<h1>Hello</h1>', /unexpected "<" at character 0/],
   ['that is empty', '', /ends early, after 0/],
-])('an answer %s is no answer', async (_, body, reason) => {
+])('a response %s is refused after six attempts', async (_, body, reason) => {
   const { answer, requests } = await stream((_, response) => response.end(body))
   const failure = await failureOf(answer)
   expect(failure).toBeInstanceOf(BodyError)
@@ -114,7 +111,7 @@ it.each([
   expect(requests).toHaveLength(6)
 })
 
-it('what the taker throws is thrown, and nothing is asked for again', async () => {
+it('an error of the row consumer is thrown, and the request is not repeated', async () => {
   const refusal = new RangeError('no such day')
   const rows = taker(() => {
     throw refusal
@@ -125,7 +122,7 @@ it('what the taker throws is thrown, and nothing is asked for again', async () =
   expect(requests).toHaveLength(1)
 })
 
-it('what is no answer is not read to its end', async () => {
+it('an invalid response is not read to its end', async () => {
   const { answer } = await stream((_, response) => {
     const goOn = (): void => {
       if (response.destroyed) return
@@ -136,12 +133,12 @@ it('what is no answer is not read to its end', async () => {
   expect(String(await failureOf(answer))).toMatch(/unexpected "x" at character 0/)
 })
 
-it('a body that never ends is not awaited longer than any', async () => {
+it('a body that never ends times out', async () => {
   const { answer } = await stream((_, response) => void response.write('{"data":['))
   expect(await failureOf(answer)).toBeInstanceOf(TransportError)
 })
 
-it('a range may be as large as it must be, and a page of users not', async () => {
+it('the size limit of a response applies to a page of users, and not to a streamed range', async () => {
   const row = `{"date":"2026-03-01","user_id":"u","s":"${'x'.repeat(1024 * 1024)}"}`
   const body = `{"data":[${Array.from({ length: 9 }, () => row).join(',')}],"meta":{"has_more":false}}`
   const { client } = await onServer((_, response) => response.end(body))
@@ -152,7 +149,7 @@ it('a range may be as large as it must be, and a page of users not', async () =>
   expect(await failureOf(page)).toBeInstanceOf(BodyTooLargeError)
 })
 
-it('an error is told as of any request', async () => {
+it('an error response fails at once with the status and the message of the platform', async () => {
   const { answer, requests } = await stream((_, response) => {
     sendJson(response, 400, { title: 'No', detail: 'too wide' })
   })

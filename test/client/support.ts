@@ -8,11 +8,11 @@ const OPTIONS = { credential: 'key-1', rate: 1000, concurrency: 4, deadline: Inf
 export interface ClientOnPlatform {
   readonly client: ApiClient
   readonly emulator: Emulator
-  /** Puts the clock of the platform forward, in milliseconds. */
+  /** Advances the clock of the platform, in milliseconds. */
   readonly advance: (ms: number) => void
 }
 
-/** A client of the stand-in platform, whose clock begins at noon of TODAY. */
+/** A client of the stand-in platform, whose clock starts at noon of TODAY. */
 export async function onPlatform(
   options: Partial<EmulatorOptions> = {},
   role: keyof Emulator['keys'] = 'manager',
@@ -33,7 +33,7 @@ export async function onPlatform(
   }
 }
 
-/** A client of two hosts whose answers the test writes. */
+/** A client of two hosts whose responses the test writes. */
 export async function onServer(
   handler: Handler,
   options: Partial<ClientOptions> = {},
@@ -45,7 +45,7 @@ export async function onServer(
   return { client, requests: server.requests, world }
 }
 
-/** What a call fails with. @throws Error when it does not. */
+/** The error of a call. @throws Error when the call succeeds. */
 export async function failureOf(call: Promise<unknown>): Promise<Error> {
   const failure = await call.then(
     () => undefined,
@@ -55,7 +55,7 @@ export async function failureOf(call: Promise<unknown>): Promise<Error> {
   throw new Error('the call did not fail')
 }
 
-/** Everything that an error says, its causes included. */
+/** All text of an error, its causes included. */
 export function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const more = error instanceof AggregateError ? error.errors.map(wordsOf).join(' ') : ''

@@ -54,7 +54,7 @@ describe('the client', () => {
     ])
   })
 
-  it('gives typed rows', async () => {
+  it('returns typed rows', async () => {
     const { client } = await clientOf((_, response) => {
       sendJson(response, 200, { data: [{ date: '2026-03-01', daily_active_users: 3 }], meta: {} })
     })
@@ -70,7 +70,7 @@ describe('the client', () => {
     expect(await client.tools(RANGE)).toHaveLength(1)
   })
 
-  it.each([408, 425, 429, 500, 502, 503, 504])('asks again after a %i', async (status) => {
+  it.each([408, 425, 429, 500, 502, 503, 504])('retries after a %i', async (status) => {
     const { client, requests } = await clientOf((_, response, count) => {
       if (count === 1) sendJson(response, status, { title: 'no' })
       else sendJson(response, 200, EMPTY)
@@ -85,10 +85,10 @@ describe('the client', () => {
       'an HTML page with status 200',
       (_, response) => void response.end('<html>maintenance</html>'),
     ],
-    ['a reset', (request) => void request.socket.destroy()],
+    ['a connection reset', (request) => void request.socket.destroy()],
     ['a body that never ends', (_, response) => void response.write('{"data":[')],
-    ['silence', () => undefined],
-  ])('asks again after %s', async (_, fault) => {
+    ['a timeout', () => undefined],
+  ])('retries after %s', async (_, fault) => {
     const { client, requests } = await clientOf((request, response, count) => {
       if (count === 1) fault(request, response, count)
       else sendJson(response, 200, EMPTY)
@@ -98,7 +98,7 @@ describe('the client', () => {
   })
 
   it.each([400, 404, 409, 418])(
-    'never asks again after a %i, and shows the problem',
+    'does not retry after a %i, and shows the Problem body',
     async (status) => {
       const { client, requests } = await clientOf((_, response) => {
         sendJson(response, status, { title: 'No', detail: 'because', requestId: 'req-9' })
@@ -121,10 +121,14 @@ describe('the client', () => {
   const KEY = 'fk-Qx7Zp9vL2mR8tN4kW6yB1sD5'
   const quoting = { 'x-request-id': `req-${KEY}`, [`x-${KEY}`.toLowerCase()]: `Bearer ${KEY}` }
   it.each([
-    ['headers of a refusal that says nothing', 400, ''],
-    ['the words of a refusal', 400, JSON.stringify({ title: KEY, requestId: KEY.slice(0, 14) })],
-    ['headers and body of what is good', 200, JSON.stringify({ [KEY]: KEY })],
-  ])('takes the credential out of %s', async (_, status, body) => {
+    ['the headers of an empty error response', 400, ''],
+    [
+      'the body of an error response',
+      400,
+      JSON.stringify({ title: KEY, requestId: KEY.slice(0, 14) }),
+    ],
+    ['the headers and body of a good response', 200, JSON.stringify({ [KEY]: KEY })],
+  ])('law 11: removes the credential from %s', async (_, status, body) => {
     const { url } = await testServer((_, response) => {
       response.writeHead(status, quoting).end(body)
     })
@@ -140,7 +144,7 @@ describe('the client', () => {
     expect(seen.toLowerCase()).not.toContain(KEY.slice(0, 14).toLowerCase())
   })
 
-  it('takes the credential out of what the network fails with', async () => {
+  it('law 11: removes the credential from network errors', async () => {
     const world = testWorld()
     const cause = new Error(`the proxy refused Bearer ${KEY}`)
     const failing = {
@@ -157,7 +161,7 @@ describe('the client', () => {
     expect(failure + JSON.stringify(world.events)).not.toContain(KEY)
   })
 
-  it('gives up after six attempts at a fault, and says the last one', async () => {
+  it('gives up after six attempts, with the last error', async () => {
     const { client, requests } = await clientOf((_, response) => {
       response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>')
     })
@@ -168,7 +172,7 @@ describe('the client', () => {
   it.each([
     ['a timeout', 0],
     ['a 504', 504],
-  ])('does not repeat after %s what the caller can ask for in parts', async (_, status) => {
+  ])('does not retry after %s when the caller can bisect the range', async (_, status) => {
     const { client, requests } = await clientOf((_, response) => {
       if (status > 0) sendJson(response, status, {})
     })
@@ -178,7 +182,7 @@ describe('the client', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('fails with the reason when nobody listens', async () => {
+  it('fails with the reason when the connection is refused', async () => {
     const world = testWorld()
     const client = new ApiClient(
       {
@@ -220,7 +224,7 @@ describe('the client', () => {
 })
 
 describe('waiting', () => {
-  it('lasts exactly as long as Retry-After says, for every request', async () => {
+  it('lasts exactly as long as Retry-After says', async () => {
     const world = testWorld()
     const { client } = await clientOf((_, response, count) => {
       if (count === 1) sendJson(response, 429, {}, { 'retry-after': '17' })
@@ -233,7 +237,7 @@ describe('waiting', () => {
     )
   })
 
-  it('is what a 503 says, where it says how long', async () => {
+  it('follows the Retry-After of a 503', async () => {
     const world = testWorld()
     const { client } = await clientOf((_, response, count) => {
       if (count === 1) sendJson(response, 503, {}, { 'retry-after': '9' })
@@ -243,7 +247,7 @@ describe('waiting', () => {
     expect(world.slept).toEqual([9_000])
   })
 
-  it('ends for a 503 as for any fault: a platform that is down is not a rate limit', async () => {
+  it('ends after six attempts at a 503, which is a fault and not a rate limit', async () => {
     const { client, requests } = await clientOf((_, response) => {
       sendJson(response, 503, {})
     })
@@ -265,7 +269,7 @@ describe('waiting', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('defers when the platform refuses again and again', async () => {
+  it('defers the run after 20 retries of a 429', async () => {
     const { client, requests } = await clientOf((_, response) => {
       sendJson(response, 429, {})
     })
@@ -273,7 +277,7 @@ describe('waiting', () => {
     expect(requests).toHaveLength(21)
   })
 
-  it('asks for nothing after the deadline', async () => {
+  it('sends no request after the deadline', async () => {
     const { client, requests } = await clientOf(
       (_, response) => void response.end(),
       testWorld(),
@@ -285,7 +289,7 @@ describe('waiting', () => {
 })
 
 describe('a run that is stopped', () => {
-  it('awaits the answer that is under way, and takes it', async () => {
+  it('awaits the response in flight, and uses it', async () => {
     const world = testWorld()
     const { client, requests } = await clientOf((_, response) => {
       world.stop.abort(new DeferredError('stopped'))
@@ -296,7 +300,7 @@ describe('a run that is stopped', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it.each([429, 500])('does not repeat what it awaited and got a %i for', async (status) => {
+  it.each([429, 500])('does not repeat an awaited request that got a %i', async (status) => {
     const world = testWorld()
     const { client, requests } = await clientOf((_, response) => {
       world.stop.abort(new DeferredError('stopped'))
@@ -306,7 +310,7 @@ describe('a run that is stopped', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('ends the wait for a turn at once', async () => {
+  it('ends the wait of queued requests at once', async () => {
     const world = testWorld()
     const server = await testServer((_, response) => {
       sendJson(response, 200, EMPTY)
@@ -329,7 +333,7 @@ describe('pages of users', () => {
     meta: { org_id: 'o', has_more: more, next_cursor: cursor },
   })
   const day = { startDate: '2026-03-01', endDate: '2026-03-01' }
-  const walk = async (client: ApiClient): Promise<string[]> => {
+  const collectUsers = async (client: ApiClient): Promise<string[]> => {
     const users: string[] = []
     for await (const rows of client.users(day)) users.push(...rows.map((row) => row.user_id))
     return users
@@ -339,7 +343,7 @@ describe('pages of users', () => {
     const { client, requests } = await clientOf((_, response, count) => {
       sendJson(response, 200, count === 1 ? page(['a'], true, 'a') : page(['b'], false, 'b'))
     })
-    expect(await walk(client)).toEqual(['a', 'b'])
+    expect(await collectUsers(client)).toEqual(['a', 'b'])
     expect(requests[1]).toContain('limit=100&cursor=a')
   })
 
@@ -347,10 +351,10 @@ describe('pages of users', () => {
     const { client } = await clientOf((_, response, count) => {
       sendJson(response, 200, count === 1 ? page([], true, 'x') : page(['b'], false, null))
     })
-    expect(await walk(client)).toEqual(['b'])
+    expect(await collectUsers(client)).toEqual(['b'])
   })
 
-  it('may have a page’s bytes, not a day’s', async () => {
+  it('have the size limit of a range, which is below that of a single day', async () => {
     const base = testWorld()
     const limits: number[] = []
     const world = {
@@ -363,7 +367,7 @@ describe('pages of users', () => {
     const { client } = await clientOf((_, response) => {
       sendJson(response, 200, EMPTY)
     }, world)
-    await walk(client)
+    await collectUsers(client)
     await client.tools(RANGE)
     await client.tools(day)
     const [page, range, single] = limits
@@ -372,13 +376,13 @@ describe('pages of users', () => {
   })
 
   it.each([
-    ['a cursor that comes back', 'a'],
-    ['more promised without a cursor', null],
+    ['a repeated cursor', 'a'],
+    ['has_more without a cursor', null],
   ])('fail on %s', async (_, cursor) => {
     const { client } = await clientOf((__, response) => {
       sendJson(response, 200, page(['a'], true, cursor), { 'x-request-id': 'req-5' })
     })
-    const failure = await walk(client).catch((error: unknown) => error)
+    const failure = await collectUsers(client).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(BodyError)
     expect(String(failure)).toContain('req-5')
   })

@@ -5,23 +5,23 @@ import type { HttpRequest, HttpResponse, World } from '../../src/lib/world.ts'
 
 export type Answer = Pick<HttpResponse, 'status' | 'headers'>
 
-/** A server: what it answers to a request that arrives at that time, with so many others in it. */
+/** The response of a server to a request that arrives at `now` as one of `inFlight`. */
 export type Server = (now: number, inFlight: number) => Answer
 
 export interface VirtualOptions {
-  /** Milliseconds from sending to the answer; half of it before the request arrives. */
+  /** Milliseconds from sending to the response; half of it before the request arrives. */
   readonly latencyMs: (inFlight: number) => number
   readonly seed?: number
   readonly startsAt?: number
-  /** Milliseconds that pass with each look at the clock: work takes time, too. */
-  readonly lookMs?: number
+  /** Milliseconds that pass with each reading of the clock: work takes time, too. */
+  readonly clockReadMs?: number
 }
 
 export interface Sent {
   readonly at: number
   readonly url: string
   readonly status: number
-  /** With this one. */
+  /** This one included. */
   readonly inFlight: number
 }
 
@@ -45,7 +45,7 @@ export class VirtualTime {
     setMaxListeners(0, this.stop.signal)
     this.world = {
       fetch: (request) => this.#exchange(request, server, options),
-      now: () => Math.floor((this.#now += options.lookMs ?? 0)),
+      now: () => Math.floor((this.#now += options.clockReadMs ?? 0)),
       sleep: (ms, signal) => this.#sleep(Math.max(1, ms) + this.#chance(), signal),
       random: () => this.#chance(),
       emit: (event) => this.events.push(event),

@@ -4,7 +4,7 @@ import { waitOf, type Wait } from '../../src/client/rate-limit/headers.ts'
 const NOW = Date.parse('2026-11-21T12:00:00Z')
 const S = NOW / 1000
 const BACKOFF: Wait = { waitMs: 250, source: 'backoff' }
-const told = (waitMs: number): Wait => ({ waitMs, source: 'retry-after' })
+const retryAfter = (waitMs: number): Wait => ({ waitMs, source: 'retry-after' })
 const hinted = (waitMs: number): Wait => ({ waitMs, source: 'ratelimit' })
 /** A server whose clock is an hour behind. */
 const BEHIND = { date: 'Sat, 21 Nov 2026 11:00:00 GMT' }
@@ -17,17 +17,21 @@ const x = (reset: string, more: Record<string, string> = {}): Record<string, str
 
 describe('the wait after a refusal', () => {
   it.each<[string, Record<string, string>, Wait]>([
-    ['nothing', {}, BACKOFF],
-    ['Retry-After in seconds', { 'retry-after': '7' }, told(7_000)],
-    ['Retry-After of zero', { 'retry-after': '0' }, told(0)],
-    ['Retry-After of a week', { 'retry-after': '604800' }, told(604_800_000)],
-    ['an IMF-fixdate', { 'retry-after': 'Sat, 21 Nov 2026 12:00:30 GMT' }, told(30_000)],
-    ['an RFC 850 date', { 'retry-after': 'Saturday, 21-Nov-26 12:00:30 GMT' }, told(30_000)],
-    ['an asctime date', { 'retry-after': 'Sat Nov 21 12:00:30 2026' }, told(30_000)],
-    ['a past date', { 'retry-after': 'Sat, 21 Nov 2026 11:00:00 GMT' }, told(0)],
-    ['a skewed date', { 'retry-after': 'Sat, 21 Nov 2026 11:00:30 GMT', ...BEHIND }, told(30_000)],
-    ['Retry-After before all else', x('60', { 'retry-after': '5' }), told(5_000)],
-    ['Retry-After longer than the reset', x('5', { 'retry-after': '60' }), told(60_000)],
+    ['no header', {}, BACKOFF],
+    ['Retry-After in seconds', { 'retry-after': '7' }, retryAfter(7_000)],
+    ['Retry-After of zero', { 'retry-after': '0' }, retryAfter(0)],
+    ['Retry-After of a week', { 'retry-after': '604800' }, retryAfter(604_800_000)],
+    ['an IMF-fixdate', { 'retry-after': 'Sat, 21 Nov 2026 12:00:30 GMT' }, retryAfter(30_000)],
+    ['an RFC 850 date', { 'retry-after': 'Saturday, 21-Nov-26 12:00:30 GMT' }, retryAfter(30_000)],
+    ['an asctime date', { 'retry-after': 'Sat Nov 21 12:00:30 2026' }, retryAfter(30_000)],
+    ['a past date', { 'retry-after': 'Sat, 21 Nov 2026 11:00:00 GMT' }, retryAfter(0)],
+    [
+      'a skewed date',
+      { 'retry-after': 'Sat, 21 Nov 2026 11:00:30 GMT', ...BEHIND },
+      retryAfter(30_000),
+    ],
+    ['Retry-After before all else', x('60', { 'retry-after': '5' }), retryAfter(5_000)],
+    ['Retry-After longer than the reset', x('5', { 'retry-after': '60' }), retryAfter(60_000)],
     ['a malformed Retry-After and a reset', x('9', { 'retry-after': 'soon' }), hinted(9_000)],
     ['a negative Retry-After and a reset', x('9', { 'retry-after': '-1' }), hinted(9_000)],
     ['a negative Retry-After alone', { 'retry-after': '-1' }, BACKOFF],
@@ -95,7 +99,11 @@ describe('the wait after a refusal', () => {
     ['an absurd epoch', x(`${S + 90_000}`), BACKOFF],
     ['an absurd delta', x('86401'), BACKOFF],
     ['a whole day', x('86400'), hinted(86_400_000)],
-    ['an absurd delta, and Retry-After', x('86401', { 'retry-after': '90000' }), told(90_000_000)],
+    [
+      'an absurd delta, and Retry-After',
+      x('86401', { 'retry-after': '90000' }),
+      retryAfter(90_000_000),
+    ],
     ['zero', x('0'), BACKOFF],
     ['a negative', x('-30'), BACKOFF],
     ['NaN', x('NaN'), BACKOFF],
@@ -136,17 +144,17 @@ describe('the wait after a refusal', () => {
       { 'x-ratelimit-remaining-minute': '0', 'x-ratelimit-reset-minute': '20000' },
       hinted(20_000),
     ],
-    ['two forms that contradict: the longer', { ...x('5'), 'ratelimit-reset': '9' }, hinted(9_000)],
+    ['the longer of two contradicting forms', { ...x('5'), 'ratelimit-reset': '9' }, hinted(9_000)],
     [
-      'one form that is malformed',
+      'a malformed form beside a good one',
       { ...x('5'), ratelimit: '?;?', 'ratelimit-policy': '???' },
       hinted(5_000),
     ],
-  ])('%s', (_, headers, wait) => {
+  ])('follows the headers: %s', (_, headers, wait) => {
     expect(waitOf(headers, 1, NOW, 0.5)).toEqual(wait)
   })
 
-  it('doubles with each attempt when nothing is told, up to 30 s', () => {
+  it('doubles with each attempt without a header, up to 30 s', () => {
     const waits = [1, 2, 3, 20].map((attempt) => waitOf({}, attempt, NOW, 0.5).waitMs)
     expect(waits).toEqual([250, 500, 1_000, 15_000])
   })

@@ -73,7 +73,7 @@ it.each(named)('%s', async (_, endpoint) => {
   expect(request?.url.origin).toBe(endpoint.host === 'app' ? addresses.appUrl : addresses.baseUrl)
 })
 
-/** One of each path: the forms of one path have the same errors. */
+/** One endpoint for each path: the forms of a path have the same errors. */
 const paths = new Map<string, Endpoint>(
   ENDPOINTS.map((each) => [`${each.method} ${each.path}`, each]),
 )
@@ -89,11 +89,11 @@ it.each(errors)('%s', async (_, endpoint, status) => {
   const failure = await failureOf(endpoint.call(open()))
   expect(failure).toBeInstanceOf(status === 401 || status === 403 ? RefusedError : Error)
   const { cause } = failure
-  const told = failure instanceof ApiError || failure instanceof RefusedError ? failure : cause
-  expect(told).toMatchObject({ status, problem })
+  const reported = failure instanceof ApiError || failure instanceof RefusedError ? failure : cause
+  expect(reported).toMatchObject({ status, problem })
 })
 
-describe('the envelope of analytics', () => {
+describe('the analytics envelope', () => {
   const range = { startDate: '2026-01-14', endDate: '2026-01-14' }
   const meta = { org_id: 'org-1', start_date: '2026-01-14', end_date: '2026-01-14' }
   const row = { date: '2026-01-14', user_id: 'u' }
@@ -107,22 +107,22 @@ describe('the envelope of analytics', () => {
   }
 
   it.each([
-    ['data: an answer without it', { meta }],
-    ['data: an answer whose rows are no list', { data: row, meta }],
+    ['a response without data', { meta }],
+    ['a response whose data is not a list', { data: row, meta }],
     [
-      'meta.start_date: an answer of other days',
+      'a response with another meta.start_date',
       { data: [], meta: { ...meta, start_date: '2026-01-15' } },
     ],
     [
-      'meta.end_date: an answer of other days',
+      'a response with another meta.end_date',
       { data: [], meta: { ...meta, end_date: '2026-01-13' } },
     ],
-  ])('%s is an error, and not an empty day', async (_, body) => {
+  ])('%s is an error, not an empty day', async (_, body) => {
     serve(body)
     expect((await failureOf(open().tools(range))).name).toMatch(/BodyError|ContradictionError/)
   })
 
-  it('meta.has_more and meta.next_cursor lead through the pages of users', async () => {
+  it('meta.has_more and meta.next_cursor control the pagination of users', async () => {
     const asked = serve(
       { data: [row], meta: { ...meta, has_more: true, next_cursor: 'u' } },
       { data: [{ ...row, user_id: 'v' }], meta: { ...meta, has_more: false, next_cursor: null } },
@@ -134,16 +134,16 @@ describe('the envelope of analytics', () => {
     expect(cursors).toEqual([null, 'u'])
   })
 
-  it('meta.has_more without a cursor is an error, and not the end of the users', async () => {
+  it('meta.has_more without a cursor is an error, not the end of the users', async () => {
     serve({ data: [row], meta: { ...meta, has_more: true, next_cursor: null } })
-    const walk = async (): Promise<void> => {
+    const readPages = async (): Promise<void> => {
       for await (const page of open().users(range)) expect(page).toHaveLength(1)
     }
-    expect((await failureOf(walk())).message).toContain('has_more')
+    expect((await failureOf(readPages())).message).toContain('has_more')
   })
 })
 
-describe('dates that analytics refuse', () => {
+describe('invalid dates for analytics', () => {
   it.each(['20260114', '2026-02-30', '2026-01-14T00:00:00Z', ''])(
     'the date %j is refused before any request',
     async (date) => {
@@ -156,7 +156,7 @@ describe('dates that analytics refuse', () => {
   )
 })
 
-it('a page of controls is as large as the platform makes it, unless a limit is given', async () => {
+it('a page of controls is requested without a limit unless one is given', async () => {
   const asked: (string | undefined)[] = []
   answer = (request, response) => {
     asked.push(request.url)
@@ -168,7 +168,7 @@ it('a page of controls is as large as the platform makes it, unless a limit is g
   expect(asked).toEqual([path, `${path}?limit=1`])
 })
 
-it('requestId of a Problem is null where the answer has none', async () => {
+it('requestId of a Problem is null where the response has none', async () => {
   answer = (_, response) => {
     sendJson(response, 400, { title: 'Bad Request', detail: 'no', status: 400, metadata: {} })
   }

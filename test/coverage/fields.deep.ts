@@ -21,8 +21,8 @@ afterAll(async () => {
   for (const end of ends.reverse()) await end()
 })
 
-it('a night of answers as specified is complete, and nothing is said of it', () => {
-  expect(landed.complaints).toEqual([])
+it('a night with responses as specified is complete, without a warning', () => {
+  expect(landed.warnings).toEqual([])
 })
 
 describe.each(SECTIONS.map((section) => [section.heading, section] as const))(
@@ -46,13 +46,13 @@ describe.each(SECTIONS.map((section) => [section.heading, section] as const))(
 describe('the data that the specification describes', () => {
   const rows = (sql: string) => landed.warehouse.rows(sql)
 
-  it('every row is of the organisation that the answers name', async () => {
+  it('every row has the organisation that the responses name', async () => {
     for (const table of ['fct_org_day', 'fct_user_day', 'fct_session', 'dim_computer']) {
       expect(await rows(`select distinct org_id from ${table}`)).toEqual([{ org_id: ORG }])
     }
   })
 
-  it('spellings of an MCP server are one server, their invocations summed', async () => {
+  it('spellings of an MCP server are merged into one server, with their invocations summed', async () => {
     const [first, second] = TOOLS.mcp_by_server.map(({ invocations }) => invocations)
     expect(
       await rows(
@@ -61,14 +61,14 @@ describe('the data that the specification describes', () => {
     ).toEqual([{ mcp_server: 'linear', invocations: (first ?? 0) + (second ?? 0) }])
   })
 
-  it('a tool name that is a parsing artifact counts for its tool', async () => {
+  it('a tool name with a parsing artifact is mapped to its tool', async () => {
     expect(await rows('select * from map_tool_spelling order by spelling')).toMatchObject([
       { spelling: 'Read', tool_name: 'Read' },
       { spelling: 'Read{"file_path":"/tmp/a', tool_name: 'Read' },
     ])
   })
 
-  it('a user of several clients counts once, and in each client', async () => {
+  it('a user of several clients is counted once overall, and once in each client', async () => {
     expect(await rows('from fct_client_overlap_day')).toMatchObject([
       { daily_active_users: '31', client_memberships: '36', active_clients: '3' },
     ])
@@ -90,7 +90,7 @@ describe('the data that the specification describes', () => {
     },
   )
 
-  it('analytics are asked for from 2026-01-14 to yesterday, and never for today', () => {
+  it('analytics are requested from 2026-01-14 to yesterday, and never for today', () => {
     const asked = landed.requests
       .filter((request) => request.includes('/analytics/'))
       .map((request) => new URLSearchParams(request.split('?')[1]))
@@ -99,7 +99,7 @@ describe('the data that the specification describes', () => {
     expect(new Set(asked.map((query) => query.get('endDate')))).toEqual(new Set(['2026-01-14']))
   })
 
-  it('users are asked for a hundred a page', () => {
+  it('users are requested in pages of 100', () => {
     const pages = landed.requests.filter((request) => request.includes('/analytics/users?'))
     expect(pages.length).toBeGreaterThan(0)
     for (const page of pages) expect(page).toMatch(/[?&]limit=100(&|$)/)
@@ -177,13 +177,13 @@ async function expectSetting(path: string, values: readonly unknown[]): Promise<
     return
   }
   const current = found.map((row) => JSON.parse(textOf(row['current_value'])) as unknown)
-  const expected: unknown[] = values.map((value) => (SECRETS.test(path) ? A_MARK : value))
+  const expected: unknown[] = values.map((value) => (SECRETS.test(path) ? A_MARKER : value))
   expect(current).toEqual(expect.arrayContaining(expected))
 }
 
-const A_MARK: unknown = expect.stringMatching(/^\[redacted:[0-9a-f]{8}\]$/)
+const A_MARKER: unknown = expect.stringMatching(/^\[redacted:[0-9a-f]{8}\]$/)
 
-/** Settings whose values are taken out before anything is written. */
+/** Settings whose values are redacted before anything is written. */
 const SECRETS = /(apiKey|extraHeaders\.\*|cloudAuthRefresh|cloudCredentialExport)$/
 
 const PREFIXES: Readonly<Record<string, string>> = {

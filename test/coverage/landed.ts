@@ -15,17 +15,17 @@ import { sendJson, testPlatform, type AtEnd } from '../support/helpers.ts'
 import { HOOK_INPUTS } from './specification/hooks.ts'
 import * as samples from './specification/samples.ts'
 
-/** Answers of the specification, read by the client and by a whole night of the warehouse. */
+/** Responses as specified, read by the client and by a whole night of the warehouse. */
 export interface Landed {
   readonly client: ApiClient
-  /** What the night asked for, `GET /api/…`. */
+  /** The requests of the night, `GET /api/…`. */
   readonly requests: readonly string[]
   /** The published warehouse. */
   readonly warehouse: Database
   /** The items of a resource in the lake. */
   readonly raw: (resource: string) => Promise<unknown[]>
-  /** Days that failed and warnings, in words. */
-  readonly complaints: readonly string[]
+  /** The messages of failed days and warnings. */
+  readonly warnings: readonly string[]
 }
 
 const { SESSION, MESSAGE, COMPUTER } = samples
@@ -46,15 +46,15 @@ export async function landSpecification(atEnd: AtEnd): Promise<Landed> {
   }, atEnd)
   const dataFolder = await mkdtemp(join(tmpdir(), 'agent-warehouse-'))
   atEnd(() => rm(dataFolder, { recursive: true, force: true, maxRetries: 20 }))
-  const complaints: string[] = []
-  const world = worldOf(complaints, atEnd)
+  const warnings: string[] = []
+  const world = worldOf(warnings, atEnd)
   const environment = { AGENT_BASE_URL: url, AGENT_APP_URL: appUrl, AGENT_API_KEY: 'key-1' }
   const config = loadConfig({ data: dataFolder }, environment, dataFolder)
   await seed(dataFolder)
   const deadline = samples.NIGHT + 3_600_000
   const runs = () => Promise.resolve([])
   const { problems } = await run({ config, world, runId: 'run-1', deadline }, {}, runs)
-  complaints.push(...problems.map(({ message }) => message))
+  warnings.push(...problems.map(({ message }) => message))
   const warehouse = await Database.open(join(dataFolder, 'warehouse.duckdb'), { readOnly: true })
   atEnd(() => {
     warehouse.close()
@@ -66,10 +66,10 @@ export async function landSpecification(atEnd: AtEnd): Promise<Landed> {
   }
   const addresses = { baseUrl: url, appUrl, credential: 'key-1' }
   const client = new ApiClient({ ...addresses, rate: 1000, concurrency: 4, deadline }, world)
-  return { client, requests: [...requests], warehouse, raw, complaints }
+  return { client, requests: [...requests], warehouse, raw, warnings }
 }
 
-function worldOf(complaints: string[], atEnd: AtEnd): World {
+function worldOf(warnings: string[], atEnd: AtEnd): World {
   const http = createHttp()
   atEnd(() => http.close())
   let now = samples.NIGHT
@@ -82,15 +82,15 @@ function worldOf(complaints: string[], atEnd: AtEnd): World {
     },
     random: () => 0.5,
     emit: (event) => {
-      if (event.type === 'warning') complaints.push(event.message)
-      if (event.type === 'interval.failed') complaints.push(`${event.resource}: ${event.error}`)
+      if (event.type === 'warning') warnings.push(event.message)
+      if (event.type === 'interval.failed') warnings.push(`${event.resource}: ${event.error}`)
     },
     signal: new AbortController().signal,
     hangUp: new AbortController().signal,
   }
 }
 
-/** Names the sessions and messages to ask for, and records the hook events. */
+/** Writes the seeds of sessions and messages to fetch, and records the hook events. */
 async function seed(dataFolder: string): Promise<void> {
   const seeds = join(dataFolder, 'seeds')
   const ids = SESSIONS.map(({ sessionId }) => sessionId)

@@ -14,9 +14,9 @@ interface PageRow {
 const FIELDS = 'test/coverage/fields.deep.ts'
 const CALLS = 'test/coverage/endpoints.test.ts'
 
-const INTRODUCTION = `# What of the platform's specification is covered by which test
+const INTRODUCTION = `# Tests that cover the platform's specification
 
-Made by \`npm run docs:coverage\` from the data in test/coverage/specification. A test fails when this page is not what the data says, or when a test that is named here does not exist. Every test is one of the client or of the warehouse; none is of the stand-in platform alone.`
+Made by \`npm run docs:coverage\` from the data in test/coverage/specification. A test fails when this page differs from the data, or when a test that is named here does not exist. Every test here covers the client or the warehouse; none covers the stand-in platform alone.`
 
 /** The rows of docs/api-coverage.md by their heading. */
 export function pageRows(): ReadonlyMap<string, readonly PageRow[]> {
@@ -55,10 +55,10 @@ function endpointRows(): PageRow[] {
     const isFirst =
       ENDPOINTS.findIndex((each) => each.method === method && each.path === path) === index
     const name = `\`${method} ${path}\``
-    const told = [`${status}`, ...Object.keys(query).map((each) => `\`${each}\` in the query`)]
+    const parts = [`${status}`, ...Object.keys(query).map((each) => `\`${each}\` in the query`)]
     const test = requestTitle(endpoint)
     return [
-      ...told.map((what) => ({ specified: `${name}: ${what}`, file: CALLS, test })),
+      ...parts.map((part) => ({ specified: `${name}: ${part}`, file: CALLS, test })),
       ...STATUSES.filter(() => isFirst).map((each) => ({
         specified: `${name}: Problem body of ${each}`,
         file: CALLS,
@@ -82,7 +82,7 @@ export function page(): string {
   return `${[INTRODUCTION, ...sections].join('\n\n')}\n`
 }
 
-/** What the tables of the tests put into titles. */
+/** The texts that table-driven tests put into their titles. */
 export function titlesMade(): ReadonlySet<string> {
   return new Set([
     ...SECTIONS.flatMap((section) => [

@@ -5,7 +5,7 @@ import { packageRoot } from '../../src/lib/package.ts'
 /** Says whether the type of a field in the client's declarations is as specified. */
 export type TypeLookup = (type: string, path: string, specified: string) => string
 
-/** A file that is nowhere: it gives each type expression a name. */
+/** A file that exists only in memory: it gives each type expression a name. */
 const FILE = join(packageRoot, 'src', 'specified-types.ts')
 
 /**
@@ -66,7 +66,7 @@ function typeAt(
 
 const OBJECTS = ts.TypeFlags.Object | ts.TypeFlags.NonPrimitive
 
-/** A type of strings that also names some of them: `'text' | (string & …)`. */
+/** A string type that also names some values: `'text' | (string & …)`. */
 const OPEN_STRING = ts.TypeFlags.StringLike | ts.TypeFlags.Intersection
 
 const STRINGS = new Set(['string', 'date', 'date-time', 'uuid', 'uri'])

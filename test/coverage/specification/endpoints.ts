@@ -2,7 +2,7 @@ import type { ApiClient } from '../../../src/client/index.ts'
 import { parseDay } from '../../../src/lib/days.ts'
 import * as samples from './samples.ts'
 
-/** One endpoint of the specification, and the method of the client that asks it. */
+/** One endpoint of the specification, and the method of the client that calls it. */
 export interface Endpoint {
   readonly method: 'GET' | 'PUT' | 'PATCH' | 'POST' | 'DELETE'
   readonly path: string
@@ -14,7 +14,7 @@ export interface Endpoint {
   readonly status: number
   readonly answer: unknown
   readonly call: (client: ApiClient) => Promise<unknown>
-  /** What the method returns of the answer. */
+  /** The part of the response that the method returns. */
   readonly returned: unknown
 }
 
@@ -220,7 +220,7 @@ async function laterUsers(client: ApiClient): Promise<unknown> {
   return rows.map(({ value }) => value)
 }
 
-/** The path that is asked for where each `{…}` is an id that has to be escaped. */
+/** The path of a request in which each `{…}` is an id that needs escaping. */
 export function escapedPath(path: string): string {
   return path.replace('{messageId}', 'd%3Fe').replace(/\{\w+\}/, 'a%2Fb%20c')
 }
@@ -230,7 +230,7 @@ export const STATUSES = [400, 401, 403, 409, 500] as const
 export function requestTitle({ method, path, query, status }: Endpoint): string {
   const names = Object.keys(query).join(', ')
   const group = query['group_by'] === undefined ? '' : ` by ${query['group_by']}`
-  return `${method} ${path}${group} [${names}] is asked as documented, and its ${status} is read`
+  return `${method} ${path}${group} [${names}] is sent as documented, and its ${status} is read`
 }
 
 export function problemTitle({ method, path }: Endpoint, status: number): string {

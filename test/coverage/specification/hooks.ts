@@ -9,7 +9,7 @@ export interface HookInput {
 
 const INPUT = { session_id: 'session-1', cwd: '/home/ada/web' }
 
-/** Every event, and every kind of end. */
+/** Every event, and every reason for the end of a session. */
 export const HOOK_INPUTS: readonly HookInput[] = [
   { ...INPUT, hook_event_name: 'Notification', message: 'needs you' },
   { ...INPUT, hook_event_name: 'Stop' },
@@ -23,6 +23,6 @@ export const HOOK_INPUTS: readonly HookInput[] = [
 export function hookTitle({ hook_event_name: name, ...input }: HookInput): string {
   const { reason = '' } = input
   const fields = Object.keys(input).join(', ')
-  const end = reason === '' ? '' : ` by reason of ${reason}`
+  const end = reason === '' ? '' : ` with the reason ${reason}`
   return `${name}${end} is recorded with ${fields}`
 }

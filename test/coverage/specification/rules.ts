@@ -27,37 +27,37 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
     rule(
       '`data`: an array',
       ENDPOINTS,
-      'the envelope of analytics › data: an answer without it is an error, and not an empty day',
-      'the envelope of analytics › data: an answer whose rows are no list is an error, and not an empty day',
+      'the analytics envelope › a response without data is an error, not an empty day',
+      'the analytics envelope › a response whose data is not a list is an error, not an empty day',
     ),
     rule(
       '`meta.org_id`',
       FIELDS,
-      `${DATA} › every row is of the organisation that the answers name`,
+      `${DATA} › every row has the organisation that the responses name`,
     ),
     rule(
       '`meta.start_date`, `meta.end_date`',
       ENDPOINTS,
-      'the envelope of analytics › meta.start_date: an answer of other days is an error, and not an empty day',
-      'the envelope of analytics › meta.end_date: an answer of other days is an error, and not an empty day',
+      'the analytics envelope › a response with another meta.start_date is an error, not an empty day',
+      'the analytics envelope › a response with another meta.end_date is an error, not an empty day',
     ),
     rule(
       '`meta.has_more`, `meta.next_cursor`',
       ENDPOINTS,
-      'the envelope of analytics › meta.has_more and meta.next_cursor lead through the pages of users',
-      'the envelope of analytics › meta.has_more without a cursor is an error, and not the end of the users',
+      'the analytics envelope › meta.has_more and meta.next_cursor control the pagination of users',
+      'the analytics envelope › meta.has_more without a cursor is an error, not the end of the users',
     ),
   ],
   'Credit limits': [
     rule(
       'a limit is a whole number of credits, or null: no limit',
       CLIENT,
-      'the limits › have no end where the global one is removed',
+      'client.limits › setGlobal(null) removes the global limit',
     ),
     rule(
       'a user limit of null removes the individual override; entries that fail are in `errors`',
       CLIENT,
-      'the limits › are read, set for all, and set for each, failures by user',
+      'client.limits › get(), setGlobal() and setUsers() read and set limits, with an error per failed user',
     ),
     rule(
       'the global limit applies to every user without an individual override',
@@ -74,17 +74,17 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
     rule(
       'MCP server names contain case-variant duplicates',
       FIELDS,
-      `${DATA} › spellings of an MCP server are one server, their invocations summed`,
+      `${DATA} › spellings of an MCP server are merged into one server, with their invocations summed`,
     ),
     rule(
       'about 0.006 % of tool-name entries contain parsing artifacts',
       FIELDS,
-      `${DATA} › a tool name that is a parsing artifact counts for its tool`,
+      `${DATA} › a tool name with a parsing artifact is mapped to its tool`,
     ),
     rule(
       'a user on several clients counts once, and appears in each client',
       FIELDS,
-      `${DATA} › a user of several clients counts once, and in each client`,
+      `${DATA} › a user of several clients is counted once overall, and once in each client`,
     ),
   ],
   States: [
@@ -98,12 +98,12 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
     rule(
       'interrupt of a running session, and of an idle one: no error',
       CLIENT,
-      'the sessions › are interrupted while they run, and nothing happens to an idle one',
+      'client.sessions › interrupt() makes a running session idle, and leaves an idle one as it is',
     ),
     rule(
       'interrupt where it is not enabled: 403',
       CLIENT,
-      'the sessions › are not interrupted where it is not enabled',
+      'client.sessions › interrupt() is refused where it is not enabled',
     ),
     rule(
       'computer: `provisioning`, `active`, `error`',
@@ -115,46 +115,46 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
     rule(
       'install-deps: 202, and 409 while an install session is running',
       CLIENT,
-      'the computers › install dependencies: 202, a 409 while it runs, and then again',
+      'client.computers › installDependencies() fails with 409 while an install runs, and works again afterwards',
     ),
   ],
   'Endpoint rules': [
     rule(
-      'controls are ordered by revision, descending, and led through by `pagination`',
+      'controls are ordered by revision, descending, and paged by `pagination`',
       CLIENT,
-      'the controls › are walked to the first revision, though pages are smaller than asked',
-      'the controls › go on where a page ended',
+      'client.controls › history() pages to the first revision, although pages are smaller than requested',
+      'client.controls › page() continues from a cursor',
     ),
     rule(
-      'readiness: `startAfter` is the last `reportId`; the order is not shown',
+      'readiness: `startAfter` is the last `reportId`; the order is not specified',
       CLIENT,
-      'the readiness reports › are each walked once to the end, whatever the size of a page',
-      'the readiness reports › begin after a report',
+      'client.readiness › reports() yields every report once, whatever the page size',
+      'client.readiness › page() starts after a given report',
     ),
     rule(
       'readiness: `repoId` filters by repository',
       CLIENT,
-      'the readiness reports › are those of one repository',
+      'client.readiness › reports() can be limited to a repository',
     ),
     rule(
       'readiness reports are on `{app_url}`, everything else on `{base_url}`',
       CLIENT,
-      'the readiness reports › are asked of the web application host, and everything else of the API host',
+      'client.readiness › sends requests to the application host, and all other requests go to the API host',
     ),
     rule(
       'PATCH of a session takes the settings that are named, and no token usage',
       CLIENT,
-      'the sessions › send every setting that may be changed, and nothing else',
+      'client.sessions › update() sends every setting that can be changed',
     ),
     rule(
       'a computer is refreshed, restarted and deleted',
       CLIENT,
-      'the computers › are refreshed, restarted and deleted',
+      'client.computers › refresh(), restart() and delete() change a computer',
     ),
     rule(
       'metrics: `start` is the start of the range',
       CLIENT,
-      'the computers › have samples from a time on, each exactly as served',
+      'client.computers › metrics() takes a start, and fetchMetrics() gives each sample byte for byte as served',
     ),
   ],
   Authentication: [
@@ -166,13 +166,14 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
     rule(
       '2. keys are generated at `{app_url}/settings/api-keys`',
       'test/cli/command.deep.ts',
-      'bad usage ends with 2 and one line, and touches nothing › no key: how to get one',
+      'bad usage › a missing key ("") exits with code 2 and says where to create one',
     ),
     rule(
       '3. analytics require Manager or Owner; members and guests receive 403',
       'test/cli/refused-key.deep.ts',
       ...['member', 'guest'].map(
-        (role) => `a refused key › of a ${role}: 5, one line about the role, few requests`,
+        (role) =>
+          `run with a refused key › exits with code 5 and names the required role after few requests, for a ${role}`,
       ),
     ),
     rule(
@@ -210,29 +211,29 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
   ],
   Errors: [
     rule(
-      '400: an invalid date is not even asked',
+      '400: an invalid date is not sent',
       ENDPOINTS,
-      'dates that analytics refuse › the date "20260114" is refused before any request',
+      'invalid dates for analytics › the date "20260114" is refused before any request',
     ),
     rule(
-      '400: today is never asked for',
+      '400: today is never requested',
       FIELDS,
-      `${DATA} › analytics are asked for from 2026-01-14 to yesterday, and never for today`,
+      `${DATA} › analytics are requested from 2026-01-14 to yesterday, and never for today`,
     ),
     rule(
-      '500: asked again where that is safe',
+      '500: retried where that is safe',
       'test/client/repeats.deep.ts',
-      'PUT sets a value: twice is once › the global limit › is set again after 500',
+      'a PUT, which is idempotent › the global limit › is sent again after 500',
     ),
     rule(
-      '500: not asked again where it is not',
+      '500: not retried where it is not safe',
       'test/client/repeats.deep.ts',
-      'restart › after 500 is not repeated: what came of it is not known',
+      'restart › is not repeated after 500: its outcome is unknown',
     ),
     rule(
       '`requestId` is on analytics errors only',
       ENDPOINTS,
-      'requestId of a Problem is null where the answer has none',
+      'requestId of a Problem is null where the response has none',
     ),
   ],
   Limits: [
@@ -240,38 +241,42 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
       'page size 1 to 100: controls and `/users`',
       BOUNDS,
       ...refused(
-        'a page of no revision',
+        'a page of 0 revisions',
         'a page of 101 revisions',
-        'a page of no user',
+        'a page of 0 users',
         'a page of 101 users',
       ),
     ),
     rule(
       'page size by default 20: controls',
       ENDPOINTS,
-      'a page of controls is as large as the platform makes it, unless a limit is given',
+      'a page of controls is requested without a limit unless one is given',
     ),
     rule(
-      'page size by default 20: `/users` are asked for 100',
+      'page size by default 20: `/users` is requested with 100',
       FIELDS,
-      `${DATA} › users are asked for a hundred a page`,
+      `${DATA} › users are requested in pages of 100`,
     ),
     rule(
       'global credit limit: at least 1,000,000',
       BOUNDS,
       ...refused('a global limit below 1,000,000'),
     ),
-    rule('users per bulk request: 1 to 100', BOUNDS, ...refused('no user', '101 users')),
+    rule(
+      'users per bulk request: 1 to 100',
+      BOUNDS,
+      ...refused('limits for no user', 'limits for 101 users'),
+    ),
     rule(
       'computer name: 1 to 63 characters',
       BOUNDS,
       ...refused('a computer without a name', 'a name of 64 characters'),
     ),
-    rule('what is within the bounds is asked', BOUNDS, 'bounds › what is within them is asked'),
+    rule('values within the bounds are sent', BOUNDS, 'bounds › values within the bounds are sent'),
     rule(
       'analytics history from 2026-01-14 through yesterday (UTC), available the day after',
       FIELDS,
-      `${DATA} › analytics are asked for from 2026-01-14 to yesterday, and never for today`,
+      `${DATA} › analytics are requested from 2026-01-14 to yesterday, and never for today`,
     ),
     rule(
       'rate limits: not documented; the client waits as long as the platform asks',
@@ -283,7 +288,7 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
     rule(
       'properties of `settings` may be added, removed or renamed',
       'test/client/open-answers.test.ts',
-      'what the specification does not know passes through › settings, whatever they are called',
+      'a response beyond the specification › may have unknown settings',
     ),
   ],
 }

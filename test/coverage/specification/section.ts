@@ -1,11 +1,11 @@
 /** The fields of one kind of object of the specification (PLATFORM_API, "Resources and their fields"). */
 export interface Section {
   readonly heading: string
-  /** Begins the titles of its tests. */
+  /** The titles of its tests begin with it. */
   readonly name: string
   /** The client's type; null for settings, which the specification wants read as generic JSON. */
   readonly type: string | null
-  /** The raw resource that holds it; null for an answer that the warehouse does not keep. */
+  /** The raw resource that holds it; null for a response that the warehouse does not store. */
   readonly resource: string | null
   readonly sample: unknown
   /**
@@ -15,7 +15,7 @@ export interface Section {
    * `table.column#size` the number of its elements or characters, `#keys` the first steps of
    * paths, and `table#rows` a row for each element;
    * `setting` its path in `dim_control_current`;
-   * `raw` as served in the lake alone; `mark` there too, with the mark of a secret in its place; `client` nowhere, it is the client's alone.
+   * `raw` only in the lake, as served; `mark` there too, as the marker of a secret; `client` nowhere in the warehouse.
    */
   readonly rows: string
 }
@@ -24,7 +24,7 @@ export interface Field {
   readonly path: string
   readonly type: string
   readonly place: string
-  /** Of its test. */
+  /** The title of its test. */
   readonly title: string
 }
 
