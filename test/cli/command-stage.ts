@@ -26,7 +26,7 @@ function environmentOf(emulator: Emulator, data: string): Record<string, string>
 
 export const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '')
 
-/** What a query answers. */
+/** The rows of a query. */
 export async function ask(environment: Record<string, string>, sql: string): Promise<unknown> {
   const { out, err } = await command(['query', sql, '--json'], environment)
   if (err !== '') throw new Error(err)

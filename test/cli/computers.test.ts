@@ -3,7 +3,7 @@ import { DEMO_SECRETS } from '../../src/emulator/emulator.ts'
 import { linesOf, NOW, stage, type Stage } from './platform-stage.ts'
 
 const FARM = 'build-farm'
-/** Managed by nobody but its owner; its name is no path. */
+/** Managed by its owner alone; its name needs encoding in a path. */
 const OWN = "ml workbench / d'été"
 
 interface Computer {
@@ -17,28 +17,28 @@ async function idOf({ run }: Stage, name: string): Promise<string> {
 }
 
 describe('computers', () => {
-  it('are listed and shown, by id or name, without secrets', async () => {
+  it('list and show find a computer by id or name, and print no secrets', async () => {
     const platform = await stage()
     const id = await idOf(platform, OWN)
-    const told = await Promise.all([
+    const results = await Promise.all([
       platform.run(['computers', 'list']),
       platform.run(['computers', 'list', '--json']),
       platform.run(['computers', 'show', OWN]),
       platform.run(['computers', 'show', id, '--json']),
       platform.run(['computers', 'show', 'legacy-mac']),
     ])
-    expect(told.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0])
-    const [list, , show, json] = told
+    expect(results.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0])
+    const [list, , show, json] = results
     expect(list.out).toMatch(/^\S+ +\| build-farm +\| active +\| sandbox-provider \| host-\w+ /m)
     expect(show.out).toMatch(/^created at +2026-\d\d-\d\dT\d\d:\d\d:\d\dZ$/m)
     expect(show.out).toMatch(/^relay for clients +wss:\/\/\S+\?token=\[redacted:\w{8}\]$/m)
     expect(show.out).toMatch(/^install-deps +\| completed \|/m)
     expect(JSON.parse(json.out)).toMatchObject({ id, name: OWN })
-    const all = told.map(({ out, err }) => out + err).join('')
+    const all = results.map(({ out, err }) => out + err).join('')
     expect(DEMO_SECRETS.filter((secret) => all.includes(secret))).toEqual([])
   })
 
-  it('have metrics', async () => {
+  it('metrics prints samples, and only those since --start', async () => {
     const { run } = await stage()
     const { code, out } = await run(['computers', 'metrics', FARM])
     expect(code).toBe(0)
@@ -55,7 +55,7 @@ describe('computers', () => {
     ['restart', /^build-farm \(\S+\) restarts/m, { restarted: true }],
     ['install-deps', /^The dependencies of build-farm/m, { computer: { name: FARM } }],
     ['delete', /^build-farm \(\S+\) is deleted$/m, { deleted: true }],
-  ])('%s: done after a yes, and told', async (verb, said, made) => {
+  ])('%s is done after a confirmation, and the result is printed', async (verb, said, made) => {
     const platform = await stage()
     const id = await idOf(platform, FARM)
     const text = await platform.run(['computers', verb, FARM], { answers: 'yes' })
@@ -75,7 +75,7 @@ describe('computers', () => {
     })
   })
 
-  it('that are deleted are named before, and gone after', async () => {
+  it('delete names the computer and its state in the question; the computer is gone afterwards', async () => {
     const { run } = await stage()
     const { err } = await run(['computers', 'delete', FARM], { answers: 'y' })
     expect(err).toMatch(/^delete the computer build-farm \(\S+\), which is active now\. Go on\?/)
@@ -83,26 +83,34 @@ describe('computers', () => {
   })
 })
 
-describe('what cannot be done with a computer is 2 and one line', () => {
+describe('a computers command that cannot succeed', () => {
   it.each([
-    ['an unknown one', ['show', 'nix'], /404 Not Found: there is no computer .*'nix'/],
+    ['an unknown computer', ['show', 'nix'], /404 Not Found: there is no computer .*'nix'/],
     ['a name that is too long', ['show', 'x'.repeat(64)], /404 Not Found/],
     ['an empty name', ['show', ''], /argument 3 is empty/],
-    ['a path', ['delete', '..', '--yes'], /'\.\.' is not an id/],
-    ['to delete an unknown one', ['delete', 'nix', '--yes'], /404 Not Found/],
-    ['to restart one that is not managed', ['restart', OWN, '--yes'], /400 Bad Request: .*managed/],
-    ['metrics from no time', ['metrics', FARM, '--start', 'noon'], /start: 'noon' is not a time/],
-    ['to wait for an unknown one', ['wait', 'nix'], /404 Not Found/],
-    ['to wait no time', ['wait', FARM, '--timeout', '0s'], /--timeout: '0s' is not a duration/],
-  ])('%s', async (_, args, told) => {
+    ['a path instead of an id', ['delete', '..', '--yes'], /'\.\.' is not an id/],
+    ['deleting an unknown computer', ['delete', 'nix', '--yes'], /404 Not Found/],
+    [
+      'restarting a computer that is not managed',
+      ['restart', OWN, '--yes'],
+      /400 Bad Request: .*managed/,
+    ],
+    ['an invalid --start', ['metrics', FARM, '--start', 'noon'], /start: 'noon' is not a time/],
+    ['waiting for an unknown computer', ['wait', 'nix'], /404 Not Found/],
+    [
+      'waiting for zero seconds',
+      ['wait', FARM, '--timeout', '0s'],
+      /--timeout: '0s' is not a duration/,
+    ],
+  ])('%s exits with code 2 and an error message', async (_, args, message) => {
     const { run } = await stage()
     const { code, out, err } = await run(['computers', ...args])
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(linesOf(err)[0]).toMatch(told)
+    expect(linesOf(err)[0]).toMatch(message)
     expect(linesOf(err).length).toBeLessThanOrEqual(2)
   })
 
-  it('to install while an install is running: 409', async () => {
+  it('install-deps during an install exits with code 2 and points to computers wait', async () => {
     const { run, changes } = await stage()
     const install = ['computers', 'install-deps', FARM, '--yes']
     expect((await run(install)).code).toBe(0)
@@ -116,15 +124,15 @@ describe('what cannot be done with a computer is 2 and one line', () => {
   })
 })
 
-describe('waiting for a computer', () => {
-  /** The platform's clock goes on by `step` with every request. */
+describe('computers wait', () => {
+  /** The platform's clock advances by `step` with every request. */
   function clock(step: number): () => number {
     let now = NOW - step
     return () => (now += step)
   }
   const wait = (name: string): string[] => ['computers', 'wait', name, '--interval', '0.01s']
 
-  it('ends with 0 when it is active, telling every state once', async () => {
+  it('exits with code 0 when the computer is active, and prints each state once', async () => {
     const { run } = await stage({ now: clock(5_000) })
     const { code, out, err } = await run(wait('nightly-runner'))
     expect(code, err).toBe(0)
@@ -135,7 +143,7 @@ describe('waiting for a computer', () => {
     expect(states[0]).toContain('is provisioning')
   })
 
-  it('ends with 0 when its install is over', async () => {
+  it('exits with code 0 when the install has finished', async () => {
     const { run } = await stage({ now: clock(500) })
     expect((await run(['computers', 'install-deps', FARM, '--yes'])).code).toBe(0)
     const { code, out, err } = await run([...wait(FARM), '--json'])
@@ -144,7 +152,7 @@ describe('waiting for a computer', () => {
     expect(JSON.parse(out)).toMatchObject({ name: FARM, status: 'active' })
   })
 
-  it('ends with 1 when it is in error, and says why without secrets', async () => {
+  it('exits with code 1 when the computer is in error, and says why without secrets', async () => {
     const { run } = await stage({ now: clock(5_000) })
     const { code, out, err } = await run(wait('legacy-mac'))
     expect(code).toBe(1)
@@ -152,7 +160,7 @@ describe('waiting for a computer', () => {
     expect(DEMO_SECRETS.filter((secret) => (out + err).includes(secret))).toEqual([])
   })
 
-  it('ends with 4 when the time is over', async () => {
+  it('exits with code 4 when --timeout has passed', async () => {
     const { run } = await stage()
     const { code, out, err } = await run([...wait('nightly-runner'), '--timeout', '0.1s'])
     expect({ code, out }).toEqual({ code: 4, out: '' })

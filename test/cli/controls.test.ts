@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { DEMO_SECRETS } from '../../src/emulator/emulator.ts'
 import { linesOf, stage } from './platform-stage.ts'
 
-describe('the enterprise controls', () => {
-  it('are listed newest first, with who changed what', async () => {
+describe('controls', () => {
+  it('list prints the newest revision first, with who changed what', async () => {
     const { run } = await stage()
     const { code, out } = await run(['controls', 'list', '--limit', '3'])
     expect(code).toBe(0)
@@ -14,7 +14,7 @@ describe('the enterprise controls', () => {
     expect(linesOf(out).at(-1)).toBe('(3 rows)')
   })
 
-  it('are listed as served beyond one page', async () => {
+  it('list returns every revision, across pages', async () => {
     const { run } = await stage({ now: () => Date.parse('2026-08-10T05:00:00Z') })
     const { out } = await run(['controls', 'list', '--limit', '200', '--json'])
     const revisions = (JSON.parse(out) as { revision: number }[]).map(({ revision }) => revision)
@@ -22,7 +22,7 @@ describe('the enterprise controls', () => {
     expect(revisions).toEqual(Array.from(revisions, (_, index) => revisions.length - index))
   })
 
-  it('are shown as paths and values', async () => {
+  it('show prints settings as paths and values', async () => {
     const { run } = await stage()
     const { code, out } = await run(['controls', 'show', 'latest'])
     expect(code).toBe(0)
@@ -35,14 +35,14 @@ describe('the enterprise controls', () => {
     expect(JSON.parse(json.out)).toMatchObject({ revision: 7, settings: {} })
   })
 
-  it('are compared: what one revision changed, and what is otherwise in another', async () => {
+  it('diff prints what one revision changed, or what differs between two', async () => {
     const { run } = await stage()
     const one = await run(['controls', 'diff', '4', '--json'])
     expect(JSON.parse(one.out)).toMatchObject({ from_revision: 3, to_revision: 4 })
     const { code, out } = await run(['controls', 'diff', '3', '9'])
     expect(code).toBe(0)
     expect(out).toMatch(/^From revision 3 to revision 9/)
-    // of a set, the element that came; of a value, old and new
+    // A set shows the added element, a value the old and the new one.
     expect(out).toMatch(/^modelPolicy\.allowedModelIds\[\] +\| NULL +\| "atlas-3-thinking"$/m)
     expect(out).toMatch(/^sessionRetentionDays +\| 30 +\| 90$/m)
     const same = await run(['controls', 'diff', '9', '9'])
@@ -53,9 +53,9 @@ describe('the enterprise controls', () => {
     expect(changes.every((change) => !('old_value' in change))).toBe(true)
   })
 
-  it('never show a secret, and still show that one changed', async () => {
+  it('list, show and diff print no secret, and diff shows that one changed', async () => {
     const { run, data } = await stage()
-    const told = await Promise.all(
+    const results = await Promise.all(
       [
         ['list', '--limit', '200'],
         ['list', '--limit', '200', '--json'],
@@ -65,8 +65,8 @@ describe('the enterprise controls', () => {
         ['diff', '1', 'latest', '--json'],
       ].map((args) => run(['controls', ...args])),
     )
-    const all = told.map(({ out, err }) => out + err).join('')
-    expect(told.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0])
+    const all = results.map(({ out, err }) => out + err).join('')
+    expect(results.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0])
     expect(DEMO_SECRETS.filter((secret) => all.includes(secret))).toEqual([])
     const { out } = await run(['controls', 'diff', '3'])
     expect(out).toMatch(/\.apiKey +\| "\[redacted:(\w{8})\]" +\| "\[redacted:(?!\1)\w{8}\]"/)
@@ -74,19 +74,23 @@ describe('the enterprise controls', () => {
   })
 
   it.each([
-    ['a revision that is not there', ['show', '999'], /have no revision 999$/],
-    ['a comparison with none', ['diff', '2', '999'], /have no revision 999$/],
-    ['a comparison of none', ['diff', '999'], /have no revision 999$/],
-    ['no number', ['show', 'newest'], /the revision: 'newest' is not a whole number/],
-    ['a limit of nothing', ['list', '--limit', '0'], /--limit: '0' is not a whole number/],
-    ['no revision at all', ['show'], /arguments: 0 given, at least 1 needed/],
-    ['nothing to do', [], /Name what to do/],
-    ['something unknown', ['shew'], /Unknown|Did you mean show/],
-  ])('%s is 2 and one line', async (_, args, told) => {
+    ['an unknown revision', ['show', '999'], /have no revision 999$/],
+    ['a diff to an unknown revision', ['diff', '2', '999'], /have no revision 999$/],
+    ['a diff of an unknown revision', ['diff', '999'], /have no revision 999$/],
+    [
+      'a revision that is not a number',
+      ['show', 'newest'],
+      /the revision: 'newest' is not a whole number/,
+    ],
+    ['a limit of zero', ['list', '--limit', '0'], /--limit: '0' is not a whole number/],
+    ['show without a revision', ['show'], /arguments: 0 given, at least 1 needed/],
+    ['a missing subcommand', [], /Name what to do/],
+    ['an unknown subcommand', ['shew'], /Unknown|Did you mean show/],
+  ])('%s exits with code 2 and an error message', async (_, args, message) => {
     const { run } = await stage()
     const { code, out, err } = await run(['controls', ...args])
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(linesOf(err)[0]).toMatch(told)
+    expect(linesOf(err)[0]).toMatch(message)
     expect(linesOf(err).length).toBeLessThanOrEqual(2)
   })
 })

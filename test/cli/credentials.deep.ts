@@ -1,14 +1,9 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import {
-  stage as platformStage,
-  linesOf,
-  type Person,
-  type Stage,
-  type Told,
-} from './platform-stage.ts'
+import { stage as platformStage, linesOf, type Person, type Stage } from './platform-stage.ts'
 import { commandEnvironment, distrustOf, readTrusted } from '../../src/lib/trust.ts'
+import type { Outcome } from '../support/command.ts'
 import { sendJson, temporaryFolder, testServer } from '../support/helpers.ts'
 
 const NOTHING = { AGENT_BASE_URL: '', AGENT_APP_URL: '', AGENT_API_KEY: '' }
@@ -19,7 +14,7 @@ interface Here extends Stage {
   readonly cwd: string
   /** Writes agent-warehouse.yaml there; mode 0600 unless another is given. */
   readonly configure: (text: string, mode?: number) => Promise<string>
-  readonly here: (args: readonly string[], person?: Person) => Promise<Told>
+  readonly here: (args: readonly string[], person?: Person) => Promise<Outcome>
 }
 
 async function stage(): Promise<Here> {
@@ -39,7 +34,7 @@ async function stage(): Promise<Here> {
   }
 }
 
-/** A host that takes down which keys it is sent, and has no computers. */
+/** A host that records the keys that it is sent, and has no computers. */
 async function stranger() {
   const keys: string[] = []
   const { url } = await testServer((request, response) => {
@@ -53,7 +48,7 @@ const one = (url: string, key: string): string =>
   `organisations:\n  - { name: acme, base_url: '${url}', ${key} }\n`
 
 describe('a configuration file in the current folder', () => {
-  it('changes neither the host nor the key that the environment names', async () => {
+  it('does not replace the host and the key of the environment', async () => {
     const { here, configure, emulator } = await stage()
     const { url, keys } = await stranger()
     await configure(one(url, 'key_env: CLOUD_SECRET'))
@@ -67,21 +62,21 @@ describe('a configuration file in the current folder', () => {
     )
   })
 
-  it('is told of before the first request: the host and the name of the variable', async () => {
+  it('is announced before the first request: the host and the variable of the key', async () => {
     const { here, configure, emulator } = await stage()
     await configure(one(emulator.url, 'key_env: CLOUD_SECRET'))
     const environment = { ...NOTHING, CLOUD_SECRET: emulator.keys.manager }
     for (const args of [LIST, ['doctor', '--json'], ['sync', '--only', 'tokens', '--json']]) {
       const { code, out, err } = await here(args, { environment })
       expect(code, err).toBe(0)
-      const told = `requests for 'acme' go to ${emulator.url} with the key of CLOUD_SECRET`
-      expect(linesOf(err).slice(0, 2)).toContain(told)
+      const notice = `requests for 'acme' go to ${emulator.url} with the key of CLOUD_SECRET`
+      expect(linesOf(err).slice(0, 2)).toContain(notice)
       expect(() => JSON.parse(out) as unknown).not.toThrow()
       expect(out + err).not.toContain(emulator.keys.manager)
     }
   })
 
-  it('that lists several, and an environment that speaks of one, contradict each other: 2', async () => {
+  it('that lists several organisations is refused when the environment names a single host or key', async () => {
     const { here, configure, emulator } = await stage()
     const { url, keys } = await stranger()
     const two = `${one(url, 'key_env: ONE_KEY')}  - { name: two, base_url: '${url}', key_env: TWO_KEY }\n`
@@ -109,7 +104,7 @@ describe('a configuration file in the current folder', () => {
   it.each([
     [0o602, 'can be changed by every user of this machine', 'chmod go-w'],
     [0o666, 'can be changed by every user of this machine', 'chmod go-w'],
-  ])('of mode %i is refused, with how to fix it', async (mode, why, fix) => {
+  ])('with mode %i is refused, with the command that fixes it', async (mode, why, fix) => {
     const { here, configure, emulator } = await stage()
     const path = await configure('rate: 5\n', mode)
     for (const args of [['status'], LIST, ['run']]) {
@@ -126,7 +121,7 @@ describe('a configuration file in the current folder', () => {
   it.each([
     ['its folder', 0o777, 0o755],
     ['a folder above', 0o755, 0o777],
-  ])('is refused where other users can write in %s', async (_, own, above) => {
+  ])('is refused when other users can write to %s', async (_, own, above) => {
     const folder = `${await temporaryFolder()}/above/own`
     await mkdir(folder, { recursive: true })
     const path = `${folder}/agent-warehouse.yaml`
@@ -138,7 +133,7 @@ describe('a configuration file in the current folder', () => {
     expect(() => readTrusted(path, 'the configuration')).toThrow(
       `the configuration ${path} is in the folder ${wide}, which can be changed by `,
     )
-    await chmod(wide, 0o1777) // none but the owner of a file replaces it there
+    await chmod(wide, 0o1777) // sticky: only the owner of a file can replace it
     expect(readTrusted(path, 'it')).toBe('rate: 5\n')
   })
 
@@ -151,40 +146,43 @@ describe('a configuration file in the current folder', () => {
     [{ uid: 1000, gid: 1000, mode: 0o646 }, 1000, /every user/],
     [{ uid: 1001, gid: 1001, mode: 0o600 }, 1000, /owned by another user \(uid 1001\)/],
     [{ uid: 1001, gid: 1001, mode: 0o600 }, 0, /owned by another user/],
-  ])('of %j, read by user %i, is trusted unless another user can change it', (file, uid, told) => {
-    const why = distrustOf(file, '/f', { uid })?.why
-    if (told === undefined) expect(why).toBeUndefined()
-    else expect(why).toMatch(told)
-  })
+  ])(
+    'with %j, read by user %i, is trusted unless another user can change it',
+    (file, uid, message) => {
+      const why = distrustOf(file, '/f', { uid })?.why
+      if (message === undefined) expect(why).toBeUndefined()
+      else expect(why).toMatch(message)
+    },
+  )
 
   it.each([
     [
-      'a key in it',
+      'an API key',
       'organisations: [{ name: a, base_url: "https://a", key: x, key_env: K }]',
       /key/,
     ],
-    ['a setting that there is not', 'dta: ./x', /there is no setting 'dta'.*Did you mean 'data'\?/],
+    ['an unknown setting', 'dta: ./x', /there is no setting 'dta'.*Did you mean 'data'\?/],
     [
-      'a setting of an organisation that there is not',
+      'an unknown setting of an organisation',
       'organisations: [{ name: a, base_uri: "https://a", base_url: "https://a", key_env: K }]',
       /organisations\.0: there is no setting 'base_uri'.*Did you mean 'base_url'\?/,
     ],
     [
-      'a setting of a channel that there is not',
+      'an unknown setting of a channel',
       'hooks: { channels: { a: { type: webhook, url_evn: U, url_env: V } } }',
       /there is no setting 'url_evn'.*Did you mean 'url_env'\?/,
     ],
-    ['no YAML', 'data: [', /agent-warehouse\.yaml/],
-  ])('with %s is refused', async (_, text, told) => {
+    ['invalid YAML', 'data: [', /agent-warehouse\.yaml/],
+  ])('with %s is refused', async (_, text, message) => {
     const { here, configure } = await stage()
     await configure(text)
     const { code, out, err } = await here(['status'])
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(linesOf(err).join(' ')).toMatch(told)
+    expect(linesOf(err).join(' ')).toMatch(message)
     expect(linesOf(err).length).toBeLessThanOrEqual(2)
   })
 
-  it('that is a folder is 2 and one line', async () => {
+  it('that is a folder is refused with exit code 2 and one line', async () => {
     const { here, cwd } = await stage()
     await mkdir(`${cwd}/agent-warehouse.yaml`)
     const { code, err } = await here(['status'])
@@ -210,16 +208,16 @@ describe('a key from a file', () => {
     ['is a folder', (path) => mkdir(path).then(() => undefined), /is a folder/],
     ['holds two lines', (path) => writeFile(path, 'a\nb\n'), /has characters that no key has/],
     ['is large', (path) => writeFile(path, 'k'.repeat(70_000)), /too large to be a key/],
-  ])('that %s is 2', async (_, make, told) => {
+  ])('that %s is refused with exit code 2', async (_, make, message) => {
     const { here, cwd, emulator } = await stage()
     await make(`${cwd}/key`)
     const { code, out, err } = await here(LIST, { environment: fromFile('key') })
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(linesOf(err)[0]).toMatch(told)
+    expect(linesOf(err)[0]).toMatch(message)
     expect(emulator.requests).toEqual([])
   })
 
-  it('beside a key in the environment is 2: which one is meant cannot be told', async () => {
+  it('together with a key in the environment is refused with exit code 2', async () => {
     const { here, emulator } = await stage()
     const { code, err } = await here(LIST, { environment: { AGENT_API_KEY_FILE: '/k' } })
     expect(code).toBe(2)
@@ -227,7 +225,7 @@ describe('a key from a file', () => {
     expect(emulator.requests).toEqual([])
   })
 
-  it('that other users can read is used, warned of, and reported by doctor', async () => {
+  it('that other users can read is used with a warning, and reported by doctor', async () => {
     const { here, cwd, emulator } = await stage()
     await writeFile(`${cwd}/key`, emulator.keys.manager)
     await chmod(`${cwd}/key`, 0o644)
@@ -240,10 +238,10 @@ describe('a key from a file', () => {
   })
 })
 
-describe('a key from a command of the configuration', () => {
+describe('a key that the configuration names', () => {
   const given = { ...NOTHING, CLOUD_SECRET: 'cloud-secret-1' }
 
-  it('is what it prints; it is run once, without a shell, and with a minimal environment', async () => {
+  it('is the output of key_command, which runs once, without a shell, in a minimal environment', async () => {
     const { here, configure, cwd, emulator } = await stage()
     await writeFile(
       `${cwd}/print-key`,
@@ -269,17 +267,20 @@ describe('a key from a command of the configuration', () => {
     [`['yes']`, /prints more than a key/],
     [`'echo key'`, /key_command/],
     ['[]', /key_command/],
-  ])('%s that prints none is 2', async (command, told) => {
-    const { here, configure, emulator } = await stage()
-    await configure(one(emulator.url, `key_command: ${command}`))
-    const environment = { ...given, PATH: process.env['PATH'] ?? '' }
-    const { code, out, err } = await here(LIST, { environment })
-    expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(linesOf(err)[0]).toMatch(told)
-    expect(emulator.requests).toEqual([])
-  })
+  ])(
+    'from a key_command %s that prints no key is refused with exit code 2',
+    async (command, message) => {
+      const { here, configure, emulator } = await stage()
+      await configure(one(emulator.url, `key_command: ${command}`))
+      const environment = { ...given, PATH: process.env['PATH'] ?? '' }
+      const { code, out, err } = await here(LIST, { environment })
+      expect({ code, out }).toEqual({ code: 2, out: '' })
+      expect(linesOf(err)[0]).toMatch(message)
+      expect(emulator.requests).toEqual([])
+    },
+  )
 
-  it('or a file, beside the configuration; one of the three, never two', async () => {
+  it('has exactly one source; a key_file is relative to the configuration file', async () => {
     const { here, configure, cwd, emulator } = await stage()
     await mkdir(`${cwd}/keys`)
     await writeFile(`${cwd}/keys/acme`, `${emulator.keys.manager}\n`, { mode: 0o600 })
@@ -296,7 +297,7 @@ describe('a key from a command of the configuration', () => {
 })
 
 describe('the environment of a program that the configuration names', () => {
-  it('has what it needs to run and to reach the desktop, and no secret', () => {
+  it('has the variables to run and to reach the desktop, and no secret', () => {
     const passed = {
       ...{ PATH: '/bin', HOME: '/home/a', LANG: 'C', LC_ALL: 'C', TMPDIR: '/t', DISPLAY: ':0' },
       ...{ WAYLAND_DISPLAY: 'w', DBUS_SESSION_BUS_ADDRESS: 'd', XDG_RUNTIME_DIR: '/run' },

@@ -8,6 +8,6 @@ it.each([
   ['Wednesday', '2026-11-25', '2026-11-23'],
   ['Saturday', '2026-11-28', '2026-11-26'],
   ['Sunday', '2026-11-29', '2026-11-27'],
-])('the demo restates a working day, also on a %s', (_, today, day) => {
+])('the demo restates a working day when it runs on a %s', (_, today, day) => {
   expect(restatedDay(today as Day)).toBe(day)
 })

@@ -20,7 +20,7 @@ async function stage() {
 }
 
 describe('doctor', () => {
-  it('prints a line for each check, while a run is under way as well', async () => {
+  it('prints a line for each check, also during a run', async () => {
     const { data, environment } = await stage()
     await lock(data, waiting('run-1').options)
     const { code, out, err } = await command(['doctor'], environment)
@@ -32,7 +32,7 @@ describe('doctor', () => {
     )
   })
 
-  it('prints JSON, and no key', async () => {
+  it('--json prints JSON, without the key', async () => {
     const { environment } = await stage()
     const key = { AGENT_API_KEY: 'sk-secret-9f8e7d6c' }
     const { code, out, err } = await command(['doctor', '--json'], { ...environment, ...key })
@@ -43,7 +43,7 @@ describe('doctor', () => {
     expect(out + err).not.toContain(key.AGENT_API_KEY)
   })
 
-  it('says how to mend a configuration, and ends with 2', async () => {
+  it('says how to set a missing key, and exits with code 2', async () => {
     const { data } = await stage()
     const nothing = { AGENT_WAREHOUSE_DATA: join(data, 'new') }
     const { code, out } = await command(['doctor'], nothing)
@@ -53,10 +53,10 @@ describe('doctor', () => {
 })
 
 describe('status', () => {
-  it('tells times to the second: of the run under way, its heartbeat and what is published', async () => {
+  it('prints times to the second: start and heartbeat of the current run, and the published file', async () => {
     const { data, environment } = await stage()
     await lock(data, waiting('run-1').options)
-    await writeFile(join(data, 'warehouse.duckdb'), 'of no interest here')
+    await writeFile(join(data, 'warehouse.duckdb'), 'any content')
     const { code, out, err } = await command(['status'], environment)
     expect(code, err).toBe(0)
     expect(out).toMatch(/^running +run run-1, .* since \S+Z, last heartbeat \S+Z$/m)

@@ -9,7 +9,7 @@ describe(
   'law 11: the API key appears in no output and in no file, whatever the platform echoes',
   PATIENCE,
   () => {
-    test('in values: every command runs, and what lands has a mark in its place', async () => {
+    test('in values: every command runs without showing the key, and the values land with [redacted]', async () => {
       const { shown, files } = await expectNoKey(await hostilePlatform(KEY, inValues))
       expect(shown.slice(0, 4).map(({ code }) => code)).toEqual([0, 0, 0, 0])
       expect(shown.slice(-3).map(({ code }) => code)).toEqual([0, 0, 0])
@@ -17,12 +17,12 @@ describe(
       expect(files).toBeGreaterThan(50)
     })
 
-    // A command that has a platform of its own hears nothing of this one.
-    test.each(WAYS)('%s: every command', async (_, change) => {
+    // A command that starts its own platform does not talk to this one.
+    test.each(WAYS)('%s: no command shows the key', async (_, change) => {
       await expectNoKey(await hostilePlatform(KEY, change), ({ isAlone }) => isAlone !== true)
     })
 
-    test('in a 500, which is asked for again', async () => {
+    test('in a 500, which is retried: sync does not show the key', async () => {
       await expectNoKey(await hostilePlatform(KEY, problem(500)), ({ args }) => args[0] === 'sync')
     })
   },

@@ -2,16 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { expectNoKey, inValues, KEY, problem } from './echoed-key.ts'
 import { hostilePlatform } from './hostile-platform.ts'
 
-/** Minutes of building, which has the answers from where they landed: in echoed-key.deep.ts. */
+/** These build for minutes from what has landed: echoed-key.deep.ts runs them. */
 const BUILDS = new Set(['build', 'run', 'rebuild', 'verify', 'demo'])
 
-/** Every command, and with every command that builds and every other echo: echoed-key.deep.ts. */
-describe('the API key appears in no output and in no file', () => {
-  test('in a 403: every command but the demo, which has a platform of its own', async () => {
+/** echoed-key.deep.ts runs the commands that build, too, and echoes the key in every other place. */
+describe('law 11: the API key appears in no output and in no file', () => {
+  test('in a 403: no command shows the key', async () => {
     await expectNoKey(await hostilePlatform(KEY, problem(403)), ({ args }) => args[0] !== 'demo')
   })
 
-  test('in values: what lands has a mark in its place', async () => {
+  test('in values: no command shows the key, and the values land with [redacted]', async () => {
     const { shown, files } = await expectNoKey(
       await hostilePlatform(KEY, inValues),
       ({ args }) => !BUILDS.has(args[0] ?? ''),

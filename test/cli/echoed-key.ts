@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { Database, identifier, literal } from '../../src/lib/duckdb.ts'
 import { temporaryFolder } from '../support/helpers.ts'
-import { everyCommand, run, type Invocation, type Shown } from './every-command.ts'
+import type { Outcome } from '../support/command.ts'
+import { everyCommand, run, type Invocation } from './every-command.ts'
 import type { Answer, HostilePlatform } from './hostile-platform.ts'
 
-/** The key whose every trace is looked for. */
+/** The key that must leave no trace. */
 export const KEY = 'fk-Qx7Zp+9/vL2mR8tN4kW6yB1sD5'
 const BASE64 = Buffer.from(`user:${KEY}`).toString('base64')
 const SPELLINGS = [
@@ -20,11 +21,11 @@ const SPELLINGS = [
       .slice(4, -4),
   ),
 ]
-/** A key that is cut off is known by so many of its characters. */
+/** This many characters of a key that was cut off still count as the key. */
 const PIECE = 12
 const PIECES = Array.from({ length: KEY.length - PIECE + 1 }, (_, at) => KEY.slice(at, at + PIECE))
 
-/** Everything that a proxy may add to an answer. */
+/** Headers that a proxy may add to a response. */
 const HEADERS = {
   'x-request-id': `req-${KEY}`,
   'ratelimit-policy': `"${KEY}";q=1000;w=1`,
@@ -33,7 +34,7 @@ const HEADERS = {
   'x-authorization': `Bearer ${KEY}`,
 }
 
-/** Refuses everything, and quotes the key wherever a Problem has room for it. */
+/** Refuses every request, with the key in every field of the Problem body. */
 export function problem(status: number, headers: Readonly<Record<string, string>> = {}) {
   const body = JSON.stringify({
     title: `not with ${KEY}`,
@@ -54,7 +55,7 @@ function echoing(change: (body: string) => string) {
   })
 }
 
-/** Values that are text to the platform, with the key in each of its spellings. */
+/** Text values with the key in each of its spellings. */
 export const inValues = echoing((body) =>
   body
     .replaceAll('@', `+${KEY}@`)
@@ -66,7 +67,7 @@ export const inValues = echoing((body) =>
     .replaceAll('{"date":', `{"echo_of_${KEY}":"${KEY}","date":`),
 )
 
-/** How an answer may quote the key, so that nothing lands. */
+/** Places in a response for the key, so that nothing lands. */
 export const WAYS: readonly [string, (answer: Answer) => Answer][] = [
   [
     'in the cursor',
@@ -76,20 +77,17 @@ export const WAYS: readonly [string, (answer: Answer) => Answer][] = [
   ],
   ['in the date of a row', echoing((body) => body.replace(/"date":\s*"[^"]*"/, `"date":"${KEY}"`))],
   [
-    'in the first day of the answer',
+    'in start_date of the response',
     echoing((body) => body.replace(/"start_date":\s*"[^"]*"/, `"start_date":"${KEY}"`)),
   ],
-  [
-    'in the organisation',
-    echoing((body) => body.replace(/"org_id":\s*"[^"]*"/, `"org_id":"${KEY}"`)),
-  ],
-  ['in an answer that is no JSON', echoing(() => `<html>${KEY} ${BASE64}`)],
+  ['in org_id', echoing((body) => body.replace(/"org_id":\s*"[^"]*"/, `"org_id":"${KEY}"`))],
+  ['in a response that is not JSON', echoing(() => `<html>${KEY} ${BASE64}`)],
   ['in a 400', problem(400)],
   ['in a 429', problem(429, { 'retry-after': '86400', 'x-ratelimit-reset': KEY })],
 ]
 
-/** How a command may be asked to say more. */
-const LOUD: Readonly<Record<string, readonly string[]>> = {
+/** Options that make a command print more. */
+const VERBOSE: Readonly<Record<string, readonly string[]>> = {
   sync: ['--log', 'json'],
   run: ['--log', 'text'],
   build: ['--log', 'json'],
@@ -102,39 +100,46 @@ const LOUD: Readonly<Record<string, readonly string[]>> = {
 export async function expectNoKey(
   platform: HostilePlatform,
   isRun: (invocation: Invocation) => boolean = () => true,
-): Promise<{ readonly shown: readonly Shown[]; readonly files: number }> {
+): Promise<{ readonly shown: readonly Outcome[]; readonly files: number }> {
   const folder = await temporaryFolder()
   const environment = { ...platform.environment, AGENT_WAREHOUSE_DATA: join(folder, 'data') }
   const [session = ''] = platform.emulator.sessionIds()
   const [message = ''] = platform.emulator.messageIds(session)
   const text = `AGENT_API_KEY='${KEY}' curl -H "Authorization: Bearer ${KEY}"`
   const all = await everyCommand({ session, message, email: 'a@b.test', text })
-  const shownOf = async (invocation: Invocation): Promise<Shown> => {
+  const shownOf = async (invocation: Invocation): Promise<Outcome> => {
     const [name = ''] = invocation.args
-    const args = [...invocation.args, '--debug', ...(LOUD[name] ?? [])]
+    const args = [...invocation.args, '--debug', ...(VERBOSE[name] ?? [])]
     const outcome = await run({ ...invocation, args }, environment, folder)
     expectClean(args.join(' '), outcome.out + outcome.err)
     return outcome
   }
-  const shown: Shown[] = []
+  const shown: Outcome[] = []
   for (const invocations of roundsOf(all.filter(isRun))) {
     shown.push(...(await Promise.all(invocations.map(shownOf))))
   }
   return { shown, files: await expectCleanFiles(folder) }
 }
 
-/** Commands that only speak with the platform: what they wait for before they ask again adds up. */
-const SPEAKING = new Set(['controls', 'limits', 'readiness', 'computers', 'sessions', 'messages'])
+/** Commands that only talk to the platform; run one by one, the waits before their retries add up. */
+const PLATFORM_COMMANDS = new Set([
+  'controls',
+  'limits',
+  'readiness',
+  'computers',
+  'sessions',
+  'messages',
+])
 
-/** One command after the other, but those that only speak with the platform at once. */
+/** One command after another, but neighbours that only talk to the platform together. */
 function roundsOf(invocations: readonly Invocation[]): (readonly Invocation[])[] {
   const rounds: Invocation[][] = []
-  let isSpeaking = false
+  let isParallel = false
   for (const invocation of invocations) {
-    const speaks = SPEAKING.has(invocation.args[0] ?? '')
-    if (speaks && isSpeaking) rounds.at(-1)?.push(invocation)
+    const talks = PLATFORM_COMMANDS.has(invocation.args[0] ?? '')
+    if (talks && isParallel) rounds.at(-1)?.push(invocation)
     else rounds.push([invocation])
-    isSpeaking = speaks
+    isParallel = talks
   }
   return rounds
 }
@@ -146,7 +151,7 @@ function expectClean(what: string, text: string): void {
   throw new Error(`${what} shows the key: ${text.slice(Math.max(0, at - 80), at + 80)}`)
 }
 
-/** The text of every file, of Parquet and DuckDB every value. */
+/** Checks the bytes of every file, and every value in Parquet and DuckDB files. */
 async function expectCleanFiles(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true })
   await using database = await Database.open(':memory:')

@@ -4,7 +4,7 @@ import { command, startCommand } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
 describe('emulate', () => {
-  it('prints the address of each of its two hosts, and the commands of its own work on them', async () => {
+  it('prints the addresses of its two hosts, and commands work with them', async () => {
     const data = await temporaryFolder()
     const running = startCommand(['emulate', '--port', '0', '--users', '3'])
     await running.untilPrinted('Ctrl-C')
@@ -17,7 +17,7 @@ describe('emulate', () => {
     expect((await running.outcome).code).toBe(0)
   })
 
-  it('takes the port that each of its hosts is given', async () => {
+  it('listens on the ports that --port and --app-port name', async () => {
     const emulator = await startEmulator({ now: () => Date.now() })
     await emulator.close()
     const [port = '', appPort = ''] = [emulator.url, emulator.appUrl].map(

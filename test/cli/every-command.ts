@@ -1,25 +1,25 @@
 import { spawn } from 'node:child_process'
 import { onTestFinished } from 'vitest'
 import { program } from '../../src/cli/program.ts'
-import { MAIN } from '../support/command.ts'
+import { MAIN, type Outcome } from '../support/command.ts'
 import { MACHINE } from '../support/machine.ts'
 import { registered } from './registry.ts'
 
-/** What there is on the platform to name in arguments. */
+/** Ids and names for arguments. */
 export interface Named {
   readonly session: string
   readonly message: string
   readonly email: string
-  /** What an agent on this machine was told. */
+  /** The message in an agent's hook event. */
   readonly text: string
 }
 
-/** A command and its arguments, and how it is run: inside of the test, or as a process. */
+/** A command and its arguments, and how it is run: inside the test, or as a process. */
 export interface Invocation {
   readonly args: readonly string[]
-  /** Of a process: standard input, and what it prints before it is ended. */
+  /** For a process: standard input, and the output after which it is interrupted. */
   readonly process?: { readonly input: string; readonly until?: string }
-  /** It asks no platform but one of its own. */
+  /** It starts its own platform. */
   readonly isAlone?: true
 }
 
@@ -72,7 +72,7 @@ const ARGUMENTS: Readonly<Record<string, (named: Named) => readonly string[]>> =
   demo: () => ['--data', 'demo', '--users', '2'],
 }
 
-/** How a command is run that ends its own process, or does not end by itself. */
+/** How to run a command that ends its process, or does not end by itself. */
 const MANNERS: Readonly<Record<string, (named: Named) => Omit<Invocation, 'args'>>> = {
   'hooks run': ({ session, text }) => ({
     process: {
@@ -95,18 +95,12 @@ export async function everyCommand(named: Named): Promise<Invocation[]> {
   }))
 }
 
-export interface Shown {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-
 /** Runs a command as its `main` does, on a terminal with colours. */
 export async function onTerminal(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   cwd: string,
-): Promise<Shown> {
+): Promise<Outcome> {
   let [out, err] = ['', '']
   const code = await program(args, {
     out: (text) => (out += text),
@@ -122,12 +116,12 @@ export async function onTerminal(
   return { code, out, err }
 }
 
-/** Runs a command as it is to be run: on a terminal with colours, or as a process. */
+/** Runs a command on a terminal with colours, or as a process. */
 export async function run(
   { args, process: manner }: Invocation,
   environment: Readonly<Record<string, string>>,
   cwd: string,
-): Promise<Shown> {
+): Promise<Outcome> {
   return manner === undefined
     ? onTerminal(args, environment, cwd)
     : asProcess(args, manner, environment, cwd)
@@ -138,7 +132,7 @@ function asProcess(
   { input, until }: NonNullable<Invocation['process']>,
   environment: Readonly<Record<string, string>>,
   cwd: string,
-): Promise<Shown> {
+): Promise<Outcome> {
   const env = { PATH: process.env['PATH'] ?? '', ...MACHINE, ...environment }
   const child = spawn(process.execPath, [MAIN, ...args], { cwd, env })
   onTestFinished(() => void child.kill('SIGKILL'))

@@ -5,14 +5,14 @@ import { registered } from './registry.ts'
 
 const COMMANDS = await registered()
 
-/** What every command has. */
+/** Options that every command has. */
 const EVERYWHERE = ['help', 'version', 'debug']
 
 /** Options of commands that build or compare for minutes: every-option-builds.deep.ts. */
 describe('every option of every command', () => {
   const stageOf = commonStage()
 
-  it('has a row here, and no row is of an option that is gone', () => {
+  it('has a test, and every test is of an option that exists', () => {
     const documented = COMMANDS.flatMap(({ name, options }) =>
       options.filter((each) => !EVERYWHERE.includes(each)).map((each) => `${name} --${each}`),
     )
@@ -25,7 +25,7 @@ describe('every option of every command', () => {
   testRows(stageOf, (name) => !isSlow(name))
 
   it.each(COMMANDS.map(({ name }) => name))(
-    'is there for %s: --help, --version, --debug',
+    'includes --help, --version and --debug for %s',
     async (name) => {
       const stage = stageOf()
       const path = name.split(' ')

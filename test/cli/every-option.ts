@@ -9,13 +9,13 @@ import { published, type Published } from './published-stage.ts'
 
 const NOW = Date.parse('2026-02-03T05:00:00Z')
 
-/** What every option of every command does, by `<command> --<option>`. */
+/** The test of every option of every command, by `<command> --<option>`. */
 export const ROWS: Rows = { ...COMMON, ...PIPELINE, ...PLATFORM, ...HOOKS, ...SERVERS }
 
-/** Commands that build, or compare all there is: all their options take minutes. */
+/** Commands that build, or compare everything: their options take minutes to test. */
 const SLOW = /^(?:run|build|rebuild|verify|rollback|demo) /
 
-/** Of these an option or two that do not. */
+/** Their options that are quick to test. */
 const QUICK: ReadonlySet<string> = new Set([
   'run --only',
   'run --max-duration',
@@ -38,7 +38,7 @@ export function commonStage(): () => Published {
   })
   afterAll(() => stage?.close())
   return () => {
-    if (stage === undefined) throw new Error('there is a stage within tests alone')
+    if (stage === undefined) throw new Error('the stage exists only during tests')
     return stage
   }
 }
@@ -46,13 +46,13 @@ export function commonStage(): () => Published {
 /** A test of each row, in a folder of its own. */
 export function testRows(stageOf: () => Published, isTested: (name: string) => boolean): void {
   const rows = Object.entries(ROWS).filter(([name]) => isTested(name))
-  it.each(rows)('does what it says: %s', async (_, row) => {
+  it.each(rows)('does what its help says: %s', async (_, row) => {
     const stage = stageOf()
     await row({ ...stage, here: await stage.folder(), asked: () => askedOf(stage) })
   })
 }
 
-/** What the platform was asked so far, and what comes after. */
+/** Returns the requests that the platform gets from now on. */
 function askedOf({ emulator }: Published): () => string[] {
   const before = emulator.requests.length
   return () => emulator.requests.slice(before).map(({ method, path }) => `${method} ${path}`)

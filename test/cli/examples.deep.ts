@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { MAIN, startCommand } from '../support/command.ts'
 import { ALL, exampleStage, isSlow, testExamples, wordsOf } from './examples.ts'
 
-/** Examples that build or compare all there is: examples-builds.deep.ts. */
+/** Examples that build or compare everything: examples-builds.deep.ts. */
 describe('an example of --help', () => {
   const stageOf = exampleStage()
   testExamples(stageOf, (line) => !isSlow(line))
@@ -29,7 +29,7 @@ describe('an example of --help', () => {
   })
 
   const endless = ALL.filter((each) => each.startsWith('$0 emulate'))
-  it.each(endless)('serves until it is ended: %s', async (line) => {
+  it.each(endless)('serves until it is interrupted: %s', async (line) => {
     const [, ...args] = wordsOf(line)
     // Other ports: those of the example may be in use.
     const running = startCommand([...args, '--port', '0', '--app-port', '0'])
@@ -41,7 +41,7 @@ describe('an example of --help', () => {
     expect((await running.outcome).code).toBe(0)
   })
 
-  it('has no placeholder that a shell or the command would stumble over', () => {
+  it('has no placeholder that a shell or the command would misread', () => {
     expect(ALL.filter((each) => /[<>…]|\.\.\./.test(each))).toEqual([])
     expect(ALL.length).toBeGreaterThan(60)
   })

@@ -9,28 +9,28 @@ const STARTS_AT = Date.parse('2026-03-10T00:30:00Z')
 /** Every example of every command. */
 export const ALL = await examples()
 
-/** Examples that end otherwise than with 0 where nothing is wrong. */
-const ENDS: Readonly<Record<string, readonly [code: number, told: RegExp]>> = {
+/** Examples that exit with another code than 0 on a healthy warehouse. */
+const EXITS: Readonly<Record<string, readonly [code: number, message: RegExp]>> = {
   '$0 build --retry': [2, /--retry: no build has failed/],
-  // the configuration of these tests has one organisation, `default`
+  // The configuration of these tests has one organisation, `default`.
   '$0 status --org acme': [2, /there is no organisation 'acme'/],
   '$0 sync --org acme,beta': [2, /there is no organisation 'acme'/],
   '$0 build --as-of 2026-03-01': [2, /--as-of: nothing had landed by/],
 }
 
-/** The words of a line as a shell splits them; of quotes, as the examples have them. */
+/** The words of a line as a shell splits them, with the quotes that the examples use. */
 export function wordsOf(line: string): string[] {
   return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, plain]) => double ?? single ?? plain ?? '',
   )
 }
 
-/** True for an example that is left to the deep suite: it builds or compares all there is. */
+/** True for an example that is left to the deep suite: it builds or compares everything. */
 export function isSlow(line: string): boolean {
   return /^\$0 (?:rebuild|verify|run --)/.test(line)
 }
 
-/** Another program reads what it prints, or it has a platform of its own. */
+/** Its output goes to another program, or it starts its own platform. */
 const APART = /\| |^\$0 (?:emulate|demo)/
 
 /** A published warehouse, and a folder with what the examples name. */
@@ -44,7 +44,7 @@ export function exampleStage(): () => Stage {
 
   beforeAll(async () => {
     const began = Date.now()
-    // Ten minutes a second: what is waited for comes about.
+    // Ten minutes pass in a second, so that commands that wait come to an end.
     const now = (): number => STARTS_AT + (Date.now() - began) * 600
     const made = await published({ users: 40, now }, ['--to', '2026-03-05'])
     const second = await made.go(['run', '--log', 'none'])
@@ -63,7 +63,7 @@ export function exampleStage(): () => Stage {
 
   afterAll(() => stage?.close())
   return () => {
-    if (stage === undefined) throw new Error('there is a stage within tests alone')
+    if (stage === undefined) throw new Error('the stage exists only during tests')
     return stage
   }
 }
@@ -75,13 +75,13 @@ export function testExamples(stageOf: () => Stage, isTested: (line: string) => b
     const { go, cwd } = stageOf()
     const { url } = await testServer((_, response) => response.end('{}'))
     const environment = { TEAM_CHAT_URL: url }
-    const [code, told] = ENDS[line] ?? [0, /^/]
+    const [code, message] = EXITS[line] ?? [0, /^/]
     for (const part of line.split(' && ')) {
       const [program, ...args] = wordsOf(part)
       expect(program).toBe('$0')
-      const said = await go(args, { environment, cwd, answers: 'y' })
-      expect(said.code, `${part}\n${said.err}${said.out}`).toBe(code)
-      expect(said.err).toMatch(told)
+      const result = await go(args, { environment, cwd, answers: 'y' })
+      expect(result.code, `${part}\n${result.err}${result.out}`).toBe(code)
+      expect(result.err).toMatch(message)
     }
   })
 }

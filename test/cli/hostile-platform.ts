@@ -3,7 +3,7 @@ import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts'
 import { onTestFinished } from 'vitest'
 import { testServer } from '../support/helpers.ts'
 
-/** The day after the days that commands ask for: a history as long as the real one grows by the day. */
+/** The day after the days that commands ask for, to keep the history short. */
 const NOW = Date.parse('2026-02-04T05:00:00Z')
 
 export interface Answer {
@@ -18,8 +18,8 @@ export interface HostilePlatform {
 }
 
 /**
- * The stand-in platform behind a proxy that changes each answer. `key` is good there.
- * What the caller names (`named`) is passed on as the stand-in knows it.
+ * The stand-in platform behind a proxy that accepts `key` and changes each response.
+ * `original` turns the path of a request into one that the stand-in knows.
  */
 export async function hostilePlatform(
   key: string,

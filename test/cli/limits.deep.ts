@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/helpers.ts'
 const NOW = Date.parse('2026-02-03T05:00:00Z')
 const SYNC = ['sync', '--only', 'users', '--log', 'none']
 
-/** A stand-in platform that refuses the requests of those numbers, and a folder. */
+/** A stand-in platform that refuses the requests with these numbers, and a data folder. */
 async function stage(refused: readonly number[], wait: string) {
   const intercept: EmulatorOptions['intercept'] = ({ number }) =>
     refused.includes(number)
@@ -25,8 +25,8 @@ async function stage(refused: readonly number[], wait: string) {
   return { emulator, environment, state: join(data, 'state', 'governor', 'default.json') }
 }
 
-describe('the limits of the platform', () => {
-  it('are learned in a run, kept, and shown by status', async () => {
+describe('the rate limits of the platform', () => {
+  it('are learned in a run, saved, and shown by status', async () => {
     const { environment, state } = await stage([6, 15], '1')
     expect(await command(SYNC, environment)).toMatchObject({ code: 0 })
     const kept: unknown = JSON.parse(await readFile(state, 'utf8'))
@@ -43,7 +43,7 @@ describe('the limits of the platform', () => {
     })
   })
 
-  it('are kept also when the run is deferred, and none is told of when none was met', async () => {
+  it('are saved when the run is deferred, and status says when none was met', async () => {
     const { environment } = await stage([12], '86400')
     const deferred = await command([...SYNC, '--max-duration', '5m'], environment)
     expect(deferred).toMatchObject({ code: 4 })

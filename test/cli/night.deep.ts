@@ -5,7 +5,7 @@ import { command, type Outcome } from '../support/command.ts'
 import { ask, filesIn, lines, stage } from './command-stage.ts'
 
 describe('a night', () => {
-  it('lands, builds and publishes; the same night again asks for nothing and changes nothing', async () => {
+  it('lands, builds and publishes; a second run at the same time fetches no day and changes nothing', async () => {
     const { emulator, data, environment } = await stage()
     const first = await command(['run'], environment)
     expect(first, first.err).toMatchObject({ code: 0 })
@@ -23,7 +23,7 @@ describe('a night', () => {
     expect(await filesIn(join(data, 'lake', 'raw'))).toEqual(lake)
   })
 
-  it('is on record: in runs/, in meta.runs, and every interval in meta.intervals', async () => {
+  it('is recorded in runs/ and meta.runs, with every interval in meta.intervals', async () => {
     const { data, environment } = await stage()
     await command(['run'], environment)
     const [name] = await readdir(join(data, 'runs'))
@@ -48,7 +48,7 @@ describe('a night', () => {
     ])
   })
 
-  it('with a broken day publishes the rest, says which, and ends with 3; the next night mends it', async () => {
+  it('with a failed day publishes the rest, names the day and exits with code 3; the next night fetches it', async () => {
     let isBroken = true
     const { environment } = await stage({
       intercept: ({ path, query }) =>
@@ -68,18 +68,18 @@ describe('a night', () => {
     expect(await ask(environment, failed)).toEqual([])
   })
 
-  it('that reaches nobody says so, ends with 3, and leaves what was published', async () => {
+  it('that cannot reach the platform says so, exits with code 3 and keeps the published warehouse', async () => {
     const { data, environment } = await stage()
     await command(['run', '--log', 'none'], environment)
     const published = await readFile(join(data, 'warehouse.duckdb'))
-    const nobody = { AGENT_BASE_URL: 'http://127.0.0.1:1' }
-    const night = await command(['run', '--log', 'none'], { ...environment, ...nobody })
+    const unreachable = { AGENT_BASE_URL: 'http://127.0.0.1:1' }
+    const night = await command(['run', '--log', 'none'], { ...environment, ...unreachable })
     expect(night.code).toBe(3)
     expect(night.err).toContain('could not be reached')
     expect(published.equals(await readFile(join(data, 'warehouse.duckdb')))).toBe(true)
   })
 
-  it('that is told to wait longer than it may last ends with 4 and what it has', async () => {
+  it('that must wait beyond --max-duration exits with code 4 and publishes what has landed', async () => {
     let served = 0
     const { environment } = await stage({
       intercept: () =>
@@ -98,7 +98,7 @@ describe('a night', () => {
     ])
   })
 
-  it('of two at once: the second says who holds the lock and ends with 7; readers go on', async () => {
+  it('that starts during another names the lock holder and exits with code 7; queries work meanwhile', async () => {
     const gate: { open?: () => void } = {}
     const held = new Promise<void>((resolve) => (gate.open = resolve))
     let isHeld = false
@@ -131,7 +131,7 @@ async function martsOf(environment: Record<string, string>): Promise<unknown> {
   return Promise.all(tables.map((table) => ask(environment, `from ${table} order by all`)))
 }
 
-/** Asks for the status until a run is under way. */
+/** Repeats `status` until a run is in progress. */
 async function untilRunning(environment: Record<string, string>): Promise<Outcome> {
   for (let attempt = 0; attempt < 50; attempt += 1) {
     const status = await command(['status'], environment)

@@ -4,46 +4,49 @@ import { expect, it } from 'vitest'
 import { createObserver, type LogMode } from '../../src/cli/job.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
-/** Without the form of a key: only that it is the credential tells that it is one. */
+/** It does not look like a key: it is redacted because it is the credential. */
 const KEY = 'Qx7Zp9vL2mR8tN4kW6yB1sD5'
 
 it.each<[LogMode, boolean]>([
   ['text', false],
   ['json', false],
   ['auto', true],
-])('a key in an event is in no log, summary or record (law 11): --log %s', async (log, isTty) => {
-  const dataFolder = await temporaryFolder()
-  const shown: string[] = []
-  const show = (text: string): void => void shown.push(text)
-  const observer = createObserver(
-    {
-      runId: 'run-1',
-      command: 'run',
-      dataFolder,
-      log,
-      secrets: [KEY],
-      now: () => Date.parse('2026-02-03T05:00:00Z'),
-    },
-    {
-      out: show,
-      data: show,
-      err: show,
-      draw: show,
-      isTty,
-      columns: 80,
-      outWidth: undefined,
-      hasColour: false,
-      ask: null,
-      environment: {},
-      cwd: dataFolder,
-    },
-  )
-  await observer.open()
-  observer.emit({ type: 'warning', message: `the file quotes ${KEY} today` })
-  const { text } = await observer.close(1, new Error(`of ${KEY} nothing is known`))
-  const record = await readFile(join(dataFolder, 'runs', 'run-1.json'), 'utf8')
-  for (const each of [shown.join(''), text, record]) {
-    expect(each).toContain('the file quotes [redacted] today')
-    expect(each).not.toContain(KEY)
-  }
-})
+])(
+  'law 11: a key in an event appears in no log, summary or run record: --log %s',
+  async (log, isTty) => {
+    const dataFolder = await temporaryFolder()
+    const shown: string[] = []
+    const show = (text: string): void => void shown.push(text)
+    const observer = createObserver(
+      {
+        runId: 'run-1',
+        command: 'run',
+        dataFolder,
+        log,
+        secrets: [KEY],
+        now: () => Date.parse('2026-02-03T05:00:00Z'),
+      },
+      {
+        out: show,
+        data: show,
+        err: show,
+        draw: show,
+        isTty,
+        columns: 80,
+        outWidth: undefined,
+        hasColour: false,
+        ask: null,
+        environment: {},
+        cwd: dataFolder,
+      },
+    )
+    await observer.open()
+    observer.emit({ type: 'warning', message: `the file quotes ${KEY} today` })
+    const { text } = await observer.close(1, new Error(`${KEY} is unknown`))
+    const record = await readFile(join(dataFolder, 'runs', 'run-1.json'), 'utf8')
+    for (const each of [shown.join(''), text, record]) {
+      expect(each).toContain('the file quotes [redacted] today')
+      expect(each).not.toContain(KEY)
+    }
+  },
+)

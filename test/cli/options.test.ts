@@ -5,7 +5,7 @@ import { momentOf, organisationsOf, selectionOf, selectionOptions } from '../../
 import { linesOf, stage } from './platform-stage.ts'
 import { helpOf, registered } from './registry.ts'
 
-describe('a moment', () => {
+describe('a time in an option', () => {
   it.each([
     ['2026-03-01', '2026-03-01T23:59:59.999Z'],
     ['2024-02-29', '2024-02-29T23:59:59.999Z'],
@@ -13,7 +13,7 @@ describe('a moment', () => {
     ['2026-03-01T06:00:00.5Z', '2026-03-01T06:00:00.500Z'],
     ['2026-03-01T06:00Z', '2026-03-01T06:00:00.000Z'],
     ['2026-03-01T01:00:00+02:00', '2026-02-28T23:00:00.000Z'],
-  ])('%s is %s', (text, expected) => {
+  ])('%s is read as %s', (text, expected) => {
     expect(new Date(momentOf(text, '--as-of')).toISOString()).toBe(expected)
   })
 
@@ -21,12 +21,12 @@ describe('a moment', () => {
     ...['', 'soon', 'yesterday', '2026', '2026-03', '2026-02-30', '2026-3-1', '20260301'],
     ...['2026-03-01 06:00:00Z', '2026-03-01T06:00:00', '2026-03-01T25:00:00Z'],
     ...['2026-02-30T06:00:00Z', '2026-03-01T06:00:00+99:00', '1772323200', 'Mar 1, 2026'],
-  ])("'%s' is none", (text) => {
+  ])("'%s' is not a time", (text) => {
     expect(() => momentOf(text, '--as-of')).toThrow(`--as-of: '${text}' is not a time`)
   })
 })
 
-describe('what to ask for', () => {
+describe('the selection of resources', () => {
   const parse = (...argv: string[]) =>
     selectionOf(
       yargs(argv)
@@ -37,7 +37,7 @@ describe('what to ask for', () => {
       { hosts: () => ['acme', 'beta', 'one, two'].map((name) => ({ name, appUrl: null })) },
     )
 
-  it('is everything by default', () => {
+  it('is every resource by default', () => {
     expect(parse()).toEqual({
       within: {},
       refetch: false,
@@ -45,13 +45,13 @@ describe('what to ask for', () => {
     })
   })
 
-  it('may be analytics and entity resources', () => {
+  it('takes analytics and entity resources from --only', () => {
     const { resources, entities } = parse('--only', 'tokens, sessions ,hook_events')
     expect(resources?.map(({ name }) => name)).toEqual(['tokens'])
     expect(entities?.resources).toEqual(['sessions', 'hook_events'])
   })
 
-  it('may be sessions and messages by their ids, each flag any number of times', () => {
+  it('takes ids from --session and --message, which can be repeated', () => {
     const { entities } = parse(
       '--session',
       'a',
@@ -84,7 +84,7 @@ describe('what to ask for', () => {
   })
 })
 
-describe('an empty value, as a shell variable that is not set gives it, is 2 and one line', () => {
+describe('an empty value, as from an unset shell variable', () => {
   it.each<[string[], string]>([
     [['status', '--data', ''], 'the value of --data is empty'],
     [['status', '--data='], 'the value of --data is empty'],
@@ -111,17 +111,17 @@ describe('an empty value, as a shell variable that is not set gives it, is 2 and
     [['hooks', 'install', '--events', ''], 'the value of --events is empty'],
     [['hooks', 'test', ''], 'argument 3 is empty'],
     [[''], 'argument 1 is empty'],
-  ])('%j', async (args, told) => {
+  ])('%j exits with code 2 and says which value is empty', async (args, message) => {
     const { run, emulator } = await stage()
     const { code, out, err } = await run(args)
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(linesOf(err)[0]).toBe(`agent-warehouse: ${told}`)
+    expect(linesOf(err)[0]).toBe(`agent-warehouse: ${message}`)
     expect(linesOf(err)).toHaveLength(2)
     expect(emulator.requests).toEqual([])
   })
 })
 
-describe('what is to be a number and is none is 2 and one line', () => {
+describe('an option that takes a number', () => {
   it.each([
     ['emulate', '--port'],
     ['emulate', '--users'],
@@ -129,7 +129,7 @@ describe('what is to be a number and is none is 2 and one line', () => {
     ['verify', '--days'],
     ['sync', '--rate'],
     ['run', '--concurrency'],
-  ])('%s %s', async (name, option) => {
+  ])('%s %s exits with code 2 for a value that is not a number', async (name, option) => {
     const { run } = await stage()
     const { code, out, err } = await run([name, option, 'x1'])
     expect({ code, out }).toEqual({ code: 2, out: '' })
@@ -137,7 +137,7 @@ describe('what is to be a number and is none is 2 and one line', () => {
   })
 })
 
-describe('what the stand-in platform cannot be started with is 2 and one line', () => {
+describe('an option of the stand-in platform', () => {
   it.each([
     ['emulate --port 70000', '--port: 70000 is not a whole number from 0 to 65535'],
     ['emulate --app-port -1', '--app-port: -1 is not a whole number'],
@@ -145,15 +145,15 @@ describe('what the stand-in platform cannot be started with is 2 and one line', 
     ['emulate --users 1.5', '--users: 1.5 is not a whole number'],
     ['emulate --from soon', "--from: 'soon' is not a date"],
     ['demo --users -2', '--users: -2 is not a whole number'],
-  ])('%s', async (line, told) => {
+  ])('%s exits with code 2 and says what is allowed', async (line, message) => {
     const { code, out, err } = await (await stage()).run(line.split(' '))
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(linesOf(err)[0]).toContain(told)
+    expect(linesOf(err)[0]).toContain(message)
     expect(linesOf(err).length).toBeLessThanOrEqual(2)
   })
 })
 
-describe('an option that may be repeated', () => {
+describe('a repeated option', () => {
   const plan = ['plan', '--json', '--only', 'users', '--only', 'sessions,messages']
   it.each<[string[], number[]]>([
     [
@@ -168,7 +168,7 @@ describe('an option that may be repeated', () => {
       ['--session', 'a', '--message', 'a/m', '--message', 'b/m'],
       [1, 2],
     ],
-  ])('of %j each value counts; of another the last one', async (args, requests) => {
+  ])('counts each value of %j, but only the last value of --only', async (args, requests) => {
     const { run } = await stage()
     const { code, out, err } = await run([...plan, ...args])
     expect(code, err).toBe(0)
@@ -178,23 +178,26 @@ describe('an option that may be repeated', () => {
   })
 })
 
-describe('an unknown option is 2 and two lines: the nearest one, and where the help is', () => {
+describe('an unknown option', () => {
   it.each([
     ['sync --form 2026-01-14', 'Did you mean --from? See --help.'],
     ['sync --onyl users', 'Did you mean --only? See --help.'],
     ['computers list --organization a', 'Did you mean --organisation? See --help.'],
     ['limits set a@b.example 1 --dryrun', 'Did you mean --dry-run? See --help.'],
     ['status --quite-unlike-any', 'See --help.'],
-  ])('%s', async (line, hint) => {
-    const { code, out, err } = await (await stage()).run(line.split(' '))
-    expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(linesOf(err)).toEqual([expect.stringMatching(/Unknown argument/), `  ${hint}`])
-  })
+  ])(
+    '%s exits with code 2, points to --help and suggests a similar option if there is one',
+    async (line, hint) => {
+      const { code, out, err } = await (await stage()).run(line.split(' '))
+      expect({ code, out }).toEqual({ code: 2, out: '' })
+      expect(linesOf(err)).toEqual([expect.stringMatching(/Unknown argument/), `  ${hint}`])
+    },
+  )
 })
 
-describe('a data folder that is a file, or in one, is 2 and one line', () => {
+describe('a data folder that is a file, or inside one', () => {
   const COMMANDS = ['status', 'plan', 'query 1', 'tables', 'export csv', 'rollback', 'build', 'run']
-  it.each(COMMANDS)('%s', async (line) => {
+  it.each(COMMANDS)('%s exits with code 2 and names the path', async (line) => {
     const { run, data } = await stage()
     await writeFile(data, '')
     for (const path of [data, `${data}/data`]) {
@@ -207,7 +210,7 @@ describe('a data folder that is a file, or in one, is 2 and one line', () => {
 })
 
 describe('examples of --help', () => {
-  it('are to be copied: each on a line of its own, below what it is for', async () => {
+  it('stand on a line of their own, below a comment that explains them', async () => {
     const commands = await registered()
     expect(commands.length).toBeGreaterThan(40)
     for (const { name } of commands) {
@@ -223,7 +226,7 @@ describe('examples of --help', () => {
   })
 })
 
-describe('organisations by name', () => {
+describe('--org', () => {
   const known = ['acme', 'beta', 'one, two']
 
   it.each([
@@ -238,11 +241,11 @@ describe('organisations by name', () => {
       ['acme', 'beta'],
     ],
     [['one, two'], ['one, two']],
-  ])('%j are %j', (org, names) => {
+  ])('%j selects %j', (org, names) => {
     expect(organisationsOf({ org, _: [], $0: '' }, known)).toEqual(names)
   })
 
-  it.each([['acmee'], ['acme,'], ['']])("'%s' is none", (name) => {
+  it.each([['acmee'], ['acme,'], ['']])("'%s' is refused", (name) => {
     expect(() => organisationsOf({ org: [name], _: [], $0: '' }, known)).toThrow(
       'there is no organisation',
     )

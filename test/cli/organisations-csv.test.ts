@@ -24,7 +24,7 @@ async function configOf(lines: readonly string[]): Promise<Config> {
 }
 
 describe('a CSV file of organisations', () => {
-  it('has the settings as its columns, in any order, and paths relative to itself', async () => {
+  it('has a column for each setting, in any order, and paths relative to the file', async () => {
     const config = await configOf([
       'Name;key_env;base_url;app_url;key_file',
       'acme;KEY_A;https://api.example.com;https://app.example.com;',
@@ -54,21 +54,29 @@ describe('a CSV file of organisations', () => {
   it.each([
     ['an unknown column', ['name,base_ulr,key_env'], "{csv}:1: there is no column 'base_ulr'"],
     ['a missing column', ['name,key_env'], "{csv}:1: the header has no column 'base_url'"],
-    ['a command', ['name,base_url,key_command'], "{csv}:1: there is no column 'key_command'"],
+    [
+      'a key_command column',
+      ['name,base_url,key_command'],
+      "{csv}:1: there is no column 'key_command'",
+    ],
     ['no organisation', [HEADER, ''], '{csv}:2: there is no organisation in the file'],
     ['a missing key', [HEADER, 'a,https://a,A', '', 'b,https://b,'], '{csv}:4: needs exactly one'],
     ['two keys', [`${HEADER},key_file`, 'a,https://a,A,a'], '{csv}:2: needs exactly one of'],
     ['a missing address', [HEADER, 'a,,A'], '{csv}:2 base_url: '],
-    ['a bad variable', [HEADER, 'a,https://a,A-B'], '{csv}:2 key_env: must be the name of'],
-    ['a name twice', [HEADER, 'a,https://a,A', 'a,https://b,B'], "{csv}:3: 'a' is in line 2 al"],
+    [
+      'an invalid variable name',
+      [HEADER, 'a,https://a,A-B'],
+      '{csv}:2 key_env: must be the name of',
+    ],
+    ['a repeated name', [HEADER, 'a,https://a,A', 'a,https://b,B'], "{csv}:3: 'a' is in line 2 al"],
     ['a missing field', [HEADER, 'a,https://a'], '{csv}:2: 2 fields instead of 3'],
-    ['an open quote', [HEADER, '"a,https://a,A'], '{csv}:2: a quote that does not end'],
-  ])('with %s is refused with its line', async (_, lines, message) => {
+    ['an unclosed quote', [HEADER, '"a,https://a,A'], '{csv}:2: a quote that does not end'],
+  ])('with %s is refused with the line number', async (_, lines, message) => {
     await expect(configOf(lines)).rejects.toThrow(message)
     await expect(configOf(lines)).rejects.toBeInstanceOf(UsageError)
   })
 
-  it('that is not there is refused', async () => {
+  it('that does not exist is refused', async () => {
     const folder = await temporaryFolder()
     const yaml = 'organisations: none.csv\n'
     await writeFile(join(folder, 'agent-warehouse.yaml'), yaml, { mode: 0o600 })
@@ -77,10 +85,10 @@ describe('a CSV file of organisations', () => {
   })
 })
 
-describe('organisations by name', () => {
+describe('organisations selected by name', () => {
   const lines = ['name,base_url,key_env', 'acme,https://a,KEY_A', 'beta,https://b,NOT_SET']
 
-  it('need no key of the others, and an unknown one has a close name', async () => {
+  it('need only their own key, and an unknown name gets a suggestion', async () => {
     const config = await configOf(lines)
     expect(config.organisations(['acme']).map(({ name }) => name)).toEqual(['acme'])
     expect(() => config.organisations()).toThrow('NOT_SET is not set')

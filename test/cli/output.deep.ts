@@ -2,7 +2,8 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { packageRoot } from '../../src/lib/package.ts'
-import { published, type Said } from './published-stage.ts'
+import type { Outcome } from '../support/command.ts'
+import { published } from './published-stage.ts'
 import { helpOf, registered } from './registry.ts'
 
 const NOW = Date.parse('2026-02-03T05:00:00Z')
@@ -20,7 +21,7 @@ it('docs/output.md shows what the commands print: `npm run docs:output` writes i
   })
   onTestFinished(stage.close)
   const { data } = stage
-  const shown = ({ code, out, err }: Said): string => {
+  const shown = ({ code, out, err }: Outcome): string => {
     const text = `${err}${out}`
       .replaceAll(data, '/srv/data')
       .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:8080')
@@ -41,7 +42,7 @@ it('docs/output.md shows what the commands print: `npm run docs:output` writes i
       .replace(/\b\d+ base files\b/g, '30 base files') // some are written twice, as answers arrive
     return `${text.trimEnd()}\n\n→ exit code ${code}`
   }
-  const run = (...args: string[]): Promise<Said> =>
+  const run = (...args: string[]): Promise<Outcome> =>
     stage.go([...args, '--log', 'none', '--concurrency', '1'])
   const sections: [title: string, text: string][] = []
   await rm(data, { recursive: true })

@@ -32,7 +32,7 @@ const SYNC = [
   '2026-02-02',
 ]
 
-/** Every file and folder, the data folder too, and what its mode allows beyond the mask. */
+/** Files and folders, the data folder included, whose mode has bits of the mask. */
 async function wider(data: string, mask: number): Promise<string[]> {
   const entries = await readdir(data, { recursive: true })
   const modes = await Promise.all(
@@ -46,7 +46,7 @@ async function wider(data: string, mask: number): Promise<string[]> {
 }
 
 describe('permissions', () => {
-  test("what a run makes is its owner's alone, whatever mask it was started with", async () => {
+  test('a run creates files for their owner alone, whatever the umask of the process', async () => {
     const { data, environment } = await stage()
     const before = process.umask(0o000)
     onTestFinished(() => void process.umask(before))
@@ -59,7 +59,7 @@ describe('permissions', () => {
     expect(await wider(data, 0o077)).toEqual([])
   })
 
-  test('a mask in the environment opens files to the group, and the key of markers to nobody', async () => {
+  test('AGENT_WAREHOUSE_UMASK opens files to the group, but not the redaction key', async () => {
     const { data, environment } = await stage()
     const { code } = await command(SYNC, { ...environment, AGENT_WAREHOUSE_UMASK: '027' })
     expect(code).toBe(0)
@@ -69,7 +69,7 @@ describe('permissions', () => {
   })
 
   test.each(['027', '"027"', '27'])(
-    'a mask in the configuration does the same: umask: %s',
+    'the setting umask opens files to the group, but not the redaction key: %s',
     async (mask) => {
       const { data, environment } = await stage()
       const config = join(data, '..', 'a.yaml')
@@ -82,14 +82,14 @@ describe('permissions', () => {
       expect(out).toMatch(/^ok +permissions +its owner and group alone/m)
       const closed = join(data, '..', 'closed')
       const variables = { AGENT_WAREHOUSE_DATA: closed, AGENT_WAREHOUSE_UMASK: '077' }
-      const said = await command([...SYNC, '--config', config], { ...environment, ...variables })
-      expect(said.code).toBe(0)
+      const result = await command([...SYNC, '--config', config], { ...environment, ...variables })
+      expect(result.code).toBe(0)
       expect(await wider(closed, 0o077)).toEqual([])
     },
   )
 
   test.each(['022', '0o27', '0', 'abc'])(
-    'a mask in the configuration that lets everyone in, or is none, is refused: %s',
+    'a umask setting that is invalid or lets other users in is refused: %s',
     async (mask) => {
       const { data, environment } = await stage()
       const config = join(data, '..', 'a.yaml')
@@ -102,7 +102,7 @@ describe('permissions', () => {
   )
 
   test.each(['022', '0', 'abc', '777', '-27'])(
-    'a mask that lets everyone in is refused: %s',
+    'an AGENT_WAREHOUSE_UMASK that is invalid or lets other users in is refused: %s',
     async (mask) => {
       const { data, environment } = await stage()
       const { code, err } = await command(SYNC, { ...environment, AGENT_WAREHOUSE_UMASK: mask })
@@ -112,7 +112,7 @@ describe('permissions', () => {
     },
   )
 
-  test('doctor reports what others can reach, and how to close it', async () => {
+  test('doctor reports files that other users can open, and the command that closes them', async () => {
     const { data, environment } = await stage()
     await command(SYNC, environment)
     expect((await command(['doctor'], environment)).out).toMatch(/^ok +permissions /m)
@@ -133,7 +133,7 @@ describe('permissions', () => {
     expect(open.out).toMatch(/^ok +permissions +its owner and group alone/m)
   })
 
-  test('the data folder ignores all but its seeds in a repository, and keeps a .gitignore of its own', async () => {
+  test('the data folder in a git repository ignores all but its seeds, and keeps a changed .gitignore', async () => {
     const { data, environment } = await stage()
     await command(SYNC, environment)
     await mkdir(join(data, 'seeds', 'more'), { recursive: true })
@@ -152,7 +152,7 @@ describe('permissions', () => {
     expect(await readFile(join(data, '.gitignore'), 'utf8')).toBe('# mine\n')
   })
 
-  test('an event of an agent is recorded for its owner alone, and in no repository', async () => {
+  test('a hook event is recorded for its owner alone, in a data folder with a .gitignore', async () => {
     const { data } = await stage()
     const before = process.umask(0o000)
     onTestFinished(() => void process.umask(before))

@@ -1,15 +1,10 @@
 import { onTestFinished } from 'vitest'
 import { program } from '../../src/cli/program.ts'
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
+import type { Outcome } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
 export const NOW = Date.parse('2026-03-10T05:00:00Z')
-
-export interface Told {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
 
 export interface Stage {
   readonly emulator: Emulator
@@ -17,21 +12,21 @@ export interface Stage {
   readonly data: string
   readonly environment: Readonly<Record<string, string>>
   /** The command as its `main` runs it, with this terminal. */
-  readonly run: (args: readonly string[], terminal?: Person) => Promise<Told>
+  readonly run: (args: readonly string[], terminal?: Person) => Promise<Outcome>
   /** Requests so far that change something, `PUT /api/…`. */
   readonly changes: () => string[]
 }
 
-/** Who sits at the terminal; nobody, where there is no answer. */
+/** The user at the terminal; without `answers` there is no terminal. */
 export interface Person {
   readonly answers?: string
   readonly environment?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** Of standard output, where it is a terminal. */
+  /** The width of standard output when it is a terminal. */
   readonly width?: number
 }
 
-/** A stand-in platform, and the command that speaks with it. */
+/** A stand-in platform, and the command that talks to it. */
 export async function stage(options: Partial<EmulatorOptions> = {}): Promise<Stage> {
   const emulator = await startEmulator({ users: 130, now: () => NOW, ...options })
   onTestFinished(() => emulator.close())
@@ -58,7 +53,7 @@ async function run(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   { answers, cwd = '/', width }: Person,
-): Promise<Told> {
+): Promise<Outcome> {
   let [out, err] = ['', '']
   const code = await program(args, {
     out: (text) => (out += text),
@@ -80,7 +75,7 @@ async function run(
   return { code, out, err }
 }
 
-/** What is on standard error is the error in one line, and its next step at most. */
+/** The lines of standard error: the error, and at most its next step. */
 export function linesOf(text: string): string[] {
   return text.split('\n').filter((line) => line !== '')
 }

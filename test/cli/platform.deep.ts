@@ -30,48 +30,54 @@ function withSession(args: readonly string[], { emulator }: Stage): string[] {
 }
 
 describe('a command that changes something', () => {
-  it.each(CHANGING)('%s: asks for nothing where nobody can confirm', async (_, args) => {
-    const platform = await stage()
-    const { code, out, err } = await platform.run(withSession(args, platform))
-    expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(linesOf(err)).toEqual([
-      expect.stringContaining('no terminal to ask for confirmation'),
-      expect.stringContaining('--yes'),
-    ])
-    expect(platform.emulator.requests).toEqual([])
-  })
+  it.each(CHANGING)(
+    '%s without a terminal or --yes exits with code 2 and sends no request',
+    async (_, args) => {
+      const platform = await stage()
+      const { code, out, err } = await platform.run(withSession(args, platform))
+      expect({ code, out }).toEqual({ code: 2, out: '' })
+      expect(linesOf(err)).toEqual([
+        expect.stringContaining('no terminal to ask for confirmation'),
+        expect.stringContaining('--yes'),
+      ])
+      expect(platform.emulator.requests).toEqual([])
+    },
+  )
 
-  it.each(CHANGING)('%s: changes nothing after a no', async (_, args) => {
+  it.each(CHANGING)('%s changes nothing when the answer is no', async (_, args) => {
     const platform = await stage()
     const { code, out } = await platform.run(withSession(args, platform), { answers: 'no' })
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(platform.changes()).toEqual([])
   })
 
-  it.each(CHANGING)('%s: a dry run says what it then sends', async (_, given, methods) => {
-    const sent: unknown[] = []
-    const platform = await stage({
-      intercept: ({ method, path, answer }) => {
-        if (method !== 'GET') sent.push({ method, path })
-        return answer()
-      },
-    })
-    const args = withSession(given, platform)
-    const dry = await platform.run([...args, '--dry-run', '--json'])
-    expect(dry.code, dry.err).toBe(0)
-    expect(sent).toEqual([])
-    const { requests } = JSON.parse(dry.out) as { requests: { method: string; url: string }[] }
-    expect(requests.map(({ method }) => method)).toEqual(methods)
-    const text = await platform.run([...args, '--dry-run'])
-    for (const { method, url } of requests)
-      expect(text.out).toContain(`would send: ${method} ${url}`)
-    await platform.run([...args, '--yes'])
-    expect(sent).toEqual(
-      requests.map(({ method, url }) => ({ method, path: new URL(url).pathname })),
-    )
-  })
+  it.each(CHANGING)(
+    '%s --dry-run prints the requests that it sends without --dry-run',
+    async (_, given, methods) => {
+      const sent: unknown[] = []
+      const platform = await stage({
+        intercept: ({ method, path, answer }) => {
+          if (method !== 'GET') sent.push({ method, path })
+          return answer()
+        },
+      })
+      const args = withSession(given, platform)
+      const dry = await platform.run([...args, '--dry-run', '--json'])
+      expect(dry.code, dry.err).toBe(0)
+      expect(sent).toEqual([])
+      const { requests } = JSON.parse(dry.out) as { requests: { method: string; url: string }[] }
+      expect(requests.map(({ method }) => method)).toEqual(methods)
+      const text = await platform.run([...args, '--dry-run'])
+      for (const { method, url } of requests)
+        expect(text.out).toContain(`would send: ${method} ${url}`)
+      await platform.run([...args, '--yes'])
+      expect(sent).toEqual(
+        requests.map(({ method, url }) => ({ method, path: new URL(url).pathname })),
+      )
+    },
+  )
 
-  it('tells in a dry run what bodies hold, without secrets', async () => {
+  it('prints request bodies with --dry-run, without secrets', async () => {
     const platform = await stage()
     const [session = ''] = platform.emulator.sessionIds()
     const { out } = await platform.run(['sessions', 'update', session, '--tag', 'x', '--dry-run'])
@@ -82,7 +88,7 @@ describe('a command that changes something', () => {
 
 describe('help', () => {
   const all = [...READING, ...CHANGING.map(([name]) => name)]
-  it.each(all)('of %s has an example', async (name) => {
+  it.each(all)('%s --help shows an example', async (name) => {
     const { code, out } = await (await stage()).run([...name.split(' '), '--help'])
     expect(code).toBe(0)
     expect(out).toContain('Examples:')
@@ -92,8 +98,8 @@ describe('help', () => {
   })
 })
 
-describe('the command itself', () => {
-  it('shows, changes and refuses, with its exit codes', async () => {
+describe('the installed command', () => {
+  it('reads, changes and fails with the exit code of each outcome', async () => {
     const { environment, emulator } = await stage()
     const shown = await command(['limits', 'list', '--json'], environment)
     expect(shown).toMatchObject({ code: 0, err: '' })
@@ -110,7 +116,7 @@ describe('the command itself', () => {
   })
 })
 
-describe('what the platform answers', () => {
+describe('a platform command', () => {
   const problem = (status: number, headers = {}): Response =>
     new Response('{"title":"A title","detail":"and a detail"}', { status, headers })
 
@@ -118,27 +124,30 @@ describe('what the platform answers', () => {
     ['a bad request', 400, ['limits', 'list'], 2, /GET \S+: 400 A title: and a detail/],
     ['a refused credential', 401, ['limits', 'list'], 5, /401 A title: and a detail/],
     ['a refused role', 403, ['computers', 'list'], 5, /403 A title: and a detail/],
-    ['what is not there', 404, ['sessions', 'show', 'x'], 2, /404 A title: and a detail/],
+    ['an unknown id', 404, ['sessions', 'show', 'x'], 2, /404 A title: and a detail/],
     ['a conflict', 409, ['computers', 'list'], 2, /409 A title/],
-    ['what cannot be processed', 422, ['limits', 'set-global', 'none', '--yes'], 2, /422 A title/],
-    ['an odd refusal', 418, ['limits', 'list'], 1, /418 A title/],
-    ['a fault', 501, ['limits', 'list'], 1, /501 A title/],
-  ])('%s: %i', async (_, status, args, expected, told) => {
-    const { run } = await stage({ intercept: () => problem(status) })
-    const { code, out, err } = await run(args)
-    expect({ code, out }).toEqual({ code: expected, out: '' })
-    expect(linesOf(err)[0]).toMatch(told)
-    expect(linesOf(err).length).toBeLessThanOrEqual(2)
-  })
+    ['an unprocessable request', 422, ['limits', 'set-global', 'none', '--yes'], 2, /422 A title/],
+    ['another client error', 418, ['limits', 'list'], 1, /418 A title/],
+    ['a server error', 501, ['limits', 'list'], 1, /501 A title/],
+  ])(
+    'quotes %s (%i) in one line and exits with its code',
+    async (_, status, args, expected, message) => {
+      const { run } = await stage({ intercept: () => problem(status) })
+      const { code, out, err } = await run(args)
+      expect({ code, out }).toEqual({ code: expected, out: '' })
+      expect(linesOf(err)[0]).toMatch(message)
+      expect(linesOf(err).length).toBeLessThanOrEqual(2)
+    },
+  )
 
-  it('a wait for longer than anyone waits: 4', async () => {
+  it('exits with code 4 at a Retry-After of a day', async () => {
     const { run } = await stage({ intercept: () => problem(429, { 'retry-after': '86400' }) })
     const { code, out, err } = await run(['limits', 'list'])
     expect({ code, out }).toEqual({ code: 4, out: '' })
     expect(linesOf(err).at(-1)).toBe('  Ask again later.')
   })
 
-  it('a fault after something was to be done: 1, and that it may have been', async () => {
+  it('exits with code 1 when a change fails with a 503, and says that it may have been done', async () => {
     const { run, changes } = await stage({
       intercept: ({ method }) => (method === 'GET' ? undefined : problem(503)),
     })
@@ -149,7 +158,7 @@ describe('what the platform answers', () => {
     expect(changes()).toHaveLength(1)
   })
 
-  it('escape sequences and control characters reach no terminal', async () => {
+  it('prints no escape sequences or control characters of the platform', async () => {
     const evil = '\u001b]0;owned\u0007\u001b[31mred\u009b2J\u202e\r\nline'
     const { run } = await stage({
       intercept: ({ path, method }) => {
@@ -164,24 +173,27 @@ describe('what the platform answers', () => {
         return Response.json({ title: evil, detail: evil }, { status: 409 })
       },
     })
-    const told = [
+    const results = [
       await run(['computers', 'list']),
       await run(['computers', 'list', '--json']),
       await run(['messages', 'show', 's', 'm']),
       await run(['messages', 'show', 's', 'm', '--json']),
       await run(['computers', 'show', 'x']),
     ]
-    for (const { out, err } of told) {
+    for (const { out, err } of results) {
       expect(out + err).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
     }
-    expect(JSON.parse(told[1]?.out ?? '')).toMatchObject([{ id: evil }])
-    expect(linesOf(told[4]?.err ?? '')).toHaveLength(1)
+    expect(JSON.parse(results[1]?.out ?? '')).toMatchObject([{ id: evil }])
+    expect(linesOf(results[4]?.err ?? '')).toHaveLength(1)
   })
 
-  it('never the credential, however the platform repeats it', async () => {
+  it('prints no credential that the platform repeats', async () => {
     const platform = await stage({
       intercept: ({ headers }) =>
-        Response.json({ detail: `who is ${headers.get('authorization') ?? ''}?` }, { status: 409 }),
+        Response.json(
+          { detail: `unknown key ${headers.get('authorization') ?? ''}?` },
+          { status: 409 },
+        ),
     })
     const { err } = await platform.run(['computers', 'list'])
     expect(err).not.toContain(platform.emulator.keys.manager)
@@ -207,7 +219,7 @@ describe('one of several organisations', () => {
     return { one, other, config, nothing }
   }
 
-  it('is named, and of the others no key is needed', async () => {
+  it('is selected with --organisation, and needs only its own key', async () => {
     const { one, other, config, nothing } = await two()
     const environment = { ...nothing, TWO_KEY: other.keys.owner }
     const args = ['computers', 'list', '--json', '--config', config]
@@ -221,17 +233,17 @@ describe('one of several organisations', () => {
     ['not named', [], /2 organisations are configured: one, two/, /--organisation one/],
     ['unknown', ['--organisation', 'six'], /no organisation 'six'/, /one, two/],
     ['without a key', ['--organisation', 'two'], /TWO_KEY is not set/, /export TWO_KEY/],
-  ])('that is %s is 2', async (_, args, told, hint) => {
+  ])('that is %s is refused with exit code 2', async (_, args, message, hint) => {
     const { one, config, nothing: environment } = await two()
     const list = ['computers', 'list', '--config', config, ...args]
     const { code, err } = await one.run(list, { environment })
     expect(code).toBe(2)
-    expect(linesOf(err)).toEqual([expect.stringMatching(told), expect.stringMatching(hint)])
+    expect(linesOf(err)).toEqual([expect.stringMatching(message), expect.stringMatching(hint)])
   })
 })
 
-describe('the data folder', () => {
-  it('is not made, and where there is one its key makes the marks', async () => {
+describe('the data folder of a platform command', () => {
+  it('is not created, and the redaction key of an existing one makes the markers', async () => {
     const { run, data } = await stage()
     const show = ['controls', 'show', 'latest', '--json']
     const marks = ({ out }: { out: string }): string[] => out.match(/\[redacted:\w+\]/g) ?? []

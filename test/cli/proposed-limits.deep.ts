@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { temporaryFolder } from '../support/helpers.ts'
 import { stage } from './platform-stage.ts'
 
-it('limits set --csv takes the limits that query --analysis proposed_limits proposes, as they are', async () => {
+it('limits set --csv accepts the output of query --analysis proposed_limits unchanged', async () => {
   const { run } = await stage({ users: 12, firstDay: '2026-01-14' })
   const night = await run(['run', '--log', 'none'])
   expect(night, night.err).toMatchObject({ code: 0 })

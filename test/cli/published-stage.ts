@@ -4,36 +4,31 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { program } from '../../src/cli/program.ts'
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
+import type { Outcome } from '../support/command.ts'
 import { MACHINE } from '../support/machine.ts'
-
-export interface Said {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
 
 export interface Where {
   readonly environment?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** What a person answers; nobody is there without it. */
+  /** The user's answer; without it there is no terminal. */
   readonly answers?: string
 }
 
-/** A stand-in platform, and a data folder with a published warehouse of it, for many tests. */
+/** A stand-in platform, and a data folder with its published warehouse, for many tests. */
 export interface Published {
   readonly emulator: Emulator
   readonly data: string
-  /** A folder of its own in the stage's, which goes with it. */
+  /** A new folder, which is removed with the stage. */
   readonly folder: () => Promise<string>
   /** A copy of the data folder, to be changed. */
   readonly copy: () => Promise<string>
   /** The command, in process, in the environment of the stage. */
-  readonly go: (args: readonly string[], where?: Where) => Promise<Said>
+  readonly go: (args: readonly string[], where?: Where) => Promise<Outcome>
   readonly environment: Readonly<Record<string, string>>
   readonly close: () => Promise<void>
 }
 
-/** Of nobody's own: no address and no key. */
+/** An environment without an address, a key or a data folder. */
 export const NOTHING = {
   AGENT_BASE_URL: '',
   AGENT_APP_URL: '',
@@ -60,12 +55,12 @@ export async function published(
     ...MACHINE,
   }
   const go: Published['go'] = (args, { environment: own = {}, cwd = root, answers } = {}) =>
-    said(args, { ...environment, ...own }, cwd, answers)
+    execute(args, { ...environment, ...own }, cwd, answers)
   const night = await go(['run', '--log', 'none', ...run])
   expect(night.code, night.err).toBe(0)
   const copy = async (): Promise<string> => {
     const to = join(await folder(), 'data')
-    // The published file is known by its time, too.
+    // The published file is recognised by its time, too.
     await cp(data, to, { recursive: true, preserveTimestamps: true })
     return to
   }
@@ -76,12 +71,12 @@ export async function published(
   return { emulator, data, folder, copy, go, environment, close }
 }
 
-async function said(
+async function execute(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   cwd: string,
   answers: string | undefined,
-): Promise<Said> {
+): Promise<Outcome> {
   let [out, err] = ['', '']
   const code = await program(args, {
     out: (text) => (out += text),

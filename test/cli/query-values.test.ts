@@ -6,7 +6,7 @@ import { program } from '../../src/cli/program.ts'
 import { command } from '../support/command.ts'
 import { writeWarehouse } from '../serve/support.ts'
 
-/** Colours, a window's title, C1, directions, no room, ends of lines, a tag, a byte order mark. */
+/** Colours, a window title, C1, directions, zero width, line ends, a tag, a byte order mark. */
 const VALUES = [
   '\u001b[31mred\u001b]0;owned\u0007',
   'a\u009b2J\u0085b',
@@ -17,7 +17,7 @@ const VALUES = [
   'Zoë 東京 👩‍💻',
 ]
 const SQL = 'select value from odd order by ordinal'
-const OBEYED =
+const CONTROLS =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069]/
 
 /** RFC 4180, one column and a header. */
@@ -31,7 +31,7 @@ function jsonValues(text: string): unknown {
   return (JSON.parse(text) as { value: string }[]).map(({ value }) => value)
 }
 
-describe('what query writes', () => {
+describe('the output of query', () => {
   let data: string
 
   beforeAll(async () => {
@@ -46,38 +46,41 @@ describe('what query writes', () => {
   it.each([
     ['csv', csvValues],
     ['json', jsonValues],
-  ] as const)('as %s into a pipe has every value as it is', async (format, valuesIn) => {
+  ] as const)('as %s into a pipe has every value unchanged', async (format, valuesIn) => {
     const { code, out, err } = await command(['query', SQL, '--format', format, '--data', data])
     expect([code, err]).toEqual([0, ''])
     expect(valuesIn(out)).toEqual(VALUES)
   })
 
-  it('as a table into a pipe is for people, and nothing in it is obeyed', async () => {
+  it('as a table into a pipe has control characters escaped', async () => {
     const { out } = await command(['query', SQL, '--data', data])
     expect(out).toContain(String.raw`\u001b[31mred`)
-    expect(out).not.toMatch(OBEYED)
+    expect(out).not.toMatch(CONTROLS)
   })
 
-  it.each(['csv', 'json', 'table'])('as %s on a terminal is not obeyed by it', async (format) => {
-    let out = ''
-    const code = await program(['query', SQL, '--format', format, '--data', data], {
-      out: (text) => (out += text),
-      err: () => undefined,
-      isTty: true,
-      columns: 100,
-      outWidth: 100,
-      hasColour: false,
-      ask: null,
-      environment: {},
-      cwd: '/',
-    })
-    expect(code).toBe(0)
-    expect(out).not.toMatch(OBEYED)
-    expect(out).toContain(String.raw`\u001b[31mred`)
-    if (format === 'json') expect(jsonValues(out)).toEqual(VALUES)
-  })
+  it.each(['csv', 'json', 'table'])(
+    'as %s on a terminal has control characters escaped',
+    async (format) => {
+      let out = ''
+      const code = await program(['query', SQL, '--format', format, '--data', data], {
+        out: (text) => (out += text),
+        err: () => undefined,
+        isTty: true,
+        columns: 100,
+        outWidth: 100,
+        hasColour: false,
+        ask: null,
+        environment: {},
+        cwd: '/',
+      })
+      expect(code).toBe(0)
+      expect(out).not.toMatch(CONTROLS)
+      expect(out).toContain(String.raw`\u001b[31mred`)
+      if (format === 'json') expect(jsonValues(out)).toEqual(VALUES)
+    },
+  )
 
-  it('is said in --help', async () => {
+  it('is described in --help', async () => {
     const { out } = await command(['query', '--help'])
     expect(out.replaceAll(/\s+/g, ' ')).toContain(
       'json and csv into a pipe or a file: every value as it is',
@@ -85,7 +88,7 @@ describe('what query writes', () => {
   })
 })
 
-/** As SQL, of characters by their code: nothing on the way can change one. */
+/** An SQL expression of character codes, so that nothing on the way changes a character. */
 function spelled(value: string): string {
   return Array.from(value, (char) => `chr(${char.codePointAt(0) ?? 0})`).join(' || ')
 }

@@ -7,7 +7,7 @@ interface Report {
 }
 
 describe('readiness reports', () => {
-  it('are listed once each, the newest first, whatever the pages', async () => {
+  it('are listed once each, newest first, across pages', async () => {
     const { run } = await stage()
     const { code, out } = await run(['readiness', 'list'])
     expect(code).toBe(0)
@@ -31,7 +31,7 @@ describe('readiness reports', () => {
     expect(JSON.parse(byId.out)).toEqual(latest)
   })
 
-  it('that do not exist end with 2, and say where to find those that do', async () => {
+  it('that do not exist exit with code 2 and a pointer to readiness list', async () => {
     const { run } = await stage()
     const { code, out, err } = await run(['readiness', 'show', 'nope'])
     expect({ code, out }).toEqual({ code: 2, out: '' })
@@ -41,7 +41,7 @@ describe('readiness reports', () => {
     ])
   })
 
-  it('need the application host', async () => {
+  it('need the address of the application host', async () => {
     const { run, emulator } = await stage()
     const { code, err } = await run(['readiness', 'list'], { environment: { AGENT_APP_URL: '' } })
     expect(code).toBe(2)

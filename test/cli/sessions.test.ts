@@ -8,8 +8,8 @@ function ids({ emulator }: Stage): [running: string, pending: string, idle: stri
   return [running, pending, idle]
 }
 
-describe('a session', () => {
-  it('is shown, as text and as served, without secrets', async () => {
+describe('sessions', () => {
+  it('show prints a session as text and as JSON, without secrets', async () => {
     const platform = await stage()
     const [, , idle] = ids(platform)
     const { code, out } = await platform.run(['sessions', 'show', idle])
@@ -23,7 +23,7 @@ describe('a session', () => {
     expect(DEMO_SECRETS.filter((secret) => all.includes(secret))).toEqual([])
   })
 
-  it('is changed after a confirmation, and says what is otherwise than before', async () => {
+  it('update asks for a confirmation and prints what changed', async () => {
     const platform = await stage()
     const [running] = ids(platform)
     const update = [
@@ -52,7 +52,7 @@ describe('a session', () => {
     expect(session.sessionSettings.disabledToolIds).toEqual(['WebSearch'])
   })
 
-  it('keeps what the platform has of the tags that stay', async () => {
+  it('update sends the kept tags unchanged, and prints no secret of them', async () => {
     const bodies: unknown[] = []
     const platform = await stage({
       intercept: async ({ method, answer }) => {
@@ -67,7 +67,7 @@ describe('a session', () => {
     expect(out).not.toContain('tag-2Gh9Jk4Lz7Xp')
   })
 
-  it('is archived as of now, and takes other settings as JSON', async () => {
+  it('update archives a session, and accepts other settings as JSON', async () => {
     const platform = await stage()
     const [running] = ids(platform)
     const settings = '{"disabledToolIds":["A","B"]}'
@@ -83,7 +83,7 @@ describe('a session', () => {
     })
   })
 
-  it('is interrupted: running before, idle after; an idle one stays so', async () => {
+  it('interrupt makes a running session idle, and leaves an idle one idle', async () => {
     const platform = await stage()
     const [running, , idle] = ids(platform)
     const first = await platform.run(['sessions', 'interrupt', running], { answers: 'y' })
@@ -98,7 +98,7 @@ describe('a session', () => {
     })
   })
 
-  it('is not interrupted where that is not enabled: 5', async () => {
+  it('interrupt exits with code 5 where the platform has not enabled it', async () => {
     const platform = await stage({ interrupt: false })
     const [running] = ids(platform)
     const { code, out, err } = await platform.run(['sessions', 'interrupt', running, '--yes'])
@@ -109,7 +109,7 @@ describe('a session', () => {
     ])
   })
 
-  it('is watched until it is idle', async () => {
+  it('watch ends when the session is idle', async () => {
     let now = NOW
     const platform = await stage({ now: () => (now += 30_000) })
     const [running] = ids(platform)
@@ -121,7 +121,7 @@ describe('a session', () => {
     expect(JSON.parse(out)).toMatchObject({ sessionId: running, status: 'idle' })
   })
 
-  it('that is not idle in time is 4', async () => {
+  it('watch exits with code 4 when --timeout passes first', async () => {
     const platform = await stage()
     const [running] = ids(platform)
     const { code } = await platform.run([
@@ -131,8 +131,8 @@ describe('a session', () => {
   })
 })
 
-describe('a message', () => {
-  it('is shown with its text, and the types of what is not text', async () => {
+describe('messages show', () => {
+  it('prints the text, and the types of other blocks', async () => {
     const platform = await stage()
     const [, , idle] = ids(platform)
     const [first = ''] = platform.emulator.messageIds(idle)
@@ -145,7 +145,7 @@ describe('a message', () => {
     expect(JSON.parse(json.out)).toMatchObject({ id: first, role: 'user' })
   })
 
-  it('never shows a secret', async () => {
+  it('prints no secret', async () => {
     const platform = await stage()
     const [, , idle] = ids(platform)
     let all = ''
@@ -158,38 +158,42 @@ describe('a message', () => {
   })
 })
 
-describe('what cannot be done with a session is 2 and one line', () => {
+describe('a sessions or messages command that cannot succeed', () => {
   const update = (...args: string[]): string[] => ['sessions', 'update', 'some-id', ...args]
   it.each([
-    ['an unknown one', ['sessions', 'show', 'nope'], /404 Not Found: .*'nope'/],
-    ['to interrupt an unknown one', ['sessions', 'interrupt', 'nope', '--yes'], /404 Not Found/],
-    ['to watch an unknown one', ['sessions', 'watch', 'nope'], /404 Not Found/],
-    ['to change an unknown one', update('--archive', '--yes'), /404 Not Found/],
+    ['an unknown session', ['sessions', 'show', 'nope'], /404 Not Found: .*'nope'/],
+    [
+      'interrupting an unknown session',
+      ['sessions', 'interrupt', 'nope', '--yes'],
+      /404 Not Found/,
+    ],
+    ['watching an unknown session', ['sessions', 'watch', 'nope'], /404 Not Found/],
+    ['updating an unknown session', update('--archive', '--yes'), /404 Not Found/],
     ['an unknown message', ['messages', 'show', 'nope', 'none'], /404 Not Found/],
     [
       'a message without a session',
       ['messages', 'show', 'nope'],
       /arguments: 1 given, at least 2 needed/,
     ],
-    ['nothing to change', update('--yes'), /there is nothing to change/],
+    ['an update without a change', update('--yes'), /there is nothing to change/],
     ['a tag without a name', update('--yes', '--tag'), /Not enough arguments following: tag/],
-    ['settings that are no JSON', update('--settings', '{x', '--yes'), /--settings: .*not a JSON/],
-    ['settings that are a list', update('--settings', '[]', '--yes'), /--settings: .*not a JSON/],
+    ['invalid JSON as settings', update('--settings', '{x', '--yes'), /--settings: .*not a JSON/],
+    ['a list as settings', update('--settings', '[]', '--yes'), /--settings: .*not a JSON/],
     [
-      'reckoned settings',
+      'a read-only setting',
       update('--settings', '{"tokenUsage":{}}', '--yes'),
       /'tokenUsage' cannot/,
     ],
-  ])('%s', async (_, args, told) => {
+  ])('%s exits with code 2 and an error message', async (_, args, message) => {
     const { run, changes } = await stage()
     const { code, out, err } = await run(args)
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(linesOf(err)[0]).toMatch(told)
+    expect(linesOf(err)[0]).toMatch(message)
     expect(linesOf(err).length).toBeLessThanOrEqual(2)
     expect(changes()).toEqual([])
   })
 
-  it('settings that the platform does not take: its own words', async () => {
+  it('a setting that the platform refuses exits with code 2 and the message of the platform', async () => {
     const platform = await stage()
     const [running] = ids(platform)
     const { code, err } = await platform.run([

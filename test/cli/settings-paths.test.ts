@@ -38,7 +38,7 @@ const { settings: anySettings } = fc.letrec((tie) => ({
 }))
 
 describe('the paths of settings', () => {
-  it('are those of the warehouse', async () => {
+  it('are the paths of the warehouse', async () => {
     await fc.assert(
       fc.asyncProperty(anySettings, async (settings) => {
         const paths = [...pathsOf(settings)].sort(([a], [b]) => (a < b ? -1 : 1))
@@ -49,7 +49,7 @@ describe('the paths of settings', () => {
     )
   })
 
-  it('take documented lists without an order as sets, other lists as they are', () => {
+  it('treat lists that are documented as unordered as sets, and other lists as values', () => {
     const before = { commandAllowlist: ['a', 'b', 'a'], other: ['a', 'b'] }
     const after = { commandAllowlist: ['b', 'a'], other: ['b', 'a'] }
     expect(changesBetween(before, after)).toEqual([
@@ -57,7 +57,7 @@ describe('the paths of settings', () => {
     ])
   })
 
-  it('call objects in lists by what they are, so that their order does not matter', () => {
+  it('name objects in lists by id or model, so that their order does not matter', () => {
     const [one, two] = [{ id: 'one', index: 0 }, { model: 'two' }]
     expect(changesBetween({ customModels: [one, two] }, { customModels: [two, one] })).toEqual([])
     expect([...pathsOf({ customModels: [one, two, one, {}] }).keys()]).toEqual([
@@ -70,7 +70,7 @@ describe('the paths of settings', () => {
     ])
   })
 
-  it('tell what came, what went and what is otherwise', () => {
+  it('give the added, removed and changed settings', () => {
     expect(changesBetween({ a: 1, b: 2, c: null }, { b: 3, c: null, d: {} })).toEqual([
       { path: 'a', before: '1', after: null },
       { path: 'b', before: '2', after: '3' },

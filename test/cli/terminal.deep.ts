@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import { onTerminal } from './every-command.ts'
-import { EVIL, expectNothingObeyed, inValues, OBEYED, problem } from './terminal.ts'
+import { EVIL, expectNoControls, inValues, CONTROLS, problem } from './terminal.ts'
 
-/** Minutes of building: in terminal-builds.deep.ts. */
+/** These build for minutes: terminal-builds.deep.ts runs them. */
 const BUILDS = new Set(['build', 'run', 'rebuild', 'verify', 'demo'])
 
-/** Every command, and with every command that builds and every other place: terminal-builds.deep.ts. */
-describe('nothing that the platform says is obeyed by the terminal', () => {
-  test('in a 400: every command but the demo, which has a platform of its own', async () => {
-    await expectNothingObeyed(problem(400), ({ args }) => args[0] !== 'demo')
+/** terminal-builds.deep.ts runs the commands that build, too, and tries every other place. */
+describe('law 11: control characters', () => {
+  test('in an error response (400) are printed by no command', async () => {
+    await expectNoControls(problem(400), ({ args }) => args[0] !== 'demo')
   })
 
-  test('in names and values', async () => {
-    await expectNothingObeyed(inValues, ({ args }) => !BUILDS.has(args[0] ?? ''))
+  test('in names and values are printed by no command', async () => {
+    await expectNoControls(inValues, ({ args }) => !BUILDS.has(args[0] ?? ''))
   })
 
-  test('arguments of the caller are not obeyed either', async () => {
+  test('in arguments are not printed', async () => {
     const { err, code } = await onTerminal(['query', `select '${EVIL}`, EVIL], {}, '/')
     expect(code).toBe(2)
-    expect(err).not.toMatch(OBEYED)
+    expect(err).not.toMatch(CONTROLS)
   })
 })

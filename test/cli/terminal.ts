@@ -4,20 +4,20 @@ import { temporaryFolder } from '../support/helpers.ts'
 import { everyCommand, run, type Invocation } from './every-command.ts'
 import { hostilePlatform, type Answer } from './hostile-platform.ts'
 
-/** Colours, a window's title, C1, direction, no room, a carriage return. */
+/** Colours, a window title, C1, direction, zero width, a carriage return. */
 export const EVIL = '\u001b[31m\u001b]0;owned\u0007\u009b2J\u0085\u202eevil\u2066\u200b\rX'
 const IN_JSON = JSON.stringify(EVIL).slice(1, -1)
 
-/** What draws the progress, and our own colours: no more than these. */
+/** The only sequences that we print: those that draw progress, and our colours. */
 const OWN = /\u001b\[(?:\d+A\r\u001b\[0J|(?:2|22|31|33|39)m)/g
-/** What a terminal obeys, or does not show. */
-export const OBEYED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069]/
+/** Characters that control a terminal, or that it does not show. */
+export const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069]/
 
 function changed(change: (body: string) => string) {
   return (answer: Answer): Answer => ({ ...answer, body: change(answer.body) })
 }
 
-/** Refuses everything, in such words. */
+/** Refuses every request, with control characters in the Problem body. */
 export const problem = (status: number) => (): Answer => ({
   status,
   headers: {
@@ -37,18 +37,15 @@ export const inValues = changed((body) =>
     .replaceAll('{"date":', `{"${IN_JSON}":"${IN_JSON}","date":`),
 )
 
-/** Where an answer may hold such a text, so that nothing lands. */
+/** Places in a response for control characters, so that nothing lands. */
 export const WAYS: readonly [string, (answer: Answer) => Answer][] = [
-  [
-    'in the organisation',
-    changed((body) => body.replace(/"org_id":\s*"[^"]*"/, `"org_id":"${IN_JSON}"`)),
-  ],
+  ['in org_id', changed((body) => body.replace(/"org_id":\s*"[^"]*"/, `"org_id":"${IN_JSON}"`))],
   ['in a date', changed((body) => body.replace(/"date":\s*"[^"]*"/, `"date":"${IN_JSON}"`))],
   ['in a 429', problem(429)],
 ]
 
-/** Runs the commands, and expects that a terminal would obey nothing of what they print. */
-export async function expectNothingObeyed(
+/** Runs the commands, and expects that none prints a control character of the platform. */
+export async function expectNoControls(
   change: (answer: Answer) => Answer,
   isRun: (invocation: Invocation) => boolean,
 ): Promise<void> {
@@ -64,7 +61,7 @@ export async function expectNothingObeyed(
       { ...environment, AGENT_WAREHOUSE_DATA: join(folder, 'data') },
       folder,
     )
-    expect(out, args.join(' ')).not.toMatch(OBEYED)
-    expect(err.replaceAll(OWN, ''), args.join(' ')).not.toMatch(OBEYED)
+    expect(out, args.join(' ')).not.toMatch(CONTROLS)
+    expect(err.replaceAll(OWN, ''), args.join(' ')).not.toMatch(CONTROLS)
   }
 }

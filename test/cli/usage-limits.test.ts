@@ -40,7 +40,7 @@ async function people(platform: Stage, count: number): Promise<string[]> {
 }
 
 describe('limits', () => {
-  it('are listed', async () => {
+  it('list prints the global limit and the limits of users', async () => {
     const platform = await stage()
     const { code, out } = await platform.run(['limits', 'list'])
     expect(code).toBe(0)
@@ -51,7 +51,7 @@ describe('limits', () => {
     expect((await limitsOf(platform)).userLimits).toHaveLength(3)
   })
 
-  it('of a user are set after a confirmation that says what changes', async () => {
+  it('set asks for a confirmation that says what changes', async () => {
     const platform = await stage()
     const [email = ''] = await people(platform, 1)
     const { code, out, err } = await platform.run(['limits', 'set', email, '7000000'], {
@@ -63,17 +63,17 @@ describe('limits', () => {
     expect((await limitsOf(platform)).userLimits).toContainEqual({ email, limit: 7_000_000 })
   })
 
-  it('stay as they are when the answer is no', async () => {
+  it('set-global changes nothing unless the answer is yes', async () => {
     const { run, changes } = await stage()
     for (const answers of ['', 'n', 'yess']) {
-      const told = await run(['limits', 'set-global', '6000000'], { answers })
-      expect(told.code).toBe(2)
-      expect(told.err).toContain('not confirmed: nothing was changed')
+      const result = await run(['limits', 'set-global', '6000000'], { answers })
+      expect(result.code).toBe(2)
+      expect(result.err).toContain('not confirmed: nothing was changed')
     }
     expect(changes()).toEqual([])
   })
 
-  it('run again send nothing, unless they are forced', async () => {
+  it('set-global sends an unchanged limit only with --force, and removes it with none', async () => {
     const platform = await stage()
     const set = ['limits', 'set-global', '6000000', '--yes', '--json']
     expect(JSON.parse((await platform.run(set)).out)).toEqual({
@@ -90,7 +90,7 @@ describe('limits', () => {
     expect((await limitsOf(platform)).globalLimit).toBe(null)
   })
 
-  it('are removed', async () => {
+  it('remove removes the limits of users, and leaves users without one alone', async () => {
     const platform = await stage()
     const [first, second] = (await limitsOf(platform)).userLimits
     const emails = [first?.email ?? '', second?.email.toUpperCase() ?? '', 'nobody@acme.example']
@@ -108,7 +108,7 @@ describe('a limit of a user may be any integer', () => {
     ['9007199254740991', 9_007_199_254_740_991],
     ['9007199254740993', '9007199254740993'],
     ['123456789012345678901234567890', '123456789012345678901234567890'],
-  ])('%s, as an argument and in a file', async (limit, told) => {
+  ])('%s is accepted as an argument and in a file', async (limit, expected) => {
     const platform = await stage()
     const [email = '', other = ''] = await people(platform, 2)
     const file = await csvOf('email,limit', `${other},${limit}`)
@@ -125,12 +125,12 @@ describe('a limit of a user may be any integer', () => {
         '--json',
       ])
       expect({ code, err }).toEqual({ code: 0, err: '' })
-      expect(JSON.parse(out)).toMatchObject({ set: 1, users: [{ limit: told, result: 'set' }] })
+      expect(JSON.parse(out)).toMatchObject({ set: 1, users: [{ limit: expected, result: 'set' }] })
     }
   })
 })
 
-it('a limit below zero is the platform’s to refuse', async () => {
+it('a limit below zero is sent, and the platform refuses it', async () => {
   const { run, changes } = await stage()
   const { code, err } = await run(['limits', 'set', 'ada@acme.example', '-1', '--yes'])
   expect(code).toBe(2)
@@ -138,8 +138,8 @@ it('a limit below zero is the platform’s to refuse', async () => {
   expect(changes()).toEqual([`PUT ${USERS}`])
 })
 
-describe('limits from a file', () => {
-  it('of 101 users are two requests, and none when run again', async () => {
+describe('limits set --csv', () => {
+  it('sends two requests for 101 users, and none when repeated', async () => {
     const platform = await stage({ users: 400 })
     const emails = await people(platform, 101)
     expect(emails).toHaveLength(101)
@@ -153,7 +153,7 @@ describe('limits from a file', () => {
     expect(platform.changes()).toHaveLength(2)
   })
 
-  it('of which some fail end with 3 and a result for each', async () => {
+  it('exits with code 3 when some users fail, with a result for each user', async () => {
     const platform = await stage()
     const [email = ''] = await people(platform, 1)
     const file = await csvOf('limit;email', `4000000;"${email}"`, '5;nobody@else.example')
@@ -173,7 +173,7 @@ describe('limits from a file', () => {
     })
   })
 
-  it('that fail in the middle say who was set, and go on when run again', async () => {
+  it('reports the limits that were set before a failure, and sends the rest when repeated', async () => {
     let isBroken = true
     let puts = 0
     const platform = await stage({
@@ -202,7 +202,7 @@ describe('limits from a file', () => {
     })
   })
 
-  it('remove where the limit is the word none', async () => {
+  it('removes the limit of a user where the file says none', async () => {
     const platform = await stage()
     const [one, two, three] = (await limitsOf(platform)).userLimits.map(({ email }) => email)
     const file = await csvOf('email,limit', `${one},"none"`, `${two},none`, `"${three}", none`, '')
@@ -212,43 +212,47 @@ describe('limits from a file', () => {
 
   const good = Array.from({ length: 55 }, (_, index) => `user${index}@acme.example,1000`)
   it.each([
-    ['no number', 'ada@acme.example,lots', /the limit: 'lots' is not a whole number/],
+    [
+      'a limit that is not a number',
+      'ada@acme.example,lots',
+      /the limit: 'lots' is not a whole number/,
+    ],
     ['a fraction', 'ada@acme.example,1.5', /the limit: '1\.5' is not/],
     ['an empty limit', 'ada@acme.example,', /the limit is empty/],
     ['a blank limit', 'ada@acme.example,"  "', /the limit is empty/],
     ['the word null', 'ada@acme.example,null', /the limit: 'null' is not/],
     ['the word None', 'ada@acme.example,None', /the limit: 'None' is not/],
-    ['no e-mail', 'ada,1000', /'ada' is not an e-mail address/],
+    ['a user that is not an e-mail address', 'ada,1000', /'ada' is not an e-mail address/],
     ['a field too many', 'ada@acme.example,1000,x', /3 fields instead of 2/],
     ['a field too few', 'ada@acme.example', /1 field instead of 2/],
-    ['a quote that does not end', '"ada@acme.example,1000', /a quote that does not end/],
+    ['an unclosed quote', '"ada@acme.example,1000', /a quote that does not end/],
     ['text after a quote', '"ada@acme.example"x,1000', /text after a quote/],
-    ['a user twice', 'USER3@acme.example,9', /USER3@acme\.example is in line 5 already/],
-  ])('with %s in line 57 are refused there, before anything is asked', async (_, line, told) => {
+    ['a repeated user', 'USER3@acme.example,9', /USER3@acme\.example is in line 5 already/],
+  ])('refuses %s in line 57 with the line number, before any request', async (_, line, message) => {
     const { run, emulator } = await stage()
     const file = await csvOf('email,limit', ...good, line, 'bob@acme.example,1')
     const { code, out, err } = await run(['limits', 'set', '--csv', file, '--yes'])
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(linesOf(err)[0]).toContain(`${file}:57: `)
-    expect(linesOf(err)[0]).toMatch(told)
+    expect(linesOf(err)[0]).toMatch(message)
     expect(linesOf(err)).toHaveLength(2)
     expect(emulator.requests).toEqual([])
   })
 
   it.each([
-    ['another header', ['user,limit', 'a@b.example,1'], /:1: the header is 'user,limit'/],
-    ['nothing but a header', ['email,limit', ''], /:2: there is no user in the file/],
-    ['nothing', [''], /:1: the header is ''/],
+    ['a wrong header', ['user,limit', 'a@b.example,1'], /:1: the header is 'user,limit'/],
+    ['a file without users', ['email,limit', ''], /:2: there is no user in the file/],
+    ['an empty file', [''], /:1: the header is ''/],
     ['two broken lines', ['email,limit', 'a,1', 'b,2'], /:2: .* \(and 1 broken line after it\)/],
-  ])('with %s are refused', async (_, lines, told) => {
+  ])('refuses %s', async (_, lines, message) => {
     const { run, emulator } = await stage()
     const { code, err } = await run(['limits', 'set', '--csv', await csvOf(...lines), '--yes'])
     expect(code).toBe(2)
-    expect(linesOf(err)[0]).toMatch(told)
+    expect(linesOf(err)[0]).toMatch(message)
     expect(emulator.requests).toEqual([])
   })
 
-  it('that is not UTF-8 is refused at its line', async () => {
+  it('refuses a file that is not UTF-8, with the line number', async () => {
     const { run } = await stage()
     const file = await csvOf('email,limit', 'a@b.example,1')
     const bytes = await readFile(file)
@@ -259,25 +263,25 @@ describe('limits from a file', () => {
   })
 })
 
-describe('bad limits are 2, one line, and no request', () => {
+describe('a limits command that cannot succeed', () => {
   it.each([
-    ['a global limit below the least', ['set-global', '999999'], /999999 is not .* 1000000/],
-    ['a global limit that is no number', ['set-global', 'much'], /the limit: 'much' is not/],
+    ['a global limit below the minimum', ['set-global', '999999'], /999999 is not .* 1000000/],
+    ['a global limit that is not a number', ['set-global', 'much'], /the limit: 'much' is not/],
     ['an empty global limit', ['set-global', ''], /argument 3 is empty/],
     ['a blank global limit', ['set-global', ' '], /argument 3 is empty/],
     ['an empty limit', ['set', 'ada@acme.example', ''], /argument 4 is empty/],
     ['an undefined limit', ['set', 'ada@acme.example', 'null'], /the limit: 'null' is not/],
     ['a user without a limit', ['set', 'ada@acme.example'], /name a user and a limit/],
     ['a user and a file', ['set', 'a@b.example', '1', '--csv', 'x.csv'], /name a user and a limit/],
-    ['what is no e-mail', ['set', 'ada', '1'], /'ada' is not an e-mail address/],
-    ['what is no limit', ['set', 'ada@acme.example', '1e6'], /the limit: '1e6' is not/],
-    ['a file that is not there', ['set', '--csv', '/no/such.csv'], /--csv: \/no\/such\.csv/],
-    ['nobody to remove', ['remove'], /arguments: 0 given, at least 1 needed/],
-  ])('%s', async (_, args, told) => {
+    ['an invalid e-mail address', ['set', 'ada', '1'], /'ada' is not an e-mail address/],
+    ['an invalid limit', ['set', 'ada@acme.example', '1e6'], /the limit: '1e6' is not/],
+    ['a missing file', ['set', '--csv', '/no/such.csv'], /--csv: \/no\/such\.csv/],
+    ['remove without a user', ['remove'], /arguments: 0 given, at least 1 needed/],
+  ])('%s exits with code 2, without a request', async (_, args, message) => {
     const { run, emulator } = await stage()
     const { code, out, err } = await run(['limits', ...args, '--yes'])
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(linesOf(err)[0]).toMatch(told)
+    expect(linesOf(err)[0]).toMatch(message)
     expect(linesOf(err).length).toBeLessThanOrEqual(2)
     expect(emulator.requests).toEqual([])
   })

@@ -12,7 +12,7 @@ type Bases = Readonly<Record<string, readonly string[]>>
 
 const DAY = ['--only', 'tokens', '--from', '2026-02-01']
 
-/** Commands on the data folder, with arguments with which they end with 0. */
+/** Commands on the data folder, with arguments with which they exit with code 0. */
 const LOCAL: Bases = {
   run: ['run', ...DAY],
   sync: ['sync', ...DAY],
@@ -48,7 +48,7 @@ const READING: Bases = {
   'messages show': ['messages', 'show', SESSION, MESSAGE],
 }
 
-/** Commands that change something there. */
+/** Commands that change something on the platform. */
 const CHANGING: Bases = {
   'limits set': ['limits', 'set', 'ada@acme.example', '7000000'],
   'limits set-global': ['limits', 'set-global', '9000000'],
@@ -81,7 +81,7 @@ export const COMMON: Rows = {
     'dry-run': dryRunRow(args),
   })),
   'rollback --log': async (kit) => {
-    // Where there is nothing to go back to, the log is all that it says of the run.
+    // Without an earlier warehouse, the log is the only output about the run.
     const where = on(await kit.copy())
     const said = await kit.go(['rollback', '--log', 'json'], where)
     const [first] = said.err.split('\n')
@@ -99,7 +99,7 @@ function each(bases: Bases, rows: (name: string, args: readonly string[]) => Row
   )
 }
 
-/** Works on the folder that it names, and not on the environment's, which is empty. */
+/** The command uses the folder of the option, not the empty one of the environment. */
 function dataRow(args: readonly string[]): Row {
   return async (kit) => {
     const empty = on(join(kit.here, 'empty'))
@@ -116,7 +116,7 @@ function dataRow(args: readonly string[]): Row {
   }
 }
 
-/** Finds the data folder, and what else it needs, in the file alone. */
+/** The command takes the data folder and the organisation from the file alone. */
 function localConfig(args: readonly string[]): Row {
   return async (kit) => {
     const file = await fileWith(
@@ -131,7 +131,7 @@ function localConfig(args: readonly string[]): Row {
   }
 }
 
-/** Asks one of two organisations and needs no key of the other; an unknown name has a close one. */
+/** The command asks one of two organisations without the key of the other; an unknown name gets a suggestion. */
 function orgRow(args: readonly string[]): Row {
   return async (kit) => {
     const { emulator } = await another({ orgId: 'org_two', seed: 2 })
@@ -148,7 +148,7 @@ function orgRow(args: readonly string[]): Row {
   }
 }
 
-/** @param isWork The command works, and takes its time: that it says something else otherwise is seen by `--log`. */
+/** @param isWork The command takes long; that its output differs without `--json` is tested with `--log`. */
 function jsonRow(args: readonly string[], isWork = false): Row {
   return async (kit) => {
     expect(await json(kit, [...args, '--json'])).toBeTypeOf('object')
@@ -206,7 +206,7 @@ function platformRows(args: readonly string[]): Rows {
   }
 }
 
-/** Asks the host that it names, and not the environment's, where nothing listens. */
+/** The command asks the host of the option, not that of the environment, where nothing listens. */
 export function baseUrlRow(args: readonly string[]): Row {
   return async (kit) => {
     const environment = { AGENT_BASE_URL: 'http://127.0.0.1:1' }
@@ -216,13 +216,13 @@ export function baseUrlRow(args: readonly string[]): Row {
   }
 }
 
-/** Does it without asking, where nobody could be asked. */
+/** The command makes the change without a confirmation, for which there is no terminal. */
 function yesRow(args: readonly string[]): Row {
   return async (kit) => {
     const { emulator, environment } = await another()
     expect((await kit.go(args, { environment })).code).toBe(2)
     expect(emulator.requests).toEqual([])
-    // Of a person who is not there, the limit is refused (3): that is asked for all the same.
+    // The limit of an unknown user is sent, and refused (3).
     expect([0, 3]).toContain((await kit.go([...args, '--yes'], { environment })).code)
     expect(emulator.requests.filter(({ method }) => method !== 'GET')).not.toEqual([])
   }
@@ -241,7 +241,7 @@ function organisationOf({ emulator }: Kit): string {
   return `organisations:\n  - { name: default, base_url: '${emulator.url}', app_url: '${emulator.appUrl}', key_env: A_KEY }\n`
 }
 
-/** Without what no two runs have in common. */
+/** Without what differs between any two runs. */
 function asText(out: string): string {
   return out.replaceAll(/\d{8}T\d{6}Z-\w+|\d+(\.\d+)?m?s\b|\S*agent-warehouse-\S*/g, '')
 }

@@ -15,7 +15,7 @@ const CHANNELS = `hooks:
     - { events: [Stop], channels: [team] }
 `
 
-/** In the row's folder, where the user's home is, too. */
+/** In the row's folder, which is also the user's home. */
 function inside(kit: Kit): Where {
   return { cwd: kit.here, environment: { HOME: kit.here, AGENT_WAREHOUSE_DATA: kit.here } }
 }
@@ -24,7 +24,7 @@ async function textOf(path: string): Promise<string> {
   return readFile(path, 'utf8').catch(() => '')
 }
 
-/** Install writes into the file; uninstall takes away what was there; status tells of it. */
+/** Install writes into the file; uninstall removes what install wrote; status reports it. */
 function place(flags: (kit: Kit) => string[], file: (kit: Kit) => string) {
   const install: Row = async (kit) => {
     await ok(kit, ['hooks', 'install', ...flags(kit)], inside(kit))
@@ -70,7 +70,7 @@ function placesOf(command: 'install' | 'uninstall' | 'status'): Rows {
   )
 }
 
-/** A receiver that refuses until it is told otherwise, and what it got. */
+/** A receiver of notifications whose status can be set, and the requests that it got. */
 async function receiver() {
   let status = 200
   const { url, requests } = await testServer((_, response) => {
@@ -79,7 +79,7 @@ async function receiver() {
   return { url, requests, answer: (next: number) => (status = next) }
 }
 
-/** Data, configuration and JSON of a command with arguments that it ends well with. */
+/** The option --json of a command, with arguments with which it exits with code 0. */
 function basics(command: string, args: readonly string[]): Rows {
   const all = ['hooks', command, ...args]
   return rowsOf(`hooks ${command}`, {
@@ -94,7 +94,7 @@ function basics(command: string, args: readonly string[]): Rows {
   })
 }
 
-/** A file that is not there is refused, and one that is wrong: it is read. */
+/** A file with an unknown setting is refused, so the file is read. */
 function readsConfig(args: readonly string[]): Row {
   return async (kit) => {
     const file = await fileWith(kit, 'other.yaml', 'no_such_setting: 1\n')
@@ -115,9 +115,9 @@ function usesData(args: readonly string[]): Row {
 
 const EVENT = JSON.stringify({ hook_event_name: 'Stop', session_id: 's', cwd: '/p' })
 
-/** Looks until it is so: a sender is a process of its own. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await delay(20)
+/** Polls, because the sender is a process of its own. */
+async function until(isDone: () => Promise<boolean>): Promise<void> {
+  while (!(await isDone())) await delay(20)
 }
 
 export const HOOKS: Rows = {

@@ -7,7 +7,7 @@ import { another, eventsOf, json, ok, on, rowsOf, type Kit, type Rows } from './
 const YESTERDAY = '2026-02-02'
 const SILENT = ['--log', 'none']
 
-/** Of requests for days, the first and the last day of each. */
+/** The first and the last day of each request for days. */
 function rangesOf(asked: readonly string[], resource: string): [first: string, last: string][] {
   return asked.flatMap((each) => {
     const url = new URL(each.split(' ')[1] ?? '', 'http://host')
@@ -18,13 +18,13 @@ function rangesOf(asked: readonly string[], resource: string): [first: string, l
   })
 }
 
-/** Rows of the commands that ask for days: what they ask the platform for. */
+/** Rows of the commands that fetch days: what they request from the platform. */
 function asking(command: string): Rows {
   const tokens = [command, ...SILENT, '--refetch', '--only', 'tokens']
   const rangesWith = async (kit: Kit, ...flags: string[]): Promise<[string, string][]> => {
     const asked = kit.asked()
     await ok(kit, [...tokens, ...flags])
-    // The first request is to learn who and when: it asks for yesterday.
+    // The first request, for yesterday, identifies the organisation and the date.
     return rangesOf(asked(), 'tokens').filter(([first]) => first !== YESTERDAY)
   }
   return rowsOf(command, {
@@ -73,7 +73,7 @@ function asking(command: string): Rows {
   })
 }
 
-/** How fast and how long: the platform's side of it. */
+/** How fast and how long a command sends requests, as the platform sees it. */
 function pacing(args: readonly string[]): Rows {
   return {
     rate: async (kit) => {
@@ -81,7 +81,7 @@ function pacing(args: readonly string[]): Rows {
       const began = performance.now()
       await ok(kit, [...args, '--rate', '10'])
       const seconds = (performance.now() - began) / 1000
-      // After a rest a second's requests may go at once.
+      // After a pause, the requests of one second may go at once.
       expect(asked().length).toBeGreaterThan(10)
       expect(asked().length).toBeLessThanOrEqual(10 * (seconds + 1) + 1)
     },
@@ -93,7 +93,7 @@ function pacing(args: readonly string[]): Rows {
           now += 1
           most = Math.max(most, now)
           const given = await answer()
-          // Held until others may have come, while two at once were not seen.
+          // Waits for a second request until two have been in flight.
           await new Promise((resolve) => setTimeout(resolve, isAlone || most > 1 ? 5 : 300))
           now -= 1
           return given
@@ -124,7 +124,7 @@ interface Plan {
   readonly entities: { resource: string; requests: number }[]
 }
 
-/** What a plan on an empty folder says. */
+/** The plan for an empty data folder. */
 async function planOf(kit: Kit, ...flags: string[]): Promise<Plan> {
   const plans = await json(kit, ['plan', '--json', ...flags], on(join(kit.here, 'none')))
   const [plan] = plans as Plan[]
@@ -168,7 +168,7 @@ const PLAN = rowsOf('plan', {
   },
 })
 
-/** The models that a build made. */
+/** The models that a build rebuilt. */
 async function builtBy(kit: Kit, ...flags: string[]): Promise<string[]> {
   const args = ['build', '--log', 'json', ...flags]
   const events = eventsOf(await ok(kit, args, on(await kit.copy())))
@@ -253,7 +253,7 @@ const VERIFY = rowsOf('verify', {
   ...pacing(['verify', ...SILENT, '--days', '4']),
 })
 
-/** Publishes once more, and tells which run published before. */
+/** Publishes once more, and returns the run that published before. */
 async function secondNight(kit: Kit, data: string): Promise<string> {
   const listed = await json(kit, ['rollback', '--list', '--json'], on(data))
   const [first] = listed as { run_id: string }[]
@@ -337,7 +337,7 @@ const COMPACT: Rows = {
     const runs = await readdir(join(data, 'runs'))
     const { out } = await ok(kit, ['compact', '--dry-run'], on(data))
     expect(out).toMatch(/^Nothing to merge/)
-    expect(await readdir(join(data, 'runs')), 'it is no run').toEqual(runs)
+    expect(await readdir(join(data, 'runs')), 'a dry run is not recorded').toEqual(runs)
   },
 }
 

@@ -69,7 +69,7 @@ export const PLATFORM: Rows = {
   'limits remove --force': forceRow(['limits', 'remove', 'nobody@acme.example']),
 }
 
-/** What is so already is sent with it, and without it is not. */
+/** An unchanged value is sent with --force, and not without it. */
 function forceRow(args: readonly string[]): Row {
   return async (kit) => {
     const { emulator, environment } = await another({ users: 40 })
@@ -81,7 +81,7 @@ function forceRow(args: readonly string[]): Row {
   }
 }
 
-/** The platform is asked about the session on that computer. */
+/** The request names the computer of the session. */
 function computerRow(args: readonly string[]): Row {
   return async (kit) => {
     const asked = kit.asked()
@@ -98,33 +98,33 @@ function updateRow(flags: readonly string[], settings: object): Row {
   }
 }
 
-/** Of a platform whose clock stands, so that nothing that is waited for comes about. */
+/** On a platform whose clock stands still, so that the wait ends by --timeout alone. */
 async function standing(kit: Kit, before: readonly string[], args: readonly string[]) {
   const { emulator, environment } = await another()
   if (before.length > 0) await ok(kit, before, { environment })
   const [running = ''] = emulator.sessionIds()
   const wait = args.map((each) => (each === 'running' ? running : each))
-  const looks = async (...flags: string[]): Promise<[code: number, requests: number]> => {
+  const poll = async (...flags: string[]): Promise<[code: number | null, requests: number]> => {
     const count = emulator.requests.length
     const { code } = await kit.go([...wait, ...flags], { environment })
     return [code, emulator.requests.length - count]
   }
-  return looks
+  return poll
 }
 
 function waitRow(before: readonly string[], args: readonly string[]): Row {
   return async (kit) => {
-    const looks = await standing(kit, before, args)
-    const [code] = await looks('--timeout', '0.05s', '--interval', '0.01s')
+    const poll = await standing(kit, before, args)
+    const [code] = await poll('--timeout', '0.05s', '--interval', '0.01s')
     expect(code).toBe(4)
   }
 }
 
 function intervalRow(before: readonly string[], args: readonly string[]): Row {
   return async (kit) => {
-    const looks = await standing(kit, before, args)
-    const [, often] = await looks('--timeout', '1s', '--interval', '0.01s')
-    const [, rarely] = await looks('--timeout', '1s', '--interval', '0.9s')
+    const poll = await standing(kit, before, args)
+    const [, often] = await poll('--timeout', '1s', '--interval', '0.01s')
+    const [, rarely] = await poll('--timeout', '1s', '--interval', '0.9s')
     expect(rarely).toBeLessThan(often)
   }
 }

@@ -6,7 +6,8 @@ import {
   type Emulator,
   type EmulatorOptions,
 } from '../../../src/emulator/emulator.ts'
-import type { Published, Said, Where } from '../published-stage.ts'
+import type { Outcome } from '../../support/command.ts'
+import type { Published, Where } from '../published-stage.ts'
 
 export const NOW = Date.parse('2026-02-03T05:00:00Z')
 
@@ -14,11 +15,11 @@ export const NOW = Date.parse('2026-02-03T05:00:00Z')
 export interface Kit extends Published {
   /** An empty folder. */
   readonly here: string
-  /** What the platform is asked from here on, `GET /api/…`. */
+  /** The requests that the platform gets from here on, `GET /api/…`. */
   readonly asked: () => () => string[]
 }
 
-/** Runs a command with the option, and expects what the option is for. */
+/** Runs a command with the option, and expects the effect of the option. */
 export type Row = (kit: Kit) => Promise<void>
 
 /** By `<command> --<option>`. */
@@ -31,14 +32,14 @@ export function rowsOf(command: string, rows: Rows): Rows {
   )
 }
 
-/** What a command says that ends with 0. */
-export async function ok(kit: Kit, args: readonly string[], where: Where = {}): Promise<Said> {
-  const said = await kit.go(args, where)
-  expect(said.code, `${args.join(' ')}\n${said.err}${said.out}`).toBe(0)
-  return said
+/** The output of a command, which must exit with code 0. */
+export async function ok(kit: Kit, args: readonly string[], where: Where = {}): Promise<Outcome> {
+  const result = await kit.go(args, where)
+  expect(result.code, `${args.join(' ')}\n${result.err}${result.out}`).toBe(0)
+  return result
 }
 
-/** What it says as JSON. */
+/** Its output, parsed as JSON. */
 export async function json(kit: Kit, args: readonly string[], where: Where = {}): Promise<unknown> {
   return JSON.parse((await ok(kit, args, where)).out)
 }
@@ -75,8 +76,8 @@ interface Event {
   readonly reason?: string
 }
 
-/** Every line as JSON. */
-export function eventsOf({ err }: Said): Event[] {
+/** The events that a command logged as JSON. */
+export function eventsOf({ err }: Outcome): Event[] {
   return err
     .split('\n')
     .filter((line) => line !== '')

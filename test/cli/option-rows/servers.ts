@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { startCommand, type Running } from '../../support/command.ts'
+import { startCommand, type Outcome, type Running } from '../../support/command.ts'
 import { startEmulator } from '../../../src/emulator/emulator.ts'
-import type { Said } from '../published-stage.ts'
+
 import { eventsOf, ok, on, rowsOf, type Kit, type Row, type Rows } from './rows.ts'
 
 const USERS = '/api/v1/analytics/users?startDate=2026-02-02&endDate=2026-02-02&limit=100'
@@ -32,7 +32,7 @@ async function rowsAt(printed: string, path: string): Promise<unknown[]> {
   return ((await answer.json()) as { data: unknown[] }).data
 }
 
-/** A port that is free, as far as one can know. */
+/** A port that was free a moment ago. */
 async function freePort(): Promise<string> {
   const emulator = await startEmulator({ now: () => 0 })
   await emulator.close()
@@ -47,7 +47,7 @@ function portRow(option: string, name: string): Row {
   }
 }
 
-interface Demo extends Said {
+interface Demo extends Outcome {
   readonly data: string
 }
 
