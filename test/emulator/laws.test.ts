@@ -15,7 +15,7 @@ import {
   TODAY,
   tokenRow,
   toolRow,
-  walkUsers,
+  allUsers,
   YESTERDAY,
   type UserRow,
 } from './support.ts'
@@ -23,7 +23,7 @@ import {
 const FIRST_DAY = '2026-01-14'
 const EVERYTHING = days(FIRST_DAY, YESTERDAY)
 
-/** Everything that the platform serves, read once. */
+/** All analytics that the platform serves, read once. */
 interface Served {
   readonly tokens: z.infer<typeof tokenRow>[]
   readonly tokensByModel: z.infer<typeof groupedTokenRow>[]
@@ -45,7 +45,7 @@ async function readAll(emulator: Emulator): Promise<Served> {
     activity: await rowsOf(emulator, activityRow, `/activity?${EVERYTHING}`),
     activityByClient: await rowsOf(emulator, groupedActivityRow, grouped('/activity', 'client')),
     productivity: await rowsOf(emulator, productivityRow, `/productivity?${EVERYTHING}`),
-    users: await walkUsers(emulator, `${EVERYTHING}&limit=100`),
+    users: await allUsers(emulator, `${EVERYTHING}&limit=100`),
   }
 }
 
@@ -93,7 +93,7 @@ describe.each([
     }
   })
 
-  it('the models of all users add up to by_model', () => {
+  it('by_model of all users adds up to by_model of the day', () => {
     for (const { date, by_user, by_model } of served.tokens) {
       const ofModels = groupBy(
         by_user.flatMap((user) => user.by_model),
@@ -131,7 +131,7 @@ describe.each([
     }
   })
 
-  it('/users adds up to what /tokens, /tools, /activity and /productivity say', () => {
+  it('/users adds up to /tokens, /tools, /activity and /productivity', () => {
     const activity = new Map(served.activity.map((row) => [row.date, row]))
     const tokens = new Map(served.tokens.map((row) => [row.date, row]))
     const productivity = new Map(served.productivity.map((row) => [row.date, row]))
@@ -175,7 +175,7 @@ describe.each([
     }
   })
 
-  it('/users and by_user name the same people with the same addresses and credits', () => {
+  it('/users and by_user have the same users, addresses and credits', () => {
     for (const { date, by_user } of served.tokens) {
       expect(by_user.map((user) => [user.user_id, user.user_email, user.billable_tokens])).toEqual(
         (usersOn.get(date) ?? []).map((user) => [
@@ -187,7 +187,7 @@ describe.each([
     }
   })
 
-  it('a user has one row per day, and its figures fit together', () => {
+  it('a user has one row per day, with consistent figures', () => {
     const keys = served.users.map((user) => `${user.user_id} ${user.date}`)
     expect(new Set(keys).size).toBe(keys.length)
     for (const user of served.users) {
@@ -237,7 +237,7 @@ describe.each([
     }
   })
 
-  it('shares of the autonomy levels add up to one, or to nothing without calls', () => {
+  it('shares of the autonomy levels add up to one, or to zero without calls', () => {
     for (const row of served.tools) {
       const shares = Object.values(row.tool_autonomy_level_ratio)
       const whole = shares.reduce((total, share) => total + share, 0)
@@ -245,7 +245,7 @@ describe.each([
     }
   })
 
-  it('the grouped forms are the nested ones, flattened', () => {
+  it('the grouped forms equal the nested ones, flattened', () => {
     const byModel = served.tokens.flatMap(({ date, by_model }) =>
       by_model.map((item) => ({
         date,

@@ -5,7 +5,7 @@ import { ask, days, problemSchema, start, YESTERDAY } from './support.ts'
 const QUERY = `/productivity?${days(YESTERDAY)}`
 
 describe('the rate limit', () => {
-  it('lets a burst through, then refuses with a wait, then refills with the clock', async () => {
+  it('allows a burst, then refuses with a Retry-After, and refills as the clock advances', async () => {
     let now = Date.parse('2026-03-20T12:00:00Z')
     const emulator = await start({ now: () => now, rate: 0.5, burst: 3 })
     const burst = [
@@ -25,7 +25,7 @@ describe('the rate limit', () => {
     expect((await ask(emulator, QUERY)).status).toBe(429)
   })
 
-  it('is per credential', async () => {
+  it('is separate for each credential', async () => {
     const emulator = await start({ rate: 1, burst: 1 })
     const owner = [await ask(emulator, QUERY), await ask(emulator, QUERY)]
     const manager = await ask(emulator, QUERY, emulator.keys.manager)
@@ -33,7 +33,7 @@ describe('the rate limit', () => {
     expect(manager.status).toBe(200)
   })
 
-  it('can refuse without saying how long to wait', async () => {
+  it('can refuse without a Retry-After', async () => {
     const emulator = await start({ rate: 1, burst: 1, limitStyle: 'none' })
     await ask(emulator, QUERY)
     const refused = await ask(emulator, QUERY)
@@ -41,15 +41,15 @@ describe('the rate limit', () => {
     expect(refused.headers.has('retry-after')).toBe(false)
   })
 
-  it('never holds back a platform without one', async () => {
+  it('is off by default', async () => {
     const emulator = await start()
     const answers = await Promise.all(Array.from({ length: 50 }, () => ask(emulator, QUERY)))
     expect(answers.every(({ status }) => status === 200)).toBe(true)
   })
 })
 
-describe('a fault', () => {
-  it('answers in place of the platform, with the clock and a request id', async () => {
+describe('intercept', () => {
+  it('replaces the response, which keeps the platform clock and a request id', async () => {
     const emulator = await start({
       intercept: ({ number }) => (number === 1 ? new Response('busy', { status: 503 }) : undefined),
     })
@@ -61,14 +61,14 @@ describe('a fault', () => {
     expect(emulator.requests.map(({ status }) => status)).toEqual([503, 200])
   })
 
-  it('keeps the headers that it sets itself', async () => {
+  it('keeps the headers that it sets', async () => {
     const headers = { date: 'Thu, 01 Jan 1970 00:00:00 GMT', 'x-request-id': 'mine' }
     const emulator = await start({ intercept: () => new Response(null, { status: 500, headers }) })
     const answer = await ask(emulator, QUERY)
     expect(Object.fromEntries(answer.headers)).toMatchObject(headers)
   })
 
-  it('knows the request', async () => {
+  it('gets the request', async () => {
     const seen: unknown[] = []
     const emulator = await start({
       intercept: ({ path, query, method, headers }) => {
@@ -81,7 +81,7 @@ describe('a fault', () => {
     expect(seen).toEqual([['GET', '/api/v1/analytics/productivity', YESTERDAY, authorization]])
   })
 
-  it('can change what the platform answered', async () => {
+  it('can change the response of the platform', async () => {
     const emulator = await start({
       intercept: async ({ answer }) => {
         const { status, headers, ...rest } = await read(await answer())
@@ -95,7 +95,7 @@ describe('a fault', () => {
     expect(answer.headers.get('x-changed')).toBe('yes')
   })
 
-  it('can look at the answer and let it through', async () => {
+  it('can read the response and pass it on', async () => {
     const emulator = await start({
       intercept: async ({ answer }) => {
         await answer()
@@ -105,7 +105,7 @@ describe('a fault', () => {
     expect((await ask(emulator, QUERY)).status).toBe(200)
   })
 
-  it('is 500 when it throws', async () => {
+  it('gives a 500 when it throws', async () => {
     const emulator = await start({
       intercept: () => {
         throw new Error('out of luck')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { createLru } from '../../src/emulator/lru.ts'
 
-/** An LRU of texts that tells which keys it had to make. */
+/** An LRU cache of texts that records which keys it computed. */
 function texts(capacity: number) {
   const made: string[] = []
   const lru = createLru<string, string>(capacity, (text) => text.length)
@@ -15,19 +15,19 @@ function texts(capacity: number) {
 }
 
 describe('createLru', () => {
-  it('makes a value once while there is room', () => {
+  it('computes a value once while there is room', () => {
     const { made, get } = texts(10)
     expect([get('aa'), get('bb'), get('aa')]).toEqual(['aa', 'bb', 'aa'])
     expect(made).toEqual(['aa', 'bb'])
   })
 
-  it('drops the longest unused first', () => {
+  it('drops the least recently used value first', () => {
     const { made, get } = texts(4)
     for (const key of ['aa', 'bb', 'aa', 'cc', 'aa', 'bb']) get(key)
     expect(made).toEqual(['aa', 'bb', 'cc', 'bb'])
   })
 
-  it('does not keep what is larger than all its room', () => {
+  it('does not keep a value that is larger than its capacity', () => {
     const { made, get } = texts(4)
     for (const key of ['large', 'large', 'aa', 'aa']) get(key)
     expect(made).toEqual(['large', 'large', 'aa'])

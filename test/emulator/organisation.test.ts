@@ -14,7 +14,7 @@ import {
   tokenRow,
   toolRow,
   userRow,
-  walkUsers,
+  allUsers,
   YESTERDAY,
 } from './support.ts'
 
@@ -49,21 +49,21 @@ describe('determinism', () => {
     expect(await everyBody(second, EVERYTHING)).toEqual(await everyBody(first, EVERYTHING))
   })
 
-  it('another seed is another organisation', async () => {
+  it('another seed gives another organisation', async () => {
     const [first, second] = [await start({ seed: 1 }), await start({ seed: 2 })]
     const ids = async (emulator: Emulator) =>
-      (await walkUsers(emulator, EVERYTHING)).map((user) => user.user_id)
+      (await allUsers(emulator, EVERYTHING)).map((user) => user.user_id)
     const ofSecond = new Set(await ids(second))
     expect((await ids(first)).filter((id) => ofSecond.has(id))).toEqual([])
   })
 
-  it('a later clock adds days and changes none', async () => {
+  it('a later clock adds days and changes no earlier ones', async () => {
     const early = await start()
     const late = await start({ now: () => Date.parse('2026-12-31T12:00:00Z') })
     expect(await everyBody(late, EVERYTHING)).toEqual(await everyBody(early, EVERYTHING))
   })
 
-  it('a day is the same alone and in a window', async () => {
+  it('a day has the same rows alone and in a window', async () => {
     const emulator = await start()
     const window = await rowsOf(emulator, activityRow, `/activity?${EVERYTHING}`)
     for (const date of ['2026-01-14', '2026-02-14', YESTERDAY]) {
@@ -73,8 +73,8 @@ describe('determinism', () => {
   })
 })
 
-describe('an organisation that looks alive', () => {
-  it('rests at weekends', async () => {
+describe('a realistic organisation', () => {
+  it('is less active at weekends', async () => {
     const emulator = await start({ users: 200 })
     const rows = await rowsOf(
       emulator,
@@ -91,7 +91,7 @@ describe('an organisation that looks alive', () => {
     expect(most(true)).toBeLessThan(most(false) / 2)
   })
 
-  it('grows, and some leave and return', async () => {
+  it('grows, and some users leave and return', async () => {
     const now = () => Date.parse('2026-09-01T00:00:00Z')
     const emulator = await start({ users: 200, now })
     const monthly = async (date: string) =>
@@ -100,7 +100,7 @@ describe('an organisation that looks alive', () => {
       )
     expect(await monthly('2026-08-30')).toBeGreaterThan(1.3 * (await monthly('2026-02-13')))
 
-    const rows = await walkUsers(emulator, `${days(FIRST_DAY, '2026-08-30')}&limit=100`)
+    const rows = await allUsers(emulator, `${days(FIRST_DAY, '2026-08-30')}&limit=100`)
     const gaps = [...groupBy(rows, (row) => row.user_id).values()].flatMap((own) =>
       own.slice(1).map((row, i) => Date.parse(row.date) - Date.parse(own[i]?.date ?? row.date)),
     )
@@ -122,7 +122,7 @@ describe('an organisation that looks alive', () => {
     ])
   })
 
-  it('has both tiers, and a model that is launched on its day', async () => {
+  it('has both model tiers, and a model that is launched on a given day', async () => {
     const emulator = await start({ users: 100 })
     const rows = await rowsOf(emulator, tokenRow, `/tokens?${EVERYTHING}`)
     const items = rows.flatMap((row) => row.by_model.map((item) => ({ ...item, date: row.date })))
@@ -132,8 +132,8 @@ describe('an organisation that looks alive', () => {
   })
 })
 
-describe('the oddities', () => {
-  it('some days have no rows at all, and the days around them do', async () => {
+describe('the planted oddities', () => {
+  it('an outage and a holiday have no rows, and all other days have some', async () => {
     const emulator = await start()
     for (const day of [MARK.outage, MARK.companyHoliday]) {
       for (const path of PATHS) {
@@ -146,7 +146,7 @@ describe('the oddities', () => {
     expect(dates).toHaveLength(65 - 2)
   })
 
-  it('one day has a number beyond 2^53, digit for digit', async () => {
+  it('one day has a number beyond 2^53, with all digits', async () => {
     const emulator = await start()
     const { text } = await ask(emulator, `/tokens?${EVERYTHING}`)
     expect(text.match(/"input_tokens":9007199254740993,/g)).toHaveLength(1)
@@ -158,7 +158,7 @@ describe('the oddities', () => {
     ['/tokens', 'cache_write_tokens'],
     ['/tools', 'hooks_by_event'],
     ['/users', 'delegation_level'],
-  ])('%s has %s from its day on, not before', async (path, field) => {
+  ])('%s has %s from a given day on, not before', async (path, field) => {
     const emulator = await start()
     expect(MARK.newFields).toBe('2026-02-10')
     const before = await ask(emulator, `${path}?${days('2026-01-14', '2026-02-09')}`)
@@ -184,13 +184,13 @@ describe('the oddities', () => {
     ['case variants', '/tools', /"server":"LINEAR ".*"server":"linear"/],
     ['a composed accent', '/tools', /"server":"Caf\u00e9 Docs"/],
     ['a decomposed accent', '/tools', /"server":"Cafe\u0301 Docs"/],
-  ])('%s is somewhere in %s', async (_, path, pattern) => {
+  ])('%s occurs in %s', async (_, path, pattern) => {
     const emulator = await start()
     const { text } = await ask(emulator, `${path}?${EVERYTHING}&limit=100`)
     expect(text).toMatch(pattern)
   })
 
-  it('a small history has every kind of unparsed tool name, in a few calls', async () => {
+  it('a small history has every kind of unparsed tool name', async () => {
     const emulator = await start()
     const rows = await rowsOf(emulator, toolRow, `/tools?${EVERYTHING}`)
     const tools = rows.flatMap((row) => row.by_tool)
@@ -216,9 +216,9 @@ describe('the oddities', () => {
     expect(share * 100).toBeCloseTo(0.006, 3)
   })
 
-  it('one user changes the address on a day, once', async () => {
+  it('one user changes the e-mail address once, on a given day', async () => {
     const emulator = await start()
-    const rows = await walkUsers(emulator, `${days('2026-02-01', '2026-03-01')}&limit=100`)
+    const rows = await allUsers(emulator, `${days('2026-02-01', '2026-03-01')}&limit=100`)
     const changed = [...groupBy(rows, (row) => row.user_id).values()].filter(
       (own) => new Set(own.map((row) => row.user_email)).size === 2,
     )
@@ -238,7 +238,7 @@ describe('the oddities', () => {
     expect(data.find((row) => row.date === '2026-03-10')?.input_tokens).toBe(2n ** 53n + 1n)
   })
 
-  it('the number spellings say the same numbers', async () => {
+  it('rows with unusual number spellings can be parsed', async () => {
     const emulator = await start()
     const rows = await rowsOf(emulator, productivityRow, `/productivity?${EVERYTHING}`)
     expect(rows).toHaveLength(63)
@@ -248,7 +248,7 @@ describe('the oddities', () => {
 })
 
 describe('size', () => {
-  it('300 days of 40 users are one quick answer', async () => {
+  it('300 days of 40 users take less than a second of CPU time in one response', async () => {
     const emulator = await start({ now: () => Date.parse('2026-11-10T00:00:00Z') })
     const range = days(FIRST_DAY, '2026-11-09')
     for (const path of ['/tokens', '/tools', '/activity', '/productivity']) {
@@ -260,7 +260,7 @@ describe('size', () => {
     }
   })
 
-  it('an answer of many megabytes arrives whole', async () => {
+  it('a response of many megabytes arrives complete', async () => {
     const emulator = await start({ users: 1_000 })
     const rows = await rowsOf(emulator, tokenRow, `/tokens?${EVERYTHING}`)
     expect(rows).toHaveLength(63)

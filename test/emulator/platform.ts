@@ -10,19 +10,19 @@ export interface Reply {
   readonly body: unknown
 }
 
-export interface Asked {
+export interface Client {
   readonly emulator: Emulator
   readonly get: (path: string, key?: string) => Promise<Reply>
   readonly send: (method: string, path: string, body?: unknown, key?: string) => Promise<Reply>
-  /** Puts the clock of the platform forward, in milliseconds. */
+  /** Advances the clock of the platform, in milliseconds. */
   readonly advance: (ms: number) => void
 }
 
-/** A stand-in platform whose clock begins at noon of TODAY and moves when it is told to. */
-export async function platform(options: Partial<EmulatorOptions> = {}): Promise<Asked> {
+/** A stand-in platform whose clock starts at noon of TODAY and moves with `advance` alone. */
+export async function platform(options: Partial<EmulatorOptions> = {}): Promise<Client> {
   let now = Date.parse(`${TODAY}T12:00:00Z`)
   const emulator = await start({ now: () => now, ...options })
-  const send: Asked['send'] = async (method, path, body, key = emulator.keys.owner) => {
+  const send: Client['send'] = async (method, path, body, key = emulator.keys.owner) => {
     const url = path.startsWith('/api/organization/') ? emulator.appUrl : emulator.url
     const response = await fetch(`${url}${path}`, {
       method,
@@ -54,7 +54,7 @@ const problem = z.strictObject({
   metadata: z.object({}),
 })
 
-/** The answer is the Problem of a status. */
+/** Expects the Problem body of a status. */
 export function expectProblem({ status, body }: Reply, expected: number): void {
   expect({ status, body }).toMatchObject({ status: expected, body: { status: expected } })
   problem.parse(body)

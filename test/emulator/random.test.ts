@@ -6,7 +6,7 @@ import { apportion, createPicker, draw, mix } from '../../src/emulator/random.ts
 const weights = fc.array(fc.double({ min: 0.001, max: 1_000, noNaN: true }), { minLength: 1 })
 
 describe('apportion', () => {
-  it('gives whole parts, none negative, that add up to the total', () => {
+  it('gives non-negative integers that add up to the total', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10_000_000 }), weights, (total, shares) => {
         const parts = apportion(total, shares)
@@ -33,7 +33,7 @@ describe('createPicker', () => {
     expect(createPicker([1, 0, 3])(unit)).toBe(index)
   })
 
-  it('picks an index whatever the weights', () => {
+  it('picks a valid index for any weights', () => {
     const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
     fc.assert(
       fc.property(weights, unit, (shares, value) => {

@@ -7,7 +7,7 @@ const PATHS = ['tokens', 'tools', 'activity', 'productivity', 'users'] as const
 
 describe('credentials', () => {
   it.each(PATHS)(
-    '/%s answers owners and managers, and refuses members and guests',
+    '/%s accepts owners and managers, and refuses members and guests',
     async (path) => {
       const emulator = await start()
       const statuses = await Promise.all(
@@ -22,10 +22,10 @@ describe('credentials', () => {
 
   it.each([
     ['no header', undefined],
-    ['an unknown key', 'Bearer someone-elses-key'],
+    ['an unknown key', 'Bearer unknown-key'],
     ['another scheme', `Basic ${DEFAULT_KEYS.owner}`],
     ['a bare key', DEFAULT_KEYS.owner],
-  ])('%s is 401', async (_, authorization) => {
+  ])('%s gets a 401', async (_, authorization) => {
     const emulator = await start()
     const headers = authorization === undefined ? {} : { authorization }
     const response = await fetch(`${emulator.url}/api/v1/analytics/tokens?${days(YESTERDAY)}`, {
@@ -50,7 +50,7 @@ describe('parameters', () => {
     ['today as the start', days(TODAY)],
     ['tomorrow', days('2026-03-21')],
     ['a day before the history', days('2026-01-13', '2026-01-20')],
-  ])('%s is 400 at every endpoint', async (_, query) => {
+  ])('%s gets a 400 at every endpoint', async (_, query) => {
     const emulator = await start()
     for (const path of PATHS) {
       const answer = await ask(emulator, `/${path}?${query}`)
@@ -59,13 +59,13 @@ describe('parameters', () => {
     }
   })
 
-  it('the whole history, from its first day through yesterday, is one request', async () => {
+  it('the whole history, from its first day through yesterday, can be requested at once', async () => {
     const emulator = await start()
     const answer = await ask(emulator, `/activity?${days('2026-01-14', YESTERDAY)}`)
     expect(answer.status).toBe(200)
   })
 
-  it('the history of another first day begins there', async () => {
+  it('the history can begin on another first day', async () => {
     const emulator = await start({ firstDay: '2026-03-01' })
     const statuses = [
       (await ask(emulator, `/tools?${days('2026-02-28', '2026-03-02')}`)).status,
@@ -84,7 +84,7 @@ describe('parameters', () => {
     ['/activity', '', 400],
     ['/productivity', 'language', 400],
     ['/users', 'model', 400],
-  ])('%s with group_by=%s is %i', async (path, group, status) => {
+  ])('%s with group_by=%s gets a %i', async (path, group, status) => {
     const emulator = await start()
     const answer = await ask(emulator, `${path}?${days(YESTERDAY)}&group_by=${group}`)
     expect(answer.status).toBe(status)
@@ -100,45 +100,48 @@ describe('parameters', () => {
     ['1e1', 400],
     ['ten', 400],
     ['', 400],
-  ])('/users with limit=%s is %i', async (limit, status) => {
+  ])('/users with limit=%s gets a %i', async (limit, status) => {
     const emulator = await start()
     expect((await ask(emulator, `/users?${days(YESTERDAY)}&limit=${limit}`)).status).toBe(status)
   })
 
-  it.each(['nobody', ''])('/users with the unknown cursor "%s" is 400', async (cursor) => {
+  it.each(['unknown', ''])('/users with the unknown cursor "%s" gets a 400', async (cursor) => {
     const emulator = await start()
     expect((await ask(emulator, `/users?${days(YESTERDAY)}&cursor=${cursor}`)).status).toBe(400)
   })
 })
 
-describe('every answer', () => {
+describe('every response', () => {
   it.each([
     ['200', `/api/v1/analytics/tokens?${days(YESTERDAY)}`, 200],
     ['400', '/api/v1/analytics/tokens', 400],
     ['404 of an unknown resource', '/api/v1/analytics/nothing', 404],
     ['404 of an unknown path', '/', 404],
-  ])('%s has the platform clock, a request id and a JSON type', async (_, path, status) => {
-    const emulator = await start()
-    const response = await fetch(emulator.url + path, {
-      headers: { authorization: `Bearer ${emulator.keys.manager}` },
-    })
-    expect(response.status).toBe(status)
-    expect(response.headers.get('date')).toBe('Fri, 20 Mar 2026 12:00:00 GMT')
-    expect(response.headers.get('content-type')).toBe('application/json')
-    const requestId = response.headers.get('x-request-id')
-    expect(requestId).toMatch(/^req_/)
-    if (status === 200) await response.text()
-    else expect(problemSchema.parse(await response.json())).toMatchObject({ status, requestId })
-  })
+  ])(
+    'with status %s has the platform clock, a request id and the JSON content type',
+    async (_, path, status) => {
+      const emulator = await start()
+      const response = await fetch(emulator.url + path, {
+        headers: { authorization: `Bearer ${emulator.keys.manager}` },
+      })
+      expect(response.status).toBe(status)
+      expect(response.headers.get('date')).toBe('Fri, 20 Mar 2026 12:00:00 GMT')
+      expect(response.headers.get('content-type')).toBe('application/json')
+      const requestId = response.headers.get('x-request-id')
+      expect(requestId).toMatch(/^req_/)
+      if (status === 200) await response.text()
+      else expect(problemSchema.parse(await response.json())).toMatchObject({ status, requestId })
+    },
+  )
 
-  it('has another request id', async () => {
+  it('has its own request id', async () => {
     const emulator = await start()
     const first = await ask(emulator, '/tokens')
     const second = await ask(emulator, '/tokens')
     expect(first.headers.get('x-request-id')).not.toBe(second.headers.get('x-request-id'))
   })
 
-  it('is an envelope with the organisation and the dates that were asked for', async () => {
+  it('has an envelope with the organisation and the requested dates', async () => {
     const emulator = await start({ orgId: 'org_7' })
     const { text } = await ask(emulator, `/productivity?${days('2026-03-01', '2026-03-03')}`)
     expect(JSON.parse(text)).toMatchObject({
@@ -148,7 +151,7 @@ describe('every answer', () => {
 })
 
 describe('the clock', () => {
-  it('moves on: yesterday has data, today has none until tomorrow', async () => {
+  it('decides which days have data: yesterday has, and today has not', async () => {
     let now = Date.parse('2026-03-20T23:59:59.999Z')
     const emulator = await start({ now: () => now })
     const before = await ask(emulator, `/activity?${days('2026-03-20')}`)
@@ -160,10 +163,10 @@ describe('the clock', () => {
 })
 
 describe('the record of requests', () => {
-  it('names path with query, status and role', async () => {
+  it('has path with query, status and role', async () => {
     const emulator = await start()
     await ask(emulator, `/tokens?${days(YESTERDAY)}`, emulator.keys.manager)
-    await ask(emulator, '/tools', 'nobody')
+    await ask(emulator, '/tools', 'unknown')
     expect(emulator.requests).toEqual([
       {
         host: 'api',
@@ -184,14 +187,14 @@ describe('the record of requests', () => {
     ])
   })
 
-  it('remembers the last ones only', async () => {
+  it('keeps only the latest requests', async () => {
     const emulator = await start({ remember: 2 })
     for (const path of ['/a', '/b', '/c']) await ask(emulator, path)
     expect(emulator.requests.map(({ number }) => number)).toEqual([2, 3])
   })
 })
 
-describe('starting and stopping', () => {
+describe('start and stop', () => {
   it.each([
     ['users', { users: 0 }],
     ['seed', { seed: 1.5 }],
@@ -200,11 +203,11 @@ describe('starting and stopping', () => {
     ['rate', { rate: 0 }],
     ['burst', { burst: 0 }],
     ['first day', { firstDay: '14.01.2026' }],
-  ])('refuses a bad %s', async (name, options) => {
+  ])('an invalid %s is refused', async (name, options) => {
     await expect(start(options)).rejects.toThrow(name)
   })
 
-  it('says which port is taken', async () => {
+  it('a port that is in use is named', async () => {
     for (const address of Object.values(addressesOf(await start()))) {
       const port = Number(new URL(address).port)
       await expect(start({ port })).rejects.toThrow(`127.0.0.1:${port}`)
@@ -212,7 +215,7 @@ describe('starting and stopping', () => {
     }
   })
 
-  it('is gone after close, open connections too', async () => {
+  it('both hosts and their open connections are closed', async () => {
     const emulator = await start()
     await ask(emulator, `/tokens?${days(YESTERDAY)}`)
     await emulator.close()
@@ -227,7 +230,7 @@ describe('the two hosts', () => {
     ['/api/v0/organization/enterprise-controls/history', 'url'],
     ['/api/v0/computers', 'url'],
     ['/api/organization/maturity-level-reports', 'appUrl'],
-  ] as const)('%s is on one of them alone', async (path, at) => {
+  ] as const)('serve %s on only one of them', async (path, at) => {
     const emulator = await start()
     const headers = { authorization: `Bearer ${emulator.keys.owner}` }
     for (const [host, address] of Object.entries(addressesOf(emulator))) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { expectProblem, platform, type Asked } from './platform.ts'
+import { expectProblem, platform, type Client } from './platform.ts'
 
 const PATH = '/api/v0/sessions'
 const MINUTE = 60_000
@@ -59,9 +59,9 @@ const message = z.strictObject({
 })
 
 describe('sessions', () => {
-  it('are read as the specification says; a parent counts its children in', async () => {
-    const asked = await platform()
-    const all = await allOf(asked)
+  it('have the specified form, and the usage of a parent includes its children', async () => {
+    const client = await platform()
+    const all = await allOf(client)
     const parent = all.find(
       ({ sessionSettings }) => sessionSettings.childInclusiveTokenUsageBySessionId !== undefined,
     )
@@ -79,41 +79,41 @@ describe('sessions', () => {
       expect(known).toContain(id)
   })
 
-  it('run and become idle by the clock', async () => {
-    const asked = await platform()
-    const [first = '', second = ''] = asked.emulator.sessionIds()
-    expect([await statusOf(asked, first), await statusOf(asked, second)]).toEqual([
+  it('run and become idle as the clock advances', async () => {
+    const client = await platform()
+    const [first = '', second = ''] = client.emulator.sessionIds()
+    expect([await statusOf(client, first), await statusOf(client, second)]).toEqual([
       'running',
       'pending',
     ])
-    asked.advance(10 * MINUTE)
-    expect([await statusOf(asked, first), await statusOf(asked, second)]).toEqual([
+    client.advance(10 * MINUTE)
+    expect([await statusOf(client, first), await statusOf(client, second)]).toEqual([
       'idle',
       'running',
     ])
-    asked.advance(10 * MINUTE)
-    const ended = session.parse((await asked.get(`${PATH}/${second}`)).body)
+    client.advance(10 * MINUTE)
+    const ended = session.parse((await client.get(`${PATH}/${second}`)).body)
     expect(ended.status).toBe('idle')
     expect(ended.completedAt).toBe(ended.updatedAt)
   })
 
-  it('an unknown one is 404, and one that is asked of another computer too', async () => {
-    const asked = await platform()
-    expectProblem(await asked.get(`${PATH}/nobody`), 404)
-    const found = (await allOf(asked)).find(({ computerId }) => computerId !== undefined)
+  it('get a 404 for an unknown id, and for another computer', async () => {
+    const client = await platform()
+    expectProblem(await client.get(`${PATH}/unknown`), 404)
+    const found = (await allOf(client)).find(({ computerId }) => computerId !== undefined)
     const path = `${PATH}/${found?.sessionId ?? ''}`
-    expect((await asked.get(`${path}?computerId=${found?.computerId ?? ''}`)).status).toBe(200)
-    expectProblem(await asked.get(`${path}?computerId=another`), 404)
+    expect((await client.get(`${path}?computerId=${found?.computerId ?? ''}`)).status).toBe(200)
+    expectProblem(await client.get(`${path}?computerId=another`), 404)
   })
 
-  it('a change is kept, and leaves the rest as it was', async () => {
-    const asked = await platform()
-    const id = asked.emulator.sessionIds()[5] ?? ''
-    const before = session.parse((await asked.get(`${PATH}/${id}`)).body)
+  it('keep a change, and their other settings', async () => {
+    const client = await platform()
+    const id = client.emulator.sessionIds()[5] ?? ''
+    const before = session.parse((await client.get(`${PATH}/${id}`)).body)
     const tags = [{ name: 'triaged', metadata: { by: 'ada' } }]
-    const answer = await asked.send('PATCH', `${PATH}/${id}`, { sessionSettings: { tags } })
+    const answer = await client.send('PATCH', `${PATH}/${id}`, { sessionSettings: { tags } })
     expect(answer.status).toBe(200)
-    const after = session.parse((await asked.get(`${PATH}/${id}`)).body)
+    const after = session.parse((await client.get(`${PATH}/${id}`)).body)
     expect(answer.body).toEqual(after)
     expect(after.sessionSettings).toEqual({ ...before.sessionSettings, tags })
     expect(after.updatedAt).toBeGreaterThan(before.updatedAt)
@@ -121,46 +121,46 @@ describe('sessions', () => {
 
   it.each([
     ['token usage', { sessionSettings: { tokenUsage: { inputTokens: 1 } } }],
-    ['a setting that it does not know', { sessionSettings: { colour: 'red' } }],
+    ['an unknown setting', { sessionSettings: { colour: 'red' } }],
     ['a value of another type', { sessionSettings: { assistantActiveTimeMs: 'long' } }],
     ['no settings', {}],
-  ])('a change of %s is 400', async (_, body) => {
-    const asked = await platform()
-    const [id = ''] = asked.emulator.sessionIds()
-    expectProblem(await asked.send('PATCH', `${PATH}/${id}`, body), 400)
+  ])('get a 400 for a change of %s', async (_, body) => {
+    const client = await platform()
+    const [id = ''] = client.emulator.sessionIds()
+    expectProblem(await client.send('PATCH', `${PATH}/${id}`, body), 400)
   })
 
-  it('interrupt ends a running one, and does nothing to an idle one', async () => {
-    const asked = await platform()
-    const [id = ''] = asked.emulator.sessionIds()
+  it('become idle by interrupt, and stay idle by another', async () => {
+    const client = await platform()
+    const [id = ''] = client.emulator.sessionIds()
     for (let time = 0; time < 2; time += 1) {
-      expect(await asked.send('POST', `${PATH}/${id}/interrupt`)).toMatchObject({
+      expect(await client.send('POST', `${PATH}/${id}/interrupt`)).toMatchObject({
         status: 200,
         body: {},
       })
-      expect(await statusOf(asked, id)).toBe('idle')
+      expect(await statusOf(client, id)).toBe('idle')
     }
-    expectProblem(await asked.send('POST', `${PATH}/nobody/interrupt`), 404)
+    expectProblem(await client.send('POST', `${PATH}/unknown/interrupt`), 404)
   })
 
-  it('interrupt is 403 where it is not enabled', async () => {
-    const asked = await platform({ interrupt: false })
-    const [id = ''] = asked.emulator.sessionIds()
-    expectProblem(await asked.send('POST', `${PATH}/${id}/interrupt`), 403)
-    expect(await statusOf(asked, id)).toBe('running')
+  it('get a 403 for interrupt where it is not enabled', async () => {
+    const client = await platform({ interrupt: false })
+    const [id = ''] = client.emulator.sessionIds()
+    expectProblem(await client.send('POST', `${PATH}/${id}/interrupt`), 403)
+    expect(await statusOf(client, id)).toBe('running')
   })
 })
 
 describe('messages', () => {
-  it('are as many as the session says, with blocks that no specification names', async () => {
-    const asked = await platform()
-    const id = asked.emulator.sessionIds()[3] ?? ''
-    const { messageCount } = session.parse((await asked.get(`${PATH}/${id}`)).body)
-    const messageIds = asked.emulator.messageIds(id)
+  it('are as many as messageCount says, with blocks beyond the specification', async () => {
+    const client = await platform()
+    const id = client.emulator.sessionIds()[3] ?? ''
+    const { messageCount } = session.parse((await client.get(`${PATH}/${id}`)).body)
+    const messageIds = client.emulator.messageIds(id)
     expect(messageIds).toHaveLength(messageCount)
     const messages = await Promise.all(
       messageIds.map(async (messageId) =>
-        message.parse((await asked.get(`${PATH}/${id}/messages/${messageId}`)).body),
+        message.parse((await client.get(`${PATH}/${id}/messages/${messageId}`)).body),
       ),
     )
     expect(new Set(messages.map(({ role }) => role)).size).toBe(4)
@@ -170,23 +170,23 @@ describe('messages', () => {
     expect(messages[1]?.parentId).toBe(messages[0]?.id)
   })
 
-  it('an unknown one is 404, and so is one of another session', async () => {
-    const asked = await platform()
-    const [first = '', second = ''] = asked.emulator.sessionIds()
-    expectProblem(await asked.get(`${PATH}/${first}/messages/nobody`), 404)
-    const ofSecond = asked.emulator.messageIds(second)[0] ?? ''
-    expectProblem(await asked.get(`${PATH}/${first}/messages/${ofSecond}`), 404)
+  it('get a 404 for an unknown id, and for an id of another session', async () => {
+    const client = await platform()
+    const [first = '', second = ''] = client.emulator.sessionIds()
+    expectProblem(await client.get(`${PATH}/${first}/messages/unknown`), 404)
+    const ofSecond = client.emulator.messageIds(second)[0] ?? ''
+    expectProblem(await client.get(`${PATH}/${first}/messages/${ofSecond}`), 404)
   })
 })
 
-function allOf(asked: Asked): Promise<z.infer<typeof session>[]> {
+function allOf(client: Client): Promise<z.infer<typeof session>[]> {
   return Promise.all(
-    asked.emulator
+    client.emulator
       .sessionIds()
-      .map(async (id) => session.parse((await asked.get(`${PATH}/${id}`)).body)),
+      .map(async (id) => session.parse((await client.get(`${PATH}/${id}`)).body)),
   )
 }
 
-async function statusOf(asked: Asked, id: string): Promise<string> {
-  return session.parse((await asked.get(`${PATH}/${id}`)).body).status
+async function statusOf(client: Client, id: string): Promise<string> {
+  return session.parse((await client.get(`${PATH}/${id}`)).body).status
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
 
-/** The day before is the last one with data. */
+/** The last day with data is the day before. */
 export const TODAY = '2026-03-20'
 export const YESTERDAY = '2026-03-19'
 
@@ -20,7 +20,7 @@ export interface Answer {
   readonly text: string
 }
 
-/** Asks an analytics path with a key, the owner's by default. */
+/** Requests an analytics path with a key, the owner's by default. */
 export async function ask(
   emulator: Emulator,
   pathAndQuery: string,
@@ -45,7 +45,7 @@ export const problemSchema = z.strictObject({
   requestId: z.string().min(1),
 })
 
-/** A whole number; one that a double cannot hold comes as text from `parseExact`. */
+/** A whole number; `parseExact` gives one that a double cannot hold as text. */
 const count = z.union([z.int().nonnegative(), z.string().regex(/^\d+$/)]).transform(BigInt)
 
 /** Credits, as hundredths. */
@@ -165,7 +165,7 @@ const metaSchema = z.strictObject({
   next_cursor: z.string().nullable().optional(),
 })
 
-/** A parsed 200 answer. */
+/** A parsed response with status 200. */
 export function parse<Row extends z.ZodType>(row: Row, answer: Answer) {
   const schema = z.strictObject({ data: z.array(row), meta: metaSchema })
   return schema.parse(parseExact(answer.text))
@@ -181,7 +181,7 @@ export async function rowsOf<Row extends z.ZodType>(
 }
 
 /** All rows of `/users`, page by page. */
-export async function walkUsers(emulator: Emulator, query: string): Promise<UserRow[]> {
+export async function allUsers(emulator: Emulator, query: string): Promise<UserRow[]> {
   const rows: UserRow[] = []
   let cursor = ''
   for (;;) {
@@ -203,7 +203,7 @@ export function sum(values: readonly bigint[]): bigint {
   return values.reduce((total, value) => total + value, 0n)
 }
 
-/** Items by a key of theirs, in their order. */
+/** Items grouped by key, in their order. */
 export function groupBy<Item>(
   items: readonly Item[],
   keyOf: (item: Item) => string,
