@@ -30,12 +30,12 @@ const schema = z.object({
 const result: Comparison = schema.parse(JSON.parse(read('bench/peers/result.json')))
 
 describe('the comparison with dlt in the README', () => {
-  it('has the table of the last comparison, and nothing by hand', () => {
+  it('is the table of the last bench result, without manual edits', () => {
     const readme = read('README.md')
     expect(withTable(readme, result)).toBe(readme)
   })
 
-  it('says so where a tool loses rows or doubles them', () => {
+  it('counts lost and duplicated rows of a tool', () => {
     const [tool] = result.tools
     if (tool === undefined) throw new Error('the comparison has no tool')
     const tools = [{ ...tool, rows: result.served + 5, distinct: result.served - 7 }]
@@ -46,7 +46,7 @@ describe('the comparison with dlt in the README', () => {
     expect(page).toMatch(/[\d,]+, 7 lost, 12 doubled \|/)
   })
 
-  it('names the versions that the list of packages pins', () => {
+  it('names the versions that requirements.txt pins', () => {
     const list = read('bench/peers/requirements.txt')
     for (const name of ['dlt', 'DuckDB', 'PyArrow']) {
       expect(list).toContain(`\n${name.toLowerCase()}==${result.versions[name] ?? ''}\n`)
@@ -54,7 +54,7 @@ describe('the comparison with dlt in the README', () => {
   })
 })
 
-it('a comparison without Python fails at once, and says what it needs', () => {
+it('the comparison without Python fails at once, and says what it needs', () => {
   const empty = mkdtempSync(join(tmpdir(), 'no-python-'))
   try {
     const { status, stderr } = spawnSync(process.execPath, ['bench/run.mjs', 'peers'], {

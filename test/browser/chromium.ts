@@ -15,10 +15,10 @@ export function launch(): Promise<Browser> {
   })
 }
 
-/** A page on a file, with all that it complained of and asked for. */
+/** A page of a file, with its errors and requests. */
 export interface Opened {
   readonly page: Page
-  /** Errors and warnings of the console, dialogs, and requests but that of the file. */
+  /** Errors and warnings of the console, dialogs, and requests other than that of the file. */
   readonly complaints: string[]
 }
 
@@ -50,10 +50,10 @@ const violations = z.array(
   z.object({ id: z.string(), nodes: z.array(z.object({ html: z.string() })) }),
 )
 
-/** What axe finds against WCAG 2.1 AA: the rule and the first element that breaks it. */
+/** What axe finds against WCAG 2.1 AA: the rule and the first element that violates it. */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
-  // The policy of the page lets no script in but its own, so this one comes in by the debugger.
+  // The policy of the page allows only its own script, so this one is run by the debugger.
   await page.evaluate(await readFile(axe, 'utf8'))
   const found: unknown = await page.evaluate(
     `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }).then(({ violations }) => violations)`,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { CHROMIUM } from './chromium.ts'
 
-/** Installs Debian's Chromium where there is none. @throws Error where it cannot be had */
+/** Installs Debian's Chromium where there is none. @throws Error when it is not available. */
 export function setup(): void {
   if (existsSync(CHROMIUM)) return
   const install = 'apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium'

@@ -41,7 +41,7 @@ async function pageOf(name: string, organisations: readonly object[]): Promise<s
   return path
 }
 
-it('every chart of the demo is drawn, and the page asks for nothing', async () => {
+it('every chart of the demo is drawn, and the page sends no request', async () => {
   const { page, complaints } = await open(browser, demo)
   const charts = await page.locator('.drawing').all()
   expect(charts.length).toBeGreaterThan(15)
@@ -58,10 +58,13 @@ it.each([
   ['light', 1240],
   ['dark', 1240],
   ['light', 390],
-] as const)('axe finds nothing in the demo: %s, %i pixels wide', async (colorScheme, width) => {
-  const { page } = await open(browser, demo, { colorScheme, width })
-  expect(await accessibilityProblems(page)).toEqual([])
-})
+] as const)(
+  'axe finds no accessibility problem in the demo: %s, %i pixels wide',
+  async (colorScheme, width) => {
+    const { page } = await open(browser, demo, { colorScheme, width })
+    expect(await accessibilityProblems(page)).toEqual([])
+  },
+)
 
 it('a phone shows the page without scrolling sideways', async () => {
   const { page } = await open(browser, demo, { width: 390 })
@@ -69,8 +72,8 @@ it('a phone shows the page without scrolling sideways', async () => {
   expect(wide).toBe(390)
 })
 
-// A browser changes the page after the key, not with it: what a key does is polled for.
-it('period and team are chosen by keyboard, and stand in the address', async () => {
+// A browser changes the page some time after the key, so its effect is polled for.
+it('period and team can be chosen by keyboard, and are stored in the address', async () => {
   const { page, complaints } = await open(browser, demo)
   await page.getByLabel('Period', { exact: true }).focus()
   await page.keyboard.press('ArrowDown')
@@ -83,7 +86,7 @@ it('period and team are chosen by keyboard, and stand in the address', async () 
   expect(complaints).toEqual([])
 })
 
-it('the comparison is chosen by keyboard, stands in the address, and is said in words', async () => {
+it('the comparison can be chosen by keyboard, is stored in the address, and is described in words', async () => {
   const { page, complaints } = await open(browser, demo)
   const changes = () => page.locator('.tiles .change').allTextContents()
   const about = page.locator('figure#active-users .about')
@@ -106,7 +109,7 @@ it('the comparison is chosen by keyboard, stands in the address, and is said in 
   expect(complaints).toEqual([])
 })
 
-it('settings are tables: days are no shares, and a number that is not known stands among numbers', async () => {
+it('settings are tables: days are not shown as shares, and an unknown number is aligned as a number', async () => {
   const { page, complaints } = await open(browser, demo)
   const table = page.locator('figure#session-retention tbody')
   expect(await table.locator('tr:first-child td.number:nth-child(3)').textContent()).toBe('90')
@@ -135,7 +138,7 @@ const HOSTILE = [
   '',
 ]
 
-it('hostile names do no harm (Law 11)', async () => {
+it('law 11: hostile names are shown as text', async () => {
   const tools = HOSTILE.map((name, at) => ({
     ...{ kind: 'tool' as const, days: 91, name, invocations: 9 - at, share: 0.1, names: 6 },
   }))
@@ -154,7 +157,7 @@ it('hostile names do no harm (Law 11)', async () => {
   expect(await accessibilityProblems(page)).toEqual([])
 })
 
-it('unusual days, and limits that are used up, are drawn', async () => {
+it('anomalous days and exhausted limits are drawn', async () => {
   const days = Array.from({ length: 20 }, (_, at) => ({
     ...{ month: '2026-03', day: `2026-03-${String(at + 1).padStart(2, '0')}`, days_left: 30 - at },
     ...{ month_to_date: 5 * (at + 1), p10: 130, p50: 150, p90: 180 },
@@ -181,7 +184,7 @@ it.each([
   ['no organisation', []],
   ['an organisation without data', [organisation({ last_day: null, data_through: null })]],
   [
-    'one day of one person',
+    'one day of one user',
     [
       organisation({
         active_days: [{ day: '2026-03-31', daily: 1, weekly: 1, monthly: 1, stickiness: 0.5 }],
@@ -189,14 +192,14 @@ it.each([
       }),
     ],
   ],
-])('%s is readable', async (name, organisations) => {
+])('a report of %s is readable', async (name, organisations) => {
   const { page, complaints } = await open(browser, await pageOf('few', organisations))
   expect(await page.locator('main').textContent(), name).not.toMatch(/NaN|undefined|null/)
   expect(complaints).toEqual([])
   expect(await accessibilityProblems(page)).toEqual([])
 })
 
-it('40 models and two years of a large organisation stay below 3 MB and open within seconds', async () => {
+it('a report of 20 organisations over two years stays below 3 MB and opens without an error', async () => {
   const weeks = Array.from({ length: 104 }, (_, at) =>
     new Date(Date.UTC(2024, 3, 1 + 7 * at)).toISOString().slice(0, 10),
   )
@@ -215,7 +218,7 @@ it('40 models and two years of a large organisation stay below 3 MB and open wit
   expect(complaints).toEqual([])
 })
 
-it('the documentation is searched by keyboard, and shows one model at a time', async () => {
+it('the documentation can be searched by keyboard, and shows one model at a time', async () => {
   const { page, complaints } = await open(browser, docs)
   await page.getByLabel('Search models and columns').fill('cohort_week retention')
   expect(await page.locator('nav li:visible').allTextContents()).toEqual([
@@ -239,7 +242,7 @@ it.each([
   ['dark', 1240, '#fct_user_day'],
   ['light', 390, '#fct_user_day'],
 ] as const)(
-  'axe finds nothing in the documentation: %s, %i pixels wide, %s',
+  'axe finds no accessibility problem in the documentation: %s, %i pixels wide, %s',
   async (colorScheme, width, hash) => {
     const { page } = await open(browser, docs, { colorScheme, width, hash })
     expect(await accessibilityProblems(page)).toEqual([])

@@ -1,6 +1,6 @@
 import { ENVIRONMENTS, install } from './python.ts'
 
-/** Once, before the tests; the next time it is there. */
+/** Installs once, before the tests; later runs find it installed. */
 export function setup(): void {
   for (const list of ENVIRONMENTS) install(list)
 }

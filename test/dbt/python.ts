@@ -4,18 +4,18 @@ import { promisify } from 'node:util'
 import { installPython, pythonOf } from '../../bench/python.mjs'
 import { packageRoot } from '../../src/lib/package.ts'
 
-/** What is installed, each in an environment of its own. */
+/** Lists of packages, each installed in an environment of its own. */
 export const ENVIRONMENTS = ['requirements.txt', 'oldest.txt'] as const
 export type Environment = (typeof ENVIRONMENTS)[number]
 
 const listOf = (list: Environment): string => join(packageRoot, 'test', 'dbt', list)
 
-/** Installs what is not there yet. @throws where there is no Python, or a package cannot be had. */
+/** Installs missing packages. @throws when there is no Python, or a package is not available. */
 export function install(list: Environment): void {
   installPython(listOf(list))
 }
 
-/** Runs a module of an environment, and returns what it printed; fails with all that it said. */
+/** Runs a module of an environment and returns its output; an error contains the output, too. */
 export async function python(
   list: Environment,
   args: readonly string[],
@@ -29,7 +29,7 @@ export async function python(
     })
     return stdout
   } catch (error) {
-    const said = error instanceof Error && 'stdout' in error ? String(error.stdout) : ''
-    throw new Error(`${args.join(' ')} failed:\n${said}`, { cause: error })
+    const output = error instanceof Error && 'stdout' in error ? String(error.stdout) : ''
+    throw new Error(`${args.join(' ')} failed:\n${output}`, { cause: error })
   }
 }

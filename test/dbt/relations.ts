@@ -1,12 +1,12 @@
 import { Database, identifier, literal, type Cell, type Row } from '../../src/lib/duckdb.ts'
 
-/** Two databases that should hold the same. */
+/** Two databases that should be equal. */
 export interface Pair {
   readonly ours: string
   readonly theirs: string
 }
 
-/** dbt says nothing of the rows that its tests store. */
+/** dbt writes no comments on the rows that its tests store. */
 const COMMENT = "case when schema_name != 'audit' then comment end as comment"
 
 /** Every table and view outside `meta`, with its kind and comment. */
@@ -34,7 +34,7 @@ export async function catalogueOf(path: string): Promise<{ relations: Row[]; col
   }
 }
 
-/** The relations whose rows differ, duplicates counted, with how many each has that the other lacks. */
+/** The relations whose rows differ, with the number of rows that only one side has, duplicates counted. */
 export async function differencesOf({ ours, theirs }: Pair): Promise<Row[]> {
   const db = await Database.open(':memory:')
   try {
@@ -60,5 +60,5 @@ export async function differencesOf({ ours, theirs }: Pair): Promise<Row[]> {
 /** A name in a result. */
 export function textOf(cell: Cell | undefined): string {
   if (typeof cell === 'string') return cell
-  throw new Error(`a name is no text: ${JSON.stringify(cell)}`)
+  throw new Error(`a name is not text: ${JSON.stringify(cell)}`)
 }

@@ -17,7 +17,7 @@ import { catalogueOf, differencesOf } from './relations.ts'
 const FIRST_NIGHT = Date.parse('2026-02-03T05:00:00Z')
 const MS_PER_DAY = 86_400_000
 
-/** What the platform says otherwise from the second night on, of the days that are looked at again. */
+/** What the platform serves differently from the second night on, for the days that are rechecked. */
 const RESTATED: Readonly<Record<string, readonly [RegExp, string]>> = {
   users: [/"sessions":(\d+)/g, '"sessions":2$1'],
   tokens: [/"output_tokens":(\d+)/g, '"output_tokens":3$1'],
@@ -30,11 +30,11 @@ async function restatingPlatform() {
     users: 12,
     now: () => clock.now,
     intercept: async ({ path, answer }) => {
-      const [pattern, otherwise] = RESTATED[path.split('/').at(-1) ?? ''] ?? []
-      if (clock.now === FIRST_NIGHT || pattern === undefined || otherwise === undefined)
+      const [pattern, changed] = RESTATED[path.split('/').at(-1) ?? ''] ?? []
+      if (clock.now === FIRST_NIGHT || pattern === undefined || changed === undefined)
         return undefined
       const response = await answer()
-      const text = (await response.text()).replaceAll(pattern, otherwise)
+      const text = (await response.text()).replaceAll(pattern, changed)
       return new Response(text, { status: response.status, headers: response.headers })
     },
   })
@@ -62,7 +62,7 @@ interface RunResults {
   }[]
 }
 
-/** `dbt build` of the same folder, into `<data>/dbt.duckdb`; what it came to, by node. */
+/** `dbt build` of the same folder, into `<data>/dbt.duckdb`; returns the results by node. */
 async function dbtBuild(data: string): Promise<RunResults> {
   const project = join(packageRoot, 'dbt-like-models')
   const target = join(data, 'dbt-target')
@@ -75,7 +75,7 @@ async function dbtBuild(data: string): Promise<RunResults> {
   return resultsIn(target)
 }
 
-/** Of what was run: dbt also says of each exposure that there was nothing to do. */
+/** The results without exposures, which dbt reports as a no-op. */
 async function resultsIn(folder: string): Promise<RunResults> {
   const text = await readFile(join(folder, 'run_results.json'), 'utf8')
   const { metadata, results } = JSON.parse(text) as RunResults
@@ -84,7 +84,7 @@ async function resultsIn(folder: string): Promise<RunResults> {
   return { metadata, results: results.filter((each) => !isExposure(each)) }
 }
 
-/** Status and failures of what both ran; of unit tests the runner runs those that may have changed. */
+/** Status and failures of what both ran; the built-in runner skips unit tests that cannot have changed. */
 function outcomesOf({ results }: RunResults): Record<string, unknown> {
   const tests = results.filter(({ unique_id: id }) => !id.startsWith('unit_test.'))
   return Object.fromEntries(
@@ -110,14 +110,14 @@ interface Manifest {
   readonly parent_map: Readonly<Record<string, readonly string[]>>
 }
 
-/** What `manifest.json` says of everything that dbt defines, by id. */
+/** Everything that dbt defines in `manifest.json`, by id. */
 async function nodesOf(folder: string): Promise<object> {
   const text = await readFile(join(folder, 'manifest.json'), 'utf8')
   const manifest = JSON.parse(text) as Manifest
   const { nodes, sources, unit_tests: tests, exposures, parent_map: parents } = manifest
   expect(Object.keys(exposures).length).toBeGreaterThan(2)
   const all = Object.entries({ ...nodes, ...sources, ...tests, ...exposures })
-  const told = all.map(([id, node]): [string, object] => [
+  const entries = all.map(([id, node]): [string, object] => [
     id,
     {
       checksum: id.startsWith('unit_test') ? undefined : node.checksum?.checksum,
@@ -130,7 +130,7 @@ async function nodesOf(folder: string): Promise<object> {
       columns: Object.entries(node.columns ?? {}).map(([name, each]) => [name, each.description]),
     },
   ])
-  return Object.fromEntries(told)
+  return Object.fromEntries(entries)
 }
 
 async function expectSame(data: string): Promise<void> {
@@ -142,11 +142,11 @@ async function expectSame(data: string): Promise<void> {
   expect(theirs.columns).toEqual(ours.columns)
   expect(await differencesOf(pair)).toEqual([])
   for (const { name, sql } of listAnalyses()) {
-    expect(await answerOf(pair.theirs, sql), name).toEqual(await answerOf(pair.ours, sql))
+    expect(await rowsOf(pair.theirs, sql), name).toEqual(await rowsOf(pair.ours, sql))
   }
 }
 
-async function answerOf(path: string, sql: string): Promise<Row[]> {
+async function rowsOf(path: string, sql: string): Promise<Row[]> {
   const database = await Database.open(path, { readOnly: true })
   try {
     return await database.rows(sql)
@@ -155,7 +155,7 @@ async function answerOf(path: string, sql: string): Promise<Row[]> {
   }
 }
 
-it('both compute with one version of DuckDB', async () => {
+it('dbt and the built-in runner use the same version of DuckDB', async () => {
   const print = 'import duckdb; print(duckdb.__version__)'
   const theirs = (await python('requirements.txt', ['-c', print])).trim()
   const db = await Database.open(':memory:')
@@ -164,7 +164,7 @@ it('both compute with one version of DuckDB', async () => {
   expect(`v${theirs}`).toBe(row?.['version'])
 })
 
-it('dbt builds the project green, and every table and view as the built-in runner does', async () => {
+it('dbt builds the project without an error, with the tables and views of the built-in runner', async () => {
   const { clock, data, night } = await restatingPlatform()
   await night()
   const first = await dbtBuild(data)
@@ -178,7 +178,7 @@ it('dbt builds the project green, and every table and view as the built-in runne
   clock.now += MS_PER_DAY
   await night()
   const second = await dbtBuild(data)
-  // the restated numbers contradict each other, which is warned of
+  // The restated numbers contradict each other, which causes warnings.
   expect(second.results.filter(({ status }) => /^(error|fail|skipped)$/.test(status))).toEqual([])
   expect(outcomesOf(await resultsIn(join(data, 'target')))).toEqual(outcomesOf(second))
   await expectSame(data)
@@ -188,7 +188,7 @@ it('dbt builds the project green, and every table and view as the built-in runne
   db.close()
 })
 
-it('dbt builds what is beside analytics as the built-in runner does', async () => {
+it('dbt builds the entity resources as the built-in runner does', async () => {
   const lake = await Lake.open(await temporaryFolder())
   await landPlatform(lake)
   await buildLake(lake, parseDay('2026-02-08', 'the last day'))
@@ -197,7 +197,7 @@ it('dbt builds what is beside analytics as the built-in runner does', async () =
   await expectSame(lake.data)
 })
 
-it('the oldest DuckDB that is promised reads everything in the published file', async () => {
+it('the oldest supported DuckDB reads everything in the published file', async () => {
   const { data, night } = await restatingPlatform()
   await night()
   const script = join(packageRoot, 'test', 'dbt', 'open_all.py')

@@ -11,7 +11,7 @@ interface SemanticManifest {
   readonly metrics: readonly { readonly name: string; readonly type: string }[]
 }
 
-it('dbt reads the metrics as MetricFlow’s, with `semantic` among the model paths', async () => {
+it('dbt reads the metrics as MetricFlow metrics when `semantic` is among the model paths', async () => {
   const folder = await temporaryFolder()
   const copy = join(folder, 'project')
   await cp(join(packageRoot, 'dbt-like-models'), copy, { recursive: true })

@@ -18,7 +18,7 @@ import {
 import { ELSEWHERE, leaveLease, waiting } from '../support/lease.ts'
 import { syncFrom } from '../flows/platform.ts'
 
-// As the command does before it makes any file.
+// The command does this before it creates any file.
 beforeAll(() => {
   process.umask(0o077)
 })
@@ -26,7 +26,7 @@ beforeAll(() => {
 const NOW = Date.parse('2026-01-17T06:00:00Z')
 const DATE = { date: new Date(NOW).toUTCString() }
 
-/** An answer to every request of a check. */
+/** A response that suits every request of a check. */
 const NOTHING = {
   data: [],
   meta: { org_id: 'o', has_more: false },
@@ -38,11 +38,11 @@ const NOTHING = {
   reports: [],
 }
 
-const well: Handler = (_, response) => {
+const healthy: Handler = (_, response) => {
   sendJson(response, 200, NOTHING, DATE)
 }
 
-interface Patient {
+interface Setup {
   readonly url?: string
   readonly key?: string
   readonly data?: string
@@ -53,42 +53,42 @@ interface Patient {
   readonly appUrl?: string
 }
 
-async function examined(patient: Patient = {}): Promise<Finding[]> {
-  const data = patient.data ?? (await temporaryFolder())
-  const url = patient.url ?? (await testServer(well)).url
+async function examined(setup: Setup = {}): Promise<Finding[]> {
+  const data = setup.data ?? (await temporaryFolder())
+  const url = setup.url ?? (await testServer(healthy)).url
   const environment = {
     AGENT_BASE_URL: url,
-    AGENT_API_KEY: patient.key ?? 'key',
+    AGENT_API_KEY: setup.key ?? 'key',
     AGENT_WAREHOUSE_DATA: data,
-    AGENT_WAREHOUSE_CONCURRENCY: patient.concurrency,
-    AGENT_APP_URL: patient.appUrl,
+    AGENT_WAREHOUSE_CONCURRENCY: setup.concurrency,
+    AGENT_APP_URL: setup.appUrl,
   }
   return examine({
     loadConfig: () => loadConfig({}, environment, data),
-    world: testWorld(patient.now ?? NOW),
-    nodeVersion: patient.nodeVersion ?? '20.19.0',
-    isThorough: patient.isThorough ?? false,
+    world: testWorld(setup.now ?? NOW),
+    nodeVersion: setup.nodeVersion ?? '20.19.0',
+    isThorough: setup.isThorough ?? false,
   })
 }
 
-/** The findings that are not fine, each in a few words. */
-const complaints = (findings: readonly Finding[]): string[] =>
+/** The findings that are not `ok`, as `state: check`. */
+const problems = (findings: readonly Finding[]): string[] =>
   findings.filter(({ state }) => state !== 'ok').map(({ check, state }) => `${state}: ${check}`)
 
 const finding = (findings: readonly Finding[], check: string): Finding | undefined =>
   findings.find((each) => each.check === check)
 
-const NOTHING_YET = 'warning: warehouse'
+const NO_WAREHOUSE = 'warning: warehouse'
 
-describe('the doctor', () => {
-  it('tells what beside analytics may be read, and that the application host is not known', async () => {
+describe('doctor', () => {
+  it('names the entity resources that the credential may read, and reports a missing application host', async () => {
     const { url, appUrl } = await testPlatform((request, response) => {
       const isRefused = request.url?.includes('enterprise-controls') === true
       if (isRefused) sendJson(response, 403, { title: 'Forbidden' }, DATE)
       else sendJson(response, 200, NOTHING, DATE)
     })
     const without = await examined({ url })
-    expect(complaints(without)).toEqual(['warning: resources', NOTHING_YET])
+    expect(problems(without)).toEqual(['warning: resources', NO_WAREHOUSE])
     expect(finding(without, 'resources')?.message).toBe(
       "the credential of 'default' may read usage_limits, computers",
     )
@@ -98,14 +98,14 @@ describe('the doctor', () => {
     expect(finding(all, 'readiness')).toBeUndefined()
   })
 
-  it('names the analytics endpoints that are refused, and those that are not', async () => {
+  it('names the analytics endpoints that the credential may not read, and those that it may', async () => {
     const { url } = await testServer((request, response) => {
       const isRefused = /analytics\/(activity|users)\?/.test(request.url ?? '')
       if (isRefused) sendJson(response, 403, { title: 'Forbidden' }, DATE)
       else sendJson(response, 200, NOTHING, DATE)
     })
     const findings = await examined({ url })
-    expect(complaints(findings)).toEqual(['wrong: role', NOTHING_YET])
+    expect(problems(findings)).toEqual(['wrong: role', NO_WAREHOUSE])
     expect(finding(findings, 'role')?.message).toMatch(
       /^the credential of 'default' may not read activity, users, but may read tokens, tools, productivity: .*403/,
     )
@@ -115,11 +115,11 @@ describe('the doctor', () => {
     expect(exitCodeOf(findings)).toBe(5)
   })
 
-  it('finds nothing wrong before the first run, by a small request each, and leaves no trace', async () => {
+  it('finds no fault before the first run, with one small request per endpoint, and writes nothing', async () => {
     const data = await temporaryFolder()
-    const { url, requests } = await testServer(well)
+    const { url, requests } = await testServer(healthy)
     const findings = await examined({ url, data })
-    expect(complaints(findings)).toEqual([NOTHING_YET])
+    expect(problems(findings)).toEqual([NO_WAREHOUSE])
     expect(exitCodeOf(findings)).toBe(0)
     expect(requests.map((each) => each.split('?')[0])).toEqual([
       'GET /api/v1/analytics/activity',
@@ -135,7 +135,7 @@ describe('the doctor', () => {
 
   it.each<[string, Handler, string[], number]>([
     [
-      'a key that is not known',
+      'an unknown key',
       (_, response) => {
         sendJson(response, 401, { title: 'Unauthorized' }, DATE)
       },
@@ -143,7 +143,7 @@ describe('the doctor', () => {
       5,
     ],
     [
-      'a role that may not',
+      'a role without access',
       (_, response) => {
         sendJson(response, 403, { title: 'Forbidden' }, DATE)
       },
@@ -151,7 +151,7 @@ describe('the doctor', () => {
       5,
     ],
     [
-      'another server',
+      'a server that is not the platform',
       (_, response) => {
         sendJson(response, 404, {}, DATE)
       },
@@ -159,7 +159,7 @@ describe('the doctor', () => {
       2,
     ],
     [
-      'a server that is not well',
+      'a server error',
       (_, response) => {
         sendJson(response, 500, {}, DATE)
       },
@@ -167,31 +167,31 @@ describe('the doctor', () => {
       3,
     ],
     [
-      'a long wait',
+      'a long rate limit wait',
       (_, response) => {
         sendJson(response, 429, {}, { ...DATE, 'retry-after': '3600' })
       },
       ['warning: address'],
       0,
     ],
-  ])('tells %s', async (_, handler, told, exitCode) => {
+  ])('reports %s', async (_, handler, expected, exitCode) => {
     const findings = await examined({ url: (await testServer(handler)).url })
-    expect(complaints(findings)).toEqual([...told, NOTHING_YET])
+    expect(problems(findings)).toEqual([...expected, NO_WAREHOUSE])
     expect(exitCodeOf(findings)).toBe(exitCode)
   })
 
-  it('tells nobody there from everything else', async () => {
+  it('reports an unreachable platform with exit code 3', async () => {
     const findings = await examined({ url: 'http://127.0.0.1:1' })
-    expect(complaints(findings)).toEqual(['wrong: address', NOTHING_YET])
+    expect(problems(findings)).toEqual(['wrong: address', NO_WAREHOUSE])
     expect(finding(findings, 'address')?.message).toContain('cannot be reached')
     expect(exitCodeOf(findings)).toBe(3)
   })
 
   it.each([
-    ['the platform’s is in 1970', { date: 'Thu, 01 Jan 1970 00:00:00 GMT' }, NOW],
-    ['the platform’s is in 9999', { date: 'Fri, 31 Dec 9999 23:59:59 GMT' }, NOW],
-    ['this machine’s is in 1970', DATE, 0],
-  ])('tells a clock that no run goes by: %s', async (_, date, now) => {
+    ['that of the platform is in 1970', { date: 'Thu, 01 Jan 1970 00:00:00 GMT' }, NOW],
+    ['that of the platform is in 9999', { date: 'Fri, 31 Dec 9999 23:59:59 GMT' }, NOW],
+    ['that of this machine is in 1970', DATE, 0],
+  ])('reports a clock that a run would refuse: %s', async (_, date, now) => {
     const { url } = await testServer((__, response) => {
       sendJson(response, 200, NOTHING, date)
     })
@@ -200,28 +200,28 @@ describe('the doctor', () => {
     expect(finding(findings, 'clock')?.message).toContain("this machine's clock says")
   })
 
-  it('tells a clock that is off, and goes on', async () => {
+  it('warns of a clock that is some hours off, and continues', async () => {
     const findings = await examined({ now: NOW + 3 * 3_600_000 })
     expect(finding(findings, 'clock')).toMatchObject({ state: 'warning' })
     expect(finding(findings, 'clock')?.message).toContain('180 minutes ahead of')
     expect(exitCodeOf(findings)).toBe(0)
   })
 
-  it('tells another organisation’s key', async () => {
+  it('reports the key of another organisation', async () => {
     const data = await temporaryFolder()
     const other = { orgId: 'other', servedAs: 'other', lastDay: '2026-01-16' as Day, skewMs: 0 }
     await rememberOrganisation(data, 'default', other, () => undefined)
     const findings = await examined({ data })
-    expect(complaints(findings)).toEqual(['wrong: organisation', NOTHING_YET])
+    expect(problems(findings)).toEqual(['wrong: organisation', NO_WAREHOUSE])
     expect(exitCodeOf(findings)).toBe(2)
   })
 
-  it('tells a configuration that cannot be used, and checks what needs none', async () => {
+  it('reports an unusable configuration, and runs the checks that need none', async () => {
     const keyless = await examined({ key: ' ' })
-    expect(complaints(keyless)).toEqual(['wrong: configuration', NOTHING_YET])
+    expect(problems(keyless)).toEqual(['wrong: configuration', NO_WAREHOUSE])
     expect(finding(keyless, 'configuration')?.hint).toContain('export AGENT_API_KEY')
     const unread = await examined({ concurrency: 'many' })
-    expect(complaints(unread)).toEqual(['wrong: configuration'])
+    expect(problems(unread)).toEqual(['wrong: configuration'])
     expect([keyless, unread].map(exitCodeOf)).toEqual([2, 2])
   })
 
@@ -240,10 +240,10 @@ describe('the doctor', () => {
     expect(exitCodeOf(await examined({ nodeVersion }))).toBe(exitCode)
   })
 
-  it('tells a data folder that is a file, and one that is not there yet', async () => {
+  it('reports a data folder that is a file, and accepts one that does not exist yet', async () => {
     const folder = await temporaryFolder()
     await writeFile(join(folder, 'file'), '')
-    expect(complaints(await examined({ data: join(folder, 'file') }))).toContain(
+    expect(problems(await examined({ data: join(folder, 'file') }))).toContain(
       'wrong: configuration',
     )
     const absent = await examined({ data: join(folder, 'not', 'yet') })
@@ -252,46 +252,46 @@ describe('the doctor', () => {
   })
 })
 
-describe('of the files, the doctor', () => {
+describe('doctor on the files of the data folder', () => {
   async function landed(): Promise<{ data: string; url: string; file: string }> {
     const data = await temporaryFolder()
-    const { url } = await testServer(well)
+    const { url } = await testServer(healthy)
     await syncFrom(url, data, { world: testWorld(NOW) })
     const folder = join(data, 'lake/raw/tools/org=o/date=2026-01-15')
     const [name = ''] = await readdir(folder)
     return { data, url, file: join(folder, name) }
   }
 
-  it('says that all is there', async () => {
+  it('reports that all files are present and as they landed', async () => {
     const { data, url } = await landed()
     const before = await readdir(data, { recursive: true })
     const findings = await examined({ data, url, isThorough: true })
-    expect(complaints(findings)).toEqual([NOTHING_YET])
+    expect(problems(findings)).toEqual([NO_WAREHOUSE])
     expect(finding(findings, 'contents')?.message).toContain('all 24 files are as they landed')
     expect(await readdir(data, { recursive: true })).toEqual(before)
   })
 
-  it('misses one that is gone', async () => {
+  it('reports a missing file', async () => {
     const { data, url, file } = await landed()
     await rm(file)
     const findings = await examined({ data, url })
-    expect(complaints(findings)).toEqual(['wrong: files', NOTHING_YET])
+    expect(problems(findings)).toEqual(['wrong: files', NO_WAREHOUSE])
     expect(finding(findings, 'files')?.message).toContain('tools 2026-01-15')
     expect(exitCodeOf(findings)).toBe(3)
   })
 
-  it('finds a bit that flipped, when it is to read them all', async () => {
+  it('finds a flipped bit with --all, and not without', async () => {
     const { data, url, file } = await landed()
     const bytes = await readFile(file)
     bytes[bytes.length - 40] = (bytes[bytes.length - 40] ?? 0) ^ 1
     await writeFile(file, bytes)
-    expect(complaints(await examined({ data, url }))).toEqual([NOTHING_YET])
+    expect(problems(await examined({ data, url }))).toEqual([NO_WAREHOUSE])
     const findings = await examined({ data, url, isThorough: true })
-    expect(complaints(findings)).toEqual(['wrong: contents', NOTHING_YET])
+    expect(problems(findings)).toEqual(['wrong: contents', NO_WAREHOUSE])
     expect(exitCodeOf(findings)).toBe(3)
   })
 
-  it('tells days that are lacking, lines that cannot be read, and what is in quarantine', async () => {
+  it('warns of missing days, unreadable lines of the ledger, and files in quarantine', async () => {
     const { data, url } = await landed()
     const ledger = join(data, 'state/ledger/o.ndjson')
     const lines = (await readFile(ledger, 'utf8')).split('\n')
@@ -299,27 +299,27 @@ describe('of the files, the doctor', () => {
     await mkdir(join(data, 'quarantine/tools'), { recursive: true })
     await writeFile(join(data, 'quarantine/tools/one.parquet'), '')
     const findings = await examined({ data, url })
-    expect(complaints(findings)).toEqual([
+    expect(problems(findings)).toEqual([
       'warning: ledger',
       'warning: ledger',
       'warning: days',
       'warning: quarantine',
-      NOTHING_YET,
+      NO_WAREHOUSE,
     ])
     expect(exitCodeOf(findings)).toBe(0)
   })
 
-  it('tells a lake that no ledger tells of, and a warehouse that does not open', async () => {
+  it('reports a lake without a ledger, and a warehouse that does not open', async () => {
     const { data, url } = await landed()
     await rm(join(data, 'state'), { recursive: true })
-    await writeFile(join(data, 'warehouse.duckdb'), 'Dear Sir or Madam,')
+    await writeFile(join(data, 'warehouse.duckdb'), 'not a database')
     const findings = await examined({ data, url })
-    expect(complaints(findings)).toEqual(['wrong: ledger', 'wrong: warehouse'])
+    expect(problems(findings)).toEqual(['wrong: ledger', 'wrong: warehouse'])
     expect(finding(findings, 'ledger')?.hint).toContain('agent-warehouse build')
     expect(exitCodeOf(findings)).toBe(3)
   })
 
-  it('tells who works there, and who was killed there', async () => {
+  it('names the run that holds the lock, and warns of a killed or silent one', async () => {
     const { data, url } = await landed()
     const { release } = await lock(data, waiting('run-1', NOW - 125 * 60_000).options)
     const busy = await examined({ data, url })

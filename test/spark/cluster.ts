@@ -12,7 +12,7 @@ export const REQUIREMENTS = join(packageRoot, 'test', 'spark', 'requirements.txt
 
 const WORKERS = 2
 
-/** Little to compile and little to collect: what the tests build is small. */
+/** Fast start, small heap: the tables of the tests are small. */
 const SMALL_JVM = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC'
 
 const SETTINGS = {
@@ -32,7 +32,7 @@ const SETTINGS = {
   'spark.eventLog.rolling.enabled': 'false',
 }
 
-/** A cluster of this machine: one master, and workers with a core each. */
+/** A cluster on this machine: one master, and workers with a core each. */
 export class Cluster {
   readonly home: string
   readonly master: string
@@ -55,14 +55,14 @@ export class Cluster {
     const first = await startDaemon(home, ['master.Master', ...common], /at (spark:\/\/\S+)/)
     const workers = Array.from({ length: WORKERS }, (_, index) => {
       const own = ['--cores', '1', '--memory', '1g', '--work-dir', join(folder, `worker-${index}`)]
-      const args = ['worker.Worker', ...common, ...own, first.told]
+      const args = ['worker.Worker', ...common, ...own, first.matched]
       return startDaemon(home, args, /(Successfully registered)/)
     })
     const children = [first.child, ...(await Promise.all(workers)).map(({ child }) => child)]
-    return new Cluster(home, first.told, folder, children)
+    return new Cluster(home, first.matched, folder, children)
   }
 
-  /** A build on it, of sources in the folder's Parquet files. */
+  /** The engine of a build on it, with the folder's Parquet files as sources. */
   engine(data: string, options: Partial<SparkEngine> = {}): SparkEngine {
     return {
       master: this.master,
@@ -80,7 +80,7 @@ export class Cluster {
     }
   }
 
-  /** Kills what the workers have started for a build; returns how many there were. */
+  /** Kills the executors that the workers started for a build; returns their number. */
   killExecutors(): number {
     const listed = execFileSync('ps', ['-eo', 'pid,ppid'], { encoding: 'utf8' })
     const parents = this.#children.slice(1).map(({ pid }) => String(pid))
@@ -90,7 +90,7 @@ export class Cluster {
     return executors.length
   }
 
-  /** Tasks that ended well on each worker, by the addresses in the log of the last build. */
+  /** The number of successful tasks on each worker, by the addresses in the log of the last build. */
   async tasksByWorker(): Promise<number[]> {
     const folder = join(this.#folder, 'events')
     const last = (await readdir(folder)).sort().at(-1) ?? ''
@@ -133,12 +133,12 @@ type SparkEvent =
     }
   | { readonly Event: 'another' }
 
-/** Starts a program of Spark, and waits for what it says when it is ready. */
+/** Starts a Spark daemon, and waits for the line that it logs when it is ready. */
 async function startDaemon(
   home: string,
   [name = '', ...args]: readonly string[],
   ready: RegExp,
-): Promise<{ child: ChildProcess; told: string }> {
+): Promise<{ child: ChildProcess; matched: string }> {
   const child = spawn(
     join(home, 'bin', 'spark-class'),
     [`org.apache.spark.deploy.${name}`, ...args],
@@ -152,17 +152,17 @@ async function startDaemon(
       },
     },
   )
-  const said: string[] = []
-  const told = await new Promise<string>((resolve, reject) => {
+  const output: string[] = []
+  const matched = await new Promise<string>((resolve, reject) => {
     createInterface(child.stderr).on('line', (line) => {
-      said.push(line)
+      output.push(line)
       const [, found] = ready.exec(line) ?? []
       if (found !== undefined) resolve(found)
     })
     child.on('error', reject)
     child.on('close', () => {
-      reject(new Error(`${name} ended:\n${said.join('\n')}`))
+      reject(new Error(`${name} ended:\n${output.join('\n')}`))
     })
   })
-  return { child, told }
+  return { child, matched }
 }

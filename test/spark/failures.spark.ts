@@ -25,7 +25,7 @@ async function failure(work: Promise<unknown>): Promise<AppError> {
 
 const YML = TINY['models/marts/fct_user.yml'] ?? ''
 
-/** Its model adds up, which a unit test says too. */
+/** Its model sums sessions, and a unit test covers that. */
 const TESTED: Files = {
   ...TINY,
   'models/marts/fct_user.yml': `${YML}unit_tests:
@@ -46,7 +46,7 @@ const TESTED: Files = {
 
 const SQL = TESTED['models/marts/fct_user.sql'] ?? ''
 
-it('builds the tables that DuckDB builds, and says which engine made them', async () => {
+it('law 6: Spark builds the same tables as DuckDB, and meta.models names the engine', async () => {
   const bench = await Bench.open()
   await bench.build(TESTED)
   const rows = await bench.rows('from fct_user order by all')
@@ -65,7 +65,7 @@ it('builds the tables that DuckDB builds, and says which engine made them', asyn
   expect(existsSync(spark.folder)).toBe(false)
 })
 
-/** As a pre-hook and a filter say it to both engines. */
+/** A condition that a pre-hook and a filter use on both engines. */
 const isThere = (days: string): string => `exists (
   select 1 from ${days} as days
   where days.org_id = own.org_id and days.activity_date = own.activity_date`
@@ -83,7 +83,7 @@ select own.* from {{ ref('stg_users') }} as own
 `,
 }
 
-it('law 6: an update on Spark computes what is due, and nothing where nothing is', async () => {
+it('law 6: an incremental build on Spark computes the days that are due, and none when none is due', async () => {
   const bench = await Bench.open()
   const spark = cluster.engine(bench.data)
   const night = async (runId: string, rows: readonly UserDay[], engine = spark) => {
@@ -118,7 +118,7 @@ it('law 6: an update on Spark computes what is due, and nothing where nothing is
   expect(await night('run-3', second, absent)).toBe(0)
 })
 
-it('law 7: a table that is broken fails its checks and unit tests, and nothing is published', async () => {
+it('law 7: a wrong table fails its checks and unit tests on Spark, and nothing is published', async () => {
   const bench = await Bench.open()
   await bench.build(TESTED)
   const before = await readFile(bench.target)
@@ -140,7 +140,7 @@ it('law 7: a table that is broken fails its checks and unit tests, and nothing i
   expect(await readFile(bench.target)).toEqual(before)
 })
 
-it('names the model, the unit test and the line of a statement that Spark refuses', async () => {
+it('the error of a statement that Spark refuses names the model, the unit test and the line', async () => {
   const bench = await Bench.open()
   const spark = cluster.engine(bench.data)
   const sql = SQL.replace('sum(sessions)', 'sum(sessions) // 1')
@@ -154,7 +154,7 @@ it('names the model, the unit test and the line of a statement that Spark refuse
   expect(other.message).toMatch(/LINE 1: select user_id, cast\(sum\(sessions\) \/\/ 1/)
 })
 
-it('law 7: an executor that is killed ends the build, and the last warehouse stays', async () => {
+it('law 7: a killed Spark executor fails the build, and the published warehouse stays', async () => {
   const bench = await Bench.open()
   await bench.build(TINY)
   const before = await readFile(bench.target)

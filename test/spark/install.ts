@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { installPython } from '../../bench/python.mjs'
 import { REQUIREMENTS } from './cluster.ts'
 
-/** Once, before the tests; the next time it is there. */
+/** Installs once, before the tests; later runs find it installed. */
 export function setup(): void {
   const { stderr } = spawnSync('java', ['-version'], { encoding: 'utf8' })
   const [, version = ''] = /version "(\d+)/.exec(stderr) ?? []

@@ -48,7 +48,7 @@ async function landFleet(data: string): Promise<void> {
   expect(outcome, outcome.err).toMatchObject({ code: 0 })
 }
 
-/** The tables that hold no row. */
+/** The tables without rows. */
 async function emptyTables(path: string): Promise<string[]> {
   const db = await Database.open(path, { readOnly: true })
   try {
@@ -67,7 +67,7 @@ async function emptyTables(path: string): Promise<string[]> {
   }
 }
 
-/** What is in the base of all organisations, so that a build knows what did not change. */
+/** The content of base of all organisations, so that a build knows what did not change. */
 async function contentOf(lake: Lake): Promise<NonNullable<BuildOptions['sourceContent']>> {
   await lake.normalize()
   const contents = await baseContents(lake.data, [ORG, 'org_one', 'org_two'])
@@ -87,7 +87,7 @@ const dayBefore = (night: string) => addDays(parseDay(night, 'the night'), -1)
 const outcomesOf = ({ checks }: BuildResult): unknown =>
   checks.map(({ check, status, failures }) => [check, status, failures])
 
-it('law 6: Spark makes every table of a fleet as DuckDB does, whole and updated, on both workers', async () => {
+it('law 6: Spark builds every table of a fleet as DuckDB does, in full and incrementally, on both workers', async () => {
   const data = await temporaryFolder()
   await landFleet(data)
   const lake = await Lake.open(data)
