@@ -132,23 +132,33 @@ describe('the report of the golden lake of weeks', () => {
   })
 
   it('has the periods of session retention, the newest first', () => {
-    const none = { fetched: 0, oldest_days: null, past: 0, changed_by: null }
+    const none = { fetched: 0, oldest_days: null, past: null, changed_by: null }
     expect(groups.session_retention).toEqual([
-      { ...none, days_kept: 90, since: '2027-01-20', until: null },
-      { ...none, days_kept: 30, since: '2026-12-18', until: '2027-01-20' },
-      { ...none, days_kept: null, since: '2026-12-10', until: '2026-12-18', past: null },
+      {
+        ...{ days_kept: 90, since: '2027-01-20', until: null },
+        ...{ fetched: 2, oldest_days: 97, past: 1, changed_by: null },
+      },
+      {
+        ...{ days_kept: 30, since: '2026-12-18', until: '2027-01-20' },
+        ...{ fetched: 3, oldest_days: 31, past: 1, changed_by: null },
+      },
+      { ...none, days_kept: null, since: '2026-12-10', until: '2026-12-18' },
     ])
     expect(people.session_retention[0]?.changed_by).toBe('Cleo')
   })
 
   it('has the recorded share of hook events for each length of period', () => {
-    const none = { recording_runs: 0, recorded: 0, recorded_share: null }
-    const end = { hook_event: 'SessionEnd', recording_runs: 6, recorded: 0, recorded_share: 0 }
-    expect(groups.hook_recording.slice(0, 4)).toEqual([
-      { ...none, days: 28, hook_event: 'Stop', runs: 8 },
+    const end = { hook_event: 'SessionEnd', recording_runs: 6, recorded: 4, recorded_share: 0.6667 }
+    const rest = { recording_runs: 0, recorded_share: null }
+    const one = { ...rest, recorded: 1 }
+    expect(groups.hook_recording.slice(0, 7)).toEqual([
       { ...end, days: 28, runs: 6 },
-      { ...none, days: 91, hook_event: 'Stop', runs: 32 },
-      { ...end, days: 91, runs: 14 },
+      { ...one, days: 28, hook_event: 'Notification', runs: null, recording_runs: null },
+      { ...rest, days: 28, hook_event: 'Stop', runs: 8, recorded: 0 },
+      { ...end, days: 91, runs: 14, recorded: 5, recorded_share: 0.8333 },
+      { ...one, days: 91, hook_event: 'Stop', runs: 32 },
+      { ...one, days: 91, hook_event: '(unnamed)', runs: 0 },
+      { ...one, days: 91, hook_event: 'Notification', runs: null, recording_runs: null },
     ])
   })
 

@@ -1,7 +1,7 @@
 // The rows of the marts by month, day and person, given those of facts and
 // dimensions.
 import { groupBy, sum, unique } from './reading.mjs'
-import { UNATTRIBUTED, org_id, seeds } from './served.mjs'
+import { UNATTRIBUTED, org_id, seeds, sessions } from './served.mjs'
 import { isAnswered, isWholeDay, lastDay, later } from './weeks.mjs'
 
 /** The first day that the platform has. */
@@ -144,13 +144,14 @@ function statusOf({ team, last_active_date, active_days_28 }) {
 }
 
 /** All but the drift, which is what the documentation makes of the case. */
-function health({ fct_reconciliation }) {
+function health({ fct_org_day, fct_reconciliation }) {
   const days = []
   for (let day = HISTORY_START; day <= lastDay; day = later(day, 1)) days.push(day)
   const whole = days.filter(isWholeDay)
   const changed = fct_reconciliation.filter(
     ({ status, activity_date }) => status === 'changed' && activity_date > later(lastDay, -28),
   )
+  const served = Number(sum(fct_org_day.map((row) => row.sessions)))
   return {
     org_id,
     data_through: whole.at(-1) ?? null,
@@ -160,7 +161,7 @@ function health({ fct_reconciliation }) {
     failed_days: 0,
     residual_checks_failed: changed.length,
     restatements_28d: 0,
-    sessions_known_share: 0,
+    sessions_known_share: Math.min(1, sessions.length / served),
     verdict: whole.length < days.length ? 'incomplete' : 'complete',
   }
 }

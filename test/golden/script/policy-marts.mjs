@@ -1,7 +1,7 @@
 // Who is on the allow-lists of addresses, how long sessions are kept, and which
 // hook events are recorded.
 import { groupBy, sum, unique } from './reading.mjs'
-import { controls, UNATTRIBUTED, org_id, rowsOf, today } from './served.mjs'
+import { controls, hookEvents, UNATTRIBUTED, org_id, sessions } from './served.mjs'
 import { later } from './weeks.mjs'
 
 const LISTS = {
@@ -64,47 +64,67 @@ function statusOf(member) {
   return member.active_days_28d > 0 ? 'active' : 'idle'
 }
 
-/** The case has no session: every period has none. */
+/** Sessions stand in the period in which they were fetched: at five in the morning. */
 function retention() {
   const daysOf = ({ settings }) => settings.sessionRetentionDays ?? null
   const begun = revisions.filter(
     (revision, place) => place === 0 || daysOf(revision) !== daysOf(revisions[place - 1]),
   )
   const time = ({ updatedAt }) => updatedAt.replace('T', ' ').replace('.000Z', '+00')
-  return begun.map((revision, place) => ({
-    org_id,
-    since_revision: String(revision.revision),
-    retention_days: daysOf(revision) === null ? null : String(daysOf(revision)),
-    valid_from: time(revision),
-    valid_to: begun[place + 1] === undefined ? null : time(begun[place + 1]),
-    fetched_sessions: 0,
-    oldest_session_days: null,
-    sessions_past_retention: daysOf(revision) === null ? null : 0,
-    actor_id: revision.user.id,
-    actor_email: revision.user.email,
-    actor_name: revision.user.name,
-  }))
+  return begun.map((revision, place) => {
+    const [days, next] = [daysOf(revision), begun[place + 1]]
+    const fetched = sessions.filter(({ fetched }) => {
+      const at = `${fetched}T05:00:00.000Z`
+      return at >= revision.updatedAt && (next === undefined || at < next.updatedAt)
+    })
+    const ages = fetched.filter(({ updatedAt }) => updatedAt !== undefined).map(ageOf)
+    return {
+      org_id,
+      since_revision: String(revision.revision),
+      retention_days: days === null ? null : String(days),
+      valid_from: time(revision),
+      valid_to: next === undefined ? null : time(next),
+      fetched_sessions: fetched.length,
+      oldest_session_days: ages.length === 0 ? null : Math.max(...ages),
+      sessions_past_retention: days === null ? null : ages.filter((age) => age > days).length,
+      actor_id: revision.user.id,
+      actor_email: revision.user.email,
+      actor_name: revision.user.name,
+    }
+  })
 }
 
-/** The case has no recorded event. */
-function hookRecording({ fct_hook_day }) {
-  const days = unique(today.tools.map(({ date }) => date)).filter(
-    (day) => rowsOf('tools', day)[0].hooks_by_event !== undefined,
-  )
-  return days.flatMap((activity_date) => {
-    const hooks = fct_hook_day.filter((row) => row.activity_date === activity_date)
-    return [...groupBy(hooks, ({ hook_event }) => hook_event)].map(([hook_event, rows]) => {
-      const count = (some) => sum(some.map(({ invocations }) => invocations)) ?? 0n
-      const ours = count(rows.filter(({ command }) => / hooks run --data /.test(command)))
-      return {
-        org_id,
-        activity_date,
-        hook_event,
-        platform_invocations: count(rows),
-        recorder_invocations: ours,
-        recorded_events: 0,
-        recorded_share: ours === 0n ? null : 0,
-      }
-    })
+/** Between the days, whatever the time of day. */
+function ageOf({ updatedAt, fetched }) {
+  const day = new Date(updatedAt).toISOString().slice(0, 10)
+  return (Date.parse(fetched) - Date.parse(day)) / 86_400_000
+}
+
+function hookRecording({ fct_hook_day, fct_org_day }) {
+  const recorded = hookEvents.flatMap(({ recorded_at, input }) => {
+    if (recorded_at === undefined) return []
+    const activity_date = new Date(recorded_at).toISOString().slice(0, 10)
+    return [{ activity_date, hook_event: input.hook_event_name ?? '(unnamed)' }]
+  })
+  const keyOf = ({ activity_date, hook_event }) => `${activity_date} ${hook_event}`
+  const [counts, events] = [groupBy(fct_hook_day, keyOf), groupBy(recorded, keyOf)]
+  return unique([...counts.keys(), ...events.keys()]).map((key) => {
+    const [activity_date, hook_event] = key.split(' ')
+    const org = fct_org_day.find((row) => row.activity_date === activity_date)
+    const none = (org?.hooks_invocations ?? null) === null ? null : 0n
+    const rows = counts.get(key) ?? []
+    const ours = rows.filter(({ command }) => / hooks run --data /.test(command))
+    const count = (some) => sum(some.map(({ invocations }) => invocations)) ?? 0n
+    const runs = rows.length === 0 ? none : count(ours)
+    const found = events.get(key)?.length ?? 0
+    return {
+      org_id,
+      activity_date,
+      hook_event,
+      platform_invocations: rows.length === 0 ? none : count(rows),
+      recorder_invocations: runs,
+      recorded_events: found,
+      recorded_share: runs === null || runs === 0n ? null : found / Number(runs),
+    }
   })
 }

@@ -8,9 +8,14 @@ export const folder = join(dirname(dirname(fileURLToPath(import.meta.url))), pro
 export const UNATTRIBUTED = '(unattributed)'
 export const SPENDS = ['billable_tokens', 'input_tokens', 'output_tokens']
 
-const CONTROLS = 'enterprise_controls.json'
+/** What is not analytics, and the name of the list of its rows. */
+const ENTITIES = { enterprise_controls: 'changes', sessions: 'sessions', hook_events: 'events' }
 export const answers = await readAnswers()
-export const controls = await readControls()
+/** Every known revision of the enterprise controls. */
+export const controls = await readEntity('enterprise_controls')
+/** By identifier, as last fetched. */
+export const sessions = lastById(await readEntity('sessions'), ({ sessionId }) => sessionId)
+export const hookEvents = lastById(await readEntity('hook_events'), ({ event_id }) => event_id)
 export const org_id = answers[0].meta.org_id
 export const seeds = {
   teams: await seed('teams'),
@@ -29,7 +34,7 @@ async function readAnswers() {
   const found = []
   for (const fetched of (await readdir(join(folder, 'input'))).sort()) {
     for (const file of (await readdir(join(folder, 'input', fetched))).sort()) {
-      if (file === CONTROLS) continue
+      if (file.replace('.json', '') in ENTITIES) continue
       const text = await readFile(join(folder, 'input', fetched, file), 'utf8')
       const number = /([:[,]\s*)(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?=\s*[,}\]])/g
       const { data, meta } = JSON.parse(text.replace(number, '$1"$2"'))
@@ -39,15 +44,19 @@ async function readAnswers() {
   return found
 }
 
-/** Every known revision of the enterprise controls, of the nights that have some. */
-async function readControls() {
+/** The rows of an entity in the nights that have some, the first night first. */
+async function readEntity(name) {
   const found = []
-  for (const fetched of await readdir(join(folder, 'input'))) {
-    if (!(await readdir(join(folder, 'input', fetched))).includes(CONTROLS)) continue
-    const text = await readFile(join(folder, 'input', fetched, CONTROLS), 'utf8')
-    found.push(...JSON.parse(text).changes)
+  for (const fetched of (await readdir(join(folder, 'input'))).sort()) {
+    if (!(await readdir(join(folder, 'input', fetched))).includes(`${name}.json`)) continue
+    const text = await readFile(join(folder, 'input', fetched, `${name}.json`), 'utf8')
+    found.push(...JSON.parse(text)[ENTITIES[name]].map((row) => ({ ...row, fetched })))
   }
   return found
+}
+
+function lastById(rows, idOf) {
+  return [...new Map(rows.map((row) => [idOf(row), row])).values()]
 }
 
 async function seed(name) {
