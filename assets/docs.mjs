@@ -22,6 +22,10 @@ function show() {
     else link.removeAttribute('aria-current')
   }
   scrollTo(0, 0)
+  const self = shown.querySelector('.lineage .self rect')
+  if (self === null) return
+  const picture = self.closest('.lineage')
+  picture.scrollLeft = self.x.baseVal.value - (picture.clientWidth - self.width.baseVal.value) / 2
 }
 
 function filter() {

@@ -126,7 +126,10 @@ function modelSection(model: DocumentedModel, reads: Reads, published: Published
     `<p class="about">${facts.join(' · ')}</p>`,
     `<p>${prose(model.description)}</p>`,
     columnTable(model, columns, checks),
-    checkList(checks.filter(({ column_name }) => column_name === null)),
+    checkList(
+      checks.filter(({ column_name }) => column_name === null),
+      name,
+    ),
     '<h3>Lineage</h3>',
     `<p class="lines">Reads: ${links(reads.get(name) ?? [], reads)}.</p>`,
     `<p class="lines">Read by: ${links(readersOf(name, reads), reads)}.</p>`,
@@ -179,14 +182,14 @@ function columnTable(
   return `<div class="wide" tabindex="0" role="group" aria-label="Columns of ${model.name}"><table><thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`
 }
 
-function checkList(checks: readonly PublishedCheck[]): string {
+function checkList(checks: readonly PublishedCheck[], model: string): string {
   if (checks.length === 0) return ''
-  return `<h3>Checks of the whole</h3><ul>${checks.map((check) => `<li>${checkText(check, '')}</li>`).join('')}</ul>`
+  return `<h3>Checks of the whole</h3><ul>${checks.map((check) => `<li>${checkText(check, model)}</li>`).join('')}</ul>`
 }
 
-/** `not_null_fct_org_day_org_id` of `fct_org_day` and its column: `not null`, and what came of it. */
+/** `not_null_fct_org_day_org_id` of `fct_org_day`: `not null`, and what came of it. */
 function checkText({ check_name, status, failures }: PublishedCheck, model: string): string {
-  const short = model === '' ? check_name : (check_name.split(`_${model}_`)[0] ?? check_name)
+  const short = check_name.split(`_${model}_`)[0] ?? check_name
   const outcome = status === 'pass' ? 'passed' : `${status}: ${String(failures ?? '')} rows`
   return `${escaped(short.replaceAll('_', ' '))} <span class="${status === 'pass' ? 'good' : 'bad'}">${escaped(outcome)}</span>`
 }

@@ -1,9 +1,9 @@
 /** What each model reads, by name; what is no key is a source. */
 export type Reads = ReadonlyMap<string, readonly string[]>
 
-const COLUMN = 270
+const COLUMN = 236
 const ROW = 26
-const BOX = { width: 236, height: 20 }
+const BOX = { width: 208, height: 20 }
 
 /**
  * What a model is made from, all the way to its sources, and what reads it, as SVG: from left to
@@ -11,10 +11,14 @@ const BOX = { width: 236, height: 20 }
  */
 export function lineage(name: string, reads: Reads): string {
   const columns = columnsOf(name, reads)
+  const rows = Math.max(...columns.map(({ length }) => length))
   const places = new Map(
-    columns.flatMap((names, column) => names.map((each, row) => [each, { column, row }] as const)),
+    columns.flatMap((names, column) => {
+      const above = (rows - names.length) / 2
+      return names.map((each, at) => [each, { column, row: above + at }] as const)
+    }),
   )
-  const height = Math.max(...columns.map(({ length }) => length)) * ROW
+  const height = rows * ROW
   const boxes = [...places].map(([each, place]) => {
     const { x, y } = cornerOf(place)
     const kind = each === name ? ' class="self"' : ''
