@@ -30,7 +30,7 @@ select
     cast(week_start_date as varchar) as week,
     case
         when place <= 7 or models = 8 then model_id
-        else 'other (' || cast(models - 7 as varchar) || ' models)'
+        else '(' || cast(models - 7 as varchar) || ' other models)'
     end as model,
     cast(min(place) as integer) as place,
     cast(sum(billable_tokens) as double) as billable_tokens

@@ -1,5 +1,6 @@
 -- Totals of each length of period that the page offers, of the period before it, and of the
--- same weeks a year before: of an organisation (team is NULL) and of each team.
+-- same weeks a year before: of an organisation (team is NULL) and of each team, where five
+-- people of it were active.
 with
     periods as (
         select
@@ -71,7 +72,7 @@ with
 
         select *
         from people
-        where team is not null
+        where team is not null and active_users >= 5
     )
 
 select

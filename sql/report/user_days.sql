@@ -1,5 +1,6 @@
--- The active user days of the chosen organisations with the team of that day. Teams that
--- never had five active users stand together, so that no row of the report is about a few.
+-- The active user days of the chosen organisations with the team of that day, as far back as
+-- the longest period and the year before it go. Teams that never had five active users stand
+-- together, so that no row of the report is about a few; so do those beyond the 30 with most.
 create temp table user_days as
 with
     days as (
@@ -24,17 +25,36 @@ with
                 and facts.user_id = history.user_id
                 and facts.activity_date >= history.valid_from
                 and facts.activity_date < coalesce(history.valid_to, date '9999-12-31')
-        where facts.is_active
+        where
+            facts.is_active
+            and facts.activity_date > chosen.last_day - (select max(days) + 364 from ranges)
     ),
 
     sizes as (
         select org_id, team, count(distinct user_id) as users
         from days
         group by 1, 2
+    ),
+
+    ranked as (
+        select
+            org_id,
+            team,
+            users,
+            row_number() over (
+                partition by org_id
+                order by users >= 5 desc, team = '(no team)' desc, users desc, team
+            ) as place,
+            count_if(users >= 5) over (partition by org_id) as teams
+        from sizes
     )
 
 select
     days.* exclude (team),
-    case when users < 5 then '(small teams)' else team end as team
+    case
+        when users < 5 then '(small teams)'
+        when place <= 30 or teams = 31 then team
+        else '(' || cast(teams - 30 as varchar) || ' other teams)'
+    end as team
 from days
-inner join sizes using (org_id, team)
+inner join ranked using (org_id, team)

@@ -97,7 +97,7 @@ it('the comparison can be chosen by keyboard, is stored in the address, and is d
   await expect
     .poll(() => page.locator('.period').textContent())
     .toContain('There is nothing to compare with')
-  expect(new Set(await changes())).toEqual(new Set(['before the history']))
+  expect(new Set(await changes())).toEqual(new Set(['no earlier data']))
   await page.keyboard.press('ArrowDown')
   await expect.poll(changes).toEqual([])
   expect(page.url()).toContain('&compare=none')

@@ -131,6 +131,18 @@ describe('the report of the golden lake of weeks', () => {
     ])
   })
 
+  it('counts the people of each status of their seat', async () => {
+    const rows = await expected('mart_seats')
+    const statuses = [...new Set(rows.map(({ status }) => String(status)))].sort()
+    expect(groups.seats).toEqual(
+      statuses.map((status) => ({
+        status,
+        people: rows.filter((row) => row['status'] === status).length,
+      })),
+    )
+    expect(statuses.length).toBeGreaterThan(2)
+  })
+
   it('has the periods of session retention, the newest first', () => {
     const none = { fetched: 0, oldest_days: null, past: null, changed_by: null }
     expect(groups.session_retention).toEqual([

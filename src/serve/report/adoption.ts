@@ -1,7 +1,16 @@
 import { defineChart } from './chart.ts'
 import { comparedName } from './compare.ts'
-import { comparedDays, daysAfter, inRange, largest, newest, rangeName, sum } from './view.ts'
-import { amount, counted, dayText, percent, teamText } from './words.ts'
+import {
+  ABOUT_TEAMS,
+  comparedDays,
+  daysAfter,
+  inRange,
+  largest,
+  newest,
+  rangeName,
+  sum,
+} from './view.ts'
+import { amount, counted, dayText, isResidual, percent, teamText } from './words.ts'
 
 export const activeUsers = defineChart({
   id: 'active-users',
@@ -30,7 +39,7 @@ export const activeUsers = defineChart({
   finding: (rows, view) => {
     const first = rows[0]?.weekly ?? null
     const last = rows.at(-1)?.weekly ?? null
-    if (first === null || last === null)
+    if (first === null || last === null || rows.length === 1)
       return `${amount(last)} people were active in the last 7 days`
     const verb = last > first ? 'rose' : last < first ? 'fell' : 'stayed'
     const change =
@@ -44,7 +53,7 @@ export const teamActivity = defineChart({
   isOfOrganisation: false,
   about: 'People of each team who were active in a week',
   metrics: ['active_users'],
-  how: 'Counted in an ISO week, by the team of the day. Weeks with fewer than five active people are left out; teams that never had five are shown together as “(small teams)”.',
+  how: `Counted in an ISO week, by the team of the day. Weeks with fewer than five active people are left out. ${ABOUT_TEAMS} The latter are not drawn: they would press all others to the floor.`,
   columns: { week: 'Week of', team: 'Team', active_users: 'Active people' },
   empty: 'No team had five active people in a week',
   rows: (view) => {
@@ -54,10 +63,9 @@ export const teamActivity = defineChart({
       .map(({ week, team, active_users }) => ({ week, team, active_users }))
   },
   finding: (rows) => {
-    const most = largest(
-      newest(rows, ({ week }) => week),
-      ({ active_users }) => active_users,
-    )
+    const last = newest(rows, ({ week }) => week)
+    const named = last.filter(({ team }) => !isResidual(team))
+    const most = largest(named.length > 0 ? named : last, ({ active_users }) => active_users)
     if (most === undefined) return 'No team was active'
     return `${teamText(most.team)} had ${counted(most.active_users, 'active person', 'active people')} in the week of ${dayText(most.week)}`
   },
@@ -88,7 +96,7 @@ export const lifecycle = defineChart({
     resurrected_users: 'Returned',
     churned_users: 'Left',
   },
-  empty: 'No whole week is known',
+  empty: 'No whole week is known yet of which it can be said who joined and left',
   rows: (view) => inRange(view, view.organisation.lifecycle_weeks, ({ week }) => week),
   finding: (rows) => {
     const last = rows.at(-1)
@@ -105,7 +113,7 @@ export const retention = defineChart({
   id: 'retention',
   about: 'Share of each week’s new people who were active again so many weeks later',
   metrics: ['retention_week_4'],
-  how: 'A cohort is the people whose first activity fell in an ISO week. Those at the left edge of history are marked. Cohorts under five people and incomplete weeks are left out.',
+  how: 'A cohort is the people whose first activity fell in an ISO week. Those at the left edge of history are pale: some of them began earlier. Cohorts under five people and incomplete weeks are left out.',
   columns: {
     cohort: 'First week',
     week_number: 'Weeks later',

@@ -22,12 +22,11 @@ export const forecast = defineChart({
   finding: (rows) => {
     const last = rows.at(-1)
     if (last === undefined) return ''
-    const { day, days_left, month_to_date, p10, p50, p90 } = last
+    const { days_left, month_to_date, p10, p50, p90 } = last
     const month = monthText(last.month)
     const limits = limitText(last)
     if (days_left === 0) return `${month} came to ${amount(month_to_date)} credits${limits}`
-    if (p50 === null)
-      return `${month} stands at ${amount(month_to_date)} credits on ${dayText(day)}; there is too little history for a forecast`
+    if (p50 === null) return `There is too little history for a forecast of ${month}`
     return `${month} is heading for about ${amount(p50)} credits (${amount(p10)} to ${amount(p90)})${limits}`
   },
 })

@@ -26,8 +26,9 @@ export function changeText(
 ): string | null {
   const span = comparedSpan(view)
   if (span === null) return null
-  if (!isInHistory(view, span)) return 'before the history'
-  if (totals(view).before === undefined) return 'no activity before'
+  if (!isInHistory(view, span)) return 'no earlier data'
+  if (totals(view).before === undefined)
+    return view.team === null ? 'no activity before' : 'under five people before'
   if (before === null || before === undefined) return 'not known before'
   const changed = change(now, before)
   if (changed === null) return `${amount(before)} before`

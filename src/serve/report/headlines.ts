@@ -72,7 +72,11 @@ export function trust(organisation: Organisation): Trust {
   const { data_through: through, last_day: last, sessions_known_share: sessions } = organisation
   const isBad = organisation.verdict === 'incomplete' || through === null
   const isGood = organisation.verdict === 'complete'
-  const until = through === null ? 'No day is complete yet' : `Complete to ${dayText(through)}`
+  const hasGaps = organisation.missing_days + organisation.failed_days > 0
+  const until =
+    through === null
+      ? 'No day is complete yet'
+      : `${hasGaps ? 'Data' : 'Complete'} to ${dayText(through)}`
   const notes = [
     last !== null && through !== null && last > through
       ? `later days to ${dayText(last)} are only partly here`
@@ -80,7 +84,7 @@ export function trust(organisation: Organisation): Trust {
     some(organisation.missing_days, 'day is missing', 'days are missing'),
     some(organisation.failed_days, 'day failed', 'days failed'),
     some(organisation.residual_checks_failed, 'sum does not add up', 'sums do not add up'),
-    some(organisation.restatements_28d, 'value was', 'values were', ' restated in 28 days'),
+    some(organisation.restatements_28d, 'restatement', 'restatements', ' in 28 days'),
     some(organisation.drift_findings, 'field was', 'fields were', ' not served as documented'),
     sessions !== null && sessions < 0.995
       ? `details are known of ${percent(sessions)} of sessions`

@@ -89,7 +89,7 @@ const STATES: Readonly<Record<Row<'policy'>['status'], string>> = {
 export const policy = defineChart({
   id: 'policy',
   about:
-    'Days on which something was used that the settings did not allow; and what is allowed and never used',
+    'Days of the whole history on which something was used that the settings did not allow; and what is allowed and never used',
   how: 'Allow-lists of MCP servers and models, the highest level of autonomy and denied commands, from the history of the enterprise controls. A day is judged by the settings of that day; what any revision of the day allowed counts as allowed, and what is not known is not counted. Of commands only those of hooks are known: the platform does not serve the commands of tool calls.',
   columns: {
     name: 'What',

@@ -13,7 +13,7 @@ export const autonomy = defineChart({
     p50: 'Median',
     p90: '90th percentile',
   },
-  empty: 'No whole week is known',
+  empty: 'No whole week with tool calls and messages is known yet',
   rows: (view) => inRange(view, view.organisation.autonomy_weeks, ({ week }) => week),
   finding: (rows) => {
     const [first, last] = [rows[0]?.ratio ?? null, rows.at(-1)?.ratio ?? null]
@@ -27,7 +27,7 @@ export const autonomyLevels = defineChart({
   about: 'Share of tool calls at each level of autonomy, by week',
   how: 'The daily shares that the platform serves, weighted by the tool calls of the day.',
   columns: { week: 'Week of', level: 'Level', share: 'Share of tool calls' },
-  empty: 'No level of autonomy is known',
+  empty: 'No whole week with levels of autonomy is known yet',
   rows: (view) => inRange(view, view.organisation.autonomy_levels, ({ week }) => week),
   finding: (rows) => {
     const most = largest(
@@ -73,14 +73,14 @@ export const clients = defineChart({
   about: 'People a day with each client, mean of a week',
   how: 'The daily users of a client, averaged over the seven days of a week. A person with two clients counts for both, so clients must not be added up.',
   columns: { week: 'Week of', client: 'Client', daily_users: 'People a day' },
-  empty: 'No client is known',
+  empty: 'No whole week with clients is known yet',
   rows: (view) => inRange(view, view.organisation.client_weeks, ({ week }) => week),
   finding: (rows) => {
     const most = largest(
       newest(rows, ({ week }) => week),
       ({ daily_users }) => daily_users,
     )
-    return `${nameText(most?.client ?? 'No client')} is used by most people: ${amount(most?.daily_users)} a day on average in the last whole week`
+    return `${nameText(most?.client ?? 'No client')} is used by the most people: ${amount(most?.daily_users)} a day on average in the last whole week`
   },
 })
 
@@ -95,7 +95,7 @@ export const output = defineChart({
     git_prs_created: 'Pull requests',
     files: 'Files',
   },
-  empty: 'No whole week is known',
+  empty: 'No whole week with output is known yet',
   rows: (view) =>
     inRange(view, view.organisation.output_weeks, ({ week }) => week).map(
       ({ week, git_commits, git_prs_created, files }) => ({

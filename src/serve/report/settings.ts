@@ -43,9 +43,12 @@ export const allowedEmails = defineChart({
   },
 })
 
+/** Rows of `report/allowed_people`, at most. */
+const SHOWN = 100
+
 export const allowedPeople = defineChart({
   id: 'allowed-people',
-  about: 'Active people who are not on a list of allowed addresses, at most 100',
+  about: `Active people who are not on a list of allowed addresses, at most ${SHOWN}`,
   how: ABOUT_LISTS,
   columns: {
     list: 'List',
@@ -53,7 +56,7 @@ export const allowedPeople = defineChart({
     is_domain_listed: 'Domain is listed',
     active_days: 'Active days of 28',
   },
-  empty: 'No active person is missing on a list of allowed addresses',
+  empty: 'No active person is left out of a list of allowed addresses',
   rows: ({ organisation }) =>
     organisation.allowed_people.map(({ allow_list, ...row }) => ({
       list: LISTS[allow_list] ?? allow_list,
@@ -62,7 +65,8 @@ export const allowedPeople = defineChart({
   finding: (rows) => {
     const others = rows.filter((row) => !row.is_domain_listed).length
     const people = new Set(rows.map(({ email }) => email)).size
-    const missing = `${counted(people, 'active person is', 'active people are')} missing on a list of allowed addresses`
+    const atLeast = rows.length < SHOWN ? '' : 'At least '
+    const missing = `${atLeast}${counted(people, 'active person is', 'active people are')} not on a list of allowed addresses`
     return others === 0 ? missing : `${missing}, some with an address of another domain`
   },
 })

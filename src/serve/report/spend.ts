@@ -1,6 +1,15 @@
 import { defineChart } from './chart.ts'
-import { inRange, newest, rangeName, sum, teamsOf, totals } from './view.ts'
-import { amount, change, counted, monthText, nameText, percent, teamText } from './words.ts'
+import { ABOUT_TEAMS, inRange, newest, rangeName, sum, teamsOf, totals } from './view.ts'
+import {
+  amount,
+  change,
+  counted,
+  isResidual,
+  monthText,
+  nameText,
+  percent,
+  teamText,
+} from './words.ts'
 
 export const monthSpend = defineChart({
   id: 'month-spend',
@@ -37,11 +46,13 @@ export const modelSpend = defineChart({
   metrics: ['model_credits'],
   how: 'Models beyond the first seven stand together. Only whole weeks.',
   columns: { week: 'Week of', model: 'Model', billable_tokens: 'Credits' },
-  empty: 'No credits of models are known',
+  empty: 'No whole week with credits of models is known yet',
   rows: (view) => inRange(view, view.organisation.model_weeks, ({ week }) => week),
   finding: (rows, view) => {
     const all = sum(rows.map((row) => row.billable_tokens))
-    const [top] = byName(rows.map((row) => [row.model, row.billable_tokens]))
+    const [top] = byName(rows.map((row) => [row.model, row.billable_tokens])).filter(
+      ([model]) => !isResidual(model),
+    )
     if (top === undefined || all === 0) return 'No credits were spent'
     return `${nameText(top[0])} took ${percent(top[1] / all)} of the credits in ${rangeName(view)}`
   },
@@ -50,10 +61,10 @@ export const modelSpend = defineChart({
 export const teamSpend = defineChart({
   id: 'team-spend',
   isOfOrganisation: false,
-  about: 'Credits and active people by team',
+  about: 'Credits by team; the table has active people too',
   compared: 'the line: credits',
   metrics: ['team_credits'],
-  how: 'Teams that never had five active people stand together as “(small teams)”. Credits that no person is named for are left out.',
+  how: `${ABOUT_TEAMS} The latter have no bar: it would press all others to the left. Teams with fewer than five active people in the period, and credits that no person is named for, are left out.`,
   columns: {
     team: 'Team',
     billable_tokens: 'Credits',
@@ -61,7 +72,7 @@ export const teamSpend = defineChart({
     credits_per_user: 'Credits a person',
     compared: 'Credits, compared period',
   },
-  empty: 'No team is known',
+  empty: 'No team had five active people',
   rows: (view) =>
     teamsOf(view).map(({ team, billable_tokens, active_users }) => ({
       team: team ?? '',
@@ -74,7 +85,7 @@ export const teamSpend = defineChart({
       compared: totals({ ...view, team }).before?.billable_tokens ?? null,
     })),
   finding: (rows, view) => {
-    const [most] = rows
+    const most = rows.find(({ team }) => !isResidual(team)) ?? rows[0]
     const all = totals({ ...view, team: null }).now?.billable_tokens ?? 0
     if (most === undefined || all === 0) return 'No team spent credits'
     return `${teamText(most.team)} used ${percent((most.billable_tokens ?? 0) / all)} of the credits in ${rangeName(view)}`
@@ -109,7 +120,7 @@ export const efficiency = defineChart({
     commits: 'Commits a million credits',
     files: 'Files a million credits',
   },
-  empty: 'No whole week with credits is known',
+  empty: 'No whole week with output and credits is known yet',
   rows: (view) =>
     inRange(view, view.organisation.output_weeks, ({ week }) => week).flatMap((row) => {
       const { week, billable_tokens: credits } = row

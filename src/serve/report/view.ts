@@ -74,11 +74,20 @@ export function totals({ organisation, days, team, compare }: View): {
   return { now: of('current'), before: of(compare) }
 }
 
-/** The teams with a period of their own, those with most credits first. */
+export const ABOUT_TEAMS =
+  'Teams that never had five active people stand together as “(small teams)”, those beyond the 30 with most people as “(… other teams)”.'
+
+/** The teams with a period of their own, those with most credits first, and last what stands for the others. */
 export function teamsOf({ organisation, days }: Pick<View, 'organisation' | 'days'>): Period[] {
   return organisation.periods
     .filter((each) => each.days === days && each.period === 'current' && each.team !== null)
     .sort((a, b) => (b.billable_tokens ?? 0) - (a.billable_tokens ?? 0))
+    .sort((a, b) => Number(areOthers(a.team ?? '')) - Number(areOthers(b.team ?? '')))
+}
+
+/** Whether a name stands for all teams beyond the largest. */
+export function areOthers(team: string): boolean {
+  return /^\(\d+ other teams\)$/.test(team)
 }
 
 /** The rows of the chosen period: those that begin in it. */

@@ -18,6 +18,11 @@ export function amount(value: number | null | undefined): string {
   return (Math.abs(value) >= 100 ? WHOLE : FINE).format(value)
 }
 
+/** Of a count on an axis: nothing between two whole numbers. */
+export function wholeAmount(value: number): string {
+  return Number.isInteger(value) ? amount(value) : ''
+}
+
 /** `67%` of a share between 0 and 1. */
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return '–'
@@ -67,8 +72,13 @@ export function nameText(name: string, length = 32): string {
   return letters.length <= length ? letters.join('') : `${letters.slice(0, length - 1).join('')}…`
 }
 
+/** Whether a member stands for those that are not shown by name, as `(12 other teams)` does. */
+export function isResidual(name: string): boolean {
+  return name.startsWith('(')
+}
+
 /** `Team platform`, `Small teams`: at the beginning of a sentence. */
 export function teamText(team: string): string {
-  if (team === '(small teams)') return 'Small teams'
-  return team === '(no team)' ? 'People without a team' : `Team ${nameText(team)}`
+  if (team === '(no team)') return 'People without a team'
+  return isResidual(team) ? capital(nameText(team.slice(1, -1))) : `Team ${nameText(team)}`
 }

@@ -37,14 +37,14 @@ describe('the comparison', () => {
     ['with the same weeks a year before', { compare: 'year' }, ['down 50% from 600', '0 before']],
     ['with nothing', { compare: 'none' }, [null, null]],
     [
-      'of a team without activity then',
+      'of a team of which fewer than five people were active then',
       { team: 'new' },
-      ['no activity before', 'no activity before'],
+      ['under five people before', 'under five people before'],
     ],
     [
       'with what lies before the history',
       { days: 364, compare: 'year' },
-      ['before the history', 'before the history'],
+      ['no earlier data', 'no earlier data'],
     ],
   ])('%s', (_, chosen, expected) => {
     expect(changes(chosen)).toEqual(expected)

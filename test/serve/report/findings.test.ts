@@ -46,6 +46,16 @@ const kept = {
   ...{ past: 3, changed_by: null },
 }
 
+const team = {
+  ...{ days: 91, period: 'current' as const, active_users: 9, sessions: 1, tool_calls: 1 },
+  ...{ user_messages: 1, files: 1, git_commits: 1, git_prs_created: 1 },
+}
+
+function person(at: number) {
+  const email = `p${at}@x.example`
+  return { allow_list: 'managed_computers', email, is_domain_listed: true, active_days: 1 }
+}
+
 const hooks = { days: 91, hook_event: 'Stop', runs: 40, recording_runs: 20, recorded: 15 }
 
 const cohort = {
@@ -74,7 +84,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
         { day: '2026-03-31', daily: 3, weekly: 37, monthly: 40, stickiness: 0.5 },
       ],
     },
-    'Weekly active people stayed at 37 in 13 weeks',
+    '37 people were active in the last 7 days',
   ],
   [
     'a running month is compared with the same days of the month before',
@@ -112,7 +122,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'too little history makes no forecast',
     budget.forecast,
     { forecast_days: [{ ...forecast, p10: null, p50: null, p90: null }] },
-    'March 2026 stands at 60 credits on 20 Mar 2026; there is too little history for a forecast',
+    'There is too little history for a forecast of March 2026',
   ],
   [
     'a whole month needs no forecast; limits that were used up are past',
@@ -286,6 +296,35 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     },
     'Read is the most used of 3 tools: 29% of calls',
   ],
+  [
+    'a model is named, not what stands for others',
+    spend.modelSpend,
+    {
+      model_weeks: [
+        { week: '2026-03-23', model: 'm1', place: 1, billable_tokens: 30 },
+        { week: '2026-03-23', model: '(33 other models)', place: 8, billable_tokens: 70 },
+      ],
+    },
+    'm1 took 30% of the credits in 13 weeks',
+  ],
+  [
+    'a team is named, not what stands for others',
+    spend.teamSpend,
+    {
+      periods: [
+        { ...team, team: null, billable_tokens: 100 },
+        { ...team, team: '(9 other teams)', billable_tokens: 70 },
+        { ...team, team: 'a', billable_tokens: 20 },
+      ],
+    },
+    'Team a used 20% of the credits in 13 weeks',
+  ],
+  [
+    'more people than are listed are not on a list',
+    settings.allowedPeople,
+    { allowed_people: Array.from({ length: 100 }, (_, at) => person(at)) },
+    'At least 100 active people are not on a list of allowed addresses',
+  ],
   ['an empty chart says what is not known', practice.servers, {}, 'No MCP server was used'],
   [
     'a served name cannot turn the direction of the title',
@@ -343,10 +382,17 @@ it.each([
   ['complete', {}, 'good', 'Complete to 31 Mar 2026', []],
   [
     'provisional',
-    { verdict: 'provisional', data_through: '2026-03-30', missing_days: 1 },
+    { verdict: 'provisional', data_through: '2026-03-30', restatements_28d: 1 },
     'provisional',
     'Complete to 30 Mar 2026',
-    ['later days to 31 Mar 2026 are only partly here', '1 day is missing'],
+    ['later days to 31 Mar 2026 are only partly here', '1 restatement in 28 days'],
+  ],
+  [
+    'incomplete',
+    { verdict: 'incomplete', missing_days: 9 },
+    'bad',
+    'Data to 31 Mar 2026',
+    ['9 days are missing'],
   ],
   ['empty', { data_through: null }, 'bad', 'No day is complete yet', []],
 ] as const)('trust in data that is %s', (_, rows, level, verdict, notes) => {

@@ -1,10 +1,12 @@
 import * as Plot from '@observablehq/plot'
 import * as adoption from '../adoption.ts'
 import * as budget from '../budget.ts'
+import type { Row } from '../data.ts'
 import * as oversight from '../oversight.ts'
 import * as practice from '../practice.ts'
 import * as spend from '../spend.ts'
-import { amount, counted, monthText, percent } from '../words.ts'
+import { areOthers } from '../view.ts'
+import { amount, counted, monthText, percent, wholeAmount } from '../words.ts'
 import { burnUp, waterfall } from './budget.ts'
 import {
   bars,
@@ -16,6 +18,7 @@ import {
   QUIET,
   timeBars,
   type Draw,
+  type Options,
 } from './marks.ts'
 
 /** The drawing of each chart by its id. Charts without one are tables. */
@@ -33,11 +36,13 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
       ['That day', 'Last 7 days', 'Last 30 days', COMPARED],
     ),
   })),
-  drawn(adoption.teamActivity, (rows) => ({
+  drawn(adoption.teamActivity, (rows, view) => ({
     x: time,
     y: people,
     ...lines(
-      rows.map((row) => ({ at: dateOf(row.week), value: row.active_users, series: row.team })),
+      rows
+        .filter(({ team }) => view.team !== null || !areOthers(team))
+        .map((row) => ({ at: dateOf(row.week), value: row.active_users, series: row.team })),
     ),
   })),
   drawn(adoption.lifecycle, (rows) => {
@@ -51,9 +56,9 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     return { x: time, y: people, marks: [timeBars(bars, names)], legend: names }
   }),
   drawn(adoption.retention, (rows) => ({
-    height: Math.max(160, 60 + 18 * new Set(rows.map(({ cohort }) => cohort)).size),
+    height: 68 + 18 * new Set(rows.map(({ cohort }) => cohort)).size,
     marginLeft: 84,
-    x: { label: 'Weeks later', domain: weeks26, tickFormat: everyFourth },
+    x: { label: 'Weeks later', domain: weeksOf(rows), tickFormat: everyFourth },
     y: { label: 'First week', type: 'band' },
     color: {
       type: 'threshold',
@@ -118,10 +123,10 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     ...lines(
       rows.flatMap(({ month, error, last_month_error, straight_line_error }) => [
         { at: dateOf(`${month}-01`), value: error, series: 'Forecast' },
-        { at: dateOf(`${month}-01`), value: last_month_error, series: 'Same as last month' },
+        { at: dateOf(`${month}-01`), value: last_month_error, series: 'As last month' },
         { at: dateOf(`${month}-01`), value: straight_line_error, series: 'Straight line' },
       ]),
-      ['Forecast', 'Same as last month', 'Straight line'],
+      ['Forecast', 'As last month', 'Straight line'],
     ),
   })),
   drawn(budget.bridge, (rows, _, width) => waterfall(rows, width)),
@@ -137,13 +142,12 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   }),
   drawn(spend.teamSpend, (rows, view, width) =>
     bars(
-      rows.map(({ team, billable_tokens: credits, compared }) => ({
-        name: team,
-        value: credits ?? 0,
-        text: amount(credits),
-        before: compared,
-        colour: view.team === null || view.team === team ? COLOURS[0] : QUIET,
-      })),
+      rows.map(({ team, billable_tokens: credits, compared }) => {
+        const text = amount(credits)
+        if (areOthers(team)) return { name: team, value: 0, text: `${text} together, not drawn` }
+        const colour = view.team === null || view.team === team ? COLOURS[0] : QUIET
+        return { name: team, value: credits ?? 0, text, before: compared, colour }
+      }),
       'Credits',
       width,
     ),
@@ -206,14 +210,14 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   drawn(practice.servers, (rows, _, width) => bars(rows.map(callsOf), 'Calls', width)),
   drawn(practice.clients, (rows) => ({
     x: time,
-    y: people,
+    y: { ...people, tickFormat: amount },
     ...lines(
       rows.map((row) => ({ at: dateOf(row.week), value: row.daily_users, series: row.client })),
     ),
   })),
   drawn(practice.output, (rows) => ({
     x: time,
-    y: { label: 'In a week', grid: true, zero: true, tickFormat: amount },
+    y: { label: 'In a week', grid: true, zero: true, tickFormat: wholeAmount },
     ...lines(
       rows.flatMap(({ week, git_commits, git_prs_created, files }) => [
         { at: dateOf(week), value: files, series: 'Files' },
@@ -222,13 +226,17 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
       ]),
     ),
   })),
-  drawn(practice.readiness, (rows) => ({
-    x: time,
-    y: { ...share, label: 'Criteria that pass' },
-    ...lines(
-      rows.map((row) => ({ at: dateOf(row.day), value: row.pass_rate, series: shortName(row) })),
-    ),
-  })),
+  drawn(practice.readiness, (rows, _, width) => {
+    const newest = [...new Map(rows.map((row) => [row.repository, row])).values()]
+    if (newest.length > COLOURS.length) return lowest(newest, width)
+    return {
+      x: time,
+      y: { ...share, label: 'Criteria that pass' },
+      ...lines(
+        rows.map((row) => ({ at: dateOf(row.day), value: row.pass_rate, series: shortName(row) })),
+      ),
+    }
+  }),
   drawn(oversight.policy, (rows, _, width) =>
     bars(
       rows.slice(0, LISTED).map(({ name, days, state }) => ({
@@ -245,7 +253,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     const values = rows.map((row) => ({ at: dateOf(row.day), value: row.flags, series: row.kind }))
     return {
       x: time,
-      y: { label: 'Flags', grid: true, zero: true },
+      y: { label: 'Flags', grid: true, zero: true, tickFormat: wholeAmount },
       marks: [timeBars(values, names, 'day'), Plot.ruleY([0])],
       legend: names,
     }
@@ -256,11 +264,22 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
 const LISTED = 20
 
 const time: Plot.ScaleOptions = { type: 'utc', label: null }
-const people: Plot.ScaleOptions = { label: 'People', grid: true, zero: true, nice: true }
+const people: Plot.ScaleOptions = {
+  label: 'People',
+  grid: true,
+  zero: true,
+  nice: true,
+  tickFormat: wholeAmount,
+}
 const credits: Plot.ScaleOptions = { label: 'Credits', grid: true, zero: true, tickFormat: amount }
 const share: Plot.ScaleOptions = { grid: true, domain: [0, 1], tickFormat: percent }
-const weeks26 = Array.from({ length: 26 }, (_, week) => week + 1)
 const days28 = Array.from({ length: 29 }, (_, days) => days)
+
+/** A quarter of a year at least, so that a short history has no broad cells. */
+function weeksOf(rows: readonly { readonly week_number: number }[]): number[] {
+  const length = Math.max(13, ...rows.map((row) => row.week_number))
+  return Array.from({ length }, (_, week) => week + 1)
+}
 
 function everyFourth(place: number): string {
   return place % 4 === 0 ? String(place) : ''
@@ -272,6 +291,19 @@ function fillOfDays({ active_days }: { readonly active_days: number }): string {
 
 function titleOfDays(row: { readonly active_days: number; readonly users: number }): string {
   return `${row.active_days} days: ${row.users}`
+}
+
+/** The repositories that are least ready; lines of more than eight cannot be told apart. */
+function lowest(rows: readonly Row<'readiness'>[], width: number): Options {
+  const shown = rows.toSorted((a, b) => a.pass_rate - b.pass_rate).slice(0, 12)
+  return bars(
+    shown.map((row) => ({
+      ...{ name: shortName(row), value: row.pass_rate, text: percent(row.pass_rate) },
+    })),
+    `Criteria that pass; the ${shown.length} lowest of ${rows.length} newest reports`,
+    width,
+    percent,
+  )
 }
 
 /** Of `host/organisation/repository`, what tells it apart. */

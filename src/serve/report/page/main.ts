@@ -330,6 +330,9 @@ function footer(): HTMLElement {
   )
 }
 
+/** Of a drawing, in pixels. */
+const TALL = 560
+
 /** A page that is not shown yet has no width. */
 const NARROWEST = 240
 
@@ -339,6 +342,8 @@ function draw(content: HTMLElement, view: View | null): void {
     const width = Math.max(place.clientWidth, NARROWEST)
     const drawing = DRAWINGS.get(place.dataset['chart'] ?? '')?.(view, width) ?? null
     place.replaceChildren(...(drawing === null ? [] : [drawing]))
+    // Two charts stand beside one that is so high.
+    place.closest('figure')?.classList.toggle('tall', place.clientHeight > TALL)
   }
 }
 

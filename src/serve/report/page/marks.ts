@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot'
 import type { Chart } from '../chart.ts'
 import type { View } from '../view.ts'
-import { amount, nameText } from '../words.ts'
+import { amount, nameText, wholeAmount } from '../words.ts'
 
 type Drawing = SVGSVGElement | HTMLElement
 /** Draws a chart for a view in so many pixels; null where it has no rows. */
@@ -159,10 +159,16 @@ export function lines(
       Plot.ruleY([0]),
       Plot.lineY(compared, { x: 'at', y: 'value', stroke, strokeDasharray: '4 3' }),
       Plot.lineY(own, { x: 'at', y: 'value', z: 'series', stroke, strokeWidth: 1.75 }),
-      Plot.dot(own, { x: 'at', y: 'value', fill: stroke, r: points.length > 200 ? 0 : 1.5 }),
+      Plot.dot(own, { x: 'at', y: 'value', fill: stroke, r: dotOf(own.length) }),
       Plot.tip(points, Plot.pointer({ x: 'at', y: 'value', title, fill: 'var(--card)' })),
     ],
   }
+}
+
+/** The radius: a few points make no line, very many no points. */
+function dotOf(points: number): number {
+  if (points < 10) return 3.5
+  return points > 200 ? 0 : 1.5
 }
 
 function placeText(at: Date | number): string {
@@ -204,7 +210,12 @@ export interface Bar {
 }
 
 /** Horizontal bars, in the order given. */
-export function bars(values: readonly Bar[], label: string, width: number): Options {
+export function bars(
+  values: readonly Bar[],
+  label: string,
+  width: number,
+  tickFormat = wholeAmount,
+): Options {
   const longest = (of: (bar: Bar) => string): number =>
     Math.max(...values.map((bar) => Array.from(of(bar)).length))
   const marginLeft = marginFor(
@@ -216,13 +227,13 @@ export function bars(values: readonly Bar[], label: string, width: number): Opti
     marginTop: 6,
     marginLeft,
     marginRight: marginFor(
-      longest(({ text }) => text),
+      longest(({ text, value }) => (value > 0 ? text : '')),
       width,
     ),
     x: {
       label,
       grid: true,
-      tickFormat: amount,
+      tickFormat,
       ticks: Math.max(2, Math.round(width / 130)),
       domain: [0, Math.max(...values.flatMap(({ value, before }) => [value, before ?? 0])) || 1],
     },
