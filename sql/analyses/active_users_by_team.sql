@@ -17,7 +17,7 @@ select
     team,
     active_users,
     git_commits,
-    billable_tokens
+    billable_tokens as credits
 from main.mart_team_week
 inner join last_weeks using (org_id)
 where is_complete_week

@@ -1,6 +1,6 @@
 -- Which hooks run, and how often?
--- The last 28 days. The platform counts executions alone: whether one failed is
--- known only of hooks that are recorded, in `fct_hook_event`.
+-- The last 28 days. The platform counts executions alone: it does not serve
+-- whether one failed. `session_outcomes` says how sessions ended.
 -- Empty where no hook is set up.
 with last_days as (
     select

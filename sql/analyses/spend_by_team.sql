@@ -15,7 +15,17 @@ select
         when fct_user_model_day.user_id not like '(%'
         then fct_user_model_day.user_id
     end) as users,
-    sum(fct_user_model_day.billable_tokens) as billable_tokens
+    sum(fct_user_model_day.billable_tokens) as credits,
+    round(
+        100.0 * sum(fct_user_model_day.billable_tokens)
+        / nullif(
+            sum(sum(fct_user_model_day.billable_tokens)) over (
+                partition by fct_user_model_day.org_id
+            ),
+            0
+        ),
+        1
+    ) as percent
 from main.fct_user_model_day
 inner join last_days
     on fct_user_model_day.org_id = last_days.org_id
@@ -27,4 +37,4 @@ left join main.dim_user_history
     < coalesce(dim_user_history.valid_to, date '9999-12-31')
 where fct_user_model_day.activity_date > last_days.last_date - 28
 group by 1, 2
-order by 1, 4 desc, 2
+order by 1, 4 desc nulls last, 2

@@ -100,9 +100,9 @@ describe('the golden lake', () => {
     const { sql } = analysis('spend_by_team')
     const org_id = 'org/1'
     expect(await inWarehouse((database) => database.rows(sql))).toEqual([
-      { org_id, team: 'Red', users: '2', billable_tokens: '9811.250000' },
-      { org_id, team: '(no team)', users: '3', billable_tokens: '698.250000' },
-      { org_id, team: 'Blue', users: '1', billable_tokens: '60.000000' },
+      { org_id, team: 'Red', users: '2', credits: '9811.250000', percent: 92.8 },
+      { org_id, team: '(no team)', users: '3', credits: '698.250000', percent: 6.6 },
+      { org_id, team: 'Blue', users: '1', credits: '60.000000', percent: 0.6 },
     ])
   })
 

@@ -97,7 +97,7 @@ describe('the lineage of a model', () => {
       ['other', []],
     ])
     const places = [...lineage('fct', reads).matchAll(/<text x="(\d+)"[^>]*>([^<]+)</g)]
-    expect(places.map(([, x, name]) => [name, Math.floor(Number(x) / 270)])).toEqual([
+    expect(places.map(([, x, name]) => [name, Math.floor(Number(x) / 236)])).toEqual([
       ['platform.users', 0],
       ['seed', 1],
       ['stg', 1],
