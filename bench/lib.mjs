@@ -8,6 +8,9 @@ import { fileURLToPath } from 'node:url'
 export const benchFolder = dirname(fileURLToPath(import.meta.url))
 export const root = dirname(benchFolder)
 
+/** The program of the browser that opens the report. */
+export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
+
 /** The first day of the platform's history. */
 export const HISTORY_BEGINS = '2026-01-14'
 

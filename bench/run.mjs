@@ -7,7 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { verdictOf, withRun, worsened } from './figures.mjs'
-import { benchFolder, machineHere, root } from './lib.mjs'
+import { benchFolder, CHROMIUM, machineHere, root } from './lib.mjs'
 import { installPython } from './python.mjs'
 
 const BENCHES = [
@@ -18,6 +18,7 @@ const BENCHES = [
   'idle',
   'build',
   'models',
+  'report',
   'forecast',
   'nightly',
   'fleet',
@@ -51,6 +52,11 @@ if (unknown !== undefined) {
 
 const chosen = wanted.length === 0 ? BENCHES : wanted
 for (const name of chosen) if (name in PACKAGES) installPackages(name)
+if (chosen.includes('report') && !existsSync(CHROMIUM)) {
+  const advice = 'install Chromium (`make test-browser` does), or set CHROMIUM to its path'
+  process.stderr.write(`bench report: ${CHROMIUM} is missing: ${advice}\n`)
+  process.exit(2)
+}
 buildDist()
 const results = []
 for (const name of chosen) {

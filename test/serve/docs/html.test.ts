@@ -67,6 +67,7 @@ describe('the documentation', () => {
             'fct_a',
             [
               { ...CHECK, check_name: 'not_null_fct_a_org_id', column_name: 'org_id' },
+              { ...CHECK, check_name: 'unique_key_fct_a_org_id_credits' },
               { ...CHECK, check_name: 'assert_sums', status: 'warn', failures: 3 },
             ],
           ],
@@ -76,6 +77,7 @@ describe('the documentation', () => {
     expect(made).toContain('built 2026-02-01 04:05 UTC')
     expect(made).toContain('table · 1,234 rows · one row per <code>org_id</code>')
     expect(made).toContain('not null <span class="good">passed</span>')
+    expect(made).toContain('<li>unique key <span class="good">passed</span>')
     expect(made).toContain('assert sums <span class="bad">warn: 3 rows</span>')
     expect(made).toContain('<td>semi additive</td>')
   })
