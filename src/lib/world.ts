@@ -11,25 +11,29 @@ export interface HttpRequest {
   /** A longer body is an error: BodyTooLargeError. */
   readonly maxBytes: number
   readonly signal: AbortSignal
-  /** Asked when the head has come: who takes the body piece by piece. Null: it is collected. */
-  readonly takerFor?: (head: HttpHead) => BodyTaker | null
 }
 
 /** What comes before the body. Header names are lower case. */
-export type HttpHead = Pick<HttpResponse, 'status' | 'headers'>
-
-/**
- * Takes a piece of a body, decompressed. The next one is read when it is done:
- * false when no more is wanted. It does not reject: that would be taken for a network error.
- */
-export type BodyTaker = (piece: Uint8Array) => Promise<boolean>
-
-/** One HTTP response. Header names are lower case. */
-export interface HttpResponse {
+export interface HttpHead {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Whole; empty where it was taken piece by piece. */
+}
+
+/** The pieces of a body, decompressed. Whoever stops reading closes the connection. */
+export type Body = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+
+export interface HttpResponse extends HttpHead {
+  readonly body: Body
+}
+
+export interface WholeResponse extends HttpHead {
   readonly body: Uint8Array
+}
+
+export async function wholeBody(body: Body): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of body) pieces.push(piece)
+  return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)
 }
 
 /** Reports what is wrong and stops nothing. */
@@ -47,7 +51,10 @@ export function warner({ emit }: Pick<World, 'emit'>, about?: WarningSubject): W
  * and the network by passing their own.
  */
 export interface World {
-  /** Sends one request; rejects when no whole answer came. Never retries, never redirects. */
+  /**
+   * Sends one request; rejects when no answer came, as reading the body does when it breaks off.
+   * Never retries, never redirects. The caller reads the body, or the connection stays open.
+   */
   readonly fetch: (request: HttpRequest) => Promise<HttpResponse>
   /** Milliseconds since the epoch. */
   readonly now: () => number

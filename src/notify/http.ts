@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { isSafe } from '../lib/trust.ts'
+import { wholeBody } from '../lib/world.ts'
 import { retryAfterMs } from '../client/rate-limit/header-values.ts'
 import {
   DELIVERED,
@@ -78,7 +79,11 @@ async function post(
     return refused(`${variable} is no https address (plain http is for this machine alone)`)
   }
   try {
-    const { status, headers: answered } = await world.fetch({
+    const {
+      status,
+      headers: answered,
+      body: answer,
+    } = await world.fetch({
       method: 'POST',
       url,
       headers: {
@@ -93,6 +98,7 @@ async function post(
       maxBytes: MAX_ANSWER_BYTES,
       signal: world.hangUp,
     })
+    await wholeBody(answer)
     if (status >= 200 && status < 300) return DELIVERED
     const reason = `answered with ${status}`
     if (status < 500 && !PASSING.has(status)) return refused(reason)

@@ -86,7 +86,7 @@ export class VirtualTime {
     await this.#sleep(half)
     this.#inFlight -= 1
     this.sent.push({ at, url: request.url, status: answer.status, inFlight })
-    return { ...answer, body: new TextEncoder().encode('{"data":[],"meta":{}}') }
+    return { ...answer, body: [new TextEncoder().encode('{"data":[],"meta":{}}')] }
   }
 
   #sleep(ms: number, signal?: AbortSignal): Promise<void> {

@@ -254,12 +254,12 @@ function tooWide(
 }
 
 function ok(body: string, now: number): HttpResponse {
-  return { status: 200, headers: headersAt(now), body: Buffer.from(body) }
+  return { status: 200, headers: headersAt(now), body: [Buffer.from(body)] }
 }
 
 function problem(status: number, now: number, headers: Record<string, string> = {}): HttpResponse {
   const body = Buffer.from(`{"title":"no","status":${status}}`)
-  return { status, headers: { ...headersAt(now), ...headers }, body }
+  return { status, headers: { ...headersAt(now), ...headers }, body: [body] }
 }
 
 function headersAt(now: number): Record<string, string> {

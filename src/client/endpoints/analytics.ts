@@ -1,7 +1,7 @@
 import type { DayRange } from '../../lib/days.ts'
 import { fieldOf } from '../../lib/json.ts'
 import { kindOf } from '../../lib/text.ts'
-import type { HttpHead } from '../../lib/world.ts'
+import type { Body, HttpHead } from '../../lib/world.ts'
 import { checkWhole, Endpoints, readAnswer, utf8, withQuery } from '../http/call.ts'
 import {
   validateMetadata,
@@ -20,7 +20,7 @@ import {
   type ScannedRow,
   type ServedRow,
 } from '../json/row-scanner.ts'
-import type { AnswerReader, Call } from '../http/transport.ts'
+import type { Call } from '../http/transport.ts'
 import type { OpenEnum } from '../types.ts'
 
 /** The analytics endpoints (PLATFORM_API, "Analytics"), each below `/api/v1/analytics/`. */
@@ -29,15 +29,15 @@ export type AnalyticsEndpoint = OpenEnum<'tokens' | 'tools' | 'activity' | 'prod
 export interface AnalyticsQuery {
   readonly range: DayRange
   readonly groupBy?: 'model' | 'tool_name' | 'client' | undefined
-  /** Of what comes in pages, as `/users`: users a page, 1 to 100. */
+  /** Users on a page, 1 to 100, where an endpoint is paginated, as `/users` is. */
   readonly limit?: number
-  /** Of what comes in pages: `next_cursor` of the page before. */
+  /** `next_cursor` of the page before. */
   readonly cursor?: string | undefined
   /** See Call. */
   readonly isDivisible?: boolean
 }
 
-/** What an answer says besides its rows. */
+/** An answer without its rows. */
 export interface AnalyticsTail {
   readonly orgId: string | null
   readonly hasMore: boolean
@@ -62,33 +62,33 @@ export type AnswerOrigin = Pick<AnalyticsAnswer, 'request' | 'requestId'>
 
 /** Takes the rows of one answer while it comes. */
 export interface RowTaker {
-  /** Before the first row. Once more where the answer was cut off: what was taken is worth nothing. */
+  /** Called before the first row, and again if the answer was cut off: rows taken so far are void. */
   readonly begin: (origin: AnswerOrigin) => void
-  /** Whether a row, by its JSON text, is to be handed on. One that is not is not even parsed. */
+  /** Whether `row` is to be called with the row of this JSON text. Other rows are not parsed. */
   readonly isWanted: (text: string) => boolean
-  /** `ordinal`: of the row in the answer, from 0. */
+  /** `ordinal`: the position of the row in the answer, from 0. */
   readonly row: (row: ServedRow, ordinal: number) => void
-  /** Rows that may be known, and takes those that are: they are not parsed again. */
+  /** The known rows; `take` gets each that is served, and it is not parsed again. */
   readonly known: KnownRows & { readonly take: (text: string) => void }
 }
 
-/** Users on a page of `/users`, at most (PLATFORM_API, "Limits"). */
+/** The highest number of users on a page of `/users` (PLATFORM_API, "Limits"). */
 export const MAX_PAGE_SIZE = 100
 
-/** Enough for a page of users, or a short range of days: such an answer is held whole. */
+/** Enough for a page of users or a short range of days: such an answer is held in memory. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
 /**
- * A single day of a day endpoint cannot be halved, so it may be as large as it
- * must be; and so may an answer whose rows are taken while they come.
+ * The limit for a single day of a day endpoint, which cannot be halved, and for an
+ * answer whose rows are taken while they come.
  */
 const MAX_DAY_BYTES = 512 * 1024 * 1024
 
 /** The analytics endpoints, their rows exactly as served. */
 export class Analytics extends Endpoints {
   /**
-   * Asks one endpoint once. Rows are cut from the text as served and each is valid
-   * JSON; their fields are the reader's to check.
+   * Sends one request to an endpoint. Rows are cut from the text as served and each is
+   * valid JSON; the caller checks their fields.
    *
    * @throws UsageError for a limit out of 1 to 100.
    */
@@ -99,7 +99,7 @@ export class Analytics extends Endpoints {
     return this.#askWhole(this.#callOf(endpoint, query, maxBytes), (text) => sliceEnvelope(text))
   }
 
-  /** Asks for one page of users, whose rows are not read where they are the `known` ones. */
+  /** Requests one page of users. If its rows are the `known` ones, they are not parsed. */
   async page(
     endpoint: AnalyticsEndpoint,
     query: AnalyticsQuery,
@@ -110,8 +110,8 @@ export class Analytics extends Endpoints {
   }
 
   /**
-   * Asks one endpoint once, with the rows handed on while they come: memory holds a row, however
-   * long the range. That they were all is known when the promise resolves; it
+   * Sends one request to an endpoint and hands the rows on while they come: memory holds one
+   * row, however long the range. The rows are complete when the promise resolves; it
    * rejects with what the taker throws.
    */
   async stream(
@@ -120,11 +120,12 @@ export class Analytics extends Endpoints {
     taker: RowTaker,
   ): Promise<AnalyticsTail> {
     const call = this.#callOf(endpoint, query, MAX_DAY_BYTES)
-    // what the taker throws is not the answer's fault: outside of the transport, which would ask again
-    const tail = await this.caller.transport.stream(call, (head, requestId) =>
-      readerOf({ request: call.path, requestId }, head, taker),
+    const answer = this.caller.transport.stream(call, (head, requestId, body) =>
+      takeRows({ request: call.path, requestId }, head, body, taker),
     )
-    return tail()
+    return answer.catch((error: unknown) => {
+      throw error instanceof TakerError ? error.cause : error
+    })
   }
 
   #askWhole<T extends Pick<Envelope, 'rest'>>(
@@ -133,7 +134,11 @@ export class Analytics extends Endpoints {
   ): Promise<Omit<T, 'rest'> & AnalyticsTail> {
     return this.caller.transport.call(call, (response, requestId) => {
       const origin = { request: call.path, requestId }
-      const { rest, ...rows } = whole(origin, response, () => slice(utf8().decode(response.body)))
+      const { rest, ...rows } = parsedAnswer(origin, response, () => {
+        const envelope = slice(utf8().decode(response.body))
+        validateMetadata(call.path, envelope.rest)
+        return envelope
+      })
       return { ...rows, ...tailOf(origin, response, rest) }
     })
   }
@@ -155,18 +160,22 @@ export class Analytics extends Endpoints {
   }
 }
 
-function readerOf(
+/** A taker failed, for the reason `cause`. The answer is good, so the transport must not retry. */
+class TakerError extends Error {}
+
+async function takeRows(
   origin: AnswerOrigin,
   head: HttpHead,
+  body: Body,
   taker: RowTaker,
-): AnswerReader<() => AnalyticsTail> {
+): Promise<AnalyticsTail> {
   const scanner = new RowScanner({ key: 'data' }, taker.known)
   const decoder = utf8()
   let byteLength = 0
   let rowsRead = 0
-  let unreadable: { readonly error: unknown } | undefined
-  let refused: { readonly error: unknown } | undefined
-  /** The rows to be handed on, all of them parsed; a known one is null. */
+  const parsed = <T>(read: () => T): T =>
+    parsedAnswer(origin, { ...head, body: { byteLength } }, read)
+  /** The rows to hand on, each parsed; null for a known one. */
   const wantedOf = (rows: readonly ScannedRow[]) => {
     const first = rowsRead
     rowsRead += rows.length
@@ -176,46 +185,29 @@ function readerOf(
     })
   }
   const handOn = (scan: () => readonly ScannedRow[]): void => {
+    const wanted = parsed(() => wantedOf(scan()))
     try {
-      const wanted = wantedOf(scan())
-      try {
-        for (const { text, row, ordinal } of wanted) {
-          if (row === null) taker.known.take(text)
-          else taker.row(row, ordinal)
-        }
-      } catch (error) {
-        refused = { error }
+      for (const { text, row, ordinal } of wanted) {
+        if (row === null) taker.known.take(text)
+        else taker.row(row, ordinal)
       }
-    } catch (error) {
-      unreadable = { error }
+    } catch (cause) {
+      throw new TakerError('the rows were not taken', { cause })
     }
   }
-  const isGood = (): boolean => (unreadable ?? refused) === undefined
   taker.begin(origin)
-  return {
-    take: (piece) => {
-      byteLength += piece.byteLength
-      handOn(() => scanner.write(decoder.decode(piece, { stream: true })))
-      return Promise.resolve(isGood())
-    },
-    end: () => {
-      if (isGood()) handOn(() => scanner.flush())
-      if (refused !== undefined) return rethrow(refused.error)
-      const { rest } = whole(origin, { ...head, body: { byteLength } }, () => {
-        if (unreadable !== undefined) throw unreadable.error
-        decoder.decode() // throws where the last character is cut off
-        return { rest: scanner.end() }
-      })
-      const tail = tailOf(origin, head, rest)
-      return () => tail
-    },
+  for await (const piece of body) {
+    byteLength += piece.byteLength
+    handOn(() => scanner.write(decoder.decode(piece, { stream: true })))
   }
-}
-
-function rethrow(error: unknown): () => never {
-  return () => {
-    throw error
-  }
+  handOn(() => scanner.flush())
+  const rest = parsed(() => {
+    decoder.decode() // throws if the last character is cut off
+    const document = scanner.end()
+    validateMetadata(origin.request, document)
+    return document
+  })
+  return tailOf(origin, head, rest)
 }
 
 function tailOf(origin: AnswerOrigin, head: HttpHead, rest: unknown): AnalyticsTail {
@@ -231,8 +223,8 @@ function tailOf(origin: AnswerOrigin, head: HttpHead, rest: unknown): AnalyticsT
 }
 
 /**
- * Absent where there are no pages, and where a server leaves out what is false: then there
- * is no cursor either. What is neither true nor false must not end the pagination.
+ * Absent without pagination, and where a server leaves out `false`; then there is no cursor
+ * either. Any other value must not end the pagination.
  */
 function hasMoreOf(
   value: unknown,
@@ -247,17 +239,13 @@ function hasMoreOf(
   )
 }
 
-/** Reads an answer to its end, and validates its metadata. @throws BodyError */
-function whole<T extends Pick<Envelope, 'rest'>>(
+/** @throws BodyError with whatever `read` throws. */
+function parsedAnswer<T>(
   { request, requestId }: AnswerOrigin,
   answer: Parameters<typeof readAnswer>[2],
   read: () => T,
 ): T {
-  return readAnswer('analytics answer', { method: 'GET', path: request, requestId }, answer, () => {
-    const envelope = read()
-    validateMetadata(request, envelope.rest)
-    return envelope
-  })
+  return readAnswer('analytics answer', { method: 'GET', path: request, requestId }, answer, read)
 }
 
 function textOf(value: unknown): string | null {

@@ -2,26 +2,26 @@ import { UsageError } from '../../lib/errors.ts'
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { EnvHttpProxyAgent, request as send, type Dispatcher } from 'undici'
-import type { BodyTaker, HttpRequest, HttpResponse, World } from '../../lib/world.ts'
+import type { HttpHead, HttpRequest, HttpResponse, World } from '../../lib/world.ts'
 import { BodyTooLargeError, TransportError } from '../errors.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** How https requests leave the network; plain http, which is for loopback alone, never takes a proxy. */
+/** The proxy of https requests; plain http, which is for loopback alone, never uses a proxy. */
 export interface ProxyOptions {
-  /** An address, with credentials perhaps; empty: no proxy. */
+  /** An address, which may hold credentials; empty: no proxy. */
   readonly httpsProxy: string
-  /** Hosts that are reached without it, as NO_PROXY lists them. */
+  /** Hosts that are reached without the proxy, as NO_PROXY lists them. */
   readonly noProxy: string
 }
 
 /**
- * `HTTPS_PROXY` and `NO_PROXY`, in lower case first, as other programs read them. A
+ * Reads `HTTPS_PROXY` and `NO_PROXY`, in lower case first, as other programs do. A
  * request goes through a tunnel (CONNECT), so that the proxy sees neither key nor answer.
  *
- * @throws UsageError for a proxy that is none, without what may be its password, and
- *   for an environment that turns the check of certificates off.
+ * @throws UsageError for a proxy that is not an address; the message leaves it out, because it may
+ *   hold a password. Also for an environment that turns the check of certificates off.
  */
 export function proxyOf(environment: Environment): ProxyOptions {
   if (environment['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
@@ -52,16 +52,16 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 
 const NO_PROXY: ProxyOptions = { httpsProxy: '', noProxy: '' }
 
-/** Encodings of one body, at most: each more is a way to make much of little. */
+/** The highest number of encodings of one body: each multiplies what a few bytes expand to. */
 const MOST_ENCODINGS = 3
 
-/** A status whose answer has no body, whatever its headers and the bytes after them say. */
+/** An answer with this status has no body, even if headers or further bytes say otherwise. */
 const NO_CONTENT = 204
 
 /**
  * The World's `fetch` over undici: one keep-alive dispatcher, no redirects, a
  * time limit that covers the body, and a size limit that holds before and
- * after decompression. Rejects with TransportError or BodyTooLargeError.
+ * after decompression. It, and reading the body, reject with TransportError or BodyTooLargeError.
  */
 export function createHttp(proxy: ProxyOptions = NO_PROXY): {
   fetch: World['fetch']
@@ -82,7 +82,13 @@ export function createHttp(proxy: ProxyOptions = NO_PROXY): {
 async function exchange(agent: Dispatcher, request: HttpRequest): Promise<HttpResponse> {
   const timeout = AbortSignal.timeout(request.timeoutMs)
   const signal = AbortSignal.any([request.signal, timeout])
-  let body: Readable | undefined
+  const failureOf = (cause: unknown): unknown => {
+    if (request.signal.aborted) return request.signal.reason
+    if (cause instanceof BodyTooLargeError) return cause
+    const late = `no whole answer within ${request.timeoutMs} ms`
+    const what = `${request.method} ${request.url}: ${timeout.aborted ? late : reasonOf(cause)}`
+    return new TransportError(what, timeout.aborted, { cause })
+  }
   try {
     const answer = await send(request.url, {
       dispatcher: agent,
@@ -95,44 +101,34 @@ async function exchange(agent: Dispatcher, request: HttpRequest): Promise<HttpRe
       // bytes after an answer without a body would be read as the answer to the next request
       reset: request.method !== 'GET',
     })
-    body = answer.body.on('error', () => undefined) // a body that is not read may fail, too
     const head = { status: answer.statusCode, headers: flatten(answer.headers) }
-    if (head.status === NO_CONTENT) return { ...head, body: new Uint8Array() }
-    const pieces = decoded(body, head.headers, request)
-    const take = request.takerFor?.(head) ?? null
-    if (take === null) return { ...head, body: await collect(pieces) }
-    await handOver(pieces, take)
-    return { ...head, body: new Uint8Array() }
+    const body = answer.body.on('error', () => undefined) // it may also fail while nobody reads it
+    return { ...head, body: piecesOf(body, head, request, failureOf) }
   } catch (error) {
-    if (request.signal.aborted) throw request.signal.reason
-    if (error instanceof BodyTooLargeError) throw error
-    const what = timeout.aborted
-      ? `no whole answer within ${request.timeoutMs} ms`
-      : reasonOf(error)
-    throw new TransportError(`${request.method} ${request.url}: ${what}`, timeout.aborted, {
-      cause: error,
-    })
-  } finally {
-    body?.destroy() // closes the connection of a body that was not read to its end
+    throw failureOf(error)
   }
 }
 
-async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const all: Uint8Array[] = []
-  for await (const piece of pieces) all.push(piece)
-  return all.length === 1 && all[0] !== undefined ? all[0] : Buffer.concat(all)
-}
-
-async function handOver(pieces: AsyncIterable<Uint8Array>, take: BodyTaker): Promise<void> {
-  for await (const piece of pieces) if (!(await take(piece))) return
+async function* piecesOf(
+  body: Readable,
+  { status, headers }: HttpHead,
+  request: HttpRequest,
+  failureOf: (error: unknown) => unknown,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    if (status !== NO_CONTENT) yield* decoded(body, encodingsOf(headers), request)
+  } catch (error) {
+    throw failureOf(error)
+  } finally {
+    body.destroy() // closes the connection of a body that was not read to its end
+  }
 }
 
 async function* decoded(
   body: AsyncIterable<Uint8Array>,
-  headers: Readonly<Record<string, string>>,
+  encodings: readonly string[],
   request: HttpRequest,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const encodings = encodingsOf(headers)
   const raw = limited(body, request)
   if (encodings.length === 0) {
     yield* raw
@@ -147,7 +143,7 @@ async function* decoded(
   }
   const decoders = encodings.toReversed().map(decoderOf) // the last one was applied last
   const text = decoders.reduce<AsyncIterable<Uint8Array>>(
-    // an error is thrown where the last decoder is read
+    // reading the last decoder throws the error of any
     (source, decoder) => pipeline(source, decoder, () => undefined),
     encoded(),
   )
@@ -201,10 +197,9 @@ function reasonOf(error: unknown): string {
   return error.message || inner || error.name
 }
 
-/** What the one who makes a World decides. */
 export type Ends = Pick<World, 'emit' | 'signal' | 'hangUp'>
 
-/** The real clock, chance and network; `close` ends its connections. */
+/** A World with the real clock, chance and network; `close` ends its connections. */
 export function createNodeWorld(
   ends: Ends,
   now: () => number = () => Date.now(),

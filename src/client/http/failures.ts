@@ -1,6 +1,6 @@
 import { fieldOf, jsonObject } from '../../lib/json.ts'
 import { withoutSecrets } from '../../lib/secrets/secret-forms.ts'
-import type { HttpResponse } from '../../lib/world.ts'
+import type { WholeResponse } from '../../lib/world.ts'
 import {
   ApiError,
   RefusedError,
@@ -10,12 +10,13 @@ import {
   TransportError,
 } from '../errors.ts'
 
-/** No error needs more: a longer one is not read, and of its words so many are shown. */
+/** A longer error body is not read. */
 export const MAX_PROBLEM_BYTES = 256 * 1024
-const MAX_WORDS = 2_000
+/** A longer text of an error is cut. */
+const MAX_TEXT = 2_000
 
-/** Reads a Problem body; what is no such body (an HTML page of a proxy, nothing) has NULL fields. */
-function problemOf({ body, headers }: HttpResponse): Problem {
+/** Reads a Problem body. Every field is null for any other body, such as an HTML page of a proxy. */
+function problemOf({ body, headers }: WholeResponse): Problem {
   const said = jsonObject(Buffer.from(body).toString('utf8'))
   const status = fieldOf(said, 'status')
   return {
@@ -28,7 +29,7 @@ function problemOf({ body, headers }: HttpResponse): Problem {
 }
 
 /** The error that an answer with status 400 or above becomes. */
-export function failureOf(method: string, path: string, response: HttpResponse): Error {
+export function failureOf(method: string, path: string, response: WholeResponse): Error {
   const problem = problemOf(response)
   const { status } = response
   const said = wordsOf(path, problem)
@@ -48,10 +49,9 @@ function hintOf(status: number, path: string): string {
 }
 
 /**
- * What the platform says of a failure, as far as it may be passed on: it may quote
- * what it was asked for, and enterprise controls carry secrets of any form. Names of people
- * in plain words cannot be recognised, and stay: without its reason a failure
- * cannot be fixed.
+ * The platform's text about a failure, without personal data and secrets. It may quote the
+ * request; for enterprise controls, whose secrets have any form, all of it is left out. Names of
+ * people cannot be recognised and stay: a failure without its reason cannot be fixed.
  */
 function wordsOf(path: string, { title, detail }: Problem): string {
   if (path.startsWith('/api/v0/organization/enterprise-controls/')) return ''
@@ -62,7 +62,6 @@ function wordsOf(path: string, { title, detail }: Problem): string {
   )
 }
 
-/** Whose it is, is said nowhere: what failed is on record and in the published warehouse. */
 const E_MAIL = /[^\s@"'<>()]{1,64}@[^\s@"'<>()]{1,255}/g
 
 function objectOf(value: unknown): Problem['metadata'] {
@@ -71,29 +70,29 @@ function objectOf(value: unknown): Problem['metadata'] {
 
 function textOf(value: unknown): string | null {
   if (typeof value !== 'string' || value === '') return null
-  return value.length > MAX_WORDS ? `${value.slice(0, MAX_WORDS)}…` : value
+  return value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value
 }
 
-/** Attempts beyond the first for a failure that may pass. */
+/** Retries after a fault. */
 export const RETRIES = 5
 
-/** Refusals for rate are waited out longer than faults: the server is well and says when. */
+/** Rate refusals have more retries than faults, because the server works and says when to come back. */
 export const RATE_RETRIES = 20
 
 /**
- * What one request may still be repeated for. Waits and faults are counted apart:
- * however often the server said "later", a fault has all of its retries, and the reverse.
+ * The retries that one request has left. Waits and faults are counted separately:
+ * rate refusals use up no retries for faults, nor the reverse.
  */
 export class RetryBudget {
   #waits = 0
   #faults = 0
 
-  /** Which wait the next refusal for rate would be, from 1. */
+  /** The number, from 1, of the wait that the next rate refusal would lead to. */
   get nextWait(): number {
     return this.#waits + 1
   }
 
-  /** Counts a failure; returns which of its kind it is, or null where that kind has no retry left. */
+  /** Counts a failure. Returns its number among its kind, or null if no retry is left. */
   spend(error: unknown): number | null {
     const isWait = isRateRefusal(error)
     const count = isWait ? (this.#waits += 1) : (this.#faults += 1)
@@ -103,19 +102,18 @@ export class RetryBudget {
 
 const RETRYABLE = new Set([408, 425, 429, 500, 502, 503, 504])
 
-/** True when the same request may do better a moment later. Nothing else is ever repeated. */
+/** True if the same request may succeed a moment later. Nothing else is retried. */
 export function mayPass(error: unknown): boolean {
   if (error instanceof ApiError) return RETRYABLE.has(error.status)
   return error instanceof TransportError || error instanceof BodyError
 }
 
-/** True when no answer came in time: one to a smaller request may. */
+/** True if no answer came in time; the answer to a smaller request may. */
 export function isTooSlow(error: unknown): boolean {
   if (error instanceof ApiError) return error.status === 504
   return error instanceof TransportError && error.timedOut
 }
 
-/** True for the answer that says "too much", as opposed to "broken". */
 export function isRateRefusal(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 429
 }

@@ -2,7 +2,15 @@ import pRetry from 'p-retry'
 import { DeferredError, messageOf } from '../../lib/errors.ts'
 import { KnownSecrets } from '../../lib/secrets/known-secrets.ts'
 import type { Learned } from '../../lib/learned.ts'
-import type { BodyTaker, HttpHead, HttpRequest, HttpResponse, World } from '../../lib/world.ts'
+import {
+  wholeBody,
+  type Body,
+  type HttpHead,
+  type HttpRequest,
+  type HttpResponse,
+  type WholeResponse,
+  type World,
+} from '../../lib/world.ts'
 import {
   deferral,
   outOfTime,
@@ -46,24 +54,17 @@ export interface Call {
   readonly isDivisible?: boolean
 }
 
-/** Reads one answer while it comes. */
-export interface AnswerReader<T> {
-  /** False when no more is wanted: `end` says why. */
-  readonly take: BodyTaker
-  /** What the answer means, after its last piece. A BodyError that it throws is retried, as an answer that was cut off. */
-  readonly end: () => T | Promise<T>
-}
-
-type ReaderFor<T> = (head: HttpHead, requestId: string | null) => AnswerReader<T>
+/** Reads one answer while it comes. A BodyError that it throws is retried, as an answer that was cut off. */
+type AnswerReader<T> = (head: HttpHead, requestId: string | null, body: Body) => Promise<T>
 
 const DEFAULT_TIMEOUT_MS = 120_000
 
-/** Sends requests with the credential, through the governor, repeating what may be repeated. */
+/** Sends requests with the credential, through the governor, and retries what may be retried. */
 export class Transport {
   readonly #options: TransportOptions
   readonly #world: World
   readonly #governor: Governor
-  /** Whatever the platform answers is without the credential before anything reads it. */
+  /** Removes the credential from every answer before anything reads it. */
   readonly #secrets: KnownSecrets
 
   constructor(options: TransportOptions, world: World) {
@@ -73,37 +74,33 @@ export class Transport {
     this.#secrets = new KnownSecrets([options.credential])
   }
 
-  /** What the next run may begin with. */
+  /** The limits that the next run may begin with. */
   learned(): Learned {
     return this.#governor.learned()
   }
 
   /** Sends one request and hands its whole answer to `read`; throws what `stream` throws. */
-  call<T>(call: Call, read: (response: HttpResponse, requestId: string | null) => T): Promise<T> {
-    return this.stream(call, (head, requestId) => {
-      const pieces: Uint8Array[] = []
-      return {
-        take: (piece) => Promise.resolve(pieces.push(piece) > 0),
-        end: () => read({ ...head, body: Buffer.concat(pieces) }, requestId),
-      }
-    })
+  call<T>(call: Call, read: (response: WholeResponse, requestId: string | null) => T): Promise<T> {
+    return this.stream(call, async (head, requestId, body) =>
+      read({ ...head, body: await wholeBody(body) }, requestId),
+    )
   }
 
   /**
-   * Sends one request whose answer is read while it comes. An answer that is cut off and
-   * asked for again has a reader of its own.
+   * Sends one request; `read` reads the answer while it comes, and is called again for an
+   * answer that was cut off.
    *
    * @throws RefusedError (401, 403), ApiError, TransportError, BodyTooLargeError,
-   *   BodyError, and DeferredError when waiting would outlast the run. After
-   *   `world.signal` no request begins and none is repeated; one that is under
-   *   way is awaited, and its answer is good.
+   *   BodyError, and DeferredError if a wait would outlast the run. After
+   *   `world.signal`, no request begins and none is retried; the answer of one that is
+   *   under way is awaited and used.
    */
-  async stream<T>(call: Call, readerFor: ReaderFor<T>): Promise<T> {
+  async stream<T>(call: Call, read: AnswerReader<T>): Promise<T> {
     const budget = new RetryBudget()
     let fault: Error | undefined
     const send = (attempt: number): Promise<T> =>
       this.#governor.run(
-        (sentAt) => this.#attempt(call, readerFor, budget.nextWait, sentAt),
+        (sentAt) => this.#attempt(call, read, budget.nextWait, sentAt),
         attempt > 1,
       )
     return pRetry(send, {
@@ -121,63 +118,38 @@ export class Transport {
     })
   }
 
-  /** `nextWait`: which wait of this request a refusal for rate would lead to, from 1. */
+  /** `nextWait`: the number, from 1, of the wait that a rate refusal would lead to. */
   async #attempt<T>(
     call: Call,
-    readerFor: ReaderFor<T>,
+    read: AnswerReader<T>,
     nextWait: number,
     sentAt: number,
   ): Promise<T> {
-    const answer: { reader?: AnswerReader<T>; bytes: number } = { bytes: 0 }
-    const begin = (head: HttpHead): AnswerReader<T> =>
-      (answer.reader = filtered(readerFor(head, requestIdOf(head)), this.#secrets))
-    const response = await this.#exchange(call, sentAt, (head) => {
-      if (!isGood(head)) return null
-      const { take } = begin(withoutSecrets(head, this.#secrets))
-      return (piece) => {
-        answer.bytes += piece.byteLength
-        return take(piece)
-      }
-    })
-    const { status, headers, body } = response
-    this.#world.emit({
-      type: 'request.finished',
-      path: withoutCursors(call.path),
-      status,
-      durationMs: this.#world.now() - sentAt,
-      bytes: answer.bytes + body.byteLength,
-      requestId: requestIdOf(response),
-    })
-    const outcome = { kind: kindOf(call), sentAt, headers }
-    if (isGood(response)) {
-      this.#governor.answered({ ...outcome, health: 'well' })
-      const reader = answer.reader ?? begin(response)
-      if (body.byteLength > 0) await reader.take(body)
-      return reader.end()
-    }
-    const failure = failureOf(call.method, call.path, response)
+    const response = await this.#send(call, sentAt)
+    const head = withoutSecrets(response, this.#secrets)
+    const body = this.#watched(call, sentAt, head, response.body)
+    if (isGood(head)) return read(head, requestIdOf(head), filtered(body, this.#secrets))
+    const problem = this.#errorBody(await wholeBody(body))
+    const failure = failureOf(call.method, call.path, { ...head, body: problem })
+    const { status, headers } = head
     const { waitMs, source } = waitOf(headers, nextWait, this.#world.now(), this.#world.random())
     const isRefused = isRateRefusal(failure)
     const isOverloaded = status === 503
     const isRequested = isRefused || (isOverloaded && source !== 'backoff')
     if (isRequested) waits.set(failure, waitMs)
     this.#governor.answered({
-      ...outcome,
+      kind: kindOf(call),
+      sentAt,
+      headers,
       health: isRefused ? 'refused' : isOverloaded ? 'overloaded' : 'faulty',
       ...(isRequested ? { hold: { waitMs, reason: failure.message } } : {}),
     })
     throw failure
   }
 
-  async #exchange(
-    call: Call,
-    sentAt: number,
-    takerFor: NonNullable<HttpRequest['takerFor']>,
-  ): Promise<HttpResponse> {
-    const { deadline, timeoutMs: patienceMs = DEFAULT_TIMEOUT_MS } = this.#options
-    const timeoutMs = Math.ceil(Math.min(patienceMs, deadline - sentAt))
+  async #send(call: Call, sentAt: number): Promise<HttpResponse> {
     try {
-      const response = await this.#world.fetch({
+      return await this.#world.fetch({
         method: call.method,
         url: call.base + call.path,
         headers: {
@@ -186,30 +158,73 @@ export class Transport {
           ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         body: call.body,
-        timeoutMs,
+        timeoutMs: this.#timeoutMs(sentAt),
         maxBytes: call.maxBytes,
         signal: this.#world.hangUp,
-        takerFor,
       })
-      const head = withoutSecrets(response, this.#secrets)
-      return { ...head, body: isGood(head) ? response.body : this.#errorBody(response.body) }
     } catch (error) {
-      this.#secrets.error(error)
-      const isLate = error instanceof TransportError && error.timedOut
-      const isCut = isLate && timeoutMs < patienceMs
-      const health = isLate && !isCut ? 'overloaded' : 'faulty'
-      this.#governor.answered({ kind: kindOf(call), sentAt, headers: {}, health })
-      throw isCut && call.method === 'GET' ? outOfTime(error) : error
+      throw this.#faultOf(call, sentAt, error)
     }
   }
 
-  /** An error may quote a part of the credential, and is read by people alone. */
+  #timeoutMs(sentAt: number): number {
+    const { deadline, timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options
+    return Math.ceil(Math.min(timeoutMs, deadline - sentAt))
+  }
+
+  /** The body as it comes. Reports the request when the body has ended, is abandoned, or breaks off. */
+  async *#watched(
+    call: Call,
+    sentAt: number,
+    head: HttpHead,
+    body: Body,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    let bytes = 0
+    let isWhole = true
+    try {
+      for await (const piece of body) {
+        bytes += piece.byteLength
+        yield piece
+      }
+    } catch (error) {
+      isWhole = false
+      throw this.#faultOf(call, sentAt, error)
+    } finally {
+      if (isWhole) this.#finished(call, sentAt, head, bytes)
+    }
+  }
+
+  #finished(call: Call, sentAt: number, head: HttpHead, bytes: number): void {
+    this.#world.emit({
+      type: 'request.finished',
+      path: withoutCursors(call.path),
+      status: head.status,
+      durationMs: this.#world.now() - sentAt,
+      bytes,
+      requestId: requestIdOf(head),
+    })
+    if (!isGood(head)) return // the body of the error says how the governor is to be told
+    this.#governor.answered({ kind: kindOf(call), sentAt, headers: head.headers, health: 'well' })
+  }
+
+  /** Tells the governor that no whole answer came. Returns the error to throw. */
+  #faultOf(call: Call, sentAt: number, error: unknown): unknown {
+    this.#secrets.error(error)
+    const { timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options
+    const isLate = error instanceof TransportError && error.timedOut
+    const isCut = isLate && this.#timeoutMs(sentAt) < timeoutMs
+    const health = isLate && !isCut ? 'overloaded' : 'faulty'
+    this.#governor.answered({ kind: kindOf(call), sentAt, headers: {}, health })
+    return isCut && call.method === 'GET' ? outOfTime(error) : error
+  }
+
+  /** Only people read an error; it may quote a part of the credential. */
   #errorBody(body: Uint8Array): Uint8Array {
     if (body.byteLength > MAX_PROBLEM_BYTES) return new Uint8Array()
     return Buffer.from(this.#secrets.message(Buffer.from(body).toString('utf8')))
   }
 
-  /** `count`: which wait, or which fault, of this request it was. */
+  /** `count`: the number of this wait, or of this fault, within the request. */
   async #beforeRetry(call: Call, error: Error, attempt: number, count: number): Promise<void> {
     this.#world.signal.throwIfAborted()
     const requestedMs = waits.get(error)
@@ -229,20 +244,17 @@ function withoutSecrets({ status, headers }: HttpHead, secrets: KnownSecrets): H
   return { status, headers: Object.fromEntries(clean) }
 }
 
-/** The reader, given what comes without the secrets. */
-function filtered<T>(reader: AnswerReader<T>, secrets: KnownSecrets): AnswerReader<T> {
+/** The body without the secrets. */
+async function* filtered(
+  body: Body,
+  secrets: KnownSecrets,
+): AsyncGenerator<Uint8Array, void, undefined> {
   const filter = secrets.stream()
-  return {
-    take: async (piece) => {
-      const clean = filter.write(piece)
-      return clean.byteLength === 0 || (await reader.take(clean))
-    },
-    end: async () => {
-      const rest = filter.end()
-      if (rest.byteLength > 0) await reader.take(rest)
-      return reader.end()
-    },
+  for await (const piece of body) {
+    const clean = filter.write(piece)
+    if (clean.byteLength > 0) yield clean
   }
+  yield filter.end()
 }
 
 function isGood({ status }: HttpHead): boolean {
@@ -257,10 +269,10 @@ function kindOf(call: Call): string {
   return call.path.split('?', 1)[0] ?? call.path
 }
 
-/** How long the governor holds every request after a refusal, or a 503 that says how long. */
+/** The time for which the governor holds every request after a refusal, or a 503 that states a wait. */
 const waits = new WeakMap<Error, number>()
 
-/** Methods that are safe to repeat after an unclear failure: GET changes nothing, and PUT sets the same value again. */
+/** Methods that are safe to retry after an unclear failure: GET changes nothing, and PUT sets the same value again. */
 const REPEATABLE: ReadonlySet<Call['method']> = new Set(['GET', 'PUT'])
 
 function mayRepeat(call: Call, error: unknown): boolean {
@@ -277,8 +289,8 @@ function toDeferred({ method }: Call, error: ApiError): DeferredError {
 }
 
 /**
- * Of a call that changes something, no whole answer does not mean that nothing was
- * changed; `fault`: the last failure of that kind, which a deferral may have followed.
+ * A call that changes something may have changed it although no whole answer came.
+ * `fault`: the last failure without an answer, which a deferral may have followed.
  */
 function toUnknownOutcome(call: Call, error: unknown, fault: Error | undefined): unknown {
   const cause = error instanceof DeferredError ? fault : error

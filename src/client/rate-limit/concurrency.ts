@@ -1,6 +1,6 @@
-/** Milliseconds of an answer. */
+/** Running averages of the time to an answer, in milliseconds. */
 interface Latency {
-  /** The least of its running averages, forgotten slowly. */
+  /** The lowest recent average; it rises slowly. */
   readonly usual: number
   readonly recent: number
 }
@@ -8,7 +8,6 @@ interface Latency {
 /** The state of the server: `faulty` gives no information about its load. */
 export type Health = 'well' | 'faulty' | 'overloaded'
 
-/** An answer to a request of that kind. */
 export interface Answer {
   readonly kind: string
   readonly sentAt: number
@@ -16,11 +15,11 @@ export interface Answer {
   readonly health: Health
 }
 
-/** Milliseconds between two raises at least: at first, and after the limit was cut. */
+/** The minimum time between two raises: at first, and after the limit was cut. */
 const FIRST_PATIENCE_MS = 100
 const PATIENCE_MS = 1000
 
-/** How many requests may be in flight, learned: one more while all goes well, fewer when it does not. */
+/** Learns how many requests may be in flight: one more while answers come well, fewer when they do not. */
 export class Concurrency {
   readonly #most: number
   #limit: number
@@ -28,7 +27,7 @@ export class Concurrency {
   #isTried = false
   #changedAt: number
   #patienceMs = FIRST_PATIENCE_MS
-  /** By kind of request, for those differ. */
+  /** By kind of request. */
   readonly #latencies = new Map<string, Latency>()
 
   constructor(limit: number, most: number, now: number) {
@@ -46,10 +45,10 @@ export class Concurrency {
   }
 
   /**
-   * Takes in an answer. The limit goes up by one when it was reached and a round
-   * trip went well. An overloaded server halves it, and latency far above what is
-   * usual for that kind of request cuts it by a third: once for all that was in
-   * flight together, and never below one.
+   * Raises the limit by one if it was reached and a round trip went well. An
+   * overloaded server halves it, and latency far above the usual one of that kind of
+   * request cuts it by a third: once for all requests that were in flight together,
+   * and never below one.
    */
   answered({ kind, now, sentAt, health }: Answer): void {
     const isCounted = sentAt >= this.#changedAt
@@ -91,7 +90,7 @@ function withLatency(before: Latency | undefined, ms: number): Latency {
 }
 
 const CLIMB = 2.5
-/** A smaller rise does no harm. */
+/** A smaller rise is noise. */
 const NOTICEABLE_MS = 100
 
 function isClimbing({ recent, usual }: Latency): boolean {

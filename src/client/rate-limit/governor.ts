@@ -20,19 +20,19 @@ export interface GovernorOptions {
   readonly learned?: Learned
 }
 
-/** An answer, or the lack of one. */
+/** How a request ended. */
 export interface Outcome {
-  /** Requests of one kind are alike in what they cost the server. */
+  /** Requests of one kind cost the server about the same. */
   readonly kind: string
   readonly sentAt: number
   readonly headers: Headers
-  /** `refused`: for rate. */
+  /** `refused`: by a rate limit. */
   readonly health: Health | 'refused'
-  /** What the answer asks for: every request is held back for so many milliseconds. */
+  /** The wait that the answer asks for; it applies to every request. */
   readonly hold?: Hold
 }
 
-/** A wait that an answer asks for, in milliseconds, and the answer in words. */
+/** `reason`: the answer in words. */
 interface Hold {
   readonly waitMs: number
   readonly reason: string
@@ -53,7 +53,7 @@ export class Governor {
   readonly #before: Learned | undefined
   readonly #pacer: Pacer
   readonly #concurrency: Concurrency
-  /** While the door is closed for requests that wait: the sleep until it opens. */
+  /** The sleep until the paused queue starts again; undefined while nothing waits for it. */
   #nap: { readonly endsAt: number; readonly over: AbortController } | undefined
   #deferral: DeferredError | undefined
 
@@ -72,8 +72,8 @@ export class Governor {
   }
 
   /**
-   * Runs one request when its turn has come; a repeated one comes before new ones.
-   * The request is called when it may be sent, and reports its outcome to `answered`.
+   * Calls `request` when it may be sent; a retry goes before new requests. The
+   * request reports its outcome to `answered`.
    *
    * @throws DeferredError when the run has no time left, or the platform asks for a longer wait.
    */
@@ -94,7 +94,7 @@ export class Governor {
   }
 
   /**
-   * Learns from the outcome of a request, and holds every request back where it says so.
+   * Learns from the outcome of a request, and holds every request back if it asks for a wait.
    *
    * @throws DeferredError when the wait would outlast the run.
    */
@@ -126,7 +126,7 @@ export class Governor {
     return { limit, concurrency: this.#concurrency.limit }
   }
 
-  /** Closes the door until the next request may go; opens it in time for one that waits. */
+  /** Pauses the queue until the next request may be sent, and starts it again in time. */
   #keepPace(): void {
     const wait = this.#waitMs()
     if (this.#nap !== undefined) {
@@ -148,14 +148,14 @@ export class Governor {
       try {
         await this.#world.sleep(ms, over.signal)
       } catch {
-        // Woken: there is something new to know.
+        // Woken by an answer: the wait is computed again.
       }
     }
     this.#nap = undefined
     this.#queue.start()
   }
 
-  /** True when the run ends before the next request may be sent: with an answer to come it may be sooner. */
+  /** True if the run ends before the next request may be sent. An answer that is still to come may shorten the wait. */
   #isPointless(wait: number): boolean {
     const now = this.#world.now()
     if (now + wait <= this.#deadline || this.#pacer.flying > 0) return false
@@ -175,7 +175,7 @@ export class Governor {
   }
 }
 
-/** The server's clock is somewhere in the second that its `Date` names: where ours is, if in it. */
+/** `Date` has whole seconds: the server's clock is taken to be as close to ours as that second allows. */
 function quotasIn(headers: Headers, now: number): ReturnType<typeof quotasOf> {
   const second = serverClock(headers, now)
   return quotasOf(headers, Math.min(Math.max(now, second), second + 999))

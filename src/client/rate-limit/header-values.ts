@@ -4,7 +4,7 @@ import { MS_PER_DAY } from '../../lib/days.ts'
  * How long a `Retry-After` field asks to wait, in milliseconds: seconds, or any
  * of the three HTTP-date forms (RFC 9110, sections 10.2.3 and 5.6.7). A date is
  * read against the server's own `Date`, so a skewed clock here does not matter.
- * What cannot be read is undefined; a date in the past is 0.
+ * Undefined for an unreadable field; 0 for a date in the past.
  */
 export function retryAfterMs(
   headers: Readonly<Record<string, string>>,
@@ -19,17 +19,17 @@ export function retryAfterMs(
 }
 
 /**
- * The server's clock by its `Date` field, milliseconds since the epoch: null where it
- * sent none, and NaN for one that is no date, which no server with a clock sends.
+ * The server's clock by its `Date` field, milliseconds since the epoch: null without the
+ * field, and NaN for a value that is no date, which no server with a clock sends.
  */
 export function serverTime(headers: Readonly<Record<string, string>>): number | null {
   return headers['date'] === undefined ? null : (httpDate(headers['date']) ?? NaN)
 }
 
-/** A `Date` that is further from this machine's clock cannot say when a wait ends. */
+/** A `Date` that is further from this machine's clock is not used to compute a wait. */
 const FARTHEST_MS = 366 * MS_PER_DAY
 
-/** The server's clock by its `Date` field where it can be believed, else this machine's. */
+/** The server's clock by its `Date` field if that is plausible, else this machine's. */
 export function serverClock(headers: Readonly<Record<string, string>>, now: number): number {
   const time = serverTime(headers)
   return time !== null && Math.abs(time - now) <= FARTHEST_MS ? time : now
@@ -43,22 +43,22 @@ const HTTP_DATE = new RegExp(
 
 /**
  * IMF-fixdate, RFC 850 date or asctime date as milliseconds since the epoch; undefined
- * for 31 February. Which day of the week it says makes no difference.
+ * for 31 February. The day of the week is ignored.
  */
 export function httpDate(field: string): number | undefined {
   const text = field.trim()
   const [, ...days] = HTTP_DATE.exec(text) ?? []
-  const day = Number(days.join('')) // of the one form that it has
-  const isLeap = text.includes(':60 ') // a second that Date.parse does not know
+  const day = Number(days.join('')) // only one of the three forms has matched
+  const isLeap = text.includes(':60 ') // Date.parse does not accept a leap second
   const time = Date.parse(`${text.replace(':60 ', ':59 ').replace(/ gmt$/i, '')} GMT`)
   if (new Date(time).getUTCDate() !== day) return undefined
   return isLeap ? time + 1000 : time
 }
 
-/** A hint that asks for more than a day is a mistake of the server, or of its documentation. */
+/** A longer hint is a mistake of the server or of its documentation. */
 const LONGEST_HINT_MS = MS_PER_DAY
 
-/** From this size a number is a point in time, in this many parts of a millisecond. */
+/** From this size on, a number is a point in time; the second value is its unit in milliseconds. */
 const EPOCHS: readonly (readonly [number, number])[] = [
   [1e17, 1e-6],
   [1e14, 1e-3],
@@ -69,15 +69,15 @@ const EPOCHS: readonly (readonly [number, number])[] = [
 export interface ResetContext {
   /** The server's clock, milliseconds since the epoch. */
   readonly serverNow: number
-  /** Times that the reset should not exceed, milliseconds: they distinguish seconds from milliseconds. */
+  /** The longest plausible reset in milliseconds: it tells seconds from milliseconds. */
   readonly windowMs?: number | undefined
 }
 
 /**
- * How long until a quota is there again, in milliseconds. Servers write a
- * number of seconds or milliseconds from now; a point in time in s, ms, µs or
- * ns (distinguished by size); a duration like `6m0s`; or a date. Undefined for
- * what cannot be read, is negative, or is more than a day away; 0 for the past.
+ * Milliseconds until a quota is reset. Servers write a number of seconds or
+ * milliseconds from now; a point in time in s, ms, µs or ns (told apart by size); a
+ * duration like `6m0s`; or a date. Undefined for an unreadable or negative value, or
+ * one more than a day away; 0 for the past.
  */
 export function resetMs(field: string, context: ResetContext): number | undefined {
   const text = field.trim()
@@ -133,33 +133,22 @@ const STRING = String.raw`"(?:[^"\\]|\\["\\])*"`
 const NUMBER = String.raw`-?\d{1,15}(?:\.\d{1,3})?`
 const TOKEN = String.raw`[A-Za-z*][\w!#$%&'*+.^|~:/\x60-]*`
 const BYTES = String.raw`:[A-Za-z0-9+/=]*:`
-const BARE = `${STRING}|${NUMBER}|${TOKEN}|${BYTES}|\\?[01]`
-const ITEM = new RegExp(`(?:${BARE})`, 'y')
-const PARAMETER = new RegExp(`; *([a-z*][a-z0-9_.*-]*)(?:=(${BARE}))?`, 'y')
-const COMMA = /[ \t]*,[ \t]*/y
+const BARE = `(${STRING}|${NUMBER}|${TOKEN}|${BYTES}|\\?[01])`
+const PARAMETER = new RegExp(`; *([a-z*][a-z0-9_.*-]*)(?:=${BARE})?`, 'g')
+const ITEM = `${BARE}((?:${PARAMETER.source})*)`
+const ITEMS = new RegExp(ITEM, 'g')
+const LIST = new RegExp(`^${ITEM}(?:[ \\t]*,[ \\t]*${ITEM})*$`)
 
-/** The items of a list; undefined when any part of it is malformed (RFC 9651, section 4.2). */
-export function parseList(field: string): ListItem[] | undefined {
-  const text = field.trim()
-  const items: ListItem[] = []
-  let at = 0
-  const next = (pattern: RegExp): RegExpExecArray | null => {
-    pattern.lastIndex = at
-    const match = pattern.exec(text)
-    if (match !== null) at = pattern.lastIndex
-    return match
-  }
-  for (;;) {
-    const bare = next(ITEM)
-    if (bare === null) return undefined
-    const parameters = new Map<string, string>()
-    for (let found = next(PARAMETER); found !== null; found = next(PARAMETER)) {
-      parameters.set(found[1] ?? '', unquoted(found[2] ?? '?1'))
-    }
-    items.push({ value: unquoted(bare[0]), parameters })
-    if (at === text.length) return items
-    if (next(COMMA) === null) return undefined
-  }
+/** The items of a list; none if any part of it is malformed (RFC 9651, section 4.2). */
+export function parseList(field: string | undefined): ListItem[] {
+  const text = field?.trim() ?? ''
+  if (!LIST.test(text)) return []
+  return [...text.matchAll(ITEMS)].map(([, value = '', parameters = '']) => ({
+    value: unquoted(value),
+    parameters: new Map(
+      [...parameters.matchAll(PARAMETER)].map(([, name = '', own = '?1']) => [name, unquoted(own)]),
+    ),
+  }))
 }
 
 function unquoted(bare: string): string {
@@ -168,7 +157,7 @@ function unquoted(bare: string): string {
 
 const MEMBER = /^([a-z]+)=(\d{1,15})(?:;.*)?$/
 
-/** A dictionary of whole numbers, `limit=100, remaining=5`; undefined when malformed. */
+/** A dictionary of whole numbers, `limit=100, remaining=5`; undefined if malformed. */
 export function parseNumbers(field: string): ReadonlyMap<string, number> | undefined {
   const numbers = new Map<string, number>()
   for (const part of field.split(',')) {

@@ -1,35 +1,35 @@
 import { MS_PER_DAY } from '../../lib/days.ts'
 import {
-  resetMs,
   parseList,
   parseNumbers,
-  type ListItem,
+  resetMs,
   retryAfterMs,
   serverClock,
+  type ListItem,
 } from './header-values.ts'
 import { backoffMs } from '../http/failures.ts'
 
-/** What rate limit fields say of one quota. Absent: not said, or not readable. */
+/** One quota as rate limit fields state it. Undefined: not stated, or not readable. */
 export interface Quota {
   /** Requests that a window allows. */
   readonly limit: number | undefined
   readonly windowMs: number | undefined
-  /** Requests that are left of it. */
+  /** Requests that are left. */
   readonly remaining: number | undefined
-  /** Milliseconds until it is there again. */
+  /** Milliseconds until the quota is reset. */
   readonly resetMs: number | undefined
 }
 
 export type Headers = Readonly<Record<string, string>>
 
 /**
- * Every quota that an answer's headers speak of, in all forms in use. Malformed
+ * Every quota that an answer's headers state, in all forms in use. Malformed
  * fields are ignored. `serverNow` is the server's clock, milliseconds since the epoch.
  */
 export function quotasOf(headers: Headers, serverNow: number): Quota[] {
-  const policies = itemsOf(headers['ratelimit-policy']).map(policyOf)
-  const said = [...combined(headers['ratelimit'], policies), ...families(headers, policies)]
-  return said.map(({ policy, limit, remaining, reset }) => {
+  const policies = parseList(headers['ratelimit-policy']).map(policyOf)
+  const stated = [...combined(headers['ratelimit'], policies), ...families(headers, policies)]
+  return stated.map(({ policy, limit, remaining, reset }) => {
     const windowMs = policy?.windowMs
     return {
       limit: limit ?? policy?.limit,
@@ -40,8 +40,8 @@ export function quotasOf(headers: Headers, serverNow: number): Quota[] {
   })
 }
 
-/** What one field, or one family of fields, says of a quota. */
-interface Said {
+/** A quota as one field, or one family of fields, states it. */
+interface Stated {
   readonly policy: Policy | undefined
   readonly limit?: number | undefined
   readonly remaining: number | undefined
@@ -69,7 +69,7 @@ function policyFor(policies: readonly Policy[], limit: number | undefined): Poli
 }
 
 /** `"default";r=50;t=30` (draft 08 and later) or `limit=100, remaining=50, reset=30` (draft 07). */
-function combined(field: string | undefined, policies: readonly Policy[]): Said[] {
+function combined(field: string | undefined, policies: readonly Policy[]): Stated[] {
   const numbers = field === undefined ? undefined : parseNumbers(field)
   if (numbers !== undefined) {
     const limit = numbers.get('limit')
@@ -77,7 +77,7 @@ function combined(field: string | undefined, policies: readonly Policy[]): Said[
     const reset = numbers.get('reset')?.toString()
     return [{ policy: policyFor(policies, limit), limit, remaining, reset }]
   }
-  return itemsOf(field).flatMap(({ value, parameters }) => {
+  return parseList(field).flatMap(({ value, parameters }) => {
     const remaining = count(parameters.get('r'))
     const policy = policies.find(({ name }) => name === value)
     return remaining === undefined ? [] : [{ policy, remaining, reset: parameters.get('t') }]
@@ -93,7 +93,7 @@ const WINDOWS: Readonly<Record<string, number>> = {
 }
 
 /** `RateLimit-*`, `X-RateLimit-*`, `X-Rate-Limit-*`, also by window or unit: `-Remaining-Minute`. */
-function families(headers: Headers, policies: readonly Policy[]): Said[] {
+function families(headers: Headers, policies: readonly Policy[]): Stated[] {
   const found = new Map<string, Map<string, string>>()
   for (const [header, value] of Object.entries(headers)) {
     const [, family = '', kind = '', suffix = ''] = FIELD.exec(header) ?? []
@@ -105,7 +105,7 @@ function families(headers: Headers, policies: readonly Policy[]): Said[] {
   }
   return [...found].map(([name, fields]) => {
     // `RateLimit-Limit: 100, 100;w=60` states its own policies
-    const items = itemsOf(fields.get('limit'))
+    const items = parseList(fields.get('limit'))
     const limit = count(items[0]?.value)
     const ownWindow = items.map((item) => policyOf(item).windowMs).find((ms) => ms !== undefined)
     const windowMs =
@@ -118,29 +118,25 @@ function families(headers: Headers, policies: readonly Policy[]): Said[] {
   })
 }
 
-function itemsOf(field: string | undefined): readonly ListItem[] {
-  return field === undefined ? [] : (parseList(field) ?? [])
-}
-
 function count(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}(\.\d+)?$/.test(text.trim())
     ? Math.floor(Number(text))
     : undefined
 }
 
-/** How long to wait after a refusal, and what says so. */
+/** How long to wait after a refusal, and which field says so. */
 export interface Wait {
   readonly waitMs: number
-  /** `backoff`: no field that can be believed says anything. */
+  /** `backoff`: no plausible field. */
   readonly source: 'retry-after' | 'ratelimit' | 'backoff'
 }
 
 /**
- * The wait after a refusal. `Retry-After` goes before all else and is obeyed
- * however long it is. Then the rate limit fields: the longest reset of the
- * quotas that are used up. A quota with something left is not what refused,
- * and a reset that is over, malformed or more than a day away is ignored:
- * then it is exponential backoff with jitter.
+ * The wait after a refusal. `Retry-After` takes precedence and is obeyed however long
+ * it is. Then come the rate limit fields: the longest reset of the quotas that are used
+ * up, because a quota with something left is not what refused. A reset in the past,
+ * malformed or more than a day away is ignored. Otherwise the wait is exponential
+ * backoff with jitter.
  */
 export function waitOf(headers: Headers, attempt: number, now: number, random: number): Wait {
   const stated = retryAfterMs(headers, now)

@@ -2,30 +2,30 @@ import { MS_PER_DAY } from '../../lib/days.ts'
 import type { LearnedLimit } from '../../lib/learned.ts'
 
 /**
- * Limits like "R requests a second, B at once", read from what a server let
- * through. Its bucket of B tokens is refilled R times a second, a request takes a
- * token, and is refused where none is left. For any R it can be computed how many
- * tokens are missing, whatever B is: so many that a request passed, B is at least
- * that; so many that one was refused, B is at most that. By as much as an R needs
- * B to be both, it is in error.
+ * Estimates a limit like "R requests a second, B at once" from which requests passed.
+ * The server has a bucket of B tokens that is refilled R times a second; a request takes
+ * a token, and is refused if there is none. For a given R, the number of missing tokens
+ * can be computed without B: if a request passed with m tokens missing, B is at least m;
+ * if one was refused, B is at most m. The error of an R is how far these two bounds
+ * overlap.
  */
 
-/** A rate of refilling, and the bucket if its rate is that, within half a step. */
+/** A possible refill rate, within half a step, and what it implies. */
 interface Candidate {
   readonly rate: number
-  /** Tokens that are missing: at least, and at most. */
+  /** The range of the number of missing tokens. */
   low: number
   high: number
-  /** Tokens that a full bucket holds: at least, and at most. */
+  /** The range of the number of tokens in a full bucket. */
   least: number
   most: number
-  /** Tokens by which what was seen of late contradicts it. */
+  /** Tokens by which recent requests contradict the rate. */
   error: number
 }
 
 /**
- * All that it may be, by ascending rate, at a time in milliseconds. It changes in place:
- * a thousand new candidates with every request were most of the garbage of a night.
+ * All candidates by ascending rate, at a time in milliseconds. Requests change it in place:
+ * a thousand new objects per request were most of the garbage of a night.
  */
 export interface Bucket {
   at: number
@@ -41,19 +41,19 @@ const RATES = Array.from(
 )
 
 const SMALLEST = 1
-/** A bucket that misses less is full, and refuses nothing. */
+/** A bucket with fewer missing tokens is full, and refuses nothing. */
 const FULL = 0.1
 
-/** A full bucket of which nothing is known. */
+/** A full bucket whose rate and size are unknown. */
 export function unknownBucket(at: number): Bucket {
   const full = { low: 0, high: 0, least: SMALLEST, most: Infinity, error: 0 }
   return { at, candidates: RATES.map((rate) => ({ rate, ...full })) }
 }
 
-/** Tokens by which a rate is in error that was not remembered, or cannot be. */
+/** The error of a rate that was not remembered, or that a refusal rules out. */
 const IMPOSSIBLE = 3
 
-/** The bucket that an earlier run measured, with that relative uncertainty of its rate. */
+/** The bucket that an earlier run measured; `doubt` is the relative uncertainty of its rate. */
 export function rememberedBucket(rate: number, burst: number, doubt: number, at: number): Bucket {
   const { candidates } = unknownBucket(at)
   const known = Math.min(Math.max(rate, LOWEST_RATE), HIGHEST_RATE / STEP)
@@ -67,14 +67,14 @@ export function rememberedBucket(rate: number, burst: number, doubt: number, at:
   }
 }
 
-/** An error is counted up to this, so that a limit that has changed is believed before long. */
+/** The highest error, so that a changed limit is accepted after a few requests. */
 const WORST = 10
 
 /** The rates between a candidate and the next ones: half a step less, half a step more. */
 const SLOWER = STEP ** -0.5
 const FASTER = STEP ** 0.5
 
-/** Takes in a request that arrived at that time. Returns the bucket, which is changed. */
+/** Adds the request sent at `at`. Changes and returns the bucket. */
 export function withRequest(bucket: Bucket, at: number, isRefused: boolean): Bucket {
   const seconds = Math.max(0, at - bucket.at) / 1000
   const take = isRefused ? takeRefused : takePassed
@@ -87,7 +87,7 @@ export function withRequest(bucket: Bucket, at: number, isRefused: boolean): Buc
   return bucket
 }
 
-/** Returns by how many tokens that contradicts the candidate. */
+/** Returns by how many tokens the request contradicts the candidate. */
 function takePassed(each: Candidate): number {
   const contradicted = Math.max(0, each.low - each.most)
   each.low = Math.min(each.low, each.most)
@@ -106,13 +106,13 @@ function takeRefused(each: Candidate): number {
   return taken - high + impossible
 }
 
-/** What was seen before counts for half of what it did. Returns the bucket, which is changed. */
+/** Halves the weight of earlier requests. Changes and returns the bucket. */
 export function faded(bucket: Bucket): Bucket {
   for (const each of bucket.candidates) each.error /= 2
   return bucket
 }
 
-/** What the bucket may be. */
+/** The range of rates that the requests allow. */
 export interface Range {
   readonly low: number
   readonly high: number
@@ -120,10 +120,10 @@ export interface Range {
   readonly burst: number
 }
 
-/** Tokens by which the reckoning may be wrong. */
+/** Tokens by which an estimate may be wrong. */
 const NOISE = 0.1
 
-/** The candidates that explain what was seen as well as any other, but for noise. */
+/** The candidates whose error is the lowest, within noise. */
 export function rangeOf({ candidates }: Bucket): Range {
   let best = Infinity
   for (const { error } of candidates) best = Math.min(best, error)
@@ -136,7 +136,7 @@ export function rangeOf({ candidates }: Bucket): Range {
   }
 }
 
-/** What is believed of a limit that was met. */
+/** The estimate of a limit that refused a request. */
 export interface Limit extends Range {
   /** Requests a second after the last refusal, and when requests began again. */
   readonly from: number
@@ -148,7 +148,7 @@ const FRESH_UNCERTAINTY = 0.02
 const UNCERTAINTY_PER_DAY = 0.002
 const FORGOTTEN_AFTER_DAYS = 30
 
-/** What an earlier run measured gets more uncertain with each day, and is forgotten in the end. */
+/** A limit that an earlier run measured becomes less certain with each day, and is forgotten in the end. */
 export function remembered(
   learned: LearnedLimit | undefined,
   now: number,
@@ -165,14 +165,14 @@ export function remembered(
 
 const BURSTS_PER_SECOND = 3
 
-/** The limit as a refusal shows it; where that is next to nothing, a guess from the burst. */
+/** The limit after a refusal; if the range is still wide, the first rate is guessed from the burst. */
 export function limitOf(bucket: Bucket, refusedAt: number, now: number): Limit {
   const range = rangeOf(bucket)
   const guess = Math.min(BURSTS_PER_SECOND * range.burst, range.high / 2)
   return { ...range, from: Math.max(range.low, guess), since: now, measuredAt: refusedAt }
 }
 
-/** True when the rate is known well enough to be kept. */
+/** True if the rate is known well enough to be remembered. */
 export function isMeasured({ low, high }: Range): boolean {
   return high < 1.5 * low
 }
@@ -180,16 +180,16 @@ export function isMeasured({ low, high }: Range): boolean {
 const FIRST_SHARE = 0.25
 const BOLDNESS = 0.6
 
-/** Of a full bucket, the part that is kept as a reserve; the rest is used within half a second. */
+/** The part of a full bucket that is kept as a reserve; the rest is used within half a second. */
 const RESERVE = 0.35
 const SPEND_PER_SECOND = 2
 
 /**
- * Requests a second at that time, the bucket holding so many tokens. The first
- * rate doubles every second, but stays low in the range that it may be: at a
- * quarter of it, and higher with time, the sooner the wider the range is. Because
- * limits change, it also grows by a tenth in a minute or in 600 requests, and ever
- * faster after that. What the bucket saved up is used as well.
+ * Requests a second at a time when the bucket holds `level` tokens. The first rate
+ * doubles every second, but stays low in the estimated range: at a quarter of it, then
+ * higher with time, and faster in a wide range. Because limits change, the rate also
+ * grows by a tenth within a minute or 600 requests, and faster after that. Saved tokens
+ * are used as well.
  */
 export function limitRate(limit: Limit, level: number, now: number): number {
   const { low, high, from, burst, since } = limit

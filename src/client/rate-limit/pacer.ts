@@ -13,7 +13,7 @@ import {
 } from './limit-estimator.ts'
 import { quotaRate, quotaWait, withQuotas, type QuotaPacer } from './quota-pacer.ts'
 
-/** An answer to a request that was sent at that time, and what it says of quotas. */
+/** An answer to the request sent at `sentAt`, and the quotas that it states. */
 export interface Heard {
   readonly sentAt: number
   readonly quotas: readonly Quota[]
@@ -26,10 +26,10 @@ interface Sent {
   readonly isRefused: boolean | undefined
 }
 
-/** A turn that was missed by less is made up for. */
+/** A request that is late by at most this much does not delay the next one. */
 const CATCH_UP_MS = 15
 
-/** One answer that takes long does not keep what was sent after it from being counted for ever. */
+/** Of more unanswered requests, the oldest count as passed: a slow answer must not delay counting. */
 const MOST_UNCOUNTED = 64
 
 /**
@@ -37,27 +37,27 @@ const MOST_UNCOUNTED = 64
  * explains the model). Times are milliseconds since the epoch, rates are requests a second.
  */
 export class Pacer {
-  /** The rate, at most. */
+  /** The highest rate that the configuration allows. */
   readonly #most: number
-  /** Undefined while none was met. */
+  /** Undefined before the first refusal. */
   #limit: Limit | undefined
-  /** The server's bucket by what was sent, but for the last requests: those are in `sent`. */
+  /** The estimate of the server's bucket from every request but the last ones, which are in `sent`. */
   #bucket: Bucket
   readonly #sent: Sent[] = []
-  /** What the answers' headers say. */
+  /** The quota that headers state. */
   #quota: QuotaPacer | undefined
   /** Requests that were answered and not refused. */
   #passed = 0
   #flying = 0
-  /** The turn of the last request. */
+  /** When the last request was due. */
   #turnAt: number
   #resumeAt: number
-  /** Tokens that the bucket is believed to hold at that time. */
+  /** The estimated number of tokens in the bucket at a time. */
   #level: { readonly tokens: number; readonly at: number }
-  /** When the last refusal was heard of, and whether a request has passed that was sent since. */
+  /** When the last refusal came, and whether a request that was sent later has passed. */
   #refusedAt = -Infinity
   #isRecovered = true
-  /** Whether a refusal was not learned from yet. */
+  /** Whether the last refusal has still to be evaluated. */
   #isLessonDue = false
 
   constructor(most: number, learned: LearnedLimit | undefined, now: number) {
@@ -74,7 +74,7 @@ export class Pacer {
     return this.#flying
   }
 
-  /** Nothing may be sent before, as an answer said. */
+  /** No request may be sent before this time, because an answer said so. */
   get resumeAt(): number {
     return this.#resumeAt
   }
@@ -93,8 +93,8 @@ export class Pacer {
   }
 
   /**
-   * A request is sent. The first one after a refusal is the time to learn
-   * from it: what was in flight with it has been answered.
+   * Records that a request is sent. The first one after a refusal evaluates it, because
+   * by then all requests that were in flight with it have been answered.
    */
   sent(now: number): void {
     if (this.#isLessonDue) this.#learn(now)
@@ -107,8 +107,8 @@ export class Pacer {
   }
 
   /**
-   * A request was not refused: answered, or failed after it may have been counted. What
-   * a server says of its quota goes before what is remembered.
+   * Records a request that was not refused: it was answered, or failed after the server may
+   * have counted it. A quota that the server states replaces the remembered limit.
    */
   passed({ sentAt, quotas, now }: Heard): void {
     this.#passed += 1
@@ -119,10 +119,11 @@ export class Pacer {
   }
 
   /**
-   * A request was refused for rate, after `hold` where it says how long. Refusals of what was
-   * in flight together, or with nothing let through in between, are one: only those of
-   * what was sent before the first answer inform about the limit. A quota that the server states with
-   * every answer and that is used up explains a refusal: then there is no other limit.
+   * Records a request that the rate limit refused; call it after `hold`. Refusals of requests
+   * that were in flight together, or with no passed request in between, count as one: only those of
+   * requests sent before the first refusal arrived say something about the limit. If a quota that
+   * the server states with every answer is used up, it explains the refusal, and no other limit is
+   * assumed.
    */
   refused({ sentAt, quotas, now }: Heard): void {
     const isFirst = this.#isRecovered && sentAt > this.#refusedAt
@@ -137,12 +138,12 @@ export class Pacer {
     } else this.#limit = this.#limit && { ...this.#limit, since: this.#resumeAt }
   }
 
-  /** Holds everything back for a time; of two holds the longer counts. */
+  /** Holds every request back for a time; of two holds, the longer counts. */
   hold(waitMs: number, now: number): void {
     this.#resumeAt = Math.max(this.#resumeAt, now + waitMs)
   }
 
-  /** What is to be kept of the limit; undefined when none was met. */
+  /** The limit to remember; undefined if none was met. */
   learned(): LearnedLimit | undefined {
     if (this.#limit !== undefined && isMeasured(this.#limit)) {
       const { low, burst, measuredAt } = this.#limit
@@ -153,7 +154,7 @@ export class Pacer {
     return { rate: refill, burst: limit, source: 'headers', measuredAt: at }
   }
 
-  /** All that was sent before is answered, or counts as passed. */
+  /** Requests that are still unanswered count as passed. */
   #learn(now: number): void {
     this.#bucket = faded(this.#bucket)
     this.#countAnswered(0)
@@ -161,7 +162,7 @@ export class Pacer {
     this.#isLessonDue = false
   }
 
-  /** Counts requests in the order they were sent; of more than `most`, those under way as passed. */
+  /** Counts requests in the order in which they were sent. Beyond `most`, unanswered ones count as passed. */
   #countAnswered(most: number): void {
     let count = 0
     for (const { at, isRefused } of this.#sent) {
@@ -174,7 +175,7 @@ export class Pacer {
     this.#limit = this.#limit && { ...this.#limit, ...rangeOf(this.#bucket) }
   }
 
-  /** `isRefused`: undefined when it gives no information. */
+  /** `isRefused`: undefined if the answer says nothing about the limit. */
   #answered(sentAt: number, isRefused: boolean | undefined): void {
     this.#flying = Math.max(0, this.#flying - 1)
     const index = this.#sent.findIndex((each) => each.at === sentAt && each.isRefused === undefined)

@@ -1,34 +1,34 @@
 import type { Quota } from './headers.ts'
 
-/** A moment (milliseconds), and a count at it. */
+/** A count at a time in milliseconds. */
 interface Mark {
   readonly at: number
   readonly passed: number
 }
 
-/** What the answers of one server say of its quota, and how fast it fills up again. */
+/** The quota that one server states in its answers, and how fast it refills. */
 export interface QuotaPacer {
   readonly limit: number
-  /** Requests that were left. */
+  /** Requests that were left at the time `at`. */
   readonly remaining: number
   readonly at: number
   /** When the quota is full again, as stated. */
   readonly resetAt: number
-  /** Requests a second that come free. */
+  /** Requests a second by which the quota refills. */
   readonly refill: number
-  /** Requests made, and left, by the answers of late: their sum grows by what came free. */
+  /** Requests made plus requests left, by recent answers: the sum grows as the quota refills. */
   readonly supply: readonly Mark[]
 }
 
 const DEFAULT_RESET_MS = 1000
 const RECENT_MS = 1000
 const FEW_ANSWERS = 8
-/** Some answers, errors for one, say nothing; after this time the last word no longer counts. */
+/** Some answers, such as errors, state no quota; after this time the last statement no longer counts. */
 const SILENCE_MS = 10_000
 
 /**
- * Takes in the quotas that an answer speaks of, after so many requests. Of
- * several, the one with least left counts.
+ * The quota after an answer that states `quotas`; of several, the one with the least left
+ * counts. `passed`: how many requests have passed.
  */
 export function withQuotas(
   before: QuotaPacer | undefined,
@@ -52,14 +52,14 @@ export function withQuotas(
   return { limit, remaining, at: now, resetAt: now + resetMs, refill, supply }
 }
 
-/** Those of the last second, and at least a few. */
+/** The marks of the last second, and at least a few. */
 function recent(supply: readonly Mark[]): readonly Mark[] {
   const since = (supply.at(-1)?.at ?? 0) - RECENT_MS
   const firstRecent = supply.findIndex(({ at }) => at >= since)
   return supply.slice(Math.max(0, Math.min(firstRecent - 1, supply.length - FEW_ANSWERS)))
 }
 
-/** More than this at once, and more than all else, is a new window: it does not say what becomes free. */
+/** A larger step that also exceeds all others together is a new window, not a refill. */
 const JUMP = 2
 
 function refillOf(supply: readonly Mark[]): number | undefined {
@@ -72,13 +72,13 @@ function refillOf(supply: readonly Mark[]): number | undefined {
   return Math.max(0, ((steady - 0.5) * 1000) / (last.at - first.at))
 }
 
-/** What is left is brought down to a reserve and kept there: at most this many requests. */
+/** The largest reserve that is kept of a quota, in requests. */
 const RESERVE = 20
 
 /**
- * Requests a second that use the quota up to a reserve and then what comes free.
- * The reserve of a quota of which nothing comes free is spread over half the time
- * until its reset: what comes free is seen only by asking.
+ * Requests a second that use the quota down to a reserve, and then as fast as it
+ * refills. Without a refill, the reserve is spread over half the time until the reset,
+ * because only requests show whether the quota refills.
  */
 export function quotaRate(quota: QuotaPacer, inFlight: number, now: number): number {
   const left = remainingOf(quota, inFlight, now)
@@ -89,10 +89,10 @@ export function quotaRate(quota: QuotaPacer, inFlight: number, now: number): num
   return Math.max(spread, quota.refill + (left - reserve) / horizon)
 }
 
-/** A reset is there when it is said to be, or a little later. */
+/** A reset may come a little later than stated. */
 const LATE_MS = 5
 
-/** Milliseconds until there is something left: what comes free by then, or the reset. */
+/** Milliseconds until a request is left, by refill or by reset. */
 export function quotaWait(quota: QuotaPacer, inFlight: number, now: number): number {
   const missing = 1 - remainingOf(quota, inFlight, now)
   if (missing <= 0) return 0
@@ -100,7 +100,7 @@ export function quotaWait(quota: QuotaPacer, inFlight: number, now: number): num
   return Math.max(0, Math.min(untilFree, quota.resetAt - now + LATE_MS))
 }
 
-/** Of a refill that is not yet seen in an answer, so much is believed. */
+/** The share of the estimated refill that is counted before an answer confirms it. */
 const BELIEVED = 0.9
 
 function remainingOf(quota: QuotaPacer, inFlight: number, now: number): number {
