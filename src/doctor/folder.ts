@@ -6,7 +6,8 @@ import { verifyEarlier } from '../serve/rollback.ts'
 import { openWarehouse } from '../serve/warehouse.ts'
 import type { Database } from '../lib/duckdb.ts'
 import { mapLimit } from '../lib/concurrency.ts'
-import { freeBytes, probeFolder, writableAncestor } from '../lib/disk.ts'
+import { probeFolder, writableAncestor } from '../lib/disk.ts'
+import { freeDisk } from '../lib/machine.ts'
 import { orIfMissing, listIfThere } from '../lib/files.ts'
 import { warehousePath } from '../lake/layout.ts'
 import { describeOwner, leaseStatus } from '../lib/lock.ts'
@@ -40,7 +41,7 @@ export async function checkDisk(dataFolder: string): Promise<Finding[]> {
 }
 
 async function room(folder: string, warehouse: string): Promise<Finding> {
-  const free = await freeBytes(folder)
+  const free = freeDisk(folder) ?? 0
   const published = await orIfMissing(stat(warehouse), undefined)
   const needed = ROOM_FOR_RAW + 2 * (published?.size ?? 0)
   const message = `${size(free)} free`
@@ -58,13 +59,13 @@ export async function checkLock(dataFolder: string, now: number): Promise<Findin
   return [warning('lock', message, 'Nothing needs to be done: the next run takes over.')]
 }
 
-/** Whether secrets can be redacted as they were; nothing before anything was. */
+/** Whether the redaction key is valid; no finding before there is one. */
 export async function checkKey(dataFolder: string): Promise<Finding[]> {
   if (!(await hasRedactionKey(dataFolder))) return []
   return [ok('redaction', 'the key of the data folder is there')]
 }
 
-/** Whether readers can open what is published, and whether it is what was published. */
+/** Whether readers can open the published file, and whether it is the one that a run published. */
 export async function checkWarehouse(dataFolder: string): Promise<Finding[]> {
   const path = warehousePath(dataFolder)
   const verdict = await verifyPublished(path)
@@ -90,7 +91,7 @@ export async function checkWarehouse(dataFolder: string): Promise<Finding[]> {
 const LISTED_USERS = 10
 const userRows = z.array(z.object({ user_id: z.string() }))
 
-/** Users without a team, where there are teams: by id, for an address is personal. */
+/** Users without a team, if there are teams. They are named by id, because an address is personal. */
 async function checkTeams(database: Database): Promise<Finding[]> {
   const users = userRows.parse(await database.rows(statement('seeds/users_without_team')))
   if (users.length === 0) return []
@@ -103,12 +104,12 @@ async function checkTeams(database: Database): Promise<Finding[]> {
 
 const LISTED = 3
 
-/** Tracked lookups and what keeps the folder out of repositories: no secrets. */
+/** These hold no secrets. */
 const OPEN_TO_ALL: ReadonlySet<string> = new Set(['.gitignore', 'seeds'])
 
 /**
- * Whether files and folders let in whom the mask keeps out, as those that an earlier
- * version made, or that were copied here.
+ * Whether files and folders grant more than the mask allows. Those that an earlier
+ * version made, or that were copied here, may.
  */
 export async function checkPermissions(dataFolder: string, umask: number): Promise<Finding[]> {
   if (process.platform === 'win32') return []
@@ -124,7 +125,7 @@ export async function checkPermissions(dataFolder: string, umask: number): Promi
   ]
 }
 
-/** What is deleted meanwhile is passed over: a run may be under way. */
+/** Ignores files that disappear meanwhile, because a run may be under way. */
 async function collect(
   dataFolder: string,
   path: string,

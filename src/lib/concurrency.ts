@@ -1,4 +1,4 @@
-/** Waits for all and returns their results. If one fails, its error is thrown after all have ended. */
+/** Returns the results of all promises. If one fails, throws its error after all have ended. */
 export async function allOrThrow<T>(promises: Iterable<Promise<T>>): Promise<T[]> {
   const all = [...promises]
   await Promise.allSettled(all)
@@ -6,9 +6,8 @@ export async function allOrThrow<T>(promises: Iterable<Promise<T>>): Promise<T[]
 }
 
 /**
- * The results of `work` for each item, in order, with at most `atOnce` at the same time: the next
- * item begins when any one has ended. After an error no more begin, and it is thrown when those
- * under way have ended.
+ * Runs `work` for each item, at most `atOnce` at the same time, and returns the results in order.
+ * After an error no item begins; the error is thrown when the running ones have ended.
  */
 export async function mapLimit<T, R>(
   items: Iterable<T>,

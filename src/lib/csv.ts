@@ -2,29 +2,21 @@ import { UsageError } from './errors.ts'
 
 const DELIMITERS = [',', ';', '\t']
 
-/** A CSV file whose first line names its columns. */
-export interface Csv {
-  /** The first line as it is. */
-  readonly header: string
-  /** In small letters. */
-  readonly columns: readonly string[]
-  /** The other lines that are not blank. */
-  readonly lines: readonly CsvLine[]
-}
-
-export interface CsvLine {
+interface CsvLine {
   /** From 1, the header included. */
   readonly number: number
-  /** Its fields by column, trimmed. @throws UsageError for a line that is broken. */
+  /** The fields by column, trimmed. @throws UsageError for a broken line. */
   readonly fields: () => Readonly<Record<string, string>>
 }
 
 /**
- * A CSV file of one record a line: fields may be in quotes; the delimiter is what the header has.
+ * Reads a CSV file with one record per line. The first line names the columns and shows the
+ * delimiter; fields may be quoted. Returns the column names in lower case, and the other lines
+ * that are not blank.
  *
- * @throws UsageError, which names file and line, for a header that is broken.
+ * @throws UsageError, which names file and line, for a broken header.
  */
-export function readCsv(text: string, file: string): Csv {
+export function readCsv(text: string, file: string) {
   const [header = '', ...lines] = text.replace(/^\ufeff/, '').split(/\r\n|\r|\n/)
   const delimiter = DELIMITERS.find((each) => header.includes(each)) ?? ','
   const columns = atLine(file, 1, () => fieldsOf(header, delimiter)).map((name) =>
@@ -32,18 +24,32 @@ export function readCsv(text: string, file: string): Csv {
   )
   const numbered = lines.map((line, index) => ({ line, number: index + 2 }))
   return {
+    /** The first line as it is. */
     header,
     columns,
     lines: numbered
       .filter(({ line }) => line.trim() !== '')
-      .map(({ line, number }) => ({
+      .map(({ line, number }): CsvLine => ({
         number,
         fields: () => recordOf(fieldsOf(line, delimiter), columns),
       })),
   }
 }
 
-/** The result of `work` on a line. @throws its UsageError with the place before its message */
+/** Decodes UTF-8. @throws UsageError, which names file and line, for other bytes. */
+export function utf8Text(bytes: Uint8Array, file: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    const before = Buffer.from(bytes).toString('utf8').split('\u{FFFD}', 1).join('')
+    const line = before.split(/\r\n|\r|\n/).length
+    throw new UsageError(`${file}:${line}: the file is not UTF-8`, {
+      hint: 'In a workbook, save it as "CSV UTF-8".',
+    })
+  }
+}
+
+/** Runs `work` on a line, and adds the place to the message of a UsageError. */
 export function atLine<T>(file: string, line: number, work: () => T): T {
   try {
     return work()
@@ -61,7 +67,7 @@ function recordOf(fields: readonly string[], columns: readonly string[]): Record
   return Object.fromEntries(columns.map((name, at) => [name, fields[at] ?? '']))
 }
 
-/** Fields of one line, trimmed; one in quotes may hold the delimiter, and quotes doubled. */
+/** The fields of one line, trimmed. A quoted field may hold the delimiter, and doubled quotes. */
 function fieldsOf(line: string, delimiter: string): string[] {
   const fields: string[] = []
   let at = 0

@@ -1,4 +1,4 @@
-/** A UTC calendar day, `YYYY-MM-DD`. Days compare as strings. Apart from `days.ts`: `hooks run` loads no package. */
+/** A UTC calendar day, `YYYY-MM-DD`. Days compare as strings. Not in `days.ts`, because `hooks run` loads no package. */
 export type Day = string & { readonly __day: true }
 
 const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/

@@ -53,12 +53,12 @@ export function eachDay({ first, last }: DayRange): Day[] {
   return eachDayOfInterval(interval).map((date) => dayOf(date.getTime()))
 }
 
-/** The earlier of two days; a day that is not given is none of them. */
+/** The earlier of two days; `b` may be missing. */
 export function earliest(a: Day, b: Day | undefined): Day {
   return b !== undefined && b < a ? b : a
 }
 
-/** The later of two days; a day that is not given is none of them. */
+/** The later of two days; `b` may be missing. */
 export function latest(a: Day, b: Day | undefined): Day {
   return b !== undefined && b > a ? b : a
 }
@@ -67,7 +67,7 @@ export function monthOf(day: Day): string {
   return day.slice(0, 7)
 }
 
-/** How old the newest row of a source may be, in seconds; null: as old as it likes. */
+/** The maximum age of a source's newest row, in seconds; null: no limit. */
 export interface FreshnessLimits {
   readonly warnAfterSeconds: number | null
   readonly errorAfterSeconds: number | null
@@ -75,14 +75,13 @@ export interface FreshnessLimits {
 
 export type Freshness = 'pass' | 'warn' | 'error'
 
-/** What an age in milliseconds means. */
 export function freshnessOf(ageMs: number, limits: FreshnessLimits): Freshness {
   const isOver = (seconds: number | null): boolean => seconds !== null && ageMs > seconds * 1000
   if (isOver(limits.errorAfterSeconds)) return 'error'
   return isOver(limits.warnAfterSeconds) ? 'warn' : 'pass'
 }
 
-/** How old the newest row is, and how old it may be, in words. */
+/** The age of the newest row and its limit, in words. */
 export function ageText(ageMs: number, limits: FreshnessLimits): string {
   const limit = limits.warnAfterSeconds ?? limits.errorAfterSeconds ?? 0
   return `its newest row was fetched ${spanOf(ageMs / 1000)} ago, expected within ${spanOf(limit)}`

@@ -1,5 +1,5 @@
 import { constants, mkdirSync } from 'node:fs'
-import { access, rename, statfs } from 'node:fs/promises'
+import { access, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError, messageOf } from './errors.ts'
 import { codeOf, isMissing, removeFile, syncFolder, temporaryPath, writeAtomic } from './files.ts'
@@ -10,7 +10,7 @@ import { codeOf, isMissing, removeFile, syncFolder, temporaryPath, writeAtomic }
  * @throws Error of the step that the folder's filesystem refuses.
  */
 export async function probeFolder(folder: string): Promise<void> {
-  const probe = temporaryPath(join(folder, 'probe')) // what a crash leaves of it is tidied up
+  const probe = temporaryPath(join(folder, 'probe')) // a later run removes it after a crash
   const renamed = temporaryPath(join(folder, 'probe'))
   try {
     await writeAtomic(probe, 'May be deleted.\n')
@@ -22,7 +22,7 @@ export async function probeFolder(folder: string): Promise<void> {
   }
 }
 
-/** The nearest folder on the way up that there is, if it may be written in. */
+/** The folder, or the nearest existing one above it. @throws Error if it is not writable. */
 export async function writableAncestor(folder: string): Promise<string> {
   try {
     await access(folder, constants.W_OK | constants.X_OK)
@@ -33,12 +33,6 @@ export async function writableAncestor(folder: string): Promise<string> {
   }
 }
 
-/** Bytes that this user may still write where the folder is. */
-export async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder)
-  return bavail * bsize
-}
-
 const FAULTS = [
   { code: 'ENOSPC', words: /no space left on device/i, what: 'no space left on the disk' },
   { code: 'EDQUOT', words: /disk quota exceeded/i, what: 'no space left in the disk quota' },
@@ -47,8 +41,8 @@ const FAULTS = [
 ] as const
 
 /**
- * A fault of the disk as an expected failure; undefined for any other error. It
- * is recognised by the system's code or, inside a message of DuckDB, by its words.
+ * Turns a disk fault into an expected failure; undefined for any other error. The fault
+ * is recognised by the system's code or, within a message of DuckDB, by its text.
  */
 export function diskFault(error: unknown): AppError | undefined {
   if (!(error instanceof Error)) return undefined
@@ -61,7 +55,7 @@ export function diskFault(error: unknown): AppError | undefined {
   })
 }
 
-/** Folder by folder: where the system refuses, Node 20's own recursion may never end (under /proc). */
+/** Makes folder by folder, because the recursion of Node 20 may never end where the system refuses (under /proc). */
 export function makeFolder(path: string): void {
   try {
     makeIfMissing(path)

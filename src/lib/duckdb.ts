@@ -3,8 +3,8 @@ import type { DuckDBConnection, DuckDBInstance, DuckDBValue } from '@duckdb/node
 import { createRequire } from 'node:module'
 import { inMegabytes, processLimits } from './machine.ts'
 
-// `import` would search each of the library's hundred CommonJS files for the names that it
-// exports: a fifth of what it takes to start a command.
+// `import` would search each of the library's hundred CommonJS files for its exports, which is
+// a fifth of the time to start a command.
 const load: {
   (name: '@duckdb/node-api'): typeof NodeApi
   (name: '@duckdb/node-api/lib/vectors/dataAccessors.js'): { textDecoder: object }
@@ -13,7 +13,7 @@ const { DuckDBInstance: Instance, DuckDBTimestampTZValue } = load('@duckdb/node-
 
 // The library spells TIMESTAMPTZ in the machine's own zone, whatever the session's TimeZone says.
 DuckDBTimestampTZValue.timezoneOffsetInMinutes = 0
-// It would take the first character of a text for a byte order mark, and leave it out.
+// The library would drop a byte order mark at the beginning of a text.
 const accessors = load('@duckdb/node-api/lib/vectors/dataAccessors.js')
 accessors.textDecoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
@@ -25,20 +25,20 @@ export type Row = Readonly<Record<string, Cell>>
 
 export interface OpenOptions {
   readonly readOnly?: boolean
-  /** DuckDB's own limit, for example `256MB`. The process uses some 100 MB beyond it. Default: that of queries. */
+  /** DuckDB's own limit, for example `256MB`; the process uses about 100 MB more. Default: the limit of queries. */
   readonly memoryLimit?: string
-  /** Default: those of queries. */
+  /** Default: the number for queries. */
   readonly threads?: number
-  /** Where queries spill when they outgrow the memory limit, within the bound of the process. */
+  /** Where queries spill beyond the memory limit, within the spill limit of the process. */
   readonly tempDirectory?: string
   /**
-   * Freed memory soon goes back to the system and files are not cached, so that
+   * Returns freed memory to the system early and caches no files, so that
    * memory does not grow with the number of statements.
    */
   readonly isLowMemory?: boolean
 }
 
-/** A result with its column names in order, duplicates and all. */
+/** A result with its column names in order, duplicates included. */
 export interface Table {
   readonly columns: readonly string[]
   /** DuckDB's name of each column's type, e.g. `BIGINT`. */
@@ -47,8 +47,8 @@ export interface Table {
 }
 
 /**
- * One DuckDB database: the only door to `@duckdb/node-api`. Results are read
- * whole, because the library's `stream*` methods end silently when a query
+ * A DuckDB database; only this file imports `@duckdb/node-api`. Results are read
+ * as a whole, because the library's `stream*` methods end silently when a query
  * fails half way (docs/dependencies.md).
  */
 export class Database {
@@ -75,11 +75,15 @@ export class Database {
       ...(options.tempDirectory === undefined ? {} : { temp_directory: options.tempDirectory }),
     })
     const connection = await connect(instance)
-    if (spill !== null) await connection.run(boundOf(spill))
+    // by default DuckDB spills until nine tenths of the disk are full; it ignores this setting as
+    // an option of opening
+    if (spill !== null) {
+      await connection.run(`set max_temp_directory_size = '${inMegabytes(spill)}'`)
+    }
     return new Database(instance, connection, true)
   }
 
-  /** Another connection to the same database, with temporary tables of its own; to be closed first. */
+  /** Opens another connection to the same database, with its own temporary tables. Close it first. */
   async another(): Promise<Database> {
     return new Database(this.#instance, await connect(this.#instance), false)
   }
@@ -128,14 +132,6 @@ async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
   const connection = await instance.connect()
   await connection.run("set TimeZone = 'UTC'")
   return connection
-}
-
-/**
- * By default DuckDB spills until nine tenths of the disk are full. As an option of opening it
- * would show the bound and not keep to it.
- */
-function boundOf(spill: number): string {
-  return `set max_temp_directory_size = '${inMegabytes(spill)}'`
 }
 
 /** By default DuckDB keeps hundreds of megabytes that it has freed. */

@@ -12,7 +12,6 @@ export const ExitCode = {
 
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode]
 
-/** An expected failure: what went wrong, and what to do next. */
 export interface FailureOptions {
   /** The next step for the person who reads the error, one sentence. */
   readonly hint?: string | undefined
@@ -44,12 +43,12 @@ export class CredentialError extends AppError {
   override readonly exitCode = ExitCode.credential
 }
 
-/** A rate limit or the run's deadline stopped the work; the next run goes on from there. */
+/** A rate limit or the run's deadline stopped the work; the next run resumes it. */
 export class DeferredError extends AppError {
   override readonly exitCode = ExitCode.deferred
 }
 
-/** Checks of severity error failed and nothing was published, or the warehouse is not the truth. */
+/** Checks of severity error failed and nothing was published, or the warehouse differs from the platform. */
 export class ChecksFailedError extends AppError {
   override readonly exitCode = ExitCode.checksFailed
 }

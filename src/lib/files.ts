@@ -18,7 +18,7 @@ import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
 import { UsageError } from './errors.ts'
 
-/** `tmp_` is what DuckDB puts before the name of a file that it writes over. */
+/** DuckDB prefixes `tmp_` to the name of a file that it overwrites. */
 const TEMPORARY = /^(?:tmp_)?\.[0-9a-f]{8}-(?<name>.+)\.part(?:\.wal)?$/
 
 /**
@@ -31,14 +31,14 @@ export function temporaryPath(path: string): string {
   return join(folder, `.${randomUUID().slice(0, 8)}-${name}.part`)
 }
 
-/** The name of the file that the temporary file `name` is for; undefined for any other file. */
+/** The name of the file that a temporary file will become; undefined for any other file. */
 export function nameOfTemporary(name: string): string | undefined {
   return TEMPORARY.exec(name)?.groups?.['name']
 }
 
 /**
- * Removes temporary files that a crash left, in the folder and below it. Only for the
- * holder of the lock: another's temporary file is being written.
+ * Removes temporary files that a crash left, in the folder and below it. The caller holds
+ * the lock, because another process may be writing its temporary files.
  */
 export async function removeTemporaryFiles(folder: string): Promise<number> {
   let removed = 0
@@ -52,11 +52,11 @@ export async function removeTemporaryFiles(folder: string): Promise<number> {
   return removed
 }
 
-/** How a file is opened to be synced: it may be read-only. */
+/** How to open a file to sync it: it may be read-only. */
 const SYNCABLE = process.platform === 'win32' ? 'r+' : 'r'
 
-// To hand work to another thread takes longer than a system call that needs no disk: files are
-// opened, closed and renamed where they are, and another thread only waits for the disk.
+// Files are opened, closed and renamed synchronously, because handing these calls to another thread
+// takes longer than the calls; another thread only waits for the disk.
 const waitForDisk = promisify(fsync)
 
 export async function syncFile(path: string): Promise<void> {
@@ -68,7 +68,7 @@ export async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** Makes a rename in the folder durable. Windows cannot sync folders and needs it not. */
+/** Makes a rename in the folder durable. Windows cannot sync folders, and need not. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform !== 'win32') await syncFile(path)
 }
@@ -76,14 +76,14 @@ export async function syncFolder(path: string): Promise<void> {
 /**
  * Commits a temporary file: sync, rename into place, sync the folder. Atomic for readers.
  *
- * @throws LockedError when the lease on its folder was lost, UsageError where a folder is in its place.
+ * @throws LockedError if the lease on its folder was lost, UsageError if `path` is a folder.
  */
 export async function commitFile(temporary: string, path: string): Promise<void> {
   await syncFile(temporary)
   await putInPlace(temporary, path)
 }
 
-/** The same of a file that is synced already. */
+/** Commits a temporary file that is synced already. */
 export async function putInPlace(temporary: string, path: string): Promise<void> {
   confirmLease(path)
   try {
@@ -94,7 +94,7 @@ export async function putInPlace(temporary: string, path: string): Promise<void>
   await syncFolder(dirname(path))
 }
 
-/** Takes the permission to write from everyone; who may read stays as it is. */
+/** Removes everyone's write permission. */
 export async function makeReadOnly(path: string): Promise<void> {
   await chmod(path, (await stat(path)).mode & 0o555)
 }
@@ -117,8 +117,8 @@ export async function writeAtomic(path: string, content: string | Uint8Array): P
 }
 
 /**
- * Makes a file that has its whole content from its first moment. False where there is one,
- * or where who made it since has removed this one's temporary file.
+ * Makes a file that never exists without its whole content. False if the file exists, or
+ * if the process that made it has removed the temporary file of this call.
  */
 export async function createWhole(path: string, content: string, mode = 0o666): Promise<boolean> {
   const temporary = temporaryPath(path)
@@ -140,7 +140,7 @@ export async function createWhole(path: string, content: string, mode = 0o666): 
 
 const NEW_AND_SYNCED = { flag: 'wx', flush: true }
 
-/** What a file system says that has no hard links. */
+/** The error codes of a file system without hard links. */
 const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 
 async function linkOrCopy(from: string, to: string): Promise<void> {
@@ -150,15 +150,15 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
   })
 }
 
-/** Removes a file where there is one. Takes a fifth of the time of `rm`, which looks for folders. */
+/** Removes a file if it exists. Takes a fifth of the time of `rm`, which also handles folders. */
 export async function removeFile(path: string): Promise<void> {
   await orIfMissing(unlink(path), undefined)
 }
 
 /**
- * The text of a file, or undefined when there is none.
+ * The text of a file, or undefined if there is none.
  *
- * @throws UsageError where a folder is in its place.
+ * @throws UsageError if the path is a folder.
  */
 export async function readIfThere(path: string): Promise<string | undefined> {
   try {
@@ -169,7 +169,7 @@ export async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-/** Throws the error, and for a folder in the place of the file one that says so: the system names none. */
+/** Rethrows an error; for a folder in place of the file, one that names it, because the system's does not. */
 export function unlessFolder(path: string): (error: unknown) => never {
   return (error) => {
     if (codeOf(error) !== 'EISDIR') throw error
@@ -181,8 +181,8 @@ export function unlessFolder(path: string): (error: unknown) => never {
 }
 
 /**
- * The value in a JSON file; undefined when there is none, and when it cannot be
- * read, of which it warns. For files that are written again where they are missing.
+ * The value in a JSON file; undefined if there is no file, or, with a warning, if it cannot
+ * be parsed. For files that are written again if they are missing.
  */
 export async function readJson(path: string, warn: (message: string) => void): Promise<unknown> {
   const text = await readIfThere(path)
@@ -195,12 +195,12 @@ export async function readJson(path: string, warn: (message: string) => void): P
   }
 }
 
-/** The entries of a folder, or none when there is no folder. */
+/** The entries of a folder; none if it does not exist. */
 export async function listIfThere(path: string): Promise<Dirent[]> {
   return orIfMissing(readdir(path, { withFileTypes: true }), [])
 }
 
-/** What the work on a file comes to, or something else where there is no such file. */
+/** The result of work on a file, or `otherwise` if the file does not exist. */
 export async function orIfMissing<T, U>(work: Promise<T>, otherwise: U): Promise<T | U> {
   return work.catch((error: unknown) => {
     if (isMissing(error)) return otherwise
@@ -229,11 +229,11 @@ export async function sha256OfFile(path: string): Promise<string> {
 export interface FileSums {
   /** Hex. */
   readonly sha256: string
-  /** Computed in an eighth of the time. */
+  /** Takes an eighth of the time of the SHA-256. */
   readonly crc32: number
 }
 
-/** Syncs a file that was written, and identifies its bytes. */
+/** Syncs a file and computes its sums. */
 export async function syncedSums(path: string): Promise<FileSums> {
   const hash = createHash('sha256')
   let sum = 0
@@ -251,7 +251,7 @@ export async function crc32OfFile(path: string): Promise<number> {
   return sum
 }
 
-/** A piece is there until the next is taken; in between other work has its turn. */
+/** A piece is valid until the next one is read; in between, other work may run. */
 async function readPieces(
   path: string,
   take: (piece: Buffer) => void,
@@ -275,10 +275,10 @@ async function readPieces(
 
 const READ_BYTES = 256 * 1024
 
-/** Memory of files that are read: as many pieces as were ever read at once, instead of garbage. */
+/** Buffers to use again, as many as files were ever read at once. */
 const spare: Buffer[] = []
 
-/** Anything as one path segment: letters, digits, `_` and `-` stay, the rest is percent-encoded. */
+/** Encodes any text as one path segment: letters, digits, `_` and `-` stay, the rest is percent-encoded. */
 export function pathSegment(text: string): string {
   const encoded = encodeURIComponent(Buffer.from(text).toString()).replaceAll(
     /[.!~*'()]/g,
@@ -294,10 +294,10 @@ export function fromPathSegment(segment: string): string {
 /** Throws when the lease was lost. */
 type Confirm = () => void
 
-/** By folder: the leases that this process holds. */
+/** The leases that this process holds, by folder. */
 const leases = new Map<string, Confirm>()
 
-/** From now on nothing is committed in the folder without confirming the lease. @returns its end. */
+/** From now on every commit in the folder confirms the lease first. Returns the function that ends this. */
 export function fence(folder: string, confirm: Confirm): () => void {
   leases.set(folder, confirm)
   return () => {
@@ -306,8 +306,8 @@ export function fence(folder: string, confirm: Confirm): () => void {
 }
 
 /**
- * To be called before a file becomes visible in a folder that is under a lease: a
- * process that was suspended may wake up after another one took its lease over.
+ * Call this before a file becomes visible in a folder under a lease: a process that was
+ * suspended may wake up after another one took over its lease.
  *
  * @throws LockedError when the lease was lost.
  */

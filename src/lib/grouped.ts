@@ -1,4 +1,4 @@
-/** Items by their key, in their order; keys in the order of their first item. */
+/** Groups items by key; items and keys keep their order. */
 export function grouped<T, Key>(items: Iterable<T>, keyOf: (item: T) => Key): Map<Key, T[]> {
   const groups = new Map<Key, T[]>()
   for (const item of items) {
@@ -10,7 +10,7 @@ export function grouped<T, Key>(items: Iterable<T>, keyOf: (item: T) => Key): Ma
   return groups
 }
 
-/** Consecutive items in packs of at most so many bytes; a larger item is a pack of its own. */
+/** Packs consecutive items into groups of at most `most` bytes; a larger item is a group of its own. */
 export function packed<T extends { readonly bytes: number }>(
   items: readonly T[],
   most: number,

@@ -8,26 +8,26 @@ export const OPEN_BRACE = 123
 export const CLOSE_BRACE = 125
 
 /**
- * How deep a value may be nested. DuckDB parses some JSON with a call for each level, and
- * its threads end with their process between 10,000 and 20,000 levels of objects.
+ * The maximum depth of a value. DuckDB parses some JSON recursively, and the process
+ * crashes between 10,000 and 20,000 levels of objects.
  */
 export const MAX_DEPTH = 12_000
 
-/** Where in a value its text ends: what is needed to read on in the next piece. */
+/** The state after a part of a value, with which the next piece is read. */
 export interface OpenValue {
   depth: number
   isInString: boolean
   isEscaped: boolean
 }
 
-/** A value of which nothing has been read. */
+/** The state before the first character. */
 export function openValue(): OpenValue {
   return { depth: 0, isInString: false, isEscaped: false }
 }
 
 /**
- * The index after a string, an object or an array that is under way; -1 where it does not end in
- * the text. No call for each level.
+ * The index after a string, an object or an array that has begun; -1 if it does not end in
+ * the text. Does not recurse.
  *
  * @throws SyntaxError for more than `most` levels.
  */
@@ -59,8 +59,8 @@ export function valueEnd(value: OpenValue, text: string, start = 0, most = MAX_D
 }
 
 /**
- * The index after the quote that ends a string, from a place in the string on; -1 where it does
- * not end in the text. Most of a text is in strings, and `indexOf` is several times faster than a loop.
+ * The index after the quote that ends a string, searched from a place within the string; -1 if
+ * it does not end in the text. Most text is in strings, and `indexOf` is several times faster than a loop.
  */
 export function stringEnd(text: string, start: number, value = openValue()): number {
   let from = value.isEscaped ? start + 1 : start
@@ -76,12 +76,12 @@ export function stringEnd(text: string, start: number, value = openValue()): num
   }
 }
 
-/** Whether something in the text is nested deeper than may be. */
+/** Whether a value in the text exceeds the maximum depth. */
 export function isTooDeep(text: string): boolean {
   return isDeeperThan(text, MAX_DEPTH)
 }
 
-/** Whether something in the text, JSON or not, has more levels. Reads it once. */
+/** Whether a value in the text, which need not be JSON, has more levels. Reads the text once. */
 export function isDeeperThan(text: string, most: number): boolean {
   if (text.length <= 2 * most) return false
   try {
@@ -101,7 +101,7 @@ export function isJson(text: string): boolean {
   }
 }
 
-/** The object that a JSON text is; undefined for anything else. */
+/** Parses a JSON object; undefined for any other text. */
 export function jsonObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -111,7 +111,7 @@ export function jsonObject(text: string): object | undefined {
   }
 }
 
-/** The value of a field, or undefined where `value` is no object or has no such field. */
+/** The value of a field; undefined if `value` is no object or has no such field. */
 export function fieldOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   return Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined

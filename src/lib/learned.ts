@@ -1,8 +1,8 @@
-/** A limit on requests, as measured or as stated by the platform. */
+/** A rate limit, as measured or as stated by the platform. */
 export interface LearnedLimit {
   /** Requests a second. */
   readonly rate: number
-  /** Requests at once of a rested credential. */
+  /** Requests at once after a rest. */
   readonly burst: number
   /** Measured by refusals, or stated in headers. */
   readonly source: 'refusals' | 'headers'
@@ -10,9 +10,9 @@ export interface LearnedLimit {
   readonly measuredAt: number
 }
 
-/** What the governor of one credential learned, kept from run to run. */
+/** What the governor of one credential learned; it is saved for the next run. */
 export interface Learned {
-  /** Null while no limit was met. */
+  /** Null before the first refusal. */
   readonly limit: LearnedLimit | null
   /** Requests in flight. */
   readonly concurrency: number

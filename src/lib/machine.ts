@@ -2,71 +2,70 @@ import { readFileSync, statfsSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** A value, and where it comes from, in words. */
+/** A value and its origin, in words. */
 export interface Bound {
   readonly value: number
   readonly from: string
 }
 
-/** What there is where the process runs. Memory and disk in bytes. */
+/** The machine that the process runs on. Memory and disk in bytes. */
 export interface Machine {
   readonly processors: number
   readonly memory: number
-  /** Processors that a control group gives it; may be a fraction. */
+  /** Processors that a control group allows; may be a fraction. */
   readonly processorQuota: Bound | null
   readonly memoryLimit: Bound | null
-  /** Free space where the data folder is; null where it is not known. */
+  /** Free space on the disk of the data folder; null if unknown. */
   readonly freeDisk: number | null
 }
 
-/** What the configuration allows. */
+/** The limits of the configuration. */
 export interface MachineSettings {
   readonly threads: Bound | null
   /** Bytes. */
   readonly memory: Bound | null
 }
 
-/** What one database may take: threads, and memory as DuckDB spells it. */
+/** The limits of one database; memory as DuckDB spells it. */
 export interface DatabaseLimits {
   readonly threads: number
   readonly memoryLimit: string
 }
 
-/** What each stage may take of the machine. */
+/** The limits of each stage. */
 export interface Limits {
   readonly threads: Bound
-  /** Bytes for databases, whatever the stage. */
+  /** Bytes for the databases of any stage. */
   readonly memory: Bound
   readonly landing: DatabaseLimits
   readonly base: {
     readonly memoryLimit: string
-    /** One row of a day can name a hundred thousand people: it is read whole. */
+    /** A row is read as a whole, and can name a hundred thousand people. */
     readonly memoryForHugeRows: string
-    /** Statements at once, each on one thread. */
+    /** The number of concurrent statements, each on one thread. */
     readonly concurrency: number
   }
   /** Models and their checks, and the comparison of `verify`. */
   readonly build: DatabaseLimits
   readonly query: DatabaseLimits
-  /** Raw files that are opened to verify them, many at once and one alone. */
+  /** Verifying many raw files together, and one alone. */
   readonly verification: DatabaseLimits
   readonly verificationOfOne: DatabaseLimits
-  /** Bytes that a database may spill; null: as DuckDB does. */
+  /** Bytes that a database may spill; null: DuckDB's own limit. */
   readonly spill: number | null
 }
 
 const MB = 1_000_000
 
-/** Of the machine's memory; the rest is for Node.js and everybody else. */
+/** The share of the machine's memory for databases; the rest is for Node.js and other processes. */
 const SHARE = 0.8
 
-/** A setting below it would not do. */
+/** The lowest memory setting that works. */
 export const LEAST_MEMORY = 256 * MB
 
 /**
- * What the stages of a process may take, on this machine and with these settings. Landing and
- * base take little memory however large the machine is; a build takes more where more threads
- * need it, and all of what the configuration allows.
+ * The limits of the stages of a process. Landing and base need little memory on any machine;
+ * a build needs more with more threads, and may use all that the configuration allows.
  */
 export function limitsOf(machine: Machine, settings: MachineSettings): Limits {
   const { processors, processorQuota, memoryLimit, freeDisk } = machine
@@ -89,7 +88,7 @@ export function limitsOf(machine: Machine, settings: MachineSettings): Limits {
     base: {
       memoryLimit: atMost(256 * MB),
       memoryForHugeRows: atMost(4000 * MB),
-      // several statements side by side take less CPU time than one on several threads; few,
+      // concurrent statements take less CPU time than one on several threads; they are few,
       // because they share the memory
       concurrency: Math.min(threads.value, 4),
     },
@@ -115,7 +114,7 @@ export function bytesOf(text: string): number | undefined {
   return unit === undefined ? undefined : Math.floor(Number(amount) * unit[1])
 }
 
-/** The smallest; of equal ones the last, which is nearer to the user. */
+/** The smallest bound; of equal ones the last, which is closest to the user. */
 function least(bounds: readonly [Bound, ...(Bound | null)[]]): Bound {
   const [first, ...others] = bounds
   return others.reduce<Bound>(
@@ -132,23 +131,23 @@ function shareOf({ value, from }: Bound): Bound {
   return { value: value * SHARE, from: `${SHARE * 100} % of ${from}` }
 }
 
-/** What this process may take, as the umask is this process's: set once, by the command. */
+/** The limits of this process, which the command sets once. */
 let current: Limits | undefined
 
-/** The limits that were set; before, and where nothing sets any, those of the machine. */
+/** The limits that were set, or else those of the machine. */
 export function processLimits(): Limits {
   current ??= limitsOf(readMachine(), { threads: null, memory: null })
   return current
 }
 
-/** Whatever is opened from now on keeps to these limits. */
+/** Sets the limits of every database that is opened later. */
 export function setProcessLimits(limits: Limits): void {
   current = limits
 }
 
 /**
- * The machine, and the control groups that the process is in (see cgroups(7)), whose limits may
- * be lower. `root` is the root of the file system: another one in tests.
+ * Reads the machine, and the control groups of the process (see cgroups(7)), whose limits may
+ * be lower. `root` is the root of the file system; tests pass another one.
  */
 export function readMachine(dataFolder?: string, root = '/'): Machine {
   const groups = groupsOf(root)
@@ -162,8 +161,8 @@ export function readMachine(dataFolder?: string, root = '/'): Machine {
 }
 
 /**
- * The folders of the process's groups, which each group above them bounds, too. Within a
- * container the path may be that of the host: then the root of the mount is the container's own.
+ * The folders of the process's groups and of all groups above them, which limit it too. Within a
+ * container the path may be that of the host; then the root of the mount is the container's group.
  */
 function groupsOf(root: string): string[] {
   const mount = join(root, 'sys', 'fs', 'cgroup')
@@ -229,8 +228,8 @@ function textOf(path: string): string {
   }
 }
 
-/** Of a folder that is not there yet, that of the nearest one above it; null where no one knows. */
-function freeDisk(folder: string): number | null {
+/** The free bytes on the disk of a folder, which need not exist yet; null if unknown. */
+export function freeDisk(folder: string): number | null {
   try {
     const { bavail, bsize } = statfsSync(folder)
     return bavail * bsize

@@ -1,18 +1,18 @@
 import type { Credits, WantedLimit } from '../../client/index.ts'
-import { readCsv } from '../../lib/csv.ts'
+import { readCsv, utf8Text } from '../../lib/csv.ts'
 import { AppError, UsageError } from '../../lib/errors.ts'
 import { counted } from '../../observe/words.ts'
 
 const HEADER = ['email', 'limit']
 
 /**
- * Limits from a CSV file: a header naming `email` and `limit`, then one user a
- * line; the word `none` removes the user's own.
+ * Reads limits from a CSV file: a header with `email` and `limit`, then one user per
+ * line; the word `none` removes the user's own limit.
  *
- * @throws UsageError at the first line that is broken, or names a user once more.
+ * @throws UsageError at the first line that is broken or repeats a user.
  */
 export function limitsOfCsv(bytes: Uint8Array, file: string): WantedLimit[] {
-  const { header, columns, lines } = readCsv(textOf(bytes, file), file)
+  const { header, columns, lines } = readCsv(utf8Text(bytes, file), file)
   if (columns.length !== HEADER.length || !HEADER.every((name) => columns.includes(name)))
     throw new UsageError(`${file}:1: the header is '${header.trim()}', not email,limit`)
   const limits = new Map<string, { readonly line: number; readonly wanted: WantedLimit }>()
@@ -42,20 +42,9 @@ function brokenLines([first = '', ...others]: readonly string[]): UsageError {
   })
 }
 
-function textOf(bytes: Uint8Array, file: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    const line = Buffer.from(bytes).toString('utf8').split('\u{FFFD}', 1)[0]?.split('\n').length
-    throw new UsageError(`${file}:${line ?? 1}: the file is not UTF-8`, {
-      hint: 'In a workbook, save it as "CSV UTF-8".',
-    })
-  }
-}
-
 /**
- * Credits; the word `none`, and nothing else, is no limit: what a script leaves
- * empty must not remove one. @throws UsageError
+ * Reads a limit in credits. Only the word `none` removes a limit: a value that a script
+ * left empty must not. @throws UsageError
  */
 export function limitOf(text: string): Credits {
   const digits = text.trim()

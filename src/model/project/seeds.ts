@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
+import { utf8Text } from '../../lib/csv.ts'
 import { listIfThere } from '../../lib/files.ts'
 import { suggestion } from '../../lib/text.ts'
 import { ProjectError, unknownName, type Place } from './errors.ts'
@@ -11,18 +12,17 @@ import { identifier, literal, type Database } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import type { SeedType } from './shapes.ts'
 
-/** Whose files are read. Default: the project's. */
 export interface SeedChoice {
-  /** A folder with the user's own files, which are read instead of the project's of that name. */
+  /** A folder with the user's own files, which replace those of the project. */
   readonly seedFolder?: string
-  /** Files there that are another's, by their names without `.csv`. */
+  /** Names, without `.csv`, of files in that folder that are not for seeds. */
   readonly notSeeds?: readonly string[]
-  /** Called for a file there that is no seed's. */
+  /** Called for any other file in that folder without a seed of its name. */
   readonly warn?: (message: string) => void
 }
 
 /**
- * The seeds of the project's CSV files. A file in the user's folder that is no seed's is reported.
+ * Reads the seeds from their CSV files.
  *
  * @throws ProjectError for a file that does not begin with the columns of its yml.
  */
@@ -42,7 +42,7 @@ export async function seedsOf(
   return seeds
 }
 
-/** The user's files by the name of their seed. */
+/** The paths of the user's files by the name of their seed. */
 async function ownFiles(
   { seedFolder, notSeeds = [], warn }: SeedChoice,
   known: ReadonlySet<string>,
@@ -68,7 +68,7 @@ function compareHeader({ header, place: file }: SeedFile, { columns }: SeedNote)
     if (header.indexOf(name) === index) continue
     throw new ProjectError(place, `column '${name}' is there twice`)
   }
-  // with `config.meta.optional` a file without the column is as one with nothing in it
+  // a column with `config.meta.optional` may be missing: its values are NULL
   const lacking = columns.find(
     ({ name, meta }) => !header.includes(name) && meta['optional'] !== true,
   )
@@ -78,21 +78,20 @@ function compareHeader({ header, place: file }: SeedFile, { columns }: SeedNote)
   })
 }
 
-const BOM = '\u{FEFF}'
 const LINE_BREAK = /\r\n|\r|\n/
 
-/** Workbooks write the separator of their country; it is found in the first line. */
+/** The delimiter depends on the country of the workbook; the first line shows it. */
 const DELIMITERS = [',', ';', '\t']
 
 /**
- * What the first line of a CSV file (RFC 4180, UTF-8, with or without a byte
- * order mark, fields separated by commas, semicolons or tabs) says of it.
+ * Reads the header of a CSV file (RFC 4180, UTF-8, with or without a byte
+ * order mark, fields separated by commas, semicolons or tabs).
  *
- * @throws ProjectError at the line that is not UTF-8, and for an empty file.
+ * @throws UsageError at a line that is not UTF-8, and for an empty file.
  */
 async function readCsv(path: string, place: string): Promise<SeedFile> {
   const bytes = await readFile(path)
-  const [first = ''] = textOf(bytes, place).split(LINE_BREAK, 1)
+  const [first = ''] = utf8Text(bytes, place).split(LINE_BREAK, 1)
   if (first.trim() === '') {
     throw new ProjectError({ file: place, line: 1 }, 'the first line must name the columns')
   }
@@ -107,30 +106,16 @@ async function readCsv(path: string, place: string): Promise<SeedFile> {
   }
 }
 
-/** The line on which each record begins, the header's first: quoted fields may hold line breaks. */
+/** The first line of each record, beginning with the header; quoted fields may hold line breaks. */
 async function recordLines({ path, place }: SeedFile): Promise<number[]> {
   const lines: number[] = []
   let isQuoted = false
-  for (const [index, line] of textOf(await readFile(path), place)
-    .split(LINE_BREAK)
-    .entries()) {
+  const text = utf8Text(await readFile(path), place)
+  for (const [index, line] of text.split(LINE_BREAK).entries()) {
     if (!isQuoted && line !== '') lines.push(index + 1)
     if (line.split('"').length % 2 === 0) isQuoted = !isQuoted
   }
   return lines
-}
-
-function textOf(bytes: Buffer, place: string): string {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    return text.startsWith(BOM) ? text.slice(BOM.length) : text
-  } catch {
-    const [before = ''] = bytes.toString('utf8').split('\u{FFFD}', 1)
-    const line = before.split(LINE_BREAK).length
-    throw new ProjectError({ file: place, line }, 'the file is not UTF-8', {
-      hint: 'In a workbook, save it as "CSV UTF-8".',
-    })
-  }
 }
 
 /** The delimiter that splits the header into the most columns. */
@@ -139,14 +124,14 @@ function delimiterOf(header: string): string {
   return DELIMITERS.reduce((best, each) => (count(each) > count(best) ? each : best))
 }
 
-/** The rows of a seed, typed; a column that the file has not is NULL. */
+/** A select of the seed's typed rows; a column that the file lacks is NULL. */
 export function seedSql(seed: Seed): string {
   const { csv, types } = seed
   const expressions = [...csv.header.map(identifier), ...absent(seed, (name) => types[name] ?? '')]
   return readSql('rows', csv, types, { expressions: expressions.join(', ') })
 }
 
-/** The columns that the file has not, as NULL of a type. */
+/** SQL for the columns that the file lacks. */
 function absent({ csv, columns }: Seed, typeOf: (name: string) => string): string[] {
   return columns
     .filter(({ name }) => !csv.header.includes(name))
@@ -154,9 +139,9 @@ function absent({ csv, columns }: Seed, typeOf: (name: string) => string): strin
 }
 
 /**
- * The lines of the file whose records a statement finds. In the statement
- * `{{ texts }}` is a relation of the records as text, with their number as
- * `record`; a column that the file lacks is NULL. It selects `record`.
+ * The lines of the records that a statement selects. In the statement, `{{ texts }}`
+ * is a relation of the records as text, numbered in the column `record`; a column that
+ * the file lacks is NULL. The statement selects `record`.
  */
 export async function seedLines(db: Database, seed: Seed, sql: string): Promise<number[]> {
   const columns = ['*', ...absent(seed, () => 'varchar')].join(', ')
@@ -190,8 +175,8 @@ export async function explainSeed(db: Database, seed: Seed): Promise<ProjectErro
 }
 
 /**
- * Rejects what DuckDB accepts and the yml forbids: a number that would be rounded, and a key
- * that occurs on two lines.
+ * Rejects two things that DuckDB accepts and the yml forbids: a number that would be rounded, and
+ * a key that occurs on two lines.
  *
  * @throws ProjectError with the line.
  */
@@ -220,7 +205,7 @@ async function refuseTwice(
     const typed = `cast(${identifier(name)} as ${seed.types[name] ?? ''})`
     return `cast(${typed} as varchar)`
   })
-  // NULL is no value where one column alone is unique
+  // a test of one column ignores NULL
   const isKey = test.column === null ? 'true' : `${identifier(test.column)} is not null`
   const sql = fill(statement('seeds/twice'), { texts, key: `[${key.join(', ')}]`, is_key: isKey })
   const [row] = twiceRows.parse(await db.rows(sql))
@@ -248,7 +233,7 @@ const twiceRows = z.array(
   z.object({ key: z.array(z.string().nullable()), first: whole, second: whole }),
 )
 
-/** A column that has no type is read as text. */
+/** A column without a type is read as text. */
 function readSql(
   name: 'rows' | 'texts',
   { path, delimiter, header }: SeedFile,
@@ -285,7 +270,7 @@ async function placeOf({ csv }: Seed, record: number): Promise<Place> {
   return { file: csv.place, line: lines[record] ?? 1 }
 }
 
-/** The line of the record at a byte, from 1; DuckDB counts the empty lines before it in. */
+/** The line, from 1, of the record at a byte; DuckDB's position includes empty lines before the record. */
 async function lineAt({ path }: SeedFile, position: number): Promise<number> {
   const bytes = await readFile(path)
   let start = position - 1
