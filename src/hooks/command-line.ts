@@ -1,4 +1,4 @@
-/** What is registered: the absolute paths of what `hooks run` needs. */
+/** The absolute paths in the registered command. */
 export interface HookCommand {
   readonly node: string
   readonly script: string
@@ -8,7 +8,7 @@ export interface HookCommand {
 
 type Platform = 'posix' | 'windows'
 
-/** The command line for the agent's shell, every path quoted where it must be. */
+/** The command line for the agent's shell; paths are quoted if necessary. */
 export function commandLine(command: HookCommand, platform: Platform): string {
   const { node, script, dataFolder, config } = command
   const words = [node, script, 'hooks', 'run', '--data', dataFolder, '--config', config]
@@ -16,8 +16,8 @@ export function commandLine(command: HookCommand, platform: Platform): string {
 }
 
 /**
- * What `commandLine` wrote; undefined for any other command, also one that was
- * altered by hand in another place than a path.
+ * Parses what `commandLine` wrote; undefined for any other command, including ours with
+ * a change to more than a path.
  */
 export function readCommandLine(line: string): HookCommand | undefined {
   const [node, script, hooks, run, dataFlag, dataFolder, configFlag, config, ...more] =
@@ -38,7 +38,7 @@ function quoted(word: string, platform: Platform): string {
   return platform === 'windows' ? `"${word}"` : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
-/** Bare words, and words in either quotes, put together as a shell does. */
+/** Bare and quoted words, joined as a shell does. */
 const WORD = /\s*((?:'[^']*'|"[^"]*"|\\'|[^\s'"\\]|\\(?=\w))+)/y
 const PIECE = /'([^']*)'|"([^"]*)"|\\(')|([^\s'"]+)/g
 

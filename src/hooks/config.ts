@@ -21,9 +21,9 @@ const quietHours = z
   .strictObject({
     from: time,
     to: time,
-    /** Absent: the machine's. */
+    /** Default: the machine's. */
     timezone: timezone.optional(),
-    /** Failures are reported all the same. */
+    /** Failures are reported anyway. */
     except: z.literal('failure').optional(),
   })
   .refine(({ from, to }) => from !== to, { message: 'must not be the same as from', path: ['to'] })
@@ -32,23 +32,23 @@ const rule = z.strictObject({
   events: z.array(event).min(1),
   when: z.enum(['any', 'failure']).default('any'),
   channels: z.array(z.string()).min(1),
-  /** Instead of those for all rules; `off`: this rule has none. */
+  /** Replaces the quiet hours of all rules; `off`: no quiet hours. */
   quiet_hours: z.union([z.literal('off'), quietHours]).optional(),
 })
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,39}$/
 
-/** `hooks` of agent-warehouse.yaml. Secrets are named by their environment variables alone. */
+/** `hooks` of agent-warehouse.yaml. It names secrets by their environment variables. */
 export const hooksSchema = z
   .strictObject({
-    /** Whose events these are, in the warehouse. */
+    /** The organisation of these events in the warehouse. */
     organisation: z.string().min(1).optional(),
     channels: z
       .record(z.string().regex(NAME, 'is small letters, digits, - and _'), channelSchema)
       .default({}),
     rules: z.array(rule).default([]),
     quiet_hours: quietHours.optional(),
-    /** The same again within so many seconds is reported once; 0: always. */
+    /** Equal events within this time are reported once; 0: always. */
     dedupe_seconds: z.number().nonnegative().max(86_400).default(10),
     templates: z.partialRecord(event, z.string().min(1).max(2000)).default({}),
   })
@@ -72,7 +72,7 @@ export const hooksSchema = z
 export type HooksConfig = z.output<typeof hooksSchema>
 export type QuietHours = z.output<typeof quietHours>
 
-/** What a template may name as `{{message}}`. */
+/** Names that a template may use, such as `{{message}}`. */
 export const TEMPLATE_FIELDS = [
   'event',
   'message',
@@ -97,7 +97,7 @@ const DEFAULT_TEMPLATES: Readonly<Record<HookEventName, string>> = {
 const FIELD = /\{\{\s*([^{}]*?)\s*\}\}/g
 const MAX_TEXT = 3000
 
-/** The first name in the template that is none; undefined when all are known. */
+/** The first unknown name in the template. */
 export function unknownField(template: string): string | undefined {
   return [...template.matchAll(FIELD)].map(([, name = '']) => name).find((name) => !isField(name))
 }
@@ -107,8 +107,8 @@ function isField(name: string): name is TemplateField {
 }
 
 /**
- * The text of a notification. Values are data: braces in them stay braces, what
- * a terminal or a reader would obey becomes a blank, and long ones are cut.
+ * The text of a notification. Values are data: braces in them stay, control characters
+ * become blanks, and long values are cut.
  */
 export function render(
   event: HookEventName,
@@ -122,5 +122,5 @@ export function render(
   return cut(text.trim(), MAX_TEXT)
 }
 
-/** What holds where the file says nothing of hooks: events are recorded, and no notification is sent. */
+/** The default: events are recorded, and no notification is sent. */
 export const NO_HOOKS: HooksConfig = hooksSchema.parse({})

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { isTooDeep, jsonObject } from '../lib/json.ts'
 
-/** The events that the agent runs a registered command for (PLATFORM_API, "Events"). */
+/** The events on which the agent runs a registered command (PLATFORM_API, "Events"). */
 export const HOOK_EVENTS = [
   'Notification',
   'Stop',
@@ -12,7 +12,7 @@ export const HOOK_EVENTS = [
 
 export type HookEventName = (typeof HOOK_EVENTS)[number]
 
-/** Registered where nothing else is asked for: `PostToolUse` comes with every call of a tool. */
+/** Registered by default: all but `PostToolUse`, which comes with every tool call. */
 export const DEFAULT_EVENTS: readonly HookEventName[] = HOOK_EVENTS.filter(
   (name) => name !== 'PostToolUse',
 )
@@ -27,8 +27,8 @@ export const MAX_INPUT_BYTES = 1024 * 1024
 const KEPT_CHARACTERS = 4096
 
 /**
- * What came on standard input until its end, until `ms` have passed or until
- * there is more than any event has; whichever is first. Never rejects.
+ * Reads standard input until its end, until `ms` have passed or until there is more than an
+ * event may have, whichever is first. Never rejects.
  */
 export function readInput(stream: Readable, ms: number): Promise<Uint8Array> {
   return new Promise((resolve) => {
@@ -50,16 +50,16 @@ export function readInput(stream: Readable, ms: number): Promise<Uint8Array> {
   })
 }
 
-/** What an event's file holds under `input`, its JSON text. */
+/** The JSON text that an event's file holds under `input`. */
 export interface HookInput {
   readonly json: string
-  /** False where no object came: `json` then says what did. */
+  /** False if the input was no object; `json` then quotes it. */
   readonly isReadable: boolean
-  /** `hook_event_name`, where it is one of the known. */
+  /** `hook_event_name`, if it is a known name. */
   readonly event: HookEventName | null
 }
 
-/** The object as it came, byte for byte; of anything else how it begins. */
+/** A JSON object as it came, byte for byte; for any other input, its beginning. */
 export function inputOf(bytes: Uint8Array): HookInput {
   const text = Buffer.from(bytes)
     .toString('utf8')
@@ -75,7 +75,7 @@ export function inputOf(bytes: Uint8Array): HookInput {
   return { json: text, isReadable: true, event: isHookEvent(name) ? name : null }
 }
 
-/** The text of an event's file. `input` stands last, so that its text can be cut out as it came. */
+/** The text of an event's file. `input` is last, so that its text can be cut out unchanged. */
 export function eventText(eventId: string, recordedAt: number, input: string): string {
   const at = new Date(recordedAt).toISOString()
   return `{"event_id":"${eventId}","recorded_at":"${at}","input":${input}}\n`
@@ -83,7 +83,7 @@ export function eventText(eventId: string, recordedAt: number, input: string): s
 
 const EVENT_TEXT = /^\{"event_id":"([0-9a-f-]{36})","recorded_at":"([^"]+)","input":([\s\S]*)\}\s*$/
 
-/** A recorded event, as the rules and the channels see it. What did not come is empty. */
+/** A recorded event for the rules and the channels. Missing fields are empty. */
 export interface HookEvent {
   readonly eventId: string
   /** Milliseconds since the epoch. */
@@ -94,11 +94,11 @@ export interface HookEvent {
   readonly message: string
   readonly reason: string
   readonly isFailure: boolean
-  /** The object as it came, its secrets taken out: JSON text. */
+  /** The object as it came, with its secrets redacted: JSON text. */
   readonly input: string
 }
 
-/** Reads what `eventText` wrote; undefined for an event whose name is not known. */
+/** Parses what `eventText` wrote; undefined for an unknown event name. */
 export function readEvent(content: string): HookEvent | undefined {
   const [, eventId = '', time = '', input = ''] = EVENT_TEXT.exec(content) ?? []
   const fields = new Map<string, unknown>(Object.entries(jsonObject(input) ?? {}))

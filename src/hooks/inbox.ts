@@ -9,18 +9,16 @@ import { readEvent, type HookEvent } from './event.ts'
 import { putIntoOutbox, type Notification } from './outbox.ts'
 import { TEMPORARY_ENDING, type HookFolders } from './record.ts'
 
-/** Names of the events that the rules have not been applied to, the oldest first. */
+/** The file names of events to which the rules have not been applied, oldest first. */
 export async function inboxNames({ inbox }: HookFolders): Promise<string[]> {
   const names = (await listIfThere(inbox)).map(({ name }) => name)
   return names.filter((name) => name.endsWith('.json')).sort()
 }
 
 /**
- * Applies the rules to every event of the inbox: a notification for each channel
- * that they name goes into the outbox, then the event leaves the inbox. A crash
- * between makes the same notifications again, under the same names.
- *
- * @returns the notifications.
+ * Applies the rules to every event of the inbox: puts a notification for each of their
+ * channels into the outbox, then removes the event. After a crash in between, the same
+ * notifications are made again, under the same names.
  */
 export async function takeInbox(
   folders: HookFolders,
@@ -54,15 +52,15 @@ const recentSchema = z.record(z.string(), z.object({ event_id: z.string(), at: z
 
 type Recent = Map<string, { readonly event_id: string; readonly at: number }>
 
-/** What was notified of lately, by its content. Kept between senders. */
+/** Recently reported events, by content; saved for the next sender. */
 async function readRecent({ recent }: HookFolders): Promise<Recent> {
   const found = recentSchema.safeParse(await readJson(recent, () => undefined)).data ?? {}
   return new Map(Object.entries(found))
 }
 
 /**
- * Whether another event said the same not long before. One that is looked at again
- * after a crash is no repetition of itself.
+ * Whether another event with the same content came shortly before. An event that is read
+ * again after a crash does not repeat itself.
  */
 function isRepetition(event: HookEvent, recent: Recent, windowMs: number): boolean {
   const last = recent.get(contentKey(event))
@@ -97,9 +95,9 @@ function isQuiet(
   return isWithin(hours, recordedAt)
 }
 
-/** From the minute of `from` to that of `to`, which is not part of it; also across midnight. */
+/** From the minute `from` to the minute before `to`; also across midnight. */
 export function isWithin({ from, to, timezone }: QuietHours, at: number): boolean {
-  // `HH:MM` there and then; without a zone, the machine's
+  // `HH:MM` in the zone, by default the machine's
   const time = new Intl.DateTimeFormat('en-GB', {
     hour: '2-digit',
     minute: '2-digit',
@@ -144,10 +142,10 @@ export function notificationOf(
   }
 }
 
-/** Half a file that is older was left by a kill. */
+/** An older unfinished file belongs to a killed process. */
 const LEFT_AFTER_MS = 3_600_000
 
-/** Removes what killed processes were writing. */
+/** Removes the unfinished files of killed processes. */
 export async function removeLeftovers(folders: HookFolders, now: number): Promise<void> {
   for (const folder of [folders.spool, folders.inbox, folders.last]) {
     for (const { name } of await listIfThere(folder)) {

@@ -1,7 +1,7 @@
 import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
 import { isDeeperThan } from '../lib/json.ts'
 
-/** What is no JSON, with the place, counted from 1. */
+/** Invalid JSON; line and column are counted from 1. */
 export class JsonSyntaxError extends Error {
   readonly line: number
   readonly column: number
@@ -15,13 +15,13 @@ export class JsonSyntaxError extends Error {
   }
 }
 
-/** Deeper than any settings; the parser calls itself. */
+/** Deeper than any settings; the parser is recursive. */
 const MAX_DEPTH = 500
 
 /**
- * The tree of a JSON text (RFC 8259), so that it can be edited without being
- * rewritten: numbers, order, blanks and spellings stay as they are. Neither
- * comments nor trailing commas are allowed.
+ * The tree of a JSON text (RFC 8259), so that a part of the text can be edited and the rest
+ * stays: numbers, order, white space and spellings. Neither comments nor trailing commas are
+ * allowed.
  *
  * @throws JsonSyntaxError
  */
@@ -50,9 +50,8 @@ interface NewElement {
 }
 
 /**
- * The text with one more element at the end of an object or array, written as
- * its neighbours are. Nothing else of the text changes, and `withoutElement`
- * is the exact inverse.
+ * Adds an element at the end of an object or array, formatted like its neighbours. The rest
+ * of the text stays, and `withoutElement` is the exact inverse.
  */
 export function withElement(text: string, container: Node, element: NewElement): string {
   const { isInline, unit, eol } = styleOf(text)
@@ -65,8 +64,8 @@ export function withElement(text: string, container: Node, element: NewElement):
         : `${eol}${indent}${written(element, unit, eol + indent)}`
     return splice(text, endOf(last), endOf(last), `,${added}`)
   }
-  // Blanks in an empty container stay before the element, so that they can be
-  // distinguished from those that come with it.
+  // Blanks in an empty container stay before the element, which distinguishes them from
+  // added ones.
   const closes = endOf(container) - 1
   const isBlank = closes > container.offset + 1
   if (isBlank || isInline) return splice(text, closes, closes, written(element))
@@ -76,7 +75,7 @@ export function withElement(text: string, container: Node, element: NewElement):
   return splice(text, closes, closes, `${base}${unit}${lines}${base}`)
 }
 
-/** The text without the element at `index`. Blanks that were there before it was put in stay. */
+/** Removes the element at `index`. Blanks that were there before it was added stay. */
 export function withoutElement(text: string, container: Node, index: number): string {
   const { children = [] } = container
   const [before, element, after] = [children[index - 1], children[index], children[index + 1]]
@@ -88,18 +87,17 @@ export function withoutElement(text: string, container: Node, index: number): st
   return splice(text, isAtTheEnd ? element.offset : container.offset + 1, closes, '')
 }
 
-/** The text with another value in the place of one. */
 export function withValue(text: string, node: Node, value: unknown): string {
   return splice(text, node.offset, endOf(node), JSON.stringify(value))
 }
 
-/** On one line; with `unit`, the step of indentation, on several, each but the first after `start`. */
+/** The element on one line or, with `unit` (one step of indentation), on several: `start` precedes each but the first. */
 function written({ key, value }: NewElement, unit = '', start = ''): string {
   const lines = JSON.stringify(value, null, unit).replaceAll('\n', start)
   return key === undefined ? lines : `${JSON.stringify(key)}: ${lines}`
 }
 
-/** How the text is written, as far as its first member says. */
+/** The format of the text, derived from its first member. */
 function styleOf(text: string) {
   const { offset, children: [first] = [] } = parseJsonTree(text)
   const indent = first === undefined ? '' : indentIn(text.slice(offset + 1, first.offset))
@@ -112,7 +110,7 @@ function styleOf(text: string) {
   }
 }
 
-/** What stands before an element on its line; undefined where the blanks end no line. */
+/** The indentation in the blanks before an element; undefined if they contain no line end. */
 function indentIn(blanks: string): string | undefined {
   return blanks.includes('\n') ? blanks.slice(blanks.lastIndexOf('\n') + 1) : undefined
 }

@@ -18,12 +18,12 @@ const shape = z.object({
   text: z.string(),
   /** The event as it came, JSON text. */
   input: z.string(),
-  /** From when on it is tried; milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   queued_at: z.number(),
   attempts: z.number(),
-  /** Not before; milliseconds since the epoch. */
+  /** When the next attempt is due; milliseconds since the epoch. */
   next_at: z.number(),
-  /** Why the last attempt, or all of it, came to nothing. */
+  /** Why the last attempt failed, or why it was given up. */
   error: z.string().nullable(),
 })
 
@@ -44,7 +44,7 @@ export async function removeFromOutbox({ outbox }: HookFolders, item: Notificati
   await removeFile(pathIn(outbox, item))
 }
 
-/** Written there first: a crash between leaves it in both, and it is tried once more. */
+/** Moves a notification to `failed`. It is written there first: after a crash in between it is tried again. */
 export async function giveUp(folders: HookFolders, item: Notification): Promise<void> {
   const { failed } = folders
   await writeAtomic(pathIn(failed, item), `${JSON.stringify(item)}\n`)
@@ -53,7 +53,7 @@ export async function giveUp(folders: HookFolders, item: Notification): Promise<
   for (const old of names.slice(0, -KEPT_FAILED)) await removeFile(join(failed, old))
 }
 
-/** Those that were given up are to be delivered after all, from now on. */
+/** Puts the notifications that were given up into the outbox again. */
 export async function requeueFailed(folders: HookFolders, now: number): Promise<void> {
   for (const item of await readItems(folders.failed)) {
     await putIntoOutbox(folders, {
@@ -67,7 +67,7 @@ export async function requeueFailed(folders: HookFolders, now: number): Promise<
   }
 }
 
-/** The notifications in `outbox` or `failed`, the oldest first. What is none is renamed. */
+/** The notifications in `outbox` or `failed`, oldest first. Unreadable files are renamed. */
 export async function readItems(folder: string): Promise<Notification[]> {
   const names = (await listIfThere(folder)).map(({ name }) => name)
   const items = names

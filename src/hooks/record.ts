@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path'
 import { makeFolder } from '../lib/disk.ts'
 import { eventText, type HookEventName } from './event.ts'
 
-/** Where hooks keep their files, all below `<data>/state/hooks/`. */
+/** The files of hooks, all below `<data>/state/hooks/`. */
 export type HookFolders = Readonly<ReturnType<typeof hookFolders>>
 
 export function hookFolders(dataFolder: string) {
@@ -26,7 +26,7 @@ export function hookFolders(dataFolder: string) {
     spool: join(root, 'spool'),
     /** The same events until the rules have been applied to them. */
     inbox: join(root, 'inbox'),
-    /** Notifications that are to be delivered. */
+    /** Notifications to deliver. */
     outbox: join(root, 'outbox'),
     /** Notifications that were given up, with the reason. */
     failed: join(root, 'failed'),
@@ -34,30 +34,29 @@ export function hookFolders(dataFolder: string) {
     last: join(root, 'last'),
     errorsLog: join(root, 'errors.log'),
     senderLock: join(root, 'sender.lock'),
-    /** What was notified of lately. */
+    /** Recently reported events. */
     recent: join(root, 'recent.json'),
-    /** What `hooks install` made in which settings file. */
+    /** What `hooks install` created in which settings file. */
     installed: join(root, 'installed.json'),
   }
 }
 
-/** One event as it is recorded. */
 export interface EventRecord {
-  /** A UUID: the event's key, and part of its file's name, so that no two files have one. */
+  /** A UUID: the event's key, which also makes the file name unique. */
   readonly eventId: string
   /** Milliseconds since the epoch. */
   readonly recordedAt: number
-  /** JSON text, its secrets taken out. */
+  /** JSON text with its secrets redacted. */
   readonly input: string
 }
 
 /**
- * Writes the event into the spool: temporary file, synced, renamed. Every event has a
- * file of its own, so that hundreds of processes at once need no lock. Synchronous,
- * because nothing else is going on and a process of one event is to end soon.
+ * Writes the event into the spool: temporary file, synced, renamed. Every event has
+ * its own file, so that hundreds of processes at once need no lock. Synchronous,
+ * because the process has nothing else to do and must end soon.
  *
  * @returns the name of the file.
- * @throws Error of the file system; nothing is then in the spool.
+ * @throws Error of the file system; then the spool has no file of the event.
  */
 export function spoolEvent({ spool }: HookFolders, record: EventRecord): string {
   const { eventId, recordedAt, input } = record
@@ -71,14 +70,14 @@ export function spoolEvent({ spool }: HookFolders, record: EventRecord): string 
   return name
 }
 
-/** `20260310T060000000Z-<id>.json`: names of files that stand in order of their time (ISO 8601). */
+/** `20260310T060000000Z-<id>.json`: file names sort by time (ISO 8601). */
 export function fileName(time: string, id: string): string {
   return `${time.replaceAll(/[-:.]/g, '')}-${id}.json`
 }
 
 /**
- * Gives the sender a file of its own, of the same content: `sync` may remove the
- * spool's at any time, and the sender its own, and neither asks the other.
+ * Gives the sender its own file with the same content: `sync` may remove the file in the
+ * spool at any time, and the sender its own, independently.
  */
 export function handToSender({ spool, inbox }: HookFolders, name: string): void {
   makeFolder(inbox)
@@ -86,14 +85,14 @@ export function handToSender({ spool, inbox }: HookFolders, name: string): void 
   try {
     linkSync(from, to)
   } catch {
-    // A file system without hard links.
+    // The file system has no hard links.
     writeRenamed(to, (temporary) => {
       copyFileSync(from, temporary, constants.COPYFILE_EXCL)
     })
   }
 }
 
-/** Notes when this event came last, for `hooks status`. The last of several at once stays. */
+/** Records when this event came last, for `hooks status`. */
 export function noteLast({ last }: HookFolders, event: HookEventName | null, at: number): void {
   makeFolder(last)
   const distinct = `.${process.pid}`
@@ -106,7 +105,7 @@ export function noteLast({ last }: HookFolders, event: HookEventName | null, at:
   )
 }
 
-/** An ending that no reader takes for an event, and that tidying after a run leaves alone. */
+/** The ending of unfinished files: readers ignore it, and so does the clean-up after a run. */
 export const TEMPORARY_ENDING = '.writing'
 
 function writeRenamed(path: string, write: (temporary: string) => void, distinct = ''): void {
@@ -120,7 +119,7 @@ function writeRenamed(path: string, write: (temporary: string) => void, distinct
   }
 }
 
-/** Makes the rename durable. Windows cannot sync folders and needs it not. */
+/** Makes the rename durable. Windows cannot sync folders, and need not. */
 function syncFolder(path: string): void {
   if (process.platform === 'win32') return
   const folder = openSync(path, 'r')
@@ -131,13 +130,13 @@ function syncFolder(path: string): void {
   }
 }
 
-/** A log that has become longer is renamed to `errors.log.1`; there are two at most. */
+/** A longer log is renamed to `errors.log.1`, which replaces the one before. */
 const MAX_LOG_BYTES = 256 * 1024
 const MAX_LINE = 1000
 
 /**
- * Adds one line to the errors of the hooks, if it can: there is nowhere else to
- * say it. One write per line, so that processes at once do not mix theirs.
+ * Adds one line to the error log, and ignores failures: there is nowhere else to report
+ * them. Writes each line at once, so that concurrent processes do not mix their lines.
  */
 export function logError({ errorsLog }: HookFolders, now: number, message: string): void {
   const line = message.replaceAll(/\s+/g, ' ').slice(0, MAX_LINE)
@@ -147,6 +146,6 @@ export function logError({ errorsLog }: HookFolders, now: number, message: strin
     if (size > MAX_LOG_BYTES) renameSync(errorsLog, `${errorsLog}.1`)
     appendFileSync(errorsLog, `${new Date(now).toISOString()} ${line}\n`, { mode: 0o600 })
   } catch {
-    // The disk that an error is about may refuse its line too.
+    // For example, the disk is full.
   }
 }

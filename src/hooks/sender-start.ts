@@ -2,10 +2,10 @@ import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { thisPlace, vitalsOf, type ProcessId } from '../lib/place.ts'
 import type { HookFolders } from './record.ts'
 
-/** A sender renews its lease more often than this while it lives. */
+/** A living sender renews its lease more often than this. */
 export const LOCK_IS_FRESH_MS = 5_000
 
-/** What a sender is started with: absolute paths. */
+/** Paths are absolute. */
 export interface SenderStart {
   /** The command's own script. */
   readonly script: string
@@ -15,8 +15,8 @@ export interface SenderStart {
 }
 
 /**
- * True when the configuration may say something of hooks. A look at its bytes,
- * because reading YAML and its shape takes longer than all the rest: the sender does it.
+ * True if the configuration may configure hooks. Searches its bytes, because parsing YAML
+ * takes longer than everything else here; the sender parses it.
  */
 export function mentionsHooks(configFile: string): boolean {
   try {
@@ -27,8 +27,8 @@ export function mentionsHooks(configFile: string): boolean {
 }
 
 /**
- * True when a sender is at work that will look into the inbox again: it does so
- * after it has given its lock back. A killed one's lock is not fresh for long.
+ * True if a sender is running. It will read the inbox again, even after it has released its
+ * lock. The lock of a killed sender is soon out of date.
  */
 export function isSenderAtWork(folders: HookFolders, now: number): boolean {
   try {
@@ -41,7 +41,7 @@ export function isSenderAtWork(folders: HookFolders, now: number): boolean {
   }
 }
 
-/** Without a library: the agent waits for this. */
+/** Uses no library, because the agent waits for this. */
 function isProcessId(value: unknown): value is ProcessId {
   return (
     typeof value === 'object' &&
@@ -53,14 +53,14 @@ function isProcessId(value: unknown): value is ProcessId {
 }
 
 /**
- * Starts a process that delivers and ends on its own, whatever becomes of this
- * one. It keeps the terminal, where there is one, to ring its bell.
+ * Starts a process that delivers and then ends, independently of this one. It inherits
+ * the terminal, if there is one, to ring its bell.
  *
- * @throws Error when the system starts no process.
+ * @throws Error if the system starts no process.
  */
 export async function startSender(start: SenderStart): Promise<void> {
   const { script, dataFolder, config, environment } = start
-  // Loaded where it is needed: most events start no sender.
+  // Imported here, because most events start no sender.
   const { spawn } = await import('node:child_process')
   const terminal = openTerminal()
   const child = spawn(

@@ -16,40 +16,38 @@ import {
 import type { HookFolders } from './record.ts'
 import { LOCK_IS_FRESH_MS } from './sender-start.ts'
 
-/** A notification that could not be delivered for so long is given up. */
+/** A notification that could not be delivered within this time is given up. */
 export const PATIENCE_HOURS = 24
 
-/** How long to wait after the first attempt, the second …, the last one over and over. */
+/** The waits after the first attempt, the second, and so on; the last one repeats. */
 const WAITS_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000]
 
-/** A sender does not stay for a longer wait; the next event, `sync` or `hooks flush` goes on. */
+/** Before a longer wait the sender ends; the next event, `sync` or `hooks flush` starts another. */
 const LONGEST_STAY_MS = 60_000
 
-/** How often the inbox is looked at: an event that comes meanwhile starts no other sender. */
+/** How often the inbox is read for new events, which start no other sender. */
 const POLL_MS = 250
 
 export interface Sending extends Delivery {
   readonly world: Pick<World, 'fetch' | 'now' | 'hangUp' | 'signal' | 'sleep' | 'random'>
   readonly folders: HookFolders
   readonly config: HooksConfig
-  /** Also delivers what was given up. */
+  /** Also delivers notifications that were given up. */
   readonly retryFailed?: boolean
 }
 
-/** What came of the notifications while a sender was at work. */
 export interface Sent {
   readonly delivered: number
   readonly failed: number
-  /** False where another sender is at work already, and does it. */
+  /** False if another sender is running and delivers instead. */
   readonly isOwn: boolean
 }
 
 /**
- * Delivers what there is to deliver, and what comes meanwhile, until nothing is
- * left or the next attempt is far off. One sender at a time: who gets the lock;
- * the lease of a dead one is taken over. A notification leaves the outbox after
- * it was delivered, so a killed sender's last ones are delivered again, under the
- * same id (at least once).
+ * Delivers all notifications, including those that come meanwhile, until none is left or
+ * the next attempt is far off. Only the holder of the lock delivers; the lease of a dead
+ * sender is taken over. A notification is removed after its delivery, so the last one of
+ * a killed sender is delivered again, under the same id (at least once).
  */
 export async function send({ retryFailed = false, ...sending }: Sending): Promise<Sent> {
   const { folders, world } = sending
@@ -65,7 +63,7 @@ export async function send({ retryFailed = false, ...sending }: Sending): Promis
       })
       try {
         await removeLeftovers(folders, world.now())
-        // Under the lock: a sender that is just giving a notification up would remove the queued one.
+        // Under the lock, because another sender that gives a notification up removes it from the outbox.
         if (retryFailed && isFirst) await requeueFailed(folders, world.now())
         await new Sender(sending, lease, counts).run()
       } finally {
@@ -76,7 +74,7 @@ export async function send({ retryFailed = false, ...sending }: Sending): Promis
       return { ...counts, isOwn: counts.delivered + counts.failed > 0 }
     }
     isFirst = false
-    // An event that came while the lock was still held has started no sender: the inbox is read once more.
+    // An event that came while the lock was held has started no sender, so the inbox is read again.
   } while (!world.signal.aborted && (await inboxNames(folders)).length > 0)
   return { ...counts, isOwn: true }
 }
@@ -85,11 +83,11 @@ class Sender {
   readonly #sending: Sending
   readonly #lease: Lease
   readonly #counts: { delivered: number; failed: number }
-  /** By id. The outbox on disk is the same. */
+  /** The outbox, by id. */
   readonly #items = new Map<string, Notification>()
-  /** By channel: one attempt at a time, so that a receiver that is down gets no heap of them. */
+  /** The attempt of each channel: one at a time, to spare a receiver that is down. */
   readonly #underWay = new Map<string, Promise<void>>()
-  /** By channel: not before. */
+  /** When the next attempt of each channel may begin. */
   readonly #rests = new Map<string, number>()
 
   constructor(sending: Sending, lease: Lease, counts: { delivered: number; failed: number }) {
@@ -106,7 +104,7 @@ class Sender {
       if (!world.signal.aborted) this.#begin()
       const underWay = [...this.#underWay.values()]
       if (underWay.length === 0 && (world.signal.aborted || this.#waitMs() > LONGEST_STAY_MS)) break
-      // Ends early at a signal; then only what is under way is waited for.
+      // A signal ends the pause; then only running attempts are awaited.
       const pause = world.signal.aborted
         ? []
         : [world.sleep(POLL_MS, world.signal).catch(() => undefined)]
@@ -146,7 +144,7 @@ class Sender {
     await this.#putOff({ ...item, attempts: item.attempts + 1, error: attempt.reason }, attempt)
   }
 
-  /** Until the next attempt; for good where none would help, or patience has ended. */
+  /** Schedules the next attempt, or gives the notification up if none would help or it is too old. */
   async #putOff(
     item: Notification,
     attempt: Exclude<Attempt, { kind: 'delivered' }>,
@@ -166,7 +164,7 @@ class Sender {
     await giveUp(folders, { ...item, error: `${end}${attempt.reason}` })
   }
 
-  /** A receiver's own word counts, but not for less than is decent. */
+  /** The wait that the receiver asks for, or our own if that is longer. */
   #waitFor({ attempts }: Notification, askedMs = 0): number {
     const wait = WAITS_MS[Math.min(attempts, WAITS_MS.length) - 1] ?? 0
     return Math.max(askedMs, wait * (0.8 + 0.4 * this.#sending.world.random()))

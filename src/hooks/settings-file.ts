@@ -28,18 +28,18 @@ import type { HookFolders } from './record.ts'
 
 /** A settings file as it was read. */
 export interface SettingsFile {
-  /** Where it is, links followed. */
+  /** With links resolved. */
   readonly path: string
-  /** Undefined: there is none. */
+  /** Undefined if there is no file. */
   readonly text: string | undefined
 }
 
 const KEPT_BACKUPS = 5
 
-/** What an edit of a file that is not there begins with. */
+/** The text that an edit starts from if there is no file. */
 export const NO_SETTINGS = '{}\n'
 
-/** @throws UsageError when it is not UTF-8; what the file system says. */
+/** @throws UsageError if it is not UTF-8, and errors of the file system. */
 export async function readSettings(path: string): Promise<SettingsFile> {
   try {
     const real = await realpath(path)
@@ -55,7 +55,7 @@ export async function readSettings(path: string): Promise<SettingsFile> {
   }
 }
 
-/** Runs an edit of the settings. @throws UsageError with line and column where they are broken. */
+/** Runs an edit of the settings. @throws UsageError with line and column for invalid JSON. */
 export function edited<T>(
   { path, text = NO_SETTINGS }: SettingsFile,
   edit: (text: string) => T,
@@ -72,11 +72,11 @@ export function edited<T>(
 }
 
 /**
- * Puts the text in the file's place: a copy of what was there first, then a temporary
- * file, synced and renamed, with the permissions the file had.
+ * Replaces the file by a temporary one, synced and renamed, with the same permissions,
+ * after making a backup.
  *
- * @returns the path of the copy; null where there was no file.
- * @throws UsageError when the file was changed since it was read.
+ * @returns the path of the backup; null if there was no file.
+ * @throws UsageError if the file was changed since it was read.
  */
 export async function writeSettings(
   file: SettingsFile,
@@ -118,8 +118,8 @@ async function backUp(path: string, now: number): Promise<string> {
 const installedSchema = z.record(z.string(), z.object({ created: z.array(z.string()) }))
 
 /**
- * What `install` made in a settings file besides its commands, so that `uninstall`
- * takes that away and leaves what the file had before; null when nothing is known of it.
+ * The containers that `install` created in a settings file, so that `uninstall` removes
+ * them and no others; null if none are recorded.
  */
 export async function createdIn(
   { installed }: HookFolders,
@@ -128,7 +128,7 @@ export async function createdIn(
   return (await readInstalled(installed))[settings]?.created ?? null
 }
 
-/** Adds to what is known of the settings file; null forgets it. */
+/** Records containers that `install` created; null removes the record. */
 export async function noteCreated(
   { installed }: HookFolders,
   settings: string,
@@ -146,9 +146,8 @@ async function readInstalled(path: string): Promise<z.infer<typeof installedSche
 
 const CONTEXT = 2
 
-/** What changes between two texts, line by line: `-` goes, `+` comes; empty where nothing does. */
+/** The changed lines (`-` removed, `+` added) between two texts, with their context. */
 export function diffLines(before: string, after: string): string[] {
-  if (before === after) return []
   const lines = compare(before.split('\n'), after.split('\n'))
   const isShown = (index: number): boolean =>
     lines.slice(Math.max(0, index - CONTEXT), index + CONTEXT + 1).some(([sign]) => sign !== ' ')
@@ -159,46 +158,17 @@ export function diffLines(before: string, after: string): string[] {
   })
 }
 
-/** By the longest common subsequence of what is not the same at both ends. */
+/** After a difference, continues at the next old line that is also a later new line. */
 function compare(before: readonly string[], after: readonly string[]): string[] {
-  const shorter = Math.min(before.length, after.length)
-  let head = 0
-  while (head < shorter && before[head] === after[head]) head += 1
-  let tail = 0
-  while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1
-  const same = (text: string): string => `  ${text}`
-  return [
-    ...before.slice(0, head).map(same),
-    ...middle(before.slice(head, before.length - tail), after.slice(head, after.length - tail)),
-    ...before.slice(before.length - tail).map(same),
-  ]
-}
-
-function middle(before: readonly string[], after: readonly string[]): string[] {
-  /** How many lines the rests from `i` and `j` on have in common. */
-  const common = [...before, ''].map(() => new Uint32Array(after.length + 1))
-  const commonAt = (i: number, j: number): number => common[i]?.[j] ?? -1
-  for (let i = before.length - 1; i >= 0; i -= 1) {
-    for (let j = after.length - 1; j >= 0; j -= 1) {
-      const most = Math.max(commonAt(i + 1, j), commonAt(i, j + 1))
-      common[i]?.fill(before[i] === after[j] ? 1 + commonAt(i + 1, j + 1) : most, j, j + 1)
-    }
-  }
   const lines: string[] = []
-  let [i, j] = [0, 0]
-  while (i < before.length || j < after.length) {
-    const [left, right] = [before[i], after[j]]
-    if (left !== undefined && left === right) {
-      lines.push(`  ${left}`)
-      i += 1
-      j += 1
-    } else if (left !== undefined && commonAt(i + 1, j) >= commonAt(i, j + 1)) {
-      lines.push(`- ${left}`)
-      i += 1
-    } else {
-      lines.push(`+ ${right ?? ''}`)
-      j += 1
+  let next = 0
+  for (const line of before) {
+    const place = after.indexOf(line, next)
+    if (place < 0) lines.push(`- ${line}`)
+    else {
+      lines.push(...after.slice(next, place).map((added) => `+ ${added}`), `  ${line}`)
+      next = place + 1
     }
   }
-  return lines
+  return [...lines, ...after.slice(next).map((added) => `+ ${added}`)]
 }

@@ -9,7 +9,7 @@ import {
   withValue,
 } from './json-edit.ts'
 
-/** How long the agent waits for `hooks run`, in seconds; it ends well before. */
+/** How long the agent waits for `hooks run`, in seconds; it takes much less. */
 const TIMEOUT_SECONDS = 15
 
 export type Change = 'added' | 'updated' | 'unchanged'
@@ -17,21 +17,21 @@ export type Change = 'added' | 'updated' | 'unchanged'
 export interface Installation {
   readonly text: string
   readonly changes: Readonly<Partial<Record<HookEventName, Change>>>
-  /** Objects and arrays that were not there before: `hooks`, `hooks.Stop`. */
+  /** Objects and arrays that were created: `hooks`, `hooks.Stop`. */
   readonly created: readonly string[]
 }
 
-/** What one of our commands is registered for, and where it stands. */
+/** One of our commands, and the event that it is registered for. */
 export interface Registered {
   readonly event: string
   readonly command: string
 }
 
 /**
- * The settings with the command registered for each event, once. What is there
- * already is kept, byte for byte; one of ours that says otherwise is brought up to date.
+ * Registers the command once for each event. All other text stays byte for byte; an
+ * outdated command of ours is updated.
  *
- * @throws JsonSyntaxError when the text is no JSON, or not the object that settings are.
+ * @throws JsonSyntaxError if the text is not a JSON object.
  */
 export function install(
   text: string,
@@ -64,7 +64,7 @@ export function install(
   return { text: next, changes, created }
 }
 
-/** With at most one of our commands for the event, and that one up to date. */
+/** Leaves at most one of our commands for the event, and updates it. */
 function withOnlyOne(text: string, event: HookEventName, command: string): string {
   const [first, ...doubles] = ourPlaces(text, event)
   const last = doubles.at(-1)
@@ -76,8 +76,8 @@ function withOnlyOne(text: string, event: HookEventName, command: string): strin
 }
 
 /**
- * The settings without our commands, and without what was made for them alone:
- * the containers in `created`, as `install` reported them; null: any that is empty then.
+ * Removes our commands, and the containers in `created`, as `install` reported them, that
+ * are empty then; null: any container that is empty then.
  *
  * @throws JsonSyntaxError
  */
@@ -103,15 +103,15 @@ export function uninstall(
   return { text: next, removed }
 }
 
-/** Our commands, by the events that they are registered for. @throws JsonSyntaxError */
+/** Our commands in the settings. @throws JsonSyntaxError */
 export function registeredIn(text: string): readonly Registered[] {
   return ourPlaces(text).map(({ event, command }) => ({ event, command }))
 }
 
 interface Place extends Registered {
-  /** The command's text. */
+  /** The node of the command's text. */
   readonly node: Node
-  /** What is taken out with it: the element of its list, or its whole group where it is alone in it. */
+  /** The element to remove: the command, or its group if the command is alone in it. */
   readonly list: Node
   readonly at: number
 }
@@ -167,7 +167,7 @@ function groupsOf(text: string, event: string): Node | undefined {
   throw new JsonSyntaxError(`'hooks.${event}' is no list`, text, groups.offset)
 }
 
-/** Of names that come twice the last one counts, as for every reader of JSON. */
+/** Of repeated names the last one counts, as for every reader of JSON. */
 function valueAt(node: Node, key: string): Node | undefined {
   return membersOf(node).findLast((member) => isNamed(member, key))?.children?.[1]
 }

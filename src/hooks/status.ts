@@ -16,14 +16,14 @@ export type EventStatus = Readonly<Awaited<ReturnType<typeof eventsStatus>>[numb
 export async function eventsStatus(folders: HookFolders, registered: readonly Registered[]) {
   return Promise.all(
     HOOK_EVENTS.map(async (event) => {
-      /** The command that is registered; null: none of ours. */
+      /** Our registered command; null if there is none. */
       const command = registered.find((each) => each.event === event)?.command ?? null
       return {
         event,
         command,
-        /** Why the agent cannot run it; null where it can, or where there is none. */
+        /** Why the agent cannot run the command; null if it can, or if there is none. */
         problem: command === null ? null : await problemOf(command),
-        /** ISO 8601; null where it has not come yet. */
+        /** When the event came last, ISO 8601; null if it has not come yet. */
         lastAt: (await readIfThere(join(folders.last, event)))?.trim() ?? null,
       }
     }),
@@ -50,7 +50,7 @@ async function isAllowed(path: string, mode: number): Promise<boolean> {
   )
 }
 
-/** What is recorded and not yet in the lake. */
+/** The recorded events that are not yet in the lake. */
 export async function spoolStatus({ spool }: HookFolders) {
   const names = (await listIfThere(spool)).map(({ name }) => name)
   const files = names
@@ -63,10 +63,10 @@ export async function spoolStatus({ spool }: HookFolders) {
 
 export type DeliveryStatus = Readonly<Awaited<ReturnType<typeof deliveryStatus>>>
 
-/** What is not yet delivered. */
+/** The notifications that are not delivered. */
 export async function deliveryStatus(folders: HookFolders, now: number) {
   return {
-    /** Events that the rules have not been applied to. */
+    /** The number of events to which the rules have not been applied. */
     inbox: (await inboxNames(folders)).length,
     waiting: await readItems(folders.outbox),
     failed: await readItems(folders.failed),
@@ -74,7 +74,7 @@ export async function deliveryStatus(folders: HookFolders, now: number) {
   }
 }
 
-/** The last lines of the errors' log, the newest last. */
+/** The last lines of the error log, oldest first. */
 export async function lastErrors({ errorsLog }: HookFolders, count: number): Promise<string[]> {
   const text = await readFile(errorsLog, 'utf8').catch(() => '')
   const lines = text.trim().split('\n')

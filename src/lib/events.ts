@@ -1,13 +1,13 @@
-/** Why an interval is asked for (the plan says it, the log repeats it). */
+/** Why an interval is requested. */
 export type PlanReason = 'missing' | 'failed' | 'recheck' | 'forced'
 
 /**
- * The result of one requested interval. `unchanged`: a recheck found what is
- * already landed. `compared`: asked for to verify the warehouse, not to land.
+ * The result of one requested interval. `unchanged`: a recheck found the landed
+ * version. `compared`: requested to verify the warehouse, not to land.
  */
 export type IntervalOutcome = 'landed' | 'empty' | 'unchanged' | 'compared'
 
-/** What a warning is about, where it matters for whom or in which order it is shown. */
+/** The subject of a warning, if it decides in which order warnings are shown. */
 export type WarningSubject = 'lease' | 'damage' | 'numbers' | 'drift'
 
 interface OfDay {
@@ -19,17 +19,17 @@ interface OfDay {
 /** Everything that happens in a run. Progress, log and run record are listeners. */
 export type RunEvent =
   | { readonly type: 'run.started'; readonly runId: string; readonly command: string }
-  /** Before the first request: where a credential is sent to, and where it comes from. */
+  /** Before the first request: where a credential is sent, and where it comes from. */
   | {
       readonly type: 'organisation.addressed'
       readonly name: string
       readonly origins: readonly string[]
-      /** The variable, file or command that holds the key, never the key. */
+      /** The variable, file or command that holds the key; never the key. */
       readonly keySource: string
-      /** How many organisations have the same hosts, where they are too many to name each. */
+      /** The number of other organisations with the same hosts, if there are too many to name each. */
       readonly others?: number
     }
-  /** The first answer of an organisation: who it is and what day it is there. */
+  /** The first answer of an organisation: its id and the day by its clock. */
   | {
       readonly type: 'organisation.identified'
       readonly orgId: string
@@ -37,21 +37,21 @@ export type RunEvent =
       /** Seconds by which the server's clock is ahead of this machine's. */
       readonly skewSeconds: number
     }
-  /** One of several organisations did not finish, or not all of its days did. */
+  /** One of several organisations, or some of its days, did not finish. */
   | {
       readonly type: 'organisation.failed'
       readonly name: string
-      /** Null while it is not known. */
+      /** Null while unknown. */
       readonly orgId: string | null
       readonly error: string
-      /** What a run over it alone would end with. */
+      /** The exit code of a run for this organisation alone. */
       readonly exitCode: number
     }
   | {
       readonly type: 'plan.made'
       readonly orgId: string
       readonly requests: number
-      /** Days to ask for, by resource. */
+      /** Days to request, by resource. */
       readonly days: Readonly<Record<string, number>>
       readonly reasons: Readonly<Record<PlanReason, number>>
     }
@@ -64,13 +64,13 @@ export type RunEvent =
       readonly bytes: number
       readonly requestId: string | null
     }
-  /** An attempt failed and will be made again after `waitMs`. */
+  /** An attempt failed; the next one follows after `waitMs`. */
   | {
       readonly type: 'request.retried'
       /** Path and query, with a digest in the place of a cursor. */
       readonly path: string
       readonly attempt: number
-      /** Names the request, too. */
+      /** Also names the request. */
       readonly reason: string
       readonly waitMs: number
     }
@@ -124,7 +124,7 @@ export type RunEvent =
       readonly type: 'model.built'
       readonly model: string
       readonly rows: number | null
-      /** Intervals that were built again, where not the whole model was. */
+      /** The number of replaced intervals, if the model was updated. */
       readonly intervals?: number
       readonly durationMs: number
     }
@@ -138,9 +138,9 @@ export type RunEvent =
       readonly durationMs: number
     }
   | { readonly type: 'warehouse.published'; readonly path: string; readonly bytes: number }
-  /** The published file holds what was built already, and stays as it is. */
+  /** The build made nothing new, so the published file stays. */
   | { readonly type: 'warehouse.unchanged'; readonly path: string }
-  /** A file that was published before is published again: run ids of what there was, and of what is. */
+  /** An earlier file is published again; `from` and `to` are ids of runs. */
   | { readonly type: 'warehouse.rolled_back'; readonly from: string | null; readonly to: string }
   | {
       readonly type: 'export.finished'
@@ -153,9 +153,8 @@ export type RunEvent =
   | {
       readonly type: 'warning'
       readonly message: string
-      /** Drift is reported once, and not by a verification. */
       readonly about?: WarningSubject
-      /** Several warnings of one kind say the same of different things. Default: by the message. */
+      /** Warnings of one kind say the same about different things. Default: derived from the message. */
       readonly kind?: string
     }
   | { readonly type: 'stage.finished'; readonly stage: string; readonly durationMs: number }
@@ -163,7 +162,7 @@ export type RunEvent =
       readonly type: 'run.finished'
       readonly runId: string
       readonly exitCode: number
-      /** One line: why the run ended before its work did. Absent when it came to its end. */
+      /** One line: why the run ended early. Absent if it did not. */
       readonly error?: string
     }
 
@@ -171,12 +170,12 @@ type EventMap = { readonly [Event in RunEvent as Event['type']]: Event }
 
 export type EventOf<Type extends RunEvent['type']> = EventMap[Type]
 
-/** What is to be done with events, by type. */
+/** Functions that handle events, by type. */
 export type Handlers<Others extends unknown[], Result> = {
   readonly [Type in RunEvent['type']]?: (event: EventMap[Type], ...others: Others) => Result
 }
 
-/** Hands an event to what handles its type; undefined where nothing does. */
+/** Calls the handler of an event's type; undefined if there is none. */
 export function handle<Type extends RunEvent['type'], Others extends unknown[], Result>(
   handlers: Handlers<Others, Result>,
   event: EventMap[Type] & { readonly type: Type },

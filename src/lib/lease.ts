@@ -15,17 +15,17 @@ import {
 } from './files.ts'
 import type { ProcessId } from './place.ts'
 
-/** Who holds a lease: the content of its file. */
+/** The holder of a lease: the content of its file. */
 export interface Owner extends ProcessId {
   readonly runId: string
   readonly since: string
-  /** Of this one holding: the names of runs may recur. */
+  /** Unique for each time a lease is taken, which run ids may not be. */
   readonly token: string
 }
 
-/** What a lease file shows. */
+/** A lease file as it was read. */
 export interface Seen {
-  /** Undefined where a crash cut the file off. */
+  /** Undefined if a crash cut the file off. */
   readonly owner: Owner | undefined
   /** When it was last renewed, by the clock of its file system, milliseconds since the epoch. */
   readonly beatAt: number
@@ -33,7 +33,10 @@ export interface Seen {
   readonly mark: string
 }
 
-/** Undefined when there is none, and a UsageError where a folder is in its place. Opened each time: that makes a network file system read it again. */
+/**
+ * Reads a lease file; undefined if there is none. Opens it each time, so that a network file
+ * system reads it again. @throws UsageError if the path is a folder.
+ */
 export async function look(path: string): Promise<Seen | undefined> {
   try {
     const file = await open(path, 'r')
@@ -50,7 +53,7 @@ export async function look(path: string): Promise<Seen | undefined> {
   }
 }
 
-/** Who holds it at this moment. Synchronous, so that what is committed next comes right after. */
+/** The current holder. Synchronous, so that the next commit follows immediately. */
 export function ownerNow(path: string): Owner | undefined {
   try {
     return ownerIn(readFileSync(path, 'utf8'))
@@ -60,17 +63,17 @@ export function ownerNow(path: string): Owner | undefined {
   }
 }
 
-/** False where there is one. It has its whole content from its first moment. */
+/** Creates a lease file with its whole content; false if there is one. */
 export function create(path: string, owner: Owner): Promise<boolean> {
   return createWhole(path, `${JSON.stringify(owner)}\n`)
 }
 
-/** A new file, so that the last holder, should it wake up, cannot renew it. */
+/** Replaces a lease by a new file, so that the last holder cannot renew it when it wakes up. */
 export function replace(path: string, owner: Owner): Promise<void> {
   return writeAtomic(path, `${JSON.stringify(owner)}\n`)
 }
 
-/** Removes leases that were being written when their process was killed, or that come too late now. */
+/** Removes temporary lease files of processes that were killed or that were too late. */
 export async function removeUnfinished(path: string): Promise<void> {
   for (const { name } of await listIfThere(dirname(path))) {
     if (nameOfTemporary(name) === basename(path)) await removeFile(join(dirname(path), name))
@@ -85,7 +88,7 @@ function ownerIn(text: string): Owner | undefined {
   }
 }
 
-/** Earlier versions wrote no place and no token. */
+/** Earlier versions did not write the place and the token. */
 const ownerShape = z.object({
   pid: z.number().int().positive(),
   host: z.string(),
@@ -99,10 +102,9 @@ const ownerShape = z.object({
 
 /**
  * Renews a lease: writes the first byte of its file again, so that the file system
- * sets the time of the change by its own clock. Only of a file that still has the
- * owner's token, opened once, so that it never renews the lease of another.
- * The program of a thread is given as text: the sources and the package have it
- * in files of different names.
+ * sets the modification time by its own clock. Checks the token in the same opened
+ * file, so that it never renews the lease of another owner. The program is a string,
+ * because its file would have different names in the sources and in the package.
  */
 const PROGRAM = `
 const { closeSync, openSync, readFileSync, writeSync } = require('node:fs')
@@ -116,7 +118,7 @@ setInterval(() => {
     if (text.includes(token)) writeSync(file, text.slice(0, 1), 0)
     else parentPort.postMessage('lost')
   } catch (error) {
-    // Anything else may pass: a disk that is full, a server that is away.
+    // Any other error may pass, such as a full disk or an unreachable server.
     if (error.code === 'ENOENT') parentPort.postMessage('lost')
   } finally {
     if (file !== undefined) closeSync(file)
@@ -125,17 +127,15 @@ setInterval(() => {
 `
 
 interface HeartbeatOptions {
-  /** Of the lease. */
   readonly path: string
-  /** What its text has while it is the owner's. */
   readonly token: string
   readonly everyMs: number
-  /** Called when the lease is another's, or gone. */
+  /** Called if the lease has another owner, or is gone. */
   readonly onLost: () => void
   readonly onError: (error: Error) => void
 }
 
-/** In a thread of its own: neither a long loop nor a queue for the disk delays it. */
+/** Renews a lease in its own thread, which neither a long loop nor a queue for the disk delays. */
 export function startHeartbeat(options: HeartbeatOptions): { readonly stop: () => Promise<void> } {
   const { path, token, everyMs, onLost, onError } = options
   const thread = new Worker(PROGRAM, {

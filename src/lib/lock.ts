@@ -17,9 +17,9 @@ import {
 import { thisPlace, thisProcess, vitalsOf, type Place } from './place.ts'
 
 export interface Lease {
-  /** True when the last holder is gone without having released it. */
+  /** True if the last holder ended without releasing the lease. */
   readonly wasLeft: boolean
-  /** @throws LockedError when another process took the lease over, or it was deleted. */
+  /** @throws LockedError if another process took over the lease, or it was deleted. */
   readonly confirm: () => void
   readonly release: () => Promise<void>
 }
@@ -27,36 +27,35 @@ export interface Lease {
 export interface LeaseOptions {
   readonly runId: string
   readonly world: Pick<World, 'now' | 'sleep' | 'signal'>
-  /** Says that a holder elsewhere is being watched, or that the heartbeat stopped. */
+  /** Called when a holder on another host is watched, and when the heartbeat stops. */
   readonly warn: Warn
   /** Called as soon as the lease is known to be lost. */
   readonly onLost?: (error: LockedError) => void
   /** Default: the place of this process. */
   readonly place?: Place
-  /** How often it is renewed. Default 5 s. */
+  /** How often the lease is renewed. Default 5 s. */
   readonly beatMs?: number
-  /** Once the lease is lost, nothing is committed in it. Default: the folder of the lock. */
+  /** The folder in which nothing is committed once the lease is lost. Default: that of the lock. */
   readonly folder?: string
 }
 
-/** How often a holder renews its lease. */
 const BEAT_MS = 5_000
 
-/** A holder elsewhere that has not renewed its lease for so long is dead, or will stop when it wakes up. */
+/** A holder on another host that is silent for longer is dead, or will stop when it wakes up. */
 const SILENT_MS = 120_000
 
-/** How long a lease that is silent by its file's age is watched all the same: several heartbeats. */
+/** How long a lease whose file is that old is still watched: several heartbeats. */
 const LOOK_MS = 15_000
 
 const POLL_MS = 1_000
 
 /**
- * Takes the data folder's one lease for writers. That of a process of this place
- * (host, boot and process namespace) is taken over at once when the process has
- * ended, and never while it lives. That of any other is watched: one heartbeat
- * shows that its holder lives; one that stays silent is taken over.
+ * Takes the data folder's only lease for writers. A lease of a process in this place
+ * (host, boot and process namespace) is taken over at once if the process has
+ * ended, and never while it lives. A lease from another place is watched: one heartbeat
+ * shows that its holder lives; without one, the lease is taken over.
  *
- * @throws LockedError naming who holds it.
+ * @throws LockedError naming the holder.
  */
 export async function lock(dataFolder: string, options: LeaseOptions): Promise<Lease> {
   return lockFile(pathIn(dataFolder), { folder: dataFolder, ...options })
@@ -66,7 +65,7 @@ function pathIn(dataFolder: string): string {
   return join(dataFolder, 'state', 'lock')
 }
 
-/** The same with the lock at another path. @throws LockedError naming who holds it. */
+/** Takes the lease at a path. @throws LockedError naming the holder. */
 export async function lockFile(path: string, options: LeaseOptions): Promise<Lease> {
   await mkdir(dirname(path), { recursive: true })
   const { runId, world, place = thisPlace() } = options
@@ -93,7 +92,7 @@ function hold(path: string, owner: Owner, wasLeft: boolean, options: LeaseOption
     try {
       confirm()
     } catch {
-      // `onLost` was called, and the next commit throws.
+      // `confirm` has called `onLost`, and the next commit throws.
     }
   }
   const onError = ({ message }: Error): void => {
@@ -115,11 +114,11 @@ function hold(path: string, owner: Owner, wasLeft: boolean, options: LeaseOption
 type Taking = LeaseOptions & { readonly place: Place }
 
 /**
- * Of those who find the same lease left, one takes it over: the one that holds the
- * lease on the lease. At no moment is there none, so that the next run knows of
- * the crash. One that crashes leaves that lease, which is taken over in the same way.
+ * Takes over a lease whose holder has ended. Only one of several processes does: the one
+ * that holds a second lease, on the first. The first lease exists all the time, so that the
+ * next run notices a crash; a second lease that a crash left is taken over in the same way.
  *
- * @returns false when it was released in the meantime. @throws LockedError naming who holds it.
+ * @returns false if the lease was released meanwhile. @throws LockedError naming the holder.
  */
 async function takeOver(path: string, owner: Owner, options: Taking): Promise<boolean> {
   refuseLive(await look(path), options)
@@ -145,11 +144,10 @@ function refuseLive(seen: Seen | undefined, { place, world }: Taking): void {
 }
 
 /**
- * Watches a lease whose holder may live. What passes is counted by what is slept
- * here, and the age of the last heartbeat by the clock of the file system alone,
- * because the clocks of hosts differ.
+ * Watches a lease whose holder may live. Because the clocks of hosts differ, time is
+ * counted by sleeping, and the age of the last heartbeat by the file system's clock.
  *
- * @returns false when it was released. @throws LockedError when it was renewed.
+ * @returns false if it was released. @throws LockedError if it was renewed.
  */
 async function staysSilent(path: string, first: Seen, options: Taking): Promise<boolean> {
   const { place, world, warn } = options
@@ -167,15 +165,14 @@ async function staysSilent(path: string, first: Seen, options: Taking): Promise<
   return true
 }
 
-/** Who holds a lease, and whether that process lives. */
 export interface LeaseStatus extends Owner {
   /** When it was last renewed, ISO 8601, UTC. */
   readonly heartbeatAt: string
-  /** `silent`: held elsewhere and not renewed for minutes; the next run takes it over. */
+  /** `silent`: held on another host and not renewed for minutes; the next run takes it over. */
   readonly state: 'alive' | 'dead' | 'silent'
 }
 
-/** The lease of a data folder; undefined when there is none. Waits for nothing. */
+/** The lease of a data folder; undefined if there is none. Does not watch it. */
 export async function leaseStatus(
   dataFolder: string,
   now: number,
@@ -214,7 +211,7 @@ function describeHolder({ owner, beatAt }: Seen, now: number): string {
   return `${describeOwner(owner, now)}, ${beat}`
 }
 
-/** Who it is and for how long, e.g. `run 2026… (process 7 on host, since 2026-…, 3 h 5 min)`. */
+/** For example `run 2026… (process 7 on host, since 2026-…, 3 h 5 min)`. */
 export function describeOwner({ runId, pid, host, since }: Owner, now: number): string {
   const minutes = Math.floor((now - Date.parse(since)) / 60_000)
   const age = minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`

@@ -1,25 +1,24 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
-// Apart from the leases, which need more: an agent waits for what `hooks run` loads.
+// Not in the files of leases, which import more: an agent waits for what `hooks run` loads.
 
-/** Where a process runs: process ids mean the same thing only within one place. */
+/** Where a process runs: process ids are unique only within one place. */
 export interface Place {
   readonly host: string
-  /** Of the running kernel; null where the system does not report it. */
+  /** The id of the kernel's start; null if the system does not report it. */
   readonly boot: string | null
-  /** Containers on one kernel count their processes separately; null where unknown. */
+  /** Containers on one kernel number their processes separately; null if unknown. */
   readonly pidNamespace: string | null
 }
 
-/** A process, by the number it has in its place. */
 export interface ProcessId extends Place {
   readonly pid: number
-  /** When it began, as its system reports it: another process may get its number later. */
+  /** When it began, as its system reports it: another process may get the same id later. */
   readonly begun: string | null
 }
 
-/** `unknown`: it runs in another place, or the system does not say enough. */
+/** `unknown`: the process runs in another place, or the system does not report enough. */
 type Vitals = 'alive' | 'dead' | 'unknown'
 
 /** The place of this process. Synchronous and cheap: an agent waits for it. */
@@ -31,12 +30,11 @@ export function thisPlace(): Place {
   }
 }
 
-/** This process, in a place. */
 export function thisProcess(place: Place): ProcessId {
   return { pid: process.pid, ...place, begun: begunOf(process.pid) ?? null }
 }
 
-/** Whether a process is alive, as far as it can be known from a place. */
+/** Whether a process is alive, as far as this place can tell. */
 export function vitalsOf(owner: ProcessId, place: Place): Vitals {
   if (!isSamePlace(owner, place)) return 'unknown'
   try {
@@ -49,7 +47,7 @@ export function vitalsOf(owner: ProcessId, place: Place): Vitals {
   return begun === owner.begun ? 'alive' : 'dead'
 }
 
-/** Containers may share a host name or a kernel, and restarts may bring both back. */
+/** Containers may share a host name or a kernel, and restarts may repeat both. */
 function isSamePlace(a: Place, b: Place): boolean {
   return (
     a.host === b.host &&
@@ -61,9 +59,9 @@ function isSamePlace(a: Place, b: Place): boolean {
 }
 
 /**
- * When a process began, in ticks since the machine did; null for a process that
- * has ended and was not reaped yet (a zombie); undefined where the system does
- * not say (it has no /proc, or hides other users' processes).
+ * When a process began, in ticks since the machine started; null for a process that
+ * has ended and was not reaped yet (a zombie); undefined if the system does not
+ * report it (it has no /proc, or hides other users' processes).
  */
 function begunOf(pid: number): string | null | undefined {
   const stat = orNull(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))

@@ -10,14 +10,14 @@ export function spillFolder(dataFolder: string): string {
 }
 
 /**
- * Where a database spills whose user may hold no lock: a folder of its own, which DuckDB makes
- * when it needs it and removes when the database is closed.
+ * Where a database spills if its process holds no lock: its own folder, which DuckDB makes
+ * on demand and removes when the database is closed.
  */
 export function ownSpillFolder(dataFolder: string): string {
   return join(dataFolder, 'state', `spill-${process.pid}-${randomBytes(4).toString('hex')}`)
 }
 
-/** Removes what a killed run or reader has spilled. The caller holds the lock. */
+/** Removes the spill files of killed runs and readers. The caller holds the lock. */
 export async function removeSpilled(dataFolder: string, now: number): Promise<void> {
   await rm(spillFolder(dataFolder), { recursive: true, force: true })
   const state = join(dataFolder, 'state')
@@ -28,7 +28,7 @@ export async function removeSpilled(dataFolder: string, now: number): Promise<vo
   }
 }
 
-/** A reader may be at work on another host: what was not written to for a day is left over. */
+/** A folder counts as used for a day after the last write, because its reader may run on another host. */
 async function isInUse(folder: string, now: number): Promise<boolean> {
   const paths = [folder, ...(await listIfThere(folder)).map(({ name }) => join(folder, name))]
   const times = await Promise.all(

@@ -1,21 +1,21 @@
 /**
- * Characters that a terminal obeys or does not show: controls (C0, C1) but for the
- * ends of lines and tabs, what turns the direction of writing, what takes no room,
- * and halves of surrogates. Joiners count but between characters beyond ASCII, where scripts
- * and emoji need them.
+ * Characters that a terminal executes or does not show: controls (C0, C1) except line
+ * ends and tabs, characters that change the direction of writing or have no width, and lone
+ * surrogates. Joiners are allowed between non-ASCII characters, where scripts and emoji
+ * need them.
  */
 const DECEIVING = String.raw`[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}\p{Cs}]|[\u200c\u200d](?![^\u0000-\u007f])|(?<![^\u0000-\u007f])[\u200c\u200d]`
 
 const deceiving = new RegExp(DECEIVING, 'gu')
 const onOneLine = new RegExp(`(?:[\\n\\t]|${DECEIVING})+`, 'gu')
 
-/** Printable ASCII and ends of lines: most of what is written. */
+/** Printable ASCII and line ends: the usual case, which needs no replacement. */
 const PLAIN = /^[\n\t\x20-\x7e]*$/
 
 /**
- * The text with nothing in it that a terminal would obey or a reader would not see:
- * such a character becomes `\u` and its code, which in a string of JSON is the same
- * character. Everything that a command writes on a terminal goes through this.
+ * Escapes every character that a terminal would execute or not show: it becomes `\u` and
+ * its code, which in a JSON string is the same character. Everything that a command
+ * writes on a terminal goes through this.
  */
 export function safeText(text: string): string {
   if (PLAIN.test(text)) return text
@@ -24,12 +24,12 @@ export function safeText(text: string): string {
   )
 }
 
-/** The text on one line, nothing in it that a terminal or a log reader would obey. */
+/** The text on one line, without characters that a terminal or a log reader would execute. */
 export function oneLine(text: string): string {
   return text.replaceAll(onOneLine, ' ').trim()
 }
 
-/** The character as a string of JSON can spell it: `\u` and its code, twice for a surrogate pair. */
+/** The character as a JSON escape: `\u` and its code, twice for a surrogate pair. */
 export function unicodeEscape(char: string): string {
   return char
     .split('')
@@ -39,7 +39,7 @@ export function unicodeEscape(char: string): string {
 
 const UNITS = ['kB', 'MB', 'GB', 'TB']
 
-/** Of bytes, in powers of a thousand, to two digits at least: `512 B`, `1.2 MB`, `20 MB`. */
+/** Bytes in powers of a thousand, with at least two digits: `512 B`, `1.2 MB`, `20 MB`. */
 export function size(bytes: number): string {
   if (bytes < 1000) return `${Math.round(bytes)} B`
   const power = Math.min(UNITS.length, Math.floor(Math.log10(bytes) / 3))
@@ -64,7 +64,7 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** A next step for an unknown name: the nearest one, else `otherwise`, by default all there are. */
+/** A hint for an unknown name: the nearest one, else `otherwise`, by default the known names. */
 export function suggestion(name: string, candidates: Iterable<string>, otherwise?: string): string {
   const known = [...candidates].sort()
   const near = nearest(name, known)
@@ -74,7 +74,6 @@ export function suggestion(name: string, candidates: Iterable<string>, otherwise
   return `Known: ${someOf(known, LISTED)}.`
 }
 
-/** More names than these are no help. */
 const LISTED = 20
 
 /** Levenshtein's distance: insertions, deletions and replacements from `a` to `b`. */
@@ -97,7 +96,7 @@ export function someOf(names: readonly string[], most = 5): string {
   return `${names.slice(0, most).join(', ')}${more}`
 }
 
-/** What a JSON value is, without what it says: for messages, which must not quote what was served. */
+/** The kind of a JSON value, for messages, which must not quote served data. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'missing'
   if (value === null) return 'null'

@@ -16,16 +16,16 @@ export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/.test(host)
 }
 
-/** Whether a secret may be sent to the URL: over https, or within this machine. */
+/** Whether a secret may be sent to the URL: over https, or to this machine. */
 export function isSafe({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
 }
 
 /**
- * A host that a key may be sent to, and perhaps a path, without a trailing slash.
+ * Checks an address that a key is sent to, and removes trailing slashes.
  *
  * @throws UsageError for anything but https (plain http on loopback), and for a
- *   user, a query or a fragment in it.
+ *   user, a query or a fragment.
  */
 export function addressOf(text: string, what: string, hint: string): string {
   if (!URL.canParse(text)) throw new UsageError(`${what}: '${text}' is not a URL`, { hint })
@@ -43,10 +43,10 @@ export function addressOf(text: string, what: string, hint: string): string {
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What a program needs to be found, to know its user and to speak their language. */
+/** A program needs these to be found, and to know its user and their language. */
 const GENERAL = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR']
 
-/** How a program reaches the screen and the speakers of the user. */
+/** A program needs these to reach the screen and the speakers of the user. */
 const DESKTOP = [
   ...['DISPLAY', 'XAUTHORITY', 'WAYLAND_DISPLAY', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'],
   ...['XDG_CURRENT_DESKTOP', 'PULSE_SERVER', 'PIPEWIRE_REMOTE'],
@@ -62,7 +62,7 @@ const PASSED = new Set([...GENERAL, ...DESKTOP, ...WINDOWS])
 
 /**
  * The environment of a program that the configuration names: enough to run and to
- * reach the desktop. Keys, passwords and whatever else this process was given stay out.
+ * reach the desktop, without keys, passwords and other variables of this process.
  */
 export function commandEnvironment(environment: Environment): Record<string, string> {
   return Object.fromEntries(
@@ -80,16 +80,16 @@ const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002
 const STICKY = 0o1000
 
-/** Who reads a file. */
+/** The user that reads a file. */
 export interface Reader {
   readonly uid: number
 }
 
 /**
- * The text of a file that decides where keys are sent and what is run; undefined
- * where there is none.
+ * The text of a file that decides where keys are sent and which programs run; undefined
+ * if there is none.
  *
- * @throws UsageError when other users can write or replace it, or it cannot be read.
+ * @throws UsageError if other users can write or replace it, or it cannot be read.
  */
 export function readTrusted(path: string, what: string): string | undefined {
   let file: number | undefined
@@ -115,11 +115,11 @@ export function readTrusted(path: string, what: string): string | undefined {
 }
 
 /**
- * Who can write in the folder of a file can put another in its place, and who can
- * write above it another folder; where the sticky bit is set, its owner alone can.
- * Groups are asked about at the folder itself: above it they are the system's.
+ * Refuses a file that other users can replace, because they can write in its folder or
+ * in one above it, unless the sticky bit prevents it. A group that can write is refused
+ * only at the folder itself: above it, groups belong to the system.
  *
- * @throws UsageError when other users can.
+ * @throws UsageError
  */
 function refuseReplaceable(path: string, what: string, reader: Reader): void {
   const own = dirname(realpathSync(path))
@@ -137,8 +137,8 @@ function refuseReplaceable(path: string, what: string, reader: Reader): void {
 }
 
 /**
- * Why a file is not to be trusted: another user owns it or can write it. A group
- * may write where it is the owner's private one, which has the owner's number.
+ * Why a file is not trusted: another user owns it or can write it. The owner's private
+ * group, which has the owner's number, may write.
  */
 export function distrustOf(
   { uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>,
@@ -157,12 +157,11 @@ export function distrustOf(
   return { why: `can be changed by ${who}`, fix: `chmod go-w ${path}` }
 }
 
-/** Files are their owner's alone. */
 export const OWNER_ONLY = 0o077
 
 /**
- * The mask that `AGENT_WAREHOUSE_UMASK` names, which may open files to a group and
- * to no other user (`027`: the group reads); undefined where it is no such mask.
+ * The mask in `AGENT_WAREHOUSE_UMASK`, which may grant access to a group and to no other
+ * user (`027`: the group reads); undefined for any other value.
  */
 export function umaskOf(environment: Environment): number | undefined {
   const text = environment['AGENT_WAREHOUSE_UMASK']?.trim() ?? ''
@@ -170,10 +169,10 @@ export function umaskOf(environment: Environment): number | undefined {
 }
 
 /**
- * The mask that the environment names, else the configuration at `path`, else the owner's alone.
- * `inFile`: digits as YAML reads them, where `027` is the number 27; they are octal all the same.
+ * The mask of the environment, else of the configuration at `path`, else OWNER_ONLY.
+ * `inFile`: digits as YAML reads them, where `027` is the number 27; they are still octal.
  *
- * @throws UsageError for one that lets in more than a group.
+ * @throws UsageError for a mask that grants access to more than a group.
  */
 export function configuredUmask(
   environment: Environment,

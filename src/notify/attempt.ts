@@ -1,7 +1,6 @@
 import type { World } from '../lib/world.ts'
 import type { Environment } from '../lib/trust.ts'
 
-/** What a channel is to say. */
 export interface Message {
   /** The same at every attempt, so that a receiver can recognise a repetition. */
   readonly id: string
@@ -12,16 +11,16 @@ export interface Message {
   readonly event_id: string
   readonly event: string
   readonly is_failure: boolean
-  /** What it is about, as it came: JSON text. */
+  /** The event as it came: JSON text. */
   readonly input: string
 }
 
-/** What came of trying to deliver a message. */
+/** The result of an attempt to deliver a message. */
 export type Attempt =
   | { readonly kind: 'delivered' }
-  /** Trying again would not help. */
+  /** Another attempt would not help. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** May go well later, not before `waitMs` where the receiver said so. */
+  /** A later attempt may succeed; `waitMs` is the wait that the receiver asks for. */
   | { readonly kind: 'later'; readonly reason: string; readonly waitMs?: number }
 
 export const DELIVERED: Attempt = { kind: 'delivered' }
@@ -34,7 +33,7 @@ export function later(reason: string, waitMs?: number): Attempt {
   return { kind: 'later', reason, ...(waitMs === undefined ? {} : { waitMs }) }
 }
 
-/** What delivering takes from outside. */
+/** What a delivery uses of its surroundings. */
 export interface Delivery {
   readonly world: Pick<World, 'fetch' | 'now' | 'hangUp'>
   readonly environment: Environment
@@ -43,7 +42,7 @@ export interface Delivery {
   readonly timeoutMs: number
 }
 
-/** One line for an error, none of the secrets in it. */
+/** The message of an error on one line, without the secrets. */
 export function reasonOf(error: unknown, secrets: readonly string[] = []): string {
   const message = error instanceof Error ? error.message : String(error)
   const without = secrets
@@ -55,15 +54,15 @@ export function reasonOf(error: unknown, secrets: readonly string[] = []): strin
 
 const MAX_VALUE = 500
 
-/** Control characters, ends of lines, and what turns the direction of writing. */
-const OBEYED = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
+/** Control characters, line ends, and characters that change the direction of writing. */
+const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
 
-/** A value as part of a message: what a terminal or a reader would obey becomes a blank. */
+/** A value as part of a message: control characters become blanks. */
 export function plain(value: string): string {
-  return cut(value.replaceAll(OBEYED, ' ').trim(), MAX_VALUE)
+  return cut(value.replaceAll(CONTROLS, ' ').trim(), MAX_VALUE)
 }
 
-/** At most so many characters; one outside the basic plane is not cut in two. */
+/** At most `most` characters; surrogate pairs stay whole. */
 export function cut(text: string, most: number): string {
   const characters = Array.from(text)
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`

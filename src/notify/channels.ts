@@ -5,7 +5,7 @@ const variable = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable')
 
-/** An address as `Name <user@host>` or `user@host`, without what would end a header's line. */
+/** `Name <user@host>` or `user@host`, without line ends, which would end a header. */
 const address = z.string().regex(/^[^\r\n]*[^\s@<>]+@[^\s@<>]+>?$/, 'must be an e-mail address')
 
 const desktop = z.strictObject({ type: z.literal('desktop') })
@@ -13,9 +13,9 @@ const desktop = z.strictObject({ type: z.literal('desktop') })
 const sound = z
   .strictObject({
     type: z.literal('sound'),
-    /** Absent: the terminal's bell. */
+    /** Default: the terminal's bell. */
     file: z.string().min(1).optional(),
-    /** Absent: the usual one of the system. */
+    /** Default: the usual player of the system. */
     player: z.string().min(1).optional(),
   })
   .refine(({ file, player }) => player === undefined || file !== undefined, {
@@ -52,7 +52,7 @@ const email = z
     path: ['security'],
   })
 
-/** Where notifications go. Secrets are named by their environment variables alone. */
+/** Where notifications go. Secrets are named by their environment variables. */
 export const channelSchema = z.discriminatedUnion('type', [
   desktop,
   sound,
@@ -64,12 +64,12 @@ export const channelSchema = z.discriminatedUnion('type', [
 export type Channel = z.output<typeof channelSchema>
 export type ChannelOf<T extends Channel['type']> = Extract<Channel, { type: T }>
 
-/** The value of a variable that a channel names; empty where there is none. */
+/** The value of a variable that a channel names; empty if it is not set. */
 export function secretOf(variable: string | undefined, environment: Environment): string {
   return (variable === undefined ? '' : (environment[variable] ?? '')).trim()
 }
 
-/** The environment variables that a channel names and this environment has not, or has empty. */
+/** The variables that a channel names and that are missing or empty in this environment. */
 export function missingIn(channel: Channel, environment: Environment): readonly string[] {
   const named = Object.entries(channel).flatMap(([field, value]) =>
     field.endsWith('_env') && typeof value === 'string' ? [value] : [],
@@ -77,7 +77,7 @@ export function missingIn(channel: Channel, environment: Environment): readonly 
   return named.filter((each) => secretOf(each, environment) === '')
 }
 
-/** The same of all channels of a configuration. */
+/** The missing variables of all channels of a configuration. */
 export function missingVariables(
   { channels }: { readonly channels: Readonly<Record<string, Channel>> },
   environment: Environment,

@@ -3,7 +3,7 @@ import { missingIn, type Channel } from './channels.ts'
 import { sendToChat, sendToWebhook } from './http.ts'
 import { play, showOnDesktop } from './local.ts'
 
-/** Tries once to deliver a message. Never throws. */
+/** Makes one attempt to deliver a message. Never throws. */
 export async function deliver(
   channel: Channel,
   message: Message,
@@ -23,7 +23,7 @@ export async function deliver(
     case 'webhook':
       return sendToWebhook(channel, message, delivery)
     case 'email': {
-      // Loaded where an e-mail is sent: it is larger than all the rest.
+      // Imported only for an e-mail, because the library is larger than everything else.
       const { sendEmail } = await import('./email.ts')
       return sendEmail(channel, message, delivery)
     }

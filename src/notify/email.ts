@@ -40,11 +40,11 @@ export async function sendEmail(
       subject: message.title,
       text: `${message.text}\n`,
       date: new Date(message.recorded_at),
-      // The other limits are for silence: this one is for a server that dawdles.
+      // The other limits are for a silent server, this one for a slow one.
       signal: AbortSignal.timeout(4 * timeoutMs),
       messageId: `<${message.id}@agent-warehouse.invalid>`,
     })
-    // Some have it: to send it again would give it to them twice.
+    // The other addresses have received it, so it must not be sent again.
     return rejected.length === 0
       ? DELIVERED
       : refused(`not taken for ${rejected.length} of ${to.length} addresses`)
@@ -58,7 +58,7 @@ export async function sendEmail(
   }
 }
 
-/** The server said no for good (RFC 5321: 5yz), not for now, and not nothing. */
+/** True if the server refused permanently (RFC 5321: 5yz). */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof Error) || !('responseCode' in error)) return false
   return typeof error.responseCode === 'number' && error.responseCode >= 500

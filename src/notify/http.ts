@@ -15,10 +15,10 @@ import { secretOf, type ChannelOf } from './channels.ts'
 
 const MAX_ANSWER_BYTES = 1024 * 1024
 
-/** Answers that may be others later: RFC 9110, and 429 of RFC 6585. */
+/** Statuses that may pass: RFC 9110, and 429 of RFC 6585. */
 const PASSING: ReadonlySet<number> = new Set([408, 421, 423, 425, 429])
 
-/** A message into a chat: `{"text": …}`, as incoming webhooks of team chats take it. */
+/** Sends `{"text": …}`, which incoming webhooks of team chats accept. */
 export function sendToChat(
   { url_env }: ChannelOf<'team-chat'>,
   message: Message,
@@ -28,20 +28,20 @@ export function sendToChat(
   return post({ variable: url_env, id: message.id, body }, delivery)
 }
 
-/** What a chat would obey in a text: mentions of everybody, links, its own markup. */
+/** The text without a chat's markup, and without mentions of everybody. */
 function chatText(text: string): string {
   return withoutMarkup(text).replaceAll(/@(?=(?:all|channel|everyone|here)\b)/gi, '@\u200b')
 }
 
-/** The text where `&` and `<` begin markup, as in chats and on desktops. */
+/** Escapes text for chats and desktops, where `&` and `<` begin markup. */
 export function withoutMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 /**
- * The event as it came, with what was made of it. `X-Signature` is
+ * Sends the event as it came, with the notification. `X-Signature` is
  * `sha256=<hex HMAC-SHA256 of "<X-Timestamp>.<body>">`; the time, in seconds,
- * lets a receiver refuse a recorded request that is sent again.
+ * lets a receiver refuse a replayed request.
  */
 export function sendToWebhook(
   { url_env, secret_env }: ChannelOf<'webhook'>,
@@ -62,7 +62,7 @@ export function sendToWebhook(
 }
 
 interface Post {
-  /** The one that holds the address. */
+  /** The variable that holds the address. */
   readonly variable: string
   readonly id: string
   readonly body: string
@@ -104,7 +104,7 @@ async function post(
     if (status < 500 && !PASSING.has(status)) return refused(reason)
     return later(reason, retryAfterMs(answered, world.now()))
   } catch (error) {
-    // A secret may be in any part of the address.
+    // Any part of the address may be secret.
     const { pathname, search } = new URL(url)
     const parts = [pathname + search, pathname, search].filter((part) => part.length > 1)
     return later(reasonOf(error, [url, ...parts, secret]))

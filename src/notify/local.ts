@@ -13,17 +13,14 @@ import {
 import type { ChannelOf } from './channels.ts'
 import { withoutMarkup } from './http.ts'
 
-/** A program to be run without a shell: what is said is an argument or a variable, never code. */
+/** A program that is run without a shell: text is passed as an argument or a variable, never as code. */
 interface Program {
   readonly file: string
   readonly args: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/**
- * A message on this machine's screen. It is tried once: hours later it
- * would tell of what is long over.
- */
+/** Shows a message on the screen. Makes one attempt, because hours later the message is out of date. */
 export function showOnDesktop(message: Message, delivery: Delivery): Promise<Attempt> {
   return runFirst([desktopProgram(delivery.platform, message)], delivery)
 }
@@ -55,14 +52,14 @@ export function desktopProgram(
   if (platform === 'win32') {
     return { ...powershell(BALLOON), environment: { HOOK_TITLE: title, HOOK_TEXT: text } }
   }
-  // The body may hold markup (Desktop Notifications, "Markup"); a text has none.
+  // The body may hold markup (Desktop Notifications, "Markup"), so the text is escaped.
   const body = withoutMarkup(text)
   return { file: 'notify-send', args: ['--app-name=agent-warehouse', '--', title, body] }
 }
 
 const PLAY = '(New-Object System.Media.SoundPlayer $env:HOOK_FILE).PlaySync()'
 
-/** A sound, or the terminal's bell. Tried once. */
+/** Plays a sound, or rings the terminal's bell. Makes one attempt. */
 export async function play(
   { file, player }: ChannelOf<'sound'>,
   delivery: Delivery,
@@ -96,7 +93,7 @@ async function runFirst(programs: readonly Program[], delivery: Delivery): Promi
   return refused(`there is no ${names} on this machine`)
 }
 
-/** Undefined where there is no such program. */
+/** Undefined if the program does not exist. */
 function run(
   { file, args, environment = {} }: Program,
   delivery: Delivery,
@@ -118,7 +115,7 @@ function run(
 
 const BELL = '\u0007'
 
-/** Of the terminal that the agent runs in: `hooks run` hands it down as standard output. */
+/** Rings the bell of the agent's terminal, which `hooks run` passes on as standard output. */
 function ringBell(): Attempt {
   try {
     writeFileSync('/dev/tty', BELL)

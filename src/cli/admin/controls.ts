@@ -41,7 +41,7 @@ const showControls = platformCommand({
   work: (flags, terminal) => {
     const wanted = revisionOf(flags.revision)
     return async (platform) => {
-      const revision = (await finder(platform, [wanted]))(wanted)
+      const { revision } = findIn(await revisionsFor(platform, wanted), wanted)
       const settings = pathsOf(settingsOf(revision))
       const table = tableText(['setting', 'value'], [...settings], terminal)
       return { json: revision.text, text: `${headerText(revision)}\n${table}` }
@@ -62,7 +62,12 @@ const diffControls = platformCommand({
     const a = revisionOf(flags.a)
     const b = flags.b === undefined ? undefined : revisionOf(flags.b)
     return async (platform) => {
-      const [before, after] = await pair(platform, a, b)
+      const revisions = await revisionsFor(platform, a, b ?? a)
+      const found = findIn(revisions, a)
+      const [before, after] =
+        b === undefined
+          ? [found.before, found.revision]
+          : [found.revision, findIn(revisions, b).revision]
       const changes = changesBetween(settingsOf(before), settingsOf(after))
       const [from, to] = [numberOf(before), numberOf(after)]
       const table = tableText(['setting', 'old', 'new'], diffRows(changes), terminal)
@@ -95,49 +100,24 @@ async function* newestFirst(platform: Platform): AsyncGenerator<Clean> {
   }
 }
 
-/** What finds each of the revisions that are wanted. @throws UsageError where there is none */
-async function finder(
-  platform: Platform,
-  wanted: readonly Wanted[],
-): Promise<(one: Wanted) => Clean> {
-  const found = new Map<Wanted, Clean>()
+/** The newest revisions, down to the one before the oldest that is wanted. */
+async function revisionsFor(platform: Platform, ...wanted: readonly Wanted[]): Promise<Clean[]> {
+  const oldest = Math.min(...wanted.map((one) => (one === 'latest' ? Infinity : one)))
+  const revisions: Clean[] = []
   for await (const revision of newestFirst(platform)) {
-    const number = numberOf(revision)
-    if (found.size === 0 && wanted.includes('latest')) found.set('latest', revision)
-    if (typeof number === 'number' && wanted.includes(number)) found.set(number, revision)
-    // Revisions descend: no wanted revision can follow.
-    const isPast = (one: Wanted): boolean =>
-      typeof one === 'number' && typeof number === 'number' && number < one
-    if (wanted.every((one) => found.has(one) || isPast(one))) break
+    revisions.push(revision)
+    if (revisions.length > 1 && Number(numberOf(revision)) < oldest) break
   }
-  return (one) => {
-    const revision = found.get(one)
-    if (revision === undefined) throw noRevision(one)
-    return revision
-  }
+  return revisions
 }
 
-async function pair(
-  platform: Platform,
-  a: Wanted,
-  b: Wanted | undefined,
-): Promise<[Clean | undefined, Clean]> {
-  if (b !== undefined) {
-    const find = await finder(platform, [a, b])
-    return [find(a), find(b)]
-  }
-  let after: Clean | undefined
-  for await (const revision of newestFirst(platform)) {
-    if (after !== undefined) return [revision, after]
-    if (a === 'latest' || numberOf(revision) === a) after = revision
-  }
-  if (after === undefined) throw noRevision(a)
-  return [undefined, after]
-}
-
-function noRevision(wanted: Wanted): UsageError {
+/** A revision, and the one before it. @throws UsageError if there is no such revision. */
+function findIn(revisions: readonly Clean[], wanted: Wanted) {
+  const at = wanted === 'latest' ? 0 : revisions.findIndex((each) => numberOf(each) === wanted)
+  const revision = revisions[at]
+  if (revision !== undefined) return { revision, before: revisions[at + 1] }
   const what = wanted === 'latest' ? 'no revision' : `no revision ${wanted}`
-  return new UsageError(`the enterprise controls have ${what}`, {
+  throw new UsageError(`the enterprise controls have ${what}`, {
     hint: 'agent-warehouse controls list shows all revisions.',
   })
 }
@@ -159,7 +139,7 @@ function headerText(revision: Clean): string {
   ])
 }
 
-/** Of a set, each element that went or came is a row. */
+/** Each removed or added element of a set is a row. */
 function diffRows(changes: readonly SettingChange[]): unknown[][] {
   return changes.flatMap(({ path, before, after }) => {
     const [old, present] = [elementsOf(before), elementsOf(after)]
@@ -171,7 +151,7 @@ function diffRows(changes: readonly SettingChange[]): unknown[][] {
   })
 }
 
-/** A path that is not there has no value: null is one. */
+/** A missing path has no value, because null is a value. */
 function changeJson({ path, before, after }: SettingChange): object {
   return {
     settings_path: path,

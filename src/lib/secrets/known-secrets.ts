@@ -1,22 +1,22 @@
 import { grouped } from '../grouped.ts'
 
-/** What stands in the place of a secret that is known. */
+/** Replaces a known secret. */
 export const REDACTED = '[redacted]'
 
-/** A shorter text is no credential, and taking it out would spoil ordinary words. */
+/** A shorter text is no credential, and removing it would damage ordinary words. */
 const MIN_LENGTH = 4
 
-/** The least that is taken out of data: there a short secret would be found by chance. */
+/** A shorter secret is not removed from data, where it would be found by chance. */
 const MIN_LENGTH_IN_DATA = 8
 
 /**
- * Secrets whose text is known, such as the credential of a client: takes them out
- * of whatever a server answers, in capitals or small letters, as they are and as
- * JSON, URLs (encoded up to five times), HTML entities, Base64 and hexadecimal spell
- * them. A character that is escaped in two of these ways is not looked for.
+ * Removes secrets whose text is known, such as the credential of a client, from server
+ * answers. Finds them in upper or lower case, plain and as JSON, URLs (encoded up to five
+ * times), HTML entities, Base64 and hexadecimal spell them. Does not find a character
+ * that is escaped in two of these ways.
  */
 export class KnownSecrets {
-  /** In small letters. */
+  /** In lower case. */
   readonly #secrets: readonly string[]
   readonly #inText: Spellings
   readonly #inData: Spellings
@@ -28,17 +28,16 @@ export class KnownSecrets {
     this.#inData = new Spellings(all.filter(({ length }) => length >= MIN_LENGTH_IN_DATA))
   }
 
-  /** Any text without the secrets. */
   text(text: string): string {
     return this.#inText.without(text)
   }
 
-  /** What a server says in an error, also without pieces of a secret, as where it was cut off. */
+  /** Also removes pieces of a secret, for the text of an error, which may cut a secret off. */
   message(text: string): string {
     return this.#secrets.reduce(withoutPieces, this.text(text))
   }
 
-  /** An error without the secrets in its message, its stack and its causes. */
+  /** Removes the secrets from the message, the stack and the causes of an error. */
   error(error: unknown): void {
     for (let each = error, depth = 0; each instanceof Error && depth < 10; each = each.cause) {
       this.#clean(each, 'message')
@@ -48,7 +47,7 @@ export class KnownSecrets {
     }
   }
 
-  /** Also of an error of the system, whose message can be defined but not set. */
+  /** The message of a system error can be defined, but not set. */
   #clean(error: Error, property: 'message' | 'stack'): void {
     const text = error[property]
     const clean = text === undefined ? text : this.message(text)
@@ -56,9 +55,8 @@ export class KnownSecrets {
   }
 
   /**
-   * Takes the secrets out of a body that comes in pieces, of which a secret may lie in two;
-   * its other bytes stay as they were. It is handed on as late as is needed to know that no
-   * secret begins at its end.
+   * Removes the secrets from a body that comes in pieces; its other bytes stay unchanged.
+   * A secret may span two pieces, so the end of a piece is held back until the next one.
    */
   stream(): SecretFilter {
     const { longest } = this.#inData
@@ -80,21 +78,20 @@ export class KnownSecrets {
 }
 
 interface SecretFilter {
-  /** What is known to hold no secret: perhaps nothing yet. */
+  /** Returns the bytes that are clean so far, which may be none. */
   readonly write: (piece: Uint8Array) => Uint8Array
-  /** What is left at the end. */
   readonly end: () => Uint8Array
 }
 
-/** Every way in which secrets may be spelled. */
+/** Every spelling of the secrets. */
 class Spellings {
-  /** Characters of the longest. */
+  /** The length of the longest spelling. */
   readonly longest: number
   readonly #forms: readonly string[]
-  /** The forms by their first characters, as many as the shortest has. */
+  /** The forms by their first characters, as many as the shortest form has. */
   readonly #index: ReadonlyMap<string, readonly string[]>
   readonly #beginning: number
-  /** Without any of these nothing is escaped: a quick check before the slow one. */
+  /** A text without any of these has no escapes, and needs no second search. */
   readonly #signs: readonly string[]
 
   constructor(secrets: readonly string[]) {
@@ -138,7 +135,7 @@ class Spellings {
     return spans
   }
 
-  /** One pass for all forms: what it takes does not grow with their number. */
+  /** One pass for all forms: the time does not grow with their number. */
   #findByIndex(small: string): Span[] {
     const spans: Span[] = []
     for (let at = 0; at + this.#beginning <= small.length; at += 1) {
@@ -150,17 +147,17 @@ class Spellings {
   }
 }
 
-/** So many forms are faster found one by one than in one pass. */
+/** Up to this number of forms, searching for each is faster than one pass. */
 const FEW = 64
 
-/** The text in small letters, each where it was. */
+/** The text in lower case, each character at its index. */
 function inSmallLetters(text: string): string {
   const small = text.toLowerCase()
-  if (small.length === text.length) return small // but for a dotted I, which becomes two
+  if (small.length === text.length) return small // a dotted I becomes two characters
   return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
-/** A secret as it is, in hexadecimal, and inside of Base64 at each of the three places it may begin. */
+/** A secret as it is, in hexadecimal, and within Base64 at each of the three possible offsets. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret)
   if (bytes.byteLength < MIN_LENGTH_IN_DATA) return [secret]
@@ -175,8 +172,8 @@ function formsOf(secret: string): string[] {
 }
 
 /**
- * What JSON, URLs and HTML escape a character of ASCII with. JSON within JSON escapes
- * the backslash too, a URL within a URL the per cent sign, HTML within HTML the ampersand.
+ * The escapes of an ASCII character in JSON, URLs and HTML. JSON within JSON also escapes
+ * the backslash, a URL within a URL the per cent sign, HTML within HTML the ampersand.
  */
 const ESCAPE = new RegExp(
   [
@@ -190,7 +187,6 @@ const ESCAPE = new RegExp(
   'gi',
 )
 
-/** The characters that HTML has a name for. */
 const NAMED: Readonly<Record<string, string>> = {
   quot: '"',
   apos: "'",
@@ -207,13 +203,13 @@ const NAMED: Readonly<Record<string, string>> = {
   colon: ':',
 }
 
-/** `&amp;amp;#00000115;`. */
+/** The length of an escape like `&amp;amp;#00000115;`. */
 const LONGEST_CHARACTER = 20
 
 interface Reading {
-  /** The text, its escapes as the characters that they stand for. */
+  /** The text with its escapes decoded. */
   readonly read: string
-  /** Where in the text, and where in what is read, an escape ends. */
+  /** Where each escape ends, in the text and in `read`. */
   readonly ends: readonly { readonly text: number; readonly read: number }[]
 }
 
@@ -244,7 +240,7 @@ interface Span {
   readonly end: number
 }
 
-/** Where in the text the character begins, escaped or not, that is read at `at`. */
+/** The index in the text of the character, escaped or not, that is at `at` in `read`. */
 function placeIn(ends: readonly { text: number; read: number }[], at: number): number {
   let [low, high] = [0, ends.length]
   while (low < high) {
@@ -256,7 +252,7 @@ function placeIn(ends: readonly { text: number; read: number }[], at: number): n
   return before === undefined ? at : before.text + at - before.read
 }
 
-/** The text with a mark in the place of each span; the spans are in order and may overlap. */
+/** Replaces each span by REDACTED; the spans are in order and may overlap. */
 function cut(text: string, spans: readonly Span[]): string {
   if (spans.length === 0) return text
   const pieces: string[] = []
@@ -268,7 +264,7 @@ function cut(text: string, spans: readonly Span[]): string {
   return pieces.join('') + text.slice(copied)
 }
 
-/** The text without runs of a secret, in small letters, that are long enough to identify it. */
+/** The text without pieces of a secret (in lower case) that are long enough to identify it. */
 function withoutPieces(text: string, secret: string): string {
   const size = Math.min(16, Math.max(MIN_LENGTH_IN_DATA, Math.ceil(secret.length / 4)))
   const small = inSmallLetters(text)

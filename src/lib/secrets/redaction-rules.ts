@@ -1,8 +1,8 @@
 /**
- * What may pass at a place of an item. `word`: one short word of an enum; `id`: what names
- * something, which may look random; `text`: anything, but for what looks like a secret;
- * `number`: a number, and no string. An array has the rule of its elements; of an object,
- * `*` is the rule of every field that is not named.
+ * What is kept at a place of an item. `word`: one short word of an enum; `id`: an identifier,
+ * which may look random; `text`: any text, except what looks like a secret; `number`: a
+ * number, and no string. An array holds the rule of its elements; in an object, `*` is the
+ * rule of every other field.
  */
 export type Rule =
   'word' | 'id' | 'text' | 'number' | readonly Rule[] | { readonly [field: string]: Rule }
@@ -23,7 +23,7 @@ const customModel: Rule = {
   hostedCloud: { cloudProfile: 'text', cloudRegion: 'word', hostedBaseUrl: 'text' },
 }
 
-/** Every place of `settings` where the specification knows a string that is no secret. */
+/** Every place of `settings` where the specification documents a string that is no secret. */
 const settings: Rule = {
   sessionDefaultSettings: {
     model: 'id',
@@ -69,9 +69,9 @@ const settings: Rule = {
 const step: Rule = { id: 'id', name: 'id', status: 'id', error: 'text', installSessionId: 'id' }
 
 /**
- * What is documented of the items of each resource. Elsewhere in them strings pass
- * but under names of secrets, and lose what looks like one; of enterprise controls every
- * string and number that is not documented is a secret.
+ * The documented places in the items of each resource. Elsewhere, a string is redacted under
+ * a name for secrets, and otherwise loses what looks like a secret. In enterprise controls,
+ * every string and number at an undocumented place is a secret.
  */
 export const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   [
@@ -85,7 +85,7 @@ export const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ],
   ['usage_limits', { userLimits: [{ email: 'id' }] }],
   [
-    // names of criteria and paths are not those of secrets: `secret_scanning` is a criterion
+    // documented, because a criterion may have a name for secrets, like `secret_scanning`
     'readiness_reports',
     {
       repoUrl: 'id',

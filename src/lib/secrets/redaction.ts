@@ -9,10 +9,10 @@ import { withoutAddressed, withoutKnownForms, withoutSecrets } from './secret-fo
 import { isIdName, isSecretName, isSecretNumberName, type Mark } from './secret-names.ts'
 
 /**
- * Takes the secrets out of items before they are written (law 11). In the place
- * of one stands `[redacted:<8 hex>]`: the same secret has the same mark, another
- * has another, and without the data folder's key it cannot be known which it was.
- * Everything else of the item stays byte for byte as it was served.
+ * Removes the secrets from items before they are written (law 11). A secret is replaced
+ * by `[redacted:<8 hex>]`, a digest with the data folder's key: equal secrets have equal
+ * marks, and no one can guess the secret without the key. All other bytes of the item
+ * stay as served.
  */
 export class Redaction {
   readonly #mark: Mark
@@ -23,11 +23,9 @@ export class Redaction {
   }
 
   /**
-   * An item of a resource, its JSON text. Of `enterprise_controls` strings and numbers pass only
-   * at documented places; of the others they pass but under names of secrets, and
-   * lose what looks like a secret.
+   * Redacts an item of a resource, a JSON text, by RULES.
    *
-   * @throws SyntaxError, which quotes nothing, when the item is not JSON.
+   * @throws SyntaxError, which quotes nothing, if the item is not JSON.
    */
   item(resource: string, item: string): string {
     return redacted(item, placeOf(resource), this.#mark)
@@ -40,8 +38,8 @@ export class Redaction {
 }
 
 /**
- * The redaction of a data folder. Without a key from elsewhere the folder has one,
- * made at its first use: `<data>/state/redaction.key`.
+ * The redaction of a data folder. Without the argument `key`, the folder's own key is used
+ * and made if necessary: `<data>/state/redaction.key`.
  */
 export async function openRedaction(
   dataFolder: string,
@@ -51,13 +49,13 @@ export async function openRedaction(
   const path = keyPath(dataFolder)
   if ((await readIfThere(path)) === undefined) {
     await mkdir(dirname(path), { recursive: true })
-    // of those who make the key at once one does, and all have that one's
+    // if several processes do this at once, one makes the key and all read it
     await createWhole(path, `${randomBytes(32).toString('hex')}\n`, 0o600)
   }
   return redactionOf(path, (await readIfThere(path)) ?? '')
 }
 
-/** Whether there is a key. @throws UsageError for one that is not as it was made. */
+/** Whether there is a key. @throws UsageError for a damaged one. */
 export async function hasRedactionKey(dataFolder: string): Promise<boolean> {
   const path = keyPath(dataFolder)
   const text = await readIfThere(path)
@@ -77,16 +75,17 @@ function redactionOf(path: string, text: string): Redaction {
   })
 }
 
-/** Where in an item one is. */
+/** A place in an item. */
 interface Place {
-  /** What is documented of the place; undefined: nothing. */
+  /** Undefined if the place is not documented. */
   readonly rule: Rule | undefined
-  /** Strings and numbers of places that are not documented are secrets. */
+  /** Whether strings and numbers at undocumented places are secrets. */
   readonly isClosed: boolean
-  /** Below a name of secrets, of which numbers may be counts. */
+  /** Below a name for secrets. */
   readonly isSecret: boolean
+  /** The same for numbers, which may be counts under such a name. */
   readonly isSecretNumber: boolean
-  /** Below a name of ids. */
+  /** Below a name for ids. */
   readonly isId: boolean
 }
 
@@ -103,8 +102,8 @@ function placeOf(resource: string): Place {
 }
 
 /**
- * The JSON text without the secrets in its strings, numbers and names. Whatever else it holds
- * keeps its bytes: spellings, order, blanks, names that come twice.
+ * The JSON text without the secrets in its strings, numbers and names. All other bytes
+ * stay: spellings, order, white space, repeated names.
  */
 function redacted(text: string, root: Place, mark: Mark): string {
   if (!isJson(text)) throw new SyntaxError(`it is not valid JSON (${text.length} characters)`)
@@ -146,7 +145,7 @@ function redacted(text: string, root: Place, mark: Mark): string {
   return pieces.join('') + text.slice(copied)
 }
 
-/** What is documented of a field, or of an element of an array. */
+/** The rule of a field, or (name null) of the elements of an array. */
 function ruleOf(rule: Rule | undefined, name: string | null): Rule | undefined {
   if (typeof rule !== 'object' || isElements(rule) !== (name === null)) return undefined
   if (isElements(rule)) return rule[0]
@@ -167,7 +166,7 @@ function elementOf(place: Place): Place {
   return { ...place, rule: ruleOf(place.rule, null) }
 }
 
-/** A documented place is what it is documented as, whatever the names above it. */
+/** A documented place follows its rule, whatever the names above it. */
 function fieldOf(place: Place, name: string): Place {
   const { isClosed } = place
   const rule = ruleOf(place.rule, name)
@@ -181,7 +180,7 @@ function fieldOf(place: Place, name: string): Place {
   }
 }
 
-/** An enum's, or one that came later. */
+/** A value of an enum, documented or newer. */
 const WORD = /^[A-Za-z][\w.-]{0,39}$/
 
 function stringAt(place: Place, value: string, mark: Mark): string {
@@ -206,10 +205,10 @@ function isSecretNumber({ rule, isClosed, isSecretNumber: isSecret }: Place): bo
 
 const MARKED = /^\[redacted:[0-9a-f]{8}\]$/
 
-/** Holds the key of redaction where the data folder is not to have it. */
+/** Holds the redaction key if it is kept outside of the data folder. */
 const REDACTION_KEY_VARIABLE = 'AGENT_WAREHOUSE_REDACTION_KEY'
 
-/** Null where the variable is not set. @throws UsageError for a key that could be guessed. */
+/** Null if the variable is not set. @throws UsageError for a key that could be guessed. */
 export function redactionKeyIn(
   environment: Readonly<Record<string, string | undefined>>,
 ): string | null {

@@ -3,7 +3,7 @@ import { isRandom, type Mark, isSecretName } from './secret-names.ts'
 /** An address behind its scheme. */
 const ADDRESS = /\b([a-z][a-z0-9+.-]{0,20}):\/\/([^\s"'<>`]{1,4000})/gi
 
-/** The text without user's names and passwords in addresses. */
+/** The text without user names and passwords in addresses. */
 export function withoutUserInfo(text: string, mark: Mark): string {
   return text.replaceAll(ADDRESS, (whole, scheme: string, rest: string) => {
     const end = userInfoEnd(scheme.toLowerCase(), rest)
@@ -12,8 +12,8 @@ export function withoutUserInfo(text: string, mark: Mark): string {
 }
 
 /**
- * Where the `@` behind a user is, 0 where there is none. A password may hold `/`, `?`
- * and `@`: then a user and a colon come first, which no host and port are.
+ * The index of the `@` after a user, or 0. A password may hold `/`, `?` and `@`; then the
+ * address begins with a user and a colon, which differs from a host and a port.
  */
 function userInfoEnd(scheme: string, rest: string): number {
   if (rest.startsWith('[redacted')) return 0
@@ -38,7 +38,7 @@ function lastHost(rest: string, end: number): number {
 
 const PARAMETER = /([?&#;]([\w.~%[\]-]{0,100})=)(?!\[redacted)([^&#;]{1,4000})/g
 
-/** Segments of a path behind which a webhook's secret comes. */
+/** Path segments that are followed by a webhook's secret. */
 const WEBHOOK = /(?:^|\/)(?:(?:in-?coming-?)?web-?hooks?(?:b2)?|hooks?|services|workflows)(?=\/)/i
 const WEBHOOK_HOST = /^(?:hooks?|web-?hooks?)\.|\.webhook\./i
 
@@ -78,21 +78,21 @@ function isSegmentSecret(segment: string): boolean {
   )
 }
 
-/** What pages, sorts and filters: no secret, unless its value looks like one. */
+/** Parameters that page, sort or filter: no secret, unless the value looks like one. */
 const HARMLESS =
   /^(?:page|per_?page|page_?size|limit|offset|start|end|from|to|since|until|before|after|date|day|month|year|sort|order|order_?by|dir|direction|tab|view|mode|theme|lang|language|locale|format|type|kind|status|state|filter|size|width|height|ref|branch|tag|v|version|api-version|sv|se|st|sr|sp|spr|ss|srt|x-(?:amz|goog)-(?:algorithm|date|expires|signedheaders)|expires|utm_\w{1,20}|retrywrites|w|sslmode|ssl|tls|charset|encoding|timezone|tz)$/i
 
-/** Names that carry a secret without the word for it: what is under them is one, a word too. */
+/** Parameters whose value is always a secret, even a word. */
 const CARRIER =
   /^(?:code|ticket|nonce|sid|session|j?session_?id|phpsessid|assertion|saml\w{0,20}|invite|invitation)$/i
 
-/** Words and small numbers are no secret under a name that says nothing; `pin=1234` and `code=1234` are. */
+/** Words and small numbers are no secrets under other names; `pin=1234` and `code=1234` are. */
 function isHarmless(name: string, value: string): boolean {
   if (isSecretName(name) || CARRIER.test(name) || isOpaque(value)) return false
   return HARMLESS.test(name) || isPlain(value)
 }
 
-/** Words without digits and short numbers, between what joins words in names, paths and dates. */
+/** True for words without digits and short numbers, separated as in names, paths and dates. */
 function isPlain(value: string): boolean {
   return decoded(value)
     .split(/[-_.,:/ ]+/)
@@ -107,7 +107,7 @@ function decoded(value: string): string {
   }
 }
 
-/** Words that look random. */
+/** True if a word looks random. */
 function isOpaque(value: string): boolean {
   return value.split(/[^A-Za-z0-9]+/).some((word) => word.length >= 16 && isRandom(word))
 }

@@ -9,14 +9,13 @@ import {
 } from './secret-names.ts'
 
 /*
- * Every pattern takes linear time: what follows a long run is optional, so that a run
- * is passed once, and every repetition is bounded, so that the stack is too.
+ * Every pattern takes linear time: the part after a long run is optional, so that a run
+ * is read once, and every repetition is bounded, which bounds the stack.
  */
 
 /**
- * The text without what has the form of a secret, however little is known of
- * where it comes from: keys and tokens by their beginnings, JWTs, private keys,
- * and what follows `Bearer` or a user's name in an address.
+ * The text without secrets of a known form, wherever it comes from: keys and tokens by their
+ * prefixes, JWTs, private keys, and what follows `Bearer` or a user name in an address.
  */
 export function withoutKnownForms(text: string, mark: Mark): string {
   const once = marker(mark)
@@ -32,14 +31,14 @@ export function withoutKnownForms(text: string, mark: Mark): string {
   return withoutUserInfo(open, once).replaceAll(BEGINNINGS, once)
 }
 
-/** The same, and without the secrets in paths and queries of addresses. */
+/** Also removes the secrets in paths and queries of addresses. */
 export function withoutAddressed(text: string, mark: Mark): string {
   return withoutAddresses(withoutKnownForms(text, mark), marker(mark))
 }
 
 /**
- * The same for text that anything may be in, such as a command: also what is assigned to a name
- * that secrets go by, and long runs of letters and digits that no word is.
+ * For text that may hold anything, such as a command: also removes values that are assigned to
+ * a name for secrets, and long runs of letters and digits that are no words.
  */
 export function withoutSecrets(text: string, mark: Mark): string {
   const once = marker(mark)
@@ -60,7 +59,7 @@ const JWT = /\beyJ[\w-]{4,16384}(?:\.[\w-]{0,16384}){0,5}/g
 const BEARER = /\b(bearer\s{1,8})(?!\[redacted)([\w.~+/=-]{8,8192})/gi
 const BASIC = /\b(basic\s{1,8})(?!\[redacted)([A-Za-z0-9+/_-]{6,2048}={0,2})/gi
 
-/** A digit or its length distinguishes a token from a word, as in `bearer credential`. */
+/** A token, unlike the word in `bearer credential`, has a digit or is long. */
 function isToken(text: string): boolean {
   return text.length >= 20 || /\d/.test(text)
 }
@@ -69,7 +68,7 @@ function isUserAndPassword(base64: string): boolean {
   return /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(Buffer.from(base64, 'base64').toString('latin1'))
 }
 
-/** The beginnings that the issuers of keys gave them. */
+/** Keys with the prefixes of their issuers. */
 const BEGINNINGS = new RegExp(
   [
     String.raw`(?<![A-Za-z0-9])(?:`,
@@ -83,7 +82,7 @@ const BEGINNINGS = new RegExp(
   'g',
 )
 
-/** A name, then what assigns to it; or an option, then a blank. */
+/** A name and a sign that assigns to it; or an option and a blank. */
 const ASSIGNED =
   /(?<![\w.-])([-$]{0,2}[A-Za-z_][\w.-]{0,80})(?:\\{0,4}["']?\s{0,8}[=:]\s{0,8}|(?<=(?:^|\s)--[\w.-]{1,81})\s{1,8})(\\{0,4}["'])?/g
 const QUOTED = { '"': /[^"\\]{1,4000}/y, "'": /[^'\\]{1,4000}/y }
@@ -92,7 +91,7 @@ const BARE = /[^\s"',;&|)\]}\\]{1,4000}/y
 const WORD = /[A-Za-z0-9]{16,8192}/g
 const RUN = /[A-Za-z0-9+/]{16,8192}={0,2}/g
 
-/** The value of one name may hold the next: only that of a name of secrets is passed over. */
+/** A value may hold the next assignment, so only the values of names for secrets are skipped. */
 function withoutAssigned(text: string, mark: Mark): string {
   const pieces: string[] = []
   let copied = 0
@@ -115,7 +114,7 @@ function isCount(name: string, value: string): boolean {
   return /^\d+$/.test(value) && !isSecretNumberName(name)
 }
 
-/** `set NAME value`, where only what looks like a secret is one: it may be prose. */
+/** `set NAME value`, which may be prose: only what looks like a token is a secret. */
 const SET =
   /(\bset(?:x|env)?[ \t]{1,4}(?:--?[\w-]{1,40}[ \t]{1,4}){0,3}([\w.:/-]{1,80})[ \t]{1,4}["']?)(?!\[redacted|[-=])([^\s"']{1,4000})/g
 /** A name and a value as two attributes, or two keys. */
@@ -123,7 +122,7 @@ const PAIR =
   /(\b(?:name|key)["']?\s{0,4}[:=]\s{0,4}["']?([\w.-]{1,80})["']?[\s,]{1,20}["']?value["']?\s{0,4}[:=]\s{0,4}["']?)(?!\[redacted)((?<=")[^"]{1,4000}|(?<=')[^']{1,4000}|[^\s"'<>,}]{1,4000})/gi
 const ELEMENT = /(<([\w.:-]{1,80})(?:\s[^<>]{0,200})?>)(?!\s{0,8}\[redacted)([^<>]{1,4000})(?=<\/)/g
 
-/** The text without values whose name stands beside them: `<password>…</password>`. */
+/** The text without values next to a name for secrets: `<password>…</password>`. */
 function withoutNamed(text: string, mark: Mark): string {
   const replaced = (whole: string, before: string, name: string, value: string): string =>
     isSecretName(name) && value.trim() !== '' && !isCount(name, value)
@@ -137,12 +136,12 @@ function withoutNamed(text: string, mark: Mark): string {
     .replaceAll(ELEMENT, replaced)
 }
 
-/** What is marked already stays as it is. */
+/** Keeps text that is already redacted. */
 function marker(mark: Mark): Mark {
   return (secret) => (secret.startsWith('[redacted') ? secret : mark(secret))
 }
 
-/** Options of one letter with which programs take a password. */
+/** One-letter options for a password, by program. */
 const OPTIONS: readonly (readonly [programs: string, option: string])[] = [
   ['sshpass|mongo(?:sh|dump|restore|export|import)?|7z[ar]?|cqlsh|kinit|snowsql|vsql', '-p'],
   [
@@ -166,9 +165,9 @@ const MYSQL = String.raw`(?<![\w.-])(?:mysql(?:dump|admin|import|check|sh|show)?
 /** What comes before a secret, and the secret. */
 const INTRODUCED: readonly RegExp[] = [
   /\b((?:proxy-)?authorization["']?\s{0,8}[:=]\s{0,8}["']?|(?:set-)?cookie["']?\s{0,8}[:=]\s{0,8}["']?)(?!["'\s]{0,9}\[redacted)([^"'\r\n]{1,8000})/gi,
-  // these take it right behind -p: behind a blank comes the name of a database
+  // MySQL takes the password directly after -p; after a blank comes the name of a database
   new RegExp(String.raw`(${MYSQL}\b${BETWEEN}-p)(?!\[redacted|[ \t])(${VALUE})`, 'g'),
-  // but of two names one is a password that was meant
+  // of two names after -p, the first is a password by mistake
   new RegExp(
     String.raw`((?<![\w.-])(?:mysql|mariadb)\b${BETWEEN}-p[ \t]{1,4})(?!\[redacted|[ \t-])(${VALUE})(?=[ \t]{1,4}["'\w])`,
     'g',
@@ -215,7 +214,7 @@ const INTRODUCED: readonly RegExp[] = [
   /(\b(?:echo|printf)[ \t]{1,4}(?:-n[ \t]{1,4})?)(?!\[redacted)(["']?[^\s"'|]{1,200}["']?)(?=[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]+-S|(?:docker|podman|helm registry)[ \t]login|passwd|chpasswd))/g,
 ]
 
-/** The text without what headers and the options of programs introduce: `Cookie: …`, `mysql -p…`, `curl -u user:…`. */
+/** The text without secrets after headers and program options: `Cookie: …`, `mysql -p…`, `curl -u user:…`. */
 function withoutIntroduced(text: string, mark: Mark): string {
   return INTRODUCED.reduce(
     (rest, pattern) =>

@@ -1,12 +1,12 @@
-/** Words that a secret goes by, alone or at the end of a longer word (`apikey`, `accesstoken`). */
+/** Words for secrets, alone or at the end of a longer word (`apikey`, `accesstoken`). */
 const SECRET_WORD =
   /^(?:keys?|auth|authorization|bearer|creds?|dsn|jwt|otp|pass|passcodes?|passphrases?|pin|pwd|sas|sig|signature)$|(?:api|access|account|auth|client|encryption|master|private|secret|signing|ssh)keys?$|(?:cookie|credential|passwd|password|secret|signature|token)s?$/
 
-/** Words that make a number under such a name a count or a bound: `maxTokens`, `tokenTtlSeconds`. */
+/** Words that show that a number under such a name is a count or a limit: `maxTokens`, `tokenTtlSeconds`. */
 const COUNTED =
   /^(?:tokens|budget|count|days|expires|expiry|length|limit|max|min|ms|minutes|per|rate|seconds|size|total|ttl|usage)$/
 
-/** A value under such a name is a secret, whatever its form. */
+/** True for names whose value is a secret, whatever its form. */
 export function isSecretName(name: string): boolean {
   const words = wordsOf(name)
   return words.some(
@@ -14,7 +14,7 @@ export function isSecretName(name: string): boolean {
   )
 }
 
-/** The same of a number, which a name like `inputTokens` does not make a secret. */
+/** True for names whose number is a secret, unlike that of `inputTokens`. */
 export function isSecretNumberName(name: string): boolean {
   return isSecretName(name) && !wordsOf(name).some((word) => COUNTED.test(word))
 }
@@ -26,7 +26,7 @@ export function isIdName(name: string): boolean {
   )
 }
 
-/** `relayAPIKey_2` is relay, api, key. A name may be as long as an item: each run is passed once. */
+/** `relayAPIKey_2` is relay, api, key. Linear in the name, which may be as long as an item. */
 function wordsOf(name: string): string[] {
   return name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -36,10 +36,10 @@ function wordsOf(name: string): string[] {
     .filter((word) => word !== '')
 }
 
-/** What stands in the place of a secret. */
+/** Returns the replacement of a secret. */
 export type Mark = (secret: string) => string
 
-/** Letters and digits in turns, or letters of both cases among digits; or longer than any word. */
+/** True if letters and digits alternate, if there are digits and both cases, or if the word is very long. */
 export function isRandom(word: string): boolean {
   if (DIGEST.test(word)) return false
   if (word.length >= 40) return true
@@ -47,17 +47,17 @@ export function isRandom(word: string): boolean {
   return isOfAll || turnsOf(word) >= 3
 }
 
-/** Base64, in which a `/` is no end of a name: more turns than a path has. */
+/** True for Base64 with `/`, which alternates more often than a path. */
 export function isMixed(run: string): boolean {
   return run.length >= 36 && /[+/]/.test(run) && turnsOf(run) + humpsOf(run) >= 8
 }
 
-/** A public key of SSH: it begins with the length and the name of its kind. */
+/** True for a public SSH key, which begins with the length and the name of its kind. */
 export function isPublic(run: string): boolean {
   return /^AAAA(?:[A-Z]3NzaC1|E2VjZHNhLX|GnNr|Ips|InNr)/.test(run)
 }
 
-/** A commit, or the digest of a file or an image. */
+/** The id of a commit, or the digest of a file or an image. */
 const DIGEST = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
 /** How often a letter and a digit follow each other. */
