@@ -48,7 +48,7 @@ export class ApiClient extends Analytics {
   readonly controls: Controls
   /** Limits of credits. */
   readonly limits: Limits
-  /** Readiness reports of repositories; they need `appUrl`. */
+  /** Readiness reports of repositories; requires `appUrl`. */
   readonly readiness: Readiness
   /** Sessions and their messages. */
   readonly sessions: Sessions
@@ -66,7 +66,7 @@ export class ApiClient extends Analytics {
     this.computers = new Computers(caller)
   }
 
-  /** The limits learned so far; the next client may begin with them. */
+  /** The limits learned so far, for the next client to begin with. */
   learned(): Learned {
     return this.caller.transport.learned()
   }
@@ -126,12 +126,12 @@ export class ApiClient extends Analytics {
 }
 
 /**
- * Pages of `/users` until the server says there are no more. Only `has_more`
- * ends the pagination; a repeated cursor is an error before
- * its page is handed on. `followed`: the cursors of an interrupted pagination, in
- * order; it goes on with the last of them.
+ * Pages of `/users` until the server says that there are no more. Only `has_more`
+ * ends the pagination; a repeated cursor is an error, and its page is not handed on.
+ * `followed`: the cursors of an interrupted pagination, in order; it continues with the
+ * last one.
  *
- * @throws ContradictionError when the pages do not lead to an end.
+ * @throws ContradictionError if the pages do not lead to an end.
  */
 export async function* userPages<Page extends AnalyticsTail>(
   ask: (query: AnalyticsQuery) => Promise<Page>,

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import { AppError, CredentialError, DeferredError, type FailureOptions } from '../lib/errors.ts'
 
-/** As `URLSearchParams` spells the value of a parameter. */
+/** A cursor as `URLSearchParams` spells it. */
 const PARAMETER = /([?&]cursor=)([\w*.+%-]+)/g
 
-/** A shorter cursor is a word or a number that a text may have for other reasons. */
+/** A shorter cursor is a word or a number that may occur in a text by chance. */
 const LEAST = 4
 
 /**
- * The text with a digest in the place of each pagination cursor in a path: the platform
- * makes cursors of the ids of users, and which of two requests is meant is still seen.
+ * Replaces each pagination cursor in a path by a digest, because the platform makes
+ * cursors of the ids of users. Different requests can still be told apart.
  */
 export function withoutCursors(text: string): string {
   return text.replaceAll(
@@ -23,7 +23,7 @@ export function shownCursor(cursor: string): string {
   return `[#${createHash('sha256').update(cursor).digest('hex').slice(0, 8)}]`
 }
 
-/** What the platform says of a request, without the cursor of that request, however it is spelled. */
+/** The platform's text about a request, without the cursor of that request in any spelling. */
 export function withoutCursorOf(path: string, said: string): string {
   const cursor = new URL(path, 'http://platform').searchParams.get('cursor') ?? ''
   if (cursor.length < LEAST) return said
@@ -39,7 +39,7 @@ function decoded(value: string): string {
   return new URLSearchParams(`cursor=${value}`).get('cursor') ?? value
 }
 
-/** The error body of every endpoint (PLATFORM_API, "Problem body"). Every field may be absent. */
+/** The error body of every endpoint (PLATFORM_API, "Problem body"). Missing fields are null. */
 export interface Problem {
   readonly title: string | null
   readonly detail: string | null
@@ -58,14 +58,14 @@ export class TransportError extends AppError {
   }
 }
 
-/** The body outgrew the size limit of its request. A smaller date range may fit. */
+/** The body exceeded the size limit of its request. A smaller date range may fit. */
 export class BodyTooLargeError extends AppError {
   constructor(url: string, limit: number) {
     super(withoutCursors(`${url}: the body is larger than ${limit} bytes`))
   }
 }
 
-/** A 2xx answer whose body is not what the specification says. */
+/** A 2xx answer whose body differs from the specification. */
 export class BodyError extends AppError {
   readonly requestId: string | null
 
@@ -77,12 +77,12 @@ export class BodyError extends AppError {
 }
 
 /**
- * A whole answer that contradicts what was asked, or the answers before it: a
- * repeated cursor, a row of another day. Asking again will not fix it.
+ * A whole answer that contradicts the request or earlier answers: a repeated cursor, a
+ * row of another day. Another request will not fix it.
  */
 export class ContradictionError extends BodyError {}
 
-/** A call that does something was sent, and what came of it is not known. `cause` is why. */
+/** A call that changes something was sent, and no answer says whether it did. `cause` is why. */
 export class UnknownOutcomeError extends AppError {}
 
 /** An answer with an error status. The Problem body is shown as it came. */
@@ -97,7 +97,7 @@ export class ApiError extends AppError {
   }
 }
 
-/** 401 or 403: no other request of this credential will fare better. */
+/** 401 or 403: no other request with this credential will succeed. */
 export class RefusedError extends CredentialError {
   readonly status: number
   readonly problem: Problem
@@ -109,18 +109,18 @@ export class RefusedError extends CredentialError {
   }
 }
 
-/** What this run cannot wait for, the next one can. */
+/** The error for a wait that this run has no time for; the next run makes the request. */
 export function deferral(message: string, cause?: unknown): DeferredError {
   const hint = 'What has landed is kept; the next run goes on from there.'
   return new DeferredError(message, { hint, cause })
 }
 
-/** The deadline of the run is over. */
+/** The error after the deadline of the run. */
 export function outOfTime(cause?: unknown): DeferredError {
   return deferral('the time that --max-duration gives is over', cause)
 }
 
-/** The platform's id of the request that failed, where the answer named one. */
+/** The platform's id of the request that failed, if the answer stated one. */
 export function requestIdOf(error: unknown): string | null {
   if (error instanceof ApiError || error instanceof RefusedError) return error.problem.requestId
   if (error instanceof BodyError) return error.requestId

@@ -10,31 +10,31 @@ export interface PlatformClientOptions extends Pick<
 > {
   /** The web application host, e.g. `https://app.example.com`: readiness reports are there. */
   readonly appUrl?: string | undefined
-  /** Requests a second, at most; fewer where the platform says so. @default 1000 */
+  /** The highest rate in requests a second; lower if the platform limits it. @default 1000 */
   readonly rate?: number
-  /** Requests in flight, at most; fewer where the platform says so. @default 8 */
+  /** The highest number of requests in flight; lower if the platform limits it. @default 8 */
   readonly concurrency?: number
   /**
-   * Milliseconds since the epoch. A wait that the platform asks for and that would
-   * go beyond is a DeferredError at once. @default Infinity
+   * Milliseconds since the epoch. If the platform asks for a wait beyond it, the call throws a
+   * DeferredError at once. @default Infinity
    */
   readonly deadline?: number
-  /** Aborted: nothing more is asked for, and requests under way end. */
+  /** When it aborts, no request begins and those under way end. */
   readonly signal?: AbortSignal
 }
 
 const DEFAULTS = { rate: 1000, concurrency: 8, deadline: Infinity }
 
 /**
- * The platform's public API, typed, over the real network. Waits for rate limits,
- * repeats what is safe to repeat (GET and PUT), and nothing else.
+ * The platform's public API, typed, over the real network. Waits for rate limits, and
+ * retries only what is safe to retry (GET and PUT).
  */
 export class PlatformClient extends ApiClient {
   readonly #close: () => Promise<void>
 
   /**
    * @throws UsageError for an address that a key may not be sent to (https only;
-   *   plain http on loopback), or a credential that cannot be one.
+   *   plain http on loopback), or an invalid credential.
    */
   constructor({ signal, ...options }: PlatformClientOptions) {
     if (!/^[\x21-\x7e]+$/.test(options.credential)) {
@@ -58,7 +58,7 @@ export class PlatformClient extends ApiClient {
     this.#close = close
   }
 
-  /** Ends the connections, once requests under way are answered: a script then ends at once. */
+  /** Closes the connections when requests under way are answered, so that a script can end. */
   close(): Promise<void> {
     return this.#close()
   }

@@ -33,45 +33,44 @@ export type ExportTarget = (typeof EXPORT_TARGETS)[number]
 export const REPORT_FORMATS = ['html', 'md'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
 
-/** What every command needs. Made once, never changed. */
+/** The configuration of a command; frozen. */
 export interface Config {
   /** Absolute path of the data folder. */
   readonly dataFolder: string
-  /** Requests a second, at most. */
+  /** The highest number of requests a second. */
   readonly rate: number
-  /** Requests in flight, at most. */
+  /** The highest number of requests in flight. */
   readonly concurrency: number
-  /** Organisations that are asked at the same time, at most. */
+  /** The highest number of organisations that are pulled at the same time. */
   readonly organisationsAtOnce: number
-  /** What the stages may take of this machine. */
+  /** The limits of the stages on this machine. */
   readonly limits: Limits
-  /** Whom new files keep out. */
   readonly umask: number
-  /** How many earlier published files are kept. */
+  /** The number of earlier published files to keep. */
   readonly keepPublished: number
-  /** What the marks of secrets are made with; null: a key that the data folder holds. */
+  /** The key for the marks of secrets; null: the key in the data folder. */
   readonly redactionKey: string | null
   /** Exports that `run` makes after publishing. */
   readonly exports: readonly ExportTarget[]
-  /** What makes the models of base. */
+  /** The engine that builds the models. */
   readonly engine: Engine
   readonly spark: SparkConfig
   /** Reports that `run` writes after publishing, and whether they name people. */
   readonly report: { readonly formats: readonly ReportFormat[]; readonly people: boolean }
-  /** Who is notified of which hook events, and how. */
+  /** Which channels are notified of which hook events. */
   readonly hooks: HooksConfig
   /**
-   * All of them, or those that are named: of the others no key is needed then.
+   * The organisations in `only`, by default all. The others need no key.
    *
-   * @throws UsageError when an organisation has no address or no key, there is none of
-   *   a name, or the environment contradicts a file that lists several.
+   * @throws UsageError for an organisation without an address or a key, for an unknown name, and
+   *   if the environment contradicts a file that lists several.
    */
   readonly organisations: (only?: readonly string[]) => readonly OrganisationConfig[]
-  /** Their names and hosts, in the order of the file, whether or not they have an address and a key. */
+  /** Names and hosts of all organisations, in the order of the file, even without an address or a key. */
   readonly hosts: () => readonly Pick<OrganisationConfig, 'name' | 'appUrl'>[]
 }
 
-/** Values from flags; what is undefined was not given. */
+/** Values of flags; undefined for a flag that was not given. */
 export interface ConfigFlags {
   readonly config?: string | undefined
   readonly data?: string | undefined
@@ -82,13 +81,13 @@ export interface ConfigFlags {
 
 const FILE_NAME = 'agent-warehouse.yaml'
 
-/** Used where there is a file: most commands have none to read, and start faster. */
+/** Loaded only if there is a file: without one, commands start faster. */
 const load: (name: 'yaml') => typeof Yaml = createRequire(import.meta.url)
 
 /**
- * Bounds, not targets: the governor learns what the platform allows and stays
- * within it. So many requests at once are well below what a browser opens, and
- * a run's tasks, which hold one page each, are as many.
+ * Upper bounds, not targets: the governor learns what the platform allows and stays
+ * within it. Eight concurrent requests are fewer than a browser makes, and limit the memory
+ * of a run, whose tasks hold one page each.
  */
 const DEFAULTS = {
   data: './data',
@@ -138,7 +137,7 @@ const memory = z.coerce.string().transform((text, { issues }) => {
 /**
  * Flags > environment > agent-warehouse.yaml > defaults.
  *
- * @throws UsageError naming the place and the value that is wrong.
+ * @throws UsageError naming the place and the wrong value.
  */
 export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: string): Config {
   const path = resolve(cwd, flags.config ?? FILE_NAME)
@@ -147,7 +146,7 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
   const given = { baseUrl: flags.baseUrl, environment, cwd }
   const resolved = new Map<string, readonly OrganisationConfig[]>()
 
-  /** A number and where it comes from; null where nothing sets it. */
+  /** A number and its origin; null if nothing sets it. */
   const bound = (
     name: 'rate' | 'concurrency' | 'threads' | 'memory',
     schema: z.ZodType<number>,
@@ -184,7 +183,7 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
     hooks: file.hooks ?? NO_HOOKS,
     engine: file.engine ?? 'duckdb',
     spark: sparkConfig(file.spark, environment, { dataFolder, path }),
-    // A command that prints a key is run once.
+    // cached, so that a command that prints a key runs once
     organisations: (only?: readonly string[]) => {
       const key = JSON.stringify(only ?? null)
       const found = resolved.get(key) ?? resolveOrganisations(given, listed, only)
@@ -197,14 +196,14 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
 
 const SIZE_HINT = 'Write a number with MB, GB, MiB or GiB, for example 2GB.'
 
-/** What DuckDB reads as a pattern or a query, and what no path shows. */
+/** Characters that DuckDB reads as a pattern, and invisible ones. */
 const UNUSABLE = /[?*[\]\\\p{Cc}]/u
 
 const FOLDERS = ['lake', 'lake/raw', 'lake/base', 'quarantine', 'runs', 'state']
 
 /**
- * @throws UsageError for a path that DuckDB would take for something else, and where a file is in
- *   the place of the data folder or of one in it: else a night of work would fail there.
+ * @throws UsageError for a path that DuckDB would misread, and for a file in place of the data
+ *   folder or of a folder in it, on which a night would fail.
  */
 function checkFolder(path: string): string {
   const [character] = UNUSABLE.exec(path) ?? []
@@ -231,7 +230,7 @@ function isFile(path: string): boolean {
   try {
     return !statSync(path).isDirectory()
   } catch {
-    return false // what works in the folder says what is wrong with it
+    return false // later work in the folder reports the error
   }
 }
 
@@ -282,7 +281,7 @@ function check<T>(schema: z.ZodType<T>, value: unknown, where: string, hint?: st
 
 type JsonSchema = z.core.JSONSchema._JSONSchema
 
-/** The settings that there may be at a path of the file, as its schema says. */
+/** The settings that the schema allows at a path of the file. */
 function keysAt(
   schema: JsonSchema | JsonSchema[] | undefined,
   path: readonly PropertyKey[],

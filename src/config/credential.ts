@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { commandEnvironment, type Environment } from '../lib/trust.ts'
 import { messageOf, UsageError } from '../lib/errors.ts'
 
-/** Where an API key or JWT is: never in the configuration itself. */
+/** The place of an API key or JWT, which is never in the configuration itself. */
 export type KeySource =
   | { readonly kind: 'variable'; readonly variable: string }
   /** `named`: the variable or setting that names the file. */
@@ -12,20 +12,19 @@ export type KeySource =
 
 export interface Credential {
   readonly key: string
-  /** What a person should know of it and nothing else says; null where there is nothing. */
+  /** A warning about how the key is kept; null if there is none. */
   readonly warning: string | null
 }
 
-/** A password manager may have to be unlocked; it waits no longer than this. */
+/** Enough time to unlock a password manager. */
 const COMMAND_TIMEOUT_MS = 30_000
 
-/** No key is longer. */
 const MAX_BYTES = 64 * 1024
 
 /** Readable or writable by anyone but the owner and the group. */
 const OTHERS = 0o006
 
-/** Names the source, never what it holds: `AGENT_API_KEY`. */
+/** Names the source, such as `AGENT_API_KEY`, never the key. */
 export function describeSource(source: KeySource): string {
   switch (source.kind) {
     case 'variable':
@@ -37,7 +36,7 @@ export function describeSource(source: KeySource): string {
   }
 }
 
-/** The key that the source holds. @throws UsageError where it holds none */
+/** Reads the key. @throws UsageError if the source holds none. */
 export function readCredential(
   source: KeySource,
   environment: Environment,
@@ -83,7 +82,7 @@ function keyInFile({ path, named }: Extract<KeySource, { kind: 'file' }>): Crede
   }
 }
 
-/** Without a shell, in a minimal environment; what it prints is in no message. */
+/** Runs the command without a shell, in a minimal environment. No message quotes its output. */
 function keyOfCommand(
   { argv, folder }: Extract<KeySource, { kind: 'command' }>,
   environment: Environment,

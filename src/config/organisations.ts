@@ -9,7 +9,7 @@ import type { EventOf } from '../lib/events.ts'
 import { isPlausibleOrgId } from '../lake/organisations.ts'
 import { describeSource, readCredential, type KeySource } from './credential.ts'
 
-/** One organisation to pull from. */
+/** An organisation whose analytics are pulled. */
 export interface OrganisationConfig {
   readonly name: string
   readonly baseUrl: string
@@ -17,19 +17,19 @@ export interface OrganisationConfig {
   /** Where the API key or JWT comes from, in words: `AGENT_API_KEY`. */
   readonly keySource: string
   readonly key: string
-  /** True when a file, and not the environment alone, decided where its key is sent, or which. */
+  /** True if the configuration file decides which key is sent, or where. */
   readonly isFromFile: boolean
-  /** What is wrong with how the key is kept; null where nothing is. */
+  /** A warning about how the key is kept; null if there is none. */
   readonly keyWarning: string | null
 }
 
-/** An organisation as it is configured, nothing of it checked and its key not read. */
+/** An organisation as configured, before its values are checked and its key is read. */
 interface ConfiguredOrganisation extends Pick<OrganisationConfig, 'name' | 'baseUrl' | 'appUrl'> {
-  /** What the file says of its key; undefined where there is no file. */
+  /** The key's source in the file; undefined without a file. */
   readonly fileSource: KeySource | undefined
 }
 
-/** Of the one organisation that the environment describes. */
+/** The key of the organisation that the environment describes. */
 const DEFAULT_SOURCE = { kind: 'variable', variable: 'AGENT_API_KEY' } as const
 
 const KEY_SETTINGS = ['key_env', 'key_file', 'key_command'] as const
@@ -53,10 +53,10 @@ export const organisationSchema = z
 const columns = Object.keys(organisationSchema.shape).filter((name) => name !== 'key_command')
 
 /**
- * Organisations of a CSV file, a line each; its columns are named as the settings. They are not
- * validated, but each carries its place.
+ * Reads organisations from a CSV file, one per line; its columns have the names of the settings.
+ * Returns unvalidated settings with their places.
  *
- * @throws UsageError, which names file and line, for what is not such a file.
+ * @throws UsageError, which names file and line, for any other file.
  */
 export function organisationsInCsv(text: string, file: string) {
   const csv = readCsv(text, file)
@@ -90,22 +90,22 @@ export function organisationsInCsv(text: string, file: string) {
 
 type FileOrganisation = z.infer<typeof organisationSchema>
 
-/** The organisations of the configuration, and where the file is that lists them. */
+/** The organisations of the configuration, and the path of the file that lists them. */
 export interface OrganisationsFile {
   readonly path: string
   readonly organisations: readonly FileOrganisation[] | undefined
 }
 
 interface Given {
-  /** Of the flag --base-url. */
+  /** The flag --base-url. */
   readonly baseUrl: string | undefined
   readonly environment: Environment
   readonly cwd: string
 }
 
 /**
- * Every organisation, as flags, environment and file say, in this order. One
- * organisation is what the environment says, also where the file says otherwise.
+ * All organisations. Flags take precedence over the environment, and the environment over
+ * the file, but the environment is used only for a single organisation.
  */
 export function configuredOrganisations(
   given: Given,
@@ -130,10 +130,10 @@ export function configuredOrganisations(
 }
 
 /**
- * All of them, or those that are named.
+ * Checks the organisations in `only`, by default all, and reads their keys.
  *
- * @throws UsageError when one has no address or no key, there is none of a name,
- *   or the environment speaks of one organisation and the file of several.
+ * @throws UsageError for an organisation without an address or a key, for an unknown name, and
+ *   if the environment describes one organisation and the file several.
  */
 export function resolveOrganisations(
   given: Given,
@@ -153,7 +153,7 @@ export function resolveOrganisations(
   })
 }
 
-/** @throws UsageError for a name that is not among the known ones; it names close ones */
+/** @throws UsageError for an unknown name; the hint names similar ones. */
 export function refuseUnknown(names: readonly string[], known: ReadonlySet<string>): void {
   const unknown = names.find((name) => !known.has(name))
   if (unknown === undefined) return
@@ -187,7 +187,7 @@ function resolved(
   }
 }
 
-/** Several organisations, and one address or key of the environment: whose it is, it does not say. */
+/** With several organisations, it is unclear which one an address or a key of the environment belongs to. */
 function refuseConflict(
   { environment }: Given,
   { path }: OrganisationsFile,
@@ -215,7 +215,7 @@ function isSameAddress(one: string, other: string): boolean {
   return plain(one) === plain(other)
 }
 
-/** The source that the environment names. @throws UsageError when it names two. */
+/** The key's source in the environment. @throws UsageError if there are two. */
 function sourceOf({ environment, cwd }: Given): KeySource | undefined {
   const file = setting(environment, 'AGENT_API_KEY_FILE')
   if (setting(environment, 'AGENT_API_KEY') === undefined) {
@@ -248,8 +248,8 @@ function keyHint(source: KeySource, appUrl: string | null): string {
 }
 
 /**
- * Where the credential of an organisation goes, and where it comes from: a configuration
- * file can name any host, and any variable, file or command.
+ * Reports where the credential of an organisation is sent and where it comes from, because a
+ * configuration file can name any host, and any variable, file or command.
  */
 export function addressedEvent(
   organisation: OrganisationConfig,
@@ -259,7 +259,7 @@ export function addressedEvent(
   return { type: 'organisation.addressed', name, origins: [...new Set(origins)], keySource }
 }
 
-/** An environment variable that is set to nothing counts as not set. */
+/** The value of an environment variable; an empty one counts as not set. */
 export function setting(environment: Environment, name: string): string | undefined {
   const text = environment[name]?.trim()
   return text === '' ? undefined : text

@@ -15,12 +15,12 @@ export const sparkSchema = z.strictObject({
   settings: z.record(z.string().regex(/^spark\./, 'is no setting of Spark'), setting).optional(),
 })
 
-/** How Spark is found and reached, and where its machines find the data folder. */
+/** Where Spark is, and where its machines find the data folder. */
 export interface SparkConfig {
   readonly master: string
   readonly home: string | null
   readonly settings: Readonly<Record<string, string>>
-  /** Of the process that is started: no key of a platform is in it. */
+  /** The environment of the started process, without keys of the platform. */
   readonly environment: Readonly<Record<string, string>>
   /** Without a slash at the end. */
   readonly dataUrl: string

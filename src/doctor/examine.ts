@@ -24,20 +24,20 @@ import { size, someOf } from '../lib/text.ts'
 import { spillFolder } from '../lib/spill.ts'
 
 export interface Examination {
-  /** @throws UsageError when the configuration cannot be used. */
+  /** @throws UsageError if the configuration is invalid. */
   readonly loadConfig: () => Config
-  /** Names of the organisations to ask; absent or undefined: all. @throws UsageError */
+  /** Names of the organisations to check; absent or undefined: all. @throws UsageError */
   readonly organisations?: (config: Config) => readonly string[] | undefined
   readonly world: World
-  /** Of the runtime, e.g. `20.19.0`. */
+  /** For example `20.19.0`. */
   readonly nodeVersion: string
-  /** Read every file of the lake, too. */
+  /** Also reads every file of the lake. */
   readonly isThorough: boolean
 }
 
 /**
- * Checks everything a run needs, changes nothing, and takes no lock: it may be
- * asked while a run is under way. One check that fails does not stop the others.
+ * Checks everything that a run needs. Changes nothing and takes no lock, so it can be
+ * called during a run. A check that fails does not stop the others.
  */
 export async function examine(examination: Examination): Promise<Finding[]> {
   const { loadConfig, world, nodeVersion, isThorough } = examination
@@ -75,7 +75,7 @@ export async function examine(examination: Examination): Promise<Finding[]> {
   return findings
 }
 
-/** What a check finds; its failure, where it cannot be done, is a finding, too. */
+/** The findings of a check; if it cannot be made, its error is a finding. */
 async function examined(
   check: string,
   otherwise: ExitCode,
@@ -121,7 +121,7 @@ function checkNode(version: string): Finding {
   return wrong('node', ExitCode.usage, `${version}, and it must be ${engines.node}`, hint)
 }
 
-/** Of the ranges that npm knows, the two that package.json uses: `^1.2.3` and `>=1.2.3`. */
+/** Supports the two kinds of ranges that package.json uses: `^1.2.3` and `>=1.2.3`. */
 function isIn(version: string, range: string): boolean {
   const least = range.replace(/^[^\d]+/, '')
   const isNewer = version.localeCompare(least, 'en', { numeric: true }) >= 0

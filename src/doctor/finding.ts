@@ -1,14 +1,14 @@
 import { AppError, ExitCode, messageOf } from '../lib/errors.ts'
 
-/** What one check came to. */
+/** The result of one check. */
 export interface Finding {
-  /** What was checked, in a word or two. */
+  /** The subject, in a word or two. */
   readonly check: string
   readonly state: 'ok' | 'warning' | 'wrong'
   readonly message: string
-  /** How to fix it; null where there is nothing to fix. */
+  /** How to fix it; null if there is nothing to fix. */
   readonly hint: string | null
-  /** What a run would end with because of it. */
+  /** The exit code of a run because of it. */
   readonly exitCode: ExitCode
 }
 
@@ -36,7 +36,7 @@ export function failure(check: string, error: unknown, otherwise: ExitCode): Fin
   return wrong(check, exitCode === ExitCode.unexpected ? otherwise : exitCode, message, hint)
 }
 
-/** The exit code of the worst finding: what keeps a run from beginning comes first. */
+/** The exit code of the worst finding: one that prevents a run comes first. */
 export function exitCodeOf(findings: readonly Finding[]): ExitCode {
   const order = [ExitCode.usage, ExitCode.credential, ExitCode.partial]
   const worst = order.find((code) => findings.some(({ exitCode }) => exitCode === code))

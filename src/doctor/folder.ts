@@ -21,10 +21,10 @@ import { snapshotDamage, snapshotFolders, snapshotVersions } from '../lake/snaps
 
 const MB = 1024 * 1024
 
-/** A build writes the next warehouse next to the published one. */
+/** Space for raw files, besides the next warehouse, which is written next to the published one. */
 const ROOM_FOR_RAW = 256 * MB
 
-/** Whether the folder can be worked in, and has room for the next build. */
+/** Whether the folder is writable and has room for the next build. */
 export async function checkDisk(dataFolder: string): Promise<Finding[]> {
   const hint = 'Name another folder with --data or AGENT_WAREHOUSE_DATA, or fix its permissions.'
   try {
@@ -157,7 +157,7 @@ function closing(umask: number): string {
   return masked.filter((clause) => clause.length > 2).join(',')
 }
 
-/** Whether a rollback could put back the earlier files. */
+/** Whether a rollback could publish the earlier files. */
 export async function checkEarlier(dataFolder: string): Promise<Finding[]> {
   const target = warehousePath(dataFolder)
   const files = await keptFiles(target)
@@ -173,7 +173,7 @@ export async function checkEarlier(dataFolder: string): Promise<Finding[]> {
   )
 }
 
-/** Whether the history of snapshots is as it was written. */
+/** Whether the versions of snapshots are intact. */
 export async function checkSnapshots(dataFolder: string): Promise<Finding[]> {
   const findings: Finding[] = []
   let versions = 0

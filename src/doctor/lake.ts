@@ -13,9 +13,9 @@ import { ok, warning, wrong, type Finding } from './finding.ts'
 const LISTED = 3
 
 /**
- * The ledger of every organisation against the lake.
+ * Compares the ledger of every organisation with the lake.
  *
- * @param isThorough also reads every file, and proves its bytes and its rows.
+ * @param isThorough also reads every file, and verifies its bytes and its rows.
  */
 export async function checkLake(dataFolder: string, isThorough: boolean): Promise<Finding[]> {
   const findings: Finding[] = []

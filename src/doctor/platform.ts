@@ -18,10 +18,10 @@ import { RESOURCES } from '../lake/resources.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
 import { addDays, HISTORY_START, type Day } from '../lib/days.ts'
 
-/** Longer than this a person at a terminal does not wait for one answer. */
+/** The longest wait for one answer at a terminal. */
 const PATIENCE_MS = 30_000
 
-/** Address, credential and clock of one organisation, by one small request; then what it may read. */
+/** Checks address, credential and clock of one organisation by one small request, then what the credential may read. */
 export async function checkPlatform(
   organisation: OrganisationConfig,
   dataFolder: string,
@@ -84,7 +84,7 @@ function refused(organisation: OrganisationConfig, error: unknown): Finding[] {
   return [wrong('address', ExitCode.partial, message, hint)]
 }
 
-/** Another organisation's credential would make one history of both. */
+/** The credential of another organisation would mix two histories. */
 function whose(
   { name }: OrganisationConfig,
   { orgId }: Identity,
@@ -158,8 +158,8 @@ function roleOf(
 }
 
 /**
- * Which entity resources the credential may read, by one small request each. Sessions and
- * messages cannot be asked for without an id; samples are of computers.
+ * Checks which entity resources the credential may read, by one small request each. Sessions and
+ * messages cannot be requested without an id, nor samples without a computer.
  */
 async function checkResources(
   client: ApiClient,

@@ -3,7 +3,7 @@ import { addDays, monthOf, parseDay, type Day } from '../lib/days.ts'
 import { isOld } from './ledger.ts'
 import type { RawFile } from './quarantine.ts'
 
-/** A file of the lake with the versions in it: one, or those of a merged file. */
+/** A file of the lake, and the versions in it: one, or several in a merged file. */
 export interface RawSource {
   readonly orgId: string
   readonly resource: string
@@ -12,7 +12,7 @@ export interface RawSource {
   readonly versions: readonly RawFile[]
 }
 
-/** Files of one resource, organisation and month that are to become one. */
+/** Files of one resource, organisation and month that become one file. */
 export interface MergeTask {
   readonly orgId: string
   readonly resource: string
@@ -25,17 +25,17 @@ export interface MergeTask {
 
 /** Sizes of files, in bytes. */
 export interface MergeLimits {
-  /** A file of this size is not merged with others. */
+  /** A file of this size is not merged. */
   readonly large: number
-  /** A merged file is made of files of no more than this together. */
+  /** The highest total size of the files that are merged into one. */
   readonly most: number
 }
 
 const MERGE_LIMITS: MergeLimits = { large: 128 * 2 ** 20, most: 512 * 2 ** 20 }
 
 /**
- * Which files are merged: those below the size of a large one, of months of which every day has
- * had its last scheduled recheck.
+ * Plans merges of files below the size of a large one, in months whose days have all had their
+ * last scheduled recheck.
  *
  * @param now by the platform's clock, milliseconds since the epoch.
  */
@@ -64,7 +64,7 @@ function tasksOf(sources: readonly RawSource[], { most }: MergeLimits): MergeTas
   })
 }
 
-/** A merged file comes before a file of its first version, so that it is extended. */
+/** Sorts a merged file before other files of the same day, so that it is extended. */
 function placeIn({ versions: [first], path }: RawSource): string {
   return `${first?.day ?? ''} ${first?.file ?? ''} ${path}`
 }

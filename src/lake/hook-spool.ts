@@ -10,13 +10,13 @@ function spoolFolder(dataFolder: string): string {
   return join(dataFolder, 'state', 'hooks', 'spool')
 }
 
-/** A hook event as it was recorded. */
+/** A recorded hook event. */
 export interface SpooledEvent {
-  /** Its name in the spool. */
+  /** The name of its file in the spool. */
   readonly file: string
   /** JSON: `event_id`, `recorded_at`, `input`. */
   readonly text: string
-  /** Milliseconds since the epoch; null where it is not known. */
+  /** Milliseconds since the epoch; null if unknown. */
   readonly recordedAt: number | null
 }
 
@@ -56,7 +56,7 @@ async function readEvent(path: string, file: string): Promise<SpooledEvent> {
   return { file, recordedAt, text: unreadable(file, text, recordedAt) }
 }
 
-/** Wraps unreadable text as an event, whose id is the same whenever the file is read. */
+/** Wraps unreadable text as an event; its id is the same each time the file is read. */
 function unreadable(file: string, text: string, recordedAt: number): string {
   const digest = createHash('sha256').update(`${file}\n${text}`).digest('hex')
   const id = [digest.slice(0, 8), digest.slice(8, 12), digest.slice(12, 16), digest.slice(16, 20)]

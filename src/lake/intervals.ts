@@ -2,13 +2,13 @@ import { ENTITY_RESOURCES, isEntityResource, isSnapshot, RESOURCES } from './res
 import { eachDay, HISTORY_START, type Day, type DayRange } from '../lib/days.ts'
 import { intervalKey, isSettled, type Interval, type Ledger } from './ledger.ts'
 
-/** What is known of one resource on one day, for people and for `meta.intervals`. */
+/** The state of one resource on one day, for people and for `meta.intervals`. */
 export interface IntervalRow {
   readonly orgId: string
   readonly resource: string
   readonly day: Day
   readonly status: 'landed' | 'empty' | 'failed' | 'missing'
-  /** True when every scheduled recheck of the day has been made. */
+  /** True if every scheduled recheck of the day has been made. */
   readonly isSettled: boolean
   /** True if the last recheck found a volume anomaly that awaits confirmation. */
   readonly isSuspect: boolean
@@ -16,11 +16,11 @@ export interface IntervalRow {
   readonly fetchedAt: string | null
   readonly rowCount: number | null
   readonly versions: number
-  /** Null where it is not known. */
+  /** Null if unknown. */
   readonly attempts: number | null
   readonly requestId: string | null
   readonly error: string | null
-  /** False for a night that is over and was missed: the platform cannot serve it any more. */
+  /** False for a missed night that is over: the platform no longer serves its snapshot. */
   readonly isRecoverable: boolean
 }
 

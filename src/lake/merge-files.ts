@@ -65,7 +65,7 @@ export async function rawSources(dataFolder: string, orgId: string): Promise<Raw
   return sources
 }
 
-/** False for a merged file of which damaged versions were taken out: it stays as it is. */
+/** False for a merged file from which damaged versions were removed: it is not merged again. */
 function hasAllRows(versions: readonly MergedVersion[]): boolean {
   let next = 0
   return versions.every(({ first, rows }) => {
@@ -123,7 +123,7 @@ export async function mergeFiles(
   return path
 }
 
-/** Of the versions, so that a repetition comes to the same name. */
+/** A digest of the versions, so that a repeated merge has the same name. */
 function mergedName(versions: readonly MergedVersion[]): string {
   const hash = createHash('sha256')
   for (const { day, file } of versions) hash.update(`${day}/${file}\n`)
@@ -170,7 +170,7 @@ async function contentsOfTask(
   return { placed, contents }
 }
 
-/** Of the file that a version landed in. */
+/** Size and checksum of the file that a version landed in. */
 async function fileOf(path: string): Promise<Pick<MergedVersion, 'bytes' | 'sha256'>> {
   const place = mergedPlace(path)
   if (place === undefined) return { bytes: statSync(path).size, sha256: await sha256OfFile(path) }
@@ -181,7 +181,7 @@ async function fileOf(path: string): Promise<Pick<MergedVersion, 'bytes' | 'sha2
 const metadata = z.array(z.object({ file_name: z.string(), key: z.string(), value: z.string() }))
 const fileContents = z.array(z.object({ filename: z.string(), contents: z.string() }))
 
-/** By the path of a version: the number of its rows, and a digest of all their columns. */
+/** The number of rows, and a digest of all their columns, by the path of a version. */
 type Contents = ReadonlyMap<string, string>
 
 async function contentsOf(database: Database, rows: string): Promise<Contents> {
@@ -195,7 +195,7 @@ function differing(dataFolder: string, task: MergeTask, { path }: Placed): AppEr
   return new AppError(`${what}; nothing was changed`)
 }
 
-/** Removes the files that a merged file replaces, then takes the list from its manifest. */
+/** Removes the files that a merged file replaces, then clears the list in its manifest. */
 async function removeReplaced(path: string): Promise<void> {
   const folder = dirname(dirname(path))
   const merged = mergedIn(dirname(path)).find((each) => each.path === path)
@@ -221,11 +221,11 @@ function removeEmptyFolder(path: string): void {
 }
 
 /**
- * Completes what a killed run left: removes replaced files and manifests without a file, and
+ * Completes the merges of a killed run: removes replaced files and manifests without a file, and
  * writes missing manifests from the metadata of their files. The caller holds the lock.
  *
- * @returns the versions in files whose manifest was missing: their rows are to be verified; and
- * the paths of files whose metadata cannot be read.
+ * @returns the versions in files whose manifest was missing, whose rows the caller must verify,
+ * and the paths of files whose metadata cannot be read.
  */
 export async function finishMerges(dataFolder: string, orgId: string): Promise<Unfinished> {
   const restored: RawFile[] = []

@@ -11,16 +11,15 @@ const count = z.number().int().nonnegative()
 
 const mergedVersion = z.object({
   day: z.custom<Day>((value) => typeof value === 'string' && isDay(value)),
-  /** The name of the file that it landed in. */
+  /** The name of the file that it landed in; size, checksum and metadata are of the same file. */
   file: z.string().min(1),
   /** The number of its first row in the merged file, from 0. */
   first: count,
   rows: count,
-  /** Of the file that it landed in. */
   bytes: count,
-  /** Of the file that it landed in, hex. */
+  /** Hex. */
   sha256: z.string().min(1),
-  /** The metadata of the file that it landed in. */
+  /** The metadata. */
   said: z.record(z.string(), z.string()),
 })
 
@@ -33,7 +32,7 @@ const manifest = z.object({
   /** Of the merged file, hex. */
   sha256: z.string().min(1),
   versions: mergedVersions,
-  /** Files that it replaces and that may still be there, relative to the organisation's folder. */
+  /** Replaced files that may still exist, relative to the organisation's folder. */
   replaces: z.array(z.string().regex(/^date=[\d-]{7,10}[/\\][\w-]+\.parquet$/)),
 })
 
@@ -75,7 +74,7 @@ export function namesIn(folder: string): string[] {
   }
 }
 
-/** What was read of files that seldom change, by path; the oldest make room. */
+/** A cache of values read from files that seldom change, by path. */
 class Remembered<T> {
   readonly #entries = new Map<string, { readonly seen: string; readonly value: T }>()
 
@@ -93,7 +92,7 @@ class Remembered<T> {
   }
 }
 
-/** The months of some organisations: enough for the one that is being worked on. */
+/** Enough for the months of the organisation that is being processed. */
 const MANIFESTS_REMEMBERED = 256
 
 const manifests = new Remembered<Manifest>()
@@ -127,14 +126,14 @@ export async function writeManifest(path: string, content: Manifest): Promise<vo
   await writeAtomic(manifestOf(path), `${JSON.stringify({ sha256, versions, replaces })}\n`)
 }
 
-/** Where the rows of a version are. */
+/** The rows of a version in a merged file. */
 export interface MergedPlace {
   readonly merged: MergedFile
   readonly version: MergedVersion
 }
 
 /**
- * The place of a version in a merged file; undefined if it has a file of its own, or none.
+ * The place of a version in a merged file; undefined if it has its own file, or none.
  *
  * @param path of the file that it landed in.
  */
@@ -159,8 +158,8 @@ export async function sha256OfMerged(path: string): Promise<string> {
 }
 
 /**
- * SHA-256 of the file that a version landed in, hex. If it is in a merged file with other bytes
- * than were written, the sum is that of those bytes, which no version has.
+ * SHA-256 of the file that a version landed in, hex. If the version is in a merged file whose bytes
+ * have changed, returns the sum of those bytes, which matches no version.
  */
 export async function sha256OfVersion(path: string): Promise<string> {
   const place = mergedPlace(path)
@@ -169,7 +168,7 @@ export async function sha256OfVersion(path: string): Promise<string> {
   return found === place.merged.sha256 ? place.version.sha256 : found
 }
 
-/** The same of a version whose rows were verified, whatever else is in its merged file. */
+/** SHA-256 of the file that a version landed in, if its rows were verified: the merged file is not read. */
 export async function sha256AsLanded(path: string): Promise<string> {
   return mergedPlace(path)?.version.sha256 ?? sha256OfFile(path)
 }
@@ -241,7 +240,7 @@ interface Sorted {
   readonly merged: ReadonlyMap<string, (Placed & MergedPlace)[]>
 }
 
-/** Deals versions out by where they are. */
+/** Sorts versions into those with their own file and those in merged files. */
 function sorted(paths: readonly string[]): Sorted {
   const loose: string[] = []
   const merged = new Map<string, (Placed & MergedPlace)[]>()

@@ -24,10 +24,7 @@ const LONGEST_SEGMENT = 200
 /** Control and format characters, line separators and lone surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u
 
-/**
- * Whether an id may be an organisation's: printable, and short enough for the name of
- * a folder. The one place that says so.
- */
+/** Whether an id may be an organisation's: printable, and short enough for the name of a folder. */
 export function isPlausibleOrgId(orgId: string): boolean {
   const isPrintable = orgId.trim() !== '' && !UNPRINTABLE.test(orgId)
   return isPrintable && pathSegment(orgId).length <= LONGEST_SEGMENT
@@ -57,7 +54,7 @@ export async function readOrganisations(
   return known
 }
 
-/** What is to be written to a file, and the writing that is under way. */
+/** The organisations to save in a file, and the running write. */
 interface Saving {
   readonly due: Map<string, KnownOrganisation>
   done: Promise<void> | undefined
@@ -66,7 +63,7 @@ interface Saving {
 const saving = new Map<string, Saving>()
 
 /**
- * Saves an organisation, so that a plan can be made without asking the platform. Those that are
+ * Saves an organisation, so that a plan can be made without a request. Organisations that are
  * saved during a write share the next one.
  */
 export async function rememberOrganisation(
@@ -79,7 +76,7 @@ export async function rememberOrganisation(
   const own = saving.get(path) ?? { due: new Map(), done: undefined }
   saving.set(path, own)
   own.due.set(name, organisation)
-  await own.done?.catch(() => undefined) // who asked for it has its error
+  await own.done?.catch(() => undefined) // the caller that began it gets its error
   own.done ??= save(dataFolder, own, warn).finally(() => {
     own.done = undefined
   })
@@ -101,7 +98,7 @@ export function isSame(known: KnownOrganisation | undefined, named: string | nul
   )
 }
 
-/** The last day any run planned for in the organisation. */
+/** The last day that any run has planned for in the organisation. */
 export function lastPlannedDay(
   known: ReadonlyMap<string, KnownOrganisation>,
   orgId: string,

@@ -4,17 +4,17 @@ import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { orIfMissing, readJson, sha256OfFile, writeAtomic, removeFile } from '../lib/files.ts'
 
-/** A file as a run published it. Times are ISO 8601, UTC. */
+/** The record of a file that a run published. Times are ISO 8601, UTC. */
 export interface PublishedRecord {
   readonly runId: string
   readonly builtAt: string
   /** The point in time whose data it holds; null: all that had landed. */
   readonly asOf: string | null
-  /** Hex, of its bytes. */
+  /** Of its bytes, hex. */
   readonly sha256: string
   readonly bytes: number
   readonly modifiedAt: string
-  /** Digest of what its tables were made from: equal digests mean equal rows. */
+  /** Digest of the inputs of its tables: equal digests mean equal rows. */
   readonly content: string
   /** Digest of its schema `meta`, without run ids and times. */
   readonly meta: string
@@ -77,8 +77,8 @@ export async function writeRecords(
 
 /**
  * Whether the file is one that was published. Reads the whole file, because size and
- * modification time can be restored after a change. `path`: where the file is, if it is not
- * in place.
+ * modification time can be restored after a change. `path`: the file to verify, if not the
+ * one at `target`.
  */
 export async function verifyPublished(target: string, path = target): Promise<Verdict> {
   const first = await inspectPublished(target, path)
@@ -164,7 +164,7 @@ export async function writeRollback(
   await writeAtomic(rollbackPath(dataFolder), `${JSON.stringify(record, null, 2)}\n`)
 }
 
-/** To be called when the latest data is published again. */
+/** Call this when the latest data is published again. */
 export async function forgetRollback(dataFolder: string): Promise<void> {
   await removeFile(rollbackPath(dataFolder))
 }

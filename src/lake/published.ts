@@ -16,14 +16,13 @@ import {
 import { moveAside } from './quarantine.ts'
 import { readRecords, writeRecords, type PublishedRecord } from './published-record.ts'
 
-/** A file that was published before, kept under the run that built it. */
+/** An earlier published file, kept under the id of the run that built it. */
 export interface KeptFile {
   readonly runId: string
   readonly path: string
   readonly bytes: number
 }
 
-/** What is published, and how. */
 export interface Publication extends Pick<
   PublishedRecord,
   'runId' | 'builtAt' | 'asOf' | 'content' | 'meta'
@@ -38,7 +37,7 @@ export interface Publication extends Pick<
 
 const ENDING = '.duckdb'
 
-/** `<data>/published`: the last files that were published, `<run_id>.duckdb`. */
+/** `<data>/published`: earlier published files, `<run_id>.duckdb`. */
 function publishedFolder(target: string): string {
   return join(dirname(target), 'published')
 }
@@ -47,7 +46,7 @@ function keptPath(target: string, runId: string): string {
   return join(publishedFolder(target), `${pathSegment(runId)}${ENDING}`)
 }
 
-/** The kept files, the oldest first: a run's id begins with its time. */
+/** The kept files, oldest first: the id of a run begins with its time. */
 export async function keptFiles(target: string): Promise<KeptFile[]> {
   const folder = publishedFolder(target)
   const names = (await listIfThere(folder))
@@ -65,10 +64,10 @@ export async function keptFiles(target: string): Promise<KeptFile[]> {
 }
 
 /**
- * Replaces the published file with the finished `temporary` one, read-only, and keeps the old
- * one if its content differs. The new file is recorded before it is moved, and the old one stays
- * on record until then: whenever the process is killed, the file in place is on record. Returns
- * the size of the file.
+ * Replaces the published file by the finished `temporary` one, read-only, and keeps the old
+ * one if its content differs. The new file is recorded before it is moved, and the record of the
+ * old one is removed after that, so that the file in place is always on record, even if the
+ * process is killed. Returns the size of the file.
  */
 export async function publishFile(temporary: string, publication: Publication): Promise<number> {
   const { target, runId, builtAt, asOf, content, meta, present, keep, warn } = publication
@@ -90,7 +89,7 @@ export async function publishFile(temporary: string, publication: Publication): 
   return bytes
 }
 
-/** Removes kept files beyond the limit, and those with the content of another one. */
+/** Removes kept files beyond the limit, and those with the same content as another. */
 async function prune(
   { target, runId, keep }: Publication,
   records: readonly PublishedRecord[],
@@ -108,7 +107,7 @@ async function prune(
   await writeRecords(target, [...records.filter((each) => staying.has(each.runId)), now])
 }
 
-/** Keeps the published file, which the run built, before another takes its place. */
+/** Keeps the published file, which the run built, before it is replaced. */
 export async function keepPublished(target: string, runId: string): Promise<void> {
   await mkdir(publishedFolder(target), { recursive: true })
   const path = keptPath(target, runId)
@@ -122,8 +121,8 @@ export async function keepPublished(target: string, runId: string): Promise<void
 }
 
 /**
- * Publishes a kept file atomically. The kept file stays, as a separate file: what a program
- * writes into the published file does not change it.
+ * Publishes a kept file atomically. The kept file stays as a separate copy, which a write to
+ * the published file cannot change.
  */
 export async function putBack(target: string, record: PublishedRecord): Promise<void> {
   const temporary = temporaryPath(target)
@@ -143,7 +142,7 @@ export async function putBack(target: string, record: PublishedRecord): Promise<
   }
 }
 
-/** Removes the old file's log first: it would be replayed onto the new file. */
+/** Removes the old file's log first, because it would be applied to the new file. */
 async function putInPlace(temporary: string, target: string, runId: string): Promise<void> {
   await rm(`${target}.wal`, { recursive: true, force: true })
   await moveFolderAway(target, runId)
@@ -158,7 +157,7 @@ async function moveFolderAway(target: string, runId: string): Promise<void> {
   await moveAside(target, join(dirname(target), 'quarantine', name))
 }
 
-/** Puts the same content under another name, without copying bytes where the file system can. */
+/** Puts the same content under another name, without copying bytes if the file system allows it. */
 async function share(from: string, to: string): Promise<void> {
   try {
     await link(from, to)

@@ -37,18 +37,18 @@ export interface RawFile {
 export interface DamagedFile extends RawFile {
   readonly reason: string
   readonly isGone: boolean
-  /** Whether it is not a version of this day at all. */
+  /** Whether the file is not a version of this day. */
   readonly isStray?: boolean
 }
 
-/** Faults of the machine or its settings, not of the file. */
+/** Errors of the machine or its settings, not of the file. */
 const NOT_OF_THE_FILE = new Set(['EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOMEM'])
 
 /**
  * Verifies that a file has the bytes that were recorded when it landed.
  *
- * @returns the damage, or undefined for a file that is whole.
- * @throws AppError when the system does not let the file be read.
+ * @returns the damage, or undefined for an intact file.
+ * @throws AppError if the system does not allow reading the file.
  */
 export async function damageOf(
   dataFolder: string,
@@ -70,7 +70,7 @@ interface Reading {
   readonly isGone?: boolean
 }
 
-/** @throws AppError when the system does not let the file be read. */
+/** @throws AppError if the system does not allow reading the file. */
 export async function readThrough(path: string): Promise<Reading> {
   try {
     return { sha256: await sha256OfVersion(path) }
@@ -100,11 +100,11 @@ export function intervalsWithoutFile(
 
 /**
  * Moves a damaged version from the lake to the same path below `<data>/quarantine`. Nothing
- * there is overwritten or deleted. A file that is not a version of the day gets a name that
- * does not look like one.
+ * there is overwritten or deleted. A file that is not a version of the day gets another
+ * ending.
  *
- * @returns what was found and done, as the start of a message.
- * @throws AppError when it cannot be moved.
+ * @returns the damage and the action, as the start of a message.
+ * @throws AppError if the file cannot be moved.
  */
 export async function quarantine(
   dataFolder: string,
@@ -126,8 +126,8 @@ export async function quarantine(
 }
 
 /**
- * Takes a damaged version out of a merged file: what else is in it stays. A copy of the file, with
- * a manifest of what was damaged, goes to another folder.
+ * Removes a damaged version from the manifest of a merged file; the other versions stay. Puts a
+ * copy of the file, with a manifest of the damaged versions, into another folder.
  *
  * @returns the path of the copy.
  */
@@ -151,17 +151,17 @@ async function takeOut({ merged, version }: MergedPlace, folder: string): Promis
   return copy
 }
 
-/** Moves base that no ledger knows to quarantine. Returns its path relative to the data folder. */
+/** Moves a base folder without a ledger to quarantine. Returns its path relative to the data folder. */
 export async function quarantineBase(dataFolder: string, folder: string): Promise<string> {
   const to = join(dataFolder, 'quarantine', relative('lake', folder))
   return relative(dataFolder, await moveAside(join(dataFolder, folder), to))
 }
 
 /**
- * Moves a file or a folder out of the way, durably. What is there already stays.
+ * Moves a file or a folder durably to `to`, or to a free name if that exists.
  *
- * @returns where it is.
- * @throws AppError when it cannot be moved.
+ * @returns the new path.
+ * @throws AppError if it cannot be moved.
  */
 export async function moveAside(from: string, to: string): Promise<string> {
   await mkdir(dirname(to), { recursive: true })
@@ -184,7 +184,7 @@ function freeName(path: string): string {
   return free
 }
 
-/** How many files are in quarantine. */
+/** The number of files in quarantine. */
 export async function quarantined(dataFolder: string): Promise<number> {
   const folder = join(dataFolder, 'quarantine')
   if (!existsSync(folder)) return 0

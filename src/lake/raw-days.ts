@@ -22,7 +22,7 @@ const VERSION = /^\d{8}T\d{9}Z-[0-9a-f]{16}\.parquet$/
 
 /**
  * A day's versions, oldest first: those in its folder, and those in the merged files of its month.
- * Files of other names are not ours.
+ * Files with other names are ignored.
  */
 export function versionsIn(folder: string): string[] {
   const day = basename(folder).slice('date='.length)
@@ -36,7 +36,7 @@ function versionsAmong(names: readonly string[]): string[] {
   return [...new Set(names.filter((name) => VERSION.test(name)))].sort()
 }
 
-/** What the lake holds of one day. */
+/** The versions of one day in the lake. */
 export interface RawDay {
   readonly resource: string
   readonly day: Day

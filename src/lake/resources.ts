@@ -53,7 +53,7 @@ interface AnalyticsEntry extends Items {
   readonly sizeField?: string
 }
 
-/** One thing of analytics that the platform can be asked for. */
+/** A resource of analytics. */
 export type Resource = AnalyticsEntry &
   Readonly<{ name: string; endpoint: string; grain: 'days' | 'users' }>
 
@@ -78,7 +78,7 @@ function grouped(
   return { [name]: { endpoint, groupBy, item, key: 'item.group_key', entities } }
 }
 
-/** The resources of analytics, in the order in which they are asked for. */
+/** The resources of analytics, in the order of their requests. */
 const ANALYTICS: Readonly<Record<string, AnalyticsEntry>> = {
   activity: {
     sizeField: 'daily_active_users',
@@ -109,7 +109,7 @@ const ANALYTICS: Readonly<Record<string, AnalyticsEntry>> = {
         path: 'by_user.by_model.',
         metrics: MODEL_METRICS,
       },
-      // tells which version the others are of: it is written when they are
+      // its version is also that of the others, because they are written together
       tokens_days: {},
     },
   },

@@ -6,16 +6,16 @@ import { addressing, counted, digits, duration, requestNote, shrinkage } from '.
 
 export type Write = (text: string) => void
 
-/** A model that takes less has no line of its own: there are dozens. */
+/** A faster model has no line, because there are dozens. */
 const SLOW_MODEL_MS = 5_000
 
-/** Fewer days have no lines on the way: a night has a handful a resource. */
+/** Fewer days have no progress lines: a night has a few days for each resource. */
 const MANY_DAYS = 40
 
 /**
- * One plain line for each event that a person wants in a nightly log. Requests,
- * pages, base files, quick models and passed checks have none; the many days of
- * a backfill have one each time another quarter of a resource's is done.
+ * One plain line for each event that people want in a nightly log. Requests, pages, base
+ * files, fast models and passed checks have none; a backfill has a line for each quarter of a
+ * resource's days.
  */
 export function createTextLog(write: Write): Listener {
   const tally = new Tally()
@@ -44,8 +44,8 @@ function isOfAnIdleOne(event: RunEvent): boolean {
 }
 
 /**
- * What every run has. One that is refused (2) with nothing between has no lines: its
- * error says all there is to say.
+ * The events of every run. A run that is refused (2) without other events has no lines,
+ * because its error says everything.
  */
 const FRAME: ReadonlySet<RunEvent['type']> = new Set([
   'run.started',
@@ -53,7 +53,7 @@ const FRAME: ReadonlySet<RunEvent['type']> = new Set([
   'run.finished',
 ])
 
-/** Every event as a line of JSON: `at` (ISO 8601, UTC), then the event's own members. */
+/** Every event as a line of JSON: `at` (ISO 8601, UTC), then the members of the event. */
 export function createJsonLog(write: Write, now: () => number): Listener {
   return (event) => {
     write(`${JSON.stringify({ at: new Date(now()).toISOString(), ...event })}\n`)

@@ -10,15 +10,15 @@ export interface ProgressOptions {
   readonly write: Write
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** The terminal's width at this moment: a line never wraps, or it could not be drawn over. */
+  /** The current width of the terminal: a line must not wrap, so that it can be drawn over. */
   readonly columns: () => number
-  /** False where NO_COLOR is set. */
+  /** False if NO_COLOR is set. */
   readonly colour: boolean
 }
 
 export interface Progress {
   readonly listener: Listener
-  /** Takes the live lines away and leaves the cursor where they began. */
+  /** Removes the live lines. */
   readonly stop: () => void
 }
 
@@ -26,9 +26,8 @@ const REDRAW_EVERY_MS = 100
 
 /**
  * A live view for a terminal: one line per resource with its days, rows, rows a
- * second, time left and failures, and one line for what else the run
- * does. Drawn when an event comes, at most ten times a second. Warnings are
- * printed above it and stay.
+ * second, time left and failures, and one line for other work of the run. It is drawn
+ * when an event comes, at most ten times a second. Warnings are printed above it and stay.
  */
 export function createProgress({ write, now, columns, colour }: ProgressOptions): Progress {
   const colours = pc.createColors(colour)
@@ -63,7 +62,7 @@ function warningOf(event: RunEvent): string | undefined {
   return event.type === 'warning' ? event.message : undefined
 }
 
-/** When a resource began and ended, and the rows of its days under way, by organisation and day. */
+/** When a resource began and ended, and the rows of its unfinished days, by organisation and day. */
 interface Track {
   readonly startedAt: number
   finishedAt: number | undefined
@@ -145,7 +144,7 @@ function noteOf({ pause, models, checks }: State, now: number): string | undefin
   return `${counted(models, 'model')} built, ${counted(checks, 'check')} run`
 }
 
-/** Cut to the width before it is coloured, so that no escape sequence is cut. */
+/** Cuts the text before colouring it, so that no escape sequence is cut. */
 function fitted(
   plain: string,
   marked: string,

@@ -2,19 +2,16 @@ import type { RunEvent } from '../lib/events.ts'
 import { KnownSecrets, REDACTED } from '../lib/secrets/known-secrets.ts'
 import { withoutKnownForms } from '../lib/secrets/secret-forms.ts'
 
-/** Takes secrets out of a text. */
+/** Removes secrets from a text. */
 export type Redact = (text: string) => string
 
-/**
- * Takes out the credentials given, however they are spelled, and besides whatever
- * has the known form of a key or a token.
- */
+/** Removes the given credentials in any spelling, and everything with the form of a key or a token. */
 export function createRedact(secrets: readonly string[]): Redact {
   const known = new KnownSecrets(secrets)
   return (text) => withoutKnownForms(known.text(text), () => REDACTED)
 }
 
-/** The event without secrets in any of its texts: what every listener gets. */
+/** The event without secrets in any of its texts. */
 export function redactedEvent(event: RunEvent, redact: Redact): RunEvent {
   const clean = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(clean)

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { messageOf } from '../lib/errors.ts'
 import { listIfThere, pathSegment, writeAtomic } from '../lib/files.ts'
 
-/** How a run ended, in one word. `killed`: it never wrote its end. */
+/** How a run ended. `killed`: its record has no end. */
 const STATUSES = [
   'killed',
   'running',
@@ -21,8 +21,8 @@ const STATUSES = [
 const count = z.number().int().nonnegative()
 
 /**
- * Days of one resource, over every organisation. `unchanged`: a recheck found what was
- * already landed; `left`: asked for and not reached, a deadline or a rate limit came first.
+ * Days of one resource in all organisations. `unchanged`: a recheck found the landed
+ * version; `left`: planned, but a deadline or a rate limit came first.
  */
 const days = z.object({
   asked: count,
@@ -36,12 +36,12 @@ const days = z.object({
 
 const orgDay = { org_id: z.string(), resource: z.string(), day: z.string() }
 
-/** What `runs/<run_id>.json` holds. Members that a later version adds are passed over. */
+/** The content of `runs/<run_id>.json`. Members that a later version adds are ignored. */
 const runRecord = z.object({
   run_id: z.string().min(1),
   command: z.string(),
   version: z.string(),
-  /** `running` until the end is written; a run that was killed keeps it on file. */
+  /** `running` until the end is written, which a killed run never does. */
   status: z.enum(STATUSES),
   /** ISO 8601, UTC, as every time here. */
   started_at: z.iso.datetime(),
@@ -49,7 +49,7 @@ const runRecord = z.object({
   exit_code: z.number().int().nullable(),
   error: z.string().nullable(),
   organisations: z.array(z.string()),
-  /** Of several organisations those that failed, by configuration; not in records of versions before this was known. */
+  /** The failed ones of several organisations; missing in records of earlier versions. */
   failed_organisations: z
     .array(
       z.object({
@@ -72,7 +72,7 @@ const runRecord = z.object({
   }),
   resources: z.record(z.string(), days),
   failures: z.array(z.object({ ...orgDay, error: z.string(), request_id: z.string().nullable() })),
-  /** Settled days that came back much smaller; not in records of versions before this was known. */
+  /** Settled days that came back much smaller; missing in records of earlier versions. */
   shrunk: z
     .array(
       z.object({
@@ -87,10 +87,10 @@ const runRecord = z.object({
     z.object({ check: z.string(), severity: z.enum(['error', 'warn']), failures: count }),
   ),
   published: z.object({ path: z.string(), bytes: count }).nullable(),
-  /** Run ids; not in records of versions before this was known. */
+  /** Run ids; missing in records of earlier versions. */
   rolled_back: z.object({ from: z.string().nullable(), to: z.string() }).nullable().default(null),
   exports: z.array(z.object({ target: z.string(), path: z.string(), tables: count, rows: count })),
-  /** None in the records of earlier versions. */
+  /** Missing in records of earlier versions. */
   reports: z.array(z.object({ path: z.string(), bytes: count })).default([]),
   warnings: z.array(z.string()),
   stages: z.array(z.object({ stage: z.string(), duration_ms: z.number().nonnegative() })),
@@ -100,28 +100,28 @@ export type RunRecord = z.infer<typeof runRecord>
 export type RunStatus = RunRecord['status']
 export type Days = z.infer<typeof days>
 
-/** The members of Days, in the order in which they are shown. */
+/** The members of Days, in display order. */
 export const DAYS = days.keyof().options
 
-/** The lock allows one run at a time: an earlier run without an end was killed. */
+/** An earlier run without an end was killed, because the lock allows one run at a time. */
 export function ended(record: RunRecord): RunRecord {
   return record.status === 'running' ? { ...record, status: 'killed' } : record
 }
 
 export interface RunRecords {
-  /** By start, the oldest first. */
+  /** Oldest first. */
   readonly records: readonly RunRecord[]
-  /** Files that are no run record, and why. */
+  /** Files that are no run records, and why. */
   readonly skipped: readonly { readonly file: string; readonly reason: string }[]
 }
 
-/** Writes `<folder>/<run_id>.json`, at the start and again at the end; readers see one or the other. */
+/** Writes `<folder>/<run_id>.json` atomically. */
 export async function writeRunRecord(folder: string, record: RunRecord): Promise<void> {
   const path = join(folder, `${pathSegment(record.run_id)}.json`)
   await writeAtomic(path, `${JSON.stringify(record, null, 2)}\n`)
 }
 
-/** Every run record of the folder; none when there is no folder. */
+/** Every run record of the folder; none if it does not exist. */
 export async function readRunRecords(folder: string): Promise<RunRecords> {
   const records: RunRecord[] = []
   const skipped: { file: string; reason: string }[] = []

@@ -6,15 +6,15 @@ import { checksRun, verdictOf } from './verdict.ts'
 import { aligned, counted, digits, duration, requestNote, shrinkage } from './words.ts'
 
 const LISTED = 10
-/** A platform whose text is in warnings can make any number of kinds. */
+/** Warnings quote the platform, which could make any number of kinds. */
 const MOST_KINDS = 30
 const LABEL_WIDTH = 11
 
 /**
- * The closing text of a run: the verdict, then what was asked, landed, empty,
- * failed, built and published, and how long each stage took. Of failures the first
- * ten are listed, and of warnings ten, the most severe first, or one of each kind
- * where there are more kinds; the run record holds them all.
+ * The closing text of a run: the verdict, then what was requested, landed, empty,
+ * failed, built and published, and how long each stage took. It lists the first ten
+ * failures, and ten warnings, the most severe first, or one of each kind if there are
+ * more kinds; the run record holds all of them.
  */
 export function renderSummary(summary: Summary): string {
   const { record, warnings, unchanged } = summary
@@ -40,7 +40,7 @@ export function renderSummary(summary: Summary): string {
   return `${[verdictOf(summary), ...gap, ...sections].join('\n')}\n`
 }
 
-/** The label stands before the first line; the others are indented as far. */
+/** Puts the label before the first line, and indents the others. */
 function section(label: string, lines: readonly string[]): string[] {
   return lines.map((line, at) => ((at === 0 ? label : '').padEnd(LABEL_WIDTH) + line).trimEnd())
 }
@@ -120,7 +120,7 @@ function tookLines({ started_at, finished_at, stages }: RunRecord): string[] {
   return [`${duration(Date.parse(finished_at) - Date.parse(started_at))}${detail}`]
 }
 
-/** What warnings are about, the most severe first; null: nothing in particular. */
+/** Subjects of warnings, the most severe first; null: no subject. */
 const BY_SEVERITY: readonly (Warning['about'] | null)[] = [
   'lease',
   'damage',
@@ -130,8 +130,8 @@ const BY_SEVERITY: readonly (Warning['about'] | null)[] = [
 ]
 
 /**
- * Some of the warnings, the most severe first: one of each kind, up to MOST_KINDS, and
- * more of them where fewer than LISTED are chosen so.
+ * Chooses warnings, the most severe first: one of each kind, up to MOST_KINDS, and
+ * more up to LISTED.
  */
 function chooseWarnings(warnings: readonly Warning[]): string[] {
   const kinds = grouped(
@@ -148,8 +148,8 @@ function chooseWarnings(warnings: readonly Warning[]): string[] {
 }
 
 /**
- * The kind of a warning that names none: its words without what is quoted and
- * without names, numbers, dates and paths.
+ * The kind of a warning without `kind`: its words without quotations, names, numbers,
+ * dates and paths.
  */
 function kindOf(message: string): string {
   return message

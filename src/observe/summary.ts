@@ -11,21 +11,20 @@ import { DAYS, type Days, type RunRecord, type RunStatus } from './run-record.ts
 /** Gets every event of a run, in order, without secrets. */
 export type Listener = (event: RunEvent) => void
 
-/** A warning; it is about nothing in particular where nothing is said of it. */
 export type Warning = Omit<EventOf<'warning'>, 'type'>
 
-/** A run as far as it has come: its record, and what only the closing text needs. */
+/** The state of a run: its record, and what only the closing text needs. */
 export interface Summary {
   readonly record: RunRecord
-  /** Those of the record, with what each is about. */
+  /** The warnings of the record, with their subjects. */
   readonly warnings: readonly Warning[]
-  /** The published file that holds what was built already, and stays as it is. */
+  /** The path of the published file if the build made nothing new. */
   readonly unchanged: string | null
 }
 
 /**
- * Gathers a run's events. `summary` is what is known so far; with an exit code, as if the run
- * ended so at this moment. `version` is the package's.
+ * Collects a run's events. `summary` returns the current state or, with an exit code, the state as
+ * if the run ended now. `version` is the package's.
  */
 export function createSummary(now: () => number, version: string) {
   const record = emptyRecord(isoOf(now()), version)
@@ -51,7 +50,7 @@ export function createSummary(now: () => number, version: string) {
   }
 }
 
-/** What an event adds to the record; intervals are counted by the Tally. */
+/** Adds an event to the record; the Tally counts intervals. */
 const NOTES: Handlers<[record: RunRecord, now: string], void> = {
   'run.started': ({ runId, command }, record, now) => {
     record.run_id = runId
@@ -101,8 +100,8 @@ interface Interval {
 }
 
 /**
- * Counts the days of each resource. Of a day that is reported twice the last report
- * counts; but what landed in the run stays landed.
+ * Counts the days of each resource. The last report of a day counts, but a day that landed
+ * in the run stays landed.
  */
 export class Tally {
   readonly #planned = new Map<string, number>()
@@ -123,12 +122,12 @@ export class Tally {
     }
   }
 
-  /** Days of the resource that the plans ask for. */
+  /** The planned days of the resource. */
   planned(resource: string): number {
     return this.#planned.get(resource) ?? 0
   }
 
-  /** Days of the resource that were reported. */
+  /** The reported days of the resource. */
   done(resource: string): number {
     return this.#intervals.get(resource)?.size ?? 0
   }
@@ -183,7 +182,7 @@ const STATUS_BY_EXIT_CODE: Readonly<Record<number, RunStatus>> = {
   [ExitCode.locked]: 'locked',
 }
 
-/** By the exit code, except that a run which lacks an interval is never complete. */
+/** The status by the exit code, except that a run which lacks an interval is never complete. */
 function statusOf({ exit_code, totals }: RunRecord): RunStatus {
   if (exit_code === null) return 'running'
   const status = STATUS_BY_EXIT_CODE[exit_code] ?? 'failed'

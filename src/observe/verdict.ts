@@ -2,7 +2,7 @@ import { oneLine } from '../lib/text.ts'
 import type { Summary } from './summary.ts'
 import { counted, digits } from './words.ts'
 
-/** One plain sentence: what became of the run, and what happens next. */
+/** One sentence: the result of the run, and what happens next. */
 export function verdictOf(summary: Summary): string {
   const { status, error, totals, published } = summary.record
   const because = error === null ? undefined : oneLine(error)
@@ -35,7 +35,7 @@ export function verdictOf(summary: Summary): string {
   }
 }
 
-/** Checks that were run, whatever came of them. */
+/** The number of checks that ran, whatever their result. */
 export function checksRun({ record: { totals } }: Summary): number {
   return totals.checks_passed + totals.checks_warned + totals.checks_failed
 }

@@ -2,7 +2,7 @@ import type { EventOf } from '../lib/events.ts'
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 
-/** `1,234,567`, whatever the machine's language. */
+/** `1,234,567`, independent of the machine's language. */
 export function digits(count: number | bigint): string {
   return whole.format(count)
 }
@@ -12,7 +12,7 @@ export function counted(count: number, noun: string): string {
   return `${digits(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** Of milliseconds: `340ms`, `9.5s`, `4m 12s`, `2h 03m`. */
+/** Milliseconds as `340ms`, `9.5s`, `4m 12s` or `2h 03m`. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)}ms`
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)}s`
@@ -26,7 +26,7 @@ function twoDigits(count: number): string {
   return String(count).padStart(2, '0')
 }
 
-/** The first lines, and one that counts the rest. */
+/** The first lines, and a last one made by `rest` for the number of others. */
 export function firstLines(
   lines: readonly string[],
   most: number,
@@ -36,7 +36,7 @@ export function firstLines(
   return more <= 0 ? lines : [...lines.slice(0, most), rest(more)]
 }
 
-/** Rows of cells, one below the other: the first of each to the left, the others to the right. */
+/** Aligns rows of cells: the first cell to the left, the others to the right. */
 export function aligned(rows: readonly (readonly string[])[]): string[] {
   const widthAt = (at: number): number => Math.max(...rows.map((row) => row[at]?.length ?? 0))
   const widths = (rows[0] ?? []).map((_, at) => widthAt(at))
@@ -51,12 +51,12 @@ export function toSecond(instant: string): string {
   return instant.replace(/^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)\.\d+/, '$1')
 }
 
-/** The id of a request, where the error that it belongs to does not name it. */
+/** The id of a request, unless its error names it. */
 export function requestNote(id: string | null, error: string): string {
   return id === null || error.includes(id) ? '' : ` (request ${id})`
 }
 
-/** Which host is asked about an organisation, and with whose key. */
+/** Says which hosts get requests for an organisation, and with which key. */
 export function addressing(addressed: EventOf<'organisation.addressed'>): string {
   const { name, origins, keySource, others = 0 } = addressed
   const hosts = origins.join(' and ')
@@ -64,7 +64,7 @@ export function addressing(addressed: EventOf<'organisation.addressed'>): string
   return `requests for '${name}' and ${digits(others)} more go to ${hosts}, each with a key of its own, the first of ${keySource}`
 }
 
-/** A settled day that came back much smaller, and what became of it. */
+/** Says that a settled day came back much smaller, and whether that is confirmed. */
 export function shrinkage(shrunk: Omit<EventOf<'interval.shrunk'>, 'type'>): string {
   const { orgId, resource, day, sizeBefore, size, isConfirmed } = shrunk
   const what = `${resource} ${day} of ${orgId} came back with ${digits(size)} instead of ${digits(sizeBefore)}`

@@ -18,18 +18,18 @@ import type {
 import { UsageError } from '../../lib/errors.ts'
 
 export interface ControlsQuery {
-  /** Revisions a page, 1 to 100; the platform's default is 20. */
+  /** Revisions on a page, 1 to 100; the platform's default is 20. */
   readonly limit?: number
   /** `pagination.nextCursor` of the page before. */
   readonly cursor?: string | undefined
 }
 
-/** Revisions on a page, at most (PLATFORM_API, "Limits"). */
+/** The highest number of revisions on a page (PLATFORM_API, "Limits"). */
 export const MAX_CONTROLS_PAGE = 100
 
 /** The history of the enterprise controls, newest revision first. */
 export class Controls extends Endpoints {
-  /** One page, its revisions also exactly as served. @throws UsageError for a limit out of bounds. */
+  /** One page, with its revisions exactly as served. @throws UsageError for a limit out of bounds. */
   async fetchPage({ limit, cursor }: ControlsQuery = {}): Promise<Served<ControlsPage>> {
     if (limit !== undefined) checkWhole('limit', limit, 1, MAX_CONTROLS_PAGE)
     const path = withQuery('/api/v0/organization/enterprise-controls/history', { limit, cursor })
@@ -41,7 +41,7 @@ export class Controls extends Endpoints {
     return (await this.fetchPage(query)).value
   }
 
-  /** Pages until the server says there are no more. @throws ContradictionError for pages in a loop. */
+  /** Pages until the server says that there are no more. @throws ContradictionError for pages in a loop. */
   async *fetchPages(): AsyncGenerator<Served<ControlsPage>, void, undefined> {
     const seen = new Set<string>()
     let cursor: string | undefined
@@ -72,24 +72,24 @@ function nextCursor(page: Served<ControlsPage>, seen: Set<string>): string | und
   )
 }
 
-/** Credits, at least (PLATFORM_API, "Limits"). */
+/** The lowest global limit, in credits (PLATFORM_API, "Limits"). */
 export const MIN_GLOBAL_LIMIT = 1_000_000
 
-/** Users a request, at most (PLATFORM_API, "Limits"). */
+/** The highest number of users in a request (PLATFORM_API, "Limits"). */
 export const MAX_USERS_PER_REQUEST = 100
 
-/** Whole credits, a bigint where a number is not exact; null is no limit. */
+/** Whole credits, a bigint if a number is not exact; null is no limit. */
 export type Credits = number | bigint | null
 
-/** A limit of one user to be set; null removes it. */
+/** A limit to set for one user; null removes it. */
 export interface WantedLimit {
   readonly email: string
   readonly limit: Credits
 }
 
-/** Limits of credits, one for all and one for each who has their own. */
+/** The global limit of credits, and the limits of users. */
 export class Limits extends Endpoints {
-  /** All limits, the answer also exactly as served. */
+  /** All limits, with the answer exactly as served. */
   fetch(): Promise<Served<UsageLimits>> {
     return fetchItems<UsageLimits>(this.caller, USERS, 'whole')
   }
@@ -99,7 +99,7 @@ export class Limits extends Endpoints {
   }
 
   /**
-   * Sets the limit of every user without one of their own; null removes it.
+   * Sets the limit of every user without their own limit; null removes it.
    *
    * @throws UsageError for a limit below 1,000,000.
    */
@@ -109,10 +109,10 @@ export class Limits extends Endpoints {
   }
 
   /**
-   * Sets limits of users, each known by e-mail; null removes one. Users that fail
+   * Sets limits of users by e-mail; null removes one. Users whose limit was not set
    * are in `errors` of the result.
    *
-   * @throws UsageError for none or more than 100 users, an empty e-mail, a limit that is no whole number.
+   * @throws UsageError for none or more than 100 users, an empty e-mail, or a limit that is no whole number.
    */
   async setUsers(users: readonly WantedLimit[]): Promise<UserLimitsResult> {
     checkWhole('users a request', users.length, 1, MAX_USERS_PER_REQUEST)
@@ -137,7 +137,7 @@ export function checkGlobalLimit(limit: Credits): void {
   )
 }
 
-/** @throws UsageError for what is no integer, or a number that may be another one than was meant. */
+/** @throws UsageError for a number that is no integer, or too large to be exact. */
 function checkInteger(what: string, value: number | bigint): void {
   if (typeof value === 'bigint' || Number.isSafeInteger(value)) return
   throw new UsageError(`${what}: ${value} is not a whole number; beyond 2^53 it has to be a bigint`)
@@ -149,7 +149,7 @@ const USERS = '/api/v0/organization/usage/limits/users'
 export interface ReadinessQuery {
   /** Reports of one repository. */
   readonly repoId?: string
-  /** Reports a page; the platform may give fewer. */
+  /** Reports on a page; the platform may send fewer. */
   readonly limit?: number
   /** `reportId` of the last report of the page before. */
   readonly startAfter?: string
@@ -163,15 +163,15 @@ export interface ReadinessPage {
 export class Readiness {
   readonly #caller: Caller | null
 
-  /** `caller`: null where the application host is not known. */
+  /** `caller`: null if the application host is not configured. */
   constructor(caller: Caller | null) {
     this.#caller = caller
   }
 
   /**
-   * One page, its reports also exactly as served.
+   * One page, with its reports exactly as served.
    *
-   * @throws UsageError for a limit below 1, and where the application host is not known.
+   * @throws UsageError for a limit below 1, and if the application host is not configured.
    */
   async fetchPage(query: ReadinessQuery = {}): Promise<Served<ReadinessPage>> {
     const { repoId, limit, startAfter } = query
@@ -195,8 +195,8 @@ export class Readiness {
   }
 
   /**
-   * Pages until one has no new report: the platform does not state the end, a
-   * page may be shorter than asked, and the order of reports is not promised.
+   * Pages until one has no new report: the platform does not mark the last page, a
+   * page may be shorter than requested, and the order of reports is not documented.
    */
   async *fetchPages(
     query: Omit<ReadinessQuery, 'startAfter'> = {},

@@ -7,30 +7,30 @@ export interface OnComputer {
   readonly computerId?: string | undefined
 }
 
-/** Sessions and their messages. The platform lists neither: ids come from elsewhere. */
+/** Sessions and their messages. The platform lists neither, so the caller needs their ids. */
 export class Sessions extends Endpoints {
-  /** A session, the answer also exactly as served. */
+  /** A session, with the answer exactly as served. */
   async fetch(sessionId: string, { computerId }: OnComputer = {}): Promise<Served<Session>> {
     const path = withQuery(pathOf(SESSION, sessionId), { computerId })
     return fetchItems<Session>(this.caller, path, 'whole')
   }
 
-  /** A session. @throws ApiError 404 for one that is not known. */
+  /** A session. @throws ApiError 404 for an unknown id. */
   async get(sessionId: string, on: OnComputer = {}): Promise<Session> {
     return (await this.fetch(sessionId, on)).value
   }
 
-  /** Changes settings; whether what is left out stays as it is, is not documented. Never repeated. */
+  /** Changes settings. It is not documented whether other settings stay. Never retried. */
   async update(sessionId: string, sessionSettings: SessionSettingsPatch): Promise<Session> {
     return send<Session>(this.caller, 'PATCH', pathOf(SESSION, sessionId), { sessionSettings })
   }
 
-  /** Ends the loop of the agent; nothing happens to an idle session. Never repeated. */
+  /** Ends the loop of the agent; an idle session stays as it is. Never retried. */
   async interrupt(sessionId: string): Promise<void> {
     await send(this.caller, 'POST', pathOf(`${SESSION}/interrupt`, sessionId))
   }
 
-  /** A message, the answer also exactly as served. */
+  /** A message, with the answer exactly as served. */
   async fetchMessage(
     sessionId: string,
     messageId: string,
@@ -40,7 +40,7 @@ export class Sessions extends Endpoints {
     return fetchItems<Message>(this.caller, path, 'whole')
   }
 
-  /** A message. @throws ApiError 404 for one that is not known. */
+  /** A message. @throws ApiError 404 for an unknown id. */
   async message(sessionId: string, messageId: string, on: OnComputer = {}): Promise<Message> {
     return (await this.fetchMessage(sessionId, messageId, on)).value
   }
@@ -48,10 +48,10 @@ export class Sessions extends Endpoints {
 
 const SESSION = '/api/v0/sessions/{}'
 
-/** Characters of a computer's name, at most (PLATFORM_API, "Limits"). */
+/** The highest number of characters in a computer's name (PLATFORM_API, "Limits"). */
 export const MAX_COMPUTER_NAME = 63
 
-/** Characters of a name: one that takes two units of UTF-16 is one. */
+/** The number of characters in a name; a surrogate pair is one. */
 export function lengthOfName(name: string): number {
   return Array.from(name).length
 }
@@ -63,7 +63,7 @@ export interface MetricsQuery {
 
 /** Persistent environments that sessions run in. */
 export class Computers extends Endpoints {
-  /** All computers of the organisation, each also exactly as served. */
+  /** All computers of the organisation, exactly as served. */
   fetchAll(): Promise<Served<{ readonly computers: readonly Computer[] }>> {
     return fetchItems(this.caller, COMPUTERS, { key: 'computers' })
   }
@@ -73,12 +73,12 @@ export class Computers extends Endpoints {
     return (await this.fetchAll()).value.computers
   }
 
-  /** A computer, the answer also exactly as served. */
+  /** A computer, with the answer exactly as served. */
   fetch(computerId: string): Promise<Served<Computer>> {
     return fetchItems<Computer>(this.caller, pathOf(COMPUTER, computerId), 'whole')
   }
 
-  /** A computer. @throws ApiError 404 for one that is not known. */
+  /** A computer. @throws ApiError 404 for an unknown id. */
   async get(computerId: string): Promise<Computer> {
     return (await this.fetch(computerId)).value
   }
@@ -88,7 +88,7 @@ export class Computers extends Endpoints {
     return (await this.fetchByName(name)).value
   }
 
-  /** The same, the answer also exactly as served. */
+  /** A computer by its name, with the answer exactly as served. */
   async fetchByName(name: string): Promise<Served<Computer>> {
     const length = lengthOfName(name)
     if (length < 1 || length > MAX_COMPUTER_NAME) {
@@ -98,30 +98,30 @@ export class Computers extends Endpoints {
   }
 
   /**
-   * Installs the dependencies once more. Never repeated.
+   * Installs the dependencies again. Never retried.
    *
-   * @throws ApiError 409 when an install is running.
+   * @throws ApiError 409 if an install is running.
    */
   installDependencies(computerId: string): Promise<Computer> {
     return this.#post<Computer>(computerId, 'install-deps')
   }
 
-  /** Configures credentials and environment again; returns how many were configured. Never repeated. */
+  /** Configures credentials and environment again, and returns the number of configured integrations. Never retried. */
   refresh(computerId: string): Promise<{ readonly configured: number }> {
     return this.#post(computerId, 'refresh')
   }
 
-  /** Restarts a managed computer. Never repeated. */
+  /** Restarts a managed computer. Never retried. */
   async restart(computerId: string): Promise<void> {
     await this.#post(computerId, 'restart')
   }
 
-  /** Deletes a computer. Never repeated. */
+  /** Deletes a computer. Never retried. */
   async delete(computerId: string): Promise<void> {
     await send(this.caller, 'DELETE', pathOf(COMPUTER, computerId))
   }
 
-  /** Samples, each also exactly as served. @throws UsageError for a start that is no time. */
+  /** Samples, exactly as served. @throws UsageError for a start that is no time. */
   async fetchMetrics(
     computerId: string,
     { start }: MetricsQuery = {},

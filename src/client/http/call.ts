@@ -6,19 +6,19 @@ import { BodyError } from '../errors.ts'
 import { serverTime } from '../rate-limit/header-values.ts'
 import type { Call, Transport } from './transport.ts'
 
-/** One answer outside analytics: what it says, and its items exactly as served. */
+/** One answer outside analytics: its value, and its items exactly as served. */
 export interface Served<T> {
   readonly value: T
   /** In the order of the answer. */
   readonly items: readonly ServedRow[]
-  /** Path and query, as asked. */
+  /** Path and query of the request. */
   readonly request: string
   readonly requestId: string | null
   /** The server's clock, milliseconds since the epoch; null when it sent no `Date`, NaN for no date. */
   readonly serverTime: number | null
 }
 
-/** Where the items of an answer are; `whole`: the object that it is. */
+/** Where the items of an answer are; `whole`: the answer is the only item. */
 type ItemsAt = RowsAt | 'whole'
 
 /** Sends the calls of one host. */
@@ -37,10 +37,10 @@ export abstract class Endpoints {
   }
 }
 
-/** Bounds what one answer may take; the largest are pages of settings, reports and messages. */
+/** The largest answers are pages of settings, reports and messages. */
 const MAX_BYTES = 64 * 1024 * 1024
 
-/** Asks for items. @throws BodyError when the answer has no items there. */
+/** Requests items. @throws BodyError if the answer has no items there. */
 export function fetchItems<T>(
   { transport, baseUrl }: Caller,
   path: string,
@@ -61,9 +61,9 @@ export function fetchItems<T>(
 }
 
 /**
- * Does something; returns the object that is answered. `body`: an object, or its JSON text.
+ * Makes a change and returns the object of the answer. `body`: an object, or its JSON text.
  *
- * @throws BodyError when the answer is no object.
+ * @throws BodyError if the answer is no object.
  */
 export function send<T>(
   { transport, baseUrl }: Caller,
@@ -83,7 +83,7 @@ export function send<T>(
 
 const DOCUMENTED = 'answer as documented'
 
-/** A decoder that refuses what is no UTF-8. */
+/** A decoder that throws for bytes that are not UTF-8. */
 export function utf8(): InstanceType<typeof TextDecoder> {
   return new TextDecoder('utf-8', { fatal: true })
 }
@@ -91,7 +91,7 @@ export function utf8(): InstanceType<typeof TextDecoder> {
 /**
  * Reads an answer that should be `what`.
  *
- * @throws BodyError for whatever `read` throws. It does not quote the body: that may carry secrets.
+ * @throws BodyError for whatever `read` throws. It does not quote the body, which may hold secrets.
  */
 export function readAnswer<T>(
   what: string,
@@ -117,23 +117,23 @@ export function readAnswer<T>(
 }
 
 /**
- * A path whose `{}` are ids.
+ * Fills each `{}` of a path with an id.
  *
- * @throws UsageError for an id that is empty, or would lead to another path.
+ * @throws UsageError for an id that is empty or would lead to another path.
  */
 export function pathOf(template: string, ...ids: readonly string[]): string {
   const left = [...ids]
   return template.replaceAll('{}', () => {
     const id = left.shift() ?? ''
-    if (id.trim() === '' || id === '.' || id === '..' || HALF_A_CHARACTER.test(id)) {
+    if (id.trim() === '' || id === '.' || id === '..' || LONE_SURROGATE.test(id)) {
       throw new UsageError(`'${id}' is not an id`, { hint: `It would ask for ${template}.` })
     }
     return encodeURIComponent(id)
   })
 }
 
-/** A surrogate without its other half has no spelling in a URL. */
-const HALF_A_CHARACTER = /\p{Surrogate}/u
+/** Lone surrogates cannot be encoded in a URL. */
+const LONE_SURROGATE = /\p{Surrogate}/u
 
 export function withQuery(
   path: string,
@@ -145,7 +145,7 @@ export function withQuery(
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`
 }
 
-/** @throws UsageError when the number is not whole, or not within the bounds of the specification. */
+/** @throws UsageError for a number that is not whole or outside the bounds of the specification. */
 export function checkWhole(what: string, value: number, least: number, most = Infinity): void {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return
   const bounds = most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`
@@ -166,7 +166,7 @@ function contentOf(text: string, itemsAt: ItemsAt): Pick<Served<unknown>, 'value
   return { items, value: itemsAt === 'array' ? values : { ...Object(rest), [itemsAt.key]: values } }
 }
 
-/** The specification's word is taken for the shape of an answer; unknown fields and values pass. */
+/** Assumes the documented shape of an answer; unknown fields and values pass. */
 export function documented<T>(value: unknown): T {
   return value as T
 }

@@ -36,7 +36,7 @@ import { waitOf } from '../rate-limit/headers.ts'
 export interface TransportOptions extends GovernorOptions {
   /** API key or JWT. */
   readonly credential: string
-  /** Milliseconds for one whole answer. */
+  /** The time limit of one whole answer. */
   readonly timeoutMs?: number
 }
 
@@ -50,7 +50,7 @@ export interface Call {
   readonly maxBytes: number
   /** JSON text. */
   readonly body?: string | undefined
-  /** The caller asks for less when this takes too long, so that it is not repeated as it is. */
+  /** The caller divides a request that takes too long, so it is not retried as it is. */
   readonly isDivisible?: boolean
 }
 
@@ -203,7 +203,7 @@ export class Transport {
       bytes,
       requestId: requestIdOf(head),
     })
-    if (!isGood(head)) return // the body of the error says how the governor is to be told
+    if (!isGood(head)) return // `#attempt` reports an error status, with its wait
     this.#governor.answered({ kind: kindOf(call), sentAt, headers: head.headers, health: 'well' })
   }
 

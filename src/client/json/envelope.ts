@@ -11,11 +11,10 @@ export interface Envelope {
 }
 
 /**
- * Cuts a whole answer at the boundaries of its rows (see RowScanner). Every piece
- * is parsed, so a wrong cut cannot pass: the rows one by one, and the rest with
- * the array emptied.
+ * Cuts a whole answer at the boundaries of its rows (see RowScanner). Parses each row,
+ * and the rest with the array emptied, which would reveal a wrong cut.
  *
- * @throws SyntaxError when the text is not JSON, not an object, or has no such array.
+ * @throws SyntaxError if the text is not JSON, not an object, or has no such array.
  */
 export function sliceEnvelope(text: string, rowsAt: RowsAt = { key: 'data' }): Envelope {
   const scanner = new RowScanner(rowsAt)
@@ -23,7 +22,7 @@ export function sliceEnvelope(text: string, rowsAt: RowsAt = { key: 'data' }): E
   return { rows, rest: scanner.end() }
 }
 
-/** Identifies the rows of an answer: the JSON text of their array, exactly as served. */
+/** A checksum of the rows of an answer: of the JSON text of their array, exactly as served. */
 export interface RowsSum {
   readonly rows: number
   readonly characters: number
@@ -32,7 +31,7 @@ export interface RowsSum {
 }
 
 export interface SummedEnvelope {
-  /** Null where they are the known ones: then they were not parsed. */
+  /** Null if the rows are the known ones, which are not parsed. */
   readonly rows: readonly ServedRow[] | null
   readonly rowsText: string
   readonly sum: RowsSum
@@ -40,8 +39,8 @@ export interface SummedEnvelope {
 }
 
 /**
- * `sliceEnvelope` for rows that may be `known`, from an answer that was read before:
- * where they are, only what surrounds them is read.
+ * Like `sliceEnvelope`, but if the rows are the `known` ones of an earlier answer, only the
+ * text around them is parsed.
  *
  * @throws SyntaxError
  */
@@ -59,7 +58,7 @@ export function sumOf(rowsText: string, rows: number): RowsSum {
   return { rows, characters: rowsText.length, sha256: sha256Of(rowsText) }
 }
 
-/** An array that is a JSON text already may stand empty while the rest is read. */
+/** The rest is read with an empty array, because the known one is valid JSON. */
 function passKnown(text: string, known: RowsSum): SummedEnvelope | undefined {
   const begin = text.indexOf('[', text.indexOf('"data"'))
   if (begin < 0) return undefined
@@ -77,21 +76,20 @@ function sha256Of(text: string): string {
   return hash('sha256', text, 'base64')
 }
 
-/** An answer that is one row. @throws SyntaxError when it is no object. */
+/** An answer that is one row. @throws SyntaxError if it is no object. */
 export function sliceWhole(text: string): ServedRow {
   const trimmed = text.trim()
   if (!trimmed.startsWith('{')) throw new SyntaxError('the answer is no object')
-  valueEnd(openValue(), trimmed) // refuses what is nested too deep
+  valueEnd(openValue(), trimmed) // throws for a value that is nested too deep
   return { text: trimmed, value: servedRow(text).value }
 }
 
 /**
- * Compares an analytics answer with what it says of itself: the range that `meta`
- * names is the one that was asked for, and a page of users has a `meta` to say
- * whether it is the last. A stale cache, or a platform that cuts a wide range without a
- * word, would else make days without rows out of days that have them.
+ * Checks the metadata of an analytics answer: the range in `meta` is the requested one, and
+ * a page of users has a `meta` that says whether it is the last. Otherwise a stale cache, or
+ * a platform that silently cuts a wide range, would make days look empty.
  *
- * `path` is path and query as asked; `rest` is the document without its rows.
+ * `path` is path and query of the request; `rest` is the document without its rows.
  * @throws SyntaxError
  */
 export function validateMetadata(path: string, rest: unknown): void {

@@ -11,41 +11,41 @@ import {
   type OpenValue,
 } from '../../lib/json.ts'
 
-/** One row of an answer: its text exactly as served, and what it means. */
+/** One row of an answer: its text exactly as served, and the parsed value. */
 export interface ServedRow {
   readonly text: string
   readonly value: unknown
 }
 
-/** Rows that were read before, and need no second reading. */
+/** Rows of an earlier answer, which need not be parsed again. */
 export interface KnownRows {
   /**
-   * What every row begins with, where the one that begins at `at` may be known: the
-   * next to begin so shows where it ends, far sooner than its own braces do.
+   * The text that every row begins with, if the row at `at` may be known. Searching for the
+   * same text at the next row finds the end of this one much faster than matching braces.
    */
   readonly beginningOf: (text: string, at: number) => string | undefined
-  /** Whether it is known, byte for byte. */
+  /** Whether the row is known, byte for byte. */
   readonly has: (text: string) => boolean
 }
 
-/** A row that has ended. One that is known is a JSON text: it was read before. */
+/** A row that has ended. A known row is valid JSON, because it was parsed before. */
 export interface ScannedRow {
   readonly text: string
   readonly isKnown: boolean
 }
 
-/** A row that may be known, as far as it has come. */
+/** The part received so far of a row that may be known. */
 interface PendingRow {
   readonly beginning: string
   readonly text: string
-  /** The end of the text, in which the next row may begin. To cut it from a text in many pieces would copy them. */
+  /** The end of the text, in which the next row may begin; cutting it from `text` each time would copy all pieces. */
   readonly tail: string
 }
 
-/** Where the rows of an answer are: in an array of the object, or in the array that it is. */
+/** Where the rows of an answer are: in an array of the object, or the answer is the array. */
 export type RowsAt = { readonly key: string } | 'array'
 
-/** What may come next, outside of a value. */
+/** The state outside of a value: what may come next. */
 type Place =
   | 'root'
   | 'key or end'
@@ -58,7 +58,7 @@ type Place =
   | 'comma or end of rows'
   | 'end'
 
-/** What each character leads to, where it is not the beginning of a value. */
+/** The next state after each character that does not begin a value. */
 const TURNS: Readonly<Record<Place, ReadonlyMap<string, Place>>> = {
   root: new Map([['{', 'key or end']]),
   'key or end': new Map([['}', 'end']]),
@@ -78,7 +78,7 @@ const TURNS: Readonly<Record<Place, ReadonlyMap<string, Place>>> = {
   end: new Map(),
 }
 
-/** Where a string may begin: a name, a value or a row. */
+/** The states in which a value may begin: a name, a value or a row. */
 const BEFORE_VALUE: ReadonlySet<Place> = new Set([
   'key or end',
   'key',
@@ -87,7 +87,7 @@ const BEFORE_VALUE: ReadonlySet<Place> = new Set([
   'row',
 ])
 
-/** A value that has begun, as far as it has come. */
+/** The part received so far of a value. */
 interface Begun extends OpenValue {
   readonly isScalar: boolean
   text: string
@@ -96,8 +96,8 @@ interface Begun extends OpenValue {
 /**
  * Cuts an answer at the boundaries of its rows while it comes, in pieces of any
  * length, so that every row keeps its bytes: number spellings, key order, escapes
- * (law 1). Memory holds one row and what surrounds the rows. It finds the
- * ends of values only: who takes the rows parses each, and `end` the rest.
+ * (law 1). Memory holds one row and the text around the rows. The scanner only finds
+ * the ends of values: the caller parses each row, and `end` parses the rest.
  */
 export class RowScanner {
   readonly #rowsAt: RowsAt
@@ -109,7 +109,7 @@ export class RowScanner {
   #areRowsMet = false
   /** The document with the array of the rows emptied. */
   #rest = ''
-  /** Characters before the piece at hand. */
+  /** The number of characters before the current piece. */
   #read = 0
   #rowsBegin = 0
   #rowsEnd = 0
@@ -133,7 +133,7 @@ export class RowScanner {
     return this.#scan(text + piece, text.length - tail.length + next)
   }
 
-  /** Returns the rows that wait for the end of the answer. @throws SyntaxError */
+  /** Returns the rows that are held back at the end of the answer. @throws SyntaxError */
   flush(): ScannedRow[] {
     const text = this.#pending?.text ?? ''
     this.#pending = undefined
@@ -141,7 +141,7 @@ export class RowScanner {
     return this.#scan(text)
   }
 
-  /** `found`: where the row after the one at 0 begins, where that is known. */
+  /** `found`: where the row after the one at 0 begins, if that is known. */
   #scan(text: string, found?: number): ScannedRow[] {
     const rows: ScannedRow[] = []
     let next = found
@@ -169,7 +169,7 @@ export class RowScanner {
     return rows
   }
 
-  /** Returns the rows of an answer that is there whole, each parsed. @throws SyntaxError */
+  /** Returns the parsed rows of a whole answer. @throws SyntaxError */
   readWhole(text: string): ServedRow[] {
     const rows: ServedRow[] = []
     const found: ScannedRow[] = []
@@ -190,7 +190,7 @@ export class RowScanner {
   /**
    * Returns the document with the array of the rows emptied.
    *
-   * @throws SyntaxError when the answer was cut off, is not JSON around its rows, or has no rows.
+   * @throws SyntaxError if the answer was cut off, is not JSON around its rows, or has no array of rows.
    */
   end(): unknown {
     if (this.#place !== 'end') {
@@ -205,7 +205,7 @@ export class RowScanner {
     return this.#isAtRowsValue && !this.#areRowsMet
   }
 
-  /** Where the array of the rows begins and where it has ended, in characters of the answer. */
+  /** Where the array of the rows begins and ends, in characters of the answer. */
   get rowsAt(): readonly [begin: number, end: number] {
     return [this.#rowsBegin, this.#rowsEnd]
   }
@@ -227,12 +227,12 @@ export class RowScanner {
     return isSpace(text.charCodeAt(at)) ? at + 1 : this.#step(text, at)
   }
 
-  /** What stands at `at` begins a value, or leads to another place. Returns the index after it, or of the value. */
+  /** The character at `at` changes the state, or begins a value. Returns the index after it, or of the value. */
   #step(text: string, at: number): number {
     const sign = text.charAt(at)
     const isWholeArray = this.#rowsAt === 'array'
     if (isWholeArray ? this.#place === 'root' : this.#isAtRowsValue) {
-      // of a repeated name JSON.parse takes the last: here it is unknown which rows are meant
+      // JSON.parse would take the last of repeated names, but the rows of the first were handed on
       if (this.#areRowsMet) throw new SyntaxError(`the answer has '${this.#name}' twice`)
       if (sign !== '[') throw new SyntaxError(`the answer has no array '${this.#name}'`)
       this.#areRowsMet = true
@@ -248,7 +248,7 @@ export class RowScanner {
     return this.#turn(next, next === 'row' ? '' : sign, at)
   }
 
-  /** `rest`: what of the character belongs to the document around the rows. */
+  /** `rest`: the text to add to the document around the rows. */
   #turn(place: Place, rest: string, at: number): number {
     this.#rest += rest
     this.#place = place
@@ -264,7 +264,7 @@ export class RowScanner {
     return at
   }
 
-  /** Reads on in a value. Returns the index after it, or after the piece. */
+  /** Continues a value. Returns the index after it, or after the piece. */
   #goOn(value: Begun, text: string, at: number, rows: ScannedRow[]): number {
     const end = value.isScalar ? scalarEnd(text, at) : valueEnd(value, text, at)
     value.text += text.slice(at, end < 0 ? text.length : end)
@@ -298,14 +298,14 @@ export class RowScanner {
   }
 }
 
-/** @throws SyntaxError when the text is no JSON. */
+/** @throws SyntaxError if the text is not JSON. */
 export function servedRow(text: string): ServedRow {
   return { text, value: parseQuietly(text) }
 }
 
 /**
- * The object at `at`, where it ends at the next brace: most rows hold no other
- * object. Parsing it proves that, and is faster than searching for its end.
+ * The object at `at` if it ends at the next brace, as most rows do, which hold no other
+ * object. Parsing proves that, and is faster than searching for the end.
  */
 function flatRow(text: string, at: number): ServedRow | undefined {
   if (text.charCodeAt(at) !== OPEN_BRACE) return undefined
@@ -344,7 +344,7 @@ function isSpace(code: number): boolean {
   return code === 32 || code === 10 || code === 13 || code === 9
 }
 
-/** What is wrong is said without what is there: an answer may carry secrets. */
+/** The error does not quote the answer, which may hold secrets. */
 function parseQuietly(text: string): unknown {
   try {
     return JSON.parse(text)
