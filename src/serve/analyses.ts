@@ -10,7 +10,7 @@ export interface Analysis {
   readonly name: string
   /** The first line of its comment. */
   readonly question: string
-  /** The rest of it: what is counted, how, and when the answer is empty. */
+  /** The rest of the comment: what is counted, how, and when the answer is empty. */
   readonly notes: string
   readonly sql: string
 }
@@ -21,7 +21,7 @@ export function listAnalyses(): Analysis[] {
   return files.map((file) => analysisIn(basename(file, '.sql')))
 }
 
-/** @throws UsageError for a name that is none, with the nearest one. */
+/** @throws UsageError for an unknown name, with the nearest one. */
 export function analysis(name: string): Analysis {
   const all = listAnalyses()
   const found = all.find((each) => each.name === name)
@@ -31,7 +31,7 @@ export function analysis(name: string): Analysis {
   throw new UsageError(`there is no ready-made question '${name}'`, { hint: hint.trim() })
 }
 
-/** The names and the questions, as a query would answer them. */
+/** The names and the questions, as a result of a query. */
 export function analysesTable(): Table {
   const rows = listAnalyses().map(({ name, question }) => [name, question])
   return { columns: ['name', 'question'], types: ['VARCHAR', 'VARCHAR'], rows }

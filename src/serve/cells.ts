@@ -1,6 +1,6 @@
 import { type Cell, literal } from '../lib/duckdb.ts'
 
-/** How cells of a DuckDB type arrive in a `Table`, and so how they are to be written. */
+/** How cells of a DuckDB type arrive in a `Table`, which decides how they are written. */
 export type ColumnType =
   | { readonly kind: 'integer' | 'decimal' | 'float' }
   | { readonly kind: 'boolean' | 'timestamp' | 'interval' | 'text' }
@@ -17,8 +17,8 @@ const TIMESTAMPS = /^TIMESTAMP(_S|_MS|_NS| WITH TIME ZONE)?$/
 const TOKENS = /"(?:""|[^"])*"|'(?:''|[^'])*'|[(),]|[^"'(),]+/g
 
 /**
- * Reads DuckDB's own name of a type, nested ones too, e.g.
- * `STRUCT("day" DATE, "counts" BIGINT[])[]`. A type that is not known is text.
+ * Parses DuckDB's name of a type, also of a nested one such as
+ * `STRUCT("day" DATE, "counts" BIGINT[])[]`. An unknown type is text.
  */
 export function columnType(name: string): ColumnType {
   const item = /^(.*)\[\d*\]$/s.exec(name)?.[1]
@@ -28,7 +28,7 @@ export function columnType(name: string): ColumnType {
   return scalarType(name)
 }
 
-/** True where a wrong digit would be a wrong figure: such cells are never cut, quoted or escaped. */
+/** True for numbers, which are never quoted or escaped. */
 export function isNumeric(type: ColumnType): boolean {
   return type.kind === 'integer' || type.kind === 'decimal' || type.kind === 'float'
 }
@@ -69,18 +69,27 @@ function topLevelParts(text: string): string[] {
   return parts.map((part) => part.trim())
 }
 
-/** Any decimal of so many significant digits comes back from a double unchanged. */
+/** A decimal with this many significant digits survives the conversion to a double and back. */
 const EXACT_DIGITS = 15
 
 /**
- * A cell as JSON. Integers are numbers up to 2^53 - 1 either side of zero and
- * strings beyond, because most readers keep numbers as doubles; decimals are
- * numbers where a double gives the same decimal back, else strings. NaN and
- * the infinities are null, having no form in JSON. Dates are `YYYY-MM-DD`,
+ * A cell as JSON. Integers beyond 2^53 - 1 are strings, because most readers store
+ * numbers as doubles; so are decimals that a double does not represent exactly. NaN and
+ * the infinities are null, because JSON cannot spell them. Dates are `YYYY-MM-DD`,
  * timestamps ISO 8601 in UTC, intervals ISO 8601 durations.
  */
 export function jsonText(cell: Cell, type: ColumnType): string {
   if (cell === null) return 'null'
+  if (isList(cell)) {
+    if (type.kind === 'list') return `[${cell.map((each) => jsonText(each, type.item)).join(',')}]`
+    if (type.kind === 'map') return jsonMap(cell, type.key, type.value)
+  } else if (isObject(cell)) {
+    if (type.kind === 'struct') return jsonStruct(cell, type.members)
+    // unions arrive as `{ tag, value }`
+    const member = type.kind === 'union' ? scalarText(cell['tag'] ?? null) : undefined
+    if (member !== undefined && 'members' in type)
+      return jsonText(cell['value'] ?? null, type.members.get(member) ?? TEXT)
+  }
   switch (type.kind) {
     case 'integer':
       return jsonInteger(scalarText(cell))
@@ -91,21 +100,12 @@ export function jsonText(cell: Cell, type: ColumnType): string {
     case 'timestamp':
     case 'interval':
       return JSON.stringify(cellText(cell, type))
-    case 'list':
-      return jsonList(cell, type.item)
-    case 'map':
-      return jsonMap(cell, type.key, type.value)
-    case 'struct':
-      return jsonStruct(cell, type.members)
-    case 'union':
-      return jsonUnion(cell, type.members)
-    case 'boolean':
-    case 'text':
+    default:
       return JSON.stringify(cell)
   }
 }
 
-/** A cell as plain text: numbers exact and without zeros at the end, timestamps in ISO 8601, nested values as JSON. */
+/** A cell as text: numbers exact and without trailing zeros, timestamps in ISO 8601, nested values as JSON. */
 export function cellText(cell: NonNullable<Cell>, type: ColumnType): string {
   if (type.kind === 'timestamp') return isoTimestamp(scalarText(cell))
   if (type.kind === 'interval') return isoDuration(cell)
@@ -125,19 +125,13 @@ function jsonDecimal(digits: string): string {
   return significant.length <= EXACT_DIGITS ? shortest : JSON.stringify(shortest)
 }
 
-/** A decimal without the zeros behind the point that say nothing. */
+/** A decimal without trailing zeros after the point. */
 function withoutZeros(digits: string): string {
   return digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits
 }
 
-function jsonList(cell: Cell, item: ColumnType): string {
-  if (!isList(cell)) return JSON.stringify(cell)
-  return `[${cell.map((each) => jsonText(each, item)).join(',')}]`
-}
-
 /** Maps arrive as lists of `{ key, value }`, and become objects. */
-function jsonMap(cell: Cell, key: ColumnType, value: ColumnType): string {
-  if (!isList(cell)) return JSON.stringify(cell)
+function jsonMap(cell: readonly Cell[], key: ColumnType, value: ColumnType): string {
   const members = cell.filter(isObject).map((entry) => {
     const name = entry['key'] ?? null
     const text = name === null ? 'null' : cellText(name, key)
@@ -146,21 +140,14 @@ function jsonMap(cell: Cell, key: ColumnType, value: ColumnType): string {
   return `{${members.join(',')}}`
 }
 
-function jsonStruct(cell: Cell, members: ReadonlyMap<string, ColumnType>): string {
-  if (!isObject(cell)) return JSON.stringify(cell)
+function jsonStruct(
+  cell: Readonly<Record<string, Cell>>,
+  members: ReadonlyMap<string, ColumnType>,
+): string {
   const texts = [...members].map(
     ([name, type]) => `${JSON.stringify(name)}:${jsonText(cell[name] ?? null, type)}`,
   )
   return `{${texts.join(',')}}`
-}
-
-/** Unions arrive as `{ tag, value }`, and become the value. */
-function jsonUnion(cell: Cell, members: ReadonlyMap<string, ColumnType>): string {
-  if (!isObject(cell)) return JSON.stringify(cell)
-  return jsonText(
-    cell['value'] ?? null,
-    members.get(scalarText(cell['tag'] ?? null)) ?? { kind: 'text' },
-  )
 }
 
 /** From `2026-01-14 01:02:03.5` or `… 01:02:03.5+00`; infinities and years BC stay as they are. */
@@ -168,7 +155,7 @@ function isoTimestamp(text: string): string {
   return text.replace(/^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)(?:\+00)?$/, '$1T$2Z')
 }
 
-/** Months, days and seconds stay apart, as DuckDB keeps them: `P1M-3DT7200.5S`. */
+/** Months, days and seconds stay separate, as in DuckDB: `P1M-3DT7200.5S`. */
 function isoDuration(cell: NonNullable<Cell>): string {
   if (!isObject(cell)) return scalarText(cell)
   const { months = 0, days = 0, micros = 0 } = cell
@@ -203,12 +190,12 @@ const FORMULA = String.raw`^[\p{Z}\p{Cc}\p{Cf}]*[=+\-@＝＋－＠]|^[\t\r]`
 
 const formula = new RegExp(FORMULA, 'u')
 
-/** The text with a leading apostrophe where a spreadsheet would run it, else as it is. */
+/** Puts an apostrophe before text that a spreadsheet would run. */
 export function defused(text: string): string {
   return formula.test(text) ? `'${text}` : text
 }
 
-/** `defused` of a text expression, as SQL. */
+/** `defused` as SQL, for a text expression. */
 export function defusedSql(expression: string): string {
   const runs = `regexp_matches(${expression}, ${literal(FORMULA)})`
   return `case when ${runs} then '''' || ${expression} else ${expression} end`

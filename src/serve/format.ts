@@ -46,9 +46,9 @@ export function formatCsv(table: Table): string {
 
 /**
  * Aligned columns, numbers to the right, NULL spelt `NULL` (it is not zero and
- * not empty text), times to the second, what cannot be seen escaped, the number of
- * rows last. Nothing is ever cut: what is wider than the terminal is written one
- * column per line, and what DuckDB explains as the text that it is.
+ * not empty text), times to the second, invisible characters escaped, and the number of
+ * rows. Nothing is cut: a table wider than the terminal is written one column per line,
+ * and DuckDB's answer to EXPLAIN as text.
  */
 export function formatTable(table: Table, width = Infinity): string {
   if (isExplanation(table)) return explanationText(table)
@@ -84,7 +84,7 @@ function record(header: readonly string[], cells: readonly string[], at: number)
   ]
 }
 
-/** What EXPLAIN answers: pictures of lines, one a row. */
+/** True for the answer to EXPLAIN, which draws a plan over several lines in one cell. */
 function isExplanation({ columns }: Table): boolean {
   return columns.length === 2 && columns[0] === 'explain_key' && columns[1] === 'explain_value'
 }
@@ -145,30 +145,30 @@ function typeAt(types: readonly ColumnType[], at: number): ColumnType {
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-/** Printable characters of one column each, one code unit each: the rest need a closer look. */
+/** Printable characters with one column and one code unit each: no others need `widthOf`. */
 const PLAIN = /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u024f…]*$/
-/** East Asian wide and full-width blocks, and what is drawn as an emoji: two columns each. */
+/** Characters with two columns: East Asian wide and full-width ones, and emoji. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\ufe0f/u
 /**
- * What is drawn as nothing, such as the selectors of a variant, or as a blank, and a
- * blank at the end. Joiners stay where `safeText` leaves them.
+ * Characters that are drawn as nothing, such as variation selectors, or as a blank, and a
+ * trailing blank. Joiners are left to `safeText`.
  */
 const UNSEEN = /(?![\u200c\u200d])\p{DI}|[\u2800\u{1d159}]|(?![ \u3000])\p{Zs}|[ \u3000]$/gu
 const WIDTHLESS = /^[\p{Mn}\p{Me}\p{Cf}]+$/u
 
-/** The text on one line with nothing in it that a terminal would obey. */
+/** The text on one line, without characters that a terminal would execute. */
 export function visible(text: string): string {
   if (PLAIN.test(text)) return text
   return safeText(text.replaceAll('\r', '\\r').replaceAll('\n', '\\n').replaceAll('\t', '\\t'))
 }
 
-/** The same of a value in a table: no other value looks like it for what cannot be seen in it. */
+/** For values in a table: also escapes invisible characters, so that different values look different. */
 export function visibleValue(text: string): string {
   return visible(text).replaceAll(UNSEEN, unicodeEscape)
 }
 
-/** Terminal columns that a visible text takes, near enough for aligning. */
+/** The number of terminal columns of a text, accurate enough for alignment. */
 export function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length
   return [...graphemes.segment(text)].reduce((sum, { segment }) => sum + widthOf(segment), 0)

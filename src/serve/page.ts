@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '../lib/package.ts'
 
-/** A page of one file: its head, and what its body holds. */
 interface Page {
   readonly title: string
   /** Files of `assets/`, in order. */
@@ -17,8 +16,8 @@ interface Page {
 }
 
 /**
- * One file that needs nothing else: its policy forbids every request, and every script but its
- * own.
+ * A page in one file. Its content security policy forbids every request, and every script but
+ * its own.
  */
 export function selfContained({ title, styles, bodyClass, body, script }: Page): string {
   const file = (...path: string[]): string => readFileSync(join(packageRoot, ...path), 'utf8')

@@ -8,12 +8,12 @@ import { z } from 'zod'
 
 /**
  * Answers one SQL statement from the published warehouse at `path`. The file
- * is opened read-only, and of other files only the base of the lake beside it
- * can be read, where the views of `staging` and `intermediate` look. The statement
- * is one SELECT, or an EXPLAIN of one: it can neither change nor leak anything.
+ * is opened read-only; the only other files that can be read are those of base, which
+ * the views of `staging` and `intermediate` read. The statement is a SELECT, or an
+ * EXPLAIN of one, so it can neither change nor leak anything.
  *
- * @throws UsageError when there is no warehouse, when the text is not one
- * SELECT or EXPLAIN of one, and with DuckDB's message when it fails.
+ * @throws UsageError if there is no warehouse, if the text is not one
+ * SELECT or EXPLAIN of one, and with DuckDB's message if the statement fails.
  */
 export async function query(path: string, sql: string): Promise<Table> {
   const dataFolder = resolve(dirname(path))
@@ -39,9 +39,9 @@ function failureOf(message: string, cause: unknown): UsageError {
 }
 
 /**
- * The text of a query, verified to read only: exactly one SELECT, or an EXPLAIN of one,
- * as the engine's own parser sees it. Of an EXPLAIN only what it explains is
- * taken from the text, because EXPLAIN ANALYZE executes whatever follows it.
+ * Verifies by the engine's own parser that a query is exactly one SELECT, or an EXPLAIN of
+ * one. Only the explained statement is taken from the text, because EXPLAIN ANALYZE
+ * executes what follows it.
  *
  * @throws UsageError
  */
@@ -64,7 +64,7 @@ const HINT = 'For example: agent-warehouse query "select * from fct_org_day limi
 
 /**
  * Table functions that read the database or make rows. Others read files or change
- * what the engine does: `enable_logging` makes files, `query` runs any text.
+ * the engine: `enable_logging` makes files, `query` runs any text.
  */
 const READING =
   /^(?:unnest|range|generate_series|repeat|repeat_row|json_each|json_tree|summary|histogram|histogram_values|query_table|icu_calendar_names|pg_timezone_names|(?:duckdb|pragma)_\w+)$/
@@ -74,7 +74,7 @@ const answerSchema = z.union([
   z.object({ error: z.literal(false), statements: z.array(z.unknown()) }),
 ])
 
-/** The engine serializes SELECT statements alone. */
+/** The engine serializes only SELECT statements. */
 async function parsed(database: Database, sql: string): Promise<z.infer<typeof answerSchema>> {
   const [row] = await database.rows('select json_serialize_sql($1::varchar) as answer', [sql])
   return answerSchema.parse(JSON.parse(z.string().parse(row?.['answer'])))
@@ -85,7 +85,7 @@ const EXPLAIN = /explain\b/iy
 /** `analyze`, or options in parentheses: `(analyze, format json)`. */
 const OPTIONS = /(?:analy[sz]e\b|verbose\b|\(\s*(?:analy[sz]e|verbose|format)\b[a-z_,\s]*\))/iy
 
-/** `explain` as it is to be run, and what it explains; without one, the text. */
+/** Splits a text into `explain` with its options, and the explained statement. */
 function splitExplain(sql: string): { readonly explain: string; readonly explained: string } {
   const start = afterBlank(sql, 0)
   const word = matchAt(EXPLAIN, sql, start)
@@ -96,7 +96,7 @@ function splitExplain(sql: string): { readonly explain: string; readonly explain
   return { explain: `explain ${options} `, explained }
 }
 
-/** Behind white space and comments; those in `/*` nest. */
+/** The index after white space and comments; comments in `/*` nest. */
 function afterBlank(sql: string, at: number): number {
   let index = at
   for (;;) {

@@ -12,16 +12,16 @@ import {
 import { keepPublished, keptFiles, putBack, type KeptFile } from '../lake/published.ts'
 import { openWarehouse, publishedBuild, type PublishedBuild } from './warehouse.ts'
 
-/** A file that is published, or was. */
+/** The published file, or an earlier one. */
 export interface PublishedFile extends KeptFile {
-  /** When it was built, ISO 8601, UTC; null: nothing is on record. */
+  /** When it was built, ISO 8601, UTC; null without a record. */
   readonly builtAt: string | null
   readonly isPublished: boolean
-  /** Why it cannot be put back, as far as its size tells; null where it can. */
+  /** Why it cannot be published again, judged by its size; null if it can. */
   readonly problem: string | null
 }
 
-/** The published file and the kept ones, the oldest first. */
+/** The published file and the kept ones, oldest first. */
 export async function listPublished(dataFolder: string): Promise<PublishedFile[]> {
   const target = warehousePath(dataFolder)
   const records = await readRecords(target)
@@ -43,13 +43,13 @@ function problemOf({ bytes }: KeptFile, record: PublishedRecord | undefined): st
   return record.bytes === bytes ? null : `it has ${bytes} bytes, and ${record.bytes} were published`
 }
 
-/** What the published file was built from: as recorded, or else by what it says itself. */
+/** The build of the published file: as recorded, or else as the file says. */
 export async function presentBuild(dataFolder: string): Promise<PublishedBuild | null> {
   const target = warehousePath(dataFolder)
   return (await recordByTime(target)) ?? publishedBuild(target)
 }
 
-/** The rollback whose file is published now; null where the last build's is. */
+/** The rollback whose file is published; null if the file of the last build is. */
 export async function rollbackInForce(dataFolder: string): Promise<Rollback | null> {
   const last = await readRollback(dataFolder)
   if (last === undefined) return null
@@ -58,8 +58,8 @@ export async function rollbackInForce(dataFolder: string): Promise<Rollback | nu
 }
 
 /**
- * For work that is about the latest data.
- * @throws UsageError, beginning with `what`, when the warehouse holds what was known or built earlier.
+ * Call this before work on the latest data.
+ * @throws UsageError, beginning with `what`, if the warehouse has an earlier state.
  */
 export async function refusePast(dataFolder: string, what: string): Promise<void> {
   const asOf = (await presentBuild(dataFolder))?.asOf ?? null
@@ -74,20 +74,19 @@ export async function refusePast(dataFolder: string, what: string): Promise<void
 
 export interface RollbackOptions {
   readonly dataFolder: string
-  /** The run that goes back. */
+  /** The run that makes the rollback. */
   readonly runId: string
   readonly now: () => number
-  /** The run whose file is to be published, or how its id begins; undefined: the one before. */
+  /** The id, or its beginning, of the run whose file is published; undefined: the one before. */
   readonly to: string | undefined
 }
 
 /**
- * Publishes a file that was published before; the one in its place is kept, where it is
- * what was published, so that the way leads forward again. Snapshots are not rolled back:
- * the next build continues their history. The caller holds the lock.
+ * Publishes an earlier file. The current one is kept, if it is unchanged, so that it can be
+ * published again. Snapshots are not rolled back: the next build continues their history.
+ * The caller holds the lock.
  *
- * @throws UsageError when there is no such file, or it is not what was published:
- * nothing is changed then.
+ * @throws UsageError if there is no such file, or it was changed; then nothing is changed.
  */
 export async function rollBack(options: RollbackOptions): Promise<Rollback> {
   const { dataFolder, runId, now, to } = options
@@ -110,7 +109,7 @@ export async function rollBack(options: RollbackOptions): Promise<Rollback> {
   return rollback
 }
 
-/** The record of an earlier file; where it is not the one that its run published, what it is. */
+/** The record of an earlier file, or a message if it is not the file that its run published. */
 export async function verifyEarlier(
   target: string,
   { path, runId }: KeptFile,
@@ -123,7 +122,7 @@ export async function verifyEarlier(
 
 const LIST = { hint: 'agent-warehouse rollback --list shows what is kept.' }
 
-/** The last that was built before the present one; where that is not known, the last. */
+/** The last file that was built before the present one or, if that is unknown, the last one. */
 function theOneBefore(files: readonly KeptFile[], present: string | null): KeptFile {
   const file = files.findLast(({ runId }) => present === null || runId < present)
   if (file !== undefined) return file

@@ -18,19 +18,19 @@ export type ResourceStatus = Readonly<ReturnType<typeof resourceStatus>>
 export type EntityStatus = Readonly<ReturnType<typeof entityStatus>[number]>
 export type LimitStatus = Readonly<ReturnType<typeof limitOf>>
 
-/** Days without data that stand next to each other. */
+/** Consecutive days without data. */
 export interface Gap extends DayRange {
   readonly status: 'failed' | 'missing'
   readonly days: number
-  /** Why the last attempt failed; null when the days were never asked for. */
+  /** Why the last attempt failed; null if the days were never requested. */
   readonly error: string | null
 }
 
 /**
- * What the data folder holds and lacks. Takes no lock, so it answers while a run is under way.
+ * The state of the data folder. Takes no lock, so it can be called during a run.
  *
- * @param ledgerOf what is known of an organisation's days.
- * @param names of the organisations to report on, as the configuration has them; default: all.
+ * @param ledgerOf reads the ledger of an organisation.
+ * @param names configured names of the organisations to report on; default: all.
  */
 export async function readStatus(
   dataFolder: string,
@@ -52,7 +52,7 @@ export async function readStatus(
     const windows = await learnedSizes.read(dataFolder, orgId)
     return {
       orgId,
-      /** In the configuration of the last run that asked for it; null where that is not known. */
+      /** The configured name in the last run that pulled it; null if unknown. */
       name: nameOf.get(orgId) ?? null,
       firstDay: range.first,
       lastDay: range.last,
@@ -60,7 +60,7 @@ export async function readStatus(
         const own = rows.filter(({ resource }) => resource === name)
         return resourceStatus(name, own, windows?.get(name))
       }),
-      /** Of what is not analytics, as far as it was ever asked for. */
+      /** The entity resources that were ever requested. */
       entities: entityStatus(entityRows(orgId, ledger)),
     }
   })
@@ -72,11 +72,11 @@ export async function readStatus(
     dataFolder,
     /** Null while nothing is published. */
     published: await published(dataFolder),
-    /** Who writes in the folder at this moment. */
+    /** The lease of a running writer. */
     running: isAlive ? lease : null,
-    /** Whose lease the next run takes over. */
+    /** The lease that the next run takes over. */
     left: isAlive ? null : lease,
-    /** Of all these organisations together. */
+    /** The sums over all these organisations. */
     sum: RESOURCES.map(({ name }) => sumOf(name, organisations)),
     organisations,
     learned: learned.map(([name, each]) => limitOf(name, each)),
@@ -111,7 +111,7 @@ function limitOf(organisation: string, { limit, concurrency }: Learned) {
   return {
     /** Its name in the configuration. */
     organisation,
-    /** Requests a second; null while no limit was met. */
+    /** Requests a second; null before the first refusal. */
     rate: limit?.rate ?? null,
     /** Requests at once after a rest. */
     burst: limit?.burst ?? null,
@@ -136,9 +136,9 @@ function resourceStatus(
     settled: rows.filter((row) => row.isSettled).length,
     latestDay: latestDay(rows),
     gaps: gapsOf(rows),
-    /** Days that came back much smaller; the next run looks a second time. */
+    /** Days that came back much smaller; the next run rechecks them. */
     suspects: rows.filter(({ isSuspect }) => isSuspect).map(({ day }) => day),
-    /** How wide a window may be, as learned; null where none was refused for its width. */
+    /** The learned window size; null if no window was refused for its width. */
     window:
       window === undefined
         ? null
@@ -153,11 +153,11 @@ function entityStatus(rows: readonly IntervalRow[]) {
       resource,
       /** Days on which something new landed. */
       landed: countOf(own, 'landed'),
-      /** Whether or not anything was new. */
+      /** The last fetch, even without anything new. */
       latestDay: latestDay(own),
-      /** Nights whose snapshot was missed, for good. */
+      /** Nights whose snapshot was missed and cannot be recovered. */
       missed: own.filter(({ isRecoverable }) => !isRecoverable).map(({ day }) => day),
-      /** Why it could not be fetched when it was last asked for; null where it was. */
+      /** Why the last request failed; null if it did not. */
       error: own.at(-1)?.error ?? null,
     }
   })
@@ -193,7 +193,7 @@ async function published(dataFolder: string) {
     /** When, ISO 8601, UTC. */
     at: file.mtime.toISOString(),
     bytes: file.size,
-    /** The moment whose knowledge it holds, ISO 8601, UTC; null: all that had landed. */
+    /** The point in time whose data it holds, ISO 8601, UTC; null: all that had landed. */
     asOf: (await presentBuild(dataFolder))?.asOf ?? null,
     /** Set while an earlier file is published; the next build returns to the latest data. */
     rollback: await rollbackInForce(dataFolder),

@@ -3,7 +3,7 @@ import { UsageError } from '../lib/errors.ts'
 import { suggestion } from '../lib/text.ts'
 import { publishedRows } from './warehouse.ts'
 
-/** What an error about a table or a column points to. */
+/** The hint of an error about a table or a column. */
 export const TABLES_HINT =
   '`agent-warehouse tables` lists the tables, `agent-warehouse tables <name>` the columns of one.'
 
@@ -12,7 +12,6 @@ const text = z.string().nullable()
 const tableEntry = z.object({
   table_schema: z.string(),
   table_name: z.string(),
-  /** What one row is. */
   description: text,
 })
 
@@ -20,7 +19,7 @@ const columnEntry = z.object({
   column_name: z.string(),
   data_type: z.string(),
   unit: text,
-  /** How the metric may be summed; null for what is none. */
+  /** How the metric may be summed; null if the column is no metric. */
   additivity: text,
   description: text,
 })
@@ -32,7 +31,7 @@ export interface TableDescription extends TableEntry {
   readonly columns: readonly ColumnEntry[]
 }
 
-/** The marts, with the tables of `meta` last: what a query is written on. */
+/** The marts, then the tables of `meta`. */
 export async function listTables(path: string): Promise<TableEntry[]> {
   const all = await allTables(path)
   return ['main', 'meta'].flatMap((schema) => all.filter((each) => each.table_schema === schema))
@@ -41,7 +40,7 @@ export async function listTables(path: string): Promise<TableEntry[]> {
 /**
  * One table with its columns, by its name or `<schema>.<name>`.
  *
- * @throws UsageError for a name that is none, with the nearest one.
+ * @throws UsageError for an unknown name, with the nearest one.
  */
 export async function describeTable(path: string, name: string): Promise<TableDescription> {
   const all = await allTables(path)
@@ -58,7 +57,7 @@ export async function describeTable(path: string, name: string): Promise<TableDe
   return { ...entry, columns: await publishedRows(path, 'tables/columns', columnEntry, names) }
 }
 
-/** A mart is named without its schema, too. */
+/** A mart may also be named without its schema. */
 function namesOf({ table_schema, table_name }: TableEntry): string[] {
   const full = `${table_schema}.${table_name}`
   return table_schema === 'main' ? [full, table_name] : [full]

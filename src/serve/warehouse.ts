@@ -9,10 +9,10 @@ import { ownSpillFolder } from '../lib/spill.ts'
 import { freshnessOf } from '../lib/days.ts'
 
 /**
- * Opens the published warehouse for reading. A run may publish meanwhile: it
- * renames a new file into place, and this reader keeps the one it has opened.
+ * Opens the published warehouse for reading. If a run publishes meanwhile, it
+ * renames a new file into place, and this reader keeps the old one.
  *
- * @throws UsageError when there is no file, or when it is not a database that can be read.
+ * @throws UsageError if there is no file, or it is not a readable database.
  */
 export async function openWarehouse(path: string): Promise<Database> {
   const file = await orIfMissing(stat(path), undefined)
@@ -43,7 +43,7 @@ export async function publishedRows<T>(
   return z.array(row).parse(await database.rows(statement(name), parameters))
 }
 
-/** What a warehouse says of how it was built. Times are ISO 8601, UTC. */
+/** The build of a warehouse, as its `meta` says. Times are ISO 8601, UTC. */
 export interface PublishedBuild {
   readonly runId: string
   readonly builtAt: string
@@ -57,7 +57,7 @@ const buildRow = z.object({
   as_of_ms: z.coerce.number().nullable(),
 })
 
-/** What the warehouse at `path` says of itself; null where there is none that can be read. */
+/** The build of the warehouse at `path`; null if there is none, or it is unreadable. */
 export async function publishedBuild(path: string): Promise<PublishedBuild | null> {
   try {
     const [build] = await publishedRows(path, 'meta/published_build', buildRow)
@@ -70,7 +70,7 @@ export async function publishedBuild(path: string): Promise<PublishedBuild | nul
   }
 }
 
-/** DuckDB's message in one line: its hints stay, the picture of the statement goes. */
+/** DuckDB's message on one line, with its hints, but without the excerpt of the statement. */
 export function sqlMessage(error: unknown): string {
   const [message = ''] = messageOf(error).split(/\n\s*LINE \d+:/)
   return message.replaceAll(/\s+/g, ' ').trim()
@@ -83,13 +83,13 @@ const freshnessRow = z.object({
   error_after_seconds: z.coerce.number().nullable(),
 })
 
-/** How fresh a table of a source is now. */
+/** The freshness of a table of a source. */
 export type SourceFreshness = Readonly<Awaited<ReturnType<typeof readSourceFreshness>>[number]>
 
 /**
- * The sources that are expected to be fresh, as the warehouse at `path` knows
- * them, judged at `now` (milliseconds since the epoch). Empty where there is no
- * warehouse that can be read, and with one of an earlier version.
+ * The freshness, at `now` (milliseconds since the epoch), of the sources that have a
+ * rule in the warehouse at `path`. Empty if the warehouse is missing, unreadable or of
+ * an earlier version.
  */
 export async function readSourceFreshness(path: string, now: number) {
   const read = publishedRows(path, 'meta/published_freshness', freshnessRow)

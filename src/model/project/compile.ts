@@ -23,31 +23,30 @@ import type {
   UnitTest,
 } from './types.ts'
 
-/** What the project's files do not define. */
 export interface CompileOptions {
-  /** Overrule the project's own. */
+  /** Override the project's vars. */
   readonly vars?: Readonly<Record<string, unknown>> | undefined
   /** The relation to read a source's table from, as SQL. */
   readonly sourceSql: (source: string, table: string) => string
-  /** Who runs the statements. Default: DuckDB. */
+  /** The engine that runs the statements. Default: DuckDB. */
   readonly engine?: 'spark'
 }
 
-/** What all templates of a project can speak of. */
+/** The names that all templates of a project can use. */
 type ProjectNames = Omit<Names, 'self'>
 
 /** A project as it will be built. */
 export interface Compiled {
-  /** Each behind the models that it reads, else by name. */
+  /** Each after the models that it reads, otherwise by name. */
   readonly models: readonly ModelNode[]
   readonly tests: readonly TestNode[]
   readonly unitTests: readonly UnitTestNode[]
 }
 
 /**
- * Renders every model and singular test; seeds come first. Rendering is
- * done twice: `config(…)` inside a file may move a model to another schema, so
- * its relation is known only after the first pass.
+ * Renders every model and singular test; seeds come first. Models are rendered twice:
+ * `config(…)` in a file may put a model into another schema, so its relation is only
+ * known after the first pass.
  *
  * @throws ProjectError with file and line.
  */
@@ -199,7 +198,7 @@ function placeOfConfig({ configLine }: Rendered, file: string): Place {
   return configLine === undefined ? { file } : { file, line: configLine }
 }
 
-/** The statement as it is embedded in another. */
+/** The statement, to embed it in another. */
 function withoutSemicolon({ sql }: Rendered): string {
   return sql.replace(/;\s*$/, '')
 }
@@ -220,11 +219,11 @@ function refuseUnknownTargets(models: readonly Pick<Model, 'name' | 'tests'>[]):
 }
 
 /**
- * The model's select with the given rows in place of all that it reads.
+ * The model's select, which reads the given rows instead of its inputs.
  * `names` are those of the project.
  *
- * @throws ProjectError for an unknown model or input, and where the model
- * reads what the test gives no rows of.
+ * @throws ProjectError for an unknown model or input, and for an input of the model without
+ * given rows.
  */
 function unitTestNode(test: UnitTest, models: readonly Model[], names: ProjectNames): UnitTestNode {
   const { name, description, expect, place } = test
@@ -260,7 +259,7 @@ function unitTestNode(test: UnitTest, models: readonly Model[], names: ProjectNa
   }
 }
 
-/** What the rows stand for. */
+/** The relation that the given rows replace. */
 function relationOf(
   { kind, name }: UnitTestInput,
   model: Model,
@@ -268,7 +267,7 @@ function relationOf(
   place: Place,
 ): string {
   if (kind === 'this') {
-    // its table need not be there yet
+    // the table need not exist yet
     const self = names.models.get(model.name) ?? model.name
     return `(${withoutSemicolon(render(model.template, { ...names, self }))}\n)`
   }
@@ -283,7 +282,7 @@ function relationOf(
   return names.sourceSql(source, table)
 }
 
-/** A name that no CTE of a model has. */
+/** A name that differs from all CTEs of models. */
 function aliasOf(name: string): string {
   return `given__${name.replace('.', '__')}`
 }

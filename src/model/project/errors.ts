@@ -1,7 +1,7 @@
 import { suggestion } from '../../lib/text.ts'
 import { AppError, messageOf, UsageError, type ExitCode } from '../../lib/errors.ts'
 
-/** A file of the project and, where it is known, the line (from 1). */
+/** A file of the project and, if known, the line (from 1). */
 export interface Place {
   readonly file: string
   readonly line?: number
@@ -12,7 +12,7 @@ export function placeText(place: Place): string {
   return place.line === undefined ? place.file : `${place.file}:${String(place.line)}`
 }
 
-/** Something in the project's files is wrong: a template, a yml, a reference. */
+/** An error in the project's files: a template, a yml, a reference. */
 export class ProjectError extends UsageError {
   readonly place: Place
 
@@ -24,13 +24,13 @@ export class ProjectError extends UsageError {
 
 /** DuckDB refused the SQL of a model or a check. */
 export class StatementError extends AppError {
-  /** `where` is the file and what in it was refused. */
+  /** `where` names the file and the refused part. */
   static of(where: string, error: unknown): StatementError {
     return new StatementError(`${where}: ${messageOf(error)}`, { cause: error })
   }
 }
 
-/** The error for a name that is not there, saying which one was meant. */
+/** The error for an unknown name; the hint suggests a known one. */
 export function unknownName(
   place: Place,
   what: string,
@@ -40,7 +40,7 @@ export function unknownName(
   return new ProjectError(place, `unknown ${what} '${name}'`, { hint: suggestion(name, known) })
 }
 
-/** Several things went wrong in one build; the first gives the exit code. */
+/** Several errors of one build; the first decides the exit code. */
 export class ManyFailedError extends AppError {
   override readonly exitCode: ExitCode
   readonly errors: readonly AppError[]
@@ -61,13 +61,13 @@ export class ManyFailedError extends AppError {
 
 const LISTED = 3
 
-/** @throws the error where there is one, and one error of all where there are more. */
+/** @throws the only error, or a ManyFailedError for several. */
 export function throwAll([first, ...others]: readonly AppError[]): void {
   if (first === undefined) return
   throw others.length === 0 ? first : new ManyFailedError(first, others)
 }
 
-/** Whether the base file may be the cause: not where the project, or a check, is. */
+/** Whether a damaged base file may be the cause, rather than the project or a check. */
 export function mayBeDamaged(error: unknown): boolean {
   if (error instanceof ManyFailedError) return error.errors.some(mayBeDamaged)
   return !(error instanceof AppError) || error instanceof StatementError

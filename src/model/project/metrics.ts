@@ -14,7 +14,7 @@ const described = {
   label: z.string().trim().min(1),
   unit: z.string().trim().min(1),
   description: sentence,
-  /** What others get wrong with it. */
+  /** A common mistake in using it. */
   mistake: sentence,
 }
 
@@ -22,7 +22,7 @@ const measure = z.strictObject({
   type: z.literal('measure'),
   ...described,
   model: name,
-  /** Columns that name a row of the model. */
+  /** The key columns of the model. */
   grain: z.array(name).min(1),
   time: name,
   expression: z
@@ -32,9 +32,9 @@ const measure = z.strictObject({
       AGGREGATE,
       'write sum(…), count(distinct …) or percentile_cont(0.…) within group (order by …)',
     ),
-  /** Of a period, its rows together, or those of its last day alone. */
+  /** Whether the metric of a period is computed from all its rows, or from those of its last day. */
   period: z.enum(['whole', 'last_day']).default('whole'),
-  /** Columns of the grain over whose values results may be added up. */
+  /** Columns of the grain over which results may be summed. */
   adds_up_over: z.array(name),
 })
 
@@ -45,7 +45,7 @@ const ratio = z.strictObject({
   denominator: name,
 })
 
-/** `metrics.yml`: what the numbers of the marts mean, one definition each. */
+/** `metrics.yml`: the definitions of metrics on the marts. */
 export const metricsShape = z.strictObject({
   metrics: z.array(z.discriminatedUnion('type', [measure, ratio])).min(1),
 })

@@ -21,13 +21,12 @@ const PROJECT_FILE = 'dbt_project.yml'
 
 /**
  * Reads a dbt project: `dbt_project.yml`, the models and seeds with their yml,
- * the sources and the singular tests. Everything is checked that can be without
- * rendering; the value is frozen.
+ * the sources and the singular tests. Makes all checks that need no rendering, and
+ * freezes the value.
  *
- * @throws UsageError when there is no project; ProjectError with file and line
- * for a model without a yml, a yml without its model, an unknown key, bad YAML,
- * a template that cannot be read, a seed that does not begin with the columns
- * of its yml.
+ * @throws UsageError if there is no project; ProjectError with file and line
+ * for a model without a yml, a yml without its model, an unknown key, invalid YAML,
+ * an invalid template, or a seed that does not begin with the columns of its yml.
  */
 export async function loadProject(folder: string, options: SeedChoice = {}): Promise<Project> {
   const { value: project, placeOf } = await readYaml(folder, PROJECT_FILE, projectShape)
@@ -100,7 +99,7 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
   })
 }
 
-/** Files under the paths with one of the endings, relative to the project's folder, sorted. */
+/** The files under the paths that have one of the endings, relative to the project's folder, sorted. */
 async function filesIn(
   folder: string,
   paths: readonly string[],
@@ -136,7 +135,7 @@ async function textsOf(
   )
 }
 
-/** @throws ProjectError for a file without a yml, a yml without its file, and an idle folder. */
+/** @throws ProjectError for a file without a yml, a yml without its file, and settings of an unknown folder. */
 function described<N extends Note>(
   what: 'model' | 'seed',
   files: readonly string[],
@@ -145,7 +144,7 @@ function described<N extends Note>(
   folders: readonly FolderConfig[],
 ): DescribedFile<N>[] {
   const nameOf = (file: string): string => basename(file, extname(file))
-  /** The folders below the path that the file was found under, and its name. */
+  /** The folders of the file below its root, and its name. */
   const pathOf = (file: string): string[] => {
     const root = roots.find((path) => file.startsWith(`${path}/`)) ?? ''
     return file.slice(root.length + 1, -extname(file).length).split('/')
@@ -180,7 +179,7 @@ function described<N extends Note>(
   return found
 }
 
-/** `ref` knows models, seeds and snapshots by one name each. */
+/** Models, seeds and snapshots need different names, because `ref` finds them by name. */
 function refuseSharedNames(all: readonly { name: string; file: string }[]): void {
   const names = new Map<string, string>()
   for (const { name, file } of all) {

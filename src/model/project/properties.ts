@@ -27,7 +27,7 @@ import type {
 } from './types.ts'
 import type { YamlFile } from './yaml.ts'
 
-/** What a yml says of one model or seed; its file is another. */
+/** The description of one model or seed in a yml. */
 export interface Note extends Omit<Described, 'file'> {
   readonly config: ModelConfig
 }
@@ -36,14 +36,14 @@ export interface SeedNote extends Note {
   readonly types: Readonly<Record<string, SeedType>>
 }
 
-/** The file of a model or seed with its yml, and the settings of both and of its folders. */
+/** The file of a model or seed, its description, and its settings merged with those of its folders. */
 export interface DescribedFile<N extends Note> {
   readonly file: string
   readonly note: N
   readonly config: ModelSettings
 }
 
-/** What the yml files say, each of its own things. */
+/** The content of all yml files. */
 export interface Notes {
   readonly models: readonly Note[]
   readonly seeds: readonly SeedNote[]
@@ -53,14 +53,14 @@ export interface Notes {
   readonly exposures: readonly Exposure[]
 }
 
-/** The place of something in an item of a yml file; without a path, of the item. */
+/** The place of a path in an item of a yml file, or of the item. */
 type At = (...path: PropertyKey[]) => Place
 
 /**
- * Takes what the yml files say for what it means.
+ * Interprets the yml files.
  *
- * @throws ProjectError at a test that is unknown, misplaced or has wrong arguments, at a name of
- * a column that is unknown, and at what is described twice.
+ * @throws ProjectError for a test that is unknown, misplaced or has wrong arguments, for an
+ * unknown column, and for anything that is described twice.
  */
 export function notesIn(files: readonly YamlFile<Properties>[], shared: TestConfig): Notes {
   const all = <Kind extends Exclude<keyof Properties, 'version'>, T>(
@@ -167,13 +167,13 @@ function genericTest(
   }
 }
 
-/** The values that a test looks for in another model: the model, and the columns of a row there. */
+/** The model and the columns to which a test says that a column refers. */
 export interface Reference {
   readonly model: string
   readonly columns: readonly string[]
 }
 
-/** What a test says the column refers to; undefined where it says nothing of another model. */
+/** The reference that a test checks; undefined for other tests. */
 export function referenceOf(test: TestArguments): Reference | undefined {
   if (test.kind === 'relationships') return { model: test.to, columns: [test.field] }
   if (test.kind !== 'relationships_in_org') return undefined
@@ -186,18 +186,18 @@ export function testName(test: TestArguments, model: string, column: string | nu
   return [test.kind, model, ...columns].join('_')
 }
 
-/** The columns that a test says are unique, together or one alone. */
+/** The columns, one or several together, that a test declares unique. */
 export function keyOfTest({ column, arguments: test }: GenericTest): readonly string[] {
   if (test.kind === 'unique_key') return test.columns
   return test.kind === 'unique' && column !== null ? [column] : []
 }
 
-/** The columns that the yml says are unique, together or one alone. */
+/** The columns, one or several together, that the yml declares unique. */
 export function keyOf({ tests }: Pick<Described, 'tests'>): readonly string[] {
   return tests.map(keyOfTest).find((key) => key.length > 0) ?? []
 }
 
-/** Columns that a snapshot has in addition to those of its source, named and filled as dbt does. */
+/** The additional columns of a snapshot, as in dbt. */
 const SNAPSHOT_COLUMNS: Readonly<Record<string, string>> = {
   dbt_scd_id: 'Names the row: a digest of its key and dbt_updated_at. Never NULL.',
   dbt_updated_at: 'When the row was so, as far as is known, UTC. Never NULL.',
@@ -225,7 +225,7 @@ function snapshotOf(item: Properties['snapshots'][number], at: At, shared: TestC
   }
 }
 
-/** dbt puts the rows that are expected under one another as they are. */
+/** The expected rows must have equal columns, because dbt unites them by position. */
 function unitTestOf(
   { name, description = '', model, given, expect, overrides }: Properties['unit_tests'][number],
   at: At,
@@ -266,7 +266,7 @@ function refuseUnknown(names: readonly string[], columns: readonly Column[], pla
   if (unknown !== undefined) throw unknownName(place, 'column', unknown, known)
 }
 
-/** @throws ProjectError where a table has to be fresh, and it is not known when it was loaded. */
+/** @throws ProjectError for a freshness rule without a column or query of the loading time. */
 function sourceOf({ tables, ...source }: Properties['sources'][number], at: At): Source {
   return {
     name: source.name,

@@ -2,22 +2,23 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ProjectError, unknownName, type Place } from './errors.ts'
 import { metricsShape, type Measure, type Metric } from './metrics.ts'
+import { keyOfTest } from './properties.ts'
 import type { Model } from './types.ts'
 import { readYaml } from './yaml.ts'
 
 const METRICS_FILE = 'metrics.yml'
 
 /**
- * The metrics of a project as a build has verified them; none where it has no such file.
+ * The metrics of a project, which a build has verified; none without the file.
  *
- * @throws ProjectError with file and line where its text is not as documented.
+ * @throws ProjectError with file and line for an invalid file.
  */
 export async function loadMetrics(folder: string): Promise<Metric[]> {
   return (await parseMetrics(folder))?.value.metrics ?? []
 }
 
 /**
- * The metrics of a project, verified against its models; none where it has no such file.
+ * Reads the metrics of a project and verifies them against its models; none without the file.
  *
  * @throws ProjectError with file and line for an unknown model, column or metric, a metric that
  * is defined twice, a grain that is not the model's, and a ratio of ratios.
@@ -66,10 +67,9 @@ function verifyMeasure(
   if (!columns.includes(metric.time)) {
     throw unknownName(placeOf('time'), 'column', metric.time, columns)
   }
-  const keys = model.tests.flatMap(({ column, arguments: test }) => {
-    if (test.kind === 'unique_key') return [[...test.columns].sort().join(', ')]
-    return test.kind === 'unique' && column !== null ? [column] : []
-  })
+  const keys = model.tests
+    .map((test) => [...keyOfTest(test)].sort().join(', '))
+    .filter((key) => key !== '')
   const grain = [...metric.grain].sort().join(', ')
   if (!keys.includes(grain)) {
     throw new ProjectError(placeOf('grain'), `${grain} is no key of ${model.name}`, {

@@ -4,30 +4,30 @@ import { plain } from './tags.ts'
 import { unknownName } from './errors.ts'
 import { PRINT, type ParsedTemplate } from './template.ts'
 
-/** What a template can speak of. */
+/** The names that a template can use. */
 export interface Names {
-  /** The relation of the model itself, what `{{ this }}` prints. */
+  /** The relation of the model itself, which `{{ this }}` prints. */
   readonly self: string
   /** The relation of every model, by its name. */
   readonly models: ReadonlyMap<string, string>
   /** The tables of every source. */
   readonly sources: ReadonlyMap<string, readonly string[]>
-  /** What `{{ source(…) }}` prints. */
+  /** Returns the text that `{{ source(…) }}` prints. */
   readonly sourceSql: (source: string, table: string) => string
   readonly vars: Readonly<Record<string, unknown>>
-  /** What `target.type` says. Default: duckdb. */
+  /** The value of `target.type`. Default: duckdb. */
   readonly engine?: 'spark'
-  /** What `is_incremental()` says: the model's table is there and is brought up to date. */
+  /** The value of `is_incremental()`: the model's table exists and is updated. */
   readonly isIncremental?: boolean
 }
 
 export interface Rendered {
   readonly sql: string
-  /** Names of models, each once, in the order they are met. */
+  /** Names of models, each once, in the order of their first use. */
   readonly refs: readonly string[]
   /** The first line of each. */
   readonly refLines: ReadonlyMap<string, number>
-  /** `source.table`, each once, in the order they are met. */
+  /** `source.table`, each once, in the order of their first use. */
   readonly sources: readonly string[]
   /** The arguments of `config(…)`, and the line of the call. */
   readonly config: Readonly<Record<string, unknown>>
@@ -35,9 +35,9 @@ export interface Rendered {
 }
 
 /**
- * Renders a template in which only `ref`, `source`, `config`, `var`,
- * `is_incremental`, `this`, `target`, the project's macros and its own `set` and
- * `for` names mean something.
+ * Renders a template, in which only `ref`, `source`, `config`, `var`,
+ * `is_incremental`, `this`, `target`, the project's macros and names of `set` and `for`
+ * are defined.
  *
  * @throws ProjectError with file and line.
  */
@@ -55,10 +55,10 @@ export function render({ file, evaluate }: ParsedTemplate, names: Names): Render
   }
 }
 
-/** Where the built-in runner builds, in dbt's words. */
+/** dbt's `target` for the built-in runner. */
 const TARGET = { name: 'duckdb', schema: 'main', type: 'duckdb' }
 
-/** The functions of templates, and what their calls recorded. */
+/** The functions of templates; it records their calls. */
 class Found {
   readonly refLines = new Map<string, number>()
   readonly sources = new Set<string>()

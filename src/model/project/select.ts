@@ -7,13 +7,13 @@ export interface Selectable extends Dependent {
   readonly materialized?: string
 }
 
-/** What selectors like `state:modified` and `result:error` are about. */
+/** The earlier builds, for selectors like `state:modified` and `result:error`. */
 export interface Past {
   /** Whether the published file has no such model. */
   readonly isNew: (model: string) => boolean
-  /** Whether it is made otherwise than the one in the published file; so is a new one. */
+  /** Whether the model differs from the one in the published file, or is new. */
   readonly isModified: (model: string) => boolean
-  /** What became of a model and its tests in the last build; null where none is on record. */
+  /** The results of each model and its tests in the last build; null without a record. */
   readonly results: ReadonlyMap<string, ReadonlySet<string>> | null
 }
 
@@ -74,7 +74,7 @@ function selectTerm(
   return new Set([...matched, ...reach(matched, parents, steps(up)), ...below, ...above])
 }
 
-/** How far a `+` reaches: not at all where there is none. */
+/** The number of levels of a `+`; 0 without one. */
 function steps(count: string | undefined): number {
   if (count === undefined) return 0
   return count === '' ? Infinity : Number(count)
@@ -82,7 +82,6 @@ function steps(count: string | undefined): number {
 
 type Matcher = (node: Selectable) => boolean
 
-/** What `method:value` means. */
 const METHODS = new Map<string, (value: string, past: Past | undefined) => Matcher>([
   ['tag', (value) => (node) => node.tags.includes(value)],
   ['path', (value) => (node) => isUnder(node.file, value.replace(/\/$/, ''))],
@@ -130,7 +129,7 @@ function requireOneOf(method: string, value: string, known: readonly string[]): 
   })
 }
 
-/** By its name, by a folder it is in, or by both, as in `marts.fct_*`. */
+/** True if the name, a folder of the file, or both match, as in `marts.fct_*`. */
 function isNamed({ name, file }: Selectable, core: string): boolean {
   const folders = file.split('/').slice(1, -1)
   const isLike = (text: string): boolean => pattern(core).test(text)
@@ -181,10 +180,10 @@ interface Dependent {
 }
 
 /**
- * The nodes with every one behind those it depends on, else in the order given.
- * Names that are no node are passed over; `placeOf` says where a node speaks of a parent.
+ * Sorts nodes after those that they depend on, otherwise in the given order.
+ * Ignores names without a node; `placeOf` returns the place where a node names a parent.
  *
- * @throws ProjectError that prints the cycle when there is one.
+ * @throws ProjectError that prints a cycle.
  */
 export function inOrder<T extends Dependent>(
   nodes: readonly T[],
@@ -211,7 +210,7 @@ export function inOrder<T extends Dependent>(
   return [...ordered]
 }
 
-/** All that can be reached from `start` over one or more edges, `steps` at most. */
+/** The names that can be reached from `start` over one or more edges, at most `steps`. */
 export function reach(
   start: readonly string[],
   edges: ReadonlyMap<string, readonly string[]>,

@@ -3,7 +3,7 @@ import { ProjectError, type Place } from './errors.ts'
 import { modelConfigShape, seedConfigShape, testConfigShape, type TestConfig } from './shapes.ts'
 import type { ModelConfig, ModelSettings, TestSettings } from './types.ts'
 
-/** What `dbt_project.yml` says of every model, or seed, under a folder. */
+/** The settings in `dbt_project.yml` of all models, or seeds, under a folder. */
 export interface FolderConfig {
   /** Folders below the model path; the last may be a model's name. */
   readonly path: readonly string[]
@@ -14,7 +14,7 @@ export interface FolderConfig {
 type PlaceOf = (...path: PropertyKey[]) => Place
 type Tree = Readonly<Record<string, unknown>>
 
-/** `+persist_docs` is allowed for dbt; here comments are always written. */
+/** `+persist_docs` is allowed for dbt; the built-in runner always writes comments. */
 const docs = { persist_docs: z.unknown().optional() }
 const shapes: Readonly<Record<'models' | 'seeds', z.ZodType<ModelConfig>>> = {
   models: modelConfigShape.extend(docs),
@@ -51,10 +51,10 @@ export function folderConfigs(
 }
 
 /**
- * The `data_tests:` tree of `dbt_project.yml`: what holds of all tests, at the
+ * The `data_tests:` tree of `dbt_project.yml`: settings of all tests, at the
  * top or under the project's name.
  *
- * @throws ProjectError with line at an unknown key, and at a folder.
+ * @throws ProjectError with line for an unknown key, and for a folder.
  */
 export function testConfigOf(tree: Tree, project: string, placeOf: PlaceOf): TestConfig {
   const { [project]: own, ...shared } = tree
@@ -93,7 +93,7 @@ function isTree(value: unknown): value is Tree {
 type Settings = Pick<ModelSettings, 'materialized' | 'schema' | 'unique_key'>
 const MODEL_DEFAULTS: Settings = { materialized: 'view', schema: 'main', unique_key: [] }
 
-/** A later setting overrules an earlier one; tags, meta and hooks add up, as they do in dbt. */
+/** A later setting overrides an earlier one; tags, meta and hooks are combined, as in dbt. */
 export function mergeSettings(configs: readonly ModelConfig[]): ModelSettings {
   return {
     ...overrule(MODEL_DEFAULTS, configs),
@@ -113,12 +113,12 @@ const TEST_DEFAULTS: TestSettings = {
   schema: 'dbt_test__audit',
 }
 
-/** A later setting overrules an earlier one. */
+/** A later setting overrides an earlier one. */
 export function testSettings(configs: readonly TestConfig[]): TestSettings {
   return overrule(TEST_DEFAULTS, configs)
 }
 
-/** The settings that have defaults; each is the last one that is given. */
+/** The last value of each setting that has a default. */
 function overrule<T extends object>(defaults: T, configs: readonly object[]): T {
   return configs.reduce<T>((settings, config) => {
     const given = Object.entries(config).filter(

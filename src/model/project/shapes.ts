@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
 /**
- * The shapes of the project's yml files: dbt's, in its strict form (custom keys
+ * The shapes of the project's yml files: dbt's, in strict form (custom keys
  * only under `config.meta`, tests under `data_tests`, their arguments under
- * `arguments`). A key that the runner would not honour is refused, not ignored.
+ * `arguments`). A key that the runner does not support is refused, not ignored.
  */
 
 const NAME = /^[a-z_][a-z0-9_]*$/
@@ -12,14 +12,14 @@ const name = z.string().regex(NAME, 'a name is lower case letters, digits and _'
 const text = z.string().trim().min(1)
 const description = z.string().trim().min(1, 'must say something')
 const meta = z.record(z.string(), z.unknown())
-/** `ref('model')`, as the model's name. */
+/** Parses `ref('model')` to the model's name. */
 const modelRef = z
   .string()
   .regex(REF, "write ref('model_name')")
   .transform((to) => to.replace(REF, '$1'))
 const texts = z.union([z.string().transform((text) => [text]), z.array(z.string())])
 
-/** What `config:`, `config(...)` and `+` keys may say about a model. */
+/** `config:`, `config(...)` and `+` keys of a model. */
 export const modelConfigShape = z.strictObject({
   materialized: z
     .enum(
@@ -43,10 +43,10 @@ export const modelConfigShape = z.strictObject({
     .optional(),
 })
 
-/** What `config:` and `+` keys may say about a seed; its types stand with its columns. */
+/** `config:` and `+` keys of a seed. */
 export const seedConfigShape = modelConfigShape.pick({ schema: true, tags: true, meta: true })
 
-/** Types that a seed's texts are read as; dbt gets the same. */
+/** The types of a seed's columns, for dbt too. */
 export const seedType = z.enum(
   ['varchar', 'bigint', 'double', 'date', 'boolean'],
   "a seed's column is varchar, bigint, double, date or boolean",
@@ -57,7 +57,7 @@ const threshold = z
   .trim()
   .regex(/^(=|==|!=|<>|>|>=|<|<=)\s*\d+$/, "write a comparison with a number of rows, like '> 10'")
 
-/** What a test may say of itself, in yml or with `config(...)`, and a project of all. */
+/** The config of a test, in yml or with `config(...)`, and of all tests of a project. */
 export const testConfigShape = z.strictObject({
   severity: z.enum(['error', 'warn']).optional(),
   warn_if: threshold.optional(),
@@ -90,7 +90,7 @@ export const genericTestShape = z.discriminatedUnion('kind', [
 
 export type TestArguments = z.output<typeof genericTestShape>
 
-/** The kinds of generic tests, by what they are put under. */
+/** The kinds of generic tests of a column, and of a model. */
 export const columnTests: readonly string[] = [
   'unique',
   'not_null',
@@ -166,7 +166,7 @@ const period = z
   .strictObject({ count: z.int().positive(), period: z.enum(['minute', 'hour', 'day']) })
   .nullish()
 
-/** dbt's; what concerns its adapters is allowed and not read. */
+/** dbt's; keys for its adapters are allowed and ignored. */
 const sourceConfig = z.looseObject({
   freshness: z
     .strictObject({
@@ -226,7 +226,7 @@ function isOfItsFormat({ rows, format }: Written): boolean {
 
 const formatRule = 'maps have the format dict, a text has the format csv or sql'
 
-/** The text of a CSV as maps, its empty fields NULL. */
+/** Parses a CSV text to maps; empty fields are NULL. */
 function asFixture<T extends Written>({ rows, ...rest }: T) {
   if (rest.format !== 'csv' || typeof rows !== 'string') return { ...rest, rows }
   const [header = [], ...records] = recordsOf(rows)
@@ -237,10 +237,10 @@ function asFixture<T extends Written>({ rows, ...rest }: T) {
   return { ...rest, rows: maps }
 }
 
-/** What a unit test gives rows of. */
+/** An input for which a unit test gives rows. */
 export interface UnitTestInput {
   readonly kind: 'ref' | 'source' | 'this'
-  /** Of the model, or `source.table`. */
+  /** The name of the model, or `source.table`. */
   readonly name: string
   /** As in yml: `ref('stg_user')`. */
   readonly text: string
@@ -287,10 +287,10 @@ const unitTest = z.strictObject({
 /** Rows as maps, or a select. */
 export type Fixture = z.output<typeof unitTest>['expect']['rows']
 
-/** One field of a CSV text, quoted or not, and what ends it. */
+/** One field of a CSV text, quoted or not, and its end. */
 const FIELD = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g
 
-/** The records of a CSV text (RFC 4180) without its empty lines. */
+/** The records of a CSV text (RFC 4180), without empty lines. */
 function recordsOf(text: string): string[][] {
   const records: string[][] = []
   let isOpen = false
@@ -303,7 +303,7 @@ function recordsOf(text: string): string[][] {
   return records.filter((record) => record.length > 1 || record[0] !== '')
 }
 
-/** What is made from the models outside the project: a report, an export. */
+/** Something outside of the project that reads its models, such as a report. */
 const exposure = z.strictObject({
   name,
   label: text.nullable().default(null),
@@ -334,7 +334,7 @@ export type TestEntry = z.output<typeof test>
 
 const paths = (fallback: string) => z.array(z.string()).default([fallback])
 
-/** `dbt_project.yml`. Keys that only dbt itself needs are allowed and not read. */
+/** `dbt_project.yml`. Keys that only dbt needs are allowed and ignored. */
 export const projectShape = z.strictObject({
   name,
   version: z.union([z.string(), z.number()]).optional(),

@@ -2,7 +2,7 @@ import * as library from '@huggingface/jinja'
 import { z } from 'zod'
 import { ProjectError, unknownName, type Place } from './errors.ts'
 
-/** The one door to the template library. Its own types do not resolve, so it is typed here. */
+/** Only this file imports the template library. Its own types do not resolve, so it is typed here. */
 
 const tokenShape = z.object({ type: z.string(), value: z.string() })
 
@@ -41,7 +41,7 @@ export function parsed(tokens: readonly Token[]): Program {
   return parse([...tokens])
 }
 
-/** The template renders `program`, which may call what `definitions` define. */
+/** A template that renders `program`, which may call the macros in `definitions`. */
 export function templateOf(program: Program, definitions: Program): Template {
   return (globals) => {
     const environment = new Environment()
@@ -53,9 +53,9 @@ export function templateOf(program: Program, definitions: Program): Template {
 }
 
 /**
- * An argument of a called function as plain data. The library hands over the
- * inside of each argument, and keyword arguments as one Map at the end, so
- * lists and maps still hold its own wrappers.
+ * Unwraps an argument of a called function. The library passes the unwrapped value of each
+ * argument, and keyword arguments as a Map at the end, but the elements of lists and maps
+ * are still wrapped.
  */
 export function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain)
@@ -70,28 +70,28 @@ function isFunction(value: unknown): boolean {
   return typeof value === 'function'
 }
 
-/** A token inside a tag and its line, from 1. */
+/** A token within a tag; lines are counted from 1. */
 export interface PlacedToken extends Token {
   readonly line: number
 }
 
-/** `{% … %}` or `{{ … }}`; `tokens` is what is between. */
+/** `{% … %}` or `{{ … }}`; `tokens` are those within. */
 export interface Tag {
   readonly kind: 'statement' | 'expression'
   readonly line: number
-  /** The line it ends on. */
+  /** The line on which it ends. */
   readonly lastLine: number
   readonly tokens: readonly PlacedToken[]
 }
 
-/** The tokens of a template: text and comments as they are, those of a tag together. */
+/** Text, a comment, or a tag with its tokens. */
 export type Part = Token | Tag
 
 export function isTag(part: Part): part is Tag {
   return 'kind' in part
 }
 
-/** Gathers the tokens of each tag. @throws the library's error at what it cannot read. */
+/** Groups the tokens of each tag. @throws the library's error for an invalid template. */
 export function gather(text: string): Part[] {
   const lineOf = lineFinder(text)
   const parts: Part[] = []
@@ -115,13 +115,13 @@ export function gather(text: string): Part[] {
   return parts
 }
 
-/** Tokens whose value is not as the text spells them. */
+/** Tokens whose value differs from their text. */
 const SPELLINGS: Readonly<Record<string, RegExp>> = {
   Comment: /\{#.*?#\}/gs,
   StringLiteral: /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"/gs,
 }
 
-/** Finds each token again in the text, because it carries no line; to be asked in their order. */
+/** Finds the line of each token by searching the text, because tokens carry no line. Call it in their order. */
 function lineFinder(text: string): (token: Token) => number {
   let index = 0
   let line = 1
@@ -141,7 +141,7 @@ function lineFinder(text: string): (token: Token) => number {
   }
 }
 
-/** The functions of templates; nothing else can be called by name. */
+/** The only functions of templates besides macros. */
 export const FUNCTIONS: readonly string[] = ['ref', 'source', 'config', 'var', 'is_incremental']
 
 const STATEMENTS = ['set', 'endset', 'if', 'elif', 'else', 'endif', 'for', 'endfor']
@@ -152,7 +152,7 @@ const WORDS = new Set([
 const FILTERS = ['default', 'first', 'join', 'last', 'length', 'lower', 'replace', 'trim', 'upper']
 const TESTS = ['even', 'none', 'number', 'odd', 'string']
 
-/** What can stand behind the dot of a name; behind that of any other name, anything. */
+/** The allowed attributes of these names; other names allow any attribute. */
 const ATTRIBUTES: ReadonlyMap<string, readonly string[]> = new Map([
   ['this', []],
   ['target', ['name', 'schema', 'type']],
@@ -165,7 +165,7 @@ const ATTRIBUTES: ReadonlyMap<string, readonly string[]> = new Map([
   ],
 ])
 
-/** What is open at a place of the template, and the names that it brought. */
+/** An open block of the template, and the names that it declares. */
 interface Block {
   readonly kind: string
   readonly line: number
@@ -173,15 +173,15 @@ interface Block {
 }
 
 export interface MacroScope {
-  /** The project's own macros, which can be called. */
+  /** The project's macros. */
   readonly macros?: readonly string[]
-  /** True in a file of macros, where alone they can be defined. */
+  /** True in a file of macros; only there can they be defined. */
   readonly definesMacros?: boolean
 }
 
 /**
- * Checks every tag and name of a template against the allowed ones: a name is a
- * function, `this`, or one that `set` or `for` brought into scope before.
+ * Checks that every tag and name of a template is allowed: a name is a function, `this`,
+ * or one that `set` or `for` has declared before.
  *
  * @throws ProjectError with file and line.
  */
@@ -297,7 +297,7 @@ class NameCheck {
   }
 }
 
-/** What a name behind a dot, a pipe or `is` is, and the ones that are known, where not all are. */
+/** The kind of a name after a dot, a pipe or `is`, and the allowed names, unless all are. */
 function expectedAt(
   tokens: readonly PlacedToken[],
   index: number,

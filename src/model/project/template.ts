@@ -16,18 +16,18 @@ import {
   type MacroScope,
 } from './tags.ts'
 
-/** The function around every `{{ … }}`: given the line and the value, it returns what to print. */
+/** The function around every `{{ … }}`: it gets the line and the value, and returns the text to print. */
 export const PRINT = '__print'
 
 export interface ParsedTemplate {
   readonly text: string
   readonly file: string
   readonly evaluate: Template
-  /** What it may call: its hooks may call the same. */
+  /** The macros that the template and its hooks may call. */
   readonly macros: Macros
 }
 
-/** The macros of a project, for its templates to call. */
+/** The macros of a project. */
 export interface Macros {
   readonly names: readonly string[]
   readonly definitions: Program
@@ -36,7 +36,7 @@ export interface Macros {
 const NO_MACROS: Macros = { names: [], definitions: parsed([]) }
 
 /**
- * Reads files of macros, each of which may call those of any.
+ * Reads files of macros, which may call each other.
  *
  * @throws ProjectError with the file, and the line of a tag or name that is not allowed.
  */
@@ -56,9 +56,9 @@ function macroName({ tokens: [keyword, name] }: Tag): string[] {
 }
 
 /**
- * Reads a template. The library prints nothing for what is undefined and knows
- * no lines, so every tag and name is compared with the allowed ones first, and
- * every call and printed value is handed its line as its first argument.
+ * Reads a template. The library prints nothing for an undefined name and reports no
+ * lines, so every tag and name is checked first, and every call and printed value
+ * gets its line as its first argument.
  *
  * @throws ProjectError with the file, and the line of a tag or name that is not allowed.
  */
@@ -71,7 +71,7 @@ export function readTemplate(text: string, file: string, macros = NO_MACROS): Pa
 function partsOf(text: string, file: string): Part[] {
   const generation = /\{%-?\s*(?:end)?generation\s*-?%\}/.exec(text)
   if (generation !== null) {
-    // the library's lexer takes this tag of chat templates out without a word
+    // the library's lexer silently removes this tag of chat templates
     const line = text.slice(0, generation.index).split('\n').length
     throw new ProjectError({ file, line }, "unknown tag 'generation'")
   }
@@ -94,7 +94,7 @@ function attempt<T>(file: string, work: () => T): T {
   }
 }
 
-/** With as many line breaks as the tag has, so that what follows it keeps its line. */
+/** The tokens of a tag with line arguments, and as many line breaks as the tag has, so that later lines keep their numbers. */
 function armed({ kind, line, lastLine, tokens: own }: Tag): Token[] {
   const tokens = own.flatMap((token, index) =>
     isCall(own, index) ? openCall(token.line) : [token],
@@ -115,7 +115,7 @@ function armed({ kind, line, lastLine, tokens: own }: Tag): Token[] {
   ]
 }
 
-/** True at the parenthesis that opens a call of one of our functions. */
+/** True for the parenthesis that opens a call of one of FUNCTIONS. */
 function isCall(tokens: readonly PlacedToken[], index: number): boolean {
   const callee = tokens[index - 1]
   return (
@@ -130,7 +130,7 @@ function openCall(line: number): Token[] {
   return [make('OpenParen', '('), make('NumericLiteral', String(line)), make('Comma', ',')]
 }
 
-/** `{{ ',' if not loop.last }}` prints nothing otherwise, and means to. */
+/** Adds the missing `else ''` to `{{ ',' if not loop.last }}`, which may print nothing. */
 function elseNothing(tokens: readonly PlacedToken[]): Token[] {
   let depth = 0
   let open = 0

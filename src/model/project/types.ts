@@ -15,7 +15,7 @@ import type { ParsedTemplate } from './template.ts'
 export type Severity = 'error' | 'warn'
 export type Materialized = 'view' | 'table' | 'incremental' | 'seed' | 'snapshot'
 
-/** A dbt project as its files say it, nothing rendered yet. */
+/** A dbt project as its files define it, before rendering. */
 export interface Project {
   readonly name: string
   /** The folder of `dbt_project.yml`. */
@@ -28,17 +28,16 @@ export interface Project {
   readonly snapshots: readonly Snapshot[]
   readonly sources: readonly Source[]
   readonly tests: readonly SingularTest[]
-  /** What it says of all tests, generic and singular. */
+  /** The settings of all tests, generic and singular. */
   readonly testConfig: TestConfig
   readonly unitTests: readonly UnitTest[]
-  /** What is made from the models; the runner only shows it in its manifest. */
+  /** The runner only lists them in its manifest. */
   readonly exposures: readonly Exposure[]
-  /** What the numbers mean; no model reads them. */
   readonly metrics: readonly Metric[]
   readonly docs: readonly DocBlock[]
 }
 
-/** What is described in a yml: a model, a seed or a snapshot. */
+/** A model, a seed or a snapshot. */
 export interface Described {
   readonly name: string
   /** Relative to the project's folder, with `/`. */
@@ -46,17 +45,17 @@ export interface Described {
   readonly description: string
   readonly columns: readonly Column[]
   readonly tests: readonly GenericTest[]
-  /** Where the yml speaks of it. */
+  /** The place of the description in the yml. */
   readonly documented: Place
 }
 
 export interface Model extends Described {
   readonly template: ParsedTemplate
-  /** From `dbt_project.yml` and the yml; `config(…)` in the file may still overrule it. */
+  /** From `dbt_project.yml` and the yml; `config(…)` in the file may override it. */
   readonly config: ModelSettings
 }
 
-/** A table that is given as a CSV file. */
+/** A table that is read from a CSV file. */
 export interface Seed extends Described {
   readonly config: ModelSettings
   readonly types: Readonly<Record<string, SeedType>>
@@ -66,7 +65,7 @@ export interface Seed extends Described {
 /** A table that keeps the history of a model or seed. */
 export interface Snapshot extends Described {
   readonly config: ModelSettings
-  /** The name of what it is of. */
+  /** The name of the model or seed. */
   readonly of: string
   readonly rule: SnapshotRule
 }
@@ -81,16 +80,16 @@ export interface SnapshotRule {
   readonly hard_deletes: 'ignore' | 'invalidate'
 }
 
-/** The file that a seed is read from: the project's own, or the user's instead of it. */
+/** The file of a seed: the project's, or the user's instead. */
 export interface SeedFile {
   /** Absolute. */
   readonly path: string
-  /** What to call it in an error. */
+  /** The name of the file in errors. */
   readonly place: string
   /** SHA-256 of its bytes, hex. */
   readonly digest: string
   readonly delimiter: string
-  /** Names of columns, in its order. */
+  /** The names of the columns. */
   readonly header: readonly string[]
 }
 
@@ -100,13 +99,13 @@ export interface ModelSettings {
   readonly schema: string
   readonly tags: readonly string[]
   readonly meta: Readonly<Record<string, unknown>>
-  /** What names an interval of an incremental model: its rows change together or not at all. */
+  /** The columns of an interval of an incremental model, whose rows are replaced together. */
   readonly unique_key: readonly string[]
   /** Statements to run before the model, as templates. */
   readonly pre_hook: readonly string[]
 }
 
-/** What one place says of a model; the rest is said elsewhere. */
+/** The settings at one place. */
 export type ModelConfig = {
   readonly [Key in keyof ModelSettings]?: ModelSettings[Key] | undefined
 }
@@ -114,7 +113,7 @@ export type ModelConfig = {
 export interface Column {
   readonly name: string
   readonly description: string
-  /** `config.meta.additivity`: how the metric may be added up. */
+  /** `config.meta.additivity`: how the metric may be summed. */
   readonly additivity: string | null
   readonly meta: Readonly<Record<string, unknown>>
   readonly place: Place
@@ -123,14 +122,14 @@ export interface Column {
 /** Spelt as dbt does. */
 export interface TestSettings {
   readonly severity: Severity
-  /** Comparisons with the number of rows that are wrong: `!= 0`, `> 10`. */
+  /** Comparisons with the number of wrong rows: `!= 0`, `> 10`. */
   readonly warn_if: string
   readonly error_if: string
-  /** A condition; other rows are not read. */
+  /** The condition of the rows to test. */
   readonly where: string | null
   /** The maximum number of wrong rows to find. */
   readonly limit: number | null
-  /** Whether the rows that are wrong are kept, as a table of the schema. */
+  /** Whether the wrong rows are stored as a table in the schema. */
   readonly store_failures: boolean
   readonly schema: string
 }
@@ -143,14 +142,14 @@ export interface GenericTest extends TestSettings {
   readonly place: Place
 }
 
-/** A statement under the test paths that returns the rows that are wrong. */
+/** A statement under the test paths that returns the wrong rows. */
 export interface SingularTest {
   readonly name: string
   readonly file: string
   readonly template: ParsedTemplate
 }
 
-/** Rows that a model is given, and those that it must make of them. */
+/** Given rows, and the rows that the model must make from them. */
 export interface UnitTest {
   readonly name: string
   readonly description: string
@@ -172,25 +171,24 @@ export interface Source {
   readonly name: string
   readonly description: string
   readonly tables: readonly string[]
-  /** Of its tables, by name. */
+  /** The descriptions of its tables, by name. */
   readonly descriptions: Readonly<Record<string, string>>
-  /** Of the tables that are expected to be fresh. */
   readonly freshness: readonly FreshnessRule[]
   readonly place: Place
 }
 
-/** How old a table's newest row may be, and how its age is known. */
+/** The maximum age of a table's newest row, and how the age is computed. */
 export interface FreshnessRule extends FreshnessLimits {
   readonly table: string
-  /** A column or an expression; null where there is a query. */
+  /** A column or an expression; null if there is a query. */
   readonly loadedAtField: string | null
   readonly loadedAtQuery: string | null
-  /** A condition; other rows are not read. */
+  /** The condition of the rows to read. */
   readonly filter: string | null
   readonly place: Place
 }
 
-/** What makes a model: statements to run first, and the select of its rows. */
+/** The statements to run before a model, and the select of its rows. */
 export interface Making {
   readonly preHooks: readonly string[]
   readonly sql: string
@@ -202,19 +200,16 @@ export interface ModelNode extends Described, Omit<ModelSettings, 'pre_hook'>, M
   readonly relation: string
   /** Updates the table of an incremental model if it exists; null for other models. */
   readonly increment: Making | null
-  /** Null for a model. */
   readonly seed: Seed | null
-  /** Null for what is no snapshot. */
   readonly snapshot: SnapshotRule | null
   /** Names of models, seeds and snapshots. */
   readonly dependsOn: readonly string[]
-  /** Those that its pre-hooks read: they decide which intervals are outdated. */
+  /** The names that its pre-hooks read, which decide which intervals are outdated. */
   readonly hookReads: readonly string[]
   /** `source.table` */
   readonly sources: readonly string[]
 }
 
-/** What DuckDB makes of a model. */
 export function kindOf({ materialized }: Pick<ModelNode, 'materialized'>): 'table' | 'view' {
   return materialized === 'view' ? 'view' : 'table'
 }
@@ -236,10 +231,10 @@ export interface UnitTestNode extends Pick<
 }
 
 export interface GivenRows {
-  /** As the yml says it: `ref('stg_user')`. */
+  /** As in the yml: `ref('stg_user')`. */
   readonly input: string
   readonly alias: string
-  /** What the rows stand for: they have its columns and types. */
+  /** The relation that the rows replace, which has the same columns and types. */
   readonly relation: string
   readonly rows: Fixture
 }

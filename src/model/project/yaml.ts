@@ -15,9 +15,9 @@ export interface YamlFile<T> {
 }
 
 /**
- * A yml file of the project, validated against its shape. `file` is relative to `folder`.
+ * Reads a yml file of the project and validates it. `file` is relative to `folder`.
  *
- * @throws ProjectError with file and line when it is no YAML or not of that shape.
+ * @throws ProjectError with file and line for invalid YAML or another shape.
  */
 export async function readYaml<S extends z.ZodType>(
   folder: string,
@@ -27,7 +27,7 @@ export async function readYaml<S extends z.ZodType>(
   return parse(await textOf(folder, file), file, shape)
 }
 
-/** Several of one shape, in the order given; their descriptions may call `doc` of the blocks. */
+/** Reads several files of one shape; their descriptions may call `doc` with a block's name. */
 export async function readYamls<S extends z.ZodType>(
   folder: string,
   files: readonly string[],
@@ -74,7 +74,7 @@ async function textOf(folder: string, file: string): Promise<string> {
   }
 }
 
-/** The offset of the deepest node of `path` that is there. */
+/** The offset of the deepest existing node of `path`. */
 function offsetOf(contents: unknown, path: Path): number | undefined {
   let node = contents
   let offset: number | undefined
@@ -114,7 +114,7 @@ function firstLine(message: string): string {
   return message.split('\n', 1)[0] ?? message
 }
 
-/** A text that descriptions take over with `{{ doc('name') }}`: `{% docs name %}…{% enddocs %}`. */
+/** `{% docs name %}…{% enddocs %}`, a text that descriptions include with `{{ doc('name') }}`. */
 export interface DocBlock {
   readonly name: string
   readonly file: string
@@ -126,10 +126,10 @@ const CALL = /\{\{-?\s*doc\(\s*(?:'(\w+)'|"(\w+)")\s*\)\s*-?\}\}/g
 const TAG = /\{[%{#]/
 
 /**
- * The blocks of the project's `.md` files; text around them is left out.
+ * The doc blocks of the project's `.md` files; other text is ignored.
  *
- * @throws ProjectError with the line at a block that has no end, no text or another tag in it,
- * and at a name that is taken.
+ * @throws ProjectError with the line of a block without an end or text, with a tag in it, or with
+ * the name of another block.
  */
 export function readDocs(
   files: readonly { readonly file: string; readonly text: string }[],
@@ -161,10 +161,9 @@ function problemOf(name: string, body: string, others: readonly DocBlock[]): str
 }
 
 /**
- * A value of a yml file with the text of the block in place of every `{{ doc('name') }}` in a
- * `description`, at any depth.
+ * Replaces every `{{ doc('name') }}` in the descriptions of a yml file by the text of the block.
  *
- * @throws ProjectError at an unknown block, and at any other tag in a description.
+ * @throws ProjectError for an unknown block, and for any other tag in a description.
  */
 function withDocs(
   value: unknown,

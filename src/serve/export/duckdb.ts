@@ -4,13 +4,13 @@ import { packageRoot } from '../../lib/package.ts'
 import { ownSpillFolder } from '../../lib/spill.ts'
 import { relationOf, type MartTable } from './tables.ts'
 
-/** The oldest storage that holds all of a warehouse: DuckDB 1.0 and later open it. */
+/** The oldest storage format that supports the warehouse: DuckDB 1.0 and later open it. */
 const STORAGE_VERSION = 'v1.0.0'
 
 /**
  * Writes tables and views of the warehouse to one file, as tables with their comments.
- * Nothing in the file depends on another file, and nothing says where on the machine the
- * warehouse is. Resolves to the rows of each table.
+ * The file depends on no other file, and contains no paths of the machine. Resolves to the
+ * row counts of the tables.
  */
 export async function writeDatabase(
   warehouse: string,
@@ -39,7 +39,7 @@ export async function writeDatabase(
   return rows
 }
 
-/** The pipeline's own record names files and speaks of relations that are not in the export. */
+/** In `meta`, replaces paths of files and drops rows about relations that are not exported. */
 function selectOf(table: MartTable, warehouse: string, tables: readonly MartTable[]): string {
   const relation = relationOf(table)
   if (table.schema !== 'meta') return `select * from ${relation}`

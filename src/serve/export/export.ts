@@ -24,23 +24,23 @@ export interface ExportRequest {
   /** Milliseconds since the epoch. */
   readonly now: () => number
   readonly emit: (event: RunEvent) => void
-  /** Names of the tables wanted; every one of the schema without it. */
+  /** Names of the tables; default: all of the schema. */
   readonly tables?: readonly string[]
 }
 
-/** What `manifest.json` says, written after everything that it names. */
+/** The content of `manifest.json`, which is written last. */
 export interface ExportManifest {
   /** ISO 8601, UTC. */
   readonly created_at: string
   readonly run_id: string
-  /** The newest run recorded in the warehouse; null when it records none. */
+  /** The newest run recorded in the warehouse; null if it records none. */
   readonly warehouse_run_id: string | null
   readonly target: ExportTarget
   readonly tables: readonly ExportedTable[]
 }
 
 export interface ExportedTable extends MartTable {
-  /** Beside the manifest; of the target `duckdb` one file holds them all. */
+  /** Next to the manifest; with the target `duckdb`, one file holds all tables. */
   readonly file: string
   readonly rows: number
   /** Of the file. */
@@ -50,12 +50,12 @@ export interface ExportedTable extends MartTable {
 }
 
 /**
- * Writes the marts to `<folder>/<target>/<table>.<target>` with a manifest beside
- * them. The folder is replaced whole: it holds what this export wrote, and
- * nothing of an earlier one. Two exports to one folder must not overlap.
+ * Writes the marts to `<folder>/<target>/<table>.<target>` with a manifest next to
+ * them. The folder is replaced as a whole, so nothing of an earlier export stays. Two
+ * exports to one folder must not overlap.
  *
  * @throws UsageError without a published warehouse, for an unknown table, for a
- * schema with no tables, and for a target folder that no export made.
+ * schema without tables, and for a target folder that no export made.
  */
 export async function exportTables(request: ExportRequest): Promise<ExportManifest> {
   const { target, runId, now, emit } = request

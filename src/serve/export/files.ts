@@ -6,12 +6,12 @@ type Column = MartTable['columns'][number]
 
 const BYTE_ORDER_MARK = '\ufeff'
 
-/** How each table becomes a file of a target, and the options of DuckDB's COPY. */
+/** The column expressions and the options of DuckDB's COPY, by target. */
 const FILE_TARGETS = {
   parquet: { column: parquetColumn, options: 'format parquet, compression zstd' },
   /**
-   * UTF-8 with a byte order mark, because Excel takes a file without one for
-   * the machine's old code page, and BI tools and DuckDB skip it. Text that a
+   * UTF-8 with a byte order mark, because Excel reads a file without one in the
+   * machine's old code page; BI tools and DuckDB skip the mark. Text that a
    * spreadsheet would run as a formula gets a leading apostrophe. NULL is an
    * empty cell and empty text `""`; timestamps are ISO 8601 in UTC.
    */
@@ -21,12 +21,12 @@ const FILE_TARGETS = {
   },
 } as const
 
-/** Targets of which each table is a file, with this ending. */
+/** Targets with one file per table; the name is also the ending. */
 export type FileTarget = keyof typeof FILE_TARGETS
 
 export type ExportTarget = FileTarget | 'duckdb'
 
-/** Writes every row of a table in the order stored; resolves to their number. */
+/** Writes every row of a table in the stored order; resolves to the row count. */
 export async function writeFile(
   database: Database,
   target: FileTarget,
@@ -39,14 +39,14 @@ export async function writeFile(
   return Number(row?.['Count'] ?? 0)
 }
 
-/** DuckDB's Parquet writer turns 128-bit integers into doubles without a word. */
+/** DuckDB's Parquet writer would silently turn 128-bit integers into doubles. */
 function parquetColumn({ name, type }: Column): string {
   const column = identifier(name)
   if (type !== 'HUGEINT' && type !== 'UHUGEINT') return column
   return `cast(${column} as decimal(38, 0)) as ${column}`
 }
 
-/** The mark rides on the first name of the header: COPY has no option for it. */
+/** Puts the mark before the first name of the header, because COPY has no option for it. */
 function csvColumn({ name, type }: Column, at: number): string {
   const alias = identifier(at === 0 ? BYTE_ORDER_MARK + name : name)
   return `${csvExpression(identifier(name), type)} as ${alias}`
@@ -55,7 +55,7 @@ function csvColumn({ name, type }: Column, at: number): string {
 function csvExpression(column: string, type: string): string {
   const known = columnType(type)
   const text = `cast(${column} as varchar)`
-  // Zeros behind the point say nothing.
+  // without trailing zeros after the point
   if (/^DECIMAL\(\d+,[1-9]/.test(type)) return `regexp_replace(${text}, '[.]?0+$', '')`
   const isPlain = isNumeric(known) || known.kind === 'boolean' || known.kind === 'timestamp'
   if (isPlain || type === 'DATE') return column

@@ -9,16 +9,15 @@ import {
   syncFolder,
 } from '../../lib/files.ts'
 
-/** The file that a folder of ours always holds, written last. */
+/** Every folder of an export holds this file, which is written last. */
 export const MANIFEST = 'manifest.json'
 
 /**
  * Replaces a folder as a whole: `fill` writes into a temporary folder, which then
- * takes the place of `path` by renames. Readers see the old folder or the new
- * one, and nothing between but the instant in which there is neither. What an
- * earlier call left when it was killed is repaired first. One caller at a time.
+ * replaces `path` by renames. Readers see the old folder, the new one, or for an instant
+ * neither. First repairs what a killed call left. Calls must not overlap.
  *
- * @throws UsageError when `path` holds files but no manifest: it is not ours to replace.
+ * @throws UsageError if `path` holds files but no manifest, because no export made it.
  */
 export async function replaceFolder<T>(
   path: string,
@@ -41,9 +40,9 @@ export async function replaceFolder<T>(
 }
 
 /**
- * After a crash: the old folder goes back where nothing took its place, and
- * what else was left is deleted. The old one is whole then, because deleting
- * it begins only after the new one is in place.
+ * After a crash: restores the old folder if no new one replaced it, and deletes all other
+ * leftovers. The old folder is complete, because it is only deleted after the new one is in
+ * place.
  */
 async function finishSwap(path: string): Promise<void> {
   const names = await namesIn(dirname(path))

@@ -7,7 +7,7 @@ const tableRows = z.array(
     schema: z.string(),
     name: z.string(),
     description: z.string().nullable(),
-    /** `type` is DuckDB's name of it. */
+    /** `type` is DuckDB's name of the type. */
     columns: z.array(
       z.object({ name: z.string(), type: z.string(), description: z.string().nullable() }),
     ),
@@ -19,16 +19,16 @@ const columnRows = z.array(
     schema: z.string(),
     table: z.string(),
     column: z.string(),
-    /** How a metric may be added up; null: the column is no metric. */
+    /** How a metric may be summed; null if the column is no metric. */
     additivity: z.string().nullable(),
     key_position: z.coerce.number().nullable(),
   }),
 )
 
-/** A table of the warehouse, its name and columns as stored, and what is said of it. */
+/** A table of the warehouse with its columns and descriptions. */
 export type MartTable = Readonly<Awaited<ReturnType<typeof readTables>>[number]>
 
-/** The tables and views of every schema of the database in use, and what is said of them. */
+/** The tables and views of every schema of the database in use, with their descriptions. */
 export async function readTables(database: Database) {
   const tables = tableRows.parse(await database.rows(statement('meta/tables')))
   const facts = await readFacts(database, tables)
@@ -38,9 +38,9 @@ export async function readTables(database: Database) {
     key.sort((a, b) => Number(a.key_position) - Number(b.key_position))
     return {
       ...table,
-      /** What a row is of, e.g. `org, day and user`. */
+      /** For example `org, day and user`. */
       grain: grainOf(table.description),
-      /** The columns that name a row together; none where it has no key. */
+      /** The columns of the key; none if the table has no key. */
       key: key.map(({ column }) => column),
       columns: columns.map((column) => {
         const fact = own.find((each) => each.column === column.name)
@@ -55,7 +55,7 @@ export function relationOf({ schema, name }: Pick<MartTable, 'schema' | 'name'>)
   return `${identifier(schema)}.${identifier(name)}`
 }
 
-/** What `meta.columns` says; nothing in a warehouse of an earlier version. */
+/** Reads `meta.columns`; empty in a warehouse of an earlier version. */
 async function readFacts(
   database: Database,
   tables: z.output<typeof tableRows>,
@@ -71,7 +71,7 @@ async function readFacts(
   )
 }
 
-/** What a row is of: every description of a mart begins with it. */
+/** The grain, with which every description of a mart begins. */
 export function grainOf(description: string | null): string | null {
   const match = /^One row per (?<grain>[^.:;]+)/.exec(description ?? '')
   return match?.groups?.['grain']?.trim() ?? null

@@ -17,16 +17,16 @@ export interface FactTable {
   readonly key: readonly string[]
 }
 
-/** What the warehouse has otherwise than the platform. */
+/** A difference between the warehouse and the platform. */
 export interface Difference {
   readonly table: string
   readonly orgId: string
   readonly day: string
   /** The rest of the row's key, as text. */
   readonly key: Readonly<Record<string, string | null>>
-  /** `value`: of one column; `missing`: the warehouse lacks the row; `extra`: the platform does. */
+  /** `value`: in one column; `missing`: the warehouse lacks the row; `extra`: the platform does. */
   readonly kind: 'value' | 'missing' | 'extra'
-  /** Null for a whole row, as are the values. */
+  /** Null, like the values, for a whole row. */
   readonly column: string | null
   readonly warehouse: string | null
   readonly platform: string | null
@@ -34,7 +34,7 @@ export interface Difference {
 
 export interface Comparison {
   readonly tables: number
-  /** Rows of the warehouse that were compared, and their values. */
+  /** Compared rows of the warehouse, and their values. */
   readonly rows: number
   readonly values: number
   readonly differences: readonly Difference[]
@@ -45,8 +45,8 @@ export interface CompareOptions {
   readonly warehouse: string
   readonly intervals: readonly ScopedInterval[]
   /**
-   * Makes the fact tables as the platform serves them, in the database in use;
-   * `verify.intervals` says of which days. Returns those to compare.
+   * Makes the fact tables, as the platform serves them, in the database in use, for the
+   * days in `verify.intervals`. Returns the tables to compare.
    */
   readonly makeFacts: (database: Database) => Promise<readonly FactTable[]>
   /** Where queries spill. */
@@ -55,9 +55,9 @@ export interface CompareOptions {
 
 /**
  * Compares every fact of the intervals' days, value by value and in both
- * directions, rows that stand more than once included.
+ * directions, repeated rows included.
  *
- * @throws UsageError when the published file lacks a table or a column.
+ * @throws UsageError if the published file lacks a table or a column.
  */
 export async function compareFacts(options: CompareOptions): Promise<Comparison> {
   const { warehouse, intervals, tempDirectory } = options
@@ -88,7 +88,7 @@ const publishedRow = z.object({
   activity_date: z.string(),
 })
 
-/** What the published warehouse has: by organisation, keys `resource/day`. */
+/** The intervals in the published warehouse: keys `resource/day`, by organisation. */
 export async function publishedIntervals(
   warehouse: string,
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
@@ -117,7 +117,7 @@ async function compareFact(
     const [count] = await database.rows(fill(statement('verify/row_count'), sides))
     const rows = Number(count?.['rows'] ?? 0)
     const [left] = await database.rows('select count(*) as rows from residuals')
-    // most often both sides are equal: then no column has to be looked at
+    // usually both sides are equal, and no column needs to be compared
     const differences = left?.['rows'] === '0' ? [] : await differencesOf(database, fact)
     return { rows, differences }
   } catch (error) {

@@ -8,20 +8,20 @@ import { baseGlob, rawFolder } from '../../lake/layout.ts'
 import { LedgerFile } from '../../lake/ledger.ts'
 import { sha256OfVersion } from '../../lake/merged.ts'
 
-/** A raw file that is not what the ledger says it is. */
+/** A raw file that differs from the ledger. */
 export interface DamagedFile {
   readonly orgId: string
   readonly resource: string
   readonly day: Day
   readonly path: string
-  /** SHA-256 as the ledger has it, hex. */
+  /** SHA-256 in the ledger, hex. */
   readonly expected: string | null
-  /** SHA-256 of what is there; null when there is no file. */
+  /** SHA-256 of the file; null if there is none. */
   readonly found: string | null
 }
 
 export interface FilesVerification {
-  /** Files looked at. */
+  /** The number of verified files. */
   readonly files: number
   readonly damaged: readonly DamagedFile[]
 }
@@ -53,19 +53,19 @@ const notStoredRow = z.object({
   resource: z.string(),
   path: z.string(),
   /**
-   * `unreadable`: NULL in the warehouse; `overflow`: its sum is; `rounded`: read to the
-   * sixth digit.
+   * `unreadable`: NULL in the warehouse; `overflow`: its sum is NULL; `rounded`: to six
+   * decimals.
    */
   kind: z.enum(['unreadable', 'overflow', 'rounded']),
   day: z.custom<Day>((value) => typeof value === 'string' && isDay(value)),
 })
 
-/** A number of a day's rows that the warehouse cannot hold as it was served. */
+/** A served number that the warehouse cannot store. */
 export type NotStored = Readonly<z.output<typeof notStoredRow>>
 
 /**
- * What was served on these days and differs from what base reads of it. Facts that
- * are compared are read by the same statements on both sides, so they cannot tell.
+ * The served numbers of these days that base stores differently. The comparison of facts
+ * cannot find them, because both sides are read by the same statements.
  */
 export async function notStored(dataFolder: string, days: readonly Day[]): Promise<NotStored[]> {
   await using database = await Database.open(':memory:')

@@ -2,8 +2,8 @@ import type { Day } from '../../lib/days.ts'
 import { intervalKey, type Ledger } from '../../lake/ledger.ts'
 
 /**
- * Some of the days, in order: the last one always, the others by chance, every
- * choice as likely as any other. `random` gives numbers in [0, 1).
+ * A sample of the days, in order: always the last one, and others at random with equal
+ * probability. `random` returns numbers in [0, 1).
  */
 export function sampleDays(days: readonly Day[], count: number, random: () => number): Day[] {
   const last = days.at(-1)
@@ -16,23 +16,23 @@ export function sampleDays(days: readonly Day[], count: number, random: () => nu
   return chosen.sort()
 }
 
-/** A resource's day that takes part in no comparison, and why. */
+/** A resource's day that is not compared, and why. */
 export interface LeftOut {
   readonly orgId: string
   readonly resource: string
   readonly day: Day
   /** `absent`: the warehouse does not have it; `unanswered`: the platform did not give it. */
   readonly why: 'absent' | 'unanswered'
-  /** What the platform's refusal said; null where there was none. */
+  /** The platform's refusal; null if there was none. */
   readonly error: string | null
 }
 
-/** A resource's day of which the warehouse is compared with the platform. */
+/** A resource's day that is compared. */
 export interface ScopedInterval {
   readonly orgId: string
   readonly resource: string
   readonly day: Day
-  /** False where the warehouse does not have it: then neither side may. */
+  /** False if the warehouse does not have it; then neither side may have rows. */
   readonly isLanded: boolean
 }
 
@@ -47,16 +47,16 @@ export interface ScopeOptions {
   /** The sampled days. */
   readonly days: readonly Day[]
   readonly resources: readonly string[]
-  /** What the published warehouse has of the organisation, by `intervalKey`. */
+  /** The organisation's intervals in the published warehouse, by `intervalKey`. */
   readonly published: ReadonlySet<string>
-  /** What was fetched again. */
+  /** The intervals that were fetched again. */
   readonly fresh: Ledger
 }
 
 /**
- * What can be compared of one organisation. A day is compared when the platform
- * answered for every resource that the warehouse has of it, so that no table of
- * a compared day is not verified.
+ * The days of one organisation that can be compared: those for which the platform
+ * answered for every resource in the warehouse, so that every table of a compared day is
+ * verified.
  */
 export function scopeOf({ days, ...options }: ScopeOptions): Scope {
   const scopes = days.map((day) => dayScope(options, day))

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import type { RunEvent } from '../../lib/events.ts'
 import { orIfMissing } from '../../lib/files.ts'
 
-/** Who the organisations are, and what was learned of the platform's limits. */
+/** State about organisations, and the learned limits of the platform. */
 const REMEMBERED = ['organisations.json', 'governor', 'windows']
 
-/** The data folder of a verification: removed when it is over, or when the next begins. */
+/** The data folder of a verification; it is removed after it, or before the next one. */
 function scratchFolder(dataFolder: string): string {
   return join(dataFolder, 'state', 'verify')
 }
 
-/** Makes the folder again. It begins with what is known of the platform, and no day. */
+/** Makes the folder from scratch, with the REMEMBERED state and without days. */
 export async function openScratch(dataFolder: string): Promise<string> {
   const scratch = scratchFolder(dataFolder)
   await removeScratch(dataFolder)
@@ -28,7 +28,7 @@ export async function removeScratch(dataFolder: string): Promise<void> {
   await rm(scratchFolder(dataFolder), { recursive: true, force: true })
 }
 
-/** What happens in the scratch folder lands in no lake, and the run's record must not say so. */
+/** Changes events of the scratch folder, so that the run's record does not report landed days. */
 export function withoutLanding(emit: (event: RunEvent) => void): (event: RunEvent) => void {
   return (event) => {
     if (event.type === 'interval.finished') emit({ ...event, outcome: 'compared' })
@@ -36,7 +36,7 @@ export function withoutLanding(emit: (event: RunEvent) => void): (event: RunEven
   }
 }
 
-/** The days that are compared are a sample: what they lack says nothing of when it began. */
+/** Drift in a sample of days does not show when it began. */
 function isOfLanding(event: RunEvent): boolean {
   return event.type === 'base.written' || (event.type === 'warning' && event.about === 'drift')
 }

@@ -11,45 +11,44 @@ import { compareFacts, publishedIntervals, type Comparison, type FactTable } fro
 import { verifyFiles, type FilesVerification, notStored, type NotStored } from './evidence.ts'
 import { sampleDays, scopeOf, type LeftOut, type Scope } from './sample.ts'
 
-/** Which days of history are to be verified. */
+/** Which days of history are verified. */
 export interface SampleChoice {
-  /** How many, the last one among them. Absent: all. */
+  /** How many days, including the last one. Absent: all. */
   readonly count?: number
-  /** Of these days only. */
   readonly within?: Partial<DayRange>
 }
 
 export interface Sample {
-  /** How many days there were to choose from. */
+  /** The number of days to choose from. */
   readonly history: number
   readonly days: readonly Day[]
-  /** What the warehouse has: by organisation, keys `resource/day`. */
+  /** The intervals in the warehouse: keys `resource/day`, by organisation. */
   readonly published: ReadonlyMap<string, ReadonlySet<string>>
 }
 
-/** What came of comparing the published warehouse with the platform. */
+/** The result of comparing the published warehouse with the platform. */
 export interface Verification extends Comparison {
   readonly history: number
   readonly sampled: readonly Day[]
-  /** Those of the sampled days that were compared, of one organisation at least. */
+  /** The sampled days that were compared for at least one organisation. */
   readonly days: readonly Day[]
-  /** What could not be compared. */
+  /** Intervals that could not be compared. */
   readonly leftOut: readonly LeftOut[]
   readonly files: FilesVerification
-  /** Numbers that were served and that no warehouse can hold: NULL or rounded in it, and reported. */
+  /** Served numbers that the warehouse cannot store; it has NULL or a rounded value. */
   readonly notStored: readonly NotStored[]
 }
 
-/** True when nothing that was compared differs, and every file is what it was. */
+/** True if no compared value differs, and every file is intact. */
 export function isEqual({ differences, files }: Verification): boolean {
   return differences.length === 0 && files.damaged.length === 0
 }
 
 /**
- * Chooses days up to yesterday, by the platform's clock as it was last seen.
- * `now` in milliseconds since the epoch, `random` gives numbers in [0, 1).
+ * Chooses days up to yesterday, by the platform's clock as last seen.
+ * `now` in milliseconds since the epoch, `random` returns numbers in [0, 1).
  *
- * @throws UsageError when nothing is published, and when there is no such day.
+ * @throws UsageError if nothing is published, and if there is no such day.
  */
 export async function chooseSample(
   dataFolder: string,
@@ -86,8 +85,8 @@ export interface VerifyOptions {
 }
 
 /**
- * Compares the published facts of the sampled days with what the models make
- * of the base in which those days are replaced by the fresh ones.
+ * Compares the published facts of the sampled days with the models built on base in
+ * which those days are replaced by the fresh ones.
  */
 export async function verifyWarehouse(options: VerifyOptions): Promise<Verification> {
   const { dataFolder, scratch, sample } = options
@@ -122,7 +121,7 @@ export async function verifyWarehouse(options: VerifyOptions): Promise<Verificat
   }
 }
 
-/** The base, with the sampled days written again. What no resource's day makes stays as it is. */
+/** Base with the sampled days replaced. Tables that are not made from days of a resource stay. */
 function sourceSql({ dataFolder, scratch }: VerifyOptions, table: string): string {
   const resource = ENTITIES.get(table)
   const current = listLiteral([baseGlob(dataFolder, table)])
