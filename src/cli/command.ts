@@ -13,37 +13,37 @@ import type { Environment } from '../lib/trust.ts'
 
 export const NAME = 'agent-warehouse'
 
-/** What the process gives; `program` makes a Terminal of it. */
+/** The process's terminal, of which `program` makes a safe Terminal. */
 export type Screen = Omit<Terminal, 'draw' | 'data'>
 
 /** Where a command writes, and what it may read of the process. */
 export interface Terminal {
   readonly out: (text: string) => void
-  /** Standard output for formats that programs read: changed only where a terminal shows it. */
+  /** Standard output for formats that programs read: escaped only on a terminal. */
   readonly data: (text: string) => void
   readonly err: (text: string) => void
   /** Standard error for drawing, colours included: other text must have passed `safeText`. */
   readonly draw: (text: string) => void
-  /** Of standard error, where progress goes. */
+  /** Whether standard error, which shows the progress, is a terminal. */
   readonly isTty: boolean
   readonly columns: number
-  /** Width of standard output where it is a terminal. */
+  /** Width of standard output if it is a terminal. */
   readonly outWidth: number | undefined
   readonly hasColour: boolean
   /**
-   * Asks the person there, who may answer nothing, also because `signal` ended it;
-   * null where there is no terminal to ask on.
+   * Asks the user; the answer is empty if there is none, or if `signal` aborts. Null without a
+   * terminal.
    */
   readonly ask: ((question: string, signal: AbortSignal) => Promise<string>) | null
   readonly environment: Environment
   readonly cwd: string
 }
 
-/** An option, or an argument that has its place in the command: `show <revision>`. */
+/** An option, or a positional argument: `show <revision>`. */
 type Option = Options & PositionalOptions & { readonly isArgument?: true }
 export type OptionSet = Readonly<Record<string, Option>>
 
-/** What the parser makes of options and arguments. */
+/** The parsed options and arguments. */
 export type Flags<O extends OptionSet> = ArgumentsCamelCase<InferredOptionTypes<O>>
 
 /** What a command prints: with --json a value or JSON text as served, otherwise text. */
@@ -54,7 +54,6 @@ export interface Answer {
   readonly exitCode?: ExitCode
 }
 
-/** One command as data: what it takes, what it does. */
 export interface Command {
   readonly examples: readonly [string, string][]
   readonly options: OptionSet
@@ -80,7 +79,7 @@ export function textOr<T extends string>(value: T, describe: string) {
   return { ...text(describe), default: value } as const
 }
 
-/** An option with a value, which may be given several times. */
+/** An option with a value that may be repeated. */
 export function texts(describe: string) {
   return { type: 'string', array: true, nargs: 1, describe } as const
 }
@@ -95,12 +94,12 @@ export function flag(describe: string) {
   return { type: 'boolean', default: false, describe } as const
 }
 
-/** An argument that may be given. */
+/** An optional argument. */
 export function optionalArgument(describe: string) {
   return { type: 'string', isArgument: true, describe } as const
 }
 
-/** An argument that must be given. */
+/** A required argument. */
 export function argument(describe: string) {
   return { ...optionalArgument(describe), demandOption: true } as const
 }
@@ -146,13 +145,13 @@ export function printed({ json, text: plain }: Answer, isJson: boolean): string 
   return `${typeof json === 'string' ? json : JSON.stringify(json, exact, 2)}\n`
 }
 
-/** Says what went wrong in one line, and what to do next. */
+/** Prints an error on one line, and its hint. */
 export function report(error: unknown, { err }: Pick<Terminal, 'err'>): void {
   err(`${NAME}: ${oneLine(messageOf(error))}\n`)
   if (error instanceof AppError && error.hint !== undefined) err(`  ${error.hint}\n`)
 }
 
-/** A command's usage, its purpose, and the command itself or what loads it. */
+/** A command's usage, its purpose, and the command or a function that loads it. */
 export type Entry = readonly [
   usage: string,
   purpose: string,
@@ -164,15 +163,14 @@ export interface Group {
   readonly entries: readonly Entry[]
 }
 
-/** What a command is run with, and who gets its exit code. */
 export interface Context {
   readonly terminal: Terminal
-  /** Gets the names of the options that the parser knows. */
+  /** Collects the names of the parser's options. */
   readonly options: Set<string>
   readonly done: (exitCode: ExitCode) => void
 }
 
-/** Adds a command, or a group of them, to what the parser knows. */
+/** Adds a command, or a group of commands, to the parser. */
 export function register(parser: Argv, [usage, purpose, what]: Entry, context: Context): Argv {
   const load = async () => (typeof what === 'function' ? what() : what)
   const build = async (sub: Argv): Promise<void> => {

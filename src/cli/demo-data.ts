@@ -8,8 +8,8 @@ import { writeAtomic } from '../lib/files.ts'
 const MS_PER_MINUTE = 60_000
 
 /**
- * What an organisation adds by itself: teams, licences, events, the sessions and
- * messages to fetch, and hook events of a few sessions. No mart of the demo is empty.
+ * Writes the data that an organisation adds itself: teams, licences, events, the sessions
+ * and messages to fetch, and hook events of a few sessions. No mart of the demo is empty.
  */
 export async function writeDemoData(
   dataFolder: string,
@@ -34,7 +34,7 @@ export async function writeDemoData(
   recordHooks(dataFolder, sessions, now)
 }
 
-/** The user that has no address is named by the id. One person moves to another team. */
+/** A user without an address is named by the id. One person moves to another team. */
 function teamLines({ members }: Emulator): string[] {
   const [first] = members
   const lines = members.map(
@@ -79,7 +79,7 @@ function recordHooks(dataFolder: string, sessions: readonly string[], now: numbe
   }
 }
 
-/** From the moment on, an earlier day has one web user more: a restatement. */
+/** Restates an earlier day from `moment` on: it has one more web user. */
 export function restateFrom(moment: number, now: () => number): Intercept {
   const day = restatedDay(dayOf(moment))
   const users = new RegExp(`("date":"${day}".*?"web_users":)(\\d+)`, 's')
@@ -95,10 +95,10 @@ export function restateFrom(moment: number, now: () => number): Intercept {
   }
 }
 
-/** Ages in days of the days that the second night asks for again. */
+/** Ages in days of the days that the second night rechecks. */
 const AGES = [2, 3, 7]
 
-/** The latest of those days that is no weekend: a small organisation has no users then. */
+/** The latest of these days that is not on a weekend, when a small organisation has no users. */
 export function restatedDay(today: Day): Day {
   const days = AGES.map((age) => addDays(today, -age))
   const isWorkingDay = (day: Day): boolean => new Date(startOf(day)).getUTCDay() % 6 !== 0

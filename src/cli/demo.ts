@@ -98,7 +98,7 @@ async function answer(dataFolder: string, terminal: Terminal): Promise<void> {
   )
 }
 
-/** A clock that begins at `startsAt`, goes on at the usual pace, and can be put forward. */
+/** A clock that starts at `startsAt`, runs at normal speed, and can be advanced. */
 function createClock(startsAt: number): { now: () => number; advance: (ms: number) => void } {
   let offset = startsAt - Date.now()
   return {

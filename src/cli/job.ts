@@ -35,7 +35,7 @@ export interface JobOptions {
   readonly json: boolean
   /** Milliseconds the job may last. @default Infinity */
   readonly maxDurationMs?: number
-  /** The clock, where it is not the real one. */
+  /** The clock. @default the real one */
   readonly now?: () => number
   /** The organisations to request; logs and records hide their credentials. @default none */
   readonly organisations?: readonly OrganisationConfig[]
@@ -45,7 +45,7 @@ export interface JobOptions {
 export interface JobResult {
   readonly exitCode: ExitCode
   readonly problems?: readonly Error[]
-  /** What the command prints in place of the run's summary; JSON begins with the id of the run. */
+  /** The output instead of the run's summary; its JSON begins with the id of the run. */
   readonly report?: { readonly json: object; readonly text: string }
 }
 
@@ -126,10 +126,10 @@ async function settled(
   }
 }
 
-/** Commands that ask the platform for nothing: they make no data folder. */
+/** Commands on landed data: they make no data folder. */
 const OF_WHAT_LANDED = new Set(['build', 'rebuild', 'compact'])
 
-/** @throws UsageError when there is no data folder: its name may be mistyped. */
+/** @throws UsageError if there is no data folder, because its name may be mistyped. */
 function refuseMissing(dataFolder: string): void {
   if (existsSync(dataFolder)) return
   throw new UsageError(`there is no data folder ${dataFolder}`, {
@@ -137,7 +137,7 @@ function refuseMissing(dataFolder: string): void {
   })
 }
 
-/** @throws UsageError when the data folder cannot be made or written. */
+/** @throws UsageError if the data folder cannot be made or written. */
 async function checkWritable(dataFolder: string): Promise<void> {
   try {
     makeFolder(dataFolder)
@@ -166,7 +166,7 @@ interface ObserverOptions {
   readonly now: () => number
 }
 
-/** Everything that listens to one run: progress or log, the summary, the run record. */
+/** The listeners of one run: progress or log, the summary, the run record. */
 export function createObserver(options: ObserverOptions, terminal: Terminal) {
   const { runId, command, dataFolder, now } = options
   const redact = createRedact(options.secrets)
@@ -176,7 +176,7 @@ export function createObserver(options: ObserverOptions, terminal: Terminal) {
   const warned = new Set<string>()
   const emit = (event: RunEvent): void => {
     const clean = redactedEvent(event, redact)
-    // many organisations may give the same warning, which is of none of them
+    // several organisations may cause the same warning
     if (clean.type === 'warning' && warned.has(clean.message)) return
     if (clean.type === 'warning') warned.add(clean.message)
     listener(clean)
@@ -190,7 +190,7 @@ export function createObserver(options: ObserverOptions, terminal: Terminal) {
       const earlier = records.filter((each) => each.run_id !== runId).map(ended)
       return [...earlier, summary(exitCode).record].map(runRow)
     },
-    /** Writes the first run record: from here on the run is on file. */
+    /** Writes the first run record. */
     open: async (): Promise<void> => {
       emit({ type: 'run.started', runId, command })
       await writeRunRecord(runsFolder, summary().record)
@@ -203,7 +203,7 @@ export function createObserver(options: ObserverOptions, terminal: Terminal) {
       const { record } = summary()
       await writeRunRecord(runsFolder, record)
       const { organisations, totals, exports } = record
-      // Not where it ended before it asked for, built or wrote anything.
+      // false for a failed run that requested, built and wrote nothing
       const didWork = exitCode === 0 || organisations.length + totals.models + exports.length > 0
       return { text: renderSummary(summary()), record, didWork }
     },

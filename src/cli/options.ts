@@ -18,9 +18,9 @@ export const orgOption = {
 }
 
 /**
- * The names that `--org` gives; undefined where it is not given.
+ * The names in `--org`; undefined without the option.
  *
- * @throws UsageError for a name that is not among the known ones.
+ * @throws UsageError for an unknown name.
  */
 export function organisationsOf(
   { org }: Flags<typeof orgOption>,
@@ -50,7 +50,6 @@ export const selectionOptions = {
   ...orgOption,
 }
 
-/** How fast to request, and how long. */
 export const paceOptions = {
   'base-url': text("the platform's public API host (or AGENT_BASE_URL)"),
   rate: number('requests a second, at most'),
@@ -59,9 +58,9 @@ export const paceOptions = {
 }
 
 /**
- * @throws UsageError for a bad date, a range that ends before it begins, an unknown
- *   resource or organisation, what is no id of a session or a message, and an id of a resource that
- *   is left out.
+ * @throws UsageError for an invalid date, a range that ends before it begins, an unknown
+ *   resource or organisation, an invalid id of a session or a message, and an id of a resource
+ *   that `--only` leaves out.
  */
 export function selectionOf(
   flags: Flags<typeof selectionOptions>,
@@ -107,7 +106,7 @@ function leftOut(flag: string, resource: EntityResource): UsageError {
   return new UsageError(`${flag} needs the resource '${resource}', which --only leaves out`)
 }
 
-/** @throws UsageError for a bad date, and for a range that ends before it begins. */
+/** @throws UsageError for an invalid date, and for a range that ends before it begins. */
 export function rangeOf(flags: Flags<typeof rangeOptions>): Partial<DayRange> {
   const first = flags.from === undefined ? undefined : parseDay(flags.from, '--from')
   const last = flags.to === undefined ? undefined : parseDay(flags.to, '--to')
@@ -118,9 +117,9 @@ export function rangeOf(flags: Flags<typeof rangeOptions>): Partial<DayRange> {
 }
 
 /**
- * Names separated by commas, each once; `noun` says what they name.
+ * Parses names separated by commas; `noun` says what they name.
  *
- * @throws UsageError for no name at all, and for one that is not known.
+ * @throws UsageError if there is no name, and for an unknown one.
  */
 export function listOf(
   text: string,
@@ -153,7 +152,7 @@ export function durationOf(text: string, what: string): number {
 const INSTANT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/
 
 /**
- * An ISO 8601 instant with its zone, or a day for the end of it (UTC), as
+ * Parses an ISO 8601 instant with its zone, or a day, which means its end (UTC), to
  * milliseconds since the epoch. @throws UsageError
  */
 export function momentOf(text: string, what: string): number {
@@ -172,7 +171,7 @@ export function wholeOf(number: number, what: string, least: number, most = 1e9)
   throw new UsageError(`${what}: ${number} is not a whole number from ${least} to ${most}`)
 }
 
-/** A whole number as it is written on the command line. @throws UsageError */
+/** Parses a whole number. @throws UsageError */
 export function wholeNumber(text: string, what: string, least: number): number {
   const number = Number(text)
   if (/^\d+$/.test(text.trim()) && Number.isSafeInteger(number) && number >= least) return number

@@ -28,13 +28,13 @@ export const planCommand = defineCommand({
 })
 
 interface OrganisationPlan {
-  /** Null before the platform was ever asked. */
+  /** Null before the first request. */
   readonly orgId: string | null
   readonly tasks: readonly FetchTask[]
   readonly entities: readonly EntityPlan[]
 }
 
-/** Does not ask the platform: its clock is estimated from when it was last seen. */
+/** Makes no request: the platform's clock is estimated from the last answer. */
 async function plansOf(
   config: Config,
   selection: SyncSelection,

@@ -11,7 +11,7 @@ intervals or users failed, and are named), 4 deferred (the next run goes on), 5 
 or role refused, 6 checks failed (nothing published) or verify found a difference,
 7 another run holds the lock.`
 
-/** Messages of the parser in plain words; with these it does not use the machine's language. */
+/** Replaces messages of the parser; setting any also prevents messages in the machine's language. */
 const WORDS = {
   'Invalid values:': '',
   'Argument: %s, Given: %s, Choices: %s': '%s: %s is none of %s',
@@ -20,7 +20,7 @@ const WORDS = {
 
 const TOO_FEW = /^Not enough non-option arguments: got (\d+), need at least (\d+)$/
 
-/** argv → command → exit code. The one place that prints errors. */
+/** Runs a command and returns its exit code. Only this function prints errors. */
 export async function program(argv: readonly string[], screen: Screen): Promise<ExitCode> {
   const terminal = safeTerminal(screen)
   let exitCode: ExitCode = ExitCode.complete
@@ -46,7 +46,7 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
   for (const entry of COMMANDS) register(parser, entry, context)
   try {
     refuseEmpty(argv)
-    // What the parser itself says, help and version, it would else print past the terminal.
+    // without this callback, the parser would print help and version itself
     await parser.parseAsync(argv, {}, (_error, _flags, text) => {
       if (text !== '') terminal.out(`${text}\n`)
     })
@@ -58,8 +58,8 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
 }
 
 /**
- * An empty value comes from a variable that a script has not set: it never means
- * a default, or everything. @throws UsageError
+ * Refuses an empty value, which comes from a variable that a script has not set: it must
+ * not mean a default, or everything. @throws UsageError
  */
 function refuseEmpty(argv: readonly string[]): void {
   const at = argv.findIndex((each) => /^(?:--?[^=\s]+=)?\s*$/.test(each))
@@ -90,7 +90,7 @@ function safeTerminal({ out, err, ask, ...screen }: Screen): Terminal {
 
 const QUOTE_IT = 'Quote the statement: agent-warehouse query "select …". '
 
-/** One line; of an unknown option the nearest one that there is. Never the whole help. */
+/** One line, never the whole help; for an unknown option, the hint names the nearest one. */
 function wrongArguments(message: string, hint: string, options: Iterable<string> = []): UsageError {
   const line = message
     .trim()
@@ -103,7 +103,7 @@ function wrongArguments(message: string, hint: string, options: Iterable<string>
   return new UsageError(line, { hint: `${meant}See --help.` })
 }
 
-/** An error of the parser itself, which it does not report when it occurs within a command. */
+/** True for an error of the parser, which does not report errors within a command itself. */
 function isOfParser(error: unknown): error is Error {
   return error instanceof Error && error.name === 'YError'
 }

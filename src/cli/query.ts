@@ -51,7 +51,7 @@ export const queryCommand = defineCommand({
   },
 })
 
-/** The statement to run; null where the ready-made ones are to be listed. @throws UsageError */
+/** The statement to run; null to list the ready-made ones. @throws UsageError */
 function statementOf(
   sql: string | undefined,
   { analysis: name, list }: { readonly analysis?: string | undefined; readonly list: boolean },
@@ -85,10 +85,10 @@ export const tablesCommand = defineCommand({
   },
 })
 
-/** With fewer columns than this next to the names, a sentence cannot be read. */
+/** A sentence is unreadable in fewer columns next to the names. */
 const LEAST_WIDTH = 30
 
-/** Tables and what one row of each is, a line each where the terminal is wide enough. */
+/** Tables and the grain of each, on one line each if the terminal is wide enough. */
 export function tableListText(tables: readonly TableEntry[], width: number | undefined): string {
   const rows = tables.map((each) => [nameOf(each), sentence(each.description)] as const)
   const widest = Math.max(0, ...rows.map(([name]) => displayWidth(name)))
@@ -106,7 +106,7 @@ export function tableListText(tables: readonly TableEntry[], width: number | und
   return linesText([...lines, '', ...wrapped(more, width ?? Infinity)])
 }
 
-/** One table: its meaning, then each column with its type, its unit and how it adds up. */
+/** One table: its meaning, then each column with type, unit, additivity and meaning. */
 export function tableText(table: TableDescription, width: number | undefined): string {
   const widest = Math.max(0, ...table.columns.map((each) => displayWidth(each.column_name)))
   const meaning = wrapped(visible(table.description ?? ''), width ?? Infinity)
@@ -149,13 +149,13 @@ function nameOf({ table_schema, table_name }: TableEntry): string {
   return visible(table_schema === 'main' ? table_name : `${table_schema}.${table_name}`)
 }
 
-/** The first sentence: what one row is. */
+/** The first sentence, which states the grain. */
 function sentence(description: string | null): string {
   const [, first] = /^(.*?[.:;])\s/s.exec(`${visible(description ?? '')} `) ?? []
   return (first ?? '').replace(/[:;]$/, '.')
 }
 
-/** Words in lines of at most `width`; a longer word has a line of its own. */
+/** Wraps words in lines of at most `width`; a longer word has its own line. */
 function wrapped(words: string, width: number): string[] {
   const lines: string[] = []
   for (const word of words.split(/\s+/).filter((each) => each !== '')) {

@@ -61,9 +61,9 @@ export const statusCommand = defineCommand({
 })
 
 interface Report extends Status {
-  /** Organisations whose readiness reports are not asked for. */
+  /** Organisations whose readiness reports are not requested. */
   readonly withoutApp: readonly string[]
-  /** Of several organisations in the configuration those that never answered. */
+  /** Those of several configured organisations that never answered. */
   readonly neverMet: readonly string[]
   readonly freshness: readonly SourceFreshness[]
   readonly limits: { readonly rate: number; readonly concurrency: number }
@@ -136,7 +136,7 @@ function troubleLines(organisations: readonly OrganisationStatus[]): string[] {
   ]
 }
 
-/** What is wrong with an organisation, on one line; null where nothing is. */
+/** The problems of an organisation, on one line; null if there are none. */
 function troubleOf({ resources, entities }: OrganisationStatus): string | null {
   const total = (of: (each: ResourceStatus) => number): number =>
     resources.reduce((sum, each) => sum + of(each), 0)

@@ -9,7 +9,7 @@ import type { Answer } from './command.ts'
 
 const LISTED = 50
 
-/** What came of a verification: the verdict, what differs, and what fixes it. */
+/** The result of a verification: the verdict, the differences, and the commands that fix them. */
 export function verificationAnswer(verification: Verification): Answer & { json: object } {
   const { history, sampled, days, tables, rows, values, files } = verification
   const { differences, leftOut, notStored } = verification
@@ -99,7 +99,7 @@ function notStoredLines(numbers: readonly NotStored[]): string[] {
   })
 }
 
-/** One line for all items that are the same but for their days. */
+/** One line for all items that differ only in their days. */
 function byDays<T extends { readonly day: Day }>(
   items: readonly T[],
   lineOf: (item: T, days: string) => string,
@@ -119,7 +119,7 @@ function byDays<T extends { readonly day: Day }>(
   })
 }
 
-/** Asking again for the days that differ, and building from what comes. */
+/** Fetches the differing days again, and builds everything. */
 function fixingCommands({ differences, files }: Verification): string[] {
   const days = new Set([...differences, ...files.damaged].map(({ day }) => day))
   const ranges = rangesOf([...days].filter(isDay).sort())

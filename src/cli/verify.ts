@@ -64,7 +64,7 @@ export const verifyCommand = defineCommand({
   },
 })
 
-/** @throws UsageError for a bad date or number, and for --all with a choice of days. */
+/** @throws UsageError for an invalid date or number, and for --all with a choice of days. */
 function choiceOf(flags: Flags<typeof rangeOptions & typeof sampleOptions>): SampleChoice {
   const within = rangeOf(flags)
   const { days } = flags

@@ -8,13 +8,13 @@ import type { World } from '../lib/world.ts'
 import { createNodeWorld } from '../client/http/client.ts'
 import type { Terminal } from './command.ts'
 
-/** A service manager kills what has not ended some 10 s after its signal. */
+/** A service manager kills a process about 10 s after its signal. */
 const GRACE_MS = 8_000
 
 /**
  * The real clock, chance and network; `close` ends its connections and signal handlers.
  *
- * @throws UsageError for a proxy that is none, or where certificates would not be checked.
+ * @throws UsageError for an invalid proxy, and if certificates would not be checked.
  */
 export function createWorld(
   emit: (event: RunEvent) => void,

@@ -9,7 +9,7 @@ export type Role = (typeof ROLES)[number]
 
 export type Keys = Readonly<Record<Role, string>>
 
-/** The fixed keys of the stand-in platform. They open nothing else. */
+/** The fixed keys of the stand-in platform. */
 export const DEFAULT_KEYS: Keys = {
   owner: 'demo-owner-key',
   manager: 'demo-manager-key',
@@ -24,7 +24,7 @@ export function keysOf(organisation: number): Keys {
   return { owner: owner + end, manager: manager + end, member: member + end, guest: guest + end }
 }
 
-/** Which organisation an `authorization` header speaks of, whether or not the platform has it. */
+/** The number of the organisation in an `authorization` header, which the platform may not have. */
 export function organisationOf(authorization: string | null): number {
   return Number(/-key-(\d{1,6})$/.exec(authorization ?? '')?.[1] ?? 1)
 }
@@ -37,9 +37,9 @@ export function roleOf(context: Context<Env>): Role | null {
 }
 
 /**
- * Lets owners and managers pass: analytics (Authentication, rule 3 of the API) and
- * setting the limits of credits, which the API leaves open.
- * @throws HTTPException 403 for members and guests; `what` begins the sentence that says so.
+ * Allows owners and managers: for analytics (Authentication, rule 3 of the API) and
+ * for setting limits of credits, which the API leaves open.
+ * @throws HTTPException 403 for members and guests; `what` begins the message.
  */
 export function mustManage(context: Context<Env>, what: string): void {
   const role = roleOf(context)
@@ -56,11 +56,11 @@ export function mustBeKnown(context: Context<Env>): Role {
 }
 
 export interface RateLimit {
-  /** Requests per second that a credential may make for ever. */
+  /** Sustained requests a second of a credential. */
   readonly rate: number
-  /** Requests that a rested credential may make at once. */
+  /** Requests at once after a rest. */
   readonly burst: number
-  /** What a 429 says about the wait. */
+  /** How a 429 states the wait. */
   readonly limitStyle: 'retry-after' | 'none'
   /** Milliseconds since the epoch. A clock that stands still never refills. */
   readonly now: () => number

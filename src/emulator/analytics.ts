@@ -22,12 +22,12 @@ const CACHED_DAYS = 400
 const CACHED_PAGE_BYTES = 96 * 1_048_576
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** Adds the analytics. What is kept of answers is bounded, whatever the history. */
+/** Adds the analytics. The caches of answers are bounded for any history. */
 export function addAnalytics(app: Hono<Env>, { organisation, now }: Platform): void {
   const api = '/api/v1/analytics'
-  /** By the offset of the day: small, however many people there are. */
+  /** By the offset of the day. */
   const totals = createLru<number, DayTotals>(CACHED_DAYS, () => 1)
-  /** By what was asked; asking again is common (a retry, a recheck). */
+  /** By request; retries and rechecks repeat requests. */
   const pages = createLru<string, Uint8Array<ArrayBuffer>>(CACHED_PAGE_BYTES, (body) => body.length)
   const rangeIn = (context: Context): DayRange => rangeOf(context, organisation.firstDay, now())
 
@@ -36,7 +36,7 @@ export function addAnalytics(app: Hono<Env>, { organisation, now }: Platform): v
       const range = rangeIn(context)
       const rowsOf = isGrouped(context, resource.dimension) ? groupRows(resource) : resource.row
       const chunks = dayChunks(organisation, range, totals, rowsOf)
-      return context.body(streamOf(chunks), 200, JSON_TYPE)
+      return context.body(ReadableStream.from(packetsOf(chunks)), 200, JSON_TYPE)
     })
   }
   app.get(`${api}/users`, (context) => {
@@ -94,7 +94,7 @@ function userPageBody(
 
 /**
  * The page of `limit` users (not rows) that begins at the place `from` in `people`.
- * Makes the rows of one page and of no other, so that paging is linear whatever the history.
+ * Makes only the rows of this page, so that pagination takes linear time.
  */
 function userPage({ people }: Organisation, days: readonly WorkDay[], limit: number, from: number) {
   /** JSON texts as `JSON.stringify` makes them, by user id and then by date. */
@@ -112,8 +112,8 @@ function userPage({ people }: Organisation, days: readonly WorkDay[], limit: num
 }
 
 /**
- * One row; a few have another key order, number spelling or an unknown field. Texts are
- * put together, not objects: this is the platform's largest answer.
+ * One row; a few have another key order, number spelling or an unknown field. Concatenates
+ * texts instead of objects, because this is the platform's largest answer.
  */
 function userRow(person: Person, workDay: WorkDay): string {
   const user = userDayOf(person, workDay)
@@ -159,14 +159,7 @@ function metaOf({ id }: Organisation, { first, last }: DayRange, paging: object 
 const ENOUGH_CHARACTERS = 65_536
 const ENOUGH_MS = 5
 
-/**
- * Sends chunks as they are wanted, so that a slow reader never makes the platform hold them;
- * between them it answers others.
- */
-function streamOf(chunks: Iterable<string>): ReadableStream<Uint8Array> {
-  return ReadableStream.from(packetsOf(chunks))
-}
-
+/** Makes packets on demand, so that a slow reader uses no memory; in between, other requests are answered. */
 async function* packetsOf(chunks: Iterable<string>): AsyncGenerator<Uint8Array> {
   let text = ''
   let until = performance.now() + ENOUGH_MS

@@ -17,9 +17,8 @@ import type { Env, Host, Platform } from './requests.ts'
 import { addSessions, type Sessions } from './sessions.ts'
 import { addUsageLimits } from './usage-limits.ts'
 
-/** A request as a test sees it before the platform does. */
+/** A request that a test can intercept. */
 export interface InterceptedRequest {
-  /** The host that was asked. */
   readonly host: Host
   /** Without the query. */
   readonly path: string
@@ -28,25 +27,24 @@ export interface InterceptedRequest {
   readonly number: number
   readonly method: string
   readonly headers: Headers
-  /** The platform's own answer, to hand on changed. */
+  /** Returns the platform's own answer, which the test can change. */
   readonly answer: () => Promise<Response>
 }
 
-/** Answers in place of the platform, or not at all: `undefined` lets the request through. */
+/** Answers instead of the platform; for `undefined`, the platform answers. */
 export type Intercept = (
   request: InterceptedRequest,
 ) => Response | undefined | Promise<Response | undefined>
 
 /** A request that was answered. */
 export interface RequestRecord {
-  /** The host that was asked. */
   readonly host: Host
   readonly number: number
   readonly method: string
   /** With the query. */
   readonly path: string
   readonly status: number
-  /** The role behind the credential; null when it was missing or unknown. */
+  /** The role of the credential; null if it was missing or unknown. */
   readonly role: Role | null
 }
 
@@ -135,7 +133,7 @@ async function interceptWith(
     if (!context.finalized) await next()
     return
   }
-  context.res = undefined // else the headers of the platform's own answer would be kept
+  context.res = undefined // otherwise the headers of the platform's answer would stay
   context.res = answer
 }
 
@@ -155,7 +153,7 @@ function problem(context: Context<Env>, error: Error): Response {
   )
 }
 
-/** The query with its question mark, as it came; empty without one. */
+/** The raw query with its question mark; empty without one. */
 function searchOf(context: Context<Env>): string {
   const { url } = context.req
   const start = url.indexOf('?')

@@ -1,11 +1,11 @@
 import { addDays, dayOf, daysBetween, startOf, type Day } from '../lib/days.ts'
 
-/** The first day the API has a history of. */
+/** The first day of the API's history. */
 export const HISTORY_BEGINS = '2026-01-14'
 
 /**
- * The days on which something happens, counted from the first day, so that a
- * history of any age tells the same story.
+ * The days of special events, counted from the first day, so that every history has
+ * the same ones.
  *
  * - `outage`, `secondOutage`, `companyHoliday`: no rows at all.
  * - `hugeNumber`: `input_tokens` is 9007199254740993, beyond 2^53.
@@ -25,7 +25,7 @@ export const OFFSETS = {
 
 const CLOSED: readonly number[] = [OFFSETS.outage, OFFSETS.companyHoliday, OFFSETS.secondOutage]
 
-/** When something happens in an organisation whose history begins on `firstDay`. */
+/** The days of OFFSETS in a history that begins on `firstDay`. */
 export function landmarksOf(firstDay: Day): Readonly<Record<keyof typeof OFFSETS, Day>> {
   const on = (landmark: keyof typeof OFFSETS): Day => addDays(firstDay, OFFSETS[landmark])
   return {
@@ -46,10 +46,9 @@ const PUBLIC_HOLIDAYS: ReadonlySet<string> = new Set([
 
 const WEEKDAY_PACE: readonly number[] = [1, 0.95, 1, 1, 0.97, 0.85, 1]
 
-/** A day as the organisation lives it. */
 export type WorkDay = Readonly<ReturnType<typeof workDayOf>>
 
-/** A day of an organisation whose history begins on `firstDay`. */
+/** A day in a history that begins on `firstDay`. */
 export function workDayOf(firstDay: Day, day: Day) {
   const offset = daysBetween(firstDay, day)
   const weekday = new Date(startOf(day)).getUTCDay()
@@ -77,7 +76,7 @@ function seasonOf(day: Day): number {
   return monthAndDay >= '07-15' && monthAndDay <= '08-20' ? 0.8 : 1
 }
 
-/** The last day with data at an instant: the UTC day before. */
+/** The last day with data: the UTC day before `now`. */
 export function lastDayAt(now: number): Day {
   return addDays(dayOf(now), -1)
 }

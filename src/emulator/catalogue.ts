@@ -23,7 +23,7 @@ export type Client = (typeof CLIENTS)[number]
 export const DELEGATION_LEVELS = ['auto-high', 'auto-medium', 'auto-low', 'spec', 'manual'] as const
 export type DelegationLevel = (typeof DELEGATION_LEVELS)[number]
 
-/** A group of people with habits of its own. Weights and chances are per person and day. */
+/** People with similar habits. Weights and chances are per person and day. */
 export interface Team {
   readonly name: string
   /** Weight of the team among the organisation's people. */
@@ -76,7 +76,7 @@ export const TEAMS: readonly Team[] = [
     servers: ['github'] },
 ]
 
-/** What people call their language, and the files it lives in. */
+/** The extensions of each language. */
 export const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
   Go: ['.go', '.mod'],
   Python: ['.py', '.ipynb'],
@@ -116,7 +116,7 @@ export const MCP_TOOLS: Readonly<Record<string, Weights>> = {
   figma: { figma___get_file: 1 },
 }
 
-/** What the platform records as a tool name when it cannot parse a call. */
+/** Tool names that the platform records for calls that it cannot parse. */
 export const UNPARSED_TOOLS: readonly string[] = [
   'Read{"file_path":"src/a.ts"}',
   '{"name": "Exec',
@@ -168,7 +168,7 @@ export const LAST_NAMES: readonly string[] = [
   'shaw', 'thompson', 'ullman', 'vaughan', 'wirth', 'xu', 'yao', 'zuse',
 ]
 
-/** What the made-up settings and resources carry and no file, log line or error may. */
+/** Secrets in the settings and resources, which no file, log line or error may contain. */
 export const SECRETS = {
   /** `customModels[].apiKey`; the key is changed now and then. */
   apiKeys: ['sk-demo-9fK2vQ7xLm4TbW8cRz5H', 'sk-demo-Yp3NsD6wJe1GuA0hXk7C'],
@@ -194,5 +194,5 @@ export const SECRETS = {
   messageToken: 'sk-demo-message-4Fv8Bn3Mq6Kw',
 } as const
 
-/** Every secret that the stand-in platform serves, wherever it is. */
+/** Every secret that the stand-in platform serves. */
 export const DEMO_SECRETS: readonly string[] = Object.values(SECRETS).flat()

@@ -12,18 +12,18 @@ const INSTALL_MS = 30_000
 const RESTART_MS = 10_000
 const LONGEST_NAME = 63
 
-/** A step of the provisioning; its status follows from the time. */
+/** A step of the provisioning; its status depends on the time. */
 interface Step {
   readonly id: string
   readonly name: string
   readonly startsAt: number
   readonly endsAt: number
-  /** Of a step that fails. */
+  /** The error of a step that fails. */
   readonly error?: string | undefined
   readonly installSessionId?: string
 }
 
-/** What a computer is made of; its status follows from the time. */
+/** A computer; its status depends on the time. */
 type Computer = Readonly<ReturnType<typeof madeUp>>
 
 interface Cast {
@@ -47,7 +47,7 @@ const CAST: readonly Cast[] = [
   },
 ]
 
-/** Adds the computers of the organisation, in memory as long as the platform runs. */
+/** Adds the computers of the organisation. Their state is in memory. */
 export function addComputers(app: Hono<Env>, { seed, now }: Platform, sessions: Sessions): void {
   const api = '/api/v0/computers'
   const began = now()
@@ -173,7 +173,7 @@ function statusOfStep({ startsAt, endsAt, error }: Step, now: number): string {
   return error === undefined ? 'completed' : 'failed'
 }
 
-/** A step has only what is known of it by now. */
+/** Leaves out the fields that are not known yet. */
 function stepAnswer(step: Step, now: number): object {
   const { id, name, startsAt, endsAt, error, installSessionId } = step
   const hasStarted = now >= startsAt
@@ -204,12 +204,12 @@ function startOf(context: Context, now: number): number {
 
 /** Samples of a computer, every five minutes or so since it is active. */
 function metricsOf({ key, steps }: Computer, start: number, now: number): readonly object[] {
-  if (steps.some(({ error }) => error !== undefined)) return [] // it was never active
+  if (steps.some(({ error }) => error !== undefined)) return [] // the computer was never active
   const from = Math.max(start, now - RETENTION, ...steps.map(({ endsAt }) => endsAt))
   const first = Math.floor(from / EVERY)
   const count = Math.max(0, Math.floor(now / EVERY) - first + 1)
   return Array.from({ length: count }, (_, index) => first + index).flatMap((tick) => {
-    // some seconds after its five minutes are full
+    // a few seconds after the end of each interval
     const at = tick * EVERY + Math.floor(draw(derive(key, tick), 1) * 20_000)
     return at >= from && at <= now ? [sampleOf(derive(key, tick), tick, at)] : []
   })

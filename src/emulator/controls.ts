@@ -8,7 +8,7 @@ import { badRequest, wholeOf, type Env, type Platform } from './requests.ts'
 /** The first revision is this long before the first day of the analytics. */
 const BEFORE_HISTORY = 45 * MS_PER_DAY
 const BETWEEN_REVISIONS = 4 * MS_PER_DAY
-/** A page has no more than this, whatever is asked. */
+/** The highest number of revisions on a page, whatever the limit. */
 const PAGE = 25
 
 /**
@@ -69,16 +69,16 @@ function actorOf({ people }: Organisation, revision: number): object {
   return { ...actor, name }
 }
 
-/** So many things are changed in turn, one by each revision. */
+/** The number of settings that change, one with each revision in turn. */
 const EDITS = 10
 
 /**
- * The settings as of a revision, 1 or later: a pure function of it. Every
- * documented property is there, and some that no specification names; each
- * revision differs from the one before in one thing.
+ * The settings of a revision, 1 or later: a pure function. They have every documented
+ * property and some undocumented ones; each revision differs from the one before in
+ * one setting.
  */
 function settingsOf(revision: number): Readonly<Record<string, unknown>> {
-  /** One of the values that the edit goes through, by how often it was made; `edit` is its turn. */
+  /** The current one of the values through which a setting cycles; `edit` is its turn. */
   const now = <T>(edit: number, values: readonly T[]): T => {
     const made = Math.floor((revision - 2 - edit + EDITS) / EDITS)
     return entry(values, made % values.length)

@@ -21,7 +21,7 @@ export interface DayResource {
   readonly row: (totals: DayTotals, organisation: Organisation) => Iterable<string>
   /** The value of `group_by` that the resource knows. */
   readonly dimension: string | null
-  /** The groups of a day then: a breakdown of the row, flattened. */
+  /** The groups of a day. */
   readonly groups: (totals: DayTotals) => readonly (readonly [key: string, metrics: object])[]
 }
 
@@ -120,7 +120,7 @@ function productivityRow(totals: DayTotals): string {
   })
 }
 
-/** The one day row of `/tokens`, with `by_model` and `by_user`, in pieces. Linear in the people. */
+/** The day row of `/tokens`, with `by_model` and `by_user`, in pieces. Linear in the people. */
 function* tokenRow(totals: DayTotals, organisation: Organisation): Generator<string> {
   const { workDay, spent } = totals
   const surplus = surplusOf(totals)
@@ -156,8 +156,8 @@ const NO_USERS = '"by_user":[]'
 const HUGE_NUMBER = 9_007_199_254_740_993n
 
 /**
- * On one day the organisation's `input_tokens` is exactly the huge number. What is
- * missing to it goes to the first model of the first user, so that parts still add up.
+ * On one day the organisation's `input_tokens` is exactly the huge number. The difference is
+ * added to the first model of the first user, so that parts still add up.
  */
 function surplusOf({ workDay, spent, firstModel }: DayTotals, model = firstModel): bigint {
   const hasIt = workDay.hasHugeNumber && model !== undefined && model === firstModel
@@ -177,8 +177,8 @@ function tokenFields({ billable, input, output }: Spent, surplus: bigint) {
 }
 
 /**
- * A day row as the platform might spell it: now and then in another key order,
- * and after some weeks with a field that the specification does not name.
+ * A day row as the platform might spell it: sometimes in another key order,
+ * and after some weeks with an undocumented field.
  */
 function dayRow(workDay: WorkDay, fields: object): string {
   const row = { date: workDay.day, ...fields, ...(workDay.offset >= 20 ? UNKNOWN_FIELD : {}) }

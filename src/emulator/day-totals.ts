@@ -19,7 +19,6 @@ import { clientsOf, userDayOf, type UserDay } from './user-day.ts'
 /** The organisation's day: sums over its people, so that every breakdown adds up. */
 export type DayTotals = Readonly<ReturnType<typeof totalsOf>>
 
-/** Counts by what they are of. */
 class Tally<Key> extends Map<Key, number> {
   add(key: Key, count: number): void {
     this.set(key, this.of(key) + count)
@@ -30,14 +29,14 @@ class Tally<Key> extends Map<Key, number> {
   }
 }
 
-/** The tokens and hundredths of credits of one model, or of all. */
+/** The tokens, and the credits in hundredths, of one model or of all. */
 export interface Spent {
   readonly billable: number
   readonly input: number
   readonly output: number
 }
 
-/** Adds up one day. Linear in the people; nothing of a single person is kept. */
+/** Computes the totals of one day. Linear in the people; the result holds no people. */
 export function totalsOf(organisation: Organisation, workDay: WorkDay) {
   const users = activePeople(organisation, workDay).map((person) => userDayOf(person, workDay))
   const sum = (countOf: (user: UserDay) => number): number =>
@@ -67,7 +66,7 @@ export function totalsOf(organisation: Organisation, workDay: WorkDay) {
   return {
     workDay,
     activeUsers: users.length,
-    /** Computed where they are asked for: distinct users of the trailing 7 and 30 days. */
+    /** Distinct users of the trailing 7 or 30 days, computed on demand. */
     trailingUsers: (length: 7 | 30): number => usersWithin(organisation, workDay.day, length),
     mcpUsers: users.filter((user) => user.mcpCalls > 0).length,
     sessions: sum((user) => user.sessions),
@@ -88,7 +87,7 @@ export function totalsOf(organisation: Organisation, workDay: WorkDay) {
     models: [...models].sort(
       ([a, spentA], [b, spentB]) => spentB.billable - spentA.billable || (a.id < b.id ? -1 : 1),
     ),
-    /** The most used one of the first user. */
+    /** The most used model of the first user. */
     firstModel: users[0]?.spends[0].model,
     teams,
     clients,
@@ -123,8 +122,8 @@ function percentile(sorted: readonly number[], share: number): number {
 type Counted = readonly [name: string, count: number]
 
 /**
- * Invocations per tool. MCP calls go to the tools of the team's servers, a few
- * of the rest to names that the platform could not parse; the sum is `tool_calls`.
+ * Invocations per tool. MCP calls are of the tools of the team's servers, and a few others
+ * have names that the platform could not parse; the sum is `tool_calls`.
  */
 export function toolCounts(totals: DayTotals): Counted[] {
   const { teams, toolCalls, workDay } = totals
@@ -194,7 +193,7 @@ function teamServers(totals: DayTotals, team: Team): Tally<string> {
   return spread(new Tally(), calls, Object.fromEntries(weights), keyOf(totals, team))
 }
 
-/** The plain name behind a spelling: what the variants have in common. */
+/** The common name of the spellings of a server. */
 function plainName(server: string): string {
   return server.normalize('NFC').trim().toLowerCase()
 }
@@ -203,7 +202,7 @@ function keyOf({ workDay }: DayTotals, team: Team): number {
   return derive(workDay.offset, team.size)
 }
 
-/** Shares `total` between names by weight, each weight shaken by the key. */
+/** Divides `total` between names by weights, which vary with the key. */
 function spread(counts: Tally<string>, total: number, names: Weights, key: number): Tally<string> {
   const shaken = Object.values(names).map(
     (weight, index) => weight * (0.6 + 0.8 * draw(key, index)),

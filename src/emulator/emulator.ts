@@ -17,15 +17,15 @@ export { DEMO_SECRETS } from './catalogue.ts'
 export type { Host } from './requests.ts'
 
 export interface EmulatorOptions {
-  /** Of the public API host. @default 0, a free port */
+  /** The port of the public API host. @default 0, a free port */
   readonly port?: number
-  /** Of the web application host. @default 0, a free port */
+  /** The port of the web application host. @default 0, a free port */
   readonly appPort?: number
   /** @default '127.0.0.1' */
   readonly host?: string
-  /** People who are ever in the organisation. @default 40 */
+  /** The number of people who are ever in the organisation. @default 40 */
   readonly users?: number
-  /** Whether every day that has data has a row of each of them. @default false */
+  /** Whether every day with data has a row of each person. @default false */
   readonly areSteady?: boolean
   /** Another seed is another organisation. @default 1 */
   readonly seed?: number
@@ -35,15 +35,15 @@ export interface EmulatorOptions {
   readonly now: () => number
   /** Requests per second of a credential, by the clock `now`. @default no limit */
   readonly rate?: number | undefined
-  /** Requests at once of a rested credential. @default `rate`, at least 1 */
+  /** Requests at once after a rest. @default `rate`, at least 1 */
   readonly burst?: number | undefined
-  /** What a 429 says about the wait. @default 'retry-after' */
+  /** How a 429 states the wait. @default 'retry-after' */
   readonly limitStyle?: 'retry-after' | 'none'
   /** @default 'org_demo' */
   readonly orgId?: string
   /**
-   * Organisations that it serves, as large as each other: the key says whose a request is. The ids
-   * of all but the first end with their number, and their seeds follow the first one's. @default 1
+   * The number of organisations, all of the same size; the key selects one. The ids of all but the
+   * first end with their number, and their seeds follow the first one's. @default 1
    */
   readonly organisations?: number
   /** Whether sessions may be interrupted: selected organisations only. @default true */
@@ -54,10 +54,10 @@ export interface EmulatorOptions {
   readonly remember?: number
 }
 
-/** Someone of the organisation, as its own lists have them. */
+/** A person in the organisation's own lists. */
 export interface Member {
   readonly userId: string
-  /** The first one; null where the platform knows none. */
+  /** The first address; null if the platform knows none. */
   readonly email: string | null
   readonly team: string
 }
@@ -72,22 +72,22 @@ export interface Emulator {
   readonly keysOf: (organisation: number) => Keys
   /** The last requests, oldest first. */
   readonly requests: readonly RequestRecord[]
-  /** The sessions that there are by now; no endpoint lists them. */
+  /** The ids of all sessions; no endpoint lists them. */
   readonly sessionIds: () => readonly string[]
   /** The messages of a session; no endpoint lists them. */
   readonly messageIds: (sessionId: string) => readonly string[]
-  /** Who is ever in the organisation. */
+  /** Everyone who is ever in the organisation. */
   readonly members: readonly Member[]
   /** Stops both hosts and drops open connections. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Serves the stand-in platform: every endpoint over a made-up organisation, on two
- * hosts, as the platform has them. Each answers 404 to a path of the other.
+ * Serves the stand-in platform: every endpoint, for a made-up organisation, on two
+ * hosts like the platform. Each answers 404 to a path of the other.
  * A day's data is a pure function of the seed, the number of users and the first
- * day, whenever it is asked for; what requests change is held until `close`.
- * @throws UsageError for an option out of its range, or a port that is taken.
+ * day; changes by requests are in memory until `close`.
+ * @throws UsageError for an option out of its range, or a used port.
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const { host = '127.0.0.1', now, orgId = 'org_demo', interrupt = true } = options
@@ -173,7 +173,7 @@ async function listen(server: Server, port: number, host: string): Promise<numbe
 }
 
 async function stop(server: Server): Promise<void> {
-  if (!server.listening) return // it was stopped before
+  if (!server.listening) return // already stopped
   server.close()
   server.closeAllConnections()
   await once(server, 'close')

@@ -1,9 +1,9 @@
 import { unicodeEscape } from '../lib/text.ts'
 
-/** Stands before the text of a number that JSON.stringify would spell differently. */
+/** Marks the text of a number that JSON.stringify would spell differently. */
 const MARK = '\u0001'
 
-/** A number that `jsonOf` writes in these very characters, e.g. `12.0`. */
+/** A number that `jsonOf` writes with exactly this text, e.g. `12.0`. */
 export function spelled(json: string): string {
   return MARK + json
 }
@@ -18,12 +18,12 @@ export function spellExponent(value: number): string {
   return spelled(value.toExponential().replace('+', ''))
 }
 
-/** JSON text of a value; numbers that are spelled otherwise as they are spelled. */
+/** The JSON text of a value, with numbers of `spelled` as they are spelled. */
 export function jsonOf(value: unknown): string {
   return unmarked(JSON.stringify(value))
 }
 
-/** The JSON text that `JSON.stringify` made, numbers that are spelled otherwise as they are spelled. */
+/** Replaces the marked numbers in a text of `JSON.stringify`. */
 export function unmarked(json: string): string {
   return json.replaceAll(/"\\u0001([^"]*)"/g, '$1')
 }

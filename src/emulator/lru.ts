@@ -1,7 +1,7 @@
-/** Values made once and kept while there is room; the longest unused goes first. */
+/** A cache that drops the least recently used value first. */
 export type Lru<Key, Value> = (key: Key, make: () => Value) => Value
 
-/** `weigh` says how much of `capacity` a value takes; a value too large for it is not stored. */
+/** `weigh` returns how much of `capacity` a value takes; larger values are not stored. */
 export function createLru<Key, Value>(
   capacity: number,
   weigh: (value: Value) => number,

@@ -3,18 +3,18 @@ import { OFFSETS, workDayOf, type WorkDay } from './calendar.ts'
 import { FIRST_MODELS, FIRST_NAMES, LAST_NAMES, TEAMS, type Model, type Team } from './catalogue.ts'
 import { createPicker, derive, draw, entry, mix } from './random.ts'
 
-/** An instant that no history reaches, in days since its first day. */
+/** A number of days that no history reaches. */
 const NEVER = 1_000_000_000
 
-/** Someone of the organisation, with the habits that never change. */
+/** A person with constant habits. */
 export interface Person {
   /** Opaque, unique; the cursor of `/users`. */
   readonly id: string
-  /** The key of every draw about this person. */
+  /** The key of every random draw for this person. */
   readonly key: number
   readonly team: Team
   readonly favourite: Model
-  /** Chance of a row on a plain working day. Above 1: works whenever it is possible. */
+  /** Chance of a row on a normal working day. Above 1: works whenever possible. */
   readonly presence: number
   readonly takesLeave: boolean
   readonly intensity: number
@@ -23,7 +23,7 @@ export interface Person {
   readonly joins: number
   readonly leaves: number
   readonly returns: number
-  /** The e-mail address, before and from `renamedOn`; null where the platform knows none. */
+  /** The e-mail address, before and from `renamedOn`; null if the platform knows none. */
   readonly email: string | null
   readonly newEmail: string | null
   readonly renamedOn: number
@@ -72,10 +72,10 @@ const Draw = {
 
 type Cast = Partial<Omit<Person, 'id' | 'key'>>
 
-/** Who is there from the first day, and works on every day on which work is possible. */
+/** Someone who joins on the first day and works whenever possible. */
 const STEADY: Cast = { presence: 100, takesLeave: false, joins: 0, leaves: NEVER }
 
-/** The people that a small organisation too must have, by order of birth. */
+/** The first people, whom even a small organisation must have. */
 const CAST: readonly Cast[] = [
   { ...STEADY, team: entry(TEAMS, 0), usesMcp: true },
   {
@@ -138,7 +138,7 @@ function hex(bits: number): string {
   return bits.toString(16).padStart(8, '0')
 }
 
-/** A person's e-mail address on the day of that offset. */
+/** A person's e-mail address on a day. */
 export function emailOn(person: Person, offset: number): string | null {
   return offset < person.renamedOn ? person.email : person.newEmail
 }
@@ -152,7 +152,7 @@ function workDays({ firstDay }: Organisation, range: DayRange): WorkDay[] {
   return eachDay(range).map((day) => workDayOf(firstDay, day))
 }
 
-/** Streams of `draw` by person and day or week; those from 3 on are of what the person did. */
+/** Streams of `draw` by person and day or week; user-day.ts has those from 3 on. */
 const ACTIVE = 1
 const LEAVE = 2
 
@@ -180,7 +180,7 @@ export function activePeople(organisation: Organisation, workDay: WorkDay): Pers
   return organisation.people.filter((person) => isActive(person, workDay))
 }
 
-/** Distinct users of so many days that end with a day. */
+/** The number of distinct users in the `length` days that end with `last`. */
 export function usersWithin(organisation: Organisation, last: Day, length: number): number {
   const days = workDays(organisation, { first: addDays(last, 1 - length), last }).reverse()
   return organisation.people.filter((person) => days.some((day) => isActive(person, day))).length

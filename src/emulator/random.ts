@@ -1,7 +1,7 @@
 const GOLDEN = 0x9e3779b1
 const TWO_TO_32 = 4_294_967_296
 
-/** Mixes 32 bits so that near inputs give far outputs; one to one, so distinct stays distinct. */
+/** Mixes 32 bits so that similar inputs have different outputs; a bijection. */
 export function mix(value: number): number {
   let bits = value | 0
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)
@@ -14,12 +14,12 @@ export function derive(key: number, part: number): number {
   return mix(key ^ Math.imul(part + 1, GOLDEN))
 }
 
-/** A number in [0, 1): the draw named `stream` of a key. Pure, so no order of calls matters. */
+/** A number in [0, 1) for a key and a stream. Pure, so the order of calls does not matter. */
 export function draw(key: number, stream: number): number {
   return derive(key, stream) / TWO_TO_32
 }
 
-/** Chooses an index by weight with a draw in [0, 1). Made once per list of weights. */
+/** Returns a function that chooses an index by weight with a draw in [0, 1). */
 export function createPicker(weights: readonly number[]): (unit: number) => number {
   const whole = weights.reduce((sum, weight) => sum + weight, 0)
   let sum = 0
@@ -31,7 +31,7 @@ export function createPicker(weights: readonly number[]): (unit: number) => numb
 }
 
 /**
- * `total` in whole parts that follow the weights and add up to exactly `total`:
+ * Divides `total` into whole parts by weight that add up to exactly `total`:
  * each running sum is rounded down, and the last one is the total.
  */
 export function apportion(total: number, weights: readonly number[]): number[] {
@@ -48,22 +48,22 @@ export function apportion(total: number, weights: readonly number[]): number[] {
   })
 }
 
-/** The entry at an index that is known to exist. @throws RangeError when it does not. */
+/** The entry at an index. @throws RangeError if it does not exist. */
 export function entry<T>(list: readonly T[], index: number): T {
   const found = list[index]
   if (found === undefined) throw new RangeError(`no entry ${index} in a list of ${list.length}`)
   return found
 }
 
-/** What an id is of; each kind is a stream of its own. */
+/** The stream of each kind of id. */
 const KINDS = { computer: 101, session: 103, report: 105 }
 
-/** The key of every draw about the thing of a kind at an index. */
+/** The key of the draws for the thing of a kind at an index. */
 export function keyOf(seed: number, kind: keyof typeof KINDS, index: number): number {
   return derive(derive(seed, KINDS[kind]), index)
 }
 
-/** A UUID, always the same of a key. */
+/** The UUID of a key. */
 export function uuidOf(key: number): string {
   const hex = [1, 2, 3, 4].map((part) => derive(key, part).toString(16).padStart(8, '0')).join('')
   const [a, b, c, d] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(13, 16), hex.slice(17, 20)]

@@ -3,7 +3,7 @@ import { MS_PER_DAY, startOf } from '../lib/days.ts'
 import { derive, draw, entry, keyOf, uuidOf } from './random.ts'
 import { badRequest, wholeOf, type Env, type Platform } from './requests.ts'
 
-/** A page has no more than this, whatever is asked. */
+/** The highest number of reports on a page, whatever the limit. */
 const PAGE = 20
 const BETWEEN_REPORTS = 5 * MS_PER_DAY
 
@@ -18,8 +18,8 @@ type Repository = (typeof REPOSITORIES)[number]
 const CRITERIA = ['lint_config', 'unit_tests_present', 'agents_md', 'build_cmd_doc', 'secret_scan']
 
 /**
- * Adds the readiness reports: pages in an order that means nothing and often with
- * fewer than asked, so that only an empty page is the end.
+ * Adds the readiness reports: in an arbitrary order and often fewer than requested, so that
+ * only an empty page is the last.
  */
 export function addReadiness(app: Hono<Env>, platform: Platform): void {
   app.get('/api/organization/maturity-level-reports', (context) => {
@@ -78,7 +78,7 @@ function optionalFields(key: number, index: number): object {
   }
 }
 
-/** A numerator of null: the criterion was skipped. */
+/** The numerator is null if the criterion was skipped. */
 function evaluationOf(apps: number, key: number, index: number): object {
   const isSkipped = draw(key, 1) < 0.1
   const passing = Math.min(apps, Math.floor(draw(key, 2) * (apps + 1) + index / 40))

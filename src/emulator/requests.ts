@@ -8,13 +8,13 @@ import type { Organisation } from './people.ts'
 /** The public API host, or the web application host. */
 export type Host = 'api' | 'app'
 
-/** What hono hands on with a request. `organisation`: whose platform answers, counted from 1. */
+/** hono's context of a request. `organisation` is counted from 1. */
 export interface Env {
   Bindings: { host: Host; organisation: number }
   Variables: { requestId: string }
 }
 
-/** What every answer follows from, besides what requests have changed. */
+/** The input of every answer, besides changes by requests. */
 export interface Platform {
   readonly organisation: Organisation
   readonly seed: number
@@ -37,7 +37,7 @@ export function notFound(what: string, id: string): HTTPException {
 }
 
 /**
- * The days that a request asks for.
+ * The requested days.
  * @throws HTTPException 400 for a missing or malformed date, a start after the end,
  * and any day outside the history, which runs through yesterday (UTC).
  */
@@ -61,8 +61,8 @@ function dateOf(context: Context, name: string): Day {
 }
 
 /**
- * Whether the grouped form is asked for. `dimension` is the one that the
- * resource knows; null when it knows none.
+ * Whether the grouped form is requested. `dimension` is the only one that the
+ * resource supports; null if it supports none.
  * @throws HTTPException 400 for any other value.
  */
 export function isGrouped(context: Context, dimension: string | null): boolean {
@@ -82,7 +82,7 @@ export function placeAfterCursor(context: Context, { placeOf }: Organisation): n
   return place + 1
 }
 
-/** A whole number of the query; undefined without one. @throws HTTPException 400 out of its bounds. */
+/** A whole number in the query; undefined without one. @throws HTTPException 400 out of its bounds. */
 export function wholeOf(
   context: Context,
   name: string,
@@ -96,7 +96,7 @@ export function wholeOf(
   throw badRequest(`${name} '${text}' is not a whole number from ${least} to ${most}`)
 }
 
-/** The body of a request. @throws HTTPException 400 when it is not what the API accepts. */
+/** The body of a request. @throws HTTPException 400 if the API does not accept it. */
 export async function bodyOf<T>(context: Context, schema: z.ZodType<T>): Promise<T> {
   const body: unknown = await context.req.json().catch(() => {
     throw badRequest('the body is not JSON')

@@ -6,7 +6,7 @@ import { bodyOf, forbidden, notFound, type Env, type Platform } from './requests
 
 const text = z.string()
 
-/** Body of a change of a session: the settings that may be changed, and no token usage. */
+/** The body of an update: the settings that may be changed, without token usage. */
 const patchBody = z.strictObject({
   sessionSettings: z.strictObject({
     model: text.optional(),
@@ -23,7 +23,7 @@ const patchBody = z.strictObject({
   }),
 })
 
-/** What a session is made of; its status follows from the time. */
+/** A session; its status depends on the time. */
 interface Session {
   readonly id: string
   readonly key: number
@@ -40,7 +40,6 @@ interface Session {
 
 type All = ReadonlyMap<string, Session>
 
-/** What other parts of the platform need of its sessions. */
 export type Sessions = Readonly<ReturnType<typeof addSessions>>
 
 const MINUTE = 60_000
@@ -48,7 +47,7 @@ const MADE = 12
 /** A session's children; the second has a child of its own. */
 const CHILDREN: Readonly<Record<number, readonly number[]>> = { 3: [4, 5], 4: [6] }
 
-/** Adds the sessions of the organisation and their messages, in memory as long as the platform runs. */
+/** Adds the sessions of the organisation and their messages. Their state is in memory. */
 export function addSessions(
   app: Hono<Env>,
   { seed, now, canInterrupt }: Platform,
@@ -66,7 +65,7 @@ export function addSessions(
     put({ ...madeUp(seed, index, began), computerId })
   }
 
-  /** @throws HTTPException 404, also where the session runs on another computer. */
+  /** @throws HTTPException 404, also if the session runs on another computer. */
   const find = (id: string, computerId?: string): Session => {
     const session = sessions.get(id)
     if (session === undefined) throw notFound('session', id)
@@ -89,7 +88,7 @@ export function addSessions(
   app.post(`${api}/interrupt`, (context) => {
     const session = find(context.req.param('id'))
     if (!canInterrupt) throw forbidden('interrupt is not enabled for this organization')
-    // nothing happens to an idle one
+    // an idle session stays as it is
     if (statusOf(session, now()) === 'running') put({ ...session, endsAt: now() })
     return context.json({})
   })
@@ -99,7 +98,6 @@ export function addSessions(
   })
 
   return {
-    /** Those that there are by now. */
     ids: (): readonly string[] => [...sessions.keys()],
     /** The messages of a session, in order. */
     messageIds: (id: string): readonly string[] => messageIds(find(id)),
@@ -121,7 +119,7 @@ export function addSessions(
 
 function madeUp(seed: number, index: number, began: number): Session {
   const keyAt = (place: number): number => keyOf(seed, 'session', place)
-  // the first runs, the second will; the others ended on a day of the week before
+  // the first runs, the second is pending; the others ended in the week before
   const isUnderWay = index < 2
   const createdAt = isUnderWay ? began - 2 * MINUTE : began - (index + 4) * 13 * 60 * MINUTE
   const runsFrom = index === 1 ? began + 5 * MINUTE : createdAt + 1_500
@@ -267,7 +265,7 @@ function assistantFields(key: number, index: number): object {
   }
 }
 
-/** Blocks of text, and of types that the specification does not name. */
+/** Blocks of text, and of undocumented types. */
 function contentOf(key: number, index: number): readonly object[] {
   const others: readonly (readonly object[])[] = [
     [{ type: 'image', source: { kind: 'base64', bytes: 412 } }],

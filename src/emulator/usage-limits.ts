@@ -17,8 +17,8 @@ const userLimitsBody = z.strictObject({
 })
 
 /**
- * Adds the limits of credits, in memory as long as the platform runs. What is not set by a
- * request changes by itself now and then: someone else sets limits too.
+ * Adds the limits of credits, in memory. Limits that no request has set change sometimes, as if
+ * someone else set them.
  */
 export function addUsageLimits(app: Hono<Env>, { organisation, now }: Platform): void {
   const api = '/api/v0/organization/usage/limits'
@@ -57,7 +57,7 @@ export function addUsageLimits(app: Hono<Env>, { organisation, now }: Platform):
 
 const SET_BY = 'limits are set by'
 
-/** Three people with limits of their own, one of which goes up and down. */
+/** Three people with their own limits, one of which goes up and down. */
 function madeUp(emails: readonly string[], offset: number): (readonly [string, number])[] {
   const limits = [20_000_000, Math.floor(offset / 10) % 2 === 0 ? 2_000_000 : 3_000_000, 0]
   return emails.slice(0, limits.length).map((email, place) => [email, limits[place] ?? 0])

@@ -11,7 +11,7 @@ import {
 import type { Person } from './people.ts'
 import { createPicker, derive, draw, entry } from './random.ts'
 
-/** What a person spent on one model in one day. */
+/** A person's usage of one model on one day. */
 export interface Spend {
   readonly model: Model
   /** Hundredths of a credit, so that sums are exact. */
@@ -29,7 +29,7 @@ const Draw = {
   client: 30,
 } as const
 
-/** All that a person did in one day; every figure of the platform is a sum of these. */
+/** A person's activity on one day; every figure of the platform is a sum of these. */
 export type UserDay = Readonly<ReturnType<typeof userDayOf>>
 
 /** A pure function of the person and the day; call it only when `isActive`. */
@@ -54,7 +54,7 @@ export function userDayOf(person: Person, workDay: WorkDay) {
   const spends = spendsOf(person, workDay, key, input)
   return {
     person,
-    /** The key of every draw about this person on this day. */
+    /** The key of every random draw for this person on this day. */
     key,
     sessions,
     userMessages,
@@ -74,7 +74,7 @@ export function userDayOf(person: Person, workDay: WorkDay) {
       DELEGATION_LEVELS,
       PICK_DELEGATION.get(team)?.(draw(key, Draw.delegation)) ?? 0,
     ),
-    /** Languages of the files touched; none when no file was. */
+    /** Languages of the touched files. */
     languages: languagesOf(person, key, filesCreated + filesEdited),
     cacheRead: Math.floor(input * (0.3 + 0.5 * draw(key, Draw.cache))),
     cacheWrite: upTo(input * 0.12, Draw.cache),
@@ -87,7 +87,7 @@ export function userDayOf(person: Person, workDay: WorkDay) {
   }
 }
 
-/** The clients used: each by its own chance, the team's likeliest one when chance gave none. */
+/** The used clients, each with its own chance; if that gives none, the team's most likely one. */
 export function clientsOf({ person: { team }, key }: UserDay): readonly Client[] {
   const used = CLIENTS.filter(
     (_, index) => draw(key, Draw.client + index) < (team.clients[index] ?? 0),
@@ -104,7 +104,7 @@ function languagesOf({ team }: Person, key: number, files: number): readonly str
   return team.languages.slice(0, 1 + Math.floor(most * draw(key, Draw.languages)))
 }
 
-/** What else may be used next to a model. */
+/** The other models that may be used together with a model. */
 const OTHER_MODELS: ReadonlyMap<Model, readonly Model[]> = new Map(
   FIRST_MODELS.map((first) => [first, FIRST_MODELS.filter((model) => model !== first)]),
 )
@@ -139,7 +139,7 @@ function spendsOf(
   return [most, spend(second, rest - least), spend(third, least)]
 }
 
-/** More and more people of a day take the launched model, at most half of them. */
+/** A growing share of people, at most half, use the launched model. */
 function hasAdopted(person: Person, { sinceLaunch }: WorkDay, key: number): boolean {
   if (sinceLaunch < 0) return false
   const keenness = draw(person.key, Draw.adoption)

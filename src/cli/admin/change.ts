@@ -27,7 +27,6 @@ export function requireConsent(flags: Partial<ChangeFlags>, { ask }: Terminal): 
   )
 }
 
-/** What a change needs of the platform. */
 export interface Changing {
   readonly world: World
   /** Another client of the same organisation, in another world. */
@@ -36,7 +35,7 @@ export interface Changing {
   readonly terminal: Terminal
   /** An item that was served (JSON text), without its secrets. */
   readonly clean: (resource: string, item: string) => Clean
-  /** Prints the answer of a command that has more to do or to report afterwards. */
+  /** Prints an answer before the command has ended. */
   readonly print: (answer: Answer) => void
 }
 
@@ -44,7 +43,7 @@ export interface Changing {
  * Asks the user to confirm `what` the requests change; true if they are to be sent. A dry run
  * prints exactly what would be sent; then it is false.
  *
- * @throws UsageError when the person says anything but yes.
+ * @throws UsageError if the user does not answer yes.
  */
 export async function mayChange(
   changing: Changing,

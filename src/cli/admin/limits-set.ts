@@ -17,7 +17,7 @@ const SHOWN = 5
 /** The result for one user. `unknown`: sent, no answer; `not tried`: an earlier one failed. */
 type Result = 'set' | 'removed' | 'unchanged' | 'failed' | 'unknown' | 'not tried'
 
-/** A wanted limit and the present one, which is inexact beyond 2^53: then they are never equal. */
+/** A wanted limit and the present one, which is inexact beyond 2^53 and then never equal. */
 interface Wish extends WantedLimit {
   readonly before: number | null
 }
@@ -113,7 +113,7 @@ function answered(wish: Wish, result: unknown, hide: (text: string) => string): 
   return outcome(wish, 'failed', 'the platform does not report a result')
 }
 
-/** A request that was refused for certain did nothing. */
+/** A request without an answer may have set limits; others set none. */
 function afterFailure(failure: unknown): Result {
   if (failure instanceof UnknownOutcomeError) return 'unknown'
   return failure instanceof DeferredError ? 'not tried' : 'failed'

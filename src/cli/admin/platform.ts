@@ -35,16 +35,16 @@ const platformOptions = {
 
 type PlatformFlags = Flags<typeof platformOptions> & Partial<ChangeFlags>
 
-/** What a command needs to work with one organisation on the platform. */
+/** Access to one organisation on the platform. */
 export interface Platform extends Changing {
   readonly client: ApiClient
-  /** Text of the platform, without its secrets. */
+  /** Removes secrets from text of the platform. */
   readonly hide: (text: string) => string
   /** Reports progress on standard error. */
   readonly report: (text: string) => void
 }
 
-/** The next step after an answer with an error status. */
+/** Hints by the error status of the answer. */
 export type Advice = Readonly<Record<number, string>>
 
 type Work = (platform: Platform) => Promise<Answer | ExitCode>
@@ -54,20 +54,20 @@ interface PlatformCommand<O extends OptionSet> {
   /** Its own options. Those of a command that changes something include changeOptions. */
   readonly options: O
   readonly advice?: Advice
-  /** Milliseconds it may take, waits for a rate limit included. */
+  /** The time limit in milliseconds, including waits for a rate limit. */
   readonly patienceOf?: (flags: Flags<O>) => number
-  /** Checks the arguments before anything is asked, and says what to do. */
+  /** Checks the arguments before any request, and returns the work. */
   readonly work: (flags: PlatformFlags & Flags<O>, terminal: Terminal) => Work | Promise<Work>
 }
 
-/** A user who asked for an answer waits no longer than this. */
+/** The longest wait for an answer at a terminal. */
 const PATIENCE_MS = 10 * 60_000
 
 const NOTABLE_MS = 1_000
 
 /**
- * A command that speaks with the platform about one organisation: nothing in the data
- * folder is written, and what the platform's errors say is shown without secrets.
+ * A command that makes requests for one organisation. It writes nothing in the data
+ * folder, and shows the platform's errors without secrets.
  */
 export function platformCommand<O extends OptionSet>(command: PlatformCommand<O>): Command {
   const { examples, options, advice = {}, patienceOf } = command
@@ -84,8 +84,8 @@ export function platformCommand<O extends OptionSet>(command: PlatformCommand<O>
 }
 
 /**
- * @throws UsageError for a configuration that does not say which organisation, and
- *   for answers that say that the request was wrong (400, 404, 409, 422).
+ * @throws UsageError if it is unclear which organisation is meant, and
+ *   for answers that reject the request (400, 404, 409, 422).
  */
 async function withPlatform(
   flags: PlatformFlags,
@@ -154,7 +154,7 @@ function chosen(config: Config, name: string | undefined): OrganisationConfig {
   return organisation
 }
 
-/** Does not create a key in a data folder: without one, placeholders hold for one command. */
+/** Creates no key in the data folder: without one, the marks are valid for one command. */
 async function redactionOf({ dataFolder, redactionKey }: Config): Promise<Redaction> {
   if (redactionKey !== null) return new Redaction(redactionKey)
   const hasKey = (await readIfThere(join(dataFolder, 'state', 'redaction.key'))) !== undefined
@@ -170,7 +170,7 @@ function narrate(event: RunEvent, report: (text: string) => void): void {
   }
 }
 
-/** Statuses that say that what was asked for is wrong, or cannot be done as things are. */
+/** Statuses that reject the request as wrong or impossible in the current state. */
 const WRONG: ReadonlySet<number> = new Set([400, 404, 409, 422])
 
 /** A failure as shown to the user: the platform's words without secrets, and the next step. */
@@ -183,7 +183,7 @@ export class ReportedError extends AppError {
   }
 }
 
-/** Work of several requests, ended by the failure of one of them. */
+/** Work of several requests, one of which failed. */
 export class HalfDoneError extends AppError {
   readonly failure: unknown
 
@@ -193,7 +193,7 @@ export class HalfDoneError extends AppError {
   }
 }
 
-/** What to report of an error, without the credential; an unexpected one stays as it is. */
+/** The error to report, without the credential; unexpected errors stay unchanged. */
 function explained(error: unknown, advice: Advice, redact: (text: string) => string): unknown {
   if (error instanceof HalfDoneError) {
     const failure = explained(error.failure, advice, redact)

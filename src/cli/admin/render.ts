@@ -3,15 +3,15 @@ import { toSecond } from '../../observe/words.ts'
 import { displayWidth, formatTable, linesText, visible } from '../../serve/format.ts'
 import type { Answer, Terminal } from '../command.ts'
 
-/** An item without its secrets: its text, else as served, and what it means. */
+/** An item without its secrets: its text, otherwise as served, and its value. */
 export interface Clean {
   readonly text: string
   readonly value: unknown
 }
 
 /**
- * A table for people, cut to the terminal; what the platform sent cannot move its cursor.
- * Columns that hold numbers stand to the right.
+ * A table for people that fits the terminal, with control characters of the platform
+ * escaped. Columns of numbers are aligned to the right.
  */
 export function tableText(
   columns: readonly string[],
@@ -32,7 +32,7 @@ function cellOf(value: unknown): string | number | null {
   return typeof value === 'number' ? value : textOf(value)
 }
 
-/** Names and values, one a line; what is not there is left out. */
+/** Names and values, one per line; missing values are left out. */
 export function fieldsText(fields: readonly (readonly [string, unknown])[]): string {
   const known = fields.flatMap(([name, value]) =>
     value === undefined || value === null ? [] : [[name, textOf(value)] as const],
@@ -41,18 +41,18 @@ export function fieldsText(fields: readonly (readonly [string, unknown])[]): str
   return linesText(known.map(([name, text]) => `${name.padEnd(width)}  ${visible(text)}`))
 }
 
-/** Lines of prose: line breaks stay, everything else that a terminal would obey goes. */
+/** Lines of prose: line breaks stay, other control characters are escaped. */
 export function proseText(text: string): string {
   return linesText(text.split(/\r\n|\n/).map(visible))
 }
 
-/** An array of items as they were served, one a line; or a text of what they mean. */
+/** An answer whose JSON is an array of the items as served. */
 export function served(items: readonly Clean[], text: string): Answer {
   const json = items.length === 0 ? '[]' : `[\n${items.map((each) => each.text).join(',\n')}\n]`
   return { json, text }
 }
 
-/** Of an instant, or milliseconds since the epoch: ISO 8601, to the second; anything else as it came. */
+/** An instant, or milliseconds since the epoch, in ISO 8601 to the second; other values stay. */
 export function timeOf(value: unknown): unknown {
   if (typeof value === 'string') return toSecond(value)
   if (typeof value !== 'number') return value
@@ -60,24 +60,23 @@ export function timeOf(value: unknown): unknown {
   return Number.isNaN(date.getTime()) ? value : toSecond(date.toISOString())
 }
 
-/** A value in words: text as it is, anything nested as JSON. */
+/** A value as text; nested values as JSON. */
 export function textOf(value: unknown): string {
   if (value === undefined) return ''
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** Several members of an answer. */
 export function fieldsOf(value: unknown, ...names: readonly string[]): unknown[] {
   return names.map((name) => fieldOf(value, name))
 }
 
-/** A list of an answer; one that is not there has no elements. */
+/** A list in an answer; a missing one is empty. */
 export function listAt(value: unknown, name: string): readonly unknown[] {
   const list = fieldOf(value, name)
   return Array.isArray(list) ? list : []
 }
 
-/** An object of an answer; one that is not there has no fields. */
+/** An object in an answer; a missing one has no fields. */
 export function objectOf(value: unknown): object {
   return typeof value === 'object' && value !== null ? value : {}
 }

@@ -18,7 +18,7 @@ export const onComputer = { computer: text('the id of a computer to ask directly
 
 type SessionFlags = Flags<typeof onComputer & typeof sessionArgument>
 
-/** Where to ask: the platform itself, or the computer that is named. */
+/** The platform itself, or the named computer. */
 export function placeOf({ computer }: SessionFlags): { readonly computerId?: string } {
   return computer === undefined ? {} : { computerId: computer }
 }
@@ -80,7 +80,7 @@ export const updateSession = platformCommand({
   },
 })
 
-/** Settings that the platform computes itself: it takes none of them. */
+/** Settings that the platform computes and does not accept. */
 const COMPUTED = ['tokenUsage', 'inclusiveTokenUsage']
 
 /** Changes that do not depend on the session. @throws UsageError if there is nothing to change. */
@@ -110,7 +110,7 @@ function settingsPatch(text: string): SessionSettingsPatch {
   throw new UsageError(`--settings: '${computed}' cannot be set, the platform computes it`)
 }
 
-/** Tags are sent as a complete list: existing tags keep the fields that the platform stores. */
+/** Sends the complete list of tags, because existing ones have more fields than a name. */
 function tagsPatch(
   session: Session,
   added: readonly string[],

@@ -166,7 +166,7 @@ function messageText(message: unknown): string {
   return [header, ...listAt(message, 'content').map(blockText)].join('\n')
 }
 
-/** Blocks of other types are not documented: their type is said, --json shows them. */
+/** Blocks of other types are not documented, so only their type is shown; --json shows all. */
 function blockText(block: unknown): string {
   const text = fieldOf(block, 'text')
   return proseText(typeof text === 'string' ? text : `[${textOf(fieldOf(block, 'type'))}]`)

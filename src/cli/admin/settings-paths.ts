@@ -1,6 +1,7 @@
 /**
- * Settings as paths and values, named as `fct_control_change` and sql/base/controls_settings.sql
- * name them: a leaf is text, a number, a boolean, null, a list of those, and what is empty.
+ * Settings as paths and values, with the names of `fct_control_change` and
+ * sql/base/controls_settings.sql. A leaf is text, a number, a boolean, null, a list of those, or
+ * an empty container.
  */
 
 /** A leaf's value as JSON, by the path to it. */
@@ -20,7 +21,7 @@ export function pathsOf(settings: unknown): SettingsPaths {
   return leaves
 }
 
-/** What is not the same in both, by path. */
+/** The differences between two settings, by path. */
 export function changesBetween(before: unknown, after: unknown): SettingChange[] {
   const [old, present] = [pathsOf(before), pathsOf(after)]
   const paths = [...new Set([...old.keys(), ...present.keys()])].sort()
@@ -33,12 +34,12 @@ export function changesBetween(before: unknown, after: unknown): SettingChange[]
     .filter(({ before: was, after: is }) => was !== is)
 }
 
-/** True for a list in which the order has no meaning: its elements come and go one by one. */
+/** True for a list whose order has no meaning. */
 export function isSet(path: string): boolean {
   return SET.test(path)
 }
 
-/** The elements of a set that only one of the two has, as JSON. */
+/** The elements of a set, as JSON. */
 export function elementsOf(set: string | null): readonly string[] {
   const elements: unknown = set === null ? [] : JSON.parse(set)
   return Array.isArray(elements) ? elements.map((each) => JSON.stringify(each)) : []
@@ -69,7 +70,7 @@ function stepOf(path: string, key: string): string {
   return path === '' ? key : `.${key}`
 }
 
-/** What an object in a list is called; null where it has no name. */
+/** The name of an object in a list; null if it has none. */
 function nameOf(value: Readonly<Record<string, unknown>>): string | null {
   const text = (field: string): string => {
     const found = value[field]

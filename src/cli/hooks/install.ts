@@ -32,7 +32,7 @@ import {
 import { listOf } from '../options.ts'
 import { configPath, MAIN } from './run.ts'
 
-/** Which of the agent's settings files. */
+/** Options that name a settings file of the agent. */
 export const settingsOptions = {
   ...dataOptions,
   ...jsonOption,
@@ -53,17 +53,17 @@ export const settingsOptions = {
 
 type SettingsFlags = Flags<typeof settingsOptions>
 
-/** The agent's settings file, and what is registered there for this installation. */
+/** The agent's settings file, and the command to register there. */
 interface Place {
   readonly config: Config
   readonly file: SettingsFile
-  /** What says that it is this file: the specification names no folder. */
+  /** Why it is this file: the specification names no folder. */
   readonly why: string
   /** The command that the agent runs. */
   readonly line: string
 }
 
-/** @throws UsageError when the configuration is wrong: the agent is not the one to find out. */
+/** @throws UsageError for an invalid configuration, before the agent uses it. */
 export async function settingsPlace(flags: SettingsFlags, terminal: Terminal): Promise<Place> {
   const config = configured(flags, terminal)
   const { dataFolder } = config
@@ -160,7 +160,7 @@ export const hooksUninstallCommand = defineCommand({
 interface Applied {
   readonly isWritten: boolean
   readonly backup: string | null
-  /** Of what would change; only where it is not written. */
+  /** What would change; empty if it is written. */
   readonly diff: readonly string[]
 }
 

@@ -45,7 +45,7 @@ export const hooksFlushCommand = defineCommand({
     try {
       await flush(flags, terminal)
     } catch (error) {
-      // The log is where a detached process can say it; its folder is given to every sender.
+      // a detached process can only report errors in the log; every sender gets its folder
       const folders = hookFolders(flags.data ?? terminal.cwd)
       logError(folders, Date.now(), `hooks flush: ${messageOf(error)}`)
     }

@@ -2,18 +2,17 @@ import { createHash } from 'node:crypto'
 import { referenceOf, testName } from '../project/properties.ts'
 import type { GenericTest, ModelNode, Project } from '../project/types.ts'
 
-/** What is written into artifacts: JSON. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject
 export interface JsonObject {
   readonly [key: string]: Json
 }
 
-/** What a manifest says of one thing. */
+/** An entry of a manifest. */
 export interface Entry extends JsonObject {
   readonly unique_id: string
 }
 
-/** What dbt calls the kind of a node. */
+/** dbt's name of the kind of a node. */
 export function resourceType({ seed, snapshot }: ModelNode): 'model' | 'seed' | 'snapshot' {
   if (seed !== null) return 'seed'
   return snapshot === null ? 'model' : 'snapshot'
@@ -44,20 +43,20 @@ export function placed(
   }
 }
 
-/** What dbt calls a generic test. */
+/** dbt's names of a generic test. */
 export interface GenericTestName {
   readonly id: string
   readonly name: string
-  /** Of its compiled file: at most 63 characters. */
+  /** The name of its compiled file: at most 63 characters. */
   readonly alias: string
   /** Arguments of the test's macro. */
   readonly kwargs: JsonObject
 }
 
 /**
- * dbt's own rules (dbt Core 1.12: `synthesize_generic_test_names`,
- * `create_test_node`): the name is made of the arguments in the order of their
- * names, the id ends with a digest of how Python shows the test's metadata.
+ * dbt's rules (dbt Core 1.12: `synthesize_generic_test_names`,
+ * `create_test_node`): the name consists of the arguments sorted by name, and the id ends
+ * with a digest of the test's metadata as Python prints it.
  */
 export function genericTestName(
   project: string,
@@ -95,7 +94,7 @@ function flat(kwargs: JsonObject): string {
     .join('__')
 }
 
-/** `repr` of a dict, its keys sorted, every value that is no dict or list made text. */
+/** Python's `repr` of a dict with sorted keys, in which all other values are converted to text. */
 function shownByPython(value: Json): string {
   if (isList(value)) return `[${value.map(shownByPython).join(', ')}]`
   if (typeof value !== 'object' || value === null) return quoted(pythonText(value))
@@ -123,7 +122,7 @@ function quoted(text: string): string {
   return escaped.includes('"') ? `'${escaped.replaceAll("'", "\\'")}'` : `"${escaped}"`
 }
 
-/** The text that dbt computes a file's checksum from, which ignores layout. */
+/** The text of which dbt computes a file's checksum, which ignores layout. */
 export function compact(code: string): string {
   return code.trim().split(/\s+/).join(' ')
 }

@@ -16,14 +16,13 @@ import {
 import { docEntries } from './docs.ts'
 import { metadata, type Invocation } from './results.ts'
 
-/** What every entry of a manifest is made with. */
 export interface EntryContext {
   readonly project: Project
   readonly compiled: Compiled
-  /** What dbt calls a database: the stem of the published file's name. */
+  /** The name of the published file without its ending, which dbt calls the database. */
   readonly database: string
   readonly sourceSql: (source: string, table: string) => string
-  /** Of the text of each seed, and of the yml of each snapshot, by its name. */
+  /** The checksums of seeds, and of the yml files of snapshots, by name. */
   readonly fileChecksums: ReadonlyMap<string, string>
   /** Seconds since the epoch. */
   readonly createdAt: number
@@ -32,7 +31,7 @@ export interface EntryContext {
 type Entries = Readonly<Record<string, Entry>>
 type Links = Readonly<Record<string, readonly string[]>>
 
-/** All that can be run, by its kind and name in a build's outcomes: `model fct_org_day`. */
+/** Models and tests by kind and name, as in a build's outcomes: `model fct_org_day`. */
 export function nodesOf(context: EntryContext): ReadonlyMap<string, Entry> {
   const { models, tests, unitTests } = context.compiled
   return new Map<string, Entry>([
@@ -44,8 +43,8 @@ export function nodesOf(context: EntryContext): ReadonlyMap<string, Entry> {
 }
 
 /**
- * `manifest.json` (v12) of the project: what is in it, how it is made, and what
- * depends on what. Macros are left out: the runner expands its own few.
+ * `manifest.json` (v12) of the project: its nodes, their SQL and their dependencies.
+ * Macros are left out, because the runner expands its own few.
  */
 export function manifest(
   context: EntryContext,
@@ -128,7 +127,7 @@ const NODE = {
 const CONFIG = { enabled: true, alias: null, database: null, tags: [], meta: {}, group: null }
 const CONTRACT = { enforced: false, alias_types: true }
 
-/** What is read by a node with a statement. */
+/** The inputs of a node with a statement. */
 function reads(names: readonly string[], sources: readonly string[], context: EntryContext) {
   const { project, compiled } = context
   const nodes = names.flatMap((name) => compiled.models.find((node) => node.name === name) ?? [])
@@ -200,7 +199,7 @@ function modelEntry(node: ModelNode, context: EntryContext): Entry {
   }
 }
 
-/** Its file without the space around it. */
+/** The text of the model's file. */
 function rawCode({ name, snapshot, dependsOn }: ModelNode, { models }: Project): string {
   if (snapshot !== null) return `select * from {{ ref('${dependsOn[0] ?? ''}') }}`
   return models.find((model) => model.name === name)?.template.text.trim() ?? ''
@@ -388,7 +387,7 @@ function exposureEntries(context: EntryContext): Entry[] {
   })
 }
 
-/** What a yml file says, as JSON says it. */
+/** A value of a yml file as JSON. */
 function json(value: unknown): Json {
   return JSON.parse(JSON.stringify(value)) as Json
 }

@@ -5,7 +5,7 @@ import type { Outcome } from '../build/context.ts'
 import type { FreshnessResult } from '../checks/freshness.ts'
 import { digest, type Entry, type JsonObject } from './ids.ts'
 
-/** The release of dbt Core whose artifacts these are like: its consumers ask for it. */
+/** The release of dbt Core with the same artifacts; consumers check it. */
 const DBT_VERSION = '1.12.6'
 
 /** One build, as its artifacts record it. Times are milliseconds since the epoch. */
@@ -13,11 +13,11 @@ export interface Invocation {
   readonly runId: string
   readonly startedAt: number
   readonly finishedAt: number
-  /** What built it, e.g. `agent-warehouse 0.1.0`. */
+  /** For example `agent-warehouse 0.1.0`. */
   readonly builder: string
 }
 
-/** What every artifact begins with; `schema` as in `manifest/v12`. */
+/** The first member of every artifact; `schema` as in `manifest/v12`. */
 export function metadata(schema: string, invocation: Invocation): JsonObject {
   const { runId, startedAt, finishedAt, builder } = invocation
   return {
@@ -39,7 +39,7 @@ function asUuid(hex: string): string {
   return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5')
 }
 
-/** What artifacts say of something that was run. */
+/** The members of every result. */
 function execution(startedAt: number, durationMs: number) {
   const span = { started_at: iso(startedAt), completed_at: iso(startedAt + durationMs) }
   return {
@@ -51,7 +51,7 @@ function execution(startedAt: number, durationMs: number) {
 }
 
 /**
- * `run_results.json` (v6): what became of each node, in the order in which that was known.
+ * `run_results.json` (v6): the result of each node, in the order of the results.
  * `nodes` are the manifest's entries by kind and name.
  */
 export function runResults(
@@ -138,10 +138,10 @@ const entries = z.record(
 const manifestShape = z.object({ nodes: entries, unit_tests: entries })
 type Entries = z.output<typeof entries>
 
-/** What became of each model and its tests in the last build. */
+/** The results of each model and its tests in the last build. */
 export interface LastResults {
   readonly runId: string
-  /** dbt's words, by the model's name. */
+  /** dbt's statuses, by the model's name. */
   readonly byModel: ReadonlyMap<string, ReadonlySet<string>>
 }
 
@@ -164,7 +164,7 @@ export async function readLastResults(folder: string): Promise<LastResults | nul
   return { runId: results.metadata.env['run_id'] ?? '', byModel }
 }
 
-/** The models that a result is about: the model itself, or the ones that the test is for. */
+/** The model of a result, or the models of a test. */
 function modelsOf(id: string, all: Entries): readonly string[] {
   const entry = all[id]
   const isTest = id.startsWith('test.') || id.startsWith('unit_test.')

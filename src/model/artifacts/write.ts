@@ -17,15 +17,14 @@ interface BuildResults {
   readonly startedAt: number
   readonly outcomes: ReadonlyMap<string, Outcome>
   readonly freshness: readonly FreshnessResult[]
-  /** Whether this build's file is the published one: else the catalogue stays as it was. */
+  /** Whether this build's file is the published one; otherwise the catalogue stays. */
   readonly isPublished: boolean
 }
 
 /**
- * Writes what consumers of dbt's artifacts read of a build: `manifest.json`
- * (v12), `run_results.json` (v6), `sources.json` (v3), and when its file was
- * published `catalog.json` (v1). Readers see the old one or the new one of each.
- * If artifacts cannot be written, the build stays published.
+ * Writes dbt's artifacts of a build: `manifest.json` (v12), `run_results.json` (v6),
+ * `sources.json` (v3) and, if its file was published, `catalog.json` (v1). Each is
+ * replaced atomically. If artifacts cannot be written, the build stays published.
  */
 export async function writeArtifacts(
   building: Building,
@@ -69,7 +68,7 @@ async function checksumsOf(project: Project, { models }: Compiled): Promise<Map<
   return checksums
 }
 
-/** `catalog.json` (v1): the tables and views of the published file `path` that models made. */
+/** `catalog.json` (v1): the tables and views of models in the published file `path`. */
 async function catalog(
   path: string,
   { project, compiled, database }: EntryContext,

@@ -8,14 +8,14 @@ import { kindOf, type ModelNode } from '../project/types.ts'
 import { sparkVersion, type SparkSettings } from './spark-submit.ts'
 
 /**
- * The oldest storage format that DuckDB 1.5 writes with all that the models
- * need: readers from DuckDB 1.0.0 on open the published file.
+ * The oldest storage format that supports the models: DuckDB 1.0.0 and later open
+ * the published file.
  */
 const STORAGE_VERSION = 'v1.0.0'
 
 /**
- * The versions of Spark, where it makes the models, of DuckDB and of the storage format: another
- * one may compute or write otherwise.
+ * The versions of Spark (if it builds the models), of DuckDB and of the storage format. Another
+ * version may compute or write different tables.
  */
 export async function engineOf(db: Database, spark?: SparkSettings): Promise<string> {
   const { rows } = await db.table('select version()')
@@ -25,7 +25,7 @@ export async function engineOf(db: Database, spark?: SparkSettings): Promise<str
 
 /**
  * Runs `work` in the file at `path`, which is complete on disk afterwards. The file has no log
- * while it is built: after a crash it is useless.
+ * while it is built, so it cannot be used after a crash.
  */
 export async function inFile<T>(
   path: string,
@@ -53,7 +53,7 @@ export async function inFile<T>(
   }
 }
 
-/** DuckDB forgets an interrupt that comes just before a statement begins, so it is repeated. */
+/** Repeats the interrupt, because DuckDB ignores one that comes just before a statement begins. */
 function interruptOnAbort(
   databases: readonly Database[],
   signal: AbortSignal | undefined,
@@ -76,7 +76,7 @@ export interface Relation {
   readonly kind: 'table' | 'view'
   /** Its name as SQL. */
   readonly sql: string
-  /** What the comments of it and of its columns say, as one text. */
+  /** Its comments and those of its columns, as one text to compare. */
   readonly description: string
   readonly comment: string | null
   readonly columns: z.output<typeof catalogRows>
@@ -114,7 +114,7 @@ export async function relationsIn(db: Database): Promise<ReadonlyMap<string, Rel
   return relations
 }
 
-/** What the comments have to say by the model's yml. */
+/** The comments by the model's yml, in the form of `Relation.description`. */
 export function descriptionOf({ description, columns }: ModelNode): string {
   return asText(
     description,
@@ -130,12 +130,12 @@ function asText(
   return JSON.stringify([comment ?? '', ...byName])
 }
 
-/** A table or view, and what is to be said of it. */
+/** A table or view with its descriptions. */
 interface Commented extends Pick<ModelNode, 'materialized' | 'relation' | 'description'> {
   readonly columns: readonly { readonly name: string; readonly description: string }[]
 }
 
-/** The statements that make the model's descriptions the comments of its table or view. */
+/** The statements that write the model's descriptions as comments of its table or view. */
 export function commentsSql(node: Commented): string {
   const { relation, description, columns } = node
   return [

@@ -15,15 +15,13 @@ import { loadSnapshot, saveSnapshot } from './snapshots.ts'
 import { buildOnSpark } from './spark.ts'
 import type { BuiltOnSpark } from './spark-loader.ts'
 
-/** What a file was filled with. */
 export interface Filled {
   readonly models: readonly BuiltModel[]
   /** The unit tests that ran: those of changed models, or all in a full refresh. */
   readonly unitTests: readonly UnitTestResult[]
   readonly checks: readonly CheckResult[]
-  /** Of the sources that are expected to be fresh. */
   readonly freshness: readonly FreshnessResult[]
-  /** Why the file cannot be published, where it cannot. */
+  /** Why the file cannot be published; empty if it can. */
   readonly problems: readonly AppError[]
   readonly contents: Contents
 }
@@ -96,7 +94,7 @@ async function dropRelations(db: Database, { isPartial, nodes }: BuildPlan): Pro
 
 /**
  * Builds each model after the models that it reads, and after its unit tests. Incremental models,
- * which are the large ones, run one by one; the others run concurrently on the second connection.
+ * which are the large ones, run one by one on the first connection, and the others on the second.
  * Comments are written while the first connection is free. A model that reads a failed one is
  * skipped; the others are still built.
  */
@@ -175,7 +173,6 @@ async function testUnits(
   }
 }
 
-/** What waits for others, by their names. */
 interface Step {
   readonly name: string
   readonly dependsOn: readonly string[]

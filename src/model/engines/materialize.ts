@@ -16,18 +16,18 @@ export interface BuiltModel {
   readonly name: string
   /** Null for a view. */
   readonly rows: number | null
-  /** Intervals that were built again, where not the whole model was. */
+  /** The number of replaced intervals, if the model was updated. */
   readonly intervals?: number
   readonly durationMs: number
 }
 
-/** What came of the models of a plan. */
+/** The results of the models of a plan. */
 export interface BuiltModels {
   readonly models: readonly BuiltModel[]
   readonly unitTests: readonly UnitTestResult[]
-  /** Why models could not be made. */
+  /** The errors of models that could not be built. */
   readonly failures: readonly AppError[]
-  /** Models that could not be made, and those that read them. */
+  /** Models that could not be built, and those that read them. */
   readonly missing: ReadonlySet<string>
 }
 
@@ -40,8 +40,8 @@ export async function createSchemas(db: Database, nodes: readonly ModelNode[]): 
 /**
  * Creates, updates or reuses a model's table or view as planned, and verifies its columns.
  *
- * @throws StatementError where DuckDB refuses the model, ProjectError where its columns are not
- * those of its yml, ChecksFailedError where a double is no finite number.
+ * @throws StatementError if DuckDB refuses the model, ProjectError if its columns differ from
+ * its yml, ChecksFailedError if a double is not finite.
  */
 export async function materialize(
   context: BuildContext,
@@ -69,7 +69,7 @@ export async function materialize(
   }
 }
 
-/** Returns how many intervals were replaced; undefined where the whole table or view is made. */
+/** Returns the number of replaced intervals; undefined if the whole table or view was made. */
 async function make(
   { db, now }: BuildContext,
   node: ModelNode,
@@ -95,9 +95,9 @@ async function make(
 }
 
 /**
- * A table is stored in the order of its key: two builds make the same table, a filter on days
- * reads few blocks, and strings pack better. The model begins on the first line, so that a line
- * in DuckDB's message is the file's.
+ * Stores a table in the order of its key: two builds then make the same table, a filter on days
+ * reads few blocks, and strings compress better. The model begins on the first line, so that lines
+ * in DuckDB's messages are those of the file.
  */
 async function create(db: Database, node: ModelNode): Promise<void> {
   const { preHooks, sql, relation } = node
@@ -232,7 +232,7 @@ export async function createFactViews(
   }))
 }
 
-/** Cannot be verified by one fetch: it is made from every version that landed. */
+/** One fetch cannot verify it, because it is made from every landed version. */
 const HISTORY_OF_VERSIONS = 'fct_restatement'
 
 function isFactOfDays(node: ModelNode): boolean {

@@ -14,12 +14,12 @@ import type { Building } from '../build/context.ts'
 import type { ModelNode, SnapshotRule } from '../project/types.ts'
 import { relationsIn } from './duckdb.ts'
 
-/** Where versions are, and which to read: those written up to `asOf`. */
+/** Where versions are stored; those written up to `asOf` are read. */
 type SnapshotPlace = Pick<Building, 'target' | 'asOf' | 'now' | 'warn'>
 
 /**
- * The snapshots whose history has to come from the published file: those without
- * a version, and those whose last version is damaged, which goes into quarantine.
+ * The snapshots whose history must be read from the published file: those without
+ * a version, and those whose last version is damaged, which is moved to quarantine.
  */
 export async function findLacking(
   { target, warn }: SnapshotPlace,
@@ -45,10 +45,10 @@ export async function findLacking(
 }
 
 /**
- * Writes a version of each snapshot of which the file at `path`, a copy of the published
- * one, has a table.
+ * Writes a version of each snapshot that has a table in the file at `path`, a copy of the
+ * published one.
  *
- * @throws AppError when the file cannot be read: the history is nowhere else.
+ * @throws AppError if the file, which holds the only history, cannot be read.
  */
 export async function adoptSnapshots(
   place: SnapshotPlace,
@@ -63,7 +63,7 @@ export async function adoptSnapshots(
   }
 }
 
-/** The error of snapshots whose history is in a file that cannot be read. */
+/** The error for snapshots whose history is in an unreadable file. */
 export function unreadableHistory(nodes: readonly ModelNode[], reason: string): AppError {
   const names = nodes.map(({ name }) => name).join(', ')
   return new AppError(
@@ -89,8 +89,8 @@ export async function loadSnapshot(
 }
 
 /**
- * Writes what the snapshot's table holds as a new version: temporary file, read back, synced and
- * renamed. Nothing is written where a version holds the same.
+ * Writes the snapshot's table as a new version: a temporary file, read back, synced and
+ * renamed. Writes nothing if a version has the same bytes.
  */
 export async function saveSnapshot(
   db: Database,
@@ -115,7 +115,7 @@ export async function saveSnapshot(
   }
 }
 
-/** A select of all rows; DuckDB's Parquet writer would turn 128-bit integers into doubles. */
+/** A select of all rows that casts 128-bit integers, which DuckDB's Parquet writer would turn into doubles. */
 export async function writableRows(db: Database, { relation }: ModelNode): Promise<string> {
   const { columns, types } = await db.table(`select * from ${relation} limit 0`)
   const wide = columns.filter((_, at) => /^U?HUGEINT$/.test(types[at] ?? ''))

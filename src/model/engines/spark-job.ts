@@ -13,7 +13,7 @@ import { createSchemas } from './materialize.ts'
 import { writableRows } from './snapshots.ts'
 import type { SparkPlan } from './spark-plan.ts'
 
-/** The checks that one statement counts. */
+/** Checks that are counted by one statement. */
 export interface CountedTogether {
   readonly name: string
   readonly checks: readonly Check[]
@@ -21,19 +21,19 @@ export interface CountedTogether {
   readonly reads: readonly string[]
 }
 
-/** What the driver program is to do, by the names that its answers have. */
+/** The job of the driver program; its answers name the checks. */
 export interface SparkJob {
   readonly path: string
   readonly checks: ReadonlyMap<string, CountedTogether>
 }
 
-/** Statements at once: one plans while another runs. */
+/** The number of concurrent statements: one is planned while another runs. */
 const THREADS = 4
 
 /**
- * Writes what the driver program reads into `folder`: its statements, and the tables that it is
- * given. What Spark makes is declared here, so that its columns have the types that DuckDB gives
- * them; a table that it updates loses its outdated intervals.
+ * Writes the input of the driver program into `folder`: its statements, and the tables that they
+ * read. DuckDB declares the tables that Spark makes, which decides the types of their columns, and
+ * removes the outdated intervals of tables that Spark updates.
  */
 export async function writeJob(
   context: BuildContext,
@@ -116,7 +116,7 @@ function schemaOf({ relation }: { readonly relation: string }): string {
   return relation.split('.')[0] ?? ''
 }
 
-/** Makes the view, or the table without rows; a table that is updated keeps what is not outdated. */
+/** Makes the view, or the table without rows; removes the outdated rows of a table to update. */
 async function prepare(db: Database, { node, action }: NodePlan): Promise<void> {
   const { relation, sql, file, name, increment } = node
   const isView = kindOf(node) === 'view'

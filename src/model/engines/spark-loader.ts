@@ -13,7 +13,7 @@ import { materialize, type BuiltModel, type BuiltModels } from './materialize.ts
 import type { SparkJob } from './spark-job.ts'
 import { sparkStopped } from './spark-submit.ts'
 
-/** What Spark made: the models, and what the checks count in them. */
+/** The models that Spark made, and the counts of its checks. */
 export interface BuiltOnSpark extends BuiltModels {
   readonly counted: ReadonlyMap<string, Counted>
 }
@@ -40,18 +40,17 @@ const lines = z.discriminatedUnion('kind', [
 type Line = z.output<typeof lines>
 type NodeLine = Extract<Line, { kind: 'node' }>
 
-/** What a loader works on. */
 interface Loading {
   /** The folder of the files that Spark writes. */
   readonly folder: string
   readonly master: string
   readonly job: SparkJob
   readonly due: readonly NodePlan[]
-  /** What DuckDB has made. */
+  /** The models that DuckDB has made. */
   readonly here: BuiltModels
 }
 
-/** Loads what Spark has finished, one model after the other, while Spark goes on. */
+/** Loads finished models one by one while Spark continues. */
 export class Loader {
   /** Why Spark ended early. */
   stopped: AppError | undefined
@@ -79,11 +78,11 @@ export class Loader {
     else if (line.kind === 'check') this.#count(line)
     else if (line.kind === 'node') {
       this.#work = this.#work.then(() => this.#load(line))
-      this.#work.catch(() => undefined) // it is awaited in the end
+      this.#work.catch(() => undefined) // `result` awaits it and throws its error
     }
   }
 
-  /** @throws AppError for a model that Spark neither made nor had a reason to leave out. */
+  /** @throws AppError for a model that Spark neither made nor skipped for a reason. */
   async result(): Promise<BuiltOnSpark> {
     await this.#work
     const missing = new Set(this.#failed)
@@ -151,7 +150,7 @@ export class Loader {
     }
   }
 
-  /** The model's table, of the rows that Spark made; or its view, which reads base. */
+  /** Makes the model's table from Spark's rows, or its view, which reads base. */
   async #make(
     { node, action, isDescribed }: NodePlan,
     durationMs: number,

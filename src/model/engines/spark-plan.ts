@@ -3,21 +3,21 @@ import type { PlannedCheck } from '../checks/plan.ts'
 import { reach } from '../project/select.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
 
-/** What of a build runs on Spark, and what runs here. */
+/** The parts of a build that run on Spark and on DuckDB. */
 export interface SparkPlan {
-  /** What DuckDB makes: inputs of the others, and what is reused. */
+  /** The models that DuckDB makes: inputs of the others, and reused ones. */
   readonly here: readonly NodePlan[]
-  /** What Spark makes: every model that is created or updated and is no input. */
+  /** The models that Spark makes: all created or updated ones that are no inputs. */
   readonly due: readonly NodePlan[]
   /** All views and tables that Spark makes: those that are due, and the views that these read. */
   readonly nodes: readonly ModelNode[]
   /** Tables that Spark reads and does not make. */
   readonly given: readonly ModelNode[]
-  /** Those that read all rows of what Spark makes. DuckDB runs the others. */
+  /** The checks that read all rows of models made by Spark. DuckDB runs the others. */
   readonly checks: readonly PlannedCheck[]
 }
 
-/** Deals out the plan: where nothing is due on Spark, it is not started. */
+/** Divides the plan. If nothing is due, Spark is not started. */
 export function planSpark({ all, nodes, checks }: BuildPlan): SparkPlan {
   const inputs = inputsOf(all)
   const isHere = ({ node, action }: NodePlan): boolean =>
@@ -44,7 +44,7 @@ export function planSpark({ all, nodes, checks }: BuildPlan): SparkPlan {
 }
 
 /**
- * The names of seeds, of snapshots and what they are made from, and of what decides which
+ * The names of seeds, of snapshots and the models that they read, and of models that decide which
  * intervals of incremental models are outdated.
  */
 function inputsOf(models: readonly ModelNode[]): ReadonlySet<string> {

@@ -7,19 +7,18 @@ import { AppError, asError, UsageError } from '../../lib/errors.ts'
 import { listIfThere } from '../../lib/files.ts'
 import { packageRoot } from '../../lib/package.ts'
 
-/** How Spark is found and reached. */
 export interface SparkSettings {
   /** `spark://host:7077`, `yarn`, `k8s://…`, `local[4]`. */
   readonly master: string
-  /** The folder of Spark; null: what `SPARK_HOME` or the `pyspark` of python3 says. */
+  /** The folder of Spark; null: that of `SPARK_HOME` or of the `pyspark` of python3. */
   readonly home: string | null
   /** Spark's own settings, by name. */
   readonly settings: Readonly<Record<string, string>>
-  /** Of the process that is started. */
+  /** The environment of the started process. */
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** What a user's settings may change. */
+/** The user's settings may change these. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   'spark.app.name': 'agent-warehouse',
   'spark.driver.memory': '2g',
@@ -29,7 +28,7 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   'spark.sql.maxPlanStringLength': '100000',
 }
 
-/** What makes Spark read the models' SQL as DuckDB does. */
+/** These make Spark read the models' SQL as DuckDB does. */
 const DIALECT: Readonly<Record<string, string>> = {
   'spark.sql.ansi.enabled': 'true',
   'spark.sql.ansi.doubleQuotedIdentifiers': 'true',
@@ -44,7 +43,7 @@ const DIALECT: Readonly<Record<string, string>> = {
 const INSTALL =
   'Install it (pip install pyspark, and Java 17 or 21), or name its folder: SPARK_HOME, or spark.home in agent-warehouse.yaml.'
 
-/** The folder of Spark. @throws UsageError where there is none. */
+/** The folder of Spark. @throws UsageError if there is none. */
 export async function findSpark({ home, environment }: SparkSettings): Promise<string> {
   const named = home ?? environment['SPARK_HOME'] ?? ''
   const found = named === '' ? await pysparkFolder(environment) : named
@@ -56,7 +55,7 @@ export async function findSpark({ home, environment }: SparkSettings): Promise<s
   throw new UsageError(`--engine spark: ${problem}`, { hint: INSTALL })
 }
 
-/** Of the package from Python's registry, which has the whole of Spark. */
+/** The folder of the Python package, which contains Spark. */
 async function pysparkFolder(env: SparkSettings['environment']): Promise<string | undefined> {
   const script = 'import os, pyspark; print(os.path.dirname(pyspark.__file__))'
   const { stdout } = await promisify(execFile)('python3', ['-c', script], { env }).catch(() => ({
@@ -65,7 +64,7 @@ async function pysparkFolder(env: SparkSettings['environment']): Promise<string 
   return stdout.trim() === '' ? undefined : stdout.trim()
 }
 
-/** The version of Spark by its library. @throws UsageError where there is none. */
+/** The version of Spark by its library. @throws UsageError if there is none. */
 export async function sparkVersion(settings: SparkSettings): Promise<string> {
   const jars = join(await findSpark(settings), 'jars')
   for (const { name } of await listIfThere(jars)) {
@@ -75,25 +74,24 @@ export async function sparkVersion(settings: SparkSettings): Promise<string> {
   throw new UsageError(`--engine spark: ${jars} has no library spark-core`, { hint: INSTALL })
 }
 
-/** A job for the driver program, and who listens to it. */
 export interface Submission {
-  /** The JSON file. */
+  /** The JSON file of the job. */
   readonly job: string
-  /** A folder of this run alone. */
+  /** The folder of this run. */
   readonly folder: string
-  /** The same folder as the cluster's machines name it. */
+  /** The folder's address for the cluster's machines. */
   readonly folderUrl: string
   readonly signal?: AbortSignal | undefined
-  /** Takes each line of JSON that the driver prints. */
+  /** Called with each line of JSON that the driver prints. */
   readonly onLine: (line: unknown) => void
-  /** Called where Spark waits for the cluster. */
+  /** Called if Spark waits for the cluster. */
   readonly warn: (message: string) => void
 }
 
 /**
  * Runs the driver program to its end.
  *
- * @throws AppError with Spark's reason where it ends early, UsageError where there is no Java.
+ * @throws AppError with Spark's reason if it ends early, UsageError if there is no Java.
  */
 export async function submit(spark: SparkSettings, submission: Submission): Promise<void> {
   const { job, folder, folderUrl, signal, onLine, warn } = submission
@@ -150,10 +148,10 @@ export async function submit(spark: SparkSettings, submission: Submission): Prom
 
 const KEPT_LINES = 200
 
-/** How the driver's lines begin; those of Spark's own log may be JSON, too. */
+/** The beginning of the driver's lines; lines of Spark's own log may also be JSON. */
 const DRIVERS = '{"kind": '
 
-/** The error of a Spark that says why on its standard error. */
+/** The error of an ended Spark, with the reason from its standard error. */
 function endedEarly(ended: string, words: readonly string[], master: string): AppError {
   if (words.some((line) => /JAVA_HOME is not set|java: not found/i.test(line))) {
     return new UsageError('--engine spark: Spark finds no Java', {
@@ -165,7 +163,7 @@ function endedEarly(ended: string, words: readonly string[], master: string): Ap
   return sparkStopped(`spark-submit ended with ${ended}: ${why.trim().slice(0, 500)}`, master)
 }
 
-/** The error of a Spark that ended before its work did. */
+/** The error of a Spark that ended early. */
 export function sparkStopped(reason: string, master: string): AppError {
   return new AppError(`Spark (${master}) did not finish the build: ${reason}`, {
     hint: 'Nothing was published; the last warehouse is in its place. Look at the cluster, then build again.',

@@ -1,6 +1,5 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { AppError } from '../../lib/errors.ts'
 import type { BuildContext, SparkEngine } from '../build/context.ts'
 import type { BuildPlan, NodePlan } from '../build/plan.ts'
 import type { BuiltModels } from './materialize.ts'
@@ -10,12 +9,12 @@ import { planSpark } from './spark-plan.ts'
 import { submit } from './spark-submit.ts'
 
 /**
- * Builds the models and runs their checks on Spark. Seeds and snapshots are made by DuckDB, as is
- * what a snapshot reads: they are input. Of the others DuckDB says the columns and their types,
- * Spark makes the rows, and its Parquet files are loaded as each model is finished. What the plan
- * reuses is not computed; of what it updates, only the intervals that are due.
+ * Builds the models and runs their checks on Spark. DuckDB makes the inputs: seeds, snapshots, and
+ * the models that snapshots read. For the other models DuckDB decides the columns and their types,
+ * Spark makes the rows, and its Parquet files are loaded as each model is finished. Reused models
+ * are not computed; of updated ones, only the due intervals are.
  *
- * @throws AppError where Spark does not come to the end of its job.
+ * @throws AppError if Spark does not finish its job.
  */
 export async function buildOnSpark(
   context: BuildContext,
@@ -25,7 +24,8 @@ export async function buildOnSpark(
 ): Promise<BuiltOnSpark> {
   const sparkPlan = planSpark(plan)
   const here = await buildHere(sparkPlan.here)
-  throwFirst(here.failures)
+  const [failure] = here.failures
+  if (failure !== undefined) throw failure
   if (sparkPlan.due.length === 0) return { ...here, counted: new Map() }
   const { signal, emit, runId } = context
   const folder = join(spark.folder, runId)
@@ -53,8 +53,4 @@ export async function buildOnSpark(
   } finally {
     await rm(spark.folder, { recursive: true, force: true })
   }
-}
-
-function throwFirst([first]: readonly AppError[]): void {
-  if (first !== undefined) throw first
 }
