@@ -9,7 +9,7 @@ const LEAST = 4
 
 /**
  * Replaces each pagination cursor in a path by a digest, because the platform makes
- * cursors of the ids of users. Different requests can still be told apart.
+ * cursors of the ids of users. Different requests still look different.
  */
 export function withoutCursors(text: string): string {
   return text.replaceAll(

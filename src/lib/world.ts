@@ -19,7 +19,7 @@ export interface HttpHead {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The pieces of a body, decompressed. Whoever stops reading closes the connection. */
+/** The pieces of a body, decompressed. A reader that stops early closes the connection. */
 export type Body = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
 export interface HttpResponse extends HttpHead {

@@ -13,13 +13,7 @@ import {
 } from '../json/envelope.ts'
 import { BodyError } from '../errors.ts'
 import { serverTime } from '../rate-limit/header-values.ts'
-import {
-  RowScanner,
-  servedRow,
-  type KnownRows,
-  type ScannedRow,
-  type ServedRow,
-} from '../json/row-scanner.ts'
+import { RowScanner, servedRow, type ServedRow } from '../json/row-scanner.ts'
 import type { Call } from '../http/transport.ts'
 import type { OpenEnum } from '../types.ts'
 
@@ -68,8 +62,6 @@ export interface RowTaker {
   readonly isWanted: (text: string) => boolean
   /** `ordinal`: the position of the row in the answer, from 0. */
   readonly row: (row: ServedRow, ordinal: number) => void
-  /** The known rows; `take` gets each that is served, and it is not parsed again. */
-  readonly known: KnownRows & { readonly take: (text: string) => void }
 }
 
 /** The highest number of users on a page of `/users` (PLATFORM_API, "Limits"). */
@@ -169,28 +161,21 @@ async function takeRows(
   body: Body,
   taker: RowTaker,
 ): Promise<AnalyticsTail> {
-  const scanner = new RowScanner({ key: 'data' }, taker.known)
+  const scanner = new RowScanner({ key: 'data' })
   const decoder = utf8()
   let byteLength = 0
   let rowsRead = 0
   const parsed = <T>(read: () => T): T =>
     parsedAnswer(origin, { ...head, body: { byteLength } }, read)
-  /** The rows to hand on, each parsed; null for a known one. */
-  const wantedOf = (rows: readonly ScannedRow[]) => {
-    const first = rowsRead
-    rowsRead += rows.length
-    return rows.flatMap(({ text, isKnown }, index) => {
-      if (!isKnown && !taker.isWanted(text)) return []
-      return [{ text, row: isKnown ? null : servedRow(text), ordinal: first + index }]
-    })
-  }
-  const handOn = (scan: () => readonly ScannedRow[]): void => {
-    const wanted = parsed(() => wantedOf(scan()))
+  const handOn = (piece: string): void => {
+    const wanted = parsed(() =>
+      scanner.write(piece).flatMap((text) => {
+        const ordinal = rowsRead++
+        return taker.isWanted(text) ? [{ row: servedRow(text), ordinal }] : []
+      }),
+    )
     try {
-      for (const { text, row, ordinal } of wanted) {
-        if (row === null) taker.known.take(text)
-        else taker.row(row, ordinal)
-      }
+      for (const { row, ordinal } of wanted) taker.row(row, ordinal)
     } catch (cause) {
       throw new TakerError('the rows were not taken', { cause })
     }
@@ -198,9 +183,8 @@ async function takeRows(
   taker.begin(origin)
   for await (const piece of body) {
     byteLength += piece.byteLength
-    handOn(() => scanner.write(decoder.decode(piece, { stream: true })))
+    handOn(parsed(() => decoder.decode(piece, { stream: true })))
   }
-  handOn(() => scanner.flush())
   const rest = parsed(() => {
     decoder.decode() // throws if the last character is cut off
     const document = scanner.end()

@@ -102,7 +102,7 @@ async function exchange(agent: Dispatcher, request: HttpRequest): Promise<HttpRe
       reset: request.method !== 'GET',
     })
     const head = { status: answer.statusCode, headers: flatten(answer.headers) }
-    const body = answer.body.on('error', () => undefined) // it may also fail while nobody reads it
+    const body = answer.body.on('error', () => undefined) // it may also fail while it is not read
     return { ...head, body: piecesOf(body, head, request, failureOf) }
   } catch (error) {
     throw failureOf(error)

@@ -17,31 +17,6 @@ export interface ServedRow {
   readonly value: unknown
 }
 
-/** Rows of an earlier answer, which need not be parsed again. */
-export interface KnownRows {
-  /**
-   * The text that every row begins with, if the row at `at` may be known. Searching for the
-   * same text at the next row finds the end of this one much faster than matching braces.
-   */
-  readonly beginningOf: (text: string, at: number) => string | undefined
-  /** Whether the row is known, byte for byte. */
-  readonly has: (text: string) => boolean
-}
-
-/** A row that has ended. A known row is valid JSON, because it was parsed before. */
-export interface ScannedRow {
-  readonly text: string
-  readonly isKnown: boolean
-}
-
-/** The part received so far of a row that may be known. */
-interface PendingRow {
-  readonly beginning: string
-  readonly text: string
-  /** The end of the text, in which the next row may begin; cutting it from `text` each time would copy all pieces. */
-  readonly tail: string
-}
-
 /** Where the rows of an answer are: in an array of the object, or the answer is the array. */
 export type RowsAt = { readonly key: string } | 'array'
 
@@ -101,8 +76,6 @@ interface Begun extends OpenValue {
  */
 export class RowScanner {
   readonly #rowsAt: RowsAt
-  #known: KnownRows | undefined
-  #pending: PendingRow | undefined
   #place: Place = 'root'
   #open: Begun | null = null
   #key = ''
@@ -114,65 +87,22 @@ export class RowScanner {
   #rowsBegin = 0
   #rowsEnd = 0
 
-  constructor(rowsAt: RowsAt, known?: KnownRows) {
+  constructor(rowsAt: RowsAt) {
     this.#rowsAt = rowsAt
-    this.#known = known
   }
 
-  /** Returns the rows that end in the piece. @throws SyntaxError */
-  write(piece: string): ScannedRow[] {
-    if (this.#pending === undefined) return this.#scan(piece)
-    const { beginning, text, tail } = this.#pending
-    const window = tail + piece
-    const next = window.indexOf(beginning)
-    if (next < 0) {
-      this.#pending = { beginning, text: text + piece, tail: window.slice(1 - beginning.length) }
-      return []
-    }
-    this.#pending = undefined
-    return this.#scan(text + piece, text.length - tail.length + next)
-  }
-
-  /** Returns the rows that are held back at the end of the answer. @throws SyntaxError */
-  flush(): ScannedRow[] {
-    const text = this.#pending?.text ?? ''
-    this.#pending = undefined
-    this.#known = undefined
-    return this.#scan(text)
-  }
-
-  /** `found`: where the row after the one at 0 begins, if that is known. */
-  #scan(text: string, found?: number): ScannedRow[] {
-    const rows: ScannedRow[] = []
-    let next = found
-    for (let at = 0; at < text.length;) {
-      const beginning = this.#isAtRow ? this.#known?.beginningOf(text, at) : undefined
-      if (beginning !== undefined) {
-        next ??= text.indexOf(beginning, at + beginning.length)
-        if (next < 0) {
-          const pending = text.slice(at)
-          this.#pending = { beginning, text: pending, tail: pending.slice(1 - beginning.length) }
-          this.#read += at
-          return rows
-        }
-        const row = rowBefore(text, at, next)
-        next = undefined
-        if (this.#known?.has(row) === true) {
-          this.#ended({ text: row, isKnown: true }, rows)
-          at += row.length
-          continue
-        }
-      }
-      at = this.#advance(text, at, rows)
-    }
-    this.#read += text.length
+  /** Returns the texts of the rows that end in the piece. @throws SyntaxError */
+  write(piece: string): string[] {
+    const rows: string[] = []
+    for (let at = 0; at < piece.length;) at = this.#advance(piece, at, rows)
+    this.#read += piece.length
     return rows
   }
 
   /** Returns the parsed rows of a whole answer. @throws SyntaxError */
   readWhole(text: string): ServedRow[] {
     const rows: ServedRow[] = []
-    const found: ScannedRow[] = []
+    const found: string[] = []
     for (let at = 0; at < text.length;) {
       const flat = this.#isAtRow ? flatRow(text, at) : undefined
       if (flat === undefined) at = this.#advance(text, at, found)
@@ -181,7 +111,7 @@ export class RowScanner {
         this.#place = 'comma or end of rows'
         at += flat.text.length
       }
-      for (const row of found.splice(0)) rows.push(servedRow(row.text))
+      for (const row of found.splice(0)) rows.push(servedRow(row))
     }
     this.#read += text.length
     return rows
@@ -222,7 +152,7 @@ export class RowScanner {
     return this.#open === null && this.#place.startsWith('row')
   }
 
-  #advance(text: string, at: number, rows: ScannedRow[]): number {
+  #advance(text: string, at: number, rows: string[]): number {
     if (this.#open !== null) return this.#goOn(this.#open, text, at, rows)
     return isSpace(text.charCodeAt(at)) ? at + 1 : this.#step(text, at)
   }
@@ -265,7 +195,7 @@ export class RowScanner {
   }
 
   /** Continues a value. Returns the index after it, or after the piece. */
-  #goOn(value: Begun, text: string, at: number, rows: ScannedRow[]): number {
+  #goOn(value: Begun, text: string, at: number, rows: string[]): number {
     const end = value.isScalar ? scalarEnd(text, at) : valueEnd(value, text, at)
     value.text += text.slice(at, end < 0 ? text.length : end)
     if (end < 0) return text.length
@@ -274,9 +204,10 @@ export class RowScanner {
     return end
   }
 
-  #took(text: string, rows: ScannedRow[]): void {
+  #took(text: string, rows: string[]): void {
     if (this.#place.startsWith('row')) {
-      this.#ended({ text, isKnown: false }, rows)
+      rows.push(text)
+      this.#place = 'comma or end of rows'
       return
     }
     this.#rest += text
@@ -285,11 +216,6 @@ export class RowScanner {
       this.#key = String(parseQuietly(text))
       this.#place = 'colon'
     }
-  }
-
-  #ended(row: ScannedRow, rows: ScannedRow[]): void {
-    rows.push(row)
-    this.#place = 'comma or end of rows'
   }
 
   #unexpected(text: string, at: number): SyntaxError {
@@ -316,19 +242,6 @@ function flatRow(text: string, at: number): ServedRow | undefined {
   } catch {
     return undefined // the brace is in a string, or nothing ends here
   }
-}
-
-/** The row at `at`, where the next begins at `next` and nothing but a comma is between them. */
-function rowBefore(text: string, at: number, next: number): string {
-  const comma = lastBefore(text, next)
-  const end = text.charCodeAt(comma) === COMMA ? lastBefore(text, comma) + 1 : next
-  return text.slice(at, end)
-}
-
-function lastBefore(text: string, end: number): number {
-  let at = end - 1
-  while (isSpace(text.charCodeAt(at))) at -= 1
-  return at
 }
 
 function scalarEnd(text: string, start: number): number {

@@ -75,7 +75,7 @@ export interface ResetContext {
 
 /**
  * Milliseconds until a quota is reset. Servers write a number of seconds or
- * milliseconds from now; a point in time in s, ms, µs or ns (told apart by size); a
+ * milliseconds from now; a point in time in s, ms, µs or ns (distinguished by size); a
  * duration like `6m0s`; or a date. Undefined for an unreadable or negative value, or
  * one more than a day away; 0 for the past.
  */

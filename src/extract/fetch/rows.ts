@@ -8,22 +8,11 @@ import {
   type ServedRow,
 } from '../../client/index.ts'
 import type { RowBuffer } from '../land/row-buffer.ts'
-import { digestOfRow } from '../land/row-lines.ts'
 
-/**
- * Collects the rows of the due days from an answer and skips the days in between. `digestOf`
- * returns the digest of a day in the lake if that day has exactly one row.
- */
-export function takerOf(
-  days: readonly Day[],
-  range: DayRange,
-  rows: RowBuffer,
-  digestOf: (day: Day) => string | null,
-): RowTaker {
+/** Collects the rows of the due days from an answer and skips the days in between. */
+export function takerOf(days: readonly Day[], range: DayRange, rows: RowBuffer): RowTaker {
   const due = new Set(days)
   let origin: AnswerOrigin = { request: '', requestId: null }
-  /** Also null for days outside the range: their rows are parsed, and then rejected. */
-  const knownDigest = (day: Day): string | null => (isWithin(day, range) ? digestOf(day) : null)
   return {
     begin: (begun) => {
       origin = begun
@@ -37,39 +26,16 @@ export function takerOf(
       const day = dayOfRow(origin, row, ordinal, range)
       if (due.has(day)) rows.add(day, row.text)
     },
-    known: {
-      beginningOf: (text, at) => {
-        const first = dayAtFirst(text, at)
-        const isLanded = first !== undefined && knownDigest(first.day) !== null
-        return isLanded ? first.beginning : undefined
-      },
-      has: (text) => {
-        const day = dayAtFirst(text)?.day
-        return day !== undefined && digestOfRow(text) === knownDigest(day)
-      },
-      take: (text) => {
-        const day = dayAtFirst(text)?.day
-        if (day !== undefined && due.has(day)) rows.add(day, text)
-      },
-    },
   }
 }
 
-const DATE_FIRST = /^(?<beginning>\{\s*"date"\s*:\s*")(?<day>\d{4}-\d\d-\d\d)/
-
-/** Longer than a row up to and including its date, unless white space pads it. */
-const DATE_CHARACTERS = 64
-
-/** The date at the start of a row, and the text before that date. */
-function dayAtFirst(text: string, at = 0): { day: Day; beginning: string } | undefined {
-  const { day, beginning } = DATE_FIRST.exec(text.slice(at, at + DATE_CHARACTERS))?.groups ?? {}
-  return day !== undefined && isDay(day) && beginning !== undefined ? { day, beginning } : undefined
-}
+const DATE_FIRST = /^\{\s*"date"\s*:\s*"(\d{4}-\d\d-\d\d)/
 
 /** The day of a row that starts with its only date: it can be skipped without parsing. */
 function onlyDayOf(text: string): Day | undefined {
   const isOnly = text.indexOf('date"', text.indexOf('date"') + 1) < 0
-  return isOnly ? dayAtFirst(text)?.day : undefined
+  const day = isOnly ? DATE_FIRST.exec(text)?.[1] : undefined
+  return day !== undefined && isDay(day) ? day : undefined
 }
 
 function isWithin(day: Day, { first, last }: DayRange): boolean {

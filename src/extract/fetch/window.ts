@@ -78,11 +78,7 @@ async function landWindow(
   }
   const rows = new RowBuffer(bufferPath(context, resource.name, range.first, 'rows'))
   try {
-    const digestOf = (day: Day): string | null => {
-      const { rowCount = null, digest = null } = context.recorder.interval(resource.name, day) ?? {}
-      return rowCount === 1 ? digest : null
-    }
-    const taker = takerOf(days, range, rows, digestOf)
+    const taker = takerOf(days, range, rows)
     const answer = ownAnswer(context, await context.client.stream(resource.endpoint, query, taker))
     await landAnswer(context, resource, days, rows, originOf(context, answer, 1))
   } finally {

@@ -129,13 +129,6 @@ export class RowsDigest {
   }
 }
 
-/** The digest of one row alone. */
-export function digestOfRow(row: string): string {
-  const digest = new RowsDigest()
-  digest.add(row)
-  return digest.value()
-}
-
 /** The digest for sums of row hashes (sql/raw/versions.sql computes the same sums). */
 export function digestOf(rows: number, lanes: readonly number[]): string {
   return hash('sha256', `${rows}:${lanes.join(',')}`)
