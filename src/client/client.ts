@@ -28,7 +28,7 @@ import type {
 export interface ClientOptions extends TransportOptions {
   /** The public API host, e.g. `https://api.example.com`. */
   readonly baseUrl: string
-  /** The web application host, e.g. `https://app.example.com`: readiness reports are there. */
+  /** The web application host, e.g. `https://app.example.com`, which serves readiness reports. */
   readonly appUrl?: string
 }
 

@@ -8,7 +8,7 @@ export interface PlatformClientOptions extends Pick<
   ClientOptions,
   'baseUrl' | 'credential' | 'timeoutMs'
 > {
-  /** The web application host, e.g. `https://app.example.com`: readiness reports are there. */
+  /** The web application host, e.g. `https://app.example.com`, which serves readiness reports. */
   readonly appUrl?: string | undefined
   /** The highest rate in requests a second; lower if the platform limits it. @default 1000 */
   readonly rate?: number

@@ -175,7 +175,7 @@ export interface UserLimit {
 }
 
 export interface UsageLimits extends Open {
-  /** Of every user without one of their own, in credits; null is no limit. */
+  /** The limit of every user without their own, in credits; null is no limit. */
   readonly globalLimit: number | null
   readonly userLimits: readonly UserLimit[]
 }
@@ -187,7 +187,7 @@ export interface UserLimitsResult extends Open {
 }
 
 export interface CriterionEvaluation extends Open {
-  /** Sub-applications that pass, 0 to the denominator; null where it was skipped. */
+  /** Sub-applications that pass, 0 to the denominator; null if the criterion was skipped. */
   readonly numerator: number | null
   /** At least 1. */
   readonly denominator: number
@@ -295,7 +295,7 @@ export interface Message extends Open {
   readonly vendorBReasoningId?: string
   readonly vendorBReasoningSummary?: string
   readonly vendorBPhase?: OpenEnum<'commentary' | 'final_answer'> | null
-  /** @deprecated Blocks of thinking have a signature of their own. */
+  /** @deprecated Blocks of thinking have their own signatures. */
   readonly vendorCThoughtSignature?: string
   readonly chatCompletionReasoningField?: OpenEnum<'reasoning' | 'reasoning_content'>
   readonly chatCompletionReasoningContent?: string

@@ -198,7 +198,7 @@ function every(period: number, workDay: WorkDay): boolean {
   return workDay.offset % period === 3
 }
 
-/** With at most `digits` decimals; 0 of nothing. */
+/** The ratio with at most `digits` decimals; 0 if `whole` is 0. */
 function ratio(part: number, whole: number, digits: number): number {
   return whole === 0 ? 0 : Number((part / whole).toFixed(digits))
 }

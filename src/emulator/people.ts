@@ -44,7 +44,7 @@ export interface OrganisationOptions {
   readonly seed: number
   /** How many people are ever in it. */
   readonly users: number
-  /** Whether all of them are there from the first day, and work on every day that has data. */
+  /** Whether everyone joins on the first day, and works on every day with data. */
   readonly areSteady: boolean
   readonly firstDay: Day
 }

@@ -44,7 +44,7 @@ export type Sessions = Readonly<ReturnType<typeof addSessions>>
 
 const MINUTE = 60_000
 const MADE = 12
-/** A session's children; the second has a child of its own. */
+/** The children of sessions, by index. */
 const CHILDREN: Readonly<Record<number, readonly number[]>> = { 3: [4, 5], 4: [6] }
 
 /** Adds the sessions of the organisation and their messages. Their state is in memory. */

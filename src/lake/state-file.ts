@@ -81,7 +81,7 @@ const days = z.number().int().positive()
 const windowSize = z.object({
   /** The widest that was answered. */
   maxDays: days,
-  /** The narrowest that was refused; null where none above `maxDays` is known. */
+  /** The narrowest that was refused; null if none wider than `maxDays` is known. */
   tooWide: days.nullable(),
   learntAt: z.number(),
   /** When a wider one was last refused. */

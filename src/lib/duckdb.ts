@@ -11,7 +11,7 @@ const load: {
 } = createRequire(import.meta.url)
 const { DuckDBInstance: Instance, DuckDBTimestampTZValue } = load('@duckdb/node-api')
 
-// The library spells TIMESTAMPTZ in the machine's own zone, whatever the session's TimeZone says.
+// The library spells TIMESTAMPTZ in the machine's zone and ignores the session's TimeZone.
 DuckDBTimestampTZValue.timezoneOffsetInMinutes = 0
 // The library would drop a byte order mark at the beginning of a text.
 const accessors = load('@duckdb/node-api/lib/vectors/dataAccessors.js')

@@ -107,7 +107,7 @@ export function inMegabytes(bytes: number): string {
 
 const UNITS = { mb: 1e6, gb: 1e9, tb: 1e12, mib: 2 ** 20, gib: 2 ** 30, tib: 2 ** 40 } as const
 
-/** `512MB`, `1.5 GiB` as bytes; undefined for what is no size. */
+/** Parses `512MB` or `1.5 GiB` to bytes; undefined for other text. */
 export function bytesOf(text: string): number | undefined {
   const [, amount, name] = /^(\d+(?:\.\d+)?) ?([mgt]i?b)$/i.exec(text.trim()) ?? []
   const unit = Object.entries(UNITS).find(([each]) => each === name?.toLowerCase())
@@ -213,13 +213,13 @@ function lowest(bounds: readonly Bound[]): Bound | null {
   return [...bounds].sort((a, b) => a.value - b.value)[0] ?? null
 }
 
-/** NaN where there is no such file, or no number in it. */
+/** NaN if there is no such file, or no number in it. */
 function numberIn(path: string): number {
   const text = textOf(path)
   return text === '' ? NaN : Number(text)
 }
 
-/** Empty where there is no such file. */
+/** Empty if there is no such file. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8').trim()

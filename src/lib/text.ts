@@ -50,7 +50,7 @@ export function size(bytes: number): string {
   return `${shown} ${UNITS[power - 1] ?? 'TB'}`
 }
 
-/** The candidate that `name` most likely meant, or undefined when none is near. */
+/** The candidate most similar to `name`; undefined if none is similar. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined
   let fewest = Math.max(2, Math.floor(name.length / 3)) + 1

@@ -59,7 +59,7 @@ export function limitOf(text: string): Credits {
   return Number.isSafeInteger(limit) ? limit : BigInt(digits.replace('+', ''))
 }
 
-/** @throws UsageError for what is no e-mail address. */
+/** @throws UsageError for an invalid e-mail address. */
 export function emailOf(text: string): string {
   if (/^[^\s@,;]+@[^\s@,;]+$/.test(text.trim())) return text.trim()
   throw new UsageError(`'${text}' is not an e-mail address`)

@@ -10,9 +10,9 @@ import { quotasOf, type Headers } from './headers.ts'
 import { serverClock } from './header-values.ts'
 
 export interface GovernorOptions {
-  /** Requests a second, at most. */
+  /** The highest number of requests a second. */
   readonly rate: number
-  /** Requests in flight, at most. */
+  /** The highest number of requests in flight. */
   readonly concurrency: number
   /** When the run must be over, milliseconds since the epoch. */
   readonly deadline: number

@@ -188,7 +188,7 @@ const INTRODUCED: readonly RegExp[] = [
     String.raw`((?<![\w.-])lftp\b${BETWEEN}(?:-u|--user)[ \t=]{0,4}["']?[^\s,"']{1,200},)(?!\[redacted)([^\s"']{1,400})`,
     'g',
   ),
-  // cookies, and not the name of a file of them
+  // cookies, but not the name of a cookie file
   new RegExp(
     String.raw`((?<![\w.-])curl\b${BETWEEN}(?:-b|--cookie)[ \t=]{0,4})(?!\[redacted|["']\[redacted)("[^"=\r\n]{1,100}=[^"\r\n]{1,400}"|'[^'=\r\n]{1,100}=[^'\r\n]{1,400}'|[^\s"'=]{1,100}=[^\s"';&|]{1,400})`,
     'g',
