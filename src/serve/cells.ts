@@ -80,16 +80,6 @@ const EXACT_DIGITS = 15
  */
 export function jsonText(cell: Cell, type: ColumnType): string {
   if (cell === null) return 'null'
-  if (isList(cell)) {
-    if (type.kind === 'list') return `[${cell.map((each) => jsonText(each, type.item)).join(',')}]`
-    if (type.kind === 'map') return jsonMap(cell, type.key, type.value)
-  } else if (isObject(cell)) {
-    if (type.kind === 'struct') return jsonStruct(cell, type.members)
-    // unions arrive as `{ tag, value }`
-    const member = type.kind === 'union' ? scalarText(cell['tag'] ?? null) : undefined
-    if (member !== undefined && 'members' in type)
-      return jsonText(cell['value'] ?? null, type.members.get(member) ?? TEXT)
-  }
   switch (type.kind) {
     case 'integer':
       return jsonInteger(scalarText(cell))
@@ -100,9 +90,27 @@ export function jsonText(cell: Cell, type: ColumnType): string {
     case 'timestamp':
     case 'interval':
       return JSON.stringify(cellText(cell, type))
-    default:
+    case 'boolean':
+    case 'text':
       return JSON.stringify(cell)
+    case 'list':
+    case 'map':
+    case 'struct':
+    case 'union':
+      return nestedText(cell, type)
   }
+}
+
+function nestedText(cell: NonNullable<Cell>, type: ColumnType): string {
+  if (type.kind === 'list' && isList(cell)) {
+    return `[${cell.map((each) => jsonText(each, type.item)).join(',')}]`
+  }
+  if (type.kind === 'map' && isList(cell)) return jsonMap(cell, type.key, type.value)
+  if (type.kind === 'struct' && isObject(cell)) return jsonStruct(cell, type.members)
+  if (type.kind !== 'union' || !isObject(cell)) return JSON.stringify(cell)
+  // unions arrive as `{ tag, value }`, and become the value
+  const member = type.members.get(scalarText(cell['tag'] ?? null)) ?? TEXT
+  return jsonText(cell['value'] ?? null, member)
 }
 
 /** A cell as text: numbers exact and without trailing zeros, timestamps in ISO 8601, nested values as JSON. */

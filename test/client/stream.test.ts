@@ -23,16 +23,6 @@ function taker(onRow: (row: ServedRow) => void = () => undefined) {
       onRow(row)
       return Promise.resolve()
     },
-    known: {
-      beginningOf: (text: string, at: number) =>
-        text.includes('known') && text.startsWith('{"date":"', at) ? '{"date":"' : undefined,
-      has: (text: string) => text.includes('known'),
-      take: (text: string) => {
-        taken.push(`known: ${text}`)
-        onRow({ text, value: undefined })
-        return Promise.resolve()
-      },
-    },
   }
 }
 
@@ -57,16 +47,7 @@ it.each([
   expect(taken).toEqual([expect.objectContaining({ requestId: 'req-1' }), ...ROWS])
 })
 
-it('a known row is not parsed, and is reported as known', async () => {
-  const known = '{"date":"2026-03-01","known":tru}'
-  const { answer, taken } = await stream((_, response) => {
-    response.end(BODY.replace('[', `[${known}, ${known},`))
-  })
-  await answer
-  expect(taken).toEqual([origin, `known: ${known}`, `known: ${known}`, ...ROWS])
-})
-
-it('an unwanted row is not parsed', async () => {
+it('what is not wanted is not even parsed', async () => {
   const { answer, taken } = await stream((_, response) => {
     response.end(BODY.replace('[', '[{"unwanted":tru},'))
   })
