@@ -1,14 +1,16 @@
 import { expect, it } from 'vitest'
+import { z } from 'zod'
 import { Database } from '../../../src/lib/duckdb.ts'
 import { statement } from '../../../src/lib/package.ts'
 
 /** Members of the teams that a report shows, of teams with so many people each who were active once. */
 async function shown(sizes: Readonly<Record<string, number>>): Promise<Record<string, unknown>> {
   await using database = await Database.open(':memory:')
+  const names = Object.keys(sizes).map((name) => `'${name}'`)
   await database.run(`create table chosen as select 'a' as org_id, date '2026-03-31' as last_day;
     create table ranges as select 28 as days;
     create table teams as select unnest(map_entries(map(
-      [${Object.keys(sizes).map((name) => `'${name}'`)}], [${Object.values(sizes)}])), recursive := true);
+      [${names.join()}], [${Object.values(sizes).join()}])), recursive := true);
     create table dim_user_history as
       select 'a' as org_id, key || '-' || n as user_id, nullif(key, '(no team)') as team,
         date '2026-01-01' as valid_from, null::date as valid_to
@@ -22,7 +24,9 @@ async function shown(sizes: Readonly<Record<string, number>>): Promise<Record<st
   const rows = await database.rows(
     'select team, count(distinct user_id) as people from user_days group by 1 order by all',
   )
-  return Object.fromEntries(rows.map(({ team, people }) => [team, Number(people)]))
+  return Object.fromEntries(
+    rows.map(({ team, people }) => [z.string().parse(team), Number(people)]),
+  )
 }
 
 function teams(count: number): Record<string, number> {
