@@ -293,7 +293,7 @@ function titleOfDays(row: { readonly active_days: number; readonly users: number
   return `${row.active_days} days: ${row.users}`
 }
 
-/** The repositories that are least ready; lines of more than eight cannot be told apart. */
+/** The repositories that are least ready; more than eight lines look alike. */
 function lowest(rows: readonly Row<'readiness'>[], width: number): Options {
   const shown = rows.toSorted((a, b) => a.pass_rate - b.pass_rate).slice(0, 12)
   return bars(
